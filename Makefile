@@ -1,0 +1,67 @@
+# The verbs. CI calls these and nothing else.
+#   make demo       build, then stream a generated file through three learners
+#   make test       build, then all tests but the slow ones
+#   make test-slow  the slow ones: long fuzzing
+#   make check      style, types, import contracts
+#   make sanitize   the core's tests under address and undefined-behaviour sanitizers
+#   make bench      speed against peers, in one run
+#   make clean
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+CORE   := $(wildcard core/*.hpp core/*.cpp core/learners/*.hpp)
+JOBS   ?= $(shell nproc)
+
+.PHONY: demo test test-slow check sanitize bench clean
+
+demo: $(VENV)/built
+	$(BIN)/python -m thresher.demo
+
+test: $(VENV)/built-test
+	$(BIN)/python -m pytest -m "not slow" -n $(JOBS)
+
+test-slow: $(VENV)/built-test
+	$(BIN)/python -m pytest -m slow -n $(JOBS)
+
+check: $(VENV)/built-check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(VENV)/built-bench
+	$(BIN)/python -m benchmarks
+
+# An extension built with sanitizers, in a place of its own, under the interpreter that must preload their run-time library.
+SANITIZED := build/sanitized
+sanitize: $(VENV)/built-test
+	$(BIN)/pip install -q --no-deps --no-build-isolation --target $(SANITIZED) --upgrade . \
+	  -C build-dir=build/sanitize-tree -C cmake.define.THRESHER_SANITIZE=ON -C install.strip=false -C cmake.build-type=None
+	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so.6)" \
+	ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$(SANITIZED) \
+	  $(BIN)/python -P -m pytest -p no:cacheprovider tests/core -m "not slow"
+
+clean:
+	rm -rf $(VENV) build dist
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q --upgrade pip
+	$(BIN)/pip install -q "scikit-build-core>=0.10" "nanobind>=2.2" "cmake>=3.18" ninja
+
+# Editable: Python files are used where they stand; a changed header or build file builds the extension again.
+$(VENV)/built: $(VENV)/bin/python pyproject.toml CMakeLists.txt $(CORE)
+	$(BIN)/pip install -q --no-build-isolation -e .
+	touch $@
+
+$(VENV)/built-test: $(VENV)/built
+	$(BIN)/pip install -q --no-build-isolation -e '.[test]'
+	touch $@
+
+$(VENV)/built-check: $(VENV)/built
+	$(BIN)/pip install -q --no-build-isolation -e '.[check]'
+	touch $@
+
+$(VENV)/built-bench: $(VENV)/built
+	$(BIN)/pip install -q --no-build-isolation -e '.[bench]'
+	touch $@

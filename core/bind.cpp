@@ -1,0 +1,18 @@
+// The extension module: every family registers itself.
+#include <nanobind/nanobind.h>
+
+namespace thresher {
+void bind_rows(nanobind::module_& m);
+void bind_parse(nanobind::module_& m);
+void bind_online(nanobind::module_& m);
+void bind_stochastic(nanobind::module_& m);
+void bind_dual_averaging(nanobind::module_& m);
+}  // namespace thresher
+
+NB_MODULE(_core, m) {
+  thresher::bind_rows(m);
+  thresher::bind_parse(m);
+  thresher::bind_online(m);
+  thresher::bind_stochastic(m);
+  thresher::bind_dual_averaging(m);
+}

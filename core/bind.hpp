@@ -1,0 +1,163 @@
+// How a learner meets Python: arrays and parameters by name, checked for structure, and the passes without the GIL.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "learner.hpp"
+#include "loss.hpp"
+#include "pass.hpp"
+#include "scan.hpp"
+
+namespace thresher {
+
+namespace nb = nanobind;
+
+template <class T>
+using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+inline void require(bool ok, const std::string& message) {
+  if (!ok) throw std::invalid_argument(message);
+}
+
+/// Rows that were looked at once. A pass refuses rows with a finding, so it never meets an unchecked index.
+struct Rows {
+  AnyRows any;
+  Finding finding;
+  index_t n_rows, n_features;
+  nb::object values, columns, starts;  // keep the memory alive
+
+  void check() const { require(finding.fault == Fault::none, "these rows were refused: see Rows.fault"); }
+};
+
+/// The state of one output and the parameters of its learner, as two dictionaries.
+struct PySource {
+  nb::dict state, params;
+  index_t n_weights;
+  mutable std::unique_ptr<Loss> owned_loss;
+
+  PySource(nb::dict s, nb::dict p, index_t n) : state(std::move(s)), params(std::move(p)), n_weights(n) {}
+
+  double* array(const char* name, const char* axes) const {
+    Out<double> found;  // never a converted copy
+    require(nb::try_cast(get(state, name), found, false), std::string("state array ") + name + " must be writable float64 in one piece");
+    const index_t expected = *axes == 0 ? 1 : std::strcmp(axes, "weight") == 0 ? n_weights : n_weights * n_weights;
+    require(static_cast<index_t>(found.shape(0)) == expected, std::string("state array ") + name + " has the wrong length");
+    return found.data();
+  }
+  double number(const char* name) const { return nb::cast<double>(get(params, name)); }
+  bool flag(const char* name) const { return nb::cast<bool>(get(params, name)); }
+  /// One number per weight, or null when the parameter is None.
+  const double* vector(const char* name) const {
+    const nb::object given = get(params, name);
+    if (given.is_none()) return nullptr;
+    auto found = nb::cast<In<double>>(given);
+    require(static_cast<index_t>(found.shape(0)) == n_weights, std::string(name) + " must have one entry per weight");
+    return found.data();
+  }
+  const Loss& loss() const {
+    owned_loss = make_loss(nb::cast<std::string>(get(params, "loss")), number("tau"), number("epsilon"));
+    return *owned_loss;
+  }
+
+ private:
+  static nb::object get(const nb::dict& d, const char* name) {
+    nb::str key(name);
+    require(d.contains(key), std::string("missing: ") + name);
+    return nb::borrow(d[key]);
+  }
+};
+
+template <class L>
+nb::tuple run_pass_of(const Rows& rows, double bias, In<double> y, std::optional<double> positive,
+                      std::optional<In<double>> weight, std::optional<In<index_t>> order, nb::dict state, nb::dict params,
+                      std::optional<nb::ndarray<double, nb::ndim<1>, nb::device::cpu>> margins) {
+  rows.check();
+  require(static_cast<index_t>(y.shape(0)) == rows.n_rows, "y and the rows differ in length");
+  require(!weight || weight->shape(0) == y.shape(0), "weights and rows differ in length");
+  Lesson lesson{y.data(), weight ? weight->data() : nullptr, order ? order->data() : nullptr,
+                order ? static_cast<index_t>(order->shape(0)) : rows.n_rows, positive.has_value(), positive.value_or(1)};
+  if (order) {
+    bool inside = true;
+    for (index_t t = 0; t < lesson.n_steps; ++t) inside &= lesson.order[t] >= 0 && lesson.order[t] < rows.n_rows;
+    require(inside, "the order names a row that is not there");
+  }
+  require(!margins || static_cast<index_t>(margins->shape(0)) == lesson.n_steps, "margins and steps differ in length");
+  const PySource source(std::move(state), std::move(params), rows.n_features + 1);
+  L learner(source);
+  PassResult r;
+  {
+    nb::gil_scoped_release nogil;
+    r = std::visit([&](const auto& x) {
+      return run_pass(learner, x, bias, lesson, margins ? margins->data() : nullptr, margins ? margins->stride(0) : 0);
+    }, rows.any);
+  }
+  return nb::make_tuple(r.n_rows, r.n_updates, r.n_mistakes, r.loss_sum, r.weight_sum, r.diverged);
+}
+
+template <class L>
+void scores_of(const Rows& rows, double bias, nb::dict state, nb::dict params,
+               nb::ndarray<double, nb::ndim<1>, nb::device::cpu> out) {
+  rows.check();
+  require(static_cast<index_t>(out.shape(0)) == rows.n_rows, "out and the rows differ in length");
+  const PySource source(std::move(state), std::move(params), rows.n_features + 1);
+  const L learner(source);
+  nb::gil_scoped_release nogil;
+  std::visit([&](const auto& x) { run_scores(learner, x, bias, out.data(), out.stride(0)); }, rows.any);
+}
+
+template <class L>
+void weights_of(nb::dict state, nb::dict params, Out<double> out) {
+  const PySource source(std::move(state), std::move(params), static_cast<index_t>(out.shape(0)));
+  const L learner(source);
+  nb::gil_scoped_release nogil;
+  for (index_t j = 0; j < source.n_weights; ++j) out.data()[j] = learner.weight(j);
+}
+
+/// finish, settle and rebuild are optional: a learner without lazy or derived state has none of them.
+template <class L, class = void> struct HasFinish : std::false_type {};
+template <class L> struct HasFinish<L, std::void_t<decltype(&L::finish)>> : std::true_type {};
+template <class L, class = void> struct HasSettle : std::false_type {};
+template <class L> struct HasSettle<L, std::void_t<decltype(&L::settle)>> : std::true_type {};
+template <class L, class = void> struct HasRebuild : std::false_type {};
+template <class L> struct HasRebuild<L, std::void_t<decltype(&L::rebuild)>> : std::true_type {};
+
+template <class L>
+void bind_learner(nb::module_& m, const char* name, const char* what) {
+  nb::class_<L> c(m, name, what);
+  c.def_static("fields", [](nb::dict params) {
+    nb::list out;
+    for (const Field& f : L::fields(PySource(nb::dict(), params, 0)))
+      out.append(nb::make_tuple(f.name, f.axes, f.initial, f.merge, f.by));
+    return out;
+  }, nb::arg("params"));
+  c.def_static("run_pass", &run_pass_of<L>, nb::arg("rows"), nb::arg("bias"), nb::arg("y"), nb::arg("positive").none(),
+               nb::arg("weight").none(), nb::arg("order").none(), nb::arg("state"), nb::arg("params"),
+               nb::arg("margins").noconvert().none());
+  c.def_static("scores", &scores_of<L>, nb::arg("rows"), nb::arg("bias"), nb::arg("state"), nb::arg("params"),
+               nb::arg("out").noconvert());
+  c.def_static("weights", &weights_of<L>, nb::arg("state"), nb::arg("params"), nb::arg("out").noconvert());
+  const auto hook = [&](const char* hook_name, auto act) {
+    c.def_static(hook_name, [act](nb::dict state, nb::dict params, index_t n_weights) {
+      const PySource source(std::move(state), std::move(params), n_weights);
+      L learner(source);
+      act(learner);
+    }, nb::arg("state"), nb::arg("params"), nb::arg("n_weights"));
+  };
+  hook("finish", [](L& l) { if constexpr (HasFinish<L>::value) l.finish(); else (void)l; });
+  hook("settle", [](L& l) { if constexpr (HasSettle<L>::value) l.settle(); else (void)l; });
+  hook("rebuild", [](L& l) { if constexpr (HasRebuild<L>::value) l.rebuild(); else (void)l; });
+}
+
+}  // namespace thresher

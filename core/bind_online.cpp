@@ -1,0 +1,13 @@
+#include "bind.hpp"
+#include "learners/arow.hpp"
+#include "learners/pa.hpp"
+
+namespace thresher {
+
+void bind_online(nb::module_& m) {
+  bind_learner<Pa>(m, "Pa", "Passive-aggressive: C, squared.");
+  bind_learner<ArowDiagonal>(m, "ArowDiagonal", "AROW with one variance per weight: r, precision.");
+  bind_learner<ArowFull>(m, "ArowFull", "AROW with a full covariance: r.");
+}
+
+}  // namespace thresher

@@ -1,0 +1,85 @@
+// Rows, and the losses by name.
+#include "bind.hpp"
+
+namespace thresher {
+namespace {
+
+using AnyArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+
+template <class Value>
+Rows dense(const AnyArray& X) {
+  const DenseRows<Value> rows{static_cast<const Value*>(X.data()), static_cast<index_t>(X.shape(0)), static_cast<index_t>(X.shape(1))};
+  nb::gil_scoped_release nogil;
+  return {rows, scan(rows), rows.n_rows, rows.n_features, {}, {}, {}};
+}
+
+Rows dense_rows(const AnyArray& X) {
+  require(X.ndim() == 2, "dense rows must be a matrix");
+  Rows rows = X.dtype() == nb::dtype<double>() ? dense<double>(X)
+            : X.dtype() == nb::dtype<float>() ? dense<float>(X)
+            : throw std::invalid_argument("dense rows must be float32 or float64");
+  rows.values = nb::cast(X);
+  return rows;
+}
+
+template <class Value, class Column>
+Rows csr(const AnyArray& values, const AnyArray& columns, const In<index_t>& starts, index_t n_features) {
+  const CsrRows<Value, Column> rows{static_cast<const Value*>(values.data()), static_cast<const Column*>(columns.data()),
+                                    starts.data(), static_cast<index_t>(starts.shape(0)) - 1, n_features};
+  nb::gil_scoped_release nogil;
+  return {rows, scan(rows, static_cast<index_t>(values.shape(0))), rows.n_rows, n_features, {}, {}, {}};
+}
+
+template <class Value>
+Rows csr_of(const AnyArray& values, const AnyArray& columns, const In<index_t>& starts, index_t n_features) {
+  if (columns.dtype() == nb::dtype<std::int32_t>()) return csr<Value, std::int32_t>(values, columns, starts, n_features);
+  if (columns.dtype() == nb::dtype<std::int64_t>()) return csr<Value, std::int64_t>(values, columns, starts, n_features);
+  throw std::invalid_argument("columns must be int32 or int64");
+}
+
+Rows csr_rows(const AnyArray& values, const AnyArray& columns, const In<index_t>& starts, index_t n_features) {
+  require(values.ndim() == 1 && columns.ndim() == 1 && values.shape(0) == columns.shape(0), "values and columns differ in length");
+  require(starts.shape(0) >= 1, "starts must have one entry more than there are rows");
+  require(n_features >= 0, "n_features must not be negative");
+  Rows rows = values.dtype() == nb::dtype<double>() ? csr_of<double>(values, columns, starts, n_features)
+            : values.dtype() == nb::dtype<float>() ? csr_of<float>(values, columns, starts, n_features)
+            : throw std::invalid_argument("values must be float32 or float64");
+  rows.values = nb::cast(values);
+  rows.columns = nb::cast(columns);
+  rows.starts = nb::cast(starts);
+  return rows;
+}
+
+const char* fault_name(Fault fault) {
+  switch (fault) {
+    case Fault::starts: return "starts";
+    case Fault::range: return "range";
+    case Fault::order: return "order";
+    case Fault::value: return "value";
+    default: return "";
+  }
+}
+
+}  // namespace
+
+void bind_rows(nb::module_& m) {
+  nb::class_<Rows>(m, "Rows", "Rows of a matrix, looked at once and then trusted by every pass.")
+      .def_static("dense", &dense_rows, nb::arg("X").noconvert())
+      .def_static("csr", &csr_rows, nb::arg("values").noconvert(), nb::arg("columns").noconvert(),
+                  nb::arg("starts").noconvert(), nb::arg("n_features"))
+      .def_ro("n_rows", &Rows::n_rows)
+      .def_ro("n_features", &Rows::n_features)
+      .def_prop_ro("fault", [](const Rows& r) { return fault_name(r.finding.fault); })
+      .def_prop_ro("fault_at", [](const Rows& r) { return nb::make_tuple(r.finding.row, r.finding.column, r.finding.value); });
+  m.def("all_finite", [](In<double> x) { return all_finite(x.data(), static_cast<index_t>(x.shape(0))); }, nb::arg("x"));
+  const auto losses = [&m](const char* name, auto f) {
+    m.def(name, [f](const std::string& loss, double p, double y, double tau, double epsilon) {
+      return f(*make_loss(loss, tau, epsilon), p, y);
+    }, nb::arg("loss"), nb::arg("p"), nb::arg("y"), nb::arg("tau") = 0.5, nb::arg("epsilon") = 0.1);
+  };
+  losses("loss_value", [](const Loss& l, double p, double y) { return l.value(p, y); });
+  losses("loss_slope", [](const Loss& l, double p, double y) { return l.slope(p, y); });
+  losses("loss_pull", [](const Loss& l, double, double y) { return l.pull(y); });
+}
+
+}  // namespace thresher

@@ -1,0 +1,11 @@
+#include "bind.hpp"
+#include "learners/pegasos.hpp"
+
+namespace thresher {
+
+void bind_stochastic(nb::module_& m) {
+  bind_learner<Pegasos<Direct>>(m, "Pegasos", "Pegasos, a step for every row.");
+  bind_learner<Pegasos<HeldBack>>(m, "PegasosBatch", "Pegasos, a step for every batch_size rows.");
+}
+
+}  // namespace thresher

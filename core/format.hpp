@@ -1,0 +1,59 @@
+// Rows -> svmlight text. Every number is the shortest text that reads back as the same bits, so a whole one has no ".0".
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "growing.hpp"
+
+namespace thresher {
+
+template <class Value, class Index> struct CsrView {
+  const Value* values;
+  const Index* columns;
+  const std::int64_t* starts;  // n_rows + 1 of them
+  const double* targets;
+  std::int64_t n_rows, n_values;
+};
+
+namespace format_detail {
+
+inline void refuse(std::int64_t row, const char* what) {
+  throw std::invalid_argument("row " + std::to_string(row) + ": " + what);
+}
+
+template <class Number> char* write(char* p, Number number) { return std::to_chars(p, p + 32, number).ptr; }
+
+}  // namespace format_detail
+
+/// Trusts nothing: starts that run backwards or out of the arrays, negative columns and numbers a reader would refuse are
+/// refused here, by row.
+template <class Value, class Index>
+Growing<char> format_svmlight(const CsrView<Value, Index>& rows, bool zero_based) {
+  using namespace format_detail;
+  constexpr std::size_t longest = 64;  // " index:value": 20 digits, two marks, and at most 24 characters for a double
+  Growing<char> text;
+  for (std::int64_t i = 0; i < rows.n_rows; ++i) {
+    const std::int64_t begin = rows.starts[i], end = rows.starts[i + 1];
+    if (begin < 0 || end < begin || end > rows.n_values) refuse(i, "its start and end do not lie within the values.");
+    if (!std::isfinite(rows.targets[i])) refuse(i, "a target must be a finite number.");
+    char* const line = text.room((static_cast<std::size_t>(end - begin) + 1) * longest);
+    char* p = write(line, rows.targets[i]);
+    for (std::int64_t k = begin; k < end; ++k) {
+      if (rows.columns[k] < 0) refuse(i, "a column must not be negative.");
+      if (!std::isfinite(rows.values[k])) refuse(i, "a value must be a finite number.");
+      *p++ = ' ';
+      p = write(p, static_cast<std::uint64_t>(rows.columns[k]) + (zero_based ? 0 : 1));
+      *p++ = ':';
+      p = write(p, rows.values[k]);
+    }
+    *p++ = '\n';
+    text.commit(static_cast<std::size_t>(p - line));
+  }
+  return text;
+}
+
+}  // namespace thresher

@@ -1,0 +1,29 @@
+// What every learner declares of itself.
+//
+//   static std::vector<Field> fields(const Source&)    the arrays that survive between passes
+//   explicit Learner(const Source&)                    pointers into those arrays, and parameters
+//   double margin(const Row&) const                    the score it learns from
+//   bool   update(const Row&, y, margin, weight)       one step; true when weights moved
+//   double loss(margin, y) const                       what it pays, for the progressive loss
+//   double weight(j) const                             the weight a prediction uses, j = n_features for the constant
+//   void   finish()                                    close an unfinished mini-batch, if it has such a thing
+//
+// A Source hands over arrays and parameters by name; the core never asks where they come from. It offers
+//   double* array(name, axes)     size(axis)     number(name)     flag(name)     vector(name)     const Loss& loss()
+#pragma once
+#include <vector>
+
+#include "rows.hpp"
+
+namespace thresher {
+
+/// One array of the state, for each output. Python allocates, saves, merges and grows it; the core only writes to it.
+struct Field {
+  const char* name;
+  const char* axes;        // names of its axes: "weight", "group", "selected", "weight weight", ... ; "" for one number
+  double initial;          // on a square of one axis, the initial value of the diagonal
+  const char* merge;       // "sum" of changes | "mean" of changes | "precision" (a variance) | "weighted" | "derived"
+  const char* by = "";     // for "weighted": the name of the variance that weighs it
+};
+
+}  // namespace thresher

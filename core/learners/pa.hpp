@@ -1,0 +1,43 @@
+#pragma once
+#include <algorithm>
+
+#include "../learner.hpp"
+#include "../loss.hpp"
+
+namespace thresher {
+
+/// Passive-aggressive classification: the smallest move that repairs the row's hinge loss l = max(0, 1 - y <w, x>).
+///
+///     w += tau y x      tau = l / |x|^2 (hard)  |  min(C, l / |x|^2) (I)  |  l / (|x|^2 + 1 / (2 C)) (II)
+///
+/// A row weight multiplies C.   Crammer et al., JMLR 7 (2006), Fig. 1.
+struct Pa {
+  double* coef;
+  double C;  // infinite for the hard variant
+  bool squared;
+
+  template <class Source>
+  static std::vector<Field> fields(const Source&) { return {{"coef", "weight", 0.0, "mean"}}; }
+  template <class Source>
+  explicit Pa(const Source& s) : coef(s.array("coef", "weight")), C(s.number("C")), squared(s.flag("squared")) {}
+
+  template <class Row>
+  double margin(const Row& x) const { return x.dot(coef); }
+  double weight(index_t j) const { return coef[j]; }
+  double loss(double margin, double y) const { return Hinge().value(margin, y); }
+
+  template <class Row>
+  bool update(const Row& x, double y, double margin, double weight) {
+    const double l = loss(margin, y);
+    if (l == 0) return false;
+    double square = 0;
+    x.each([&](index_t, double xj) { square += xj * xj; });
+    if (square == 0) return false;
+    const double cost = C * weight;
+    const double tau = squared ? l / (square + 1 / (2 * cost)) : std::min(cost, l / square);
+    x.each([&](index_t j, double xj) { coef[j] += tau * y * xj; });
+    return true;
+  }
+};
+
+}  // namespace thresher

@@ -1,0 +1,146 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "../loss.hpp"
+#include "../weights.hpp"
+
+namespace thresher {
+
+/// Pegasos: subgradient steps of length 1 / t on  |w|_A^2 / 2 + mean loss, with |w|_A^2 = sum_j alpha_j w_j^2.
+///
+///     w <- (1 - 1/t) w - (1/t) A^-1 g_t,      then into the ball  |w|_A^2 <= mean pull,  which holds the optimum
+///
+/// g_t is the mean subgradient of a mini-batch. With one alpha for all features this is the published method; with one alpha per
+/// feature it is that method on features divided by sqrt(alpha_j). Weights are kept as w = scale v, so that shrinking and
+/// projecting cost O(1), and |w|_A^2 is kept along: a row costs O(non-zeros).
+/// The mean of all iterates is (area v - offset) / t, where area = sum of scales and offset gathers area * change.
+/// Shalev-Shwartz et al., Math. Prog. 127 (2011), Fig. 2; all losses: Jumutc (2016), Algorithm 5.
+template <class Sums>
+struct Pegasos {
+  Sums v;
+  double *offset, *n_steps, *scale, *square_norm, *cross, *held_square, *area, *constant_area, *pull_sum, *n_rows;
+  const double* inverse_alphas;  // one per weight, or null
+  double inverse_alpha;
+  bool projection, free_constant;
+  index_t constant;
+  const Loss& criterion;
+
+  template <class Source>
+  static std::vector<Field> fields(const Source& s) {
+    std::vector<Field> all{{"n_steps", "", 0.0, "sum"},           {"scale", "", 1.0, "derived"},
+                           {"square_norm", "", 0.0, "derived"},   {"cross", "", 0.0, "derived"},
+                           {"held_square", "", 0.0, "derived"},   {"area", "", 0.0, "derived"},
+                           {"constant_area", "", 0.0, "derived"}, {"pull_sum", "", 0.0, "sum"},
+                           {"n_rows", "", 0.0, "sum"}};
+    Sums::declare(all, "coef", "mean");
+    if (s.flag("average")) all.push_back({"offset", "weight", 0.0, "sum"});
+    return all;
+  }
+  template <class Source>
+  explicit Pegasos(const Source& s)
+      : v(s, "coef"), offset(s.flag("average") ? s.array("offset", "weight") : nullptr), n_steps(s.array("n_steps", "")),
+        scale(s.array("scale", "")), square_norm(s.array("square_norm", "")), cross(s.array("cross", "")),
+        held_square(s.array("held_square", "")), area(s.array("area", "")),
+        constant_area(s.array("constant_area", "")), pull_sum(s.array("pull_sum", "")),
+        n_rows(s.array("n_rows", "")), inverse_alphas(s.vector("inverse_alphas")), inverse_alpha(s.number("inverse_alpha")),
+        projection(s.flag("projection")), free_constant(s.flag("free_constant")), constant(s.n_weights - 1),
+        criterion(s.loss()) {}
+
+  template <class Row>
+  double margin(const Row& x) const {
+    const double sum = x.sum([&](index_t j) { return v[j]; }, [](index_t) { return 0.0; });
+    return *scale * sum + x.bias * iterate(constant);
+  }
+  double iterate(index_t j) const { return j == constant && free_constant ? v[j] : *scale * v[j]; }
+  double weight(index_t j) const {
+    if (!offset || *n_steps == 0) return iterate(j);
+    return (area_of(j) * v[j] - (offset[j] - area_of(j) * v.held(j))) / *n_steps;
+  }
+  double loss(double margin, double y) const { return criterion.value(margin, y); }
+
+  template <class Row>
+  bool update(const Row& x, double y, double margin, double weight) {
+    *pull_sum += weight * criterion.pull(y);
+    ++*n_rows;
+    const double slope = weight * criterion.slope(margin, y) / v.batch_size;
+    if (slope != 0) {
+      const double gain = -slope / (*n_steps + 1), step = gain / next_scale();
+      *cross += gain * (free_constant ? margin - x.bias * v[constant] : margin);
+      if (inverse_alphas) add(x, gain, step, [a = inverse_alphas](index_t j) { return a[j]; });
+      else add(x, gain, step, [a = inverse_alpha](index_t) { return a; });
+    }
+    if (v.row_completes_batch()) step_on();
+    return slope != 0;
+  }
+
+  void finish() {  // the rows at hand are the batch
+    if (v.n_unfinished() == 0) return;
+    const double factor = v.batch_size / v.n_unfinished();
+    if (offset)
+      for (index_t j = 0; j <= constant; ++j) offset[j] += (factor - 1) * area_of(j) * v.held(j);
+    v.scale_held(factor);
+    *cross *= factor;
+    *held_square *= factor * factor;
+    step_on();
+  }
+  /// Scale 1, nothing held back, offset = -(sum of iterates).
+  void settle() {
+    finish();
+    v.settle();
+    for (index_t j = 0; j <= constant; ++j) {
+      if (offset) offset[j] -= area_of(j) * v.value[j];
+      v.value[j] = iterate(j);
+    }
+    *scale = 1;
+    *area = *constant_area = 0;
+  }
+  /// The norm of merged weights.
+  void rebuild() {
+    *square_norm = 0;
+    for (index_t j = 0; j <= constant; ++j)
+      if (!(j == constant && free_constant)) *square_norm += v[j] * v[j] / (inverse_alphas ? inverse_alphas[j] : inverse_alpha);
+  }
+
+ private:
+  // A free constant is not scaled, so its own scales sum to the number of steps.
+  double area_of(index_t j) const { return j == constant && free_constant ? *constant_area : *area; }
+  double next_scale() const { return *n_steps == 0 ? *scale : *scale * (1 - 1 / (*n_steps + 1)); }
+
+  template <class Row, class InverseAlpha>
+  void add(const Row& x, double gain, double step, InverseAlpha inverse) {
+    double grown = 0;  // growth of sum_j alpha_j held_j^2
+    auto scaled = [&](index_t j, double xj) {
+      const double change = step * inverse(j) * xj;
+      grown += xj * (2 * v.held(j) + change);
+      v.add(j, change);
+      if (offset) offset[j] += *area * change;
+    };
+    auto free = [&](index_t j, double xj) {
+      const double change = gain * inverse(j) * xj;
+      v.add(j, change);
+      if (offset) offset[j] += *constant_area * change;
+    };
+    if (free_constant) x.each(scaled, free);
+    else x.each(scaled);
+    *held_square += grown * gain * next_scale();
+  }
+  void step_on() {
+    const double decay = *n_steps == 0 ? 0 : 1 - 1 / (*n_steps + 1);
+    *scale = next_scale();
+    ++*n_steps;
+    *square_norm = std::max(0.0, decay * decay * *square_norm + 2 * decay * *cross + *held_square);
+    *cross = *held_square = 0;
+    const double ball = *pull_sum / *n_rows;
+    if (projection && *square_norm > ball) {
+      *scale *= std::sqrt(ball / *square_norm);
+      *square_norm = ball;
+    }
+    v.next_batch();
+    *area += *scale;
+    ++*constant_area;
+    if (*scale < 1e-150) settle();  // O(d), before the scale leaves the range of doubles: after many projections, or never
+  }
+};
+
+}  // namespace thresher

@@ -1,0 +1,80 @@
+// A chunk of text -> lines: what svmlight and CSV share. Line numbers, line ends, unfinished lines, what to do about bad ones.
+//
+// A format has `read(Line) -> Outcome`, which adds a row to its own arrays only when the whole line was good, so
+// that a bad line can be skipped. `explain(Line)` says what was wrong with the line just refused.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+namespace thresher {
+
+struct Chunk {
+  const char* text;
+  std::size_t size;
+  bool final;                // the end of the chunk ends its last line
+  bool skip_malformed;       // count bad lines instead of refusing the text
+  std::int64_t first_line;   // number of the first line, for messages
+  std::int64_t max_rows;     // stop behind that many rows; below 0: all there are
+};
+
+struct Progress {
+  std::int64_t consumed = 0, lines = 0, skipped = 0, rows = 0;
+};
+
+/// [begin, end) without its line end. `limit` is the end of the chunk: scanners may read up to there, and stop at a line end
+/// because it is not a digit.
+struct Line {
+  const char *begin, *end, *limit;
+};
+
+enum class Outcome { row, nothing, malformed };
+
+template <class Format> Progress read_lines(const Chunk& chunk, Format& format) {
+  Progress done;
+  const char* p = chunk.text;
+  const char* const limit = chunk.text + chunk.size;
+  while (p < limit && done.rows != chunk.max_rows) {
+    const char* const newline = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(limit - p)));
+    if (!newline && !chunk.final) break;
+    const char* end = newline ? newline : limit;
+    const char* const next = newline ? newline + 1 : limit;
+    if (end > p && end[-1] == '\r') --end;
+    const Line line{p, end, limit};
+    const Outcome outcome = format.read(line);
+    if (outcome == Outcome::row) ++done.rows;
+    if (outcome == Outcome::malformed) {
+      if (!chunk.skip_malformed)
+        throw std::invalid_argument("line " + std::to_string(chunk.first_line + done.lines) + format.explain(line));
+      ++done.skipped;
+    }
+    ++done.lines;
+    p = next;
+  }
+  done.consumed = p - chunk.text;
+  return done;
+}
+
+inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+inline const char* skip_blanks(const char* p, const char* end) {
+  while (p < end && is_blank(*p)) ++p;
+  return p;
+}
+
+/// The text in quotes, as a message can show it: plain ASCII, at most 40 characters of it.
+inline std::string quoted(const char* begin, const char* end) {
+  static constexpr char hex[] = "0123456789abcdef";
+  std::string shown = "\"";
+  const char* p = begin;
+  for (; p < end && p - begin < 40; ++p) {
+    const auto c = static_cast<unsigned char>(*p);
+    if (c >= 0x20 && c < 0x7f) shown += *p;
+    else shown += {'\\', 'x', hex[c >> 4], hex[c & 15]};
+  }
+  return shown + (p < end ? "...\"" : "\"");
+}
+
+}  // namespace thresher

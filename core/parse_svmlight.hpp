@@ -1,0 +1,179 @@
+// svmlight text -> rows:  target index:value index:value ... # comment
+//
+// Columns come out from 0 and strictly increasing within a row. Blank lines, comments and qid:N are passed over.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "growing.hpp"
+#include "number.hpp"
+#include "parse.hpp"
+#include "refusal.hpp"
+
+namespace thresher {
+
+template <class Value> class SvmlightRows {
+ public:
+  Growing<double> targets;
+  Growing<Value> values;
+  Growing<std::int32_t> columns;       // used until a column needs more than 32 bits,
+  Growing<std::int64_t> wide_columns;  // then this
+  Growing<std::int64_t> starts;
+  std::int64_t width = 0;              // largest column + 1
+
+  /// n_features < 0: any column is welcome. Columns are 64 bits wide from the start where n_features asks for it, so that
+  /// all chunks of a file look the same.
+  SvmlightRows(std::int64_t n_features, bool zero_based)
+      : n_features_(n_features), base_(zero_based ? 0 : 1), wide_(n_features > std::numeric_limits<std::int32_t>::max()) {
+    starts.push(0);
+  }
+  bool wide() const { return wide_; }
+
+  Outcome read(const Line& line) {
+    if (!wide_) {
+      const Outcome outcome = read_as(line, columns);
+      if (outcome != Outcome::malformed || wrong_ != Wrong::wide) return outcome;
+      widen();
+    }
+    return read_as(line, wide_columns);
+  }
+  std::string explain(const Line& line) const { return thresher::explain(wrong_, at_, line, n_features_); }
+
+ private:
+  static bool at_token_end(const char* p, const Line& line) { return p >= line.end || ends_token(*p); }
+
+  Outcome refuse(Wrong wrong, const char* at) {
+    wrong_ = wrong;
+    at_ = at;
+    return Outcome::malformed;
+  }
+
+  template <class Index> Outcome read_as(const Line& line, Growing<Index>& kept) {
+    const char* p = skip_blanks(line.begin, line.end);
+    if (at_token_end(p, line)) return Outcome::nothing;
+    double target;
+    const char* next = scan_number(p, line.limit, target);
+    if (!next || !at_token_end(next, line))
+      return refuse(says_infinite(p, line.end) ? Wrong::infinite_target : Wrong::target, p);
+    if (!std::isfinite(target)) return refuse(Wrong::infinite_target, p);
+    p = next;
+
+    const auto most = static_cast<std::size_t>(line.end - line.begin) / 4 + 2;  // "1:2 " is the shortest pair
+    Value* const row_values = values.room(most);
+    Index* const row_columns = kept.room(most);
+    const std::uint64_t bound = n_features_ >= 0 ? static_cast<std::uint64_t>(n_features_) : std::numeric_limits<Index>::max();
+    std::size_t n = 0;
+    std::int64_t last = -1;
+    bool sorted = true;
+    for (;;) {
+      p = skip_blanks(p, line.end);
+      if (at_token_end(p, line)) break;
+      const char* const token = p;
+      std::uint64_t index = 0;
+      p = scan_digits(p, line.limit, index);
+      if (p == token || p >= line.end || *p != ':') {
+        p = skip_qid(token, line);
+        if (!p) return Outcome::malformed;
+        continue;
+      }
+      if (p - token > 18) index = long_index(token, p);
+      const std::uint64_t column = index - base_;                         // index 0 of 1-based text becomes enormous
+      if (column >= bound) return refuse(why_not(index), token);
+      double x;
+      next = scan_number(++p, line.limit, x);
+      if (!next || !at_token_end(next, line))
+        return refuse(says_infinite(p, line.end) ? Wrong::infinite_value : Wrong::value, p);
+      const auto value = static_cast<Value>(x);
+      if (!std::isfinite(value)) return refuse(Wrong::infinite_value, p);
+      p = next;
+      sorted &= static_cast<std::int64_t>(column) > last;
+      last = static_cast<std::int64_t>(column);
+      row_values[n] = value;
+      row_columns[n++] = static_cast<Index>(column);
+    }
+    if (!sorted && !sort_row(line, row_values, row_columns, n)) return Outcome::malformed;
+    if (n > 0) width = std::max(width, static_cast<std::int64_t>(row_columns[n - 1]) + 1);
+    values.commit(n);
+    kept.commit(n);
+    targets.push(target);
+    starts.push(static_cast<std::int64_t>(values.size()));
+    return Outcome::row;
+  }
+
+  /// Behind qid:N, or null and refused.
+  const char* skip_qid(const char* token, const Line& line) {
+    if (line.end - token < 4 || std::memcmp(token, "qid:", 4) != 0) return refuse(Wrong::pair, token), nullptr;
+    std::uint64_t ignored = 0;
+    const char* const stop = scan_digits(token + 4, line.limit, ignored);
+    if (stop == token + 4 || !at_token_end(stop, line)) return refuse(Wrong::qid, token), nullptr;
+    return stop;
+  }
+
+  /// An index of more digits than surely fit: leading zeros are harmless, the rest stops at the largest number there is.
+  static std::uint64_t long_index(const char* p, const char* end) {
+    constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t index = 0;
+    for (; p < end; ++p) {
+      if (index > largest / 10 - 1) return largest;
+      index = index * 10 + static_cast<std::uint64_t>(*p - '0');
+    }
+    return index;
+  }
+
+  Wrong why_not(std::uint64_t index) const {
+    if (index < base_) return Wrong::zero;
+    if (n_features_ >= 0) return Wrong::beyond;
+    return !wide_ && index - base_ < std::numeric_limits<std::int64_t>::max() ? Wrong::wide : Wrong::overflow;
+  }
+
+  /// False, and refused, if a column appears twice.
+  template <class Index> bool sort_row(const Line& line, Value* row_values, Index* row_columns, std::size_t n) {
+    std::vector<std::pair<Index, Value>> pairs(n);
+    for (std::size_t i = 0; i < n; ++i) pairs[i] = {row_columns[i], row_values[i]};
+    std::sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::size_t i = 0; i < n; ++i) {
+      if (i > 0 && pairs[i].first == pairs[i - 1].first) {
+        refuse(Wrong::repeated, second_use(line, static_cast<std::uint64_t>(pairs[i].first) + base_));
+        return false;
+      }
+      row_columns[i] = pairs[i].first;
+      row_values[i] = pairs[i].second;
+    }
+    return true;
+  }
+
+  /// Where a line known to be well formed uses an index for the second time.
+  static const char* second_use(const Line& line, std::uint64_t index) {
+    const char* seen = nullptr;
+    for (const char* p = line.begin; p < line.end;) {
+      const char* const token = skip_blanks(p, line.end);
+      p = std::find_if(token, line.end, ends_token);
+      if (p == token) break;
+      const char* const colon = std::find(token, p, ':');
+      if (colon == p || !is_digit(*token) || long_index(token, colon) != index) continue;
+      if (seen) return token;
+      seen = token;
+    }
+    return seen ? seen : line.begin;
+  }
+
+  void widen() {
+    std::int64_t* const wide = wide_columns.room(columns.size());
+    std::copy(columns.data(), columns.data() + columns.size(), wide);
+    wide_columns.commit(columns.size());
+    columns = Growing<std::int32_t>();
+    wide_ = true;
+  }
+
+  std::int64_t n_features_;
+  std::uint64_t base_;
+  bool wide_;
+  Wrong wrong_ = Wrong::target;
+  const char* at_ = nullptr;
+};
+
+}  // namespace thresher

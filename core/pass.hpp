@@ -1,0 +1,63 @@
+// The one loop. Everything that walks over rows and updates a linear model goes through here.
+#pragma once
+#include <cmath>
+
+#include "rows.hpp"
+
+namespace thresher {
+
+struct PassResult {
+  index_t n_rows = 0;       // rows of weight above 0
+  index_t n_updates = 0;    // rows that moved the weights
+  index_t n_mistakes = 0;   // wrong sign before the update; a score of exactly 0 is not positive
+  double loss_sum = 0;      // weighted loss before the update
+  double weight_sum = 0;
+  index_t diverged = -1;    // step whose score was no longer finite; the pass stops there, before its update
+};
+
+/// The rows to visit, their targets and weights. `order` and `weight` may be null: row order, weight 1.
+/// One against the rest: y holds class codes and the target is +1 for the code `positive`, -1 for any other.
+struct Lesson {
+  const double* y;
+  const double* weight;
+  const index_t* order;
+  index_t n_steps;
+  bool against_rest;
+  double positive;
+
+  double target(index_t i) const { return !against_rest ? y[i] : y[i] == positive ? 1.0 : -1.0; }
+};
+
+/// Visit rows[order[0]], rows[order[1]], ... ; predict each, then learn from it.
+///
+/// The order comes from outside: shuffles, samples and mini-batches are data, so the core holds no random state and a
+/// pass can be replayed bit for bit. With `margins`, the score of step t before its update is written to margins[t * stride].
+template <class Learner, class Rows>
+PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesson& lesson, double* margins, index_t stride) {
+  PassResult result;
+  for (index_t t = 0; t < lesson.n_steps; ++t) {
+    const index_t i = lesson.order ? lesson.order[t] : t;
+    if (lesson.order && t + 1 < lesson.n_steps) rows.prefetch(lesson.order[t + 1]);
+    const auto x = rows.row(i, bias);
+    const double y = lesson.target(i), weight = lesson.weight ? lesson.weight[i] : 1.0;
+    const double margin = learner.margin(x);
+    if (margins) margins[t * stride] = margin;
+    if (weight == 0) continue;  // an absent row advances no clock
+    if (!std::isfinite(margin)) { result.diverged = t; break; }
+    result.n_rows += 1;
+    result.n_mistakes += (margin > 0) != (y > 0);
+    result.loss_sum += weight * learner.loss(margin, y);
+    result.weight_sum += weight;
+    result.n_updates += learner.update(x, y, margin, weight);
+  }
+  return result;
+}
+
+/// Scores of all rows with the weights a prediction uses.
+template <class Learner, class Rows>
+void run_scores(const Learner& learner, const Rows& rows, double bias, double* out, index_t stride) {
+  for (index_t i = 0; i < rows.n_rows; ++i)
+    out[i * stride] = rows.row(i, bias).sum([&](index_t j) { return learner.weight(j); });
+}
+
+}  // namespace thresher

@@ -1,0 +1,111 @@
+// Read-only views of training rows. A Row offers dot(w), sum(f) and each(f); nothing else in the core knows whether data is
+// dense or sparse, nor in which precision it is stored.
+//
+// A row may carry a constant feature of value `bias`, whose weight is stored after the last column (index n_features).
+// 0 switches it off.
+#pragma once
+#include <cstdint>
+#include <variant>
+
+namespace thresher {
+
+using index_t = std::int64_t;
+
+template <class Value>
+struct DenseRow {
+  const Value* values;
+  index_t n_features;
+  double bias;
+
+  /// Sum of weight(j) * x_j, plus the constant feature with its own accessor.
+  template <class Weight, class Constant>
+  double sum(Weight weight, Constant constant) const {
+    double acc[8] = {0, 0, 0, 0, 0, 0, 0, 0};  // partial sums let the compiler use vectors without fast-math
+    index_t j = 0;
+    for (; j + 8 <= n_features; j += 8)
+      for (int k = 0; k < 8; ++k) acc[k] += weight(j + k) * static_cast<double>(values[j + k]);
+    for (; j < n_features; ++j) acc[j & 3] += weight(j) * static_cast<double>(values[j]);
+    const double total = ((acc[0] + acc[4]) + (acc[1] + acc[5])) + ((acc[2] + acc[6]) + (acc[3] + acc[7]));
+    return bias != 0 ? total + bias * constant(n_features) : total;
+  }
+  template <class Weight>
+  double sum(Weight weight) const { return sum(weight, weight); }
+  double dot(const double* w) const { return sum([w](index_t j) { return w[j]; }); }
+
+  /// f(j, x_j) for every feature, then the constant one.
+  template <class F, class Constant>
+  void each(F f, Constant constant) const {
+    for (index_t j = 0; j < n_features; ++j) f(j, static_cast<double>(values[j]));
+    if (bias != 0) constant(n_features, bias);
+  }
+  template <class F>
+  void each(F f) const { each(f, f); }
+};
+
+template <class Value, class Column>
+struct SparseRow {
+  const Value* values;
+  const Column* columns;
+  index_t nnz, n_features;
+  double bias;
+
+  template <class Weight, class Constant>
+  double sum(Weight weight, Constant constant) const {
+    double acc[4] = {0, 0, 0, 0};  // four chains hide the latency of the additions
+    index_t k = 0;
+    for (; k + 4 <= nnz; k += 4)
+      for (int i = 0; i < 4; ++i) acc[i] += weight(static_cast<index_t>(columns[k + i])) * static_cast<double>(values[k + i]);
+    for (; k < nnz; ++k) acc[0] += weight(static_cast<index_t>(columns[k])) * static_cast<double>(values[k]);
+    const double total = (acc[0] + acc[1]) + (acc[2] + acc[3]);
+    return bias != 0 ? total + bias * constant(n_features) : total;
+  }
+  template <class Weight>
+  double sum(Weight weight) const { return sum(weight, weight); }
+  double dot(const double* w) const { return sum([w](index_t j) { return w[j]; }); }
+
+  template <class F, class Constant>
+  void each(F f, Constant constant) const {
+    for (index_t k = 0; k < nnz; ++k) f(static_cast<index_t>(columns[k]), static_cast<double>(values[k]));
+    if (bias != 0) constant(n_features, bias);
+  }
+  template <class F>
+  void each(F f) const { each(f, f); }
+};
+
+/// Ask for the cache lines of a row that comes next; a row longer than 4 KB is left to the hardware.
+inline void prefetch_bytes(const void* begin, std::size_t n_bytes) {
+  const char* p = static_cast<const char*>(begin);
+  const char* end = p + (n_bytes < 4096 ? n_bytes : 4096);
+  for (; p < end; p += 64) __builtin_prefetch(p);
+}
+
+template <class Value>
+struct DenseRows {
+  const Value* values;
+  index_t n_rows, n_features;
+
+  DenseRow<Value> row(index_t i, double bias) const { return {values + i * n_features, n_features, bias}; }
+  void prefetch(index_t i) const { prefetch_bytes(values + i * n_features, n_features * sizeof(Value)); }
+};
+
+template <class Value, class Column>
+struct CsrRows {
+  const Value* values;
+  const Column* columns;
+  const index_t* starts;
+  index_t n_rows, n_features;
+
+  SparseRow<Value, Column> row(index_t i, double bias) const {
+    return {values + starts[i], columns + starts[i], starts[i + 1] - starts[i], n_features, bias};
+  }
+  void prefetch(index_t i) const {
+    const index_t begin = starts[i], nnz = starts[i + 1] - begin;
+    prefetch_bytes(values + begin, nnz * sizeof(Value));
+    prefetch_bytes(columns + begin, nnz * sizeof(Column));
+  }
+};
+
+using AnyRows = std::variant<DenseRows<double>, DenseRows<float>, CsrRows<double, std::int32_t>, CsrRows<float, std::int32_t>,
+                             CsrRows<double, std::int64_t>, CsrRows<float, std::int64_t>>;
+
+}  // namespace thresher

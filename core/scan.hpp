@@ -1,0 +1,70 @@
+// The one look at every stored value before a loop trusts it: finite values, columns in range, sorted and unique.
+#pragma once
+#include <cmath>
+
+#include "rows.hpp"
+
+namespace thresher {
+
+enum class Fault { none, starts, range, order, value };
+
+struct Finding {
+  Fault fault = Fault::none;
+  index_t row = 0, column = 0;
+  double value = 0;  // what stands there
+};
+
+/// True when every value is finite: x - x is 0 for a finite x and NaN otherwise, so one sum tells.
+template <class Value>
+bool all_finite(const Value* values, index_t n) {
+  Value acc[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+  index_t k = 0;
+  for (; k + 8 <= n; k += 8)
+    for (int i = 0; i < 8; ++i) acc[i] += values[k + i] - values[k + i];
+  for (; k < n; ++k) acc[0] += values[k] - values[k];
+  return ((acc[0] + acc[1]) + (acc[2] + acc[3])) + ((acc[4] + acc[5]) + (acc[6] + acc[7])) == 0;
+}
+
+template <class Value>
+Finding scan(const DenseRows<Value>& x) {
+  if (all_finite(x.values, x.n_rows * x.n_features)) return {};
+  for (index_t i = 0; i < x.n_rows; ++i)
+    for (index_t j = 0; j < x.n_features; ++j) {
+      const double v = x.values[i * x.n_features + j];
+      if (!std::isfinite(v)) return {Fault::value, i, j, v};
+    }
+  return {};
+}
+
+/// `n_stored` is the length of values and columns; starts has n_rows + 1 entries.
+template <class Value, class Column>
+Finding scan(const CsrRows<Value, Column>& x, index_t n_stored) {
+  if (x.starts[0] != 0) return {Fault::starts, 0, 0, static_cast<double>(x.starts[0])};
+  for (index_t i = 0; i < x.n_rows; ++i)
+    if (x.starts[i + 1] < x.starts[i] || x.starts[i + 1] > n_stored)
+      return {Fault::starts, i, 0, static_cast<double>(x.starts[i + 1])};
+
+  bool ordered = true;
+  for (index_t i = 0; i < x.n_rows; ++i) {
+    const Column* c = x.columns + x.starts[i];
+    const index_t nnz = x.starts[i + 1] - x.starts[i];
+    if (nnz == 0) continue;
+    unsigned rising = 1;
+    for (index_t k = 1; k < nnz; ++k) rising &= c[k] > c[k - 1];
+    if (rising && c[0] >= 0 && static_cast<index_t>(c[nnz - 1]) < x.n_features) continue;
+    for (index_t k = 0; k < nnz; ++k)
+      if (c[k] < 0 || static_cast<index_t>(c[k]) >= x.n_features)
+        return {Fault::range, i, static_cast<index_t>(c[k]), 0};
+    ordered = false;  // repairable, so look on for what is not
+  }
+  const index_t n = x.starts[x.n_rows];
+  if (!all_finite(x.values, n))
+    for (index_t i = 0; i < x.n_rows; ++i)
+      for (index_t k = x.starts[i]; k < x.starts[i + 1]; ++k)
+        if (!std::isfinite(static_cast<double>(x.values[k])))
+          return {Fault::value, i, static_cast<index_t>(x.columns[k]), static_cast<double>(x.values[k])};
+  if (!ordered) return {Fault::order, 0, 0, 0};
+  return {};
+}
+
+}  // namespace thresher

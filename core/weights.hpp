@@ -1,0 +1,79 @@
+// Where a learner keeps the sums it adds to: at once, or after a whole mini-batch.
+#pragma once
+#include "learner.hpp"
+
+namespace thresher {
+
+/// Every addition counts at once: mini-batches of one row.
+struct Direct {
+  double* value;
+  static constexpr double batch_size = 1;
+
+  static void declare(std::vector<Field>& fields, const char* name, const char* merge) {
+    fields.push_back({name, "weight", 0.0, merge});
+  }
+  template <class Source>
+  Direct(const Source& s, const char* name) : value(s.array(name, "weight")) {}
+
+  double operator[](index_t j) const { return value[j]; }
+  double held(index_t) const { return 0; }
+  void add(index_t j, double change) { value[j] += change; }
+  bool row_completes_batch() { return true; }
+  double n_unfinished() const { return 0; }
+  void next_batch() {}
+  void scale_held(double) {}
+  void settle() {}
+};
+
+/// What the rows of a mini-batch add is held back until the batch is complete, so that all of them meet the same weights.
+///
+/// `pending[j]` belongs to batch `stamp[j]`; it counts once that batch is over and is folded into value[j] at the next
+/// touch. A batch therefore costs O(non-zeros), and an unfinished one survives between calls like everything else.
+struct HeldBack {
+  double *value, *pending, *stamp, *batch, *count;
+  index_t n_weights;
+  double batch_size;
+
+  static void declare(std::vector<Field>& fields, const char* name, const char* merge) {
+    fields.push_back({name, "weight", 0.0, merge});
+    fields.push_back({"pending", "weight", 0.0, "derived"});
+    fields.push_back({"stamp", "weight", 0.0, "derived"});
+    fields.push_back({"batch", "", 0.0, "derived"});
+    fields.push_back({"count", "", 0.0, "derived"});
+  }
+  template <class Source>
+  HeldBack(const Source& s, const char* name)
+      : value(s.array(name, "weight")), pending(s.array("pending", "weight")), stamp(s.array("stamp", "weight")),
+        batch(s.array("batch", "")), count(s.array("count", "")), n_weights(s.n_weights),
+        batch_size(s.number("batch_size")) {}
+
+  bool open(index_t j) const { return stamp[j] == *batch; }
+  double operator[](index_t j) const { return open(j) ? value[j] : value[j] + pending[j]; }
+  /// What the open batch holds back at j.
+  double held(index_t j) const { return open(j) ? pending[j] : 0; }
+  void add(index_t j, double change) {
+    if (!open(j)) {
+      value[j] += pending[j];
+      pending[j] = 0;
+      stamp[j] = *batch;
+    }
+    pending[j] += change;
+  }
+  bool row_completes_batch() { return ++*count == batch_size; }
+  double n_unfinished() const { return *count; }
+  void next_batch() { *count = 0; ++*batch; }
+  void scale_held(double factor) {
+    for (index_t j = 0; j < n_weights; ++j)
+      if (open(j)) pending[j] *= factor;
+  }
+  /// Fold all that complete batches added. The open batch must be finished first.
+  void settle() {
+    for (index_t j = 0; j < n_weights; ++j) {
+      value[j] = (*this)[j];
+      pending[j] = stamp[j] = 0;
+    }
+    *batch = *count = 0;
+  }
+};
+
+}  // namespace thresher

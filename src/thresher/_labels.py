@@ -1,0 +1,107 @@
+"""Labels <-> codes. A code is the place of a label in the sorted ``classes_``, kept as float64, the form in which the core takes targets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ._state import Array
+from ._validation import as_column
+
+Labels = np.ndarray[Any, Any]
+
+_TABLE = 1 << 16  # integer labels closer together than this are looked up instead of searched
+
+
+def _readable(y: Any, who: str) -> Labels:
+    """Labels that can be told apart: integers, booleans, text, or numbers that are whole."""
+    labels = as_column(y, who)
+    if labels.dtype.kind == "f":
+        whole = np.floor(labels) == labels
+        if not whole.all():
+            bad = labels[~whole][0]
+            if np.isnan(bad):
+                raise ValueError(f"{who}: y must hold labels, got NaN: Input y contains NaN.")
+            raise ValueError(
+                f"{who}: Unknown label type: y holds continuous values such as {bad}; maybe you want a regressor."
+            )
+        if np.isinf(labels).any():
+            raise ValueError(f"{who}: y must hold labels, got infinity: Input y contains infinity.")
+    elif labels.dtype.kind == "O":
+        if any(label is None or label != label for label in labels):
+            raise ValueError(f"{who}: y must hold labels, got None or NaN: Input y contains NaN.")
+        if not all(isinstance(label, type(labels[0])) or np.isscalar(label) for label in labels):
+            raise ValueError(
+                f"{who}: Unknown label type: y mixes {sorted({type(label).__name__ for label in labels})}."
+            )
+    return labels
+
+
+def find_classes(y: Any, who: str) -> tuple[Labels, Array]:
+    """The sorted classes of ``y`` and the code of every row."""
+    labels = _readable(y, who)
+    if labels.dtype.kind in "iuf" and len(labels):
+        low, high = labels.min(), labels.max()
+        if high - low < _TABLE:  # counting beats sorting
+            places = (labels - low).astype(np.int64)
+            found = np.flatnonzero(np.bincount(places))
+            table = np.zeros(int(high - low) + 1)
+            table[found] = np.arange(len(found))
+            return (found + low).astype(labels.dtype), table[places]
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise ValueError(f"{who}: Unknown label type: y mixes labels that cannot be put in order.") from None
+    return classes, codes.astype(np.float64)
+
+
+def encode(y: Any, classes: Labels, who: str) -> Array:
+    """The code of every row; a label that is not among ``classes`` is refused."""
+    labels = _readable(y, who)
+    if labels.dtype.kind in "US" and classes.dtype.kind == "O":
+        labels = labels.astype(object)
+    try:
+        codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+        known = classes[codes] == labels
+    except TypeError:
+        known = np.zeros(len(labels), dtype=bool)
+    if not np.all(known):
+        stranger = np.asarray(labels)[~np.asarray(known)][0]
+        raise ValueError(f"{who}: y must hold labels among classes {list(classes)!r}, got {stranger!r}.")
+    return codes.astype(np.float64)
+
+
+def check_classes(classes: Any, who: str) -> Labels:
+    """The classes a first ``partial_fit`` announces."""
+    if classes is None:
+        raise ValueError(f"{who}: classes must be passed on the first call to partial_fit.")
+    found, _ = find_classes(classes, who)
+    return at_least_two(found, who)
+
+
+def at_least_two(classes: Labels, who: str) -> Labels:
+    if len(classes) < 2:
+        raise ValueError(f"{who}: y must hold at least two classes, got one class: {classes[0]!r}.")
+    return classes
+
+
+def class_factors(class_weight: Any, classes: Labels, codes: Array, who: str) -> Array | None:
+    """The weight that ``class_weight`` gives to each class, or None when it gives none."""
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, Mapping):
+        factors = np.ones(len(classes))
+        for label, weight in class_weight.items():
+            place = np.flatnonzero(classes == label)
+            if not len(place):
+                raise ValueError(f"{who}: class_weight must name classes among {list(classes)!r}, got {label!r}.")
+            if not (np.isfinite(weight) and weight >= 0):
+                raise ValueError(
+                    f"{who}: class_weight must hold numbers of at least 0, got {weight!r} for class {label!r}."
+                )
+            factors[place[0]] = weight
+        return factors
+    counts = np.bincount(codes.astype(np.int64), minlength=len(classes))
+    return len(codes) / (len(classes) * np.maximum(counts, 1.0))

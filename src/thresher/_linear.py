@@ -1,0 +1,363 @@
+"""How linear scores are made: passes over rows, state that survives between them, and weights derived when someone asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from . import _order, _validation
+from ._core import Rows
+from ._params import (
+    Rule,
+    at_least,
+    boolean,
+    check_params,
+    class_weights,
+    count_of_jobs,
+    non_negative,
+    none,
+    positive,
+    seed,
+)
+from ._scores import ReadsClasses, ReadsValues, Target
+from ._state import Array, State
+from .onepass import Learner
+
+_CHUNK = 4096  # rows that all outputs learn before the next ones are read, while they are still in cache
+
+SHARED_RULES: dict[str, Rule] = {
+    "fit_intercept": boolean,
+    "intercept_scaling": positive,
+    "max_iter": at_least(1),
+    "n_steps": at_least(1) | none,
+    "tol": non_negative | none,
+    "shuffle": boolean,
+    "random_state": seed,
+}
+
+
+class OnlineLinear(BaseEstimator):  # type: ignore[misc]
+    """Base class: a subclass names its parameters' rules and maps them to a compiled learner, and says nothing else.
+
+    ``_exactness`` is ``"row"`` when any chunking of the rows gives the same bits, ``"batch"`` when chunks at multiples of
+    ``batch_size`` do.
+    """
+
+    _param_rules: ClassVar[dict[str, Rule]] = {}
+    _batch_size = 1  # rows that make a step; a parameter where an algorithm has mini-batches
+
+    fit_intercept: bool
+    intercept_scaling: float
+    max_iter: int
+    n_steps: int | None
+    tol: float | None
+    shuffle: bool
+    random_state: Any
+    state_: State
+    n_features_in_: int
+
+    def _learner(self, n_features: int) -> Learner:
+        """The compiled update rule with this estimator's parameters."""
+        raise NotImplementedError
+
+    @property
+    def _exactness(self) -> str:
+        return "row" if getattr(self, "batch_size", 1) == 1 else "batch"
+
+    # --- learning ---------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from scratch: ``max_iter`` passes over the rows, or ``n_steps`` mini-batches of them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of at least 0. A row of weight 0 is absent.
+
+        Returns
+        -------
+        self
+        """
+        rows = _validation.check_features(self, X, reset=True)
+        learner = self._checked_learner(rows.n_features)
+        target = self._read_all(y, rows.n_rows)
+        weight = self._weigh(_validation.check_weights(sample_weight, rows.n_rows, type(self).__name__), target)
+        if weight is not None and not weight.any():
+            raise ValueError(
+                f"{type(self).__name__}: sample_weight must hold a weight above 0, got only zeros: Sample weights are zero."
+            )
+        state = learner.new_state(rows.n_features, target.n_outputs)
+        n_iter = 0
+        before = None
+        for order in self._orders(rows.n_rows):
+            self._learn(learner, state, rows, target, weight, order)
+            n_iter += 1
+            if self.tol is not None:
+                after = learner.weights(state)
+                if before is not None and after.any() and np.linalg.norm(after - before) <= self.tol:
+                    break
+                before = after
+        learner.finish(state)
+        _validation.commit_features(self, X, rows.n_features)
+        self._commit_target(target)
+        self.state_, self.n_iter_ = state, n_iter
+        self._weights_cache: Array | None = None
+        return self
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, grow: bool = False
+    ) -> Self:
+        """Learn from one more batch, row by row as it stands. What earlier calls learned stays, sparsity included.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like, optional
+            All classes that will ever occur; needed in the first call of a classifier.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of at least 0. A row of weight 0 is absent.
+        grow : bool, default=False
+            Accept batches that are wider or narrower than the ones before: features that appear later start from zero.
+
+        Returns
+        -------
+        self
+        """
+        first = not hasattr(self, "state_")
+        rows = _validation.check_features(self, X, reset=first, grow=grow)
+        learner = self._checked_learner(rows.n_features)
+        target = self._read_batch(y, rows.n_rows, classes, first)
+        if getattr(self, "class_weight", None) == "balanced":
+            raise ValueError(
+                f'{type(self).__name__}: class_weight must be None or a dict in partial_fit, got "balanced": '
+                "one batch does not know how often the classes occur."
+            )
+        weight = self._weigh(_validation.check_weights(sample_weight, rows.n_rows, type(self).__name__), target)
+        if first:
+            _validation.commit_features(self, X, rows.n_features)
+            self._commit_target(target)
+            self.state_, self.n_iter_ = learner.new_state(rows.n_features, target.n_outputs), 1
+        elif rows.n_features > self.n_features_in_:
+            self.state_.grow(rows.n_features + 1)
+            self.n_features_in_ = rows.n_features
+        self._weights_cache = None
+        self._learn(learner, self.state_, rows, target, weight, None)
+        return self
+
+    def _orders(self, n_rows: int) -> Iterator[NDArray[np.int64] | None]:
+        budget = None if self.n_steps is None else self.n_steps * getattr(self, "batch_size", 1)
+        return _order.passes(n_rows, self.max_iter, budget, self.shuffle, self.random_state)
+
+    def _checked_learner(self, n_features: int) -> Learner:
+        """The learner; rules are looked at again only when a parameter is another object than last time."""
+        now = [self.__dict__.get(name) for name in self._param_rules]
+        cached = self.__dict__.get("_learner_cache")
+        if cached is not None and cached[0] == n_features and all(map(_same, cached[1], now)):
+            learner: Learner = cached[2]
+            return learner
+        check_params(self, self._param_rules)
+        learner = self._learner(n_features)
+        self._learner_cache = (n_features, now, learner)
+        return learner
+
+    @property
+    def _bias(self) -> float:
+        return float(self.intercept_scaling) if self.fit_intercept else 0.0
+
+    def _learn(
+        self,
+        learner: Learner,
+        state: State,
+        rows: Rows,
+        target: Target,
+        weight: Array | None,
+        order: NDArray[np.int64] | None,
+    ) -> None:
+        """One pass of every output."""
+        if state.n_outputs == 1:
+            result = learner.learn(
+                rows,
+                target.y,
+                state,
+                order=order,
+                sample_weight=weight,
+                intercept=self._bias,
+                positive=target.positive(0),
+            )
+            state.views[0]["n_mistakes"][0] += result.n_mistakes
+            self._refuse_divergence(result.diverged, order)
+        else:
+            self._learn_together(learner, state, rows, target, weight, order)
+
+    def _learn_together(
+        self,
+        learner: Learner,
+        state: State,
+        rows: Rows,
+        target: Target,
+        weight: Array | None,
+        order: NDArray[np.int64] | None,
+    ) -> None:
+        """One pass of several outputs, chunk by chunk, so that progressive mistakes are those of the largest score."""
+        if order is None:
+            order = np.arange(rows.n_rows)
+        with ExitStack() as stack:
+            workers = _n_workers(getattr(self, "n_jobs", None), state.n_outputs)
+            run = map if workers == 1 else stack.enter_context(ThreadPoolExecutor(workers)).map
+            for begin in range(0, len(order), _CHUNK):
+                chunk = order[begin : begin + _CHUNK]
+                margins = np.empty((state.n_outputs, len(chunk)))
+
+                def learn_one(k: int, chunk: NDArray[np.int64] = chunk, margins: Array = margins) -> int:
+                    return learner.learn(
+                        rows, target.y, state, order=chunk, sample_weight=weight, intercept=self._bias,
+                        positive=target.positive(k), output=k, margins=margins[k],
+                    ).diverged  # fmt: skip
+
+                for diverged in run(learn_one, range(state.n_outputs)):
+                    self._refuse_divergence(diverged, chunk)
+                present = slice(None) if weight is None else weight[chunk] != 0
+                state.views[0]["n_mistakes"][0] += np.count_nonzero(
+                    margins[:, present].argmax(axis=0) != target.y[chunk[present]]
+                )
+
+    def _refuse_divergence(self, step: int, order: NDArray[np.int64] | None) -> None:
+        if step >= 0:
+            row = step if order is None else int(order[step])
+            raise FloatingPointError(
+                f"{type(self).__name__}: the weights outgrew floating point at row {row}; scale the features to about 1 "
+                "or take smaller steps (a smaller eta0 or a larger alpha)."
+            )
+
+    # --- reading ----------------------------------------------------------------------------------------------------
+
+    def _scores(self, X: Any) -> Array:
+        check_is_fitted(self)
+        rows = _validation.check_features(self, X, reset=False)
+        return self._learner_now().scores(rows, self.state_, self._bias)
+
+    def _learner_now(self) -> Learner:
+        check_is_fitted(self)
+        return self._checked_learner(self.n_features_in_)
+
+    def _all_weights(self) -> Array:
+        """Weights implied by the state, shape (n_outputs, n_features + 1); computed when asked for, then kept."""
+        if not hasattr(self, "state_"):
+            check_is_fitted(self)
+        if self._weights_cache is None:
+            self._weights_cache = self._learner_now().weights(self.state_)
+        return self._weights_cache
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of the features."""
+        return self._shape_weights(self._all_weights()[:, :-1])
+
+    @property
+    def intercept_(self) -> Array:
+        """Constant terms."""
+        return self._all_weights()[:, -1] * self._bias
+
+    @property
+    def support_(self) -> NDArray[np.intp]:
+        """Indices of the features in use: those with a weight other than 0 in any output."""
+        return np.flatnonzero(self._all_weights()[:, :-1].any(axis=0))
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Rows learned from so far, with repeats; rows of weight 0 do not count."""
+        check_is_fitted(self)
+        return int(self.state_.arrays["tally"][0, 0])
+
+    @property
+    def progressive_loss_(self) -> float:
+        """Mean loss of the rows so far, each predicted before it was learned from."""
+        check_is_fitted(self)
+        tally = self.state_.arrays["tally"]
+        return float(np.mean(tally[:, 2] / np.maximum(tally[:, 3], np.finfo(float).tiny)))
+
+    def _shape_weights(self, weights: Array) -> Array:
+        return weights
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept: dict[str, Any] = dict(super().__getstate__())
+        kept.pop("_learner_cache", None)  # compiled code is found again, not stored
+        return kept
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class LinearClassifier(ReadsClasses, OnlineLinear):
+    """Linear scores read as classes."""
+
+    _param_rules = SHARED_RULES | {"class_weight": class_weights, "n_jobs": count_of_jobs}
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores of the rows: one per row with two classes (above 0 means the second), else one per row and class."""
+        return self._shape_scores(self._scores(X))
+
+    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+        """The class of each row."""
+        return self._read_scores(self.decision_function(X))
+
+    @property
+    def n_mistakes_(self) -> int:
+        """Rows so far that were predicted wrongly before they were learned from."""
+        check_is_fitted(self)
+        return int(self.state_.arrays["n_mistakes"][0, 0])
+
+
+class LinearRegressor(ReadsValues, OnlineLinear):
+    """Linear scores read as values."""
+
+    _param_rules = SHARED_RULES
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, *, grow: bool = False) -> Self:  # type: ignore[override]
+        """Learn from one more batch, row by row as it stands. What earlier calls learned stays, sparsity included.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of at least 0. A row of weight 0 is absent.
+        grow : bool, default=False
+            Accept batches that are wider or narrower than the ones before: features that appear later start from zero.
+
+        Returns
+        -------
+        self
+        """
+        return super().partial_fit(X, y, None, sample_weight, grow=grow)
+
+    def predict(self, X: Any) -> Array:
+        """The value of each row."""
+        values: Array = self._scores(X)[:, 0]
+        return values
+
+    def _shape_weights(self, weights: Array) -> Array:
+        row: Array = weights[0]
+        return row
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a is b
+
+
+def _n_workers(n_jobs: int | None, n_outputs: int) -> int:
+    from joblib import effective_n_jobs
+
+    return min(effective_n_jobs(n_jobs), n_outputs)

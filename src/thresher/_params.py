@@ -1,0 +1,61 @@
+"""Rules for constructor arguments, checked before a fit looks at data. Errors name the estimator, the rule and the value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Rule(NamedTuple):
+    says: str
+    holds: Callable[[Any], bool]
+
+    def __or__(self, other: Rule) -> Rule:  # type: ignore[override]
+        return Rule(f"{self.says} or {other.says}", lambda v: self.holds(v) or other.holds(v))
+
+
+def _number(v: Any) -> bool:
+    return isinstance(v, Real) and not isinstance(v, (bool, np.bool_)) and bool(np.isfinite(v))
+
+
+positive = Rule("a number above 0", lambda v: _number(v) and v > 0)
+non_negative = Rule("a number of at least 0", lambda v: _number(v) and v >= 0)
+fraction = Rule("a number between 0 and 1", lambda v: _number(v) and 0 <= v <= 1)
+boolean = Rule("True or False", lambda v: isinstance(v, (bool, np.bool_)))
+none = Rule("None", lambda v: v is None)
+seed = Rule(
+    "None, an integer of at least 0 or a NumPy random state",
+    lambda v: (
+        v is None
+        or isinstance(v, (np.random.RandomState, np.random.Generator))
+        or (_number(v) and isinstance(v, Integral) and v >= 0)
+    ),
+)
+count_of_jobs = Rule(
+    "None or an integer other than 0", lambda v: v is None or (_number(v) and isinstance(v, Integral) and v != 0)
+)
+class_weights = Rule(
+    'None, "balanced" or a dict of class to weight',
+    lambda v: v is None or isinstance(v, Mapping) or (isinstance(v, str) and v == "balanced"),
+)
+one_per_feature = Rule(
+    "one number above 0 per feature", lambda v: isinstance(v, (np.ndarray, list, tuple)) and np.ndim(v) == 1
+)
+
+
+def at_least(n: int) -> Rule:
+    return Rule(f"an integer of at least {n}", lambda v: isinstance(v, Integral) and not isinstance(v, bool) and v >= n)
+
+
+def one_of(*options: str) -> Rule:
+    return Rule(f"one of {', '.join(map(repr, options))}", lambda v: isinstance(v, str) and v in options)
+
+
+def check_params(estimator: Any, rules: Mapping[str, Rule]) -> None:
+    for name, rule in rules.items():
+        value = getattr(estimator, name)
+        if not rule.holds(value):
+            raise ValueError(f"{type(estimator).__name__}: {name} must be {rule.says}, got {value!r}.")

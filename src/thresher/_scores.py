@@ -1,0 +1,94 @@
+"""How scores are read: as classes or as values. What is read never depends on how it was made."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+
+from . import _labels, _validation
+from ._state import Array
+
+
+class Target(NamedTuple):
+    """What a batch says about the rows, in the core's form."""
+
+    y: Array
+    classes: np.ndarray[Any, Any] | None
+
+    @property
+    def n_outputs(self) -> int:
+        return 1 if self.classes is None or len(self.classes) == 2 else len(self.classes)
+
+    def positive(self, output: int) -> float | None:
+        """The code that an output learns against the rest."""
+        return None if self.classes is None else 1.0 if len(self.classes) == 2 else float(output)
+
+
+class ReadsClasses(ClassifierMixin):  # type: ignore[misc]
+    """Scores are read as classes: the larger wins; with two classes, a score above 0 is the second one."""
+
+    def _read_all(self, y: Any, n_rows: int) -> Target:
+        """Targets of data that is complete: the classes are those that occur."""
+        who = type(self).__name__
+        classes, codes = _labels.find_classes(y, who)
+        _validation.check_length(codes, n_rows, "y", who)
+        return Target(codes, _labels.at_least_two(classes, who))
+
+    def _read_batch(self, y: Any, n_rows: int, classes: Any, first: bool) -> Target:
+        """Targets of one batch of many: the classes are announced with the first."""
+        who = type(self).__name__
+        if first:
+            known = _labels.check_classes(classes, who)
+        else:
+            known = self.classes_
+            if classes is not None and not np.array_equal(known, np.unique(np.asarray(classes))):
+                raise ValueError(
+                    f"{who}: classes must be those of the first call, {list(known)!r}, got {list(classes)!r}."
+                )
+        codes = _labels.encode(y, known, who)
+        _validation.check_length(codes, n_rows, "y", who)
+        return Target(codes, known)
+
+    def _commit_target(self, target: Target) -> None:
+        self.classes_ = target.classes
+
+    def _weigh(self, weight: Array | None, target: Target) -> Array | None:
+        """Row weights times class weights."""
+        class_weight = getattr(self, "class_weight", None)
+        if class_weight is None or target.classes is None:
+            return weight
+        factors = _labels.class_factors(class_weight, target.classes, target.y, type(self).__name__)
+        if factors is None:
+            return weight
+        rows = factors[target.y.astype(np.int64)]
+        return rows if weight is None else rows * weight
+
+    def _shape_scores(self, scores: Array) -> Array:
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def _read_scores(self, scores: Array) -> np.ndarray[Any, Any]:
+        winner = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        labels: np.ndarray[Any, Any] = self.classes_[winner]
+        return labels
+
+    @staticmethod
+    def _count_mistakes(margins: Array, codes: Array) -> int:
+        return int(np.count_nonzero(margins.argmax(axis=1) != codes))
+
+
+class ReadsValues(RegressorMixin):  # type: ignore[misc]
+    """Scores are read as they are."""
+
+    def _read_all(self, y: Any, n_rows: int) -> Target:
+        return Target(_validation.check_targets(y, n_rows, type(self).__name__), None)
+
+    def _read_batch(self, y: Any, n_rows: int, classes: Any, first: bool) -> Target:
+        return self._read_all(y, n_rows)
+
+    def _commit_target(self, target: Target) -> None:
+        pass
+
+    def _weigh(self, weight: Array | None, target: Target) -> Array | None:
+        return weight

@@ -1,0 +1,206 @@
+"""The learned state of a model: named arrays that Python owns and the core mutates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Hook = Callable[["State"], None]
+
+
+@dataclass(frozen=True)
+class Field:
+    """One array of the state: its name, axes, first value and merge rule.
+
+    ``axes`` names the axes of the array for one output: ``"weight"`` (one entry per feature, the constant last), ``"group"``,
+    ``"selected"``, any other name, two names for a matrix, or ``""`` for one number. A square starts as a multiple of the identity.
+    ``"model"`` is one number for the whole model instead of one per output.
+
+    ``merge`` is ``"sum"`` (changes add up), ``"mean"`` (changes are averaged), ``"precision"`` (a variance or covariance: inverses
+    add up), ``"weighted"`` (a mean weighed by the inverse of the field named ``by``) or ``"derived"`` (kept from the start;
+    ``rebuild`` makes it true).
+    """
+
+    name: str
+    axes: str
+    initial: float
+    merge: str
+    by: str = ""
+
+    def shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        return tuple(sizes[axis] for axis in self.axes.split() if axis != "model") or (1,)
+
+    def block(self, n_outputs: int, sizes: Mapping[str, int]) -> Array:
+        """Fresh values for every output."""
+        if self.axes == "model":
+            return np.full((1, 1), self.initial)
+        shape = self.shape(sizes)
+        if len(shape) == 2:
+            return np.broadcast_to(self.initial * np.eye(*shape), (n_outputs, *shape)).copy()
+        if self.initial == 0:
+            return np.zeros((n_outputs, *shape))  # pages that nobody touches stay unmapped
+        return np.full((n_outputs, *shape), self.initial)
+
+
+class State:
+    """Arrays of shape ``(n_outputs, *axes)``, one per field.
+
+    Parameters
+    ----------
+    fields : sequence of Field
+    n_outputs : int
+    sizes : mapping of str to int
+        Length of every axis that a field names.
+    arrays : mapping of str to ndarray, optional
+        Values; fresh ones when not given.
+    """
+
+    def __init__(
+        self,
+        fields: Iterable[Field],
+        n_outputs: int,
+        sizes: Mapping[str, int],
+        arrays: Mapping[str, Array] | None = None,
+    ) -> None:
+        self.fields = tuple(fields)
+        self.n_outputs = n_outputs
+        self.sizes = dict(sizes)
+        if arrays is None:
+            self._buffers = {f.name: f.block(n_outputs, sizes) for f in self.fields}
+        else:  # a memory-mapped model may be read-only, a state never is
+            self._buffers = {f.name: np.require(arrays[f.name], np.float64, ["C", "W"]) for f in self.fields}
+        self._open()
+
+    @classmethod
+    def empty(cls, fields: Iterable[Sequence[Any]], n_outputs: int, n_weights: int, **sizes: int) -> State:
+        """The state before the first row; ``fields`` as a learner declares them."""
+        return cls((Field(*f) for f in fields), n_outputs, {"weight": n_weights, **sizes})
+
+    def _open(self) -> None:
+        self.arrays = {f.name: self._window(f) for f in self.fields}
+        # What one pass may write to: for each output its arrays, flat.
+        self.views = [
+            {name: a[min(k, len(a) - 1)].reshape(-1) for name, a in self.arrays.items()} for k in range(self.n_outputs)
+        ]
+
+    def _window(self, field: Field) -> Array:
+        """The part of a buffer that is in use."""
+        return self._buffers[field.name][(slice(None), *map(slice, field.shape(self.sizes)))]
+
+    def view(self, k: int) -> dict[str, Array]:
+        """Flat views of output ``k``, by name."""
+        return self.views[k]
+
+    def grow(self, n_weights: int) -> None:
+        """Make room for features that appear later; the weight of the constant stays last.
+
+        Vectors keep spare room, so growing a little with every batch costs O(new features) on average.
+        """
+        old = self.sizes["weight"]
+        if n_weights <= old:
+            return
+        self.sizes["weight"] = n_weights
+        for f in self.fields:
+            axes = f.axes.split()
+            if "weight" not in axes:
+                continue
+            before = self._buffers[f.name]
+            if axes == ["weight"]:
+                if before.shape[1] < n_weights:
+                    self._buffers[f.name] = f.block(self.n_outputs, {"weight": max(n_weights, 2 * old)})
+                    self._buffers[f.name][:, :old] = before[:, :old]
+                after = self._buffers[f.name]
+                after[:, n_weights - 1] = after[:, old - 1]
+                after[:, old - 1 : n_weights - 1] = f.initial
+            else:
+                after = self._buffers[f.name] = f.block(self.n_outputs, self.sizes)
+                kept = [np.r_[: old - 1, n_weights - 1] if a == "weight" else np.arange(self.sizes[a]) for a in axes]
+                after[np.ix_(np.arange(self.n_outputs), *kept)] = before
+        self._open()
+
+    def copy(self) -> State:
+        return State(self.fields, self.n_outputs, self.sizes, {name: a.copy() for name, a in self.arrays.items()})
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"fields": self.fields, "n_outputs": self.n_outputs, "sizes": self.sizes,
+                "arrays": {name: np.ascontiguousarray(a) for name, a in self.arrays.items()}}  # fmt: skip
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        self.__init__(**saved)  # type: ignore[misc]
+
+
+def merge(
+    start: State,
+    states: Sequence[State],
+    weights: Sequence[float],
+    *,
+    settle: Hook | None = None,
+    rebuild: Hook | None = None,
+) -> State:
+    """Reduce the states that several shards reached from one common ``start``.
+
+    What the shards share at the start is counted once: sums and precisions add up *changes*, so the same function serves the
+    first round and every later one. Terms are added in the order of their size, so the order of the shards leaves no trace.
+
+    Parameters
+    ----------
+    start : State
+        Where every shard began.
+    states : sequence of State
+        Where they arrived. One state alone is returned as it is.
+    weights : sequence of float
+        The share of each in averages, for example its number of rows.
+    settle, rebuild : callable, optional
+        Bring a lazy state to its common form before merging; recompute what is derived after it. Both work in place, on copies.
+    """
+    if len(states) == 1:
+        return states[0].copy()
+    start, *states = (s.copy() for s in (start, *states))
+    if settle is not None:
+        for s in (start, *states):
+            settle(s)
+    share = np.asarray(weights, dtype=float) / np.sum(np.sort(np.asarray(weights, dtype=float)))
+    merged = start.copy()
+    for f in start.fields:
+        first, each = start.arrays[f.name], [s.arrays[f.name] for s in states]
+        if f.merge == "sum":
+            merged.arrays[f.name][...] = first + _total([a - first for a in each])
+        elif f.merge == "mean":
+            merged.arrays[f.name][...] = first + _total([w * (a - first) for w, a in zip(share, each, strict=True)])
+        elif f.merge == "precision":
+            merged.arrays[f.name][...] = _invert(_joint_precision(first, each))
+        elif f.merge == "weighted":
+            prior, spread = start.arrays[f.by], [s.arrays[f.by] for s in states]
+            pulled = _apply(_invert(prior), first)
+            changes = _total([_apply(_invert(v), a) - pulled for v, a in zip(spread, each, strict=True)])
+            merged.arrays[f.name][...] = _apply(_invert(_joint_precision(prior, spread)), pulled + changes)
+    if rebuild is not None:
+        rebuild(merged)
+    return merged
+
+
+def _total(terms: Sequence[Array]) -> Array:
+    """Their sum, the same bits in whatever order they come."""
+    return np.sort(np.stack(terms), axis=0).sum(axis=0)
+
+
+def _joint_precision(first: Array, each: Sequence[Array]) -> Array:
+    prior = _invert(first)
+    return prior + _total([_invert(a) - prior for a in each])
+
+
+def _invert(spread: Array) -> Array:
+    """The inverse of variances (n_outputs, n) or covariances (n_outputs, n, n)."""
+    if spread.ndim == 2:
+        return 1.0 / spread
+    inverse = np.linalg.inv(spread)
+    return 0.5 * (inverse + np.swapaxes(inverse, 1, 2))
+
+
+def _apply(spread: Array, vector: Array) -> Array:
+    return spread * vector if spread.ndim == 2 else np.einsum("kij,kj->ki", spread, vector)

@@ -1,0 +1,244 @@
+"""THE GATE: user data -> rows, targets, weights. What passes here is trusted below; what does not is refused in one sentence.
+
+Every stored value is looked at once, by the core, when :class:`~thresher._core.Rows` is made.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from ._core import Rows, all_finite
+from ._state import Array
+
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+# --- features -------------------------------------------------------------------------------------------------------
+
+
+def check_features(estimator: Any, X: Any, *, reset: bool, grow: bool = False) -> Rows:
+    """The rows of ``X``. Changes nothing on the estimator: see :func:`commit_features`.
+
+    With ``grow``, sparse or dense rows may be wider or narrower than the model was so far.
+    """
+    who = type(estimator).__name__
+    if reset:
+        return as_rows(X, who)
+    expected: int = estimator.n_features_in_
+    named = _is_frame(X) or hasattr(estimator, "feature_names_in_")
+    if named and not grow:
+        validate_data(
+            estimator, X, reset=False, skip_check_array=True
+        )  # names and their order, in scikit-learn's words
+    rows = as_rows(X, who, n_features=expected if grow else None)
+    if rows.n_features != expected and not grow:
+        raise ValueError(f"X has {rows.n_features} features, but {who} is expecting {expected} features as input.")
+    return rows
+
+
+def commit_features(estimator: Any, X: Any, n_features: int) -> None:
+    """Remember width and names of the features of a first batch, once everything else about it was accepted."""
+    if _is_frame(X):
+        validate_data(estimator, X, reset=True, skip_check_array=True)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+    estimator.n_features_in_ = n_features
+
+
+def as_rows(X: Any, who: str, *, n_features: int | None = None) -> Rows:
+    """Rows for the core; ``n_features`` is the least width of the result."""
+    if sparse.issparse(X):
+        rows = _sparse_rows(X, who, n_features or 0)
+    elif _is_sparse_frame(X):
+        rows = _sparse_rows(X.sparse.to_coo(), who, n_features or 0)
+    else:
+        dense = _dense(X, who)
+        if n_features is not None and dense.shape[1] < n_features:
+            dense = np.pad(dense, ((0, 0), (0, n_features - dense.shape[1])))
+        rows = Rows.dense(dense)
+    if rows.fault:
+        raise ValueError(_refusal(rows, X, who))
+    if rows.n_rows == 0:
+        raise ValueError(
+            f"{who}: found array with 0 sample(s) (shape={(0, rows.n_features)}) while a minimum of 1 is required."
+        )
+    if rows.n_features == 0:
+        raise ValueError(
+            f"{who}: found array with 0 feature(s) (shape={(rows.n_rows, 0)}) while a minimum of 1 is required."
+        )
+    return rows
+
+
+def _sparse_rows(X: Any, who: str, n_features: int) -> Rows:
+    if X.ndim != 2:
+        raise ValueError(_not_a_table(who, X.shape))
+    _refuse_complex(X.dtype, who)
+    if X.format != "csr":
+        X = X.tocsr()
+    rows = _csr(X, n_features)
+    if rows.fault == "order":  # in range and finite, but unsorted or repeated: put in order on a copy
+        X = X.copy()
+        X.has_canonical_format = X.has_sorted_indices = False
+        X.sum_duplicates()
+        rows = _csr(X, n_features)
+    return rows
+
+
+def _csr(X: Any, n_features: int) -> Rows:
+    values, columns = _as_float(X.data), X.indices
+    if columns.dtype.kind != "i" or columns.dtype.itemsize not in (4, 8):
+        columns = columns.astype(np.int64)
+    starts = X.indptr.astype(np.int64, copy=False)
+    return Rows.csr(np.ascontiguousarray(values), np.ascontiguousarray(columns), starts, max(X.shape[1], n_features))
+
+
+def _dense(X: Any, who: str) -> np.ndarray[Any, Any]:
+    array = X if type(X) is np.ndarray else _frame_values(X, who) if _is_frame(X) else np.asarray(X)
+    if array.ndim != 2:
+        raise ValueError(_not_a_table(who, array.shape))
+    _refuse_complex(array.dtype, who)
+    if array.dtype.kind in "OUS":
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{who}: X must hold numbers: {error}.") from None
+    return np.ascontiguousarray(_as_float(array))
+
+
+def _as_float(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if values.dtype in _FLOATS and values.dtype.isnative:
+        return values
+    return values.astype(np.float32 if values.dtype == np.float16 else np.float64)
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "columns") and hasattr(X, "to_numpy")
+
+
+def _is_sparse_frame(X: Any) -> bool:
+    return (
+        _is_frame(X)
+        and hasattr(X, "sparse")
+        and len(X.columns) > 0
+        and all(hasattr(t, "sparse_index") or str(t).startswith("Sparse") for t in X.dtypes)
+    )
+
+
+def _frame_values(X: Any, who: str) -> np.ndarray[Any, Any]:
+    """The numbers of a pandas or polars frame; a column that holds anything else is named."""
+    array: np.ndarray[Any, Any] = X.to_numpy()
+    if array.dtype.kind in "fiub":
+        return array
+    columns = []
+    for name in X.columns:
+        column = X[name]
+        try:
+            columns.append(np.asarray(column.to_numpy(), dtype=np.float64))
+        except (TypeError, ValueError):
+            if hasattr(column, "isna") and column.isna().any() and column.dtype.kind in "iufb":
+                columns.append(column.to_numpy(dtype=np.float64, na_value=np.nan))
+                continue
+            raise ValueError(
+                f"{who}: column {name!r} of X must hold numbers, got {column.dtype}; encode it first."
+            ) from None
+    return np.column_stack(columns)
+
+
+def _refuse_complex(dtype: np.dtype[Any], who: str) -> None:
+    if dtype.kind == "c":
+        raise ValueError(f"{who}: Complex data not supported in X, got {dtype}.")
+
+
+def _not_a_table(who: str, shape: tuple[int, ...]) -> str:
+    return (
+        f"{who}: X must be a table of rows and columns (Expected 2D array), got shape {shape}. "
+        "Reshape your data with X.reshape(-1, 1) for one feature or X.reshape(1, -1) for one row."
+    )
+
+
+def _refusal(rows: Rows, X: Any, who: str) -> str:
+    """Why the core did not take these rows."""
+    row, column, value = rows.fault_at
+    if rows.fault == "value":
+        where = repr(X.columns[column]) if _is_frame(X) else str(column)
+        what = "NaN" if np.isnan(value) else "infinity" if value > 0 else "-infinity"
+        return f"{who}: X must hold finite numbers, got {what} in row {row}, column {where}: Input X contains {what}."
+    if rows.fault == "range":
+        return f"{who}: column indices of sparse X must lie in 0 ... {rows.n_features - 1}, got {column} in row {row}."
+    return f"{who}: indptr of sparse X must start at 0 and never fall or exceed its data, got {value:.0f} at row {row}."
+
+
+# --- targets and weights --------------------------------------------------------------------------------------------
+
+
+def check_targets(y: Any, n_rows: int, who: str) -> Array:
+    """Targets of a regression: finite numbers, one per row."""
+    values = as_column(y, who)
+    try:
+        values = np.ascontiguousarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{who}: y must hold numbers, got {values.dtype}.") from None
+    check_length(values, n_rows, "y", who)
+    if not all_finite(values):
+        bad = int(np.flatnonzero(~np.isfinite(values))[0])
+        what = "NaN" if np.isnan(values[bad]) else "infinity"
+        raise ValueError(f"{who}: y must hold finite numbers, got {values[bad]} in row {bad}: Input y contains {what}.")
+    return values
+
+
+def as_column(y: Any, who: str) -> np.ndarray[Any, Any]:
+    """``y`` as a one-dimensional array."""
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind != "c":
+        return y
+    if y is None:
+        raise ValueError(f"This {who} estimator requires y to be passed, but the target y is None.")
+    if sparse.issparse(y):
+        raise TypeError(f"{who}: y must be a dense array, got a sparse one.")
+    array = np.asarray(y)
+    if array.dtype.kind == "c":
+        raise ValueError(f"{who}: Complex data not supported in y, got {array.dtype}.")
+    if array.ndim == 2 and array.shape[1] == 1:
+        import warnings
+
+        from sklearn.exceptions import DataConversionWarning
+
+        warnings.warn(
+            f"A column-vector y was passed when a 1d array was expected: {who} reads y.ravel().",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+        array = array.ravel()
+    if array.ndim != 1:
+        raise ValueError(f"{who}: y should be a 1d array, got an array of shape {array.shape} instead.")
+    return array
+
+
+def check_length(values: np.ndarray[Any, Any], n_rows: int, name: str, who: str) -> None:
+    if len(values) != n_rows:
+        raise ValueError(
+            f"{who}: {name} must have one entry per row, got {len(values)} for {n_rows} rows: inconsistent numbers of samples."
+        )
+
+
+def check_weights(sample_weight: Any, n_rows: int, who: str) -> Array | None:
+    """Row weights of at least 0, or None when all are 1."""
+    if sample_weight is None:
+        return None
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{who}: sample_weight must hold numbers.") from None
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
+    if weight.ndim != 1:
+        raise ValueError(f"{who}: Sample weights must be 1D array or scalar, got an array of shape {weight.shape}.")
+    check_length(weight, n_rows, "sample_weight", who)
+    weight = np.ascontiguousarray(weight)
+    if not all_finite(weight) or (weight < 0).any():
+        bad = int(np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))[0])
+        raise ValueError(f"{who}: sample_weight must hold numbers of at least 0, got {weight[bad]} in row {bad}.")
+    return weight

@@ -1,0 +1,307 @@
+"""Dual averaging with an l1 penalty."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _core
+from .._linear import LinearClassifier, LinearRegressor, OnlineLinear
+from .._losses import FOR_CLASSES, FOR_VALUES, loss_params, loss_rules
+from .._params import at_least, boolean, non_negative, positive
+from ..onepass import Learner
+
+_RULES = {
+    "alpha": non_negative,
+    "eta0": positive,
+    "rho": non_negative,
+    "l2_weight": non_negative,
+    "batch_size": at_least(1),
+    "penalize_intercept": boolean,
+}
+
+
+class _L1RDA(OnlineLinear):
+    """What the classifier and the regressor share."""
+
+    alpha: float
+    eta0: float
+    rho: float
+    l2_weight: float
+    loss: str
+    batch_size: int
+    penalize_intercept: bool
+
+    def _learner(self, n_features: int) -> Learner:
+        params = {
+            **loss_params(self),
+            "alpha": float(self.alpha),
+            "eta0": float(self.eta0),
+            "rho": float(self.rho),
+            "l2_weight": float(self.l2_weight),
+            "free_constant": not self.penalize_intercept,
+            "batch_size": float(self.batch_size),
+        }
+        return Learner(_core.L1Rda if self.batch_size == 1 else _core.L1RdaBatch, params)
+
+
+class L1RDAClassifier(_L1RDA, LinearClassifier):
+    r"""Sparse linear classifier by regularised dual averaging: its zeros are exact, and survive ``partial_fit``.
+
+    The mean of all gradients so far decides: a feature whose mean gradient stays below ``alpha`` has weight zero, however the
+    stream was cut into batches. Choose it when the model must use few features and the data come once;
+    :class:`~thresher.online.AROWClassifier` when accuracy counts more than sparsity.
+
+    After :math:`t` steps with mean gradient :math:`\bar g`,
+
+    .. math:: w = \arg\min_w\ \bar g^\top w + \alpha\|w\|_1 + \frac{\kappa}{2}\|w\|^2
+                  + \frac{1}{\eta_0\sqrt t}\Big(\frac12\|w\|^2 + \rho\|w\|_1\Big)
+                = -\frac{\mathrm{soft}\big(\bar g,\ \alpha + \rho/(\eta_0\sqrt t)\big)}{\kappa + 1/(\eta_0\sqrt t)},
+
+    with :math:`\kappa` = ``l2_weight``. :math:`\alpha > 0, \kappa > 0` is the elastic net, :math:`\alpha = 0` plain l2 dual averaging.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Strength of the l1 penalty (:math:`\lambda` in [1]_ and [2]_). Larger values give fewer features.
+    eta0 : float, default=1.0
+        Step size (:math:`1/\gamma` in [1]_ and [2]_).
+    rho : float, default=0.0
+        Extra sparsity in early steps (:math:`\rho` in [1]_ and [2]_): it raises the threshold by
+        :math:`\rho / (\eta_0 \sqrt t)`.
+    l2_weight : float, default=0.0
+        Strength of the l2 penalty.
+    loss : {"hinge", "squared_hinge", "pinball", "logistic", "modified_huber", "squared"}, default="hinge"
+        ``"log_loss"`` and ``"squared_error"`` are accepted as well.
+    tau : float, default=0.5
+        How much the pinball loss charges for margins above 1 (0 is the hinge loss).
+    batch_size : int, default=1
+        Rows of a mini-batch, whose mean gradient makes one step.
+    fit_intercept : bool, default=True
+        Learn a constant term, as the weight of one more feature.
+    penalize_intercept : bool, default=False
+        Penalise that weight like the others.
+    intercept_scaling : float, default=0.1
+        Value of the constant feature. 1 is the papers' form; on sparse rows a free constant that takes full steps drowns the
+        features, and 0.1 does not.
+    max_iter : int, default=5
+        Passes over the data in :meth:`fit`. :meth:`partial_fit` always makes one.
+    n_steps : int, optional
+        Instead of ``max_iter`` passes, that many mini-batches (:math:`T`).
+    tol : float, optional
+        Stop :meth:`fit` when a pass moves the weights by less (Euclidean norm). Never while they are all zero.
+    shuffle : bool, default=True
+        Visit the rows in a new random order on every pass of :meth:`fit` (blocks of rows, mixed in windows of 2,048).
+    class_weight : dict or "balanced", optional
+        Weights of the classes, multiplied into the row weights.
+    random_state : int, RandomState or Generator, optional
+        Source of the visiting orders.
+    n_jobs : int, optional
+        Threads over classes, when there are more than two.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights, most of them exactly 0. One row when there are two classes.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Constant terms.
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted.
+    support_ : ndarray
+        Indices of the features in use.
+    n_iter_ : int
+        Passes made by the last :meth:`fit`.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, when ``X`` had any.
+    n_samples_seen_ : int
+        Rows learned from, with repeats.
+    n_mistakes_ : int
+        How many of them were predicted wrongly before they were learned from.
+    progressive_loss_ : float
+        Their mean loss before they were learned from.
+    state_ : State
+        All that was learned (gradient sums and a count); what a checkpoint saves and shards merge.
+
+    Notes
+    -----
+    Only the sum of gradients is stored; a weight is computed when a row asks for it. A row costs O(its stored values) and the model is
+    exact after every one. Any chunking into calls of :meth:`partial_fit` gives the same bits; with ``batch_size`` above 1 an
+    unfinished mini-batch waits in the state, and :meth:`fit` closes the last one with the rows it has.
+
+    References
+    ----------
+    .. [1] L. Xiao, "Dual averaging methods for regularized stochastic learning and online optimization", JMLR 11, 2010.
+    .. [2] H. Yang, "Sparse learning under regularization framework", CUHK, 2011.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thresher.dual_averaging import L1RDAClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(2000, 100))
+    >>> y = X[:, 3] - X[:, 7] > 0
+    >>> model = L1RDAClassifier(alpha=0.1)
+    >>> for i in range(0, 2000, 100):
+    ...     model = model.partial_fit(X[i:i + 100], y[i:i + 100], classes=[False, True])
+    >>> model.support_
+    array([3, 7])
+    """
+
+    _param_rules = LinearClassifier._param_rules | _RULES | loss_rules(FOR_CLASSES)
+
+    def __init__(
+        self,
+        alpha: float = 1e-4,
+        *,
+        eta0: float = 1.0,
+        rho: float = 0.0,
+        l2_weight: float = 0.0,
+        loss: str = "hinge",
+        tau: float = 0.5,
+        batch_size: int = 1,
+        fit_intercept: bool = True,
+        penalize_intercept: bool = False,
+        intercept_scaling: float = 0.1,
+        max_iter: int = 5,
+        n_steps: int | None = None,
+        tol: float | None = None,
+        shuffle: bool = True,
+        class_weight: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.eta0 = eta0
+        self.rho = rho
+        self.l2_weight = l2_weight
+        self.loss = loss
+        self.tau = tau
+        self.batch_size = batch_size
+        self.fit_intercept = fit_intercept
+        self.penalize_intercept = penalize_intercept
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.n_steps = n_steps
+        self.tol = tol
+        self.shuffle = shuffle
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class L1RDARegressor(_L1RDA, LinearRegressor):
+    r"""Sparse linear regression by regularised dual averaging; see :class:`L1RDAClassifier` for the equations.
+
+    The squared loss has gradients without a bound: steps overshoot while :math:`\sqrt t < \eta_0 \|x\|^2 / 2`. Scale features
+    and targets to about 1, or lower ``eta0``; weights that outgrow floating point are refused with advice.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Strength of the l1 penalty (:math:`\lambda` in [1]_). Larger values give fewer features.
+    eta0 : float, default=0.1
+        Step size (:math:`1/\gamma` in [1]_).
+    rho : float, default=0.0
+        Extra sparsity in early steps: it raises the threshold by :math:`\rho / (\eta_0 \sqrt t)`.
+    l2_weight : float, default=0.0
+        Strength of the l2 penalty.
+    loss : {"squared", "epsilon_insensitive", "quantile"}, default="squared"
+        ``"squared_error"`` is accepted as well.
+    tau : float, default=0.5
+        The quantile to estimate, with ``loss="quantile"``.
+    epsilon : float, default=0.1
+        Errors up to this size cost nothing, with ``loss="epsilon_insensitive"``.
+    batch_size : int, default=1
+        Rows of a mini-batch, whose mean gradient makes one step.
+    fit_intercept : bool, default=True
+        Learn a constant term, as the weight of one more feature.
+    penalize_intercept : bool, default=False
+        Penalise that weight like the others.
+    intercept_scaling : float, default=1.0
+        Value of the constant feature.
+    max_iter : int, default=5
+        Passes over the data in :meth:`fit`. :meth:`partial_fit` always makes one.
+    n_steps : int, optional
+        Instead of ``max_iter`` passes, that many mini-batches (:math:`T`).
+    tol : float, optional
+        Stop :meth:`fit` when a pass moves the weights by less (Euclidean norm). Never while they are all zero.
+    shuffle : bool, default=True
+        Visit the rows in a new random order on every pass of :meth:`fit` (blocks of rows, mixed in windows of 2,048).
+    random_state : int, RandomState or Generator, optional
+        Source of the visiting orders.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights, most of them exactly 0.
+    intercept_ : ndarray of shape (1,)
+        Constant term.
+    support_ : ndarray
+        Indices of the features in use.
+    n_iter_ : int
+        Passes made by the last :meth:`fit`.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, when ``X`` had any.
+    n_samples_seen_ : int
+        Rows learned from, with repeats.
+    progressive_loss_ : float
+        Their mean loss before they were learned from.
+    state_ : State
+        All that was learned (gradient sums and a count); what a checkpoint saves and shards merge.
+
+    References
+    ----------
+    .. [1] L. Xiao, "Dual averaging methods for regularized stochastic learning and online optimization", JMLR 11, 2010.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thresher.dual_averaging import L1RDARegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(2000, 20))
+    >>> model = L1RDARegressor(alpha=0.1, random_state=0).fit(X, 2 * X[:, 3] - X[:, 7])
+    >>> model.support_
+    array([3, 7])
+    """
+
+    _param_rules = LinearRegressor._param_rules | _RULES | loss_rules(FOR_VALUES)
+
+    def __init__(
+        self,
+        alpha: float = 1e-4,
+        *,
+        eta0: float = 0.1,
+        rho: float = 0.0,
+        l2_weight: float = 0.0,
+        loss: str = "squared",
+        tau: float = 0.5,
+        epsilon: float = 0.1,
+        batch_size: int = 1,
+        fit_intercept: bool = True,
+        penalize_intercept: bool = False,
+        intercept_scaling: float = 1.0,
+        max_iter: int = 5,
+        n_steps: int | None = None,
+        tol: float | None = None,
+        shuffle: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.eta0 = eta0
+        self.rho = rho
+        self.l2_weight = l2_weight
+        self.loss = loss
+        self.tau = tau
+        self.epsilon = epsilon
+        self.batch_size = batch_size
+        self.fit_intercept = fit_intercept
+        self.penalize_intercept = penalize_intercept
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.n_steps = n_steps
+        self.tol = tol
+        self.shuffle = shuffle
+        self.random_state = random_state

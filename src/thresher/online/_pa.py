@@ -1,0 +1,128 @@
+"""Passive-aggressive classification."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import _core
+from .._linear import LinearClassifier
+from .._params import one_of, positive
+from ..onepass import Learner
+
+
+class PAClassifier(LinearClassifier):
+    r"""Passive-aggressive classifier: the smallest change of the weights that repairs the row at hand.
+
+    A row that is classified with a margin of 1 changes nothing. Any other moves the weights just far enough, or as far as ``C``
+    lets it. First order, one number per feature, no step size to tune: a good first model for a stream. Choose
+    :class:`AROWClassifier` when rare features matter or labels are noisy.
+
+    With the hinge loss :math:`\ell = \max(0, 1 - y\,w^\top x)`, :math:`w \leftarrow w + \tau\,y\,x` where
+
+    .. math:: \tau = \frac{\ell}{\|x\|^2}\ (\text{hard}), \qquad
+              \tau = \min\!\Big(C, \frac{\ell}{\|x\|^2}\Big)\ (\text{I}), \qquad
+              \tau = \frac{\ell}{\|x\|^2 + 1/(2C)}\ (\text{II}).
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Aggressiveness (:math:`C` in [1]_): the largest step of variant I, the weight of the loss in variant II. Lower it when
+        labels are noisy. The hard variant does not use it.
+    variant : {"hard", "I", "II"}, default="I"
+        PA, PA-I or PA-II of [1]_.
+    fit_intercept : bool, default=True
+        Learn a constant term, as the weight of one more feature.
+    intercept_scaling : float, default=1.0
+        Value of that constant feature.
+    max_iter : int, default=5
+        Passes over the data in :meth:`fit`. :meth:`partial_fit` always makes one.
+    n_steps : int, optional
+        Instead of ``max_iter`` passes, visit that many rows.
+    tol : float, optional
+        Stop :meth:`fit` when a pass moves the weights by less (Euclidean norm). Never while they are all zero.
+    shuffle : bool, default=True
+        Visit the rows in a new random order on every pass of :meth:`fit` (blocks of rows, mixed in windows of 2,048).
+    class_weight : dict or "balanced", optional
+        Weights of the classes, multiplied into the row weights.
+    random_state : int, RandomState or Generator, optional
+        Source of the visiting orders.
+    n_jobs : int, optional
+        Threads over classes, when there are more than two.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights. One row when there are two classes.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Constant terms.
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted.
+    support_ : ndarray
+        Indices of the features in use.
+    n_iter_ : int
+        Passes made by the last :meth:`fit`.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, when ``X`` had any.
+    n_samples_seen_ : int
+        Rows learned from, with repeats.
+    n_mistakes_ : int
+        How many of them were predicted wrongly before they were learned from.
+    progressive_loss_ : float
+        Their mean loss before they were learned from.
+    state_ : State
+        All that was learned; what a checkpoint saves and shards merge.
+
+    Notes
+    -----
+    A pass costs O(stored values). More than two classes are learned one against the rest. Any chunking into calls of
+    :meth:`partial_fit` gives the same bits. A row weight multiplies ``C``, so the hard variant ignores it (except 0).
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz and Y. Singer, "Online passive-aggressive algorithms",
+       JMLR 7, 2006.
+
+    Examples
+    --------
+    >>> from thresher.online import PAClassifier
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [0.1, 0.9], [0.9, 0.2]]
+    >>> y = ["ham", "spam", "ham", "spam"]
+    >>> PAClassifier(random_state=0).fit(X, y).predict([[1.0, 0.1]])
+    array(['spam'], dtype='<U4')
+    """
+
+    _param_rules = LinearClassifier._param_rules | {"C": positive, "variant": one_of("hard", "I", "II")}
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        variant: str = "I",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        max_iter: int = 5,
+        n_steps: int | None = None,
+        tol: float | None = None,
+        shuffle: bool = True,
+        class_weight: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.C = C
+        self.variant = variant
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.n_steps = n_steps
+        self.tol = tol
+        self.shuffle = shuffle
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _learner(self, n_features: int) -> Learner:
+        cost = math.inf if self.variant == "hard" else float(self.C)
+        return Learner(_core.Pa, {"C": cost, "squared": self.variant == "II"})

@@ -1,0 +1,5 @@
+"""Stochastic subgradient learners."""
+
+from ._pegasos import PegasosClassifier, PegasosRegressor
+
+__all__ = ["PegasosClassifier", "PegasosRegressor"]

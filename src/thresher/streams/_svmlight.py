@@ -1,0 +1,179 @@
+"""The svmlight format: ``target index:value index:value ... # comment``, one row a line."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+from scipy import sparse
+
+from .. import _core
+from .._params import at_least, boolean, none
+from ._format import PathLike, Piece, Text, file_size, is_float32, require
+
+_VALUES_PER_WRITE = 1 << 20
+
+
+class SvmlightFormat:
+    """svmlight text to CSR arrays, as wide as `n_features` or, without it, as their own largest column."""
+
+    start: int = 0
+    first_line: int = 1
+    feature_names: list[str] | None = None
+
+    def __init__(self, function: str, n_features: int | None, zero_based: bool, dtype: DTypeLike) -> None:
+        require(function, "n_features", none | at_least(1), n_features)
+        require(function, "zero_based", boolean, zero_based)
+        self.n_features = None if n_features is None else int(n_features)
+        self.zero_based = bool(zero_based)
+        self.float32 = is_float32(function, dtype)
+
+    def parse(self, text: Text, *, final: bool, first_line: int, max_rows: int, skip_malformed: bool) -> Piece:
+        targets, *rows, consumed, lines, skipped = _core.parse_svmlight(
+            text,
+            final=final,
+            first_line=first_line,
+            zero_based=self.zero_based,
+            n_features=self.n_features,
+            float32=self.float32,
+            skip_malformed=skip_malformed,
+            max_rows=max_rows,
+        )
+        return Piece((targets, *rows), len(targets), consumed, lines, skipped)
+
+    def join(self, pieces: Sequence[Piece]) -> tuple[sparse.csr_array, NDArray[np.float64]]:
+        targets, values, columns, starts, widths = zip(*(piece.rows for piece in pieces), strict=True)
+        ends = np.cumsum([s[-1] for s in starts])  # each piece counts its values from 0
+        starts = (starts[0], *(s[1:] + end for s, end in zip(starts[1:], ends[:-1], strict=True)))
+        data, indices, indptr = _joined(values), _joined(columns), _joined(starts)
+        if indptr[-1] <= np.iinfo(indices.dtype).max:  # SciPy would copy the columns to match the wider starts
+            indptr = indptr.astype(indices.dtype, copy=False)
+        width = max(widths) if self.n_features is None else self.n_features
+        X = sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, width))
+        X.has_sorted_indices = X.has_canonical_format = True  # the parser saw to it
+        return X, _joined(targets)
+
+
+def _joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+
+def read_svmlight(
+    path: PathLike, *, n_features: int | None = None, dtype: DTypeLike = np.float64, zero_based: bool = False
+) -> tuple[sparse.csr_array, NDArray[np.float64]]:
+    """Read a whole svmlight file.
+
+    The file is memory-mapped and read in one pass. Comments, blank lines and ``qid:`` entries are passed over, and a
+    row may list its columns in any order. For a file that does not fit into memory, see :func:`open_stream`.
+
+    Parameters
+    ----------
+    path : path-like
+        A plain (uncompressed) file, which must not be cut short while it is read.
+    n_features : int, optional
+        Width of the result; a larger index is refused. By default the largest column of the file decides.
+    dtype : float64 or float32
+        Type of the values. Targets are always float64.
+    zero_based : bool
+        Whether the indices of the file start at 0 instead of 1.
+
+    Returns
+    -------
+    X : scipy.sparse.csr_array of shape (n_rows, n_features)
+        Columns sorted and unique in each row, ``int32`` where they fit.
+    y : ndarray of shape (n_rows,)
+
+    Raises
+    ------
+    ValueError
+        If a line is malformed or a number is not finite, with the place: ``data.svm, line 17, column 9: ...``.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from thresher.streams import read_svmlight
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "data.svm")
+    ...     _ = path.write_text("+1 1:0.5 3:2\\n-1 2:1.25 # a comment\\n")
+    ...     X, y = read_svmlight(path)
+    >>> X.toarray()
+    array([[0.5 , 0.  , 2.  ],
+           [0.  , 1.25, 0.  ]])
+    >>> y
+    array([ 1., -1.])
+    """
+    text_format = SvmlightFormat("read_svmlight", n_features, zero_based, dtype)
+    name = Path(path).name
+    file_size(path)
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
+        try:
+            piece = text_format.parse(text, final=True, first_line=1, max_rows=-1, skip_malformed=False)
+        except ValueError as refusal:
+            raise ValueError(f"{name}, {refusal}") from None
+    if piece.n_rows == 0:
+        raise ValueError(f"{name}: the file has no rows.")
+    return text_format.join([piece])
+
+
+def write_svmlight(path: PathLike, X: Any, y: ArrayLike, *, zero_based: bool = False) -> None:
+    """Write rows and targets as svmlight text.
+
+    Every number is written as the shortest text that reads back as the same number, so nothing is lost.
+
+    Parameters
+    ----------
+    path : path-like
+        The file to write; an existing one is replaced.
+    X : array-like or sparse array of shape (n_rows, n_features)
+        Zeros of a dense array are left out; those stored in a sparse one are written.
+    y : array-like of shape (n_rows,)
+        Finite numbers. Whole ones are written without a decimal point.
+    zero_based : bool
+        Whether to count columns from 0 instead of 1.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from thresher.streams import write_svmlight
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "data.svm")
+    ...     write_svmlight(path, [[0.1, 0.0], [0.0, 3.0]], [1, -1])
+    ...     print(path.read_text(), end="")
+    1 1:0.1
+    -1 2:3
+    """
+    require("write_svmlight", "zero_based", boolean, zero_based)
+    rows, targets = _writable(X, y)
+    n_rows, width = rows.shape
+    values_per_row = rows.nnz / max(n_rows, 1) if sparse.issparse(rows) else width
+    step = max(1, int(_VALUES_PER_WRITE / max(values_per_row, 1)))
+    with open(path, "wb") as file:
+        for begin in range(0, n_rows, step):
+            part, labels = sparse.csr_array(rows[begin : begin + step]), targets[begin : begin + step]
+            starts = part.indptr.astype(np.int64)
+            file.write(_core.format_svmlight(part.data, part.indices, starts, labels, bool(zero_based)))
+
+
+def _writable(X: Any, y: ArrayLike) -> tuple[Any, NDArray[np.float64]]:
+    """CSR or dense rows of float32 or float64, and as many targets, all finite; refused before a file is touched."""
+    rows: Any = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+    if rows.ndim != 2:
+        raise ValueError(f"write_svmlight: X must have 2 dimensions, got {rows.ndim}.")
+    if sparse.issparse(rows) and not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    try:
+        rows = rows if rows.dtype == np.float32 else rows.astype(np.float64, copy=False)
+        targets = np.ascontiguousarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("write_svmlight: X and y must be numbers.") from None
+    if targets.shape != (rows.shape[0],):
+        raise ValueError(f"write_svmlight: y must have shape ({rows.shape[0]},), one per row, got {targets.shape}.")
+    for name, numbers in (("X", rows.data if sparse.issparse(rows) else rows), ("y", targets)):
+        if not np.isfinite(numbers).all():
+            raise ValueError(f"write_svmlight: {name} must be finite, but holds an infinity or NaN.")
+    return rows, targets

@@ -1,0 +1,136 @@
+"""Hostile text: the parsers survive it, and agree with a slow reading by regular expressions on what is a row and what is
+not, line by line. (Reading past a buffer is what `make sanitize` looks for.)"""
+
+from __future__ import annotations
+
+import random
+import re
+
+import numpy as np
+import pytest
+
+from thresher import _core
+
+NUMBER = rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+TARGET = re.compile(NUMBER)
+PAIR = re.compile(rb"([0-9]+):(" + NUMBER + rb")")
+FIELD = re.compile(rb"[ \t]*(?:(" + NUMBER + rb')?|"[ \t]*(' + NUMBER + rb')?[ \t]*")[ \t]*')
+
+SVMLIGHT_SEEDS = [
+    b"1 1:0.5 7:1e-3 30:-2.25 # note", b"-1 qid:3 2:1 5:.5 9:5.", b"+1.5e2\t3:0.0123456 4:12345678901234567890123",
+    b"0", b"# only", b"1 4294967296:1 9223372036854775807:2", b"3 9:1 2:5 1:7", b"1 2:1 2:2",
+    b"1 000000000000000000000000012:1.7976931348623157e308", b"1 1:123456789012345678e-27 2:4.9e-324 4:1e99999999999999999",
+    b"1 1:inf", b"nan 1:2",
+]  # fmt: skip
+CSV_SEEDS = [b"1,2,3,4", b'"1.5", 2 ,,"4"', b'1,,"a,b",3', b'"""",1,2,3', b",,,", b"-0.5,1e5,.25,123456789012345678901"]
+ALPHABET = b"00123456789" * 4 + b'    ::::....eE+-#\t\r\n,"qid\x00\xff\x80xnaif'
+
+
+def mutated(rng: random.Random, seed: bytes) -> bytes:
+    line = bytearray(seed)
+    for _ in range(rng.choice((0, 1, 1, 2, 3, 5))):
+        at = rng.randrange(len(line) + 1)
+        kind = rng.randrange(6)
+        if kind == 0:
+            line[at : at + 1] = bytes([rng.choice(ALPHABET)])
+        elif kind == 1:
+            line[at:at] = bytes([rng.choice(ALPHABET)])
+        elif kind == 2:
+            del line[at : at + 1]
+        elif kind == 3:
+            line[at:at] = bytes([rng.choice(ALPHABET)]) * rng.randrange(400 if rng.random() < 0.02 else 25)
+        elif kind == 4:
+            del line[at:]
+        else:
+            line[at : at + 1] = bytes([rng.randrange(256)])
+    return bytes(line)
+
+
+def read_svmlight_line(line: bytes):
+    """(target, [(column, value)]), () for no row, None for a refusal."""
+    target, *tokens = re.split(rb"[ \t]+", line.partition(b"#")[0].strip(b" \t"))
+    if not target:
+        return ()
+    if not TARGET.fullmatch(target) or np.isinf(float(target)):
+        return None
+    row = {}
+    for token in tokens:
+        if re.fullmatch(rb"qid:[0-9]+", token):
+            continue
+        pair = PAIR.fullmatch(token)
+        if not pair or not 1 <= int(pair[1]) <= 2**63 - 1 or int(pair[1]) - 1 in row or np.isinf(float(pair[2])):
+            return None
+        row[int(pair[1]) - 1] = float(pair[2])
+    return float(target), sorted(row.items())
+
+
+def read_csv_line(line: bytes):
+    if not line.strip(b" \t"):
+        return ()
+    fields = [FIELD.fullmatch(field) for field in line.split(b",")]
+    if len(fields) != 4 or not all(fields):
+        return None
+    row = [float(field[1] or field[2] or b"nan") for field in fields]
+    return None if np.isinf(row).any() else row
+
+
+def expected_rows(text: bytes, read_line):
+    """All rows, the number of the first refused line or None, and how many are refused."""
+    lines = [line.removesuffix(b"\r") for line in text.split(b"\n")]
+    if not lines[-1]:
+        del lines[-1]
+    read = [read_line(line) for line in lines]
+    bad = [number for number, row in enumerate(read, start=1) if row is None]
+    return [row for row in read if row], bad[0] if bad else None, len(bad)
+
+
+def check_svmlight(text: bytes) -> None:
+    rows, first_bad, n_bad = expected_rows(text, read_svmlight_line)
+    targets, values, columns, starts, _, consumed, _, skipped = _core.parse_svmlight(text, skip_malformed=True)
+    assert (consumed, skipped) == (len(text), n_bad), text
+    assert targets.tobytes() == np.array([target for target, _ in rows], dtype=np.float64).tobytes(), text
+    assert np.diff(starts).tolist() == [len(pairs) for _, pairs in rows], text
+    assert columns.tolist() == [j for _, pairs in rows for j, _ in pairs], text
+    assert values.tobytes() == np.array([x for _, pairs in rows for _, x in pairs], dtype=np.float64).tobytes(), text
+    check_refusal(text, first_bad, r"line (\d+), column \d+: [ -~]+\.", lambda: _core.parse_svmlight(text))
+
+
+def check_csv(text: bytes) -> None:
+    rows, first_bad, n_bad = expected_rows(text, read_csv_line)
+    _, values, consumed, _, skipped = _core.parse_csv(text, n_columns=4, skip_malformed=True)
+    assert (consumed, skipped) == (len(text), n_bad), text
+    np.testing.assert_array_equal(values, np.array(rows, dtype=np.float64).reshape(-1, 4), err_msg=repr(text))
+    check_refusal(text, first_bad, r"line (\d+)(?:, field \d+)?: [ -~]+\.", lambda: _core.parse_csv(text, n_columns=4))
+
+
+def check_refusal(text: bytes, first_bad: int | None, pattern: str, parse) -> None:
+    if first_bad is None:
+        parse()
+        return
+    with pytest.raises(ValueError) as refusal:
+        parse()
+    said = re.fullmatch(pattern, str(refusal.value))
+    assert said, (text, str(refusal.value))
+    assert int(said[1]) == first_bad, text
+
+
+def fuzz(check, seeds: list[bytes], n_lines: int, seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(n_lines // 4):
+        lines = [mutated(rng, rng.choice(seeds)) for _ in range(4)]
+        check(rng.choice((b"\n", b"\r\n")).join(lines) + rng.choice((b"", b"\n")))
+
+
+CHECKS = pytest.mark.parametrize("check, seeds", [(check_svmlight, SVMLIGHT_SEEDS), (check_csv, CSV_SEEDS)])
+
+
+@CHECKS
+def test_mutated_lines_are_read_or_refused_as_a_slow_reader_would(check, seeds):
+    fuzz(check, seeds, n_lines=20_000, seed=1)
+
+
+@pytest.mark.slow
+@CHECKS
+@pytest.mark.parametrize("seed", [2, 3])
+def test_a_million_mutated_lines(check, seeds, seed):
+    fuzz(check, seeds, n_lines=250_000, seed=seed)
