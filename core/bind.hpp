@@ -31,7 +31,8 @@ inline void require(bool ok, const std::string& message) {
   if (!ok) throw std::invalid_argument(message);
 }
 
-/// Rows that were looked at once. A pass refuses rows with a finding, so it never meets an unchecked index.
+/// Rows whose structure was checked. A pass refuses rows with a finding, so it never meets an unchecked index. Values are looked
+/// at as well, unless the caller leaves that to the first pass over all rows: any NaN or infinity makes a score not finite there.
 struct Rows {
   AnyRows any;
   Finding finding;

@@ -1,4 +1,4 @@
-// Text in, NumPy arrays out, and back. Checks the structure of what it is given; the words of a refusal come from the parsers.
+// Text in, NumPy arrays out, and back. Checks the structure of what it is given; what text says is the parsers' affair.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -51,13 +51,16 @@ template <class Rows> Progress read_unlocked(const Chunk& chunk, Rows& rows) {
 
 template <class Value> nb::tuple svmlight(const Chunk& chunk, std::int64_t n_features, bool zero_based) {
   SvmlightRows<Value> rows(n_features, zero_based);
+  rows.expect(chunk.text, chunk.size);
   const Progress done = read_unlocked(chunk, rows);
-  return nb::make_tuple(array(rows.targets), array(rows.values), rows.wide() ? array(rows.wide_columns) : array(rows.columns),
-                        array(rows.starts), rows.width, done.consumed, done.lines, done.skipped);
+  nb::object columns = rows.wide() ? array(rows.wide_columns) : array(rows.columns);
+  return nb::make_tuple(array(rows.targets), array(rows.values), columns, array(rows.starts), rows.width, done.consumed,
+                        done.lines, done.skipped);
 }
 
 nb::tuple parse_svmlight(nb::handle text, bool final, std::int64_t first_line, bool zero_based,
-                         std::optional<std::int64_t> n_features, bool float32, bool skip_malformed, std::int64_t max_rows) {
+                         std::optional<std::int64_t> n_features, bool float32, bool skip_malformed,
+                         std::int64_t max_rows) {
   if (n_features && *n_features < 0) throw std::invalid_argument("n_features must not be negative.");
   const Lent lent(text);
   const Chunk chunk{lent.data(), lent.size(), final, skip_malformed, first_line, max_rows};
@@ -68,17 +71,18 @@ template <class Value>
 nb::tuple csv(const Chunk& chunk, std::int64_t n_columns, std::int64_t target, char delimiter) {
   CsvRows<Value> rows(n_columns, target, delimiter);
   const Progress done = read_unlocked(chunk, rows);
+  const auto n_rows = static_cast<std::size_t>(done.rows);
   const auto n_values = static_cast<std::size_t>(n_columns - (target >= 0));
   nb::object targets = target >= 0 ? array(rows.targets) : nb::none();
-  return nb::make_tuple(targets, array(rows.values, {static_cast<std::size_t>(done.rows), n_values}), done.consumed, done.lines,
-                        done.skipped);
+  return nb::make_tuple(targets, array(rows.values, {n_rows, n_values}), done.consumed, done.lines, done.skipped);
 }
 
 nb::tuple parse_csv(nb::handle text, std::int64_t n_columns, bool final, std::int64_t first_line, char delimiter,
                     std::int64_t target, bool float32, bool skip_malformed, std::int64_t max_rows) {
   if (n_columns < 1) throw std::invalid_argument("n_columns must be at least 1.");
-  if (target < -1 || target >= n_columns) throw std::invalid_argument("target must be a column number, or -1 for none.");
-  if (std::strchr("0123456789+-.eE\"\r\n", delimiter)) throw std::invalid_argument("delimiter must not be part of a number.");
+  if (target < -1 || target >= n_columns) throw std::invalid_argument("target must be a column, or -1 for none.");
+  if (std::strchr("0123456789+-.eE\"\r\n", delimiter))
+    throw std::invalid_argument("delimiter must not be part of a number.");
   const Lent lent(text);
   const Chunk chunk{lent.data(), lent.size(), final, skip_malformed, first_line, max_rows};
   return (float32 ? csv<float> : csv<double>)(chunk, n_columns, target, delimiter);
@@ -102,8 +106,8 @@ nb::bytes format(In<Value> values, In<Index> columns, In<std::int64_t> starts, I
 }
 
 template <class Value, class Index> void bind_format(nb::module_& m) {
-  m.def("format_svmlight", &format<Value, Index>, "values"_a.noconvert(), "columns"_a.noconvert(), "starts"_a.noconvert(),
-        "targets"_a.noconvert(), "zero_based"_a, "Rows -> svmlight text.");
+  m.def("format_svmlight", &format<Value, Index>, "values"_a.noconvert(), "columns"_a.noconvert(),
+        "starts"_a.noconvert(), "targets"_a.noconvert(), "zero_based"_a, "Rows -> svmlight text.");
 }
 
 }  // namespace
@@ -112,10 +116,10 @@ void bind_parse(nb::module_& m) {
   m.def("parse_svmlight", &parse_svmlight, "text"_a, nb::kw_only(), "final"_a = true, "first_line"_a = 1,
         "zero_based"_a = false, "n_features"_a = nb::none(), "float32"_a = false, "skip_malformed"_a = false,
         "max_rows"_a = -1,
-        "svmlight text -> (targets, values, columns, starts, largest column + 1, consumed bytes, lines, skipped lines).");
+        "svmlight text -> (targets, values, columns, starts, largest column + 1, consumed bytes, lines, skipped).");
   m.def("parse_csv", &parse_csv, "text"_a, nb::kw_only(), "n_columns"_a, "final"_a = true, "first_line"_a = 1,
         "delimiter"_a = ',', "target"_a = -1, "float32"_a = false, "skip_malformed"_a = false, "max_rows"_a = -1,
-        "CSV text -> (targets or None, values, consumed bytes, lines, skipped lines).");
+        "CSV text -> (targets or None, values, consumed bytes, lines, skipped).");
   bind_format<double, std::int32_t>(m);
   bind_format<double, std::int64_t>(m);
   bind_format<float, std::int32_t>(m);

@@ -7,42 +7,47 @@ namespace {
 using AnyArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 
 template <class Value>
-Rows dense(const AnyArray& X) {
+Rows dense(const AnyArray& X, bool look) {
   const DenseRows<Value> rows{static_cast<const Value*>(X.data()), static_cast<index_t>(X.shape(0)), static_cast<index_t>(X.shape(1))};
   nb::gil_scoped_release nogil;
-  return {rows, scan(rows), rows.n_rows, rows.n_features, {}, {}, {}};
+  return {rows, look ? scan_values(rows) : Finding{}, rows.n_rows, rows.n_features, {}, {}, {}};
 }
 
-Rows dense_rows(const AnyArray& X) {
+Rows dense_rows(const AnyArray& X, bool look) {
   require(X.ndim() == 2, "dense rows must be a matrix");
-  Rows rows = X.dtype() == nb::dtype<double>() ? dense<double>(X)
-            : X.dtype() == nb::dtype<float>() ? dense<float>(X)
+  Rows rows = X.dtype() == nb::dtype<double>() ? dense<double>(X, look)
+            : X.dtype() == nb::dtype<float>() ? dense<float>(X, look)
             : throw std::invalid_argument("dense rows must be float32 or float64");
   rows.values = nb::cast(X);
   return rows;
 }
 
 template <class Value, class Column>
-Rows csr(const AnyArray& values, const AnyArray& columns, const In<index_t>& starts, index_t n_features) {
+Rows csr(const AnyArray& values, const AnyArray& columns, const In<index_t>& starts, index_t n_features, bool look) {
   const CsrRows<Value, Column> rows{static_cast<const Value*>(values.data()), static_cast<const Column*>(columns.data()),
                                     starts.data(), static_cast<index_t>(starts.shape(0)) - 1, n_features};
   nb::gil_scoped_release nogil;
-  return {rows, scan(rows, static_cast<index_t>(values.shape(0))), rows.n_rows, n_features, {}, {}, {}};
+  Finding finding = scan_structure(rows, static_cast<index_t>(values.shape(0)));
+  if (look && (finding.fault == Fault::none || finding.fault == Fault::order)) {
+    const Finding values_finding = scan_values(rows);
+    if (values_finding.fault != Fault::none) finding = values_finding;
+  }
+  return {rows, finding, rows.n_rows, n_features, {}, {}, {}};
 }
 
 template <class Value>
-Rows csr_of(const AnyArray& values, const AnyArray& columns, const In<index_t>& starts, index_t n_features) {
-  if (columns.dtype() == nb::dtype<std::int32_t>()) return csr<Value, std::int32_t>(values, columns, starts, n_features);
-  if (columns.dtype() == nb::dtype<std::int64_t>()) return csr<Value, std::int64_t>(values, columns, starts, n_features);
+Rows csr_of(const AnyArray& values, const AnyArray& columns, const In<index_t>& starts, index_t n_features, bool look) {
+  if (columns.dtype() == nb::dtype<std::int32_t>()) return csr<Value, std::int32_t>(values, columns, starts, n_features, look);
+  if (columns.dtype() == nb::dtype<std::int64_t>()) return csr<Value, std::int64_t>(values, columns, starts, n_features, look);
   throw std::invalid_argument("columns must be int32 or int64");
 }
 
-Rows csr_rows(const AnyArray& values, const AnyArray& columns, const In<index_t>& starts, index_t n_features) {
+Rows csr_rows(const AnyArray& values, const AnyArray& columns, const In<index_t>& starts, index_t n_features, bool look) {
   require(values.ndim() == 1 && columns.ndim() == 1 && values.shape(0) == columns.shape(0), "values and columns differ in length");
   require(starts.shape(0) >= 1, "starts must have one entry more than there are rows");
   require(n_features >= 0, "n_features must not be negative");
-  Rows rows = values.dtype() == nb::dtype<double>() ? csr_of<double>(values, columns, starts, n_features)
-            : values.dtype() == nb::dtype<float>() ? csr_of<float>(values, columns, starts, n_features)
+  Rows rows = values.dtype() == nb::dtype<double>() ? csr_of<double>(values, columns, starts, n_features, look)
+            : values.dtype() == nb::dtype<float>() ? csr_of<float>(values, columns, starts, n_features, look)
             : throw std::invalid_argument("values must be float32 or float64");
   rows.values = nb::cast(values);
   rows.columns = nb::cast(columns);
@@ -64,9 +69,14 @@ const char* fault_name(Fault fault) {
 
 void bind_rows(nb::module_& m) {
   nb::class_<Rows>(m, "Rows", "Rows of a matrix, looked at once and then trusted by every pass.")
-      .def_static("dense", &dense_rows, nb::arg("X").noconvert())
+      .def_static("dense", &dense_rows, nb::arg("X").noconvert(), nb::arg("look") = true)
       .def_static("csr", &csr_rows, nb::arg("values").noconvert(), nb::arg("columns").noconvert(),
-                  nb::arg("starts").noconvert(), nb::arg("n_features"))
+                  nb::arg("starts").noconvert(), nb::arg("n_features"), nb::arg("look") = true)
+      .def("look", [](Rows& r) {
+        if (r.finding.fault != Fault::none) return;
+        nb::gil_scoped_release nogil;
+        r.finding = std::visit([](const auto& x) { return scan_values(x); }, r.any);
+      }, "Look at the values of rows that were made with look=False.")
       .def_ro("n_rows", &Rows::n_rows)
       .def_ro("n_features", &Rows::n_features)
       .def_prop_ro("fault", [](const Rows& r) { return fault_name(r.finding.fault); })

@@ -26,4 +26,7 @@ struct Field {
   const char* by = "";     // for "weighted": the name of the variance that weighs it
 };
 
+/// For sums that leave the constant feature out.
+inline double nothing(index_t, double) { return 0; }
+
 }  // namespace thresher

@@ -1,8 +1,8 @@
 // Decimal text -> the nearest double, ties to even: the same bits as Python's float().
 //
-// Three ways, all exact. Short numbers: mantissa and power of ten are both exact doubles, one operation rounds once (Clinger,
-// PLDI 1990). Up to 19 digits with a negative power: one 128-bit division. The rest: std::from_chars. Nothing reads at or
-// behind `end`, whatever the bytes are; no terminator is assumed.
+// Three ways, all exact. Short numbers: mantissa and power of ten are both exact doubles, one operation rounds once
+// (Clinger, PLDI 1990). Up to 19 digits with a negative power: one 128-bit division. The rest: std::from_chars.
+// Nothing reads at or behind `end`, whatever the bytes are; no terminator is assumed.
 #pragma once
 
 #include <charconv>
@@ -15,20 +15,20 @@ namespace thresher {
 
 inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
-/// Appends the digits at p to `number` (modulo 2^64) and returns the first byte that is not a digit. Eight bytes at a time,
-/// without a branch on how many of them are digits: indices have all lengths, and a wrong guess costs more than the arithmetic.
+/// Appends the digits at p to `number` (modulo 2^64) and returns the first byte that is not a digit. Eight bytes at a
+/// time, without a branch on how many are digits: indices have all lengths, and a wrong guess costs more than that.
 inline const char* scan_digits(const char* p, const char* end, std::uint64_t& number) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
   static constexpr std::uint64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
   while (end - p >= 8) {
     std::uint64_t x;
     std::memcpy(&x, p, 8);
-    x ^= 0x3030303030303030u;                                             // digits become 0..9, the first in the lowest byte
-    const std::uint64_t others = ((x + 0x7676767676767676u) | x) & 0x8080808080808080u;  // exact up to the first other byte
-    const int n = others ? __builtin_ctzll(others) / 8 : 8;
+    x ^= 0x3030303030303030u;                       // digits become 0..9, the first in the lowest byte
+    const std::uint64_t others = ((x + 0x7676767676767676u) | x) & 0x8080808080808080u;
+    const int n = others ? __builtin_ctzll(others) / 8 : 8;  // a carry only spoils bytes behind the first other one
     if (n == 0) return p;
-    x <<= 64 - 8 * n;                                                     // n digits behind 8 - n leading zeros
-    x = (x * 10 + (x >> 8)) & 0x00ff00ff00ff00ffu;                        // pairs, then fours, then all eight
+    x <<= 64 - 8 * n;                               // n digits behind 8 - n leading zeros
+    x = (x * 10 + (x >> 8)) & 0x00ff00ff00ff00ffu;  // pairs, then fours, then all eight
     x = (x * 100 + (x >> 16)) & 0x0000ffff0000ffffu;
     x = (x * 10000 + (x >> 32)) & 0xffffffffu;
     number = number * powers[n] + x;
@@ -40,10 +40,21 @@ inline const char* scan_digits(const char* p, const char* end, std::uint64_t& nu
   return p;
 }
 
+/// The digits of [p, end) as a whole number, at most the largest there is; any count of leading zeros is harmless.
+inline std::uint64_t whole_number(const char* p, const char* end) {
+  constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t number = 0;
+  for (; p < end; ++p) {
+    if (number > largest / 10 - 1) return largest;
+    number = number * 10 + static_cast<std::uint64_t>(*p - '0');
+  }
+  return number;
+}
+
 namespace number_detail {
 
-/// mantissa / 10^k for 0 < mantissa < 2^64 and 0 <= k <= 27, where 5^k still fits 64 bits. The quotient has 63 bits or more;
-/// its last one records whether anything was cut off, so that the conversion to double is the only rounding.
+/// mantissa / 10^k for 0 < mantissa < 2^64 and 0 <= k <= 27, where 5^k still fits 64 bits. The quotient has 63 bits or
+/// more; its last one records whether anything was cut off, so that the conversion to double is the only rounding.
 inline double divided(std::uint64_t mantissa, int k) {
   __extension__ using Wide = unsigned __int128;
   std::uint64_t divisor = 1;
@@ -52,14 +63,14 @@ inline double divided(std::uint64_t mantissa, int k) {
   const Wide numerator = static_cast<Wide>(mantissa << up) << 63;
   const std::uint64_t d = divisor << down, quotient = static_cast<std::uint64_t>(numerator / d);
   const bool inexact = static_cast<std::uint64_t>(numerator) != quotient * d;
-  const std::uint64_t scale = static_cast<std::uint64_t>(1023 + down - up - 63 - k) << 52;  // a power of two, far from 0
+  const std::uint64_t scale = static_cast<std::uint64_t>(1023 + down - up - 63 - k) << 52;  // never near 0
   double power;
   std::memcpy(&power, &scale, 8);
   return static_cast<double>(quotient | inexact) * power;
 }
 
-/// Any decimal, [digits, end) being digits with at most one point. Rewritten as 0.ddd e point with at most 801 digits: more
-/// than 767 never decide a rounding beyond "not exactly a tie", which the last one says.
+/// Any decimal, [digits, end) being digits with at most one point. Rewritten as 0.ddd e point with at most 801 digits:
+/// those behind the 767th only ever decide between a tie and more than a tie, which the last one says.
 inline double any(const char* digits, const char* end, std::int64_t point) {
   constexpr int most = 800;
   char text[most + 16];
@@ -67,13 +78,11 @@ inline double any(const char* digits, const char* end, std::int64_t point) {
   text[0] = '.';
   bool fraction = false, more = false;
   for (const char* p = digits; p < end; ++p) {
-    if (*p == '.') {
-      fraction = true;
-      continue;
-    }
     const bool leading = n == 1 && *p == '0';
-    point += leading ? (fraction ? -1 : 0) : (fraction ? 0 : 1);
-    if (leading) continue;
+    if (*p == '.') fraction = true;
+    else if (leading) point -= fraction;
+    else point += !fraction;
+    if (*p == '.' || leading) continue;
     if (n <= most) text[n++] = *p;
     else more |= *p != '0';
   }
@@ -90,18 +99,21 @@ inline double any(const char* digits, const char* end, std::int64_t point) {
 
 }  // namespace number_detail
 
-/// Reads [+-] digits [. digits] [e [+-] digits], with a digit on at least one side of the point. Returns the byte behind it,
-/// or null where no number stands. A number too large for a double becomes infinity; the words inf and nan are no numbers.
+/// Reads [+-] digits [. digits] [e [+-] digits], with a digit on at least one side of the point. Returns the byte
+/// behind it, or null where no number stands; the words inf and nan are none. Too large for a double becomes infinity.
 inline const char* scan_number(const char* p, const char* end, double& value) {
   static constexpr double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                       1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
   if (p >= end) return nullptr;
   const bool negative = *p == '-';
-  p += negative | (*p == '+');                                            // signs are as good as random: no branch
+  p += negative | (*p == '+');  // signs are as good as random: no branch
   const char* const digits = p;
   std::uint64_t mantissa = 0;
-  if (end - p >= 2 && is_digit(p[0]) && !is_digit(p[1])) mantissa = static_cast<std::uint64_t>(*p++ - '0');  // 0.125, or 1
-  else p = scan_digits(p, end, mantissa);
+  if (end - p >= 2 && is_digit(p[0]) && !is_digit(p[1])) {  // 0.125 or 1: most numbers
+    mantissa = static_cast<std::uint64_t>(*p++ - '0');
+  } else {
+    p = scan_digits(p, end, mantissa);
+  }
   std::int64_t n_digits = p - digits, exponent = 0;
   if (p < end && *p == '.') {
     const char* const fraction = ++p;
@@ -111,12 +123,12 @@ inline const char* scan_number(const char* p, const char* end, double& value) {
   }
   if (n_digits == 0) return nullptr;
   const char* const stop = p;
-  std::int64_t written = 0;                                               // the exponent as written
+  std::int64_t written = 0;  // the exponent as written
   if (p < end && (*p == 'e' || *p == 'E')) {
     const char* q = p + 1;
     const bool down = q < end && *q == '-';
     if (q < end && (*q == '-' || *q == '+')) ++q;
-    if (q < end && is_digit(*q)) {                                        // else the number ends before the e
+    if (q < end && is_digit(*q)) {  // else the number ends before the e
       for (; q < end && is_digit(*q); ++q)
         if (written < 100000000000000000) written = written * 10 + (*q - '0');
       if (down) written = -written;

@@ -1,7 +1,8 @@
-// A chunk of text -> lines: what svmlight and CSV share. Line numbers, line ends, unfinished lines, what to do about bad ones.
+// A chunk of text -> lines: what svmlight and CSV share. Line numbers, line ends, unfinished lines, what to do about
+// bad ones.
 //
-// A format has `read(Line) -> Outcome`, which adds a row to its own arrays only when the whole line was good, so
-// that a bad line can be skipped. `explain(Line)` says what was wrong with the line just refused.
+// A format has `read(Line) -> Outcome`, which adds a row to its own arrays only when the whole line was good, so that a
+// bad line can be skipped, and `explain(Line)`, which says what was wrong with the line just refused.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,8 @@ struct Progress {
   std::int64_t consumed = 0, lines = 0, skipped = 0, rows = 0;
 };
 
-/// [begin, end) without its line end. `limit` is the end of the chunk: scanners may read up to there, and stop at a line end
-/// because it is not a digit.
+/// [begin, end) without its line end. `limit` is the end of the chunk: scanners may read up to there, and stop at a
+/// line end because it is not a digit.
 struct Line {
   const char *begin, *end, *limit;
 };

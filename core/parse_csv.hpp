@@ -53,7 +53,8 @@ template <class Value> class CsvRows {
     if (wrong_ == Wrong::count) {
       std::int64_t n = 1;
       for (const char* p = field_end(line.begin, line); p < line.end; p = field_end(p + 1, line)) ++n;
-      return ": expected " + std::to_string(n_columns_) + (n_columns_ == 1 ? " field" : " fields") + ", got " + std::to_string(n) + ".";
+      const std::string expected = std::to_string(n_columns_) + (n_columns_ == 1 ? " field" : " fields");
+      return ": expected " + expected + ", got " + std::to_string(n) + ".";
     }
     const char* const end = field_end(at_, line);
     return ", field " + std::to_string(field_ + 1) + ": expected a " + (wrong_ == Wrong::infinite ? "finite " : "") +
@@ -77,7 +78,7 @@ template <class Value> class CsvRows {
     return p;
   }
 
-  /// What the short way does not know: blanks around the number, quotes, nothing at all. Null if it is no number either.
+  /// What the short way does not know: blanks around the number, quotes, nothing at all. Null if it is none of these.
   const char* read_padded(const char* p, const Line& line, double& x) const {
     p = skip_padding(p, line.end);
     const bool quotes = p < line.end && *p == '"';

@@ -25,13 +25,23 @@ template <class Value> class SvmlightRows {
   Growing<std::int64_t> starts;
   std::int64_t width = 0;              // largest column + 1
 
-  /// n_features < 0: any column is welcome. Columns are 64 bits wide from the start where n_features asks for it, so that
-  /// all chunks of a file look the same.
+  /// n_features < 0: any column is welcome. Columns are 64 bits wide from the start where n_features asks for it, so
+  /// that all chunks of a file look the same.
   SvmlightRows(std::int64_t n_features, bool zero_based)
-      : n_features_(n_features), base_(zero_based ? 0 : 1), wide_(n_features > std::numeric_limits<std::int32_t>::max()) {
+      : n_features_(n_features), base_(!zero_based), wide_(n_features > std::numeric_limits<std::int32_t>::max()) {
     starts.push(0);
   }
   bool wide() const { return wide_; }
+
+  /// Room for a large text at once, its pairs counted at its beginning. A wrong guess costs time, nothing else.
+  void expect(const char* text, std::size_t size) {
+    constexpr std::size_t sample = 1 << 16;
+    if (size < 256 * sample) return;
+    const auto pairs = static_cast<double>(std::count(text, text + sample, ':'));
+    const auto n = static_cast<std::size_t>(1.05 * pairs / sample * static_cast<double>(size));
+    values.expect(n);
+    wide_ ? wide_columns.expect(n) : columns.expect(n);
+  }
 
   Outcome read(const Line& line) {
     if (!wide_) {
@@ -65,7 +75,7 @@ template <class Value> class SvmlightRows {
     const auto most = static_cast<std::size_t>(line.end - line.begin) / 4 + 2;  // "1:2 " is the shortest pair
     Value* const row_values = values.room(most);
     Index* const row_columns = kept.room(most);
-    const std::uint64_t bound = n_features_ >= 0 ? static_cast<std::uint64_t>(n_features_) : std::numeric_limits<Index>::max();
+    const auto bound = static_cast<std::uint64_t>(n_features_ >= 0 ? n_features_ : std::numeric_limits<Index>::max());
     std::size_t n = 0;
     std::int64_t last = -1;
     bool sorted = true;
@@ -80,8 +90,8 @@ template <class Value> class SvmlightRows {
         if (!p) return Outcome::malformed;
         continue;
       }
-      if (p - token > 18) index = long_index(token, p);
-      const std::uint64_t column = index - base_;                         // index 0 of 1-based text becomes enormous
+      if (p - token > 18) index = whole_number(token, p);
+      const std::uint64_t column = index - base_;  // index 0 of 1-based text becomes enormous
       if (column >= bound) return refuse(why_not(index), token);
       double x;
       next = scan_number(++p, line.limit, x);
@@ -113,17 +123,6 @@ template <class Value> class SvmlightRows {
     return stop;
   }
 
-  /// An index of more digits than surely fit: leading zeros are harmless, the rest stops at the largest number there is.
-  static std::uint64_t long_index(const char* p, const char* end) {
-    constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
-    std::uint64_t index = 0;
-    for (; p < end; ++p) {
-      if (index > largest / 10 - 1) return largest;
-      index = index * 10 + static_cast<std::uint64_t>(*p - '0');
-    }
-    return index;
-  }
-
   Wrong why_not(std::uint64_t index) const {
     if (index < base_) return Wrong::zero;
     if (n_features_ >= 0) return Wrong::beyond;
@@ -132,33 +131,18 @@ template <class Value> class SvmlightRows {
 
   /// False, and refused, if a column appears twice.
   template <class Index> bool sort_row(const Line& line, Value* row_values, Index* row_columns, std::size_t n) {
-    std::vector<std::pair<Index, Value>> pairs(n);
-    for (std::size_t i = 0; i < n; ++i) pairs[i] = {row_columns[i], row_values[i]};
-    std::sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    pairs_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) pairs_[i] = {row_columns[i], row_values[i]};
+    std::sort(pairs_.begin(), pairs_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     for (std::size_t i = 0; i < n; ++i) {
-      if (i > 0 && pairs[i].first == pairs[i - 1].first) {
-        refuse(Wrong::repeated, second_use(line, static_cast<std::uint64_t>(pairs[i].first) + base_));
+      if (i > 0 && pairs_[i].first == pairs_[i - 1].first) {
+        refuse(Wrong::repeated, second_use(line, static_cast<std::uint64_t>(pairs_[i].first) + base_));
         return false;
       }
-      row_columns[i] = pairs[i].first;
-      row_values[i] = pairs[i].second;
+      row_columns[i] = static_cast<Index>(pairs_[i].first);
+      row_values[i] = pairs_[i].second;
     }
     return true;
-  }
-
-  /// Where a line known to be well formed uses an index for the second time.
-  static const char* second_use(const Line& line, std::uint64_t index) {
-    const char* seen = nullptr;
-    for (const char* p = line.begin; p < line.end;) {
-      const char* const token = skip_blanks(p, line.end);
-      p = std::find_if(token, line.end, ends_token);
-      if (p == token) break;
-      const char* const colon = std::find(token, p, ':');
-      if (colon == p || !is_digit(*token) || long_index(token, colon) != index) continue;
-      if (seen) return token;
-      seen = token;
-    }
-    return seen ? seen : line.begin;
   }
 
   void widen() {
@@ -174,6 +158,7 @@ template <class Value> class SvmlightRows {
   bool wide_;
   Wrong wrong_ = Wrong::target;
   const char* at_ = nullptr;
+  std::vector<std::pair<std::int64_t, Value>> pairs_;  // room to sort a row in
 };
 
 }  // namespace thresher

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "number.hpp"
 #include "parse.hpp"
 
 namespace thresher {
@@ -21,6 +22,21 @@ inline bool says_infinite(const char* p, const char* end) {
   return std::equal(word, word + 3, "inf") || std::equal(word, word + 3, "nan");
 }
 
+/// Where a line known to be well formed uses an index for the second time.
+inline const char* second_use(const Line& line, std::uint64_t index) {
+  bool used = false;
+  for (const char* p = line.begin; p < line.end;) {
+    const char* const token = skip_blanks(p, line.end);
+    p = std::find_if(token, line.end, ends_token);
+    if (p == token) break;
+    const char* const colon = std::find(token, p, ':');
+    if (colon == p || !is_digit(*token) || whole_number(token, colon) != index) continue;
+    if (used) return token;
+    used = true;
+  }
+  return line.begin;
+}
+
 /// ", column 9: expected "index:value", got "abc"." Position and text are those of the token that begins at `at`.
 inline std::string explain(Wrong wrong, const char* at, const Line& line, std::int64_t n_features) {
   const char* const stop = std::find_if(at, std::max(at, line.end), ends_token);
@@ -32,7 +48,7 @@ inline std::string explain(Wrong wrong, const char* at, const Line& line, std::i
     case Wrong::infinite_target: return place + "a target must be a finite number" + got;
     case Wrong::pair: return place + "expected \"index:value\"" + got;
     case Wrong::qid: return place + "expected qid: and a whole number" + got;
-    case Wrong::value: return place + (stop > at ? "expected a number" + got : "expected a number after the colon, got nothing.");
+    case Wrong::value: return place + "expected a number" + (stop > at ? got : " after the colon, got nothing.");
     case Wrong::infinite_value: return place + "a value must be a finite number" + got;
     case Wrong::zero: return place + "index 0 where indices start at 1; pass zero_based=True if they start at 0.";
     case Wrong::beyond: return place + index + " is beyond n_features=" + std::to_string(n_features) + ".";

@@ -1,4 +1,4 @@
-// Read-only views of training rows. A Row offers dot(w), sum(f) and each(f); nothing else in the core knows whether data is
+// Read-only views of training rows. A Row offers dot(w), square(), sum(term) and each(f); nothing else in the core knows whether data is
 // dense or sparse, nor in which precision it is stored.
 //
 // A row may carry a constant feature of value `bias`, whose weight is stored after the last column (index n_features).
@@ -11,65 +11,81 @@ namespace thresher {
 
 using index_t = std::int64_t;
 
+/// What both layouts build on sum and each.
+template <class Row>
+struct RowOf {
+  /// Sum of term(j, x_j) over the features and the constant one.
+  template <class Term>
+  double sum(Term term) const { return self().sum(term, term); }
+  template <class F>
+  void each(F f) const { self().each(f, f); }
+  double dot(const double* w) const {
+    return sum([w](index_t j, double xj) { return w[j] * xj; });
+  }
+  double square() const {
+    return sum([](index_t, double xj) { return xj * xj; });
+  }
+
+ private:
+  const Row& self() const { return static_cast<const Row&>(*this); }
+};
+
 template <class Value>
-struct DenseRow {
+struct DenseRow : RowOf<DenseRow<Value>> {
   const Value* values;
   index_t n_features;
   double bias;
 
-  /// Sum of weight(j) * x_j, plus the constant feature with its own accessor.
-  template <class Weight, class Constant>
-  double sum(Weight weight, Constant constant) const {
+  DenseRow(const Value* v, index_t n, double b) : values(v), n_features(n), bias(b) {}
+  using RowOf<DenseRow>::sum;
+  using RowOf<DenseRow>::each;
+
+  /// Sum of term(j, x_j) over the features, plus constant(n_features, bias).
+  template <class Term, class Constant>
+  double sum(Term term, Constant constant) const {
     double acc[8] = {0, 0, 0, 0, 0, 0, 0, 0};  // partial sums let the compiler use vectors without fast-math
     index_t j = 0;
     for (; j + 8 <= n_features; j += 8)
-      for (int k = 0; k < 8; ++k) acc[k] += weight(j + k) * static_cast<double>(values[j + k]);
-    for (; j < n_features; ++j) acc[j & 3] += weight(j) * static_cast<double>(values[j]);
+      for (int k = 0; k < 8; ++k) acc[k] += term(j + k, static_cast<double>(values[j + k]));
+    for (; j < n_features; ++j) acc[j & 3] += term(j, static_cast<double>(values[j]));
     const double total = ((acc[0] + acc[4]) + (acc[1] + acc[5])) + ((acc[2] + acc[6]) + (acc[3] + acc[7]));
-    return bias != 0 ? total + bias * constant(n_features) : total;
+    return bias != 0 ? total + constant(n_features, bias) : total;
   }
-  template <class Weight>
-  double sum(Weight weight) const { return sum(weight, weight); }
-  double dot(const double* w) const { return sum([w](index_t j) { return w[j]; }); }
-
-  /// f(j, x_j) for every feature, then the constant one.
+  /// f(j, x_j) for every feature, then constant(n_features, bias).
   template <class F, class Constant>
   void each(F f, Constant constant) const {
     for (index_t j = 0; j < n_features; ++j) f(j, static_cast<double>(values[j]));
     if (bias != 0) constant(n_features, bias);
   }
-  template <class F>
-  void each(F f) const { each(f, f); }
 };
 
 template <class Value, class Column>
-struct SparseRow {
+struct SparseRow : RowOf<SparseRow<Value, Column>> {
   const Value* values;
   const Column* columns;
   index_t nnz, n_features;
   double bias;
 
-  template <class Weight, class Constant>
-  double sum(Weight weight, Constant constant) const {
+  SparseRow(const Value* v, const Column* c, index_t m, index_t n, double b)
+      : values(v), columns(c), nnz(m), n_features(n), bias(b) {}
+  using RowOf<SparseRow>::sum;
+  using RowOf<SparseRow>::each;
+
+  template <class Term, class Constant>
+  double sum(Term term, Constant constant) const {
     double acc[4] = {0, 0, 0, 0};  // four chains hide the latency of the additions
     index_t k = 0;
     for (; k + 4 <= nnz; k += 4)
-      for (int i = 0; i < 4; ++i) acc[i] += weight(static_cast<index_t>(columns[k + i])) * static_cast<double>(values[k + i]);
-    for (; k < nnz; ++k) acc[0] += weight(static_cast<index_t>(columns[k])) * static_cast<double>(values[k]);
+      for (int i = 0; i < 4; ++i) acc[i] += term(static_cast<index_t>(columns[k + i]), static_cast<double>(values[k + i]));
+    for (; k < nnz; ++k) acc[0] += term(static_cast<index_t>(columns[k]), static_cast<double>(values[k]));
     const double total = (acc[0] + acc[1]) + (acc[2] + acc[3]);
-    return bias != 0 ? total + bias * constant(n_features) : total;
+    return bias != 0 ? total + constant(n_features, bias) : total;
   }
-  template <class Weight>
-  double sum(Weight weight) const { return sum(weight, weight); }
-  double dot(const double* w) const { return sum([w](index_t j) { return w[j]; }); }
-
   template <class F, class Constant>
   void each(F f, Constant constant) const {
     for (index_t k = 0; k < nnz; ++k) f(static_cast<index_t>(columns[k]), static_cast<double>(values[k]));
     if (bias != 0) constant(n_features, bias);
   }
-  template <class F>
-  void each(F f) const { each(f, f); }
 };
 
 /// Ask for the cache lines of a row that comes next; a row longer than 4 KB is left to the hardware.
@@ -85,6 +101,7 @@ struct DenseRows {
   index_t n_rows, n_features;
 
   DenseRow<Value> row(index_t i, double bias) const { return {values + i * n_features, n_features, bias}; }
+  double mean_bytes() const { return static_cast<double>(n_features) * sizeof(Value); }
   void prefetch(index_t i) const { prefetch_bytes(values + i * n_features, n_features * sizeof(Value)); }
 };
 
@@ -97,6 +114,9 @@ struct CsrRows {
 
   SparseRow<Value, Column> row(index_t i, double bias) const {
     return {values + starts[i], columns + starts[i], starts[i + 1] - starts[i], n_features, bias};
+  }
+  double mean_bytes() const {
+    return n_rows == 0 ? 0 : static_cast<double>(starts[n_rows]) / n_rows * (sizeof(Value) + sizeof(Column));
   }
   void prefetch(index_t i) const {
     const index_t begin = starts[i], nnz = starts[i + 1] - begin;

@@ -26,7 +26,7 @@ bool all_finite(const Value* values, index_t n) {
 }
 
 template <class Value>
-Finding scan(const DenseRows<Value>& x) {
+Finding scan_values(const DenseRows<Value>& x) {
   if (all_finite(x.values, x.n_rows * x.n_features)) return {};
   for (index_t i = 0; i < x.n_rows; ++i)
     for (index_t j = 0; j < x.n_features; ++j) {
@@ -36,9 +36,19 @@ Finding scan(const DenseRows<Value>& x) {
   return {};
 }
 
+template <class Value, class Column>
+Finding scan_values(const CsrRows<Value, Column>& x) {
+  if (all_finite(x.values, x.starts[x.n_rows])) return {};
+  for (index_t i = 0; i < x.n_rows; ++i)
+    for (index_t k = x.starts[i]; k < x.starts[i + 1]; ++k)
+      if (!std::isfinite(static_cast<double>(x.values[k])))
+        return {Fault::value, i, static_cast<index_t>(x.columns[k]), static_cast<double>(x.values[k])};
+  return {};
+}
+
 /// `n_stored` is the length of values and columns; starts has n_rows + 1 entries.
 template <class Value, class Column>
-Finding scan(const CsrRows<Value, Column>& x, index_t n_stored) {
+Finding scan_structure(const CsrRows<Value, Column>& x, index_t n_stored) {
   if (x.starts[0] != 0) return {Fault::starts, 0, 0, static_cast<double>(x.starts[0])};
   for (index_t i = 0; i < x.n_rows; ++i)
     if (x.starts[i + 1] < x.starts[i] || x.starts[i + 1] > n_stored)
@@ -55,14 +65,8 @@ Finding scan(const CsrRows<Value, Column>& x, index_t n_stored) {
     for (index_t k = 0; k < nnz; ++k)
       if (c[k] < 0 || static_cast<index_t>(c[k]) >= x.n_features)
         return {Fault::range, i, static_cast<index_t>(c[k]), 0};
-    ordered = false;  // repairable, so look on for what is not
+    ordered = false;  // can be put in order, so look on for what cannot be mended
   }
-  const index_t n = x.starts[x.n_rows];
-  if (!all_finite(x.values, n))
-    for (index_t i = 0; i < x.n_rows; ++i)
-      for (index_t k = x.starts[i]; k < x.starts[i + 1]; ++k)
-        if (!std::isfinite(static_cast<double>(x.values[k])))
-          return {Fault::value, i, static_cast<index_t>(x.columns[k]), static_cast<double>(x.values[k])};
   if (!ordered) return {Fault::order, 0, 0, 0};
   return {};
 }

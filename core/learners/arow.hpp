@@ -35,8 +35,7 @@ struct ArowDiagonal {
   bool update(const Row& x, double y, double margin, double weight) {
     const double l = loss(margin, y);
     if (l == 0) return false;
-    double spread = 0;  // x' Sigma x
-    x.each([&](index_t j, double xj) { spread += variance[j] * xj * xj; });
+    const double spread = x.sum([&](index_t j, double xj) { return variance[j] * xj * xj; });  // x' Sigma x
     const double beta = weight / (weight * spread + r), step = l * beta * y;
     if (precision) {
       const double gain = weight / r;

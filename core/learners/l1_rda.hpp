@@ -41,7 +41,7 @@ struct L1Rda {
 
   template <class Row>
   double margin(const Row& x) const {
-    const double sum = x.sum([&](index_t j) { return soft_threshold(gradient_sum[j], cut); }, [](index_t) { return 0.0; });
+    const double sum = x.sum([&](index_t j, double xj) { return soft_threshold(gradient_sum[j], cut) * xj; }, nothing);
     return -scale * sum + x.bias * weight(constant);
   }
   double weight(index_t j) const {

@@ -30,8 +30,7 @@ struct Pa {
   bool update(const Row& x, double y, double margin, double weight) {
     const double l = loss(margin, y);
     if (l == 0) return false;
-    double square = 0;
-    x.each([&](index_t, double xj) { square += xj * xj; });
+    const double square = x.square();
     if (square == 0) return false;
     const double cost = C * weight;
     const double tau = squared ? l / (square + 1 / (2 * cost)) : std::min(cost, l / square);

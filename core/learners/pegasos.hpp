@@ -49,7 +49,7 @@ struct Pegasos {
 
   template <class Row>
   double margin(const Row& x) const {
-    const double sum = x.sum([&](index_t j) { return v[j]; }, [](index_t) { return 0.0; });
+    const double sum = x.sum([&](index_t j, double xj) { return v[j] * xj; }, nothing);
     return *scale * sum + x.bias * iterate(constant);
   }
   double iterate(index_t j) const { return j == constant && free_constant ? v[j] : *scale * v[j]; }
@@ -109,21 +109,19 @@ struct Pegasos {
 
   template <class Row, class InverseAlpha>
   void add(const Row& x, double gain, double step, InverseAlpha inverse) {
-    double grown = 0;  // growth of sum_j alpha_j held_j^2
-    auto scaled = [&](index_t j, double xj) {
-      const double change = step * inverse(j) * xj;
-      grown += xj * (2 * v.held(j) + change);
-      v.add(j, change);
-      if (offset) offset[j] += *area * change;
+    // Growth of sum_j alpha_j held_j^2, taken before anything is added.
+    const auto grows = [&](index_t j, double xj) { return xj * (2 * v.held(j) + step * inverse(j) * xj); };
+    *held_square += gain * next_scale() * (free_constant ? x.sum(grows, nothing) : x.sum(grows));
+
+    const auto move = [&](double by, double lived) {  // `lived`: the area so far, which this change has no part in
+      return [&, by, lived](index_t j, double xj) {
+        const double change = by * inverse(j) * xj;
+        v.add(j, change);
+        if (offset) offset[j] += lived * change;
+      };
     };
-    auto free = [&](index_t j, double xj) {
-      const double change = gain * inverse(j) * xj;
-      v.add(j, change);
-      if (offset) offset[j] += *constant_area * change;
-    };
-    if (free_constant) x.each(scaled, free);
-    else x.each(scaled);
-    *held_square += grown * gain * next_scale();
+    if (free_constant) x.each(move(step, *area), move(gain, *constant_area));
+    else x.each(move(step, *area));
   }
   void step_on() {
     const double decay = *n_steps == 0 ? 0 : 1 - 1 / (*n_steps + 1);
@@ -139,7 +137,8 @@ struct Pegasos {
     v.next_batch();
     *area += *scale;
     ++*constant_area;
-    if (*scale < 1e-150) settle();  // O(d), before the scale leaves the range of doubles: after many projections, or never
+    // O(d), after many projections or never: before the scale leaves the range of doubles, or area v - offset its precision.
+    if (*scale < 1e-150 || (offset && *scale * *n_steps < 1e-5 * *area)) settle();
   }
 };
 

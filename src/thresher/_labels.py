@@ -41,10 +41,12 @@ def _readable(y: Any, who: str) -> Labels:
 
 def find_classes(y: Any, who: str) -> tuple[Labels, Array]:
     """The sorted classes of ``y`` and the code of every row."""
+    if (pair := _two_numbers(y)) is not None:
+        return pair
     labels = _readable(y, who)
     if labels.dtype.kind in "iuf" and len(labels):
         low, high = labels.min(), labels.max()
-        if high - low < _TABLE:  # counting beats sorting
+        if float(high) - float(low) < _TABLE:  # counting beats sorting
             places = (labels - low).astype(np.int64)
             found = np.flatnonzero(np.bincount(places))
             table = np.zeros(int(high - low) + 1)
@@ -55,6 +57,19 @@ def find_classes(y: Any, who: str) -> tuple[Labels, Array]:
     except TypeError:
         raise ValueError(f"{who}: Unknown label type: y mixes labels that cannot be put in order.") from None
     return classes, codes.astype(np.float64)
+
+
+def _two_numbers(y: Any) -> tuple[Labels, Array] | None:
+    """The everyday case, in three sweeps: an array of numbers that are all either its smallest or its largest."""
+    if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "iuf" or not len(y):
+        return None
+    low, high = y.min(), y.max()
+    if low == high or not (np.isfinite(low) and np.isfinite(high) and low == np.floor(low) and high == np.floor(high)):
+        return None
+    codes = y == high
+    if np.count_nonzero(y == low) + np.count_nonzero(codes) != len(y):
+        return None
+    return np.array([low, high], dtype=y.dtype), codes.astype(np.float64)
 
 
 def encode(y: Any, classes: Labels, who: str) -> Array:

@@ -51,7 +51,7 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
     """
 
     _param_rules: ClassVar[dict[str, Rule]] = {}
-    _batch_size = 1  # rows that make a step; a parameter where an algorithm has mini-batches
+    _fitted: ClassVar[tuple[str, ...]] = ("n_features_in_", "feature_names_in_", "n_iter_")  # beside state_, what a file keeps
 
     fit_intercept: bool
     intercept_scaling: float
@@ -87,7 +87,8 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        rows = _validation.check_features(self, X, reset=True)
+        # The first pass over all rows looks at every value; a budget that may not reach them all needs a look of its own.
+        rows = _validation.check_features(self, X, reset=True, look=self.n_steps is not None)
         learner = self._checked_learner(rows.n_features)
         target = self._read_all(y, rows.n_rows)
         weight = self._weigh(_validation.check_weights(sample_weight, rows.n_rows, type(self).__name__), target)
@@ -98,8 +99,13 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         state = learner.new_state(rows.n_features, target.n_outputs)
         n_iter = 0
         before = None
-        for order in self._orders(rows.n_rows):
-            self._learn(learner, state, rows, target, weight, order)
+        for pieces in self._passes(rows.n_rows):
+            try:
+                for order in pieces:
+                    self._learn(learner, state, rows, target, weight, order)
+            except FloatingPointError:
+                _validation.refuse_values(rows, X, type(self).__name__)
+                raise
             n_iter += 1
             if self.tol is not None:
                 after = learner.weights(state)
@@ -154,7 +160,7 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         self._learn(learner, self.state_, rows, target, weight, None)
         return self
 
-    def _orders(self, n_rows: int) -> Iterator[NDArray[np.int64] | None]:
+    def _passes(self, n_rows: int) -> Iterator[Iterator[NDArray[np.int64] | None]]:
         budget = None if self.n_steps is None else self.n_steps * getattr(self, "batch_size", 1)
         return _order.passes(n_rows, self.max_iter, budget, self.shuffle, self.random_state)
 
@@ -304,6 +310,7 @@ class LinearClassifier(ReadsClasses, OnlineLinear):
     """Linear scores read as classes."""
 
     _param_rules = SHARED_RULES | {"class_weight": class_weights, "n_jobs": count_of_jobs}
+    _fitted = (*OnlineLinear._fitted, "classes_")
 
     def decision_function(self, X: Any) -> Array:
         """Scores of the rows: one per row with two classes (above 0 means the second), else one per row and class."""

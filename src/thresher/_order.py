@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 Order = NDArray[np.int64]
 
+_RUN = 4  # rows that are visited in a row, which is what memory is fast at
 _BLOCK = 32  # rows that stay neighbours in memory
 _WINDOW = 64  # blocks that are mixed with each other
+_PIECE = 32  # windows that are handed over at once
 
 
 def generator(random_state: Any) -> np.random.Generator:
@@ -27,30 +29,49 @@ def blocked_shuffle(n_rows: int, rng: np.random.Generator) -> Order:
     """A random order that keeps memory busy instead of waiting for it.
 
     Blocks of 32 consecutive rows are put in random order; then the rows of every 64 such blocks (2,048 rows from all over the
-    data) are shuffled together. Up to 2,048 rows this is a plain permutation.
+    data) are shuffled together, four neighbours at a time. Up to 2,048 rows this is a plain permutation.
     """
+    return np.concatenate([piece.copy() for piece in _shuffled(n_rows, rng)])
+
+
+def _shuffled(n_rows: int, rng: np.random.Generator) -> Iterator[Order]:
+    """The same order in pieces that fit the cache. A piece is overwritten by the next one."""
     size = _BLOCK * _WINDOW
-    if n_rows <= size:
-        return rng.permutation(n_rows)
-    n_blocks = n_rows // _BLOCK
-    starts = rng.permutation(n_blocks) * _BLOCK
-    order = (starts[:, None] + np.arange(_BLOCK)).reshape(-1)
-    order = np.concatenate([order, np.arange(n_blocks * _BLOCK, n_rows)])
-    whole = n_rows // size * size
-    order[:whole] = rng.permuted(order[:whole].reshape(-1, size), axis=1).reshape(-1)
-    order[whole:] = rng.permutation(order[whole:])
-    return order
+    n_windows = n_rows // size if n_rows > size else 0
+    starts = rng.permutation(n_rows // _BLOCK) * _BLOCK
+    windows = starts[: n_windows * _WINDOW].reshape(n_windows, _WINDOW)
+    # One shuffle serves all windows: which rows it meets is random already.
+    places = (rng.permutation(size // _RUN)[:, None] * _RUN + np.arange(_RUN)).reshape(-1)
+    block, row = places // _BLOCK, places % _BLOCK
+    buffer = np.empty((min(_PIECE, n_windows), size), dtype=np.int64)
+    for begin in range(0, n_windows, _PIECE):
+        taken = windows[begin : begin + _PIECE]
+        piece = buffer[: len(taken)]
+        np.take(taken, block, axis=1, out=piece, mode="clip")
+        piece += row
+        yield piece.reshape(-1)
+    rest = (starts[n_windows * _WINDOW :, None] + np.arange(_BLOCK)).reshape(-1)
+    last = rng.permutation(np.concatenate([rest, np.arange(n_rows // _BLOCK * _BLOCK, n_rows)]))
+    if len(last):
+        yield last
 
 
 def passes(
     n_rows: int, max_iter: int, n_rows_budget: int | None, shuffle: bool, random_state: Any
-) -> Iterator[Order | None]:
-    """The order of each pass (None: as the rows stand), until ``max_iter`` passes or the budget of rows is used up."""
+) -> Iterator[Iterator[Order | None]]:
+    """For each pass its order, piece by piece (None: all rows as they stand), until ``max_iter`` passes or the budget is used up."""
     rng = generator(random_state)
     left = max_iter * n_rows if n_rows_budget is None else n_rows_budget
     while left > 0:
-        order = blocked_shuffle(n_rows, rng) if shuffle else None
-        if left < n_rows:
-            order = np.arange(left) if order is None else order[:left]
-        yield order
+        yield _one_pass(n_rows, min(left, n_rows), shuffle, rng)
         left -= n_rows
+
+
+def _one_pass(n_rows: int, left: int, shuffle: bool, rng: np.random.Generator) -> Iterator[Order | None]:
+    if not shuffle:
+        yield None if left == n_rows else np.arange(left)
+        return
+    for piece in _shuffled(n_rows, rng):
+        if left > 0:
+            yield piece[:left]
+        left -= len(piece)

@@ -35,16 +35,18 @@ class Field:
     def shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
         return tuple(sizes[axis] for axis in self.axes.split() if axis != "model") or (1,)
 
+    def whole_shape(self, n_outputs: int, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        """The shape of the array over all outputs."""
+        return (1 if self.axes == "model" else n_outputs, *self.shape(sizes))
+
     def block(self, n_outputs: int, sizes: Mapping[str, int]) -> Array:
         """Fresh values for every output."""
-        if self.axes == "model":
-            return np.full((1, 1), self.initial)
-        shape = self.shape(sizes)
-        if len(shape) == 2:
-            return np.broadcast_to(self.initial * np.eye(*shape), (n_outputs, *shape)).copy()
+        shape = self.whole_shape(n_outputs, sizes)
+        if len(shape) == 3:
+            return np.broadcast_to(self.initial * np.eye(*shape[1:]), shape).copy()
         if self.initial == 0:
-            return np.zeros((n_outputs, *shape))  # pages that nobody touches stay unmapped
-        return np.full((n_outputs, *shape), self.initial)
+            return np.zeros(shape)  # pages that nobody touches stay unmapped
+        return np.full(shape, self.initial)
 
 
 class State:
@@ -75,11 +77,6 @@ class State:
         else:  # a memory-mapped model may be read-only, a state never is
             self._buffers = {f.name: np.require(arrays[f.name], np.float64, ["C", "W"]) for f in self.fields}
         self._open()
-
-    @classmethod
-    def empty(cls, fields: Iterable[Sequence[Any]], n_outputs: int, n_weights: int, **sizes: int) -> State:
-        """The state before the first row; ``fields`` as a learner declares them."""
-        return cls((Field(*f) for f in fields), n_outputs, {"weight": n_weights, **sizes})
 
     def _open(self) -> None:
         self.arrays = {f.name: self._window(f) for f in self.fields}

@@ -20,14 +20,15 @@ _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 # --- features -------------------------------------------------------------------------------------------------------
 
 
-def check_features(estimator: Any, X: Any, *, reset: bool, grow: bool = False) -> Rows:
+def check_features(estimator: Any, X: Any, *, reset: bool, grow: bool = False, look: bool = True) -> Rows:
     """The rows of ``X``. Changes nothing on the estimator: see :func:`commit_features`.
 
-    With ``grow``, sparse or dense rows may be wider or narrower than the model was so far.
+    With ``grow``, rows may be wider or narrower than the model was so far. Without ``look``, the caller promises that a pass over
+    all rows looks at the values, and calls :func:`refuse_values` when it meets a score that is not finite.
     """
     who = type(estimator).__name__
     if reset:
-        return as_rows(X, who)
+        return as_rows(X, who, look=look)
     expected: int = estimator.n_features_in_
     named = _is_frame(X) or hasattr(estimator, "feature_names_in_")
     if named and not grow:
@@ -49,17 +50,24 @@ def commit_features(estimator: Any, X: Any, n_features: int) -> None:
     estimator.n_features_in_ = n_features
 
 
-def as_rows(X: Any, who: str, *, n_features: int | None = None) -> Rows:
+def refuse_values(rows: Rows, X: Any, who: str) -> None:
+    """Look at values that nobody looked at yet."""
+    rows.look()
+    if rows.fault:
+        raise ValueError(_refusal(rows, X, who))
+
+
+def as_rows(X: Any, who: str, *, n_features: int | None = None, look: bool = True) -> Rows:
     """Rows for the core; ``n_features`` is the least width of the result."""
     if sparse.issparse(X):
-        rows = _sparse_rows(X, who, n_features or 0)
+        rows = _sparse_rows(X, who, n_features or 0, look)
     elif _is_sparse_frame(X):
-        rows = _sparse_rows(X.sparse.to_coo(), who, n_features or 0)
+        rows = _sparse_rows(X.sparse.to_coo(), who, n_features or 0, look)
     else:
         dense = _dense(X, who)
         if n_features is not None and dense.shape[1] < n_features:
             dense = np.pad(dense, ((0, 0), (0, n_features - dense.shape[1])))
-        rows = Rows.dense(dense)
+        rows = Rows.dense(dense, look)
     if rows.fault:
         raise ValueError(_refusal(rows, X, who))
     if rows.n_rows == 0:
@@ -73,27 +81,27 @@ def as_rows(X: Any, who: str, *, n_features: int | None = None) -> Rows:
     return rows
 
 
-def _sparse_rows(X: Any, who: str, n_features: int) -> Rows:
+def _sparse_rows(X: Any, who: str, n_features: int, look: bool) -> Rows:
     if X.ndim != 2:
         raise ValueError(_not_a_table(who, X.shape))
     _refuse_complex(X.dtype, who)
     if X.format != "csr":
         X = X.tocsr()
-    rows = _csr(X, n_features)
+    rows = _csr(X, n_features, look)
     if rows.fault == "order":  # in range and finite, but unsorted or repeated: put in order on a copy
         X = X.copy()
         X.has_canonical_format = X.has_sorted_indices = False
         X.sum_duplicates()
-        rows = _csr(X, n_features)
+        rows = _csr(X, n_features, look)
     return rows
 
 
-def _csr(X: Any, n_features: int) -> Rows:
+def _csr(X: Any, n_features: int, look: bool) -> Rows:
     values, columns = _as_float(X.data), X.indices
     if columns.dtype.kind != "i" or columns.dtype.itemsize not in (4, 8):
         columns = columns.astype(np.int64)
     starts = X.indptr.astype(np.int64, copy=False)
-    return Rows.csr(np.ascontiguousarray(values), np.ascontiguousarray(columns), starts, max(X.shape[1], n_features))
+    return Rows.csr(np.ascontiguousarray(values), np.ascontiguousarray(columns), starts, max(X.shape[1], n_features), look)
 
 
 def _dense(X: Any, who: str) -> np.ndarray[Any, Any]:

@@ -19,9 +19,9 @@ Examples
 >>> state = learner.new_state(n_features=2)
 >>> result = learner.learn(onepass.rows(X), y, state, order=np.array([2, 1, 0]))
 >>> result.n_rows, result.n_mistakes
-(3, 1)
+(3, 2)
 >>> learner.scores(onepass.rows(X), state).shape
-(3, 1)
+(3, 2)
 >>> sorted(state.arrays)
 ['coef', 'n_mistakes', 'tally', 'variance']
 """
@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 
 from . import _state, _validation
 from ._core import Rows, loss_slope, loss_value
-from ._state import Array, State
+from ._state import Array, Field, State
 
 if TYPE_CHECKING:
     from ._core import CoreLearner  # what all compiled learners offer; there is no such class at run time
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["Learner", "PassResult", "Rows", "State", "learner", "loss_slope", "loss_value", "rows"]
 
 # Kept by the loop itself, for every learner: (rows, updates, loss, weight) of each output, and wrong predictions of the model.
-_BOOKS = (("tally", "tally", 0.0, "sum", ""), ("n_mistakes", "model", 0.0, "sum", ""))
+_BOOKS = (Field("tally", "tally", 0.0, "sum"), Field("n_mistakes", "model", 0.0, "sum"))
 
 
 class PassResult(NamedTuple):
@@ -79,9 +79,17 @@ class Learner:
     core: type[CoreLearner]
     params: dict[str, Any]
 
+    def fields(self) -> list[Field]:
+        """The arrays that make up its state."""
+        return [*(Field(*f) for f in self.core.fields(self.params)), *_BOOKS]
+
+    def sizes(self, n_features: int) -> dict[str, int]:
+        """The length of each axis that a field names."""
+        return {"weight": n_features + 1, "tally": 4}
+
     def new_state(self, n_features: int, n_outputs: int = 1) -> State:
         """The state before the first row: named arrays of shape ``(n_outputs, ...)``."""
-        return State.empty([*self.core.fields(self.params), *_BOOKS], n_outputs, n_features + 1, tally=4)
+        return State(self.fields(), n_outputs, self.sizes(n_features))
 
     def learn(
         self,

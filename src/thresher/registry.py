@@ -7,7 +7,7 @@ from typing import Any
 
 FAMILIES = ("online", "stochastic", "dual_averaging")
 
-__all__ = ["FAMILIES", "estimators", "find"]
+__all__ = ["FAMILIES", "estimators", "find", "short_name"]
 
 
 def estimators() -> dict[str, type[Any]]:
@@ -25,7 +25,7 @@ def estimators() -> dict[str, type[Any]]:
         for name in module.__all__:
             thing = getattr(module, name)
             if isinstance(thing, type):
-                found[_short(name)] = thing
+                found[short_name(name)] = thing
     return found
 
 
@@ -40,5 +40,6 @@ def find(name: str) -> type[Any]:
     raise ValueError(f"unknown method {name!r}; known are {', '.join(sorted(known))}.")
 
 
-def _short(name: str) -> str:
+def short_name(name: str) -> str:
+    """The short name of a class name."""
     return name.removesuffix("Classifier").replace("Regressor", "-regressor").lower()

@@ -1,5 +1,5 @@
-"""Hostile text: the parsers survive it, and agree with a slow reading by regular expressions on what is a row and what is
-not, line by line. (Reading past a buffer is what `make sanitize` looks for.)"""
+"""Hostile text: the parsers survive it, and agree with a slow reader made of regular expressions on what is a row and
+what is not, line by line. (Reading past a buffer is what `make sanitize` looks for.)"""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ FIELD = re.compile(rb"[ \t]*(?:(" + NUMBER + rb')?|"[ \t]*(' + NUMBER + rb')?[ \
 SVMLIGHT_SEEDS = [
     b"1 1:0.5 7:1e-3 30:-2.25 # note", b"-1 qid:3 2:1 5:.5 9:5.", b"+1.5e2\t3:0.0123456 4:12345678901234567890123",
     b"0", b"# only", b"1 4294967296:1 9223372036854775807:2", b"3 9:1 2:5 1:7", b"1 2:1 2:2",
-    b"1 000000000000000000000000012:1.7976931348623157e308", b"1 1:123456789012345678e-27 2:4.9e-324 4:1e99999999999999999",
+    b"1 000000000000000000000000012:1.7976931348623157e308",
+    b"1 1:123456789012345678e-27 2:4.9e-324 4:1e99999999999999999",
     b"1 1:inf", b"nan 1:2",
 ]  # fmt: skip
 CSV_SEEDS = [b"1,2,3,4", b'"1.5", 2 ,,"4"', b'1,,"a,b",3', b'"""",1,2,3', b",,,", b"-0.5,1e5,.25,123456789012345678901"]

@@ -1,0 +1,57 @@
+"""``python -m benchmarks [--quick] [--only NAME ...] [--json FILE] [--update]``, each section in its own process."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from rich.console import Console
+
+from ._measure import SINGLE_THREAD
+from ._report import Report, Table, machine
+
+SECTIONS = ("passes", "fit", "one_row", "reading", "out_of_core", "sparsity")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed against peers, in one run.")
+    parser.add_argument("--quick", action="store_true", help="small sizes: does it run; the figures mean little")
+    parser.add_argument("--only", nargs="+", choices=SECTIONS, metavar="NAME", help=f"some of: {', '.join(SECTIONS)}")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the tables there, too")
+    parser.add_argument("--update", action="store_true", help="write the tables into benchmarks/README.md")
+    options = parser.parse_args()
+    if options.update and options.only:
+        parser.error("--update needs all sections: the figures of README.md come from one run.")
+
+    report = Report(f"python -m benchmarks{' --quick' if options.quick else ''}", machine(), {})
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    for line in report.machine:
+        console.print(line, highlight=False)
+    for name in options.only or SECTIONS:
+        report.sections[name] = _run(name, options.quick)
+        console.rule(name)
+        for table in report.sections[name]:
+            table.show(console)
+    if options.json:
+        options.json.write_text(json.dumps(report.as_dict(), indent=1))
+    if options.update:
+        report.write_readme()
+
+
+def _run(name: str, quick: bool) -> list[Table]:
+    """The tables of one section; one line of progress on stderr."""
+    print(f"{name} ...", end="", file=sys.stderr, flush=True)
+    begin = time.perf_counter()
+    command = [sys.executable, "-m", "benchmarks._section", name, *(["--quick"] if quick else [])]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=os.environ | SINGLE_THREAD)
+    print(f" {time.perf_counter() - begin:.0f} s", file=sys.stderr)
+    return [Table(**table) for table in json.loads(done.stdout.splitlines()[-1])]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""Tables, for the terminal and for README.md, and the machine they were made on."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table as RichTable
+
+_PACKAGES = ("thresher", "numpy", "scipy", "scikit-learn", "pandas", "river", "vowpalwabbit")
+_README = Path(__file__).with_name("README.md")
+_MARKED = re.compile(r"(<!-- figures: begin -->\n).*(<!-- figures: end -->\n)", re.DOTALL)
+
+
+@dataclass
+class Table:
+    """Figures as they are shown: every cell is text, the first column names the row."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def markdown(self) -> str:
+        lines = [f"**{self.title}**", ""]
+        lines += ["| " + " | ".join(self.columns) + " |", "| --- |" + " ---: |" * (len(self.columns) - 1)]
+        lines += ["| " + " | ".join(row) + " |" for row in self.rows]
+        return "\n".join([*lines, "", *(f"{note}\n" for note in self.notes)])
+
+    def show(self, console: Console) -> None:
+        shown = RichTable(title=self.title, title_justify="left", title_style="bold")
+        for k, column in enumerate(self.columns):
+            shown.add_column(column, justify="right" if k else "left")
+        for row in self.rows:
+            shown.add_row(*row)
+        console.print(shown)
+        for note in self.notes:
+            console.print(note, style="dim", highlight=False)
+        console.print()
+
+
+@dataclass
+class Report:
+    command: str
+    machine: list[str]
+    sections: dict[str, list[Table]]
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def write_readme(self) -> None:
+        """Replace what stands between the markers of README.md."""
+        parts = [f"`{self.command}` on {'; '.join(self.machine)}.", ""]
+        for name, tables in self.sections.items():
+            parts += [f"### {name}", "", *(table.markdown() for table in tables)]
+        text, found = _MARKED.subn(lambda m: m[1] + "\n" + "\n".join(parts) + m[2], _README.read_text())
+        if found != 1:
+            raise RuntimeError(f"{_README} must have one pair of markers, found {found}.")
+        _README.write_text(text)
+
+
+def machine() -> list[str]:
+    """The CPU, its cores and their load when the run began, Python, versions of the packages, the date."""
+    model = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    load = os.getloadavg()[0]
+    return [
+        f"{model[1] if model else platform.machine()}, {os.cpu_count()} cores (load {load:.1f} at the start)",
+        f"Python {platform.python_version()}",
+        ", ".join(f"{name} {_version(name)}" for name in _PACKAGES),
+        datetime.date.today().isoformat(),
+    ]
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def skipped(peers: Iterable[str]) -> list[str]:
+    """A note for each peer that is missing."""
+    return [f"Skipped: {peer} is not installed." for peer in peers]

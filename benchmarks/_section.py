@@ -1,0 +1,32 @@
+"""One section, alone in its process: ``python -m benchmarks._section NAME [--quick]``. Prints its tables as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import nullcontext
+from dataclasses import asdict
+from importlib import import_module
+
+from ._measure import installed
+
+
+def main() -> None:
+    name, *options = sys.argv[1:]
+    section = import_module(f"benchmarks.{name}")
+    with _one_thread():
+        tables = section.run("--quick" in options)
+    print(json.dumps([asdict(table) for table in tables]))
+
+
+def _one_thread() -> object:
+    """Beside the environment variables, which libraries read only when they are loaded."""
+    if not installed("threadpoolctl"):
+        return nullcontext()
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""A whole ``fit`` of one pass, validation and shuffling included, against SGDClassifier; LinearSVC for reference.
+
+``max_iter=1`` and the libraries' own defaults otherwise, so each has its own ``alpha``. Every repetition has a seed
+of its own; the accuracies are those of the models that were timed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.linear_model import SGDClassifier
+from sklearn.svm import LinearSVC
+
+from thresher.stochastic import PegasosClassifier
+
+from ._data import Problem, dense_problem, text_problem
+from ._learners import learners
+from ._measure import REPEATS, Case, Timing, take_turns
+from ._report import Table
+
+PEER = "SGDClassifier"
+REFERENCE = "LinearSVC"
+
+
+def run(quick: bool) -> list[Table]:
+    n_test = 5_000 if quick else 20_000
+    text = text_problem(10_000 if quick else 100_000, 75, n_test)
+    dense = dense_problem(50_000 if quick else 500_000, n_test)
+    return [_compare("CSR, text-like", text, 3), _compare("dense", dense, 4)]
+
+
+def _compare(what: str, problem: Problem, target: int) -> Table:
+    ours = learners() | {"Pegasos, average=True": PegasosClassifier(average=True)}
+    models = {PEER: SGDClassifier(tol=None)} | ours
+    cases = {name: _fit(model.set_params(max_iter=1), problem) for name, model in models.items()}
+    timings = take_turns(cases, keep_results=True)
+    timings |= take_turns({REFERENCE: _fit(LinearSVC(), problem)}, repeats=1, keep_results=True)
+
+    table = Table(
+        f"One-pass fit, {what}, {problem.X.shape[0]:,} x {problem.X.shape[1]:,}",
+        ["estimator", "CPU ms", f"{PEER} / it", "target", "held-out accuracy", "std over seeds"],
+        notes=[
+            f"Best CPU time and mean accuracy of {REPEATS} fits in turn, each with its own seed, on "
+            f"{len(problem.y_test):,} rows held out. {REFERENCE} (many passes, its own defaults) is fitted once."
+        ],
+    )
+    for name, timing in timings.items():
+        accuracy, spread = _accuracy(timing, problem)
+        milliseconds, ratio = f"{1e3 * timing.best:.1f}", f"{timings[PEER].best / timing.best:.2f}"
+        table.rows.append([name, milliseconds, ratio, f"{target}" if name in ours else "", accuracy, spread])
+    return table
+
+
+def _fit(model: Any, problem: Problem) -> Case:
+    seeds = iter(range(REPEATS))
+    return Case(
+        lambda fresh: fresh.fit(problem.X, problem.y), setup=lambda: clone(model).set_params(random_state=next(seeds))
+    )
+
+
+def _accuracy(timing: Timing, problem: Problem) -> tuple[str, str]:
+    scores = [model.score(problem.X_test, problem.y_test) for model in timing.results]
+    return f"{np.mean(scores):.4f}", f"{np.std(scores):.4f}" if len(scores) > 1 else ""

@@ -1,0 +1,109 @@
+"""Learning one row at a time: ``partial_fit`` with one CSR row of 75 non-zeros, and how its cost depends on the width.
+
+The rows are different ones, their columns uniform over all features, so at 10^7 features hardly a weight is in
+cache. The weights are in memory already; the last column shows what it costs when the operating system must still
+supply it, page by page. No accuracy: the labels are random. River learns from a dict of 75 items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import SGDClassifier
+
+from ._learners import learners
+from ._measure import REPEATS, Case, installed, take_turns
+from ._report import Table, skipped
+
+NNZ = 75
+NARROW, WIDE = 10_000, 10_000_000
+CLASSES = np.array([-1.0, 1.0])
+
+
+def run(quick: bool) -> list[Table]:
+    n_rows = 300 if quick else 2_000
+    n_wide_peer = 3 if quick else 10  # it copies all its weights in every call
+    narrow, wide = _rows(NARROW, n_rows), _rows(WIDE, n_rows)
+    cases = {"SGD": _feed(SGDClassifier(), narrow), "SGD wide": _feed(SGDClassifier(), wide[: n_wide_peer + 1])}
+    missing = []
+    if installed("river"):
+        cases |= _river(narrow)
+    else:
+        missing.append("river")
+    for name, model in learners().items():
+        cases[name] = _feed(model, narrow, _touch)
+        cases[f"{name} wide"] = _feed(model, wide, _touch)
+        cases[f"{name} untouched"] = _feed(model, wide)
+    timings = take_turns(cases)
+
+    cost = {name: 1e6 * t.best / (n_wide_peer if name == "SGD wide" else n_rows - 1) for name, t in timings.items()}
+    table = Table(
+        f"One row of {NNZ} non-zeros at a time",
+        ["learner", "µs, d = 10^4", "µs, d = 10^7", "ratio", "target", "of SGD's", "target", "µs, untouched memory"],
+        notes=[f"Best of {REPEATS} repetitions in turn, each of {n_rows:,} rows and a new model.", *skipped(missing)],
+    )
+    for name in learners():
+        here, there = cost[name], cost[f"{name} wide"]
+        share = f"{here / cost['SGD']:.3f}"
+        untouched = f"{cost[f'{name} untouched']:.1f}"
+        table.rows.append([name, f"{here:.1f}", f"{there:.1f}", f"{there / here:.2f}", "1.5", share, "0.1", untouched])
+    wide_peer = f"{cost['SGD wide'] / cost['SGD']:.0f}"
+    table.rows.append(["SGDClassifier", f"{cost['SGD']:.1f}", f"{cost['SGD wide']:.0f}", wide_peer, "", "1", "", ""])
+    for name in cost:
+        if name.startswith("river"):
+            table.rows.append([name, f"{cost[name]:.1f}", "", "", "", f"{cost[name] / cost['SGD']:.3f}", "", ""])
+    return [table]
+
+
+def _rows(n_features: int, n_rows: int) -> list[tuple[Any, Any]]:
+    """Single rows of sorted, distinct random columns, each with its label."""
+    rng = np.random.default_rng(0)
+    out = []
+    for _ in range(n_rows):
+        columns = np.sort(rng.choice(n_features, NNZ, replace=False, shuffle=False)).astype(np.int32)
+        values = rng.random(NNZ)
+        values /= np.linalg.norm(values)
+        X = sparse.csr_array((values, columns, np.array([0, NNZ], dtype=np.int32)), shape=(1, n_features))
+        out.append((X, rng.choice(CLASSES, 1)))
+    return out
+
+
+def _touch(model: Any) -> None:
+    """Write to every page of the state, so that it is in memory."""
+    for array in model.state_.arrays.values():
+        array += 0.0
+
+
+def _feed(model: Any, rows: list[tuple[Any, Any]], prepare: Callable[[Any], None] = lambda model: None) -> Case:
+    """The first row makes the model, outside of the clock."""
+
+    def setup() -> Any:
+        fresh = clone(model)
+        fresh.partial_fit(*rows[0], classes=CLASSES)
+        prepare(fresh)
+        return fresh
+
+    def feed(fresh: Any) -> None:
+        for X, y in rows[1:]:
+            fresh.partial_fit(X, y)
+
+    return Case(feed, setup)
+
+
+def _river(rows: list[tuple[Any, Any]]) -> dict[str, Case]:
+    from river import linear_model
+
+    items = [(dict(zip(X.indices.tolist(), X.data.tolist(), strict=True)), bool(y[0] > 0)) for X, y in rows[1:]]
+
+    def feed(model: Any) -> None:
+        for x, y in items:
+            model.learn_one(x, y)
+
+    return {
+        "river PAClassifier": Case(feed, linear_model.PAClassifier),
+        "river LogisticRegression": Case(feed, linear_model.LogisticRegression),
+    }

@@ -1,0 +1,198 @@
+"""Models in files: one safetensors file of arrays with a JSON header, never pickle.
+
+A file holds data and names, no code. Loading looks the class up in the registry, checks every parameter by the class's own rules and every
+array by the fields its learner declares, and refuses anything else in one sentence, before native code sees it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+
+from . import __version__, registry
+from ._state import State
+
+__all__ = ["load_model", "save_model"]
+
+FORMAT = 1
+_PLAIN = (bool, int, float, str, type(None))
+
+
+def save_model(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator to a file, all at once: the file is complete or it is the one that was there before.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted, and of a class in the registry. A random state that is not a number is not kept.
+    path : path-like
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from thresher.online import PAClassifier
+    >>> from thresher.persistence import load_model, save_model
+    >>> model = PAClassifier().fit([[0.0], [1.0]], ["no", "yes"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(model, pathlib.Path(folder) / "m.thresher")
+    ...     again = load_model(pathlib.Path(folder) / "m.thresher")
+    >>> again.partial_fit([[2.0]], ["yes"]).predict([[1.0]])
+    array(['yes'], dtype='<U3')
+    """
+    name = type(model).__name__
+    if registry.estimators().get(registry.short_name(name)) is not type(model):
+        raise ValueError(f"save_model: {name} is not an estimator of thresher.")
+    if not hasattr(model, "state_"):
+        raise ValueError(f"save_model: this {name} is not fitted yet; call fit or partial_fit first.")
+    tensors: dict[str, np.ndarray[Any, Any]] = {f"state/{k}": np.ascontiguousarray(a) for k, a in model.state_.arrays.items()}
+    header = {
+        "format": FORMAT,
+        "version": __version__,
+        "class": name,
+        "params": {k: _pack(v, f"params/{k}", tensors) for k, v in model.get_params(deep=False).items()},
+        "fitted": {k: _pack(getattr(model, k), f"fitted/{k}", tensors) for k in model._fitted if k in vars(model)},
+        "n_outputs": model.state_.n_outputs,
+        "sizes": model.state_.sizes,
+    }
+    _write_whole(Path(path), safetensors.numpy.save(tensors, metadata={"thresher": json.dumps(header)}))
+
+
+def load_model(path: str | os.PathLike[str]) -> Any:
+    """Read a model that :func:`save_model` wrote; learning goes on as if it had never stopped.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    estimator
+    """
+    where = Path(path).name
+    try:
+        with safetensors.safe_open(path, framework="numpy") as file:
+            header = json.loads((file.metadata() or {})["thresher"])
+            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+    except FileNotFoundError:
+        raise
+    except (KeyError, TypeError):
+        raise ValueError(f"{where}: not a model file of thresher.") from None
+    except Exception as error:
+        raise ValueError(f"{where}: not a readable model file: {error}.") from None
+    try:
+        return _rebuild(header, tensors)
+    except _Refusal as refusal:
+        raise ValueError(f"{where}: {refusal}.") from None
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, MemoryError) as error:
+        raise ValueError(f"{where}: the header does not describe a model: {error}.") from None
+
+
+class _Refusal(Exception):
+    """Why a file is no model, in the user's words."""
+
+
+def _rebuild(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) -> Any:
+    if header["format"] != FORMAT:
+        raise _Refusal(f"format {header['format']} needs thresher {header['version']} or newer, this is {__version__}")
+    cls = registry.estimators().get(registry.short_name(str(header["class"])))
+    if cls is None or cls.__name__ != header["class"]:
+        raise _Refusal(f"{header['class']!r} is not an estimator of this thresher")
+    params = {k: _unpack(v, tensors) for k, v in header["params"].items()}
+    if set(params) != set(cls().get_params(deep=False)):
+        raise _Refusal(f"the parameters are not those of {header['class']}")
+    model = cls(**params)
+    fitted = {k: _unpack(v, tensors) for k, v in header["fitted"].items()}
+    if not set(fitted) <= set(cls._fitted):
+        raise _Refusal(f"the attributes are not those of {header['class']}")
+    for name, value in fitted.items():
+        setattr(model, name, value)
+    _check_fitted(fitted, header)
+    model.state_ = _state(model, header, tensors)
+    model._weights_cache = None
+    return model
+
+
+def _check_fitted(fitted: dict[str, Any], header: dict[str, Any]) -> None:
+    width = fitted["n_features_in_"]
+    if type(width) is not int or width < 1 or header["sizes"].get("weight") != width + 1:
+        raise _Refusal(f"the number of features, {width!r}, does not fit the weights")
+    names = fitted.get("feature_names_in_")
+    if names is not None and (not isinstance(names, np.ndarray) or names.shape != (width,)):
+        raise _Refusal("there must be one name per feature")
+    classes = fitted.get("classes_")
+    n_outputs = 1
+    if classes is not None:
+        if not isinstance(classes, np.ndarray) or classes.ndim != 1 or len(np.unique(classes)) != len(classes):
+            raise _Refusal("classes must be distinct labels")
+        if len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
+            raise _Refusal("classes must be at least two, in order")
+        n_outputs = 1 if len(classes) == 2 else len(classes)
+    if header["n_outputs"] != n_outputs:
+        raise _Refusal(f"{header['n_outputs']!r} outputs do not fit the classes")
+
+
+def _state(model: Any, header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) -> State:
+    learner = model._checked_learner(model.n_features_in_)
+    fields, n_outputs, sizes = learner.fields(), header["n_outputs"], header["sizes"]
+    if sizes != learner.sizes(model.n_features_in_):
+        raise _Refusal("the sizes of the state are not those of the learner")
+    arrays = {}
+    for f in fields:
+        array = tensors.get(f"state/{f.name}")
+        expected = f.whole_shape(n_outputs, sizes)
+        if array is None or array.dtype != np.float64 or array.shape != expected:
+            raise _Refusal(f"array {f.name!r} must be float64 of shape {expected}")
+        if not np.isfinite(array).all():
+            raise _Refusal(f"array {f.name!r} must hold finite numbers")
+        arrays[f.name] = array
+    return State(fields, n_outputs, sizes, arrays)
+
+
+def _pack(value: Any, key: str, tensors: dict[str, np.ndarray[Any, Any]]) -> Any:
+    """A value as JSON; arrays of numbers go to ``tensors``."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, (np.random.RandomState, np.random.Generator)):
+        return None
+    if isinstance(value, _PLAIN):
+        return value
+    if isinstance(value, dict):
+        return {"pairs": [[_pack(k, key, tensors), _pack(v, key, tensors)] for k, v in value.items()]}
+    array = np.asarray(value)
+    if array.dtype.kind in "OUS":
+        if not all(isinstance(item, str) for item in array.tolist()):
+            raise ValueError(f"save_model: {key} must hold numbers or text.")
+        return {"text": array.tolist(), "object": array.dtype.kind == "O"}
+    tensors[key] = np.ascontiguousarray(array)
+    return {"tensor": key}
+
+
+def _unpack(value: Any, tensors: dict[str, np.ndarray[Any, Any]]) -> Any:
+    if isinstance(value, _PLAIN):
+        return value
+    if "pairs" in value:
+        return {_unpack(k, tensors): _unpack(v, tensors) for k, v in value["pairs"]}
+    if "text" in value:
+        return np.array(value["text"], dtype=object if value["object"] else str)
+    return tensors[value["tensor"]]
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """Write, fsync, rename: a reader sees the old file or the new one, never a part."""
+    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except BaseException:
+        os.unlink(draft)
+        raise

@@ -1,0 +1,96 @@
+"""Every estimator of the registry at its defaults, and the variants that reach other code paths: what the laws are run over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_regressor
+
+from thresher import registry
+
+_OPTIONS: dict[str, list[dict[str, Any]]] = {
+    "arow": [{"covariance": "full"}, {"diagonal": "precision"}, {"fit_intercept": False}],
+    "pa": [{"variant": "hard"}, {"variant": "II", "C": 0.3}],
+    "pegasos": [
+        {"average": True},
+        {"batch_size": 8, "alpha": 0.1},
+        {"batch_size": 8, "alpha": 0.1, "average": True, "penalize_intercept": False},
+        {"penalize_intercept": False},
+        {"loss": "logistic", "alpha": 0.1},
+        {"projection": False},
+    ],
+    "pegasos-regressor": [
+        {"loss": "epsilon_insensitive", "alpha": 0.01, "max_iter": 50},
+        {"loss": "quantile", "alpha": 0.01, "tau": 0.3, "max_iter": 50},
+        {"batch_size": 8, "alpha": 0.01, "average": True, "max_iter": 50},
+    ],
+    "l1rda": [
+        {"batch_size": 8, "alpha": 0.01},
+        {"l2_weight": 0.1, "rho": 0.01},
+        {"loss": "logistic", "alpha": 0.01},
+        {"penalize_intercept": True, "intercept_scaling": 1.0},
+    ],
+    "l1rda-regressor": [
+        {"loss": "epsilon_insensitive"},
+        {"loss": "quantile"},
+        {"batch_size": 8, "eta0": 0.05},
+    ],
+}  # the strength of the penalty and the passes are such that the papers' own recursions, in NumPy, pass the score checks
+
+
+def models() -> list[Any]:
+    """Fresh, unfitted estimators; a method that is new to the registry takes part at its defaults."""
+    return [cls(**options) for name, cls in registry.estimators().items() for options in ({}, *_OPTIONS.get(name, []))]
+
+
+def name_of(model: Any) -> str:
+    """The class and what is not at its default."""
+    plain = type(model)()
+    said = [f"{k}={v}" for k, v in model.get_params().items() if v is not getattr(plain, k) and v != getattr(plain, k)]
+    return type(model).__name__ + (f"({', '.join(said)})" if said else "")
+
+
+def regresses(model: Any) -> bool:
+    return bool(is_regressor(model))
+
+
+def with_params(model: Any, **params: Any) -> Any:
+    """A fresh copy with other values for those of ``params`` that it has."""
+    return clone(model).set_params(**{k: v for k, v in params.items() if k in model.get_params()})
+
+
+def rows_for(model: Any, n_rows: int = 64, n_features: int = 9, n_classes: int = 3, seed: int = 0) -> tuple[Any, Any]:
+    """Dense rows, a third of them non-zero, with labels or targets."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_features)) * (rng.random((n_rows, n_features)) < 0.4)
+    X[[0, n_rows // 2]] = 0
+    scores = X @ rng.normal(size=(n_features, n_classes)) + 0.3 * rng.normal(size=(n_rows, n_classes))
+    if regresses(model):
+        return X, 1 + scores[:, 0]
+    y = scores.argmax(axis=1)
+    y[:n_classes] = np.arange(n_classes)
+    return X, np.array(["ham", "maybe", "spam", "what", "zero"])[y]
+
+
+def first_batch(model: Any, X: Any, y: Any, classes_of: Any = None, **options: Any) -> Any:
+    """``partial_fit`` with the classes announced, as a classifier needs in its first call."""
+    if regresses(model):
+        return model.partial_fit(X, y, **options)
+    return model.partial_fit(X, y, classes=np.unique(y if classes_of is None else classes_of), **options)
+
+
+def bits(state: Any) -> dict[str, tuple[tuple[int, ...], bytes]]:
+    """Every array of a state, to the bit."""
+    return {name: (a.shape, np.ascontiguousarray(a).tobytes()) for name, a in state.arrays.items()}
+
+
+def assert_same_bits(a: Any, b: Any, skip: tuple[str, ...] = ()) -> None:
+    assert set(a.arrays) == set(b.arrays)
+    for name, first in a.arrays.items():
+        if name in skip:
+            continue
+        second = b.arrays[name]
+        assert first.shape == second.shape, name
+        where = np.argwhere(np.ascontiguousarray(first).view(np.int64) != np.ascontiguousarray(second).view(np.int64))
+        assert not len(where), f"{name} differs at {where[0]}: {first[tuple(where[0])]!r} and {second[tuple(where[0])]!r}"
