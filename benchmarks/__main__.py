@@ -13,7 +13,7 @@ from pathlib import Path
 from rich.console import Console
 
 from ._measure import SINGLE_THREAD
-from ._report import Report, Table, machine
+from ._report import Report, Table, core_fingerprint, machine
 
 SECTIONS = ("passes", "fit", "one_row", "reading", "out_of_core", "sparsity")
 
@@ -28,12 +28,15 @@ def main() -> None:
     if options.update and options.only:
         parser.error("--update needs all sections: the figures of README.md come from one run.")
 
+    core = core_fingerprint()
     report = Report(f"python -m benchmarks{' --quick' if options.quick else ''}", machine(), {})
     console = Console(width=None if sys.stdout.isatty() else 160)
     for line in report.machine:
         console.print(line, highlight=False)
     for name in options.only or SECTIONS:
         report.sections[name] = _run(name, options.quick)
+        if core_fingerprint() != core:
+            sys.exit(f"{name}: the extension was built again while it was measured; the figures are void.")
         console.rule(name)
         for table in report.sections[name]:
             table.show(console)

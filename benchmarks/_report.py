@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import os
 import platform
 import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +77,17 @@ def machine() -> list[str]:
         f"{model[1] if model else platform.machine()}, {os.cpu_count()} cores (load {load:.1f} at the start)",
         f"Python {platform.python_version()}",
         ", ".join(f"{name} {_version(name)}" for name in _PACKAGES),
+        f"core {core_fingerprint()}",
         datetime.date.today().isoformat(),
     ]
+
+
+def core_fingerprint() -> str:
+    """Which build of the extension is measured: the first digits of its SHA-256."""
+    spec = find_spec("thresher._core")
+    if spec is None or spec.origin is None:
+        raise RuntimeError("thresher._core is not installed.")
+    return hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest()[:12]
 
 
 def _version(package: str) -> str:

@@ -37,7 +37,7 @@ struct Rows {
   AnyRows any;
   Finding finding;
   index_t n_rows, n_features;
-  nb::object values, columns, starts;  // keep the memory alive
+  nb::object values, columns = nb::none(), starts;  // keep the memory alive
 
   void check() const { require(finding.fault == Fault::none, "these rows were refused: see Rows.fault"); }
 };
@@ -53,9 +53,19 @@ struct PySource {
   double* array(const char* name, const char* axes) const {
     Out<double> found;  // never a converted copy
     require(nb::try_cast(get(state, name), found, false), std::string("state array ") + name + " must be writable float64 in one piece");
-    const index_t expected = *axes == 0 ? 1 : std::strcmp(axes, "weight") == 0 ? n_weights : n_weights * n_weights;
+    const auto is = [axes](const char* other) { return std::strcmp(axes, other) == 0; };
+    const index_t expected = is("") ? 1 : is("tally") ? 4 : is("weight") ? n_weights : n_weights * n_weights;
     require(static_cast<index_t>(found.shape(0)) == expected, std::string("state array ") + name + " has the wrong length");
     return found.data();
+  }
+  /// Two vectors over the weights that lie beside each other: first[j] at 2 j, second[j] at 2 j + 1.
+  double* pair(const char* first, const char* second) const {
+    nb::ndarray<double, nb::ndim<1>, nb::device::cpu> a, b;
+    require(nb::try_cast(get(state, first), a, false) && nb::try_cast(get(state, second), b, false) &&
+                static_cast<index_t>(a.shape(0)) == n_weights && static_cast<index_t>(b.shape(0)) == n_weights &&
+                a.stride(0) == 2 && b.stride(0) == 2 && b.data() == a.data() + 1,
+            std::string("state arrays ") + first + " and " + second + " must be writable float64, one per weight, side by side");
+    return a.data();
   }
   double number(const char* name) const { return nb::cast<double>(get(params, name)); }
   bool flag(const char* name) const { return nb::cast<bool>(get(params, name)); }
@@ -96,15 +106,16 @@ nb::tuple run_pass_of(const Rows& rows, double bias, In<double> y, std::optional
   }
   require(!margins || static_cast<index_t>(margins->shape(0)) == lesson.n_steps, "margins and steps differ in length");
   const PySource source(std::move(state), std::move(params), rows.n_features + 1);
+  Tally& tally = *reinterpret_cast<Tally*>(source.array("tally", "tally"));
   L learner(source);
   PassResult r;
   {
     nb::gil_scoped_release nogil;
     r = std::visit([&](const auto& x) {
-      return run_pass(learner, x, bias, lesson, margins ? margins->data() : nullptr, margins ? margins->stride(0) : 0);
+      return run_pass(learner, x, bias, lesson, tally, margins ? margins->data() : nullptr, margins ? margins->stride(0) : 0);
     }, rows.any);
   }
-  return nb::make_tuple(r.n_rows, r.n_updates, r.n_mistakes, r.loss_sum, r.weight_sum, r.diverged);
+  return nb::make_tuple(r.n_mistakes, r.diverged);
 }
 
 template <class L>
@@ -140,7 +151,7 @@ void bind_learner(nb::module_& m, const char* name, const char* what) {
   c.def_static("fields", [](nb::dict params) {
     nb::list out;
     for (const Field& f : L::fields(PySource(nb::dict(), params, 0)))
-      out.append(nb::make_tuple(f.name, f.axes, f.initial, f.merge, f.by));
+      out.append(nb::make_tuple(f.name, f.axes, f.initial, f.merge, f.by, f.beside));
     return out;
   }, nb::arg("params"));
   c.def_static("run_pass", &run_pass_of<L>, nb::arg("rows"), nb::arg("bias"), nb::arg("y"), nb::arg("positive").none(),

@@ -10,7 +10,7 @@ template <class Value>
 Rows dense(const AnyArray& X, bool look) {
   const DenseRows<Value> rows{static_cast<const Value*>(X.data()), static_cast<index_t>(X.shape(0)), static_cast<index_t>(X.shape(1))};
   nb::gil_scoped_release nogil;
-  return {rows, look ? scan_values(rows) : Finding{}, rows.n_rows, rows.n_features, {}, {}, {}};
+  return {rows, look ? scan_values(rows) : Finding{}, rows.n_rows, rows.n_features, {}, nb::none(), {}};
 }
 
 Rows dense_rows(const AnyArray& X, bool look) {
@@ -32,7 +32,7 @@ Rows csr(const AnyArray& values, const AnyArray& columns, const In<index_t>& sta
     const Finding values_finding = scan_values(rows);
     if (values_finding.fault != Fault::none) finding = values_finding;
   }
-  return {rows, finding, rows.n_rows, n_features, {}, {}, {}};
+  return {rows, finding, rows.n_rows, n_features, {}, nb::none(), {}};
 }
 
 template <class Value>
@@ -79,9 +79,10 @@ void bind_rows(nb::module_& m) {
       }, "Look at the values of rows that were made with look=False.")
       .def_ro("n_rows", &Rows::n_rows)
       .def_ro("n_features", &Rows::n_features)
+      .def_ro("columns", &Rows::columns, "The column of every stored value, None when dense.")
       .def_prop_ro("fault", [](const Rows& r) { return fault_name(r.finding.fault); })
       .def_prop_ro("fault_at", [](const Rows& r) { return nb::make_tuple(r.finding.row, r.finding.column, r.finding.value); });
-  m.def("all_finite", [](In<double> x) { return all_finite(x.data(), static_cast<index_t>(x.shape(0))); }, nb::arg("x"));
+  m.def("all_finite", [](In<double> x) { return all_within(x.data(), static_cast<index_t>(x.shape(0)), std::numeric_limits<double>::max()); }, nb::arg("x"));
   const auto losses = [&m](const char* name, auto f) {
     m.def(name, [f](const std::string& loss, double p, double y, double tau, double epsilon) {
       return f(*make_loss(loss, tau, epsilon), p, y);

@@ -9,7 +9,7 @@
 //   void   finish()                                    close an unfinished mini-batch, if it has such a thing
 //
 // A Source hands over arrays and parameters by name; the core never asks where they come from. It offers
-//   double* array(name, axes)     size(axis)     number(name)     flag(name)     vector(name)     const Loss& loss()
+//   double* array(name, axes)   double* pair(first, second)   n_weights   number(name)   flag(name)   vector(name)   loss()
 #pragma once
 #include <vector>
 
@@ -24,6 +24,7 @@ struct Field {
   double initial;          // on a square of one axis, the initial value of the diagonal
   const char* merge;       // "sum" of changes | "mean" of changes | "precision" (a variance) | "weighted" | "derived"
   const char* by = "";     // for "weighted": the name of the variance that weighs it
+  const char* beside = ""; // the field it is stored beside, entry by entry: two that are always read together share cache lines
 };
 
 /// For sums that leave the constant feature out.

@@ -6,13 +6,17 @@
 
 namespace thresher {
 
+/// What all passes so far saw, kept in the state: sums go on row by row, so chunking leaves no trace in them.
+struct Tally {
+  double n_rows;      // rows of weight above 0
+  double n_updates;   // rows that moved the weights
+  double loss_sum;    // weighted loss before the update
+  double weight_sum;
+};
+
 struct PassResult {
-  index_t n_rows = 0;       // rows of weight above 0
-  index_t n_updates = 0;    // rows that moved the weights
   index_t n_mistakes = 0;   // wrong sign before the update; a score of exactly 0 is not positive
-  double loss_sum = 0;      // weighted loss before the update
-  double weight_sum = 0;
-  index_t diverged = -1;    // step whose score was no longer finite; the pass stops there, before its update
+  index_t diverged = -1;    // step whose score was not finite; the pass stops there, before its update
 };
 
 /// The rows to visit, their targets and weights. `order` and `weight` may be null: row order, weight 1.
@@ -38,7 +42,8 @@ inline index_t rows_ahead(double row_bytes) {
 /// The order comes from outside: shuffles, samples and mini-batches are data, so the core holds no random state and a
 /// pass can be replayed bit for bit. With `margins`, the score of step t before its update is written to margins[t * stride].
 template <class Learner, class Rows>
-PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesson& lesson, double* margins, index_t stride) {
+PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesson& lesson, Tally& tally, double* margins,
+                    index_t stride) {
   PassResult result;
   const index_t ahead = rows_ahead(rows.mean_bytes());
   for (index_t t = 0; t < lesson.n_steps; ++t) {
@@ -50,11 +55,12 @@ PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesso
     if (margins) margins[t * stride] = margin;
     if (!std::isfinite(margin)) { result.diverged = t; break; }
     if (weight == 0) continue;  // an absent row advances no clock
-    result.n_rows += 1;
     result.n_mistakes += (margin > 0) != (y > 0);
-    result.loss_sum += weight * learner.loss(margin, y);
-    result.weight_sum += weight;
-    result.n_updates += learner.update(x, y, margin, weight);
+    tally.n_rows += 1;
+    tally.loss_sum += weight * learner.loss(margin, y);
+    tally.weight_sum += weight;
+    tally.n_updates += learner.update(x, y, margin, weight);
+    if (t + 1 == lesson.n_steps && !std::isfinite(learner.margin(x))) result.diverged = t;  // no later row would notice
   }
   return result;
 }

@@ -1,6 +1,7 @@
-// The one look at every stored value before a loop trusts it: finite values, columns in range, sorted and unique.
+// The one look at every stored value before a loop trusts it: finite values of a sane size, columns in range, sorted and unique.
 #pragma once
 #include <cmath>
+#include <limits>
 
 #include "rows.hpp"
 
@@ -14,34 +15,40 @@ struct Finding {
   double value = 0;  // what stands there
 };
 
-/// True when every value is finite: x - x is 0 for a finite x and NaN otherwise, so one sum tells.
+constexpr double huge = 1e100;  // a feature beyond this is refused: its square must not leave the range of doubles
+inline bool usable(double v) { return std::fabs(v) <= huge; }
+
+/// True when every |x| is at most `bound`: a double beyond it overflows when multiplied by max / bound, and then x - x is not 0.
+/// One sum tells, without a branch.
 template <class Value>
-bool all_finite(const Value* values, index_t n) {
+bool all_within(const Value* values, index_t n, double bound) {
+  const Value lift = sizeof(Value) == 8 ? static_cast<Value>(std::numeric_limits<double>::max() / bound) : Value(1);
   Value acc[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+  const auto trace = [lift](Value v) { const Value u = v * lift; return u - u; };
   index_t k = 0;
   for (; k + 8 <= n; k += 8)
-    for (int i = 0; i < 8; ++i) acc[i] += values[k + i] - values[k + i];
-  for (; k < n; ++k) acc[0] += values[k] - values[k];
+    for (int i = 0; i < 8; ++i) acc[i] += trace(values[k + i]);
+  for (; k < n; ++k) acc[0] += trace(values[k]);
   return ((acc[0] + acc[1]) + (acc[2] + acc[3])) + ((acc[4] + acc[5]) + (acc[6] + acc[7])) == 0;
 }
 
 template <class Value>
 Finding scan_values(const DenseRows<Value>& x) {
-  if (all_finite(x.values, x.n_rows * x.n_features)) return {};
+  if (all_within(x.values, x.n_rows * x.n_features, huge)) return {};
   for (index_t i = 0; i < x.n_rows; ++i)
     for (index_t j = 0; j < x.n_features; ++j) {
       const double v = x.values[i * x.n_features + j];
-      if (!std::isfinite(v)) return {Fault::value, i, j, v};
+      if (!usable(v)) return {Fault::value, i, j, v};
     }
   return {};
 }
 
 template <class Value, class Column>
 Finding scan_values(const CsrRows<Value, Column>& x) {
-  if (all_finite(x.values, x.starts[x.n_rows])) return {};
+  if (all_within(x.values, x.starts[x.n_rows], huge)) return {};
   for (index_t i = 0; i < x.n_rows; ++i)
     for (index_t k = x.starts[i]; k < x.starts[i + 1]; ++k)
-      if (!std::isfinite(static_cast<double>(x.values[k])))
+      if (!usable(x.values[k]))
         return {Fault::value, i, static_cast<index_t>(x.columns[k]), static_cast<double>(x.values[k])};
   return {};
 }

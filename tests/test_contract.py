@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from variants import models
 
 from thresher.dual_averaging import L1RDARegressor
 from thresher.online import AROWClassifier, PAClassifier
 from thresher.stochastic import PegasosClassifier
+from variants import models
 
 ORDER = "An online learner sees rows in order: a repeated row is two updates, a doubled weight is one."
 UNSCALED = "The squared loss on features around 100 is refused with advice (FloatingPointError) where steps overshoot."
@@ -29,7 +29,7 @@ def exemptions(model: Any) -> dict[str, str]:
         no[weights_7_decades_apart] = "A row weight multiplies C, and the hard variant has none."
     if isinstance(model, PegasosClassifier) and model.alpha == 1e-4 and model.penalize_intercept and model.projection:
         no[weights_7_decades_apart] = (
-            "Steps of up to 1000 |x| / alpha on unscaled rows: neither the last iterate nor the mean of all of them has "
+            "Steps of up to 1000 |x| / alpha on unscaled rows: neither the last iterate nor the mean of all has "
             "settled after 1000 passes (the recursion in plain NumPy says the same)."
         )
     return no

@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from variants import assert_same_bits, bits, first_batch, models, name_of, regresses, rows_for, with_params
 
 from thresher import onepass
 from thresher.dual_averaging import L1RDAClassifier
 from thresher.online import AROWClassifier, PAClassifier
 from thresher.persistence import load_model, save_model
 from thresher.stochastic import PegasosClassifier
+from variants import assert_same_bits, bits, first_batch, models, name_of, regresses, rows_for, with_params
 
 MODELS = models()
 over_all = pytest.mark.parametrize("model", MODELS, ids=name_of)
@@ -49,7 +49,7 @@ def one_pass(model):
     return with_params(model, max_iter=1, shuffle=False)
 
 
-# --- law 3: any split into batches = one pass ----------------------------------------------------------------------------
+# --- law 3: any split into batches = one pass -----------------------------------------------------------------------
 
 
 @over_all
@@ -100,13 +100,19 @@ def test_fit_closes_the_last_mini_batch_with_the_rows_it_has(model):
     rows, classes = onepass.rows(X[56:]), np.unique(y)
     for k in range(onwards.n_outputs):
         target = y[56:] if regresses(model) else np.searchsorted(classes, y[56:]).astype(float)
-        learner5.learn(rows, target, onwards, output=k, positive=None if regresses(model) else float(k),
-                       intercept=model.intercept_scaling)  # fmt: skip
+        learner5.learn(
+            rows,
+            target,
+            onwards,
+            output=k,
+            positive=None if regresses(model) else float(k),
+            intercept=model.intercept_scaling,
+        )
     learner = onepass.learner(tail, X.shape[1])
     assert_allclose(learner5.weights(onwards), learner.weights(tail.state_), rtol=1e-11, atol=1e-13)
 
 
-# --- law 4: save, load, continue = never stopped ------------------------------------------------------------------------
+# --- law 4: save, load, continue = never stopped --------------------------------------------------------------------
 
 
 def through_pickle(model, folder):
@@ -165,19 +171,22 @@ def test_a_fitted_model_survives_saving(model, way, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "labels", [["ham", "spam"], [False, True], [-1, 1], [3.0, 70000.0], np.array(["b", "a"], dtype=object)],
+    "labels",
+    [["ham", "spam"], [False, True], [-1, 1], [3.0, 70000.0], np.array(["b", "a"], dtype=object)],
     ids=["text", "bool", "int", "float", "object"],
-)  # fmt: skip
+)
 @ways_to_save
 def test_labels_of_every_kind_survive_saving(labels, way, tmp_path):
     X = np.array([[0.0, 1.0], [1.0, 0.0], [0.2, 0.9], [1.0, 0.1]])
     model = PAClassifier(random_state=0).fit(X, np.asarray(labels)[[0, 1, 0, 1]])
     loaded = way(model, tmp_path)
     assert loaded.classes_.dtype == model.classes_.dtype
-    assert_array_equal(loaded.partial_fit(X, np.asarray(labels)[[0, 1, 0, 1]]).predict(X), np.asarray(labels)[[0, 1, 0, 1]])
+    assert_array_equal(
+        loaded.partial_fit(X, np.asarray(labels)[[0, 1, 0, 1]]).predict(X), np.asarray(labels)[[0, 1, 0, 1]]
+    )
 
 
-# --- law 5: merging -----------------------------------------------------------------------------------------------------
+# --- law 5: merging -------------------------------------------------------------------------------------------------
 
 
 def shards_of(model, n_shards=3, head=13):
@@ -294,7 +303,9 @@ def test_precisions_of_confidence_weighted_learners_add_up(options):
         m0, m1, m2 = (s.arrays["coef"][k] for s in (start, first, second))
         P = P1 + P2 - P0
         assert_allclose(precision(merged, k), P, rtol=1e-9, atol=1e-10)
-        assert_allclose(merged.arrays["coef"][k], np.linalg.solve(P, P1 @ m1 + P2 @ m2 - P0 @ m0), rtol=1e-8, atol=1e-10)
+        assert_allclose(
+            merged.arrays["coef"][k], np.linalg.solve(P, P1 @ m1 + P2 @ m2 - P0 @ m0), rtol=1e-8, atol=1e-10
+        )
 
 
 PEGASOS = [m for m in MODELS if type(m).__name__.startswith("Pegasos")]
@@ -359,7 +370,7 @@ def test_the_averaged_iterate_is_the_mean_of_all_iterates_however_far_projection
     assert_allclose(np.append(averaged.coef_[0], averaged.intercept_), mean, rtol=1e-6, atol=1e-8 * np.abs(mean).max())
 
 
-# --- law 7: what is not there changes nothing ----------------------------------------------------------------------------
+# --- law 7: what is not there changes nothing -----------------------------------------------------------------------
 
 
 def spread_columns(X, places, width):
@@ -409,7 +420,7 @@ def test_columns_that_are_never_non_zero_change_nothing_when_dense(model):
     seen = without_columns(wide.state_, places, X.shape[1])
     for name, a in narrow.state_.arrays.items():
         if name != "stamp":  # which batch touched a weight last: a dense row touches all of them
-            assert_allclose(seen[name], a, rtol=1e-12, atol=1e-12, err_msg=name)
+            assert_allclose(seen[name], a, rtol=1e-12, atol=1e-12 * max(1.0, np.abs(a).max()), err_msg=name)
     assert not wide.coef_[..., np.setdiff1d(np.arange(30), places)].any()
 
 
@@ -452,7 +463,7 @@ def test_a_weight_of_one_is_no_weight(model):
     assert_same_bits(given_ones.state_, one_pass(model).fit(X, y).state_)
 
 
-# --- law 8: parameters and data belong to the user ----------------------------------------------------------------------
+# --- law 8: parameters and data belong to the user ------------------------------------------------------------------
 
 
 @over_all
@@ -478,7 +489,7 @@ def test_fit_touches_neither_parameters_nor_data(model, layout):
     assert held == [X.data.tobytes() if sparse.issparse(X) else X.tobytes(), y.tobytes(), weight.tobytes()]
 
 
-# --- law 9: same seed, same bits ----------------------------------------------------------------------------------------
+# --- law 9: same seed, same bits ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("model", [m for m in MODELS if not regresses(m)], ids=name_of)
@@ -518,7 +529,7 @@ def test_fitting_twice_is_fitting_once(model):
     assert_same_bits(once.state_, twice.state_)
 
 
-# --- law 10: a row costs its non-zeros ----------------------------------------------------------------------------------
+# --- law 10: a row costs its non-zeros ------------------------------------------------------------------------------
 
 WIDE = 10**7
 
@@ -557,7 +568,7 @@ def test_one_alpha_per_feature_costs_no_more_per_row():
     assert peak_of(lambda: model.partial_fit(row, ["ham"])) < 1_000_000
 
 
-# --- growing ------------------------------------------------------------------------------------------------------------
+# --- growing --------------------------------------------------------------------------------------------------------
 
 WIDTHS = [4, 4, 9, 6, 10, 31, 2]  # of batches of 9 rows: wider, much wider and narrower ones
 
@@ -624,13 +635,15 @@ def test_grown_states_merge_like_wide_ones(model):
     grown = [run([batches[k], batches[5]], grown_start, grow=True).state_ for k in (2, 4)]
     wide_ = [run([wide[k], wide[5]], wide_start).state_ for k in (2, 4)]
     grown_start.state_.grow(32)
-    assert_same_bits(learner.merge(grown_start.state_, grown, [18, 18]), learner.merge(wide_start.state_, wide_, [18, 18]))
+    assert_same_bits(
+        learner.merge(grown_start.state_, grown, [18, 18]), learner.merge(wide_start.state_, wide_, [18, 18])
+    )
 
 
 @over_all
 def test_shards_that_grew_to_different_widths_merge_as_if_all_had_the_widest(model):
     """Every shard of a stream meets its own new features, so unequal widths are the normal case of growing."""
-    X, y, batches = growing_batches(model)
+    _, y, batches = growing_batches(model)
     start = with_params(model)
     first_batch(start, sparse.csr_array(batches[0][0]), batches[0][1], y, grow=True)
     shards = []
@@ -664,7 +677,9 @@ def test_one_alpha_per_feature_cannot_grow_and_says_so():
     X, y = rows_for(PegasosClassifier())
     model = first_batch(PegasosClassifier(alpha=np.full(4, 0.1)), X[:, :4], y)
     before = bits(model.state_)
-    with pytest.raises(ValueError, match=r"PegasosClassifier: alpha must have one entry per feature, got 4 for 6 features"):
+    with pytest.raises(
+        ValueError, match=r"PegasosClassifier: alpha must have one entry per feature, got 4 for 6 features"
+    ):
         model.partial_fit(X[:, :6], y, grow=True)
     assert bits(model.state_) == before
     assert model.n_features_in_ == 4

@@ -1,7 +1,7 @@
-"""The state of a model and its merging: the rules one by one, the laws on random states, and learners of awkward shapes.
+"""The state of a model and its merging: rule by rule, the laws on random states, and learners of awkward shapes.
 
-The awkward learners are prototypes in plain NumPy. They prove that ``settle / merge(start, states, weights) / rebuild`` carries
-lazy scales, kept group norms, reweighting clocks and pruned models, before any of them is compiled.
+The awkward learners are prototypes in plain NumPy. They prove that ``settle / merge(start, states, weights) / rebuild``
+carries lazy scales, kept group norms, reweighting clocks and pruned models, before any of them is compiled.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from variants import assert_same_bits, bits
 
 from thresher._state import Field, State, merge
+from variants import assert_same_bits, bits
 
-# --- fields and states --------------------------------------------------------------------------------------------------
+# --- fields and states ----------------------------------------------------------------------------------------------
 
 EVERY_KIND = (
     Field("total", "weight", 0.0, "sum"),
@@ -59,9 +59,16 @@ def test_a_new_state_holds_the_initial_values():
     state = new()
     shapes = {name: a.shape for name, a in state.arrays.items()}
     assert shapes == {
-        "total": (3, 5), "centre": (3, 5), "variance": (3, 5), "location": (3, 5), "covariance": (3, 5, 5), "place": (3, 5),
-        "norm": (3, 2), "clock": (3, 1), "mistakes": (1, 1),
-    }  # fmt: skip
+        "total": (3, 5),
+        "centre": (3, 5),
+        "variance": (3, 5),
+        "location": (3, 5),
+        "covariance": (3, 5, 5),
+        "place": (3, 5),
+        "norm": (3, 2),
+        "clock": (3, 1),
+        "mistakes": (1, 1),
+    }
     assert (state.arrays["centre"] == 0.5).all()
     assert (state.arrays["norm"] == 3.0).all()
     for k in range(3):
@@ -102,6 +109,33 @@ def test_a_state_of_read_only_arrays_is_writable():
     again = State(EVERY_KIND, 3, SIZES, frozen)
     again.view(0)["total"][0] += 1
     assert again.arrays["total"][0, 0] == frozen["total"][0, 0] + 1
+
+
+@pytest.mark.parametrize("shape", [(1, 5), (3, 1), (5,), (3, 4), (2, 5)], ids=str)
+def test_arrays_of_another_shape_are_refused(shape):
+    """Never stretched to fit: an array of one output is not the state of three."""
+    arrays = dict(new().arrays)
+    arrays["total"] = np.ones(shape)
+    with pytest.raises(ValueError):
+        State(EVERY_KIND, 3, SIZES, arrays)
+
+
+def test_fields_that_lie_beside_each_other_are_two_arrays():
+    fields = (Field("mean", "weight", 0.0, "sum"), Field("spread", "weight", 1.0, "precision", "", "mean"))
+    state = State(fields, 2, {"weight": 3})
+    state.view(1)["mean"][...] = [1.0, 2.0, 3.0]
+    state.view(1)["spread"][2] = 0.5
+    assert_array_equal(state.arrays["mean"], [[0, 0, 0], [1, 2, 3]])
+    assert_array_equal(state.arrays["spread"], [[1, 1, 1], [1, 1, 0.5]])
+    before = {name: a.copy() for name, a in state.arrays.items()}
+    for other in (state.copy(), pickle.loads(pickle.dumps(state))):
+        other.grow(5)
+        assert_array_equal(other.arrays["mean"], [[0, 0, 0, 0, 0], [1, 2, 0, 0, 3]])
+        assert_array_equal(other.arrays["spread"], [[1, 1, 1, 1, 1], [1, 1, 1, 1, 0.5]])
+        other.view(0)["mean"][4] = 7.0
+        assert other.arrays["mean"][0, 4] == 7.0
+    for name, a in before.items():
+        assert_array_equal(state.arrays[name], a)
 
 
 @settings(max_examples=30, deadline=None)
@@ -145,7 +179,9 @@ def test_growing_never_shrinks():
 
 
 def test_growing_by_one_replaces_buffers_a_logarithmic_number_of_times():
-    state = State((Field("coef", "weight", 0.0, "sum"), Field("variance", "weight", 1.0, "precision")), 2, {"weight": 2})
+    state = State(
+        (Field("coef", "weight", 0.0, "sum"), Field("variance", "weight", 1.0, "precision")), 2, {"weight": 2}
+    )
     kept = [dict(state._buffers)]  # held, so that no identity comes twice
     replaced = 0
     for width in range(3, 5000):
@@ -166,7 +202,7 @@ def test_a_pickled_state_has_no_spare_room():
     assert again._buffers["coef"].shape[1] == 1001
 
 
-# --- the laws of merging, on random states ------------------------------------------------------------------------------
+# --- the laws of merging, on random states --------------------------------------------------------------------------
 
 random_shards = given(seed=st.integers(0, 2**32 - 1), n_shards=st.integers(2, 5), n_outputs=st.integers(1, 3))
 
@@ -245,7 +281,9 @@ def test_each_rule_is_its_formula(seed, n_shards, n_outputs):
     P = sum(1 / v for v in each("variance")) - n / first["variance"]
     assert_allclose(1 / merged.arrays["variance"], P, rtol=1e-9)
     pulled = sum(m / v for m, v in zip(each("location"), each("variance"), strict=True))
-    assert_allclose(merged.arrays["location"], (pulled - n * first["location"] / first["variance"]) / P, rtol=1e-6, atol=1e-8)
+    assert_allclose(
+        merged.arrays["location"], (pulled - n * first["location"] / first["variance"]) / P, rtol=1e-6, atol=1e-8
+    )
     for k in range(n_outputs):
         P = sum(np.linalg.inv(c[k]) for c in each("covariance")) - n * np.linalg.inv(first["covariance"][k])
         scale = np.abs(P).max()
@@ -276,7 +314,7 @@ def test_settle_runs_on_every_state_and_rebuild_on_the_result():
     assert rebuilt == [merged]
 
 
-# --- (a) weights kept as scale times v ----------------------------------------------------------------------------------
+# --- (a) weights kept as scale times v ------------------------------------------------------------------------------
 
 
 class Shrinking:
@@ -311,13 +349,14 @@ class Shrinking:
         return w
 
 
-# --- (b) group norms kept along -----------------------------------------------------------------------------------------
+# --- (b) group norms kept along -------------------------------------------------------------------------------------
 
 
 class GroupLasso:
-    """Dual averaging with the group lasso: w^g = -[1 - t lam sqrt(d_g) / |S^g|]_+ S^g / (gamma sqrt t); |S^g|^2 is kept along.
+    """Dual averaging with the group lasso: w^g = -[1 - t lam sqrt(d_g) / |S^g|]_+ S^g / (gamma sqrt t).
 
-    yang2011.md, section 1.1: N_g += u (2 S_j + u) before S_j += u, so a row costs O(non-zeros) whatever the group sizes.
+    |S^g|^2 is kept along: N_g += u (2 S_j + u) before S_j += u, so a row costs O(non-zeros) whatever the group sizes.
+    yang2011.md, section 1.1.
     """
 
     groups = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2, 3])
@@ -370,7 +409,7 @@ class GroupLasso:
         return w
 
 
-# --- (c) a reweighting clock --------------------------------------------------------------------------------------------
+# --- (c) a reweighting clock ----------------------------------------------------------------------------------------
 
 
 class ReweightedL1:
@@ -396,7 +435,11 @@ class ReweightedL1:
         return State(self.fields, 1, {"weight": d})
 
     def weight(self, G, Q, t):
-        return -np.sign(G) * max(0.0, abs(G) - self.lam * Q - self.gamma * self.rho * np.sqrt(t)) / (self.gamma * np.sqrt(t))
+        return (
+            -np.sign(G)
+            * max(0.0, abs(G) - self.lam * Q - self.gamma * self.rho * np.sqrt(t))
+            / (self.gamma * np.sqrt(t))
+        )
 
     def catch_up(self, a, j, t):
         """Steps last + 1 ... t of a coordinate whose gradient sum did not move. Theta_1 = 1 is Q's first term."""
@@ -488,7 +531,9 @@ def three_shards(learner):
 def test_a_lazy_scale_is_eager_shrinking():
     X, y = stream()
     learner = Shrinking()
-    assert_allclose(learner.weights(run(learner, learner.new(10), X, y))[0], learner.eager(np.zeros(10), X, y), rtol=1e-11)
+    assert_allclose(
+        learner.weights(run(learner, learner.new(10), X, y))[0], learner.eager(np.zeros(10), X, y), rtol=1e-11
+    )
 
 
 def test_kept_group_norms_are_eager_group_lasso():
@@ -580,19 +625,19 @@ def test_merged_awkward_states_obey_their_invariants_and_go_on(kind):
     assert np.isfinite(learner.weights(run(learner, merged, X, y))).all()
 
 
-# --- (d) a pruned model -------------------------------------------------------------------------------------------------
+# --- (d) a pruned model ---------------------------------------------------------------------------------------------
 
 
 class PrunedArow:
-    """AROW with a full covariance that keeps at most p features: arrays over "selected", of the features in ``indices``.
+    """AROW with a full covariance that keeps at most p features, those in ``indices``.
 
-    A feature that is not kept has the prior: mean 0, variance 1, no covariance. Dropping a feature drops its row and column of
-    the covariance, that is, marginalises it. ``indices`` is sorted; a free place holds an index of -1 and the prior.
+    A feature that is not kept has the prior: mean 0, variance 1, no covariance. Dropping a feature drops its row and
+    column of the covariance, that is, marginalises it. ``indices`` is sorted; a free place holds -1 and the prior.
 
-    Shards end with different features, so their arrays do not correspond place by place. ``align`` brings the start and all
-    shards to the union of their features; then the ordinary rules "precision" and "weighted" merge them, and ``rebuild`` prunes
-    back to p. What a shard says about a set S of features is how its precision exceeds that of the start *marginalised to S*:
-    it says nothing about features it dropped, so a precision never falls below the start's.
+    Shards end with different features, so their arrays do not correspond place by place. ``align`` brings the start and
+    all shards to the union of their features; then the ordinary rules "precision" and "weighted" merge them, and
+    ``rebuild`` prunes back to p. What a shard says about a set S of features is how its precision exceeds that of the
+    start *marginalised to S*: it says nothing about features it dropped, so no precision falls below the start's.
     """
 
     p, r = 3, 0.5
@@ -744,7 +789,10 @@ def test_pruned_shards_merge_their_information_over_the_union(p):
 def test_nothing_pruned_is_the_plain_merge_of_covariances():
     learner, start, shards = pruned_round(10)
     merged = learner.merge(start, shards, [1.0, 1.0, 1.0])
-    dense = (Field("mean", "weight", 0.0, "weighted", "covariance"), Field("covariance", "weight weight", 1.0, "precision"))
+    dense = (
+        Field("mean", "weight", 0.0, "weighted", "covariance"),
+        Field("covariance", "weight weight", 1.0, "precision"),
+    )
 
     def as_dense(state):
         mean, spread = learner.extend(*learner.model(state), np.arange(10))
@@ -766,7 +814,7 @@ def test_the_laws_of_merging_hold_for_pruned_shards():
 
 
 def test_a_shard_that_learned_alone_is_not_diluted():
-    """The start counts once: features that the shard dropped come back with what the start knew, the kept ones are the shard's."""
+    """The start counts once, also when two of three shards learned nothing."""
     learner, start, shards = pruned_round(10)
     merged = learner.merge(start, [start, shards[0], start], [1.0, 1.0, 1.0])
     assert_allclose(learner.weights(merged), learner.weights(shards[0]), rtol=1e-9, atol=1e-11)

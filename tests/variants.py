@@ -1,4 +1,4 @@
-"""Every estimator of the registry at its defaults, and the variants that reach other code paths: what the laws are run over."""
+"""What the laws are run over: every estimator of the registry, and variants that reach other code paths."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from thresher import registry
 
 _OPTIONS: dict[str, list[dict[str, Any]]] = {
     "arow": [{"covariance": "full"}, {"diagonal": "precision"}, {"fit_intercept": False}],
-    "pa": [{"variant": "hard"}, {"variant": "II", "C": 0.3}],
+    "pa": [{"variant": "hard"}, {"variant": "II", "C": 0.3, "intercept_scaling": 1.0}],
     "pegasos": [
         {"average": True},
-        {"batch_size": 8, "alpha": 0.1},
+        {"batch_size": 8, "alpha": 0.1, "intercept_scaling": 1.0},
         {"batch_size": 8, "alpha": 0.1, "average": True, "penalize_intercept": False},
         {"penalize_intercept": False},
-        {"loss": "logistic", "alpha": 0.1},
+        {"loss": "logistic", "alpha": 0.1, "intercept_scaling": 1.0},
         {"projection": False},
     ],
     "pegasos-regressor": [
@@ -36,7 +36,7 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"loss": "quantile"},
         {"batch_size": 8, "eta0": 0.05},
     ],
-}  # the strength of the penalty and the passes are such that the papers' own recursions, in NumPy, pass the score checks
+}  # penalties and passes with which the papers' own recursions, in NumPy, pass scikit-learn's score checks
 
 
 def models() -> list[Any]:
@@ -93,4 +93,6 @@ def assert_same_bits(a: Any, b: Any, skip: tuple[str, ...] = ()) -> None:
         second = b.arrays[name]
         assert first.shape == second.shape, name
         where = np.argwhere(np.ascontiguousarray(first).view(np.int64) != np.ascontiguousarray(second).view(np.int64))
-        assert not len(where), f"{name} differs at {where[0]}: {first[tuple(where[0])]!r} and {second[tuple(where[0])]!r}"
+        assert not len(where), (
+            f"{name} differs at {where[0]}: {first[tuple(where[0])]!r} and {second[tuple(where[0])]!r}"
+        )

@@ -1,4 +1,7 @@
 #pragma once
+#include <algorithm>
+#include <limits>
+
 #include "../learner.hpp"
 #include "../loss.hpp"
 
@@ -13,42 +16,43 @@ namespace thresher {
 /// Kept to a diagonal there are two rules: `drop` takes the diagonal of the first form, `precision` that of the second.
 /// A row weight divides r.   Crammer, Kulesza & Dredze, NIPS 2009, Fig. 1.
 struct ArowDiagonal {
-  double *coef, *variance;
+  struct Belief { double mean, variance; };
+  Belief* belief;
   double r;
   bool precision;
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {
-    return {{"coef", "weight", 0.0, "weighted", "variance"}, {"variance", "weight", 1.0, "precision"}};
+    return {{"coef", "weight", 0.0, "weighted", "variance"}, {"variance", "weight", 1.0, "precision", "", "coef"}};
   }
   template <class Source>
   explicit ArowDiagonal(const Source& s)
-      : coef(s.array("coef", "weight")), variance(s.array("variance", "weight")), r(s.number("r")),
-        precision(s.flag("precision")) {}
+      : belief(reinterpret_cast<Belief*>(s.pair("coef", "variance"))), r(s.number("r")), precision(s.flag("precision")) {}
 
   template <class Row>
-  double margin(const Row& x) const { return x.dot(coef); }
-  double weight(index_t j) const { return coef[j]; }
+  double margin(const Row& x) const {
+    return x.sum([&](index_t j, double xj) { return belief[j].mean * xj; });
+  }
+  double weight(index_t j) const { return belief[j].mean; }
   double loss(double margin, double y) const { return Hinge().value(margin, y); }
 
   template <class Row>
   bool update(const Row& x, double y, double margin, double weight) {
     const double l = loss(margin, y);
     if (l == 0) return false;
-    const double spread = x.sum([&](index_t j, double xj) { return variance[j] * xj * xj; });  // x' Sigma x
-    const double beta = weight / (weight * spread + r), step = l * beta * y;
+    const double spread = x.sum([&](index_t j, double xj) { return belief[j].variance * xj * xj; });  // x' Sigma x
+    const double inertia = r / weight, beta = 1 / (spread + inertia), step = l * beta * y;
     if (precision) {
-      const double gain = weight / r;
       x.each([&](index_t j, double xj) {
-        const double sx = variance[j] * xj;
-        coef[j] += step * sx;
-        variance[j] /= 1 + gain * sx * xj;
+        const double sx = belief[j].variance * xj;
+        belief[j].mean += step * sx;
+        belief[j].variance *= inertia / (inertia + sx * xj);
       });
     } else {
       x.each([&](index_t j, double xj) {
-        const double sx = variance[j] * xj;
-        coef[j] += step * sx;
-        variance[j] -= beta * sx * sx;
+        const double sx = belief[j].variance * xj;
+        belief[j].mean += step * sx;
+        belief[j].variance *= beta * (inertia + std::max(0.0, spread - sx * xj));  // 1 - beta sx xj, above 0 at any size
       });
     }
     return true;
@@ -85,13 +89,15 @@ struct ArowFull {
       const double* row = covariance + j * n;
       for (index_t k = 0; k < n; ++k) sx[k] += xj * row[k];
     });
-    const double beta = weight / (weight * x.dot(sx.data()) + r), step = l * beta * y;
+    const double beta = 1 / (x.dot(sx.data()) + r / weight), step = l * beta * y;
     for (index_t j = 0; j < n; ++j) {
+      if (sx[j] == 0) continue;
       coef[j] += step * sx[j];
       const double pull = beta * sx[j];
       double* row = covariance + j * n;
-      if (pull != 0)
-        for (index_t k = 0; k < n; ++k) row[k] -= pull * sx[k];
+      const double floor = row[j] * std::numeric_limits<double>::epsilon();
+      for (index_t k = 0; k < n; ++k) row[k] -= pull * sx[k];
+      row[j] = std::max(row[j], floor);  // rounding must not end all doubt
     }
     return true;
   }

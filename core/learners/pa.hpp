@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <limits>
 
 #include "../learner.hpp"
 #include "../loss.hpp"
@@ -31,7 +32,7 @@ struct Pa {
     const double l = loss(margin, y);
     if (l == 0) return false;
     const double square = x.square();
-    if (square == 0) return false;
+    if (square < std::numeric_limits<double>::min()) return false;  // as good as empty
     const double cost = C * weight;
     const double tau = squared ? l / (square + 1 / (2 * cost)) : std::min(cost, l / square);
     x.each([&](index_t j, double xj) { coef[j] += tau * y * xj; });

@@ -138,7 +138,7 @@ struct Pegasos {
     *area += *scale;
     ++*constant_area;
     // O(d), after many projections or never: before the scale leaves the range of doubles, or area v - offset its precision.
-    if (*scale < 1e-150 || (offset && *scale * *n_steps < 1e-5 * *area)) settle();
+    if (*scale < 1e-150 || (offset && *scale * *n_steps < 1e-3 * *area)) settle();
   }
 };
 

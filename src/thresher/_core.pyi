@@ -18,13 +18,15 @@ class Rows:
     @property
     def n_features(self) -> int: ...
     @property
+    def columns(self) -> NDArray[Any] | None: ...
+    @property
     def fault(self) -> str: ...
     @property
     def fault_at(self) -> tuple[int, int, float]: ...
 
 class CoreLearner:
     @staticmethod
-    def fields(params: dict[str, Any]) -> list[tuple[str, str, float, str, str]]: ...
+    def fields(params: dict[str, Any]) -> list[tuple[str, str, float, str, str, str]]: ...
     @staticmethod
     def run_pass(
         rows: Rows,
@@ -36,7 +38,7 @@ class CoreLearner:
         state: dict[str, NDArray[np.float64]],
         params: dict[str, Any],
         margins: NDArray[np.float64] | None,
-    ) -> tuple[int, int, int, float, float, int]: ...
+    ) -> tuple[int, int]: ...
     @staticmethod
     def scores(
         rows: Rows, bias: float, state: dict[str, NDArray[np.float64]], params: dict[str, Any], out: NDArray[np.float64]
@@ -57,6 +59,33 @@ class Pegasos(CoreLearner): ...
 class PegasosBatch(CoreLearner): ...
 class L1Rda(CoreLearner): ...
 class L1RdaBatch(CoreLearner): ...
+
+def parse_svmlight(
+    text: Any,
+    *,
+    final: bool = True,
+    first_line: int = 1,
+    zero_based: bool = False,
+    n_features: int | None = None,
+    float32: bool = False,
+    skip_malformed: bool = False,
+    max_rows: int = -1,
+) -> tuple[NDArray[np.float64], NDArray[Any], NDArray[Any], NDArray[np.int64], int, int, int, int]: ...
+def parse_csv(
+    text: Any,
+    *,
+    n_columns: int,
+    final: bool = True,
+    first_line: int = 1,
+    delimiter: str = ",",
+    target: int = -1,
+    float32: bool = False,
+    skip_malformed: bool = False,
+    max_rows: int = -1,
+) -> tuple[NDArray[np.float64] | None, NDArray[Any], int, int, int]: ...
+def format_svmlight(
+    values: NDArray[Any], columns: NDArray[Any], starts: NDArray[np.int64], targets: NDArray[np.float64], zero_based: bool
+) -> bytes: ...
 
 def all_finite(x: NDArray[np.float64]) -> bool: ...
 def loss_value(loss: str, p: float, y: float, tau: float = 0.5, epsilon: float = 0.1) -> float: ...

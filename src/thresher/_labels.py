@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ._params import non_negative
 from ._state import Array
 from ._validation import as_column
 
@@ -92,7 +93,12 @@ def check_classes(classes: Any, who: str) -> Labels:
     """The classes a first ``partial_fit`` announces."""
     if classes is None:
         raise ValueError(f"{who}: classes must be passed on the first call to partial_fit.")
-    found, _ = find_classes(classes, who)
+    if isinstance(classes, (set, frozenset)) or np.ndim(classes) != 1 or len(classes) == 0:
+        raise ValueError(f"{who}: classes must be a list of at least two labels, got {classes!r}.")
+    try:
+        found, _ = find_classes(classes, who)
+    except ValueError as error:
+        raise ValueError(f"{who}: classes must be labels that can be told apart: {error}") from None
     return at_least_two(found, who)
 
 
@@ -112,7 +118,7 @@ def class_factors(class_weight: Any, classes: Labels, codes: Array, who: str) ->
             place = np.flatnonzero(classes == label)
             if not len(place):
                 raise ValueError(f"{who}: class_weight must name classes among {list(classes)!r}, got {label!r}.")
-            if not (np.isfinite(weight) and weight >= 0):
+            if not non_negative.holds(weight):
                 raise ValueError(
                     f"{who}: class_weight must hold numbers of at least 0, got {weight!r} for class {label!r}."
                 )

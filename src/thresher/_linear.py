@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from . import _order, _validation
-from ._core import Rows
+from ._core import Rows, all_finite
 from ._params import (
     Rule,
     at_least,
@@ -113,10 +113,13 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
                     break
                 before = after
         learner.finish(state)
+        weights = learner.weights(state)
+        if not all_finite(weights.ravel()):
+            self._refuse_divergence(rows.n_rows - 1, None)
         _validation.commit_features(self, X, rows.n_features)
         self._commit_target(target)
         self.state_, self.n_iter_ = state, n_iter
-        self._weights_cache: Array | None = None
+        self._weights_cache: Array | None = weights
         return self
 
     def partial_fit(
@@ -149,15 +152,21 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
                 "one batch does not know how often the classes occur."
             )
         weight = self._weigh(_validation.check_weights(sample_weight, rows.n_rows, type(self).__name__), target)
+        state = learner.new_state(rows.n_features, target.n_outputs) if first else self.state_
+        state.grow(rows.n_features + 1)
+        put_back = state.remember(rows.columns) if learner.steep else None
+        try:
+            self._learn(learner, state, rows, target, weight, None)
+        except FloatingPointError:
+            if put_back is not None:
+                put_back()
+            raise
         if first:
             _validation.commit_features(self, X, rows.n_features)
             self._commit_target(target)
-            self.state_, self.n_iter_ = learner.new_state(rows.n_features, target.n_outputs), 1
-        elif rows.n_features > self.n_features_in_:
-            self.state_.grow(rows.n_features + 1)
-            self.n_features_in_ = rows.n_features
+            self.state_, self.n_iter_ = state, 1
+        self.n_features_in_ = rows.n_features
         self._weights_cache = None
-        self._learn(learner, self.state_, rows, target, weight, None)
         return self
 
     def _passes(self, n_rows: int) -> Iterator[Iterator[NDArray[np.int64] | None]]:

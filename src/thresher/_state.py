@@ -24,6 +24,8 @@ class Field:
     ``merge`` is ``"sum"`` (changes add up), ``"mean"`` (changes are averaged), ``"precision"`` (a variance or covariance: inverses
     add up), ``"weighted"`` (a mean weighed by the inverse of the field named ``by``) or ``"derived"`` (kept from the start;
     ``rebuild`` makes it true).
+
+    ``beside`` names the field whose entries alternate with this one's in memory, because they are always read together.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Field:
     initial: float
     merge: str
     by: str = ""
+    beside: str = ""
 
     def shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
         return tuple(sizes[axis] for axis in self.axes.split() if axis != "model") or (1,)
@@ -72,11 +75,22 @@ class State:
         self.fields = tuple(fields)
         self.n_outputs = n_outputs
         self.sizes = dict(sizes)
-        if arrays is None:
-            self._buffers = {f.name: f.block(n_outputs, sizes) for f in self.fields}
-        else:  # a memory-mapped model may be read-only, a state never is
-            self._buffers = {f.name: np.require(arrays[f.name], np.float64, ["C", "W"]) for f in self.fields}
+        self._buffers = self._allocate(self.sizes)
+        if arrays is not None:
+            for name, buffer in self._buffers.items():
+                if np.shape(arrays[name]) != buffer.shape:
+                    raise ValueError(f"state array {name} must have shape {buffer.shape}, got {np.shape(arrays[name])}.")
+                buffer[...] = arrays[name]
         self._open()
+
+    def _allocate(self, sizes: Mapping[str, int]) -> dict[str, Array]:
+        """Fresh arrays; the columns of one block for fields that lie beside each other."""
+        fresh = {f.name: f.block(self.n_outputs, sizes) for f in self.fields}
+        for f in self.fields:
+            if f.beside:
+                block = np.stack([fresh[f.beside], fresh[f.name]], axis=-1)
+                fresh[f.beside], fresh[f.name] = block[..., 0], block[..., 1]
+        return fresh
 
     def _open(self) -> None:
         self.arrays = {f.name: self._window(f) for f in self.fields}
@@ -98,30 +112,50 @@ class State:
 
         Vectors keep spare room, so growing a little with every batch costs O(new features) on average.
         """
-        old = self.sizes["weight"]
+        old = self.sizes.get("weight", n_weights)
         if n_weights <= old:
             return
         self.sizes["weight"] = n_weights
+        vectors = [f for f in self.fields if f.axes == "weight"]
+        if any(self._buffers[f.name].shape[1] < n_weights for f in vectors):
+            before, self._buffers = self._buffers, self._allocate({**self.sizes, "weight": max(n_weights, 2 * old)})
+            for f in vectors:
+                self._buffers[f.name][:, :old] = before[f.name][:, :old]
+            self._buffers.update((f.name, before[f.name]) for f in self.fields if f.axes != "weight")
+        for f in vectors:
+            buffer = self._buffers[f.name]
+            buffer[:, n_weights - 1] = buffer[:, old - 1]
+            buffer[:, old - 1 : n_weights - 1] = f.initial
         for f in self.fields:
             axes = f.axes.split()
-            if "weight" not in axes:
-                continue
-            before = self._buffers[f.name]
-            if axes == ["weight"]:
-                if before.shape[1] < n_weights:
-                    self._buffers[f.name] = f.block(self.n_outputs, {"weight": max(n_weights, 2 * old)})
-                    self._buffers[f.name][:, :old] = before[:, :old]
-                after = self._buffers[f.name]
-                after[:, n_weights - 1] = after[:, old - 1]
-                after[:, old - 1 : n_weights - 1] = f.initial
-            else:
-                after = self._buffers[f.name] = f.block(self.n_outputs, self.sizes)
+            if "weight" in axes and len(axes) > 1:
+                grown = f.block(self.n_outputs, self.sizes)
                 kept = [np.r_[: old - 1, n_weights - 1] if a == "weight" else np.arange(self.sizes[a]) for a in axes]
-                after[np.ix_(np.arange(self.n_outputs), *kept)] = before
+                grown[np.ix_(np.arange(self.n_outputs), *kept)] = self._buffers[f.name]
+                self._buffers[f.name] = grown
         self._open()
 
     def copy(self) -> State:
-        return State(self.fields, self.n_outputs, self.sizes, {name: a.copy() for name, a in self.arrays.items()})
+        return State(self.fields, self.n_outputs, self.sizes, self.arrays)
+
+    def remember(self, columns: NDArray[Any] | None) -> Callable[[], None]:
+        """Keep what rows with these columns may change (None: everything); the returned call puts it back.
+
+        O(number of columns), however many weights there are.
+        """
+        kept: list[tuple[Array, Any, Array]] = []
+        for f in self.fields:
+            array = self.arrays[f.name]
+            where: Any = ...
+            if f.axes == "weight" and columns is not None:
+                where = (slice(None), np.append(columns, self.sizes["weight"] - 1))
+            kept.append((array, where, array[where].copy()))
+
+        def put_back() -> None:
+            for array, where, values in kept:
+                array[where] = values
+
+        return put_back
 
     def __getstate__(self) -> dict[str, Any]:
         return {"fields": self.fields, "n_outputs": self.n_outputs, "sizes": self.sizes,
@@ -158,6 +192,8 @@ def merge(
     if len(states) == 1:
         return states[0].copy()
     start, *states = (s.copy() for s in (start, *states))
+    for s in (start, *states):  # features that only some shards met
+        s.grow(max(other.sizes.get("weight", 0) for other in (start, *states)))
     if settle is not None:
         for s in (start, *states):
             settle(s)

@@ -87,21 +87,29 @@ def _sparse_rows(X: Any, who: str, n_features: int, look: bool) -> Rows:
     _refuse_complex(X.dtype, who)
     if X.format != "csr":
         X = X.tocsr()
-    rows = _csr(X, n_features, look)
+    rows = _csr(X, who, n_features, look)
     if rows.fault == "order":  # in range and finite, but unsorted or repeated: put in order on a copy
         X = X.copy()
         X.has_canonical_format = X.has_sorted_indices = False
         X.sum_duplicates()
-        rows = _csr(X, n_features, look)
+        rows = _csr(X, who, n_features, look)
     return rows
 
 
-def _csr(X: Any, n_features: int, look: bool) -> Rows:
-    values, columns = _as_float(X.data), X.indices
-    if columns.dtype.kind != "i" or columns.dtype.itemsize not in (4, 8):
+def _csr(X: Any, who: str, n_features: int, look: bool) -> Rows:
+    values, columns, starts = X.data, X.indices, X.indptr
+    if columns.dtype.kind not in "iu" or starts.dtype.kind not in "iu":
+        raise ValueError(f"{who}: indices and indptr of sparse X must hold integers, got {columns.dtype} and {starts.dtype}.")
+    if len(values) != len(columns):
+        raise ValueError(f"{who}: data and indices of sparse X must be of one length, got {len(values)} and {len(columns)}.")
+    if len(starts) != X.shape[0] + 1:
+        raise ValueError(f"{who}: indptr of sparse X must have {X.shape[0] + 1} entries for {X.shape[0]} rows, got {len(starts)}.")
+    if columns.dtype not in (np.int32, np.int64):
         columns = columns.astype(np.int64)
-    starts = X.indptr.astype(np.int64, copy=False)
-    return Rows.csr(np.ascontiguousarray(values), np.ascontiguousarray(columns), starts, max(X.shape[1], n_features), look)
+    starts = np.ascontiguousarray(starts.astype(np.int64, copy=False))
+    return Rows.csr(
+        np.ascontiguousarray(_as_float(values)), np.ascontiguousarray(columns), starts, max(X.shape[1], n_features), look
+    )
 
 
 def _dense(X: Any, who: str) -> np.ndarray[Any, Any]:
@@ -128,11 +136,12 @@ def _is_frame(X: Any) -> bool:
 
 
 def _is_sparse_frame(X: Any) -> bool:
+    """A pandas frame whose columns all store what differs from 0."""
     return (
         _is_frame(X)
         and hasattr(X, "sparse")
         and len(X.columns) > 0
-        and all(hasattr(t, "sparse_index") or str(t).startswith("Sparse") for t in X.dtypes)
+        and all(getattr(dtype, "fill_value", None) == 0 and hasattr(dtype, "subtype") for dtype in X.dtypes)
     )
 
 
@@ -173,6 +182,8 @@ def _refusal(rows: Rows, X: Any, who: str) -> str:
     row, column, value = rows.fault_at
     if rows.fault == "value":
         where = repr(X.columns[column]) if _is_frame(X) else str(column)
+        if np.isfinite(value):
+            return f"{who}: X must hold numbers up to 1e100 in size, got {value} in row {row}, column {where}."
         what = "NaN" if np.isnan(value) else "infinity" if value > 0 else "-infinity"
         return f"{who}: X must hold finite numbers, got {what} in row {row}, column {where}: Input X contains {what}."
     if rows.fault == "range":

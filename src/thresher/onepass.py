@@ -18,8 +18,8 @@ Examples
 >>> learner = onepass.learner(AROWClassifier(r=0.5), n_features=2)
 >>> state = learner.new_state(n_features=2)
 >>> result = learner.learn(onepass.rows(X), y, state, order=np.array([2, 1, 0]))
->>> result.n_rows, result.n_mistakes
-(3, 2)
+>>> result.n_mistakes
+1
 >>> learner.scores(onepass.rows(X), state).shape
 (3, 2)
 >>> sorted(state.arrays)
@@ -49,17 +49,10 @@ _BOOKS = (Field("tally", "tally", 0.0, "sum"), Field("n_mistakes", "model", 0.0,
 
 
 class PassResult(NamedTuple):
-    """What one pass saw, predicting each row before it learned from it."""
+    """What one pass met, predicting each row before it learned from it. Sums over all passes are in ``state.arrays["tally"]``."""
 
-    n_rows: int
-    """Rows of weight above 0."""
-    n_updates: int
-    """Rows that moved the weights."""
     n_mistakes: int
     """Rows whose score had the wrong sign; 0 is not positive. Means nothing for regression."""
-    loss_sum: float
-    """Weighted sum of the losses."""
-    weight_sum: float
     diverged: int
     """The step whose score was not finite, where the pass stopped; -1 when all went well."""
 
@@ -78,6 +71,11 @@ class Learner:
 
     core: type[CoreLearner]
     params: dict[str, Any]
+
+    @property
+    def steep(self) -> bool:
+        """Whether its loss has slopes without a bound, so that weights may outgrow floating point."""
+        return self.params.get("loss") in ("squared", "squared_hinge")
 
     def fields(self) -> list[Field]:
         """The arrays that make up its state."""
@@ -130,17 +128,11 @@ class Learner:
         -------
         PassResult
         """
-        result = PassResult(
+        return PassResult(
             *self.core.run_pass(
                 rows, intercept, y, positive, sample_weight, order, state.views[output], self.params, margins
             )
         )
-        tally = state.views[output]["tally"]
-        tally[0] += result.n_rows
-        tally[1] += result.n_updates
-        tally[2] += result.loss_sum
-        tally[3] += result.weight_sum
-        return result
 
     def scores(self, rows: Rows, state: State, intercept: float = 1.0) -> Array:
         """Scores of shape ``(n_rows, n_outputs)``; O(non-zeros), however many features there are."""

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from reference import online as reference
-from reference.agreement import assert_weights, last, progressive, row_by_row
+from reference.agreement import assert_weights, assert_weights_after_every_row, last, progressive
 from thresher.online import PAClassifier
 
 variants = pytest.mark.parametrize("variant", ["hard", "I", "II"])
@@ -27,9 +27,8 @@ def learner(variant: str, scaling: float, **params):
 def test_pa_agrees_with_the_paper_step_by_step(problem, layout, dtype, variant, scaling):
     X, y = problem
     model = learner(variant, scaling)
-    twin = reference.pa(X.astype(dtype).astype(float), y, C=0.2, variant=variant, intercept=scaling)
-    for _, (_, w) in zip(row_by_row(model, X.astype(dtype), y, layout, classes=[-1, 1]), twin, strict=True):
-        assert_weights(model, w)
+    steps = reference.pa(X.astype(dtype).astype(float), y, C=0.2, variant=variant, intercept=scaling)
+    assert_weights_after_every_row(model, X.astype(dtype), y, layout, steps, classes=[-1, 1])
 
 
 @variants
@@ -85,9 +84,8 @@ def test_a_step_solves_the_problem_it_says_it_solves(variant):
 def test_a_row_weight_multiplies_C(problem, row_weights, layout, variant):
     X, y = problem
     model = learner(variant, 1.0)
-    twin = reference.pa(X, y, C=0.2, variant=variant, intercept=1.0, weight=row_weights)
-    for _, (_, w) in zip(row_by_row(model, X, y, layout, row_weights, classes=[-1, 1]), twin, strict=True):
-        assert_weights(model, w)
+    steps = reference.pa(X, y, C=0.2, variant=variant, intercept=1.0, weight=row_weights)
+    assert_weights_after_every_row(model, X, y, layout, steps, row_weights, classes=[-1, 1])
 
 
 def test_the_hard_variant_ignores_weights_other_than_zero(problem, row_weights):
@@ -147,7 +145,7 @@ def test_several_classes_are_learned_one_against_the_rest(three_classes, row_wei
 
 def test_threads_leave_no_trace(three_classes):
     X, y = three_classes
-    one, two = (PAClassifier(max_iter=3, random_state=0, n_jobs=n).fit(X, y) for n in (1, 2))
+    one, two = (learner("I", 1.0, max_iter=3, shuffle=True, random_state=0, n_jobs=n).fit(X, y) for n in (1, 2))
     for name, array in one.state_.arrays.items():
         assert_array_equal(two.state_.arrays[name], array)
 
@@ -169,10 +167,10 @@ def test_scores_are_those_of_the_weights(problem, three_classes, layout, dtype):
 
 def test_n_steps_counts_rows(problem):
     X, y = problem
-    model = PAClassifier(n_steps=130, shuffle=False).fit(X, y)
+    model = learner("I", 1.0, n_steps=130).fit(X, y)
     assert (model.n_samples_seen_, model.n_iter_) == (130, 3)
     rows = np.arange(130) % 60
-    assert_weights(model, last(reference.pa(X[rows], y[rows], intercept=1.0))[1])
+    assert_weights(model, last(reference.pa(X[rows], y[rows], C=0.2, intercept=1.0))[1])
 
 
 def test_passes_are_steps_times_rows(problem):

@@ -26,6 +26,24 @@ def assert_weights(model: Any, weights: Array, rtol: float = 1e-10, atol: float 
     assert_allclose(np.ravel(model.intercept_), weights[-1] * scaling, rtol=rtol, atol=atol)
 
 
+def assert_weights_after_every_row(
+    model: Any,
+    X: Array,
+    y: Array,
+    layout: Callable[[Array], Any],
+    steps: Iterable[tuple[float, Array]],
+    weight: Array | None = None,
+    **first: Any,
+) -> tuple[Array, Array]:
+    """The same after each row of a stream. Returns both, a row of weights after each row of data."""
+    scaling = model.intercept_scaling if model.fit_intercept else 0.0
+    fed = row_by_row(model, X, y, layout, weight, **first)
+    seen = np.array([np.append(np.ravel(model.coef_), model.intercept_) for _ in fed])
+    expected = np.array([np.append(w[:-1], w[-1] * scaling) for _, w in steps])
+    assert_allclose(seen, expected, rtol=1e-10, atol=1e-13)
+    return seen, expected
+
+
 def row_by_row(
     model: Any, X: Array, y: Array, layout: Callable[[Array], Any], weight: Array | None = None, **first: Any
 ) -> Iterator[None]:

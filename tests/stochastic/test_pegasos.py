@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from reference import stochastic as reference
-from reference.agreement import assert_weights, last, progressive, row_by_row
+from reference.agreement import assert_weights, assert_weights_after_every_row, last, progressive, row_by_row
 from reference.losses import FOR_CLASSES, FOR_VALUES
 from reference.losses import loss as find_loss
 from reference.objectives import mean_loss, solve
@@ -42,7 +42,8 @@ def data(request, estimator):
 
 
 def learner(estimator, loss, **params):
-    return estimator(**({"alpha": 0.1, "loss": loss, "max_iter": 1, "shuffle": False, "tau": 0.3} | params))
+    given = {"alpha": 0.1, "loss": loss, "max_iter": 1, "shuffle": False, "tau": 0.3, "intercept_scaling": 1.0}
+    return estimator(**(given | params))
 
 
 def twin(model, X, y, weight=None, close_after=()):
@@ -69,9 +70,8 @@ def first_call(estimator):
 
 
 def assert_agrees_row_by_row(model, X, y, layout, weight=None):
-    fed = row_by_row(model, X, y, layout, weight, **first_call(type(model)))
-    for _, (_, w) in zip(fed, twin(model, X, y, weight), strict=True):
-        assert_weights(model, w)
+    steps = twin(model, X, y, weight)
+    assert_weights_after_every_row(model, X, y, layout, steps, weight, **first_call(type(model)))
 
 
 @cases
@@ -119,6 +119,17 @@ def test_partial_fit_goes_on_where_a_fit_closed(problem, average):
     assert_weights(model, last(twin(model, X, y, close_after=[24]))[1])
 
 
+@pytest.mark.parametrize("average", [False, True])
+def test_a_feature_of_an_unfinished_mini_batch_is_not_yet_in_use(average):
+    rng = np.random.default_rng(0)
+    X, y = np.zeros((40, 40)), rng.normal(size=40)
+    for i in range(40):
+        X[i, : i + 1] = rng.normal(size=i + 1)  # row i brings feature i
+    model = learner(PegasosRegressor, "squared", batch_size=7, average=average)
+    for i, _ in enumerate(row_by_row(model, X, y, sparse.csr_array)):
+        assert_array_equal(model.support_, np.arange((i + 1) // 7 * 7))
+
+
 @cases
 def test_the_small_problem_meets_the_ball_and_stays_inside_it(data, estimator, loss):
     """Both branches of the projection are exercised, in the loss's own radius."""
@@ -150,9 +161,8 @@ def test_the_averaged_iterate_approaches_the_optimum(estimator, loss, form):
     X, y = larger_problem(estimator)
     alpha = np.geomspace(0.05, 1.0, 5) if form == "alphas" else 0.2
     free = form == "free-constant"
-    model = estimator(
-        alpha=alpha, loss=loss, tau=0.3, average=True, penalize_intercept=not free, max_iter=300, random_state=0
-    ).fit(X, y)
+    given = {"alpha": alpha, "average": True, "penalize_intercept": not free, "max_iter": 300}
+    model = learner(estimator, loss, shuffle=True, random_state=0, **given).fit(X, y)
     epsilon = getattr(model, "epsilon", 0.0)
     A = np.append(np.broadcast_to(alpha, 5), 0 if free else np.mean(alpha))
 
@@ -212,15 +222,13 @@ def test_no_smaller_ball_would_do(estimator, loss, y, p, slope):
 @cases
 @pytest.mark.parametrize("batch_size", [1, 4])
 @pytest.mark.parametrize("average", [False, True])
-def test_one_alpha_per_feature_is_plain_pegasos_on_rescaled_features(
-    data, layout, estimator, loss, batch_size, average
-):
+def test_one_alpha_per_feature_is_plain_pegasos_on_rescaled_features(data, estimator, loss, batch_size, average):
     """w = A^(-1/2) w~ with w~ from alpha = 1 on x_j / sqrt(alpha_j), the constant with the mean of alpha"""
     X, y = data
     each = learner(estimator, loss, alpha=ALPHAS, batch_size=batch_size, average=average, max_iter=3)
-    each.fit(layout(X), y)
+    each.fit(sparse.csr_array(X), y)
     plain = learner(estimator, loss, alpha=1.0, batch_size=batch_size, average=average, max_iter=3)
-    plain.set_params(intercept_scaling=1 / np.sqrt(ALPHAS.mean())).fit(layout(X / np.sqrt(ALPHAS)), y)
+    plain.set_params(intercept_scaling=1 / np.sqrt(ALPHAS.mean())).fit(sparse.csr_array(X / np.sqrt(ALPHAS)), y)
     assert_allclose(each.coef_, plain.coef_ / np.sqrt(ALPHAS), rtol=1e-12, atol=1e-14)
     assert_allclose(each.intercept_, plain.intercept_, rtol=1e-12, atol=1e-14)
 

@@ -90,7 +90,7 @@ class L1RDAClassifier(_L1RDA, LinearClassifier):
     tol : float, optional
         Stop :meth:`fit` when a pass moves the weights by less (Euclidean norm). Never while they are all zero.
     shuffle : bool, default=True
-        Visit the rows in a new random order on every pass of :meth:`fit` (blocks of rows, mixed in windows of 2,048).
+        Visit the rows in a new random order on every pass of :meth:`fit` (blocks of rows, mixed in windows of 4,096).
     class_weight : dict or "balanced", optional
         Weights of the classes, multiplied into the row weights.
     random_state : int, RandomState or Generator, optional
@@ -227,7 +227,7 @@ class L1RDARegressor(_L1RDA, LinearRegressor):
     tol : float, optional
         Stop :meth:`fit` when a pass moves the weights by less (Euclidean norm). Never while they are all zero.
     shuffle : bool, default=True
-        Visit the rows in a new random order on every pass of :meth:`fit` (blocks of rows, mixed in windows of 2,048).
+        Visit the rows in a new random order on every pass of :meth:`fit` (blocks of rows, mixed in windows of 4,096).
     random_state : int, RandomState or Generator, optional
         Source of the visiting orders.
 

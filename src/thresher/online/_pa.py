@@ -43,7 +43,7 @@ class PAClassifier(LinearClassifier):
     tol : float, optional
         Stop :meth:`fit` when a pass moves the weights by less (Euclidean norm). Never while they are all zero.
     shuffle : bool, default=True
-        Visit the rows in a new random order on every pass of :meth:`fit` (blocks of rows, mixed in windows of 2,048).
+        Visit the rows in a new random order on every pass of :meth:`fit` (blocks of rows, mixed in windows of 4,096).
     class_weight : dict or "balanced", optional
         Weights of the classes, multiplied into the row weights.
     random_state : int, RandomState or Generator, optional
