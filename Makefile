@@ -32,14 +32,13 @@ check: $(VENV)/built-check
 bench: $(VENV)/built-bench
 	$(BIN)/python -m benchmarks
 
-# An extension built with sanitizers, in a place of its own, under the interpreter that must preload their run-time library.
+# An extension built with sanitizers, in a place of its own; their run-time library must be there before the interpreter.
 SANITIZED := build/sanitized
 sanitize: $(VENV)/built-test
 	$(BIN)/pip install -q --no-deps --no-build-isolation --target $(SANITIZED) --upgrade . \
-	  -C build-dir=build/sanitize-tree -C cmake.define.THRESHER_SANITIZE=ON -C install.strip=false -C cmake.build-type=None
+	  -C build-dir=build/sanitize-tree -C cmake.define.THRESHER_SANITIZE=ON -C install.strip=false
 	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so.6)" \
-	ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$(SANITIZED) \
-	  $(BIN)/python -P -m pytest -p no:cacheprovider tests/core -m "not slow"
+	ASAN_OPTIONS=detect_leaks=0 $(BIN)/python tests/sanitized.py $(SANITIZED) tests/core -m "not slow"
 
 clean:
 	rm -rf $(VENV) build dist

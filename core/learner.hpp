@@ -5,6 +5,7 @@
 //   double margin(const Row&) const                    the score it learns from
 //   bool   update(const Row&, y, margin, weight)       one step; true when weights moved
 //   double loss(margin, y) const                       what it pays, for the progressive loss
+//   bool   sound() const                               whether what it keeps beside the weights is still finite
 //   double weight(j) const                             the weight a prediction uses, j = n_features for the constant
 //   void   finish()                                    close an unfinished mini-batch, if it has such a thing
 //

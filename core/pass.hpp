@@ -53,14 +53,15 @@ PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesso
     const double y = lesson.target(i), weight = lesson.weight ? lesson.weight[i] : 1.0;
     const double margin = learner.margin(x);
     if (margins) margins[t * stride] = margin;
-    if (!std::isfinite(margin)) { result.diverged = t; break; }
+    const double paid = weight * learner.loss(margin, y);
+    if (!std::isfinite(margin) || !std::isfinite(paid)) { result.diverged = t; break; }
     if (weight == 0) continue;  // an absent row advances no clock
     result.n_mistakes += (margin > 0) != (y > 0);
     tally.n_rows += 1;
-    tally.loss_sum += weight * learner.loss(margin, y);
+    tally.loss_sum += paid;
     tally.weight_sum += weight;
     tally.n_updates += learner.update(x, y, margin, weight);
-    if (t + 1 == lesson.n_steps && !std::isfinite(learner.margin(x))) result.diverged = t;  // no later row would notice
+    if (t + 1 == lesson.n_steps && !(std::isfinite(learner.margin(x)) && learner.sound())) result.diverged = t;  // nobody else would notice
   }
   return result;
 }

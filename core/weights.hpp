@@ -1,4 +1,5 @@
-// Where a learner keeps the sums it adds to: at once, or after a whole mini-batch.
+// Where a learner keeps the sums it adds to: at once, or after a whole mini-batch. With `average`, each sum is kept with an
+// offset that gathers lived * change, from which the mean over all steps can be told (see Pegasos).
 #pragma once
 #include "learner.hpp"
 
@@ -6,18 +7,24 @@ namespace thresher {
 
 /// Every addition counts at once: mini-batches of one row.
 struct Direct {
-  double* value;
+  double *value, *offset;
   static constexpr double batch_size = 1;
 
-  static void declare(std::vector<Field>& fields, const char* name, const char* merge) {
+  static void declare(std::vector<Field>& fields, const char* name, const char* merge, bool average) {
     fields.push_back({name, "weight", 0.0, merge});
+    if (average) fields.push_back({"offset", "weight", 0.0, "sum"});
   }
   template <class Source>
-  Direct(const Source& s, const char* name) : value(s.array(name, "weight")) {}
+  Direct(const Source& s, const char* name, bool average)
+      : value(s.array(name, "weight")), offset(average ? s.array("offset", "weight") : nullptr) {}
 
   double operator[](index_t j) const { return value[j]; }
+  double offset_at(index_t j) const { return offset[j]; }
   double held(index_t) const { return 0; }
-  void add(index_t j, double change) { value[j] += change; }
+  void add(index_t j, double change, double lived) {
+    value[j] += change;
+    if (offset) offset[j] += lived * change;
+  }
   bool row_completes_batch() { return true; }
   double n_unfinished() const { return 0; }
   void next_batch() {}
@@ -30,49 +37,65 @@ struct Direct {
 /// `pending[j]` belongs to batch `stamp[j]`; it counts once that batch is over and is folded into value[j] at the next
 /// touch. A batch therefore costs O(non-zeros), and an unfinished one survives between calls like everything else.
 struct HeldBack {
-  double *value, *pending, *stamp, *batch, *count;
+  double *value, *offset, *pending, *pending_offset, *stamp, *batch, *count;
   index_t n_weights;
   double batch_size;
 
-  static void declare(std::vector<Field>& fields, const char* name, const char* merge) {
-    fields.push_back({name, "weight", 0.0, merge});
+  static void declare(std::vector<Field>& fields, const char* name, const char* merge, bool average) {
+    Direct::declare(fields, name, merge, average);
     fields.push_back({"pending", "weight", 0.0, "derived"});
+    if (average) fields.push_back({"pending_offset", "weight", 0.0, "derived"});
     fields.push_back({"stamp", "weight", 0.0, "derived"});
     fields.push_back({"batch", "", 0.0, "derived"});
     fields.push_back({"count", "", 0.0, "derived"});
   }
   template <class Source>
-  HeldBack(const Source& s, const char* name)
-      : value(s.array(name, "weight")), pending(s.array("pending", "weight")), stamp(s.array("stamp", "weight")),
-        batch(s.array("batch", "")), count(s.array("count", "")), n_weights(s.n_weights),
+  HeldBack(const Source& s, const char* name, bool average)
+      : value(s.array(name, "weight")), offset(average ? s.array("offset", "weight") : nullptr),
+        pending(s.array("pending", "weight")), pending_offset(average ? s.array("pending_offset", "weight") : nullptr),
+        stamp(s.array("stamp", "weight")), batch(s.array("batch", "")), count(s.array("count", "")), n_weights(s.n_weights),
         batch_size(s.number("batch_size")) {}
 
   bool open(index_t j) const { return stamp[j] == *batch; }
   double operator[](index_t j) const { return open(j) ? value[j] : value[j] + pending[j]; }
+  double offset_at(index_t j) const { return open(j) ? offset[j] : offset[j] + pending_offset[j]; }
   /// What the open batch holds back at j.
   double held(index_t j) const { return open(j) ? pending[j] : 0; }
-  void add(index_t j, double change) {
+  void add(index_t j, double change, double lived) {
     if (!open(j)) {
-      value[j] += pending[j];
-      pending[j] = 0;
+      fold(j);
       stamp[j] = *batch;
     }
     pending[j] += change;
+    if (offset) pending_offset[j] += lived * change;
   }
   bool row_completes_batch() { return ++*count == batch_size; }
   double n_unfinished() const { return *count; }
   void next_batch() { *count = 0; ++*batch; }
   void scale_held(double factor) {
     for (index_t j = 0; j < n_weights; ++j)
-      if (open(j)) pending[j] *= factor;
+      if (open(j)) {
+        pending[j] *= factor;
+        if (offset) pending_offset[j] *= factor;
+      }
   }
   /// Fold all that complete batches added. The open batch must be finished first.
   void settle() {
     for (index_t j = 0; j < n_weights; ++j) {
-      value[j] = (*this)[j];
-      pending[j] = stamp[j] = 0;
+      if (!open(j)) fold(j);
+      stamp[j] = 0;
     }
     *batch = *count = 0;
+  }
+
+ private:
+  void fold(index_t j) {
+    value[j] += pending[j];
+    pending[j] = 0;
+    if (offset) {
+      offset[j] += pending_offset[j];
+      pending_offset[j] = 0;
+    }
   }
 };
 

@@ -473,7 +473,7 @@ BAD_X = {
         raw_csr([1, 2, np.nan], [3, 1, 0], [0, 2, *[3] * (N - 1)], (N, 4)),
         r"got NaN in row 1, column 0",
     ),
-    "sum beyond floats": (raw_csr([1e308, 1e308], [0, 0], [0, *[2] * N], (N, 4)), r"got infinity in row 0, column 0"),
+    "sum beyond floats": (raw_csr([1e308, 1e308], [0, 0], [0, *[2] * N], (N, 4)), r"X must hold .* in row 0, column 0"),
     "complex": (X0 + 0j, r"Complex data not supported"),
     "complex csr": (sparse.csr_array(X0 + 0j), r"Complex data not supported"),
     "text": (np.full((N, 4), "ham"), r"X must hold numbers.*ham"),
@@ -640,7 +640,7 @@ def test_classes_are_announced_once(model):
         (None, r"classes must be passed on the first call"),
         (["ham"], r"at least two classes"),
         (["ham", "spam"], r"y must hold labels among classes"),
-        ([["ham", "maybe"]], r"1d array"),
+        ([["ham", "maybe"]], r"classes must be a list"),
         (["ham", None], r"None or NaN"),
     ):
         with pytest.raises(ValueError, match=rf"{type(model).__name__}: .*{words}"):
@@ -936,12 +936,13 @@ def test_no_finite_row_poisons_a_model(model):
     """
     X, y = rows_for(model)
     learned = first_batch(with_params(model), X, y)
-    for size, form in itertools.product((1e155, 1e200, 1e300), (np.asarray, sparse.csr_array)):
+    for size, form in itertools.product((1e60, 1e90, 1e100, 1e155, 1e300), (np.asarray, sparse.csr_array)):
         model = copy.deepcopy(learned)
         for row, sign in ((5, 1.0), (6, -1.0), (7, 1.0)):
             Z = X[row : row + 1].copy()
             Z[0, 2] = sign * size
-            with contextlib.suppress(FloatingPointError):
+            refused = ValueError if size > 1e100 else FloatingPointError
+            with contextlib.suppress(refused):
                 model.partial_fit(form(Z), y[row : row + 1])
             for name, a in model.state_.arrays.items():
                 assert np.isfinite(a).all(), f"{name} after a value of {size}"

@@ -34,6 +34,11 @@ EVERY_KIND = (
 SIZES = {"weight": 5, "group": 2}
 
 
+def each(hook):
+    """A hook on one state, for all states together."""
+    return lambda states: [hook(state) for state in states]
+
+
 def new(n_outputs=3):
     return State(EVERY_KIND, n_outputs, SIZES)
 
@@ -257,8 +262,8 @@ def test_merging_changes_no_input(seed, n_shards, n_outputs):
         for a in state.arrays.values():
             a += 1.0
 
-    merge(start, states, weights, settle=spoil, rebuild=spoil)
-    merge(start, states[:1], weights[:1], settle=spoil, rebuild=spoil)
+    merge(start, states, weights, settle=each(spoil), rebuild=spoil)
+    merge(start, states[:1], weights[:1], settle=each(spoil), rebuild=spoil)
     assert [bits(s) for s in (start, *states)] == before
 
 
@@ -309,7 +314,7 @@ def test_settle_runs_on_every_state_and_rebuild_on_the_result():
     start = new(1)
     states = [randomly(start, np.random.default_rng(k)) for k in range(3)]
     settled, rebuilt = [], []
-    merged = merge(start, states, [1, 1, 1], settle=lambda s: settled.append(s), rebuild=lambda s: rebuilt.append(s))
+    merged = merge(start, states, [1, 1, 1], settle=settled.extend, rebuild=lambda s: rebuilt.append(s))
     assert len(settled) == 4
     assert rebuilt == [merged]
 
@@ -573,7 +578,7 @@ def test_settled_and_continued_is_continued(kind):
 def test_awkward_shards_merge_in_any_order(kind):
     learner = kind()
     start, shards = three_shards(learner)
-    hooks = {"settle": learner.settle, "rebuild": learner.rebuild}
+    hooks = {"settle": each(learner.settle), "rebuild": learner.rebuild}
     merged = merge(start, shards, [5.0, 1.0, 3.0], **hooks)
     for order in itertools.permutations(range(3)):
         again = merge(start, [shards[k] for k in order], np.array([5.0, 1.0, 3.0])[list(order)], **hooks)
@@ -585,7 +590,7 @@ def test_awkward_shards_merge_in_any_order(kind):
 def test_the_start_of_awkward_shards_counts_once(kind):
     learner = kind()
     start, (later, *_) = three_shards(learner)
-    merged = merge(start, [start, later, start], [1.0, 1.0, 1.0], settle=learner.settle, rebuild=learner.rebuild)
+    merged = merge(start, [start, later, start], [1.0, 1.0, 1.0], settle=each(learner.settle), rebuild=learner.rebuild)
     begun, arrived = learner.weights(start), learner.weights(later)
     truth = (2 * begun + arrived) / 3 if kind is Shrinking else arrived  # a mean of changes, or sums
     if kind is not ReweightedL1:
@@ -601,7 +606,7 @@ def test_the_start_of_awkward_shards_counts_once(kind):
 def test_merged_awkward_states_obey_their_invariants_and_go_on(kind):
     learner = kind()
     start, shards = three_shards(learner)
-    merged = merge(start, shards, [1.0, 1.0, 1.0], settle=learner.settle, rebuild=learner.rebuild)
+    merged = merge(start, shards, [1.0, 1.0, 1.0], settle=each(learner.settle), rebuild=learner.rebuild)
     a = merged.arrays
     if kind is Shrinking:
         assert a["scale"][0, 0] == 1
@@ -634,8 +639,8 @@ class PrunedArow:
     A feature that is not kept has the prior: mean 0, variance 1, no covariance. Dropping a feature drops its row and
     column of the covariance, that is, marginalises it. ``indices`` is sorted; a free place holds -1 and the prior.
 
-    Shards end with different features, so their arrays do not correspond place by place. ``align`` brings the start and
-    all shards to the union of their features; then the ordinary rules "precision" and "weighted" merge them, and
+    Shards end with different features, so their arrays do not correspond place by place. ``settle`` brings the start
+    and all shards to the union of their features; then the ordinary rules "precision" and "weighted" merge them, and
     ``rebuild`` prunes back to p. What a shard says about a set S of features is how its precision exceeds that of the
     start *marginalised to S*: it says nothing about features it dropped, so no precision falls below the start's.
     """
@@ -694,18 +699,18 @@ class PrunedArow:
             "covariance": spread[None],
             "n_rows": state.arrays["n_rows"].copy(),
         }
-        state.__init__(self.fields, 1, {"selected": len(indices)}, arrays)  # the one thing State has no word for
+        state.replace({"selected": len(indices)}, arrays)
 
     # the hooks
 
-    def align(self, start, states):
-        """Copies of all, over the union of their features."""
+    def settle(self, states):
+        """Bring all to the union of their features."""
+        start, *shards = states
         kept0, mean0, spread0 = self.model(start)
-        union = np.unique(np.concatenate([self.model(s)[0] for s in (start, *states)]))
+        union = np.unique(np.concatenate([self.model(s)[0] for s in states]))
         mean0, spread0 = self.extend(kept0, mean0, spread0, union)
         prior = np.linalg.inv(spread0)
-        aligned = []
-        for state in states:
+        for state in shards:
             kept, mean, spread = self.model(state)
             at = np.searchsorted(union, kept)
             base = np.linalg.inv(spread0[np.ix_(at, at)])  # the start, marginalised to what this shard kept
@@ -713,12 +718,8 @@ class PrunedArow:
             precision = np.linalg.inv(spread)
             P[np.ix_(at, at)] += precision - base
             pulled[at] += precision @ mean - base @ mean0[at]
-            copy = state.copy()
-            self.store(copy, union, np.linalg.solve(P, pulled), np.linalg.inv(P))
-            aligned.append(copy)
-        first = start.copy()
-        self.store(first, union, mean0, spread0)
-        return first, aligned
+            self.store(state, union, np.linalg.solve(P, pulled), np.linalg.inv(P))
+        self.store(start, union, mean0, spread0)
 
     def rebuild(self, state):
         """Keep the p features with the largest weights; ties go to the smaller index."""
@@ -732,9 +733,7 @@ class PrunedArow:
         self.store(state, indices, np.concatenate([mean[best], np.zeros(free)]), wide)
 
     def merge(self, start, states, weights):
-        if len(states) == 1:
-            return states[0].copy()
-        return merge(*self.align(start, states), weights, rebuild=self.rebuild)
+        return merge(start, states, weights, settle=self.settle, rebuild=self.rebuild)
 
     def weights(self, state, d=10):
         kept, mean, _ = self.model(state)

@@ -34,6 +34,7 @@ struct ArowDiagonal {
     return x.sum([&](index_t j, double xj) { return belief[j].mean * xj; });
   }
   double weight(index_t j) const { return belief[j].mean; }
+  bool sound() const { return true; }
   double loss(double margin, double y) const { return Hinge().value(margin, y); }
 
   template <class Row>
@@ -78,6 +79,7 @@ struct ArowFull {
   template <class Row>
   double margin(const Row& x) const { return x.dot(coef); }
   double weight(index_t j) const { return coef[j]; }
+  bool sound() const { return true; }
   double loss(double margin, double y) const { return Hinge().value(margin, y); }
 
   template <class Row>

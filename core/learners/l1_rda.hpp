@@ -28,12 +28,12 @@ struct L1Rda {
   template <class Source>
   static std::vector<Field> fields(const Source&) {
     std::vector<Field> all{{"n_steps", "", 0.0, "sum"}};
-    Sums::declare(all, "gradient_sum", "sum");
+    Sums::declare(all, "gradient_sum", "sum", false);
     return all;
   }
   template <class Source>
   explicit L1Rda(const Source& s)
-      : gradient_sum(s, "gradient_sum"), n_steps(s.array("n_steps", "")), alpha(s.number("alpha")), eta0(s.number("eta0")),
+      : gradient_sum(s, "gradient_sum", false), n_steps(s.array("n_steps", "")), alpha(s.number("alpha")), eta0(s.number("eta0")),
         rho(s.number("rho")), l2_weight(s.number("l2_weight")), free_constant(s.flag("free_constant")),
         constant(s.n_weights - 1), criterion(s.loss()) {
     look_up();
@@ -47,12 +47,13 @@ struct L1Rda {
   double weight(index_t j) const {
     return j == constant && free_constant ? -constant_scale * gradient_sum[j] : -scale * soft_threshold(gradient_sum[j], cut);
   }
+  bool sound() const { return true; }
   double loss(double margin, double y) const { return criterion.value(margin, y); }
 
   template <class Row>
   bool update(const Row& x, double y, double margin, double weight) {
     const double slope = weight * criterion.slope(margin, y) / gradient_sum.batch_size;
-    if (slope != 0) x.each([&](index_t j, double xj) { gradient_sum.add(j, slope * xj); });
+    if (slope != 0) x.each([&](index_t j, double xj) { gradient_sum.add(j, slope * xj, 0); });
     if (gradient_sum.row_completes_batch()) step();
     return slope != 0;
   }

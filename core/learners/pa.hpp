@@ -25,6 +25,7 @@ struct Pa {
   template <class Row>
   double margin(const Row& x) const { return x.dot(coef); }
   double weight(index_t j) const { return coef[j]; }
+  bool sound() const { return true; }
   double loss(double margin, double y) const { return Hinge().value(margin, y); }
 
   template <class Row>

@@ -19,7 +19,7 @@ namespace thresher {
 template <class Sums>
 struct Pegasos {
   Sums v;
-  double *offset, *n_steps, *scale, *square_norm, *cross, *held_square, *area, *constant_area, *pull_sum, *n_rows;
+  double *n_steps, *scale, *square_norm, *cross, *held_square, *area, *constant_area, *pull_sum, *n_rows;
   const double* inverse_alphas;  // one per weight, or null
   double inverse_alpha;
   bool projection, free_constant;
@@ -33,13 +33,12 @@ struct Pegasos {
                            {"held_square", "", 0.0, "derived"},   {"area", "", 0.0, "derived"},
                            {"constant_area", "", 0.0, "derived"}, {"pull_sum", "", 0.0, "sum"},
                            {"n_rows", "", 0.0, "sum"}};
-    Sums::declare(all, "coef", "mean");
-    if (s.flag("average")) all.push_back({"offset", "weight", 0.0, "sum"});
+    Sums::declare(all, "coef", "mean", s.flag("average"));
     return all;
   }
   template <class Source>
   explicit Pegasos(const Source& s)
-      : v(s, "coef"), offset(s.flag("average") ? s.array("offset", "weight") : nullptr), n_steps(s.array("n_steps", "")),
+      : v(s, "coef", s.flag("average")), n_steps(s.array("n_steps", "")),
         scale(s.array("scale", "")), square_norm(s.array("square_norm", "")), cross(s.array("cross", "")),
         held_square(s.array("held_square", "")), area(s.array("area", "")),
         constant_area(s.array("constant_area", "")), pull_sum(s.array("pull_sum", "")),
@@ -54,9 +53,10 @@ struct Pegasos {
   }
   double iterate(index_t j) const { return j == constant && free_constant ? v[j] : *scale * v[j]; }
   double weight(index_t j) const {
-    if (!offset || *n_steps == 0) return iterate(j);
-    return (area_of(j) * v[j] - (offset[j] - area_of(j) * v.held(j))) / *n_steps;
+    if (!v.offset || *n_steps == 0) return iterate(j);
+    return (area_of(j) * v[j] - v.offset_at(j)) / *n_steps;
   }
+  bool sound() const { return std::isfinite(*held_square) && std::isfinite(*square_norm); }
   double loss(double margin, double y) const { return criterion.value(margin, y); }
 
   template <class Row>
@@ -77,8 +77,6 @@ struct Pegasos {
   void finish() {  // the rows at hand are the batch
     if (v.n_unfinished() == 0) return;
     const double factor = v.batch_size / v.n_unfinished();
-    if (offset)
-      for (index_t j = 0; j <= constant; ++j) offset[j] += (factor - 1) * area_of(j) * v.held(j);
     v.scale_held(factor);
     *cross *= factor;
     *held_square *= factor * factor;
@@ -89,7 +87,7 @@ struct Pegasos {
     finish();
     v.settle();
     for (index_t j = 0; j <= constant; ++j) {
-      if (offset) offset[j] -= area_of(j) * v.value[j];
+      if (v.offset) v.offset[j] -= area_of(j) * v.value[j];
       v.value[j] = iterate(j);
     }
     *scale = 1;
@@ -115,9 +113,7 @@ struct Pegasos {
 
     const auto move = [&](double by, double lived) {  // `lived`: the area so far, which this change has no part in
       return [&, by, lived](index_t j, double xj) {
-        const double change = by * inverse(j) * xj;
-        v.add(j, change);
-        if (offset) offset[j] += lived * change;
+        v.add(j, by * inverse(j) * xj, lived);
       };
     };
     if (free_constant) x.each(move(step, *area), move(gain, *constant_area));
@@ -138,7 +134,7 @@ struct Pegasos {
     *area += *scale;
     ++*constant_area;
     // O(d), after many projections or never: before the scale leaves the range of doubles, or area v - offset its precision.
-    if (*scale < 1e-150 || (offset && *scale * *n_steps < 1e-3 * *area)) settle();
+    if (*scale < 1e-150 || (v.offset && *scale * *n_steps < 1e-2 * *area)) settle();
   }
 };
 

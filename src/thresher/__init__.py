@@ -1,7 +1,8 @@
-"""thresher: sparse models, and the features that matter, from data too large, too wide or too imbalanced for the usual tools.
+"""thresher: sparse models, and the features that matter, from data too large or too wide for the usual tools.
 
-Families are modules: :mod:`thresher.online`, :mod:`thresher.stochastic`, :mod:`thresher.dual_averaging`. Files are read by
-:mod:`thresher.streams`, models are saved by :mod:`thresher.persistence`, and :mod:`thresher.onepass` is the low-level interface.
+Families are modules: :mod:`thresher.online`, :mod:`thresher.stochastic`, :mod:`thresher.dual_averaging`. Files are read
+by :mod:`thresher.streams`, models are saved by :mod:`thresher.persistence`, and :mod:`thresher.onepass` is the
+low-level interface.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Labels <-> codes. A code is the place of a label in the sorted ``classes_``, kept as float64, the form in which the core takes targets."""
+"""Labels <-> codes. A code is the place of a label in the sorted ``classes_``, as float64, which the core takes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _readable(y: Any, who: str) -> Labels:
         if np.isinf(labels).any():
             raise ValueError(f"{who}: y must hold labels, got infinity: Input y contains infinity.")
     elif labels.dtype.kind == "O":
-        if any(label is None or label != label for label in labels):
+        if any(label is None or not isinstance(label == label, bool | np.bool_) or label != label for label in labels):
             raise ValueError(f"{who}: y must hold labels, got None or NaN: Input y contains NaN.")
         if not all(isinstance(label, type(labels[0])) or np.isscalar(label) for label in labels):
             raise ValueError(
@@ -47,12 +47,12 @@ def find_classes(y: Any, who: str) -> tuple[Labels, Array]:
     labels = _readable(y, who)
     if labels.dtype.kind in "iuf" and len(labels):
         low, high = labels.min(), labels.max()
-        if float(high) - float(low) < _TABLE:  # counting beats sorting
-            places = (labels - low).astype(np.int64)
+        if int(high) - int(low) < _TABLE and abs(int(low)) < 2**62 and abs(int(high)) < 2**62:  # counting beats sorting
+            places = labels.astype(np.int64) - int(low)
             found = np.flatnonzero(np.bincount(places))
-            table = np.zeros(int(high - low) + 1)
+            table = np.zeros(int(high) - int(low) + 1)
             table[found] = np.arange(len(found))
-            return (found + low).astype(labels.dtype), table[places]
+            return (found + int(low)).astype(labels.dtype), table[places]
     try:
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError:

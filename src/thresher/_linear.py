@@ -1,4 +1,4 @@
-"""How linear scores are made: passes over rows, state that survives between them, and weights derived when someone asks."""
+"""How linear scores are made: passes over rows, state that survives them, weights derived when someone asks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from . import _order, _validation
+from . import _docs, _order, _validation
 from ._core import Rows, all_finite
 from ._params import (
     Rule,
@@ -46,12 +46,16 @@ SHARED_RULES: dict[str, Rule] = {
 class OnlineLinear(BaseEstimator):  # type: ignore[misc]
     """Base class: a subclass names its parameters' rules and maps them to a compiled learner, and says nothing else.
 
-    ``_exactness`` is ``"row"`` when any chunking of the rows gives the same bits, ``"batch"`` when chunks at multiples of
-    ``batch_size`` do.
+    ``_exactness`` is ``"row"`` when any chunking of the rows gives the same bits, ``"batch"`` when chunks at multiples
+    of ``batch_size`` do.
     """
 
     _param_rules: ClassVar[dict[str, Rule]] = {}
-    _fitted: ClassVar[tuple[str, ...]] = ("n_features_in_", "feature_names_in_", "n_iter_")  # beside state_, what a file keeps
+    _fitted: ClassVar[tuple[str, ...]] = (
+        "n_features_in_",
+        "feature_names_in_",
+        "n_iter_",
+    )  # beside state_, what a file keeps
 
     fit_intercept: bool
     intercept_scaling: float
@@ -62,6 +66,10 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
     random_state: Any
     state_: State
     n_features_in_: int
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        _docs.fill(cls)
 
     def _learner(self, n_features: int) -> Learner:
         """The compiled update rule with this estimator's parameters."""
@@ -87,15 +95,13 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        # The first pass over all rows looks at every value; a budget that may not reach them all needs a look of its own.
+        # The first pass looks at every value; a budget that may not reach all rows needs a look of its own.
         rows = _validation.check_features(self, X, reset=True, look=self.n_steps is not None)
         learner = self._checked_learner(rows.n_features)
         target = self._read_all(y, rows.n_rows)
         weight = self._weigh(_validation.check_weights(sample_weight, rows.n_rows, type(self).__name__), target)
         if weight is not None and not weight.any():
-            raise ValueError(
-                f"{type(self).__name__}: sample_weight must hold a weight above 0, got only zeros: Sample weights are zero."
-            )
+            raise ValueError(f"{type(self).__name__}: sample_weight must hold a weight above 0, got only zeros.")
         state = learner.new_state(rows.n_features, target.n_outputs)
         n_iter = 0
         before = None
@@ -165,7 +171,8 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
             _validation.commit_features(self, X, rows.n_features)
             self._commit_target(target)
             self.state_, self.n_iter_ = state, 1
-        self.n_features_in_ = rows.n_features
+        elif grow:
+            _validation.commit_growth(self, X, rows.n_features)
         self._weights_cache = None
         return self
 
@@ -250,8 +257,8 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         if step >= 0:
             row = step if order is None else int(order[step])
             raise FloatingPointError(
-                f"{type(self).__name__}: the weights outgrew floating point at row {row}; scale the features to about 1 "
-                "or take smaller steps (a smaller eta0 or a larger alpha)."
+                f"{type(self).__name__}: the weights outgrew floating point at row {row}; scale the features to about 1"
+                + (" or take smaller steps (a smaller eta0)." if hasattr(self, "eta0") else ".")
             )
 
     # --- reading ----------------------------------------------------------------------------------------------------
@@ -376,4 +383,4 @@ def _same(a: Any, b: Any) -> bool:
 def _n_workers(n_jobs: int | None, n_outputs: int) -> int:
     from joblib import effective_n_jobs
 
-    return min(effective_n_jobs(n_jobs), n_outputs)
+    return min(int(effective_n_jobs(n_jobs)), n_outputs)

@@ -1,4 +1,4 @@
-"""Visiting orders. The core has no random generator: what is random about a pass is decided here and passed in as data."""
+"""Visiting orders. The core has no random generator: what is random about a pass is decided here, as data."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def generator(random_state: Any) -> np.random.Generator:
 def blocked_shuffle(n_rows: int, rng: np.random.Generator) -> Order:
     """A random order that keeps memory busy instead of waiting for it.
 
-    Blocks of 64 consecutive rows are put in random order; then 64 such blocks from all over the data are read side by side, four
-    rows of each in turn. Up to 4,096 rows this is a plain permutation. It costs about half of what a permutation does in time,
-    and nothing measurable in accuracy unless the rows come sorted by label.
+    Blocks of 64 consecutive rows are put in random order; then 64 such blocks from all over the data are read side by
+    side, four rows of each in turn. Up to 4,096 rows this is a plain permutation. It costs about half of what a
+    permutation does in time, and nothing measurable in accuracy unless the rows come sorted by label.
     """
     return np.concatenate([piece.copy() for piece in _shuffled(n_rows, rng)])
 
@@ -54,7 +54,7 @@ def _shuffled(n_rows: int, rng: np.random.Generator) -> Iterator[Order]:
 def passes(
     n_rows: int, max_iter: int, n_rows_budget: int | None, shuffle: bool, random_state: Any
 ) -> Iterator[Iterator[Order | None]]:
-    """For each pass its order, piece by piece (None: all rows as they stand), until ``max_iter`` passes or the budget is used up."""
+    """For each pass its order, piece by piece (None: all rows as they stand), until passes or budget are used up."""
     rng = generator(random_state)
     left = max_iter * n_rows if n_rows_budget is None else n_rows_budget
     while left > 0:

@@ -1,7 +1,8 @@
-"""Rules for constructor arguments, checked before a fit looks at data. Errors name the estimator, the rule and the value."""
+"""Rules for constructor arguments. Errors name the estimator, the parameter, the rule and the value."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -13,12 +14,16 @@ class Rule(NamedTuple):
     says: str
     holds: Callable[[Any], bool]
 
-    def __or__(self, other: Rule) -> Rule:  # type: ignore[override]
+    def __or__(self, other: Rule) -> Rule:
         return Rule(f"{self.says} or {other.says}", lambda v: self.holds(v) or other.holds(v))
 
 
 def _number(v: Any) -> bool:
-    return isinstance(v, Real) and not isinstance(v, (bool, np.bool_)) and bool(np.isfinite(v))
+    return isinstance(v, Real) and not isinstance(v, (bool, np.bool_)) and math.isfinite(v)
+
+
+def _integer(v: Any) -> bool:
+    return isinstance(v, Integral) and not isinstance(v, bool)
 
 
 positive = Rule("a number above 0", lambda v: _number(v) and v > 0)
@@ -28,15 +33,9 @@ boolean = Rule("True or False", lambda v: isinstance(v, (bool, np.bool_)))
 none = Rule("None", lambda v: v is None)
 seed = Rule(
     "None, an integer of at least 0 or a NumPy random state",
-    lambda v: (
-        v is None
-        or isinstance(v, (np.random.RandomState, np.random.Generator))
-        or (_number(v) and isinstance(v, Integral) and v >= 0)
-    ),
+    lambda v: v is None or isinstance(v, (np.random.RandomState, np.random.Generator)) or (_integer(v) and v >= 0),
 )
-count_of_jobs = Rule(
-    "None or an integer other than 0", lambda v: v is None or (_number(v) and isinstance(v, Integral) and v != 0)
-)
+count_of_jobs = Rule("None or an integer other than 0", lambda v: v is None or (_integer(v) and v != 0))
 class_weights = Rule(
     'None, "balanced" or a dict of class to weight',
     lambda v: v is None or isinstance(v, Mapping) or (isinstance(v, str) and v == "balanced"),
@@ -47,7 +46,7 @@ one_per_feature = Rule(
 
 
 def at_least(n: int) -> Rule:
-    return Rule(f"an integer of at least {n}", lambda v: isinstance(v, Integral) and not isinstance(v, bool) and v >= n)
+    return Rule(f"an integer of at least {n}", lambda v: _integer(v) and v >= n)
 
 
 def one_of(*options: str) -> Rule:
@@ -58,4 +57,6 @@ def check_params(estimator: Any, rules: Mapping[str, Rule]) -> None:
     for name, rule in rules.items():
         value = getattr(estimator, name)
         if not rule.holds(value):
-            raise ValueError(f"{type(estimator).__name__}: {name} must be {rule.says}, got {value!r}.")
+            shown = " ".join(repr(value).split())
+            shown = shown if len(shown) <= 80 else shown[:77] + "..."
+            raise ValueError(f"{type(estimator).__name__}: {name} must be {rule.says}, got {shown}.")

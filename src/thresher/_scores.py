@@ -29,6 +29,8 @@ class Target(NamedTuple):
 class ReadsClasses(ClassifierMixin):  # type: ignore[misc]
     """Scores are read as classes: the larger wins; with two classes, a score above 0 is the second one."""
 
+    classes_: np.ndarray[Any, Any]
+
     def _read_all(self, y: Any, n_rows: int) -> Target:
         """Targets of data that is complete: the classes are those that occur."""
         who = type(self).__name__
@@ -43,7 +45,7 @@ class ReadsClasses(ClassifierMixin):  # type: ignore[misc]
             known = _labels.check_classes(classes, who)
         else:
             known = self.classes_
-            if classes is not None and not np.array_equal(known, np.unique(np.asarray(classes))):
+            if classes is not None and not np.array_equal(known, _labels.check_classes(classes, who)):
                 raise ValueError(
                     f"{who}: classes must be those of the first call, {list(known)!r}, got {list(classes)!r}."
                 )
@@ -52,6 +54,7 @@ class ReadsClasses(ClassifierMixin):  # type: ignore[misc]
         return Target(codes, known)
 
     def _commit_target(self, target: Target) -> None:
+        assert target.classes is not None
         self.classes_ = target.classes
 
     def _weigh(self, weight: Array | None, target: Target) -> Array | None:

@@ -10,20 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-Hook = Callable[["State"], None]
+Settle = Callable[[Sequence["State"]], None]
+Rebuild = Callable[["State"], None]
 
 
 @dataclass(frozen=True)
 class Field:
     """One array of the state: its name, axes, first value and merge rule.
 
-    ``axes`` names the axes of the array for one output: ``"weight"`` (one entry per feature, the constant last), ``"group"``,
-    ``"selected"``, any other name, two names for a matrix, or ``""`` for one number. A square starts as a multiple of the identity.
-    ``"model"`` is one number for the whole model instead of one per output.
+    ``axes`` names the axes of the array for one output: ``"weight"`` (one entry per feature, the constant last),
+    ``"group"``, ``"selected"``, any other name, two names for a matrix, or ``""`` for one number. A square starts as a
+    multiple of the identity. ``"model"`` is one number for the whole model instead of one per output.
 
-    ``merge`` is ``"sum"`` (changes add up), ``"mean"`` (changes are averaged), ``"precision"`` (a variance or covariance: inverses
-    add up), ``"weighted"`` (a mean weighed by the inverse of the field named ``by``) or ``"derived"`` (kept from the start;
-    ``rebuild`` makes it true).
+    ``merge`` is ``"sum"`` (changes add up), ``"mean"`` (changes are averaged), ``"precision"`` (a variance or
+    covariance: inverses add up), ``"weighted"`` (a mean weighed by the inverse of the field named ``by``) or
+    ``"derived"`` (kept from the start; ``rebuild`` makes it true).
 
     ``beside`` names the field whose entries alternate with this one's in memory, because they are always read together.
     """
@@ -79,7 +80,9 @@ class State:
         if arrays is not None:
             for name, buffer in self._buffers.items():
                 if np.shape(arrays[name]) != buffer.shape:
-                    raise ValueError(f"state array {name} must have shape {buffer.shape}, got {np.shape(arrays[name])}.")
+                    raise ValueError(
+                        f"state array {name} must have shape {buffer.shape}, got {np.shape(arrays[name])}."
+                    )
                 buffer[...] = arrays[name]
         self._open()
 
@@ -138,6 +141,10 @@ class State:
     def copy(self) -> State:
         return State(self.fields, self.n_outputs, self.sizes, self.arrays)
 
+    def replace(self, sizes: Mapping[str, int], arrays: Mapping[str, Array]) -> None:
+        """Hold other values instead, of other sizes if need be."""
+        self.__init__(self.fields, self.n_outputs, sizes, arrays)  # type: ignore[misc]
+
     def remember(self, columns: NDArray[Any] | None) -> Callable[[], None]:
         """Keep what rows with these columns may change (None: everything); the returned call puts it back.
 
@@ -170,13 +177,14 @@ def merge(
     states: Sequence[State],
     weights: Sequence[float],
     *,
-    settle: Hook | None = None,
-    rebuild: Hook | None = None,
+    settle: Settle | None = None,
+    rebuild: Rebuild | None = None,
 ) -> State:
     """Reduce the states that several shards reached from one common ``start``.
 
-    What the shards share at the start is counted once: sums and precisions add up *changes*, so the same function serves the
-    first round and every later one. Terms are added in the order of their size, so the order of the shards leaves no trace.
+    What the shards share at the start is counted once: sums and precisions add up *changes*, so the same function
+    serves the first round and every later one. Terms are added in the order of their size, so the order of the shards
+    leaves no trace.
 
     Parameters
     ----------
@@ -186,8 +194,11 @@ def merge(
         Where they arrived. One state alone is returned as it is.
     weights : sequence of float
         The share of each in averages, for example its number of rows.
-    settle, rebuild : callable, optional
-        Bring a lazy state to its common form before merging; recompute what is derived after it. Both work in place, on copies.
+    settle : callable, optional
+        Gets all states, the start first, and brings them to a common form: folds scales, catches up clocks, aligns
+        selections.
+    rebuild : callable, optional
+        Gets the merged state and recomputes what is derived from the rest, or prunes it. Both work in place, on copies.
     """
     if len(states) == 1:
         return states[0].copy()
@@ -195,8 +206,7 @@ def merge(
     for s in (start, *states):  # features that only some shards met
         s.grow(max(other.sizes.get("weight", 0) for other in (start, *states)))
     if settle is not None:
-        for s in (start, *states):
-            settle(s)
+        settle((start, *states))
     share = np.asarray(weights, dtype=float) / np.sum(np.sort(np.asarray(weights, dtype=float)))
     merged = start.copy()
     for f in start.fields:
@@ -219,7 +229,8 @@ def merge(
 
 def _total(terms: Sequence[Array]) -> Array:
     """Their sum, the same bits in whatever order they come."""
-    return np.sort(np.stack(terms), axis=0).sum(axis=0)
+    total: Array = np.sort(np.stack(terms), axis=0).sum(axis=0)
+    return total
 
 
 def _joint_precision(first: Array, each: Sequence[Array]) -> Array:
@@ -231,7 +242,7 @@ def _invert(spread: Array) -> Array:
     """The inverse of variances (n_outputs, n) or covariances (n_outputs, n, n)."""
     if spread.ndim == 2:
         return 1.0 / spread
-    inverse = np.linalg.inv(spread)
+    inverse: Array = np.linalg.inv(spread).astype(np.float64)
     return 0.5 * (inverse + np.swapaxes(inverse, 1, 2))
 
 

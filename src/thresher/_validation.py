@@ -1,4 +1,4 @@
-"""THE GATE: user data -> rows, targets, weights. What passes here is trusted below; what does not is refused in one sentence.
+"""THE GATE: user data -> rows, targets, weights. What passes is trusted below; the rest is refused in one sentence.
 
 Every stored value is looked at once, by the core, when :class:`~thresher._core.Rows` is made.
 """
@@ -23,22 +23,44 @@ _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 def check_features(estimator: Any, X: Any, *, reset: bool, grow: bool = False, look: bool = True) -> Rows:
     """The rows of ``X``. Changes nothing on the estimator: see :func:`commit_features`.
 
-    With ``grow``, rows may be wider or narrower than the model was so far. Without ``look``, the caller promises that a pass over
-    all rows looks at the values, and calls :func:`refuse_values` when it meets a score that is not finite.
+    With ``grow``, rows may be wider or narrower than the model was so far. Without ``look``, the caller promises that a
+    pass over all rows looks at the values, and calls :func:`refuse_values` when it meets a score that is not finite.
     """
     who = type(estimator).__name__
     if reset:
         return as_rows(X, who, look=look)
     expected: int = estimator.n_features_in_
-    named = _is_frame(X) or hasattr(estimator, "feature_names_in_")
-    if named and not grow:
-        validate_data(
-            estimator, X, reset=False, skip_check_array=True
-        )  # names and their order, in scikit-learn's words
+    if _is_frame(X) or hasattr(estimator, "feature_names_in_"):
+        if grow:
+            _check_growing_names(estimator, X, who)
+        else:  # names and their order, in scikit-learn's words
+            validate_data(estimator, X, reset=False, skip_check_array=True)
     rows = as_rows(X, who, n_features=expected if grow else None)
     if rows.n_features != expected and not grow:
         raise ValueError(f"X has {rows.n_features} features, but {who} is expecting {expected} features as input.")
     return rows
+
+
+def _check_growing_names(estimator: Any, X: Any, who: str) -> None:
+    """New columns may follow the ones that are known, which keep their places."""
+    known = list(getattr(estimator, "feature_names_in_", ()))
+    given = list(X.columns) if _is_frame(X) else []
+    if not known or not given:
+        if bool(known) != bool(given):
+            raise ValueError(f"{who}: with grow=True, X must have column names in every batch or in none.")
+        return
+    for place, (old, new) in enumerate(zip(known, given, strict=False)):
+        if old != new:
+            raise ValueError(
+                f"{who}: column {place} of X must be named {old!r} as before, got {new!r}; new ones come last."
+            )
+
+
+def commit_growth(estimator: Any, X: Any, n_features: int) -> None:
+    """Remember features that appeared later."""
+    if _is_frame(X) and n_features > estimator.n_features_in_:
+        estimator.feature_names_in_ = np.asarray(X.columns, dtype=object)
+    estimator.n_features_in_ = n_features
 
 
 def commit_features(estimator: Any, X: Any, n_features: int) -> None:
@@ -84,7 +106,8 @@ def as_rows(X: Any, who: str, *, n_features: int | None = None, look: bool = Tru
 def _sparse_rows(X: Any, who: str, n_features: int, look: bool) -> Rows:
     if X.ndim != 2:
         raise ValueError(_not_a_table(who, X.shape))
-    _refuse_complex(X.dtype, who)
+    if X.dtype.kind not in "fiub":
+        _numbers(X.data, "X", who)
     if X.format != "csr":
         X = X.tocsr()
     rows = _csr(X, who, n_features, look)
@@ -99,30 +122,65 @@ def _sparse_rows(X: Any, who: str, n_features: int, look: bool) -> Rows:
 def _csr(X: Any, who: str, n_features: int, look: bool) -> Rows:
     values, columns, starts = X.data, X.indices, X.indptr
     if columns.dtype.kind not in "iu" or starts.dtype.kind not in "iu":
-        raise ValueError(f"{who}: indices and indptr of sparse X must hold integers, got {columns.dtype} and {starts.dtype}.")
+        raise ValueError(
+            f"{who}: indices and indptr of sparse X must hold integers, got {columns.dtype} and {starts.dtype}."
+        )
     if len(values) != len(columns):
-        raise ValueError(f"{who}: data and indices of sparse X must be of one length, got {len(values)} and {len(columns)}.")
+        raise ValueError(
+            f"{who}: data and indices of sparse X must be of one length, got {len(values)} and {len(columns)}."
+        )
     if len(starts) != X.shape[0] + 1:
-        raise ValueError(f"{who}: indptr of sparse X must have {X.shape[0] + 1} entries for {X.shape[0]} rows, got {len(starts)}.")
+        raise ValueError(
+            f"{who}: indptr of sparse X must have {X.shape[0] + 1} entries for {X.shape[0]} rows, got {len(starts)}."
+        )
     if columns.dtype not in (np.int32, np.int64):
         columns = columns.astype(np.int64)
     starts = np.ascontiguousarray(starts.astype(np.int64, copy=False))
     return Rows.csr(
-        np.ascontiguousarray(_as_float(values)), np.ascontiguousarray(columns), starts, max(X.shape[1], n_features), look
+        np.ascontiguousarray(_numbers(values, "X", who)),
+        np.ascontiguousarray(columns),
+        starts,
+        max(X.shape[1], n_features),
+        look,
     )
 
 
 def _dense(X: Any, who: str) -> np.ndarray[Any, Any]:
-    array = X if type(X) is np.ndarray else _frame_values(X, who) if _is_frame(X) else np.asarray(X)
+    array = X if type(X) is np.ndarray else _frame_values(X, who) if _is_frame(X) else _array(X, "X", who)
     if array.ndim != 2:
         raise ValueError(_not_a_table(who, array.shape))
-    _refuse_complex(array.dtype, who)
-    if array.dtype.kind in "OUS":
+    return np.ascontiguousarray(_numbers(array, "X", who))
+
+
+def _array(values: Any, name: str, who: str) -> np.ndarray[Any, Any]:
+    """Lists and other array-likes; what has no regular shape is refused."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise ValueError(f"{who}: {name} must not be masked; fill what is missing first.")
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{who}: {name} must have rows of one length, got ragged ones.") from None
+
+
+def _numbers(array: np.ndarray[Any, Any], name: str, who: str) -> np.ndarray[Any, Any]:
+    """float32 or float64; text, dates, complex numbers and other things are refused."""
+    kind = array.dtype.kind
+    if kind in "fiub":
+        return _as_float(array)
+    if kind == "c":
+        raise ValueError(f"{who}: {name} must hold numbers: Complex data not supported, got {array.dtype}.")
+    if kind == "O":
+        for item in array.flat:
+            if isinstance(item, str | bytes):
+                raise ValueError(f"{who}: {name} must hold numbers, got the text {item!r}.")
+            if isinstance(item, complex | np.complexfloating):
+                raise ValueError(f"{who}: {name} must hold numbers: Complex data not supported, got {item!r}.")
         try:
-            array = array.astype(np.float64)
+            return array.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise type(error)(f"{who}: X must hold numbers: {error}.") from None
-    return np.ascontiguousarray(_as_float(array))
+            raise type(error)(f"{who}: {name} must hold numbers: {error}.") from None
+    example = f" such as {array.flat[0]!r}" if array.size else ""
+    raise ValueError(f"{who}: {name} must hold numbers, got {array.dtype}{example}.")
 
 
 def _as_float(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -147,27 +205,30 @@ def _is_sparse_frame(X: Any) -> bool:
 
 def _frame_values(X: Any, who: str) -> np.ndarray[Any, Any]:
     """The numbers of a pandas or polars frame; a column that holds anything else is named."""
-    array: np.ndarray[Any, Any] = X.to_numpy()
-    if array.dtype.kind in "fiub":
-        return array
-    columns = []
-    for name in X.columns:
-        column = X[name]
-        try:
-            columns.append(np.asarray(column.to_numpy(), dtype=np.float64))
-        except (TypeError, ValueError):
-            if hasattr(column, "isna") and column.isna().any() and column.dtype.kind in "iufb":
-                columns.append(column.to_numpy(dtype=np.float64, na_value=np.nan))
-                continue
-            raise ValueError(
-                f"{who}: column {name!r} of X must hold numbers, got {column.dtype}; encode it first."
-            ) from None
-    return np.column_stack(columns)
+    if all(map(_is_numeric, X.dtypes)):
+        array: np.ndarray[Any, Any] = X.to_numpy()
+        if array.dtype.kind in "fiub":
+            return array
+    return np.column_stack([_column_values(X, place, who) for place in range(len(X.columns))])
 
 
-def _refuse_complex(dtype: np.dtype[Any], who: str) -> None:
-    if dtype.kind == "c":
-        raise ValueError(f"{who}: Complex data not supported in X, got {dtype}.")
+def _is_numeric(dtype: Any) -> bool:
+    """Of a column in pandas or polars."""
+    if hasattr(dtype, "is_numeric"):
+        return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
+    return getattr(dtype, "kind", "O") in "fiub"
+
+
+def _column_values(X: Any, place: int, who: str) -> np.ndarray[Any, Any]:
+    column = X.iloc[:, place] if hasattr(X, "iloc") else X[X.columns[place]]
+    name = f"column {X.columns[place]!r} of X"
+    if _is_numeric(column.dtype):
+        if hasattr(column, "isna"):  # pandas, whose nullable numbers come as objects otherwise
+            return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        return _numbers(np.asarray(column.to_numpy()), name, who)
+    if column.dtype == object and not any(isinstance(value, str) for value in column):
+        return _numbers(np.asarray(column.to_numpy()), name, who)
+    raise ValueError(f"{who}: {name} must hold numbers, got {column.dtype}; encode it first.")
 
 
 def _not_a_table(who: str, shape: tuple[int, ...]) -> str:
@@ -196,11 +257,7 @@ def _refusal(rows: Rows, X: Any, who: str) -> str:
 
 def check_targets(y: Any, n_rows: int, who: str) -> Array:
     """Targets of a regression: finite numbers, one per row."""
-    values = as_column(y, who)
-    try:
-        values = np.ascontiguousarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{who}: y must hold numbers, got {values.dtype}.") from None
+    values = np.ascontiguousarray(_numbers(as_column(y, who), "y", who), dtype=np.float64)
     check_length(values, n_rows, "y", who)
     if not all_finite(values):
         bad = int(np.flatnonzero(~np.isfinite(values))[0])
@@ -217,7 +274,7 @@ def as_column(y: Any, who: str) -> np.ndarray[Any, Any]:
         raise ValueError(f"This {who} estimator requires y to be passed, but the target y is None.")
     if sparse.issparse(y):
         raise TypeError(f"{who}: y must be a dense array, got a sparse one.")
-    array = np.asarray(y)
+    array = _array(y, "y", who)
     if array.dtype.kind == "c":
         raise ValueError(f"{who}: Complex data not supported in y, got {array.dtype}.")
     if array.ndim == 2 and array.shape[1] == 1:
@@ -238,19 +295,14 @@ def as_column(y: Any, who: str) -> np.ndarray[Any, Any]:
 
 def check_length(values: np.ndarray[Any, Any], n_rows: int, name: str, who: str) -> None:
     if len(values) != n_rows:
-        raise ValueError(
-            f"{who}: {name} must have one entry per row, got {len(values)} for {n_rows} rows: inconsistent numbers of samples."
-        )
+        raise ValueError(f"{who}: {name} must have one entry per row, got {len(values)} for {n_rows} rows.")
 
 
 def check_weights(sample_weight: Any, n_rows: int, who: str) -> Array | None:
     """Row weights of at least 0, or None when all are 1."""
     if sample_weight is None:
         return None
-    try:
-        weight = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{who}: sample_weight must hold numbers.") from None
+    weight = _numbers(_array(sample_weight, "sample_weight", who), "sample_weight", who).astype(np.float64, copy=False)
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.ndim != 1:

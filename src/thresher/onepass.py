@@ -1,7 +1,8 @@
 """The low-level interface: rows, a learner and a state in, the state changed in place.
 
-Everything in the library that learns from rows goes through :meth:`Learner.learn`. Use it directly to embed the core: to feed rows
-from your own loop, to own the visiting order, or to keep the state where you like. Nothing here guesses, shuffles or copies.
+Everything in the library that learns from rows goes through :meth:`Learner.learn`. Use it directly to embed the core:
+to feed rows from your own loop, to own the visiting order, or to keep the state where you like. Nothing here guesses,
+shuffles or copies.
 
 1. :func:`rows` looks at a matrix once and returns rows that every pass trusts.
 2. :func:`learner` turns an estimator, used as a set of parameters, into its compiled update rule.
@@ -19,9 +20,9 @@ Examples
 >>> state = learner.new_state(n_features=2)
 >>> result = learner.learn(onepass.rows(X), y, state, order=np.array([2, 1, 0]))
 >>> result.n_mistakes
-1
+2
 >>> learner.scores(onepass.rows(X), state).shape
-(3, 2)
+(3, 1)
 >>> sorted(state.arrays)
 ['coef', 'n_mistakes', 'tally', 'variance']
 """
@@ -44,12 +45,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Learner", "PassResult", "Rows", "State", "learner", "loss_slope", "loss_value", "rows"]
 
-# Kept by the loop itself, for every learner: (rows, updates, loss, weight) of each output, and wrong predictions of the model.
+# Kept by the loop itself, for every learner: (rows, updates, loss, weight) of each output, and mistakes of the model.
 _BOOKS = (Field("tally", "tally", 0.0, "sum"), Field("n_mistakes", "model", 0.0, "sum"))
 
 
 class PassResult(NamedTuple):
-    """What one pass met, predicting each row before it learned from it. Sums over all passes are in ``state.arrays["tally"]``."""
+    """What one pass met, predicting each row before it learned from it. Sums over passes: ``state.arrays["tally"]``."""
 
     n_mistakes: int
     """Rows whose score had the wrong sign; 0 is not positive. Means nothing for regression."""
@@ -165,7 +166,12 @@ class Learner:
 
     def merge(self, start: State, states: Sequence[State], weights: Sequence[float]) -> State:
         """One state from those that shards reached from ``start``; see :func:`thresher._state.merge`."""
-        return _state.merge(start, states, weights, settle=self.settle, rebuild=self.rebuild)
+
+        def settle_all(together: Sequence[State]) -> None:
+            for state in together:
+                self.settle(state)
+
+        return _state.merge(start, states, weights, settle=settle_all, rebuild=self.rebuild)
 
 
 def rows(X: Any, *, n_features: int | None = None) -> Rows:

@@ -1,7 +1,8 @@
 """Models in files: one safetensors file of arrays with a JSON header, never pickle.
 
-A file holds data and names, no code. Loading looks the class up in the registry, checks every parameter by the class's own rules and every
-array by the fields its learner declares, and refuses anything else in one sentence, before native code sees it.
+A file holds data and names, no code. Loading looks the class up in the registry, checks every parameter by the class's
+own rules and every array by the fields its learner declares, and refuses anything else in one sentence, before native
+code sees it.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         raise ValueError(f"save_model: {name} is not an estimator of thresher.")
     if not hasattr(model, "state_"):
         raise ValueError(f"save_model: this {name} is not fitted yet; call fit or partial_fit first.")
-    tensors: dict[str, np.ndarray[Any, Any]] = {f"state/{k}": np.ascontiguousarray(a) for k, a in model.state_.arrays.items()}
+    tensors: dict[str, np.ndarray[Any, Any]] = {
+        f"state/{k}": np.ascontiguousarray(a) for k, a in model.state_.arrays.items()
+    }
     header = {
         "format": FORMAT,
         "version": __version__,

@@ -1,4 +1,4 @@
-"""Every estimator by a short name, derived from what each family exports: ``"arow"`` is :class:`~thresher.online.AROWClassifier`."""
+"""Every estimator by a short name, derived from what each family exports: ``"arow"`` is ``AROWClassifier``."""
 
 from __future__ import annotations
 

@@ -47,8 +47,8 @@ class _L1RDA(OnlineLinear):
 class L1RDAClassifier(_L1RDA, LinearClassifier):
     r"""Sparse linear classifier by regularised dual averaging: its zeros are exact, and survive ``partial_fit``.
 
-    The mean of all gradients so far decides: a feature whose mean gradient stays below ``alpha`` has weight zero, however the
-    stream was cut into batches. Choose it when the model must use few features and the data come once;
+    The mean of all gradients so far decides: a feature whose mean gradient stays below ``alpha`` has weight zero,
+    however the stream was cut into batches. Choose it when the model must use few features and the data come once;
     :class:`~thresher.online.AROWClassifier` when accuracy counts more than sparsity.
 
     After :math:`t` steps with mean gradient :math:`\bar g`,
@@ -57,7 +57,8 @@ class L1RDAClassifier(_L1RDA, LinearClassifier):
                   + \frac{1}{\eta_0\sqrt t}\Big(\frac12\|w\|^2 + \rho\|w\|_1\Big)
                 = -\frac{\mathrm{soft}\big(\bar g,\ \alpha + \rho/(\eta_0\sqrt t)\big)}{\kappa + 1/(\eta_0\sqrt t)},
 
-    with :math:`\kappa` = ``l2_weight``. :math:`\alpha > 0, \kappa > 0` is the elastic net, :math:`\alpha = 0` plain l2 dual averaging.
+    with :math:`\kappa` = ``l2_weight``. :math:`\alpha > 0, \kappa > 0` is the elastic net, :math:`\alpha = 0` plain l2
+    dual averaging.
 
     Parameters
     ----------
@@ -76,58 +77,21 @@ class L1RDAClassifier(_L1RDA, LinearClassifier):
         How much the pinball loss charges for margins above 1 (0 is the hinge loss).
     batch_size : int, default=1
         Rows of a mini-batch, whose mean gradient makes one step.
-    fit_intercept : bool, default=True
-        Learn a constant term, as the weight of one more feature.
+    <intercept>
     penalize_intercept : bool, default=False
         Penalise that weight like the others.
-    intercept_scaling : float, default=0.1
-        Value of the constant feature. 1 is the papers' form; on sparse rows a free constant that takes full steps drowns the
-        features, and 0.1 does not.
-    max_iter : int, default=5
-        Passes over the data in :meth:`fit`. :meth:`partial_fit` always makes one.
-    n_steps : int, optional
-        Instead of ``max_iter`` passes, that many mini-batches (:math:`T`).
-    tol : float, optional
-        Stop :meth:`fit` when a pass moves the weights by less (Euclidean norm). Never while they are all zero.
-    shuffle : bool, default=True
-        Visit the rows in a new random order on every pass of :meth:`fit` (blocks of rows, mixed in windows of 4,096).
-    class_weight : dict or "balanced", optional
-        Weights of the classes, multiplied into the row weights.
-    random_state : int, RandomState or Generator, optional
-        Source of the visiting orders.
-    n_jobs : int, optional
-        Threads over classes, when there are more than two.
+    <passes>
+    <classes>
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights, most of them exactly 0. One row when there are two classes.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        Constant terms.
-    classes_ : ndarray of shape (n_classes,)
-        Labels, sorted.
-    support_ : ndarray
-        Indices of the features in use.
-    n_iter_ : int
-        Passes made by the last :meth:`fit`.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when ``X`` had any.
-    n_samples_seen_ : int
-        Rows learned from, with repeats.
-    n_mistakes_ : int
-        How many of them were predicted wrongly before they were learned from.
-    progressive_loss_ : float
-        Their mean loss before they were learned from.
-    state_ : State
-        All that was learned (gradient sums and a count); what a checkpoint saves and shards merge.
+    <fitted classifier>
+    <fitted>
 
-    Notes
-    -----
-    Only the sum of gradients is stored; a weight is computed when a row asks for it. A row costs O(its stored values) and the model is
-    exact after every one. Any chunking into calls of :meth:`partial_fit` gives the same bits; with ``batch_size`` above 1 an
-    unfinished mini-batch waits in the state, and :meth:`fit` closes the last one with the rows it has.
+    Notes ----- Only the sum of gradients is stored; a weight is computed when a row asks for it. A row costs O(its
+    stored values) and the model is exact after every one. Any chunking into calls of :meth:`partial_fit` gives the same
+    bits; with ``batch_size`` above 1 an unfinished mini-batch waits in the state, and :meth:`fit` closes the last one
+    with the rows it has.
 
     References
     ----------
@@ -193,8 +157,8 @@ class L1RDAClassifier(_L1RDA, LinearClassifier):
 class L1RDARegressor(_L1RDA, LinearRegressor):
     r"""Sparse linear regression by regularised dual averaging; see :class:`L1RDAClassifier` for the equations.
 
-    The squared loss has gradients without a bound: steps overshoot while :math:`\sqrt t < \eta_0 \|x\|^2 / 2`. Scale features
-    and targets to about 1, or lower ``eta0``; weights that outgrow floating point are refused with advice.
+    The squared loss has gradients without a bound: steps overshoot while :math:`\sqrt t < \eta_0 \|x\|^2 / 2`. Scale
+    features and targets to about 1, or lower ``eta0``; weights that outgrow floating point are refused with advice.
 
     Parameters
     ----------
@@ -214,43 +178,15 @@ class L1RDARegressor(_L1RDA, LinearRegressor):
         Errors up to this size cost nothing, with ``loss="epsilon_insensitive"``.
     batch_size : int, default=1
         Rows of a mini-batch, whose mean gradient makes one step.
-    fit_intercept : bool, default=True
-        Learn a constant term, as the weight of one more feature.
+    <intercept>
     penalize_intercept : bool, default=False
         Penalise that weight like the others.
-    intercept_scaling : float, default=1.0
-        Value of the constant feature.
-    max_iter : int, default=5
-        Passes over the data in :meth:`fit`. :meth:`partial_fit` always makes one.
-    n_steps : int, optional
-        Instead of ``max_iter`` passes, that many mini-batches (:math:`T`).
-    tol : float, optional
-        Stop :meth:`fit` when a pass moves the weights by less (Euclidean norm). Never while they are all zero.
-    shuffle : bool, default=True
-        Visit the rows in a new random order on every pass of :meth:`fit` (blocks of rows, mixed in windows of 4,096).
-    random_state : int, RandomState or Generator, optional
-        Source of the visiting orders.
+    <passes>
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-        Weights, most of them exactly 0.
-    intercept_ : ndarray of shape (1,)
-        Constant term.
-    support_ : ndarray
-        Indices of the features in use.
-    n_iter_ : int
-        Passes made by the last :meth:`fit`.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when ``X`` had any.
-    n_samples_seen_ : int
-        Rows learned from, with repeats.
-    progressive_loss_ : float
-        Their mean loss before they were learned from.
-    state_ : State
-        All that was learned (gradient sums and a count); what a checkpoint saves and shards merge.
+    <fitted regressor>
+    <fitted>
 
     References
     ----------

@@ -16,9 +16,9 @@ from ..onepass import Learner
 class AROWClassifier(LinearClassifier):
     r"""Adaptive regularisation of weights: every weight carries a variance, the model's doubt about it.
 
-    A mistake moves the weights the model doubts most, and each update makes the features it saw more certain. Rare but telling
-    features therefore learn fast, which suits text and other sparse data, usually in a single pass. Noisy labels hurt less than in
-    learners that must fit every row. Choose :class:`PAClassifier` for half the memory,
+    A mistake moves the weights the model doubts most, and each update makes the features it saw more certain. Rare but
+    telling features therefore learn fast, which suits text and other sparse data, usually in a single pass. Noisy
+    labels hurt less than in learners that must fit every row. Choose :class:`PAClassifier` for half the memory,
     :class:`~thresher.dual_averaging.L1RDAClassifier` when the model must use few features.
 
     On a row with hinge loss :math:`\ell = 1 - y\,\mu^\top x > 0`,
@@ -38,59 +38,22 @@ class AROWClassifier(LinearClassifier):
     diagonal : {"drop", "precision"}, default="drop"
         What a diagonal covariance keeps of an update: the diagonal of the new :math:`\Sigma`, or that of the new
         :math:`\Sigma^{-1}`, which stays more doubtful.
-    fit_intercept : bool, default=True
-        Learn a constant term, as the weight of one more feature.
-    intercept_scaling : float, default=1.0
-        Value of that constant feature.
-    max_iter : int, default=1
-        Passes over the data in :meth:`fit`. :meth:`partial_fit` always makes one.
-    n_steps : int, optional
-        Instead of ``max_iter`` passes, visit that many rows.
-    tol : float, optional
-        Stop :meth:`fit` when a pass moves the weights by less (Euclidean norm). Never while they are all zero.
-    shuffle : bool, default=True
-        Visit the rows in a new random order on every pass of :meth:`fit` (blocks of rows, mixed in windows of 4,096).
-    class_weight : dict or "balanced", optional
-        Weights of the classes, multiplied into the row weights.
-    random_state : int, RandomState or Generator, optional
-        Source of the visiting orders.
-    n_jobs : int, optional
-        Threads over classes, when there are more than two.
+    <intercept>
+    <passes>
+    <classes>
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights :math:`\mu`. One row when there are two classes.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        Constant terms.
+    <fitted classifier>
     variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         The doubt about each weight: the diagonal of :math:`\Sigma`. It starts at 1 and only falls.
     covariance_ : ndarray of shape (1, n_features, n_features) or (n_classes, n_features, n_features)
         :math:`\Sigma`, with ``covariance="full"`` only.
-    classes_ : ndarray of shape (n_classes,)
-        Labels, sorted.
-    support_ : ndarray
-        Indices of the features in use.
-    n_iter_ : int
-        Passes made by the last :meth:`fit`.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when ``X`` had any.
-    n_samples_seen_ : int
-        Rows learned from, with repeats.
-    n_mistakes_ : int
-        How many of them were predicted wrongly before they were learned from.
-    progressive_loss_ : float
-        Their mean loss before they were learned from.
-    state_ : State
-        All that was learned; what a checkpoint saves and shards merge.
+    <fitted>
 
-    Notes
-    -----
-    A pass costs O(stored values) with a diagonal covariance. More than two classes are learned one against the rest. Any chunking
-    into calls of :meth:`partial_fit` gives the same bits. A row weight divides ``r`` for that row; a row given twice is not the same
-    as a row of weight two.
+    Notes ----- A pass costs O(stored values) with a diagonal covariance. More than two classes are learned one against
+    the rest. Any chunking into calls of :meth:`partial_fit` gives the same bits. A row weight divides ``r`` for that
+    row; a row given twice is not the same as a row of weight two.
 
     References
     ----------

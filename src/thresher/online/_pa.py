@@ -14,8 +14,8 @@ from ..onepass import Learner
 class PAClassifier(LinearClassifier):
     r"""Passive-aggressive classifier: the smallest change of the weights that repairs the row at hand.
 
-    A row that is classified with a margin of 1 changes nothing. Any other moves the weights just far enough, or as far as ``C``
-    lets it. First order, one number per feature, no step size to tune: a good first model for a stream. Choose
+    A row that is classified with a margin of 1 changes nothing. Any other moves the weights just far enough, or as far
+    as ``C`` lets it. First order, one number per feature, no step size to tune: a good first model for a stream. Choose
     :class:`AROWClassifier` when rare features matter or labels are noisy.
 
     With the hinge loss :math:`\ell = \max(0, 1 - y\,w^\top x)`, :math:`w \leftarrow w + \tau\,y\,x` where
@@ -27,54 +27,18 @@ class PAClassifier(LinearClassifier):
     Parameters
     ----------
     C : float, default=1.0
-        Aggressiveness (:math:`C` in [1]_): the largest step of variant I, the weight of the loss in variant II. Lower it when
-        labels are noisy. The hard variant does not use it.
+        Aggressiveness (:math:`C` in [1]_): the largest step of variant I, the weight of the loss in variant II. Lower
+        it when labels are noisy. The hard variant does not use it.
     variant : {"hard", "I", "II"}, default="I"
         PA, PA-I or PA-II of [1]_.
-    fit_intercept : bool, default=True
-        Learn a constant term, as the weight of one more feature.
-    intercept_scaling : float, default=0.1
-        Value of that constant feature. 1 is the papers' form; on sparse rows a constant that takes full steps drowns the
-        features, and 0.1 does not.
-    max_iter : int, default=5
-        Passes over the data in :meth:`fit`. :meth:`partial_fit` always makes one.
-    n_steps : int, optional
-        Instead of ``max_iter`` passes, visit that many rows.
-    tol : float, optional
-        Stop :meth:`fit` when a pass moves the weights by less (Euclidean norm). Never while they are all zero.
-    shuffle : bool, default=True
-        Visit the rows in a new random order on every pass of :meth:`fit` (blocks of rows, mixed in windows of 4,096).
-    class_weight : dict or "balanced", optional
-        Weights of the classes, multiplied into the row weights.
-    random_state : int, RandomState or Generator, optional
-        Source of the visiting orders.
-    n_jobs : int, optional
-        Threads over classes, when there are more than two.
+    <intercept>
+    <passes>
+    <classes>
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights. One row when there are two classes.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        Constant terms.
-    classes_ : ndarray of shape (n_classes,)
-        Labels, sorted.
-    support_ : ndarray
-        Indices of the features in use.
-    n_iter_ : int
-        Passes made by the last :meth:`fit`.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when ``X`` had any.
-    n_samples_seen_ : int
-        Rows learned from, with repeats.
-    n_mistakes_ : int
-        How many of them were predicted wrongly before they were learned from.
-    progressive_loss_ : float
-        Their mean loss before they were learned from.
-    state_ : State
-        All that was learned; what a checkpoint saves and shards merge.
+    <fitted classifier>
+    <fitted>
 
     Notes
     -----

@@ -48,8 +48,11 @@ class _Pegasos(OnlineLinear):
     def _inverse_alpha(self, n_features: int) -> tuple[float, Array | None]:
         if np.ndim(self.alpha) == 0:
             return 1.0 / float(self.alpha), None
-        alpha = np.asarray(self.alpha, dtype=np.float64)
         who = type(self).__name__
+        try:
+            alpha = np.asarray(self.alpha, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"{who}: alpha must be one number above 0 per feature, got {self.alpha!r}.") from None
         if len(alpha) != n_features:
             raise ValueError(
                 f"{who}: alpha must have one entry per feature, got {len(alpha)} for {n_features} features."
@@ -63,22 +66,23 @@ class _Pegasos(OnlineLinear):
 class PegasosClassifier(_Pegasos, LinearClassifier):
     r"""Linear support vector machine and its relatives, by stochastic subgradient steps.
 
-    Minimises :math:`\frac{\alpha}{2}\|w\|^2 + \frac1n\sum_i \ell(w^\top x_i, y_i)` with steps of length :math:`1/(\alpha t)`. The
-    model is dense: every feature that occurred has a weight. Choose :class:`~thresher.dual_averaging.L1RDAClassifier` for a sparse
-    one, :class:`~thresher.online.AROWClassifier` when there is no time to tune ``alpha``.
+    Minimises :math:`\frac{\alpha}{2}\|w\|^2 + \frac1n\sum_i \ell(w^\top x_i, y_i)` with steps of length
+    :math:`1/(\alpha t)`. The model is dense: every feature that occurred has a weight. Choose
+    :class:`~thresher.dual_averaging.L1RDAClassifier` for a sparse one, :class:`~thresher.online.AROWClassifier` when
+    there is no time to tune ``alpha``.
 
     .. math:: w \leftarrow \Big(1 - \frac1t\Big) w - \frac{1}{\alpha t}\, g_t, \qquad
               w \leftarrow \min\!\Big(1, \frac{R}{\|w\|}\Big) w, \qquad R^2 = \frac{c}{\alpha},
 
-    where :math:`g_t` is the mean subgradient of a mini-batch and :math:`c = \sup_m -\ell'(m)\,m` makes the ball the smallest of its
-    kind that is sure to hold the optimum: 1 for the hinge and pinball losses, 0.5 for the squared hinge and modified Huber losses,
-    0.278 for the logistic one.
+    where :math:`g_t` is the mean subgradient of a mini-batch and :math:`c = \sup_m -\ell'(m)\,m` makes the ball the
+    smallest of its kind that is sure to hold the optimum: 1 for the hinge and pinball losses, 0.5 for the squared hinge
+    and modified Huber losses, 0.278 for the logistic one.
 
     Parameters
     ----------
     alpha : float or array-like of shape (n_features,), default=1e-4
-        Strength of the penalty (:math:`\lambda` in [1]_ and [2]_). One value per feature gives coordinate-wise Pegasos: each weight
-        has its own penalty :math:`\frac{\alpha_j}{2} w_j^2`, and the projection uses the same metric.
+        Strength of the penalty (:math:`\lambda` in [1]_ and [2]_). One value per feature gives coordinate-wise Pegasos:
+        each weight has its own penalty :math:`\frac{\alpha_j}{2} w_j^2`, and the projection uses the same metric.
     loss : {"hinge", "squared_hinge", "pinball", "logistic", "modified_huber", "squared"}, default="hinge"
         ``"log_loss"`` and ``"squared_error"`` are accepted as well.
     tau : float, default=0.5
@@ -89,64 +93,27 @@ class PegasosClassifier(_Pegasos, LinearClassifier):
         Project into the ball. Without it this is plain stochastic gradient descent.
     average : bool, default=False
         Predict with the mean of all iterates instead of the last one: steadier, and what the theory speaks of.
-    fit_intercept : bool, default=True
-        Learn a constant term, as the weight of one more feature.
+    <intercept>
     penalize_intercept : bool, default=True
-        Penalise that weight like the others. A free one takes steps of :math:`1/(\alpha t)` without shrinkage, and is wild at
-        the start when ``alpha`` is small.
-    intercept_scaling : float, default=0.1
-        Value of the constant feature. 1 is the papers' form; on sparse rows a constant that takes full steps drowns the
-        features, and 0.1 does not.
-    max_iter : int, default=5
-        Passes over the data in :meth:`fit`. :meth:`partial_fit` always makes one.
-    n_steps : int, optional
-        Instead of ``max_iter`` passes, that many mini-batches (:math:`T`).
-    tol : float, optional
-        Stop :meth:`fit` when a pass moves the weights by less (Euclidean norm). Never while they are all zero.
-    shuffle : bool, default=True
-        Visit the rows in a new random order on every pass of :meth:`fit` (blocks of rows, mixed in windows of 4,096).
-    class_weight : dict or "balanced", optional
-        Weights of the classes, multiplied into the row weights.
-    random_state : int, RandomState or Generator, optional
-        Source of the visiting orders.
-    n_jobs : int, optional
-        Threads over classes, when there are more than two.
+        Penalise that weight like the others. A free one takes steps of :math:`1/(\alpha t)` without shrinkage, and is
+        wild at the start when ``alpha`` is small.
+    <passes>
+    <classes>
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights. One row when there are two classes.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        Constant terms.
-    classes_ : ndarray of shape (n_classes,)
-        Labels, sorted.
-    support_ : ndarray
-        Indices of the features in use.
-    n_iter_ : int
-        Passes made by the last :meth:`fit`.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when ``X`` had any.
-    n_samples_seen_ : int
-        Rows learned from, with repeats.
-    n_mistakes_ : int
-        How many of them were predicted wrongly before they were learned from.
-    progressive_loss_ : float
-        Their mean loss before they were learned from.
-    state_ : State
-        All that was learned; what a checkpoint saves and shards merge.
+    <fitted classifier>
+    <fitted>
 
-    Notes
-    -----
-    A row costs O(its stored values): weights are kept as ``scale * v``, so shrinking and projecting everything is one
-    multiplication. With ``batch_size`` above 1, :meth:`fit` closes the last mini-batch with the rows it has, while
-    :meth:`partial_fit` keeps an unfinished one for the next call; chunks at multiples of ``batch_size`` give the bits of one pass.
+    Notes ----- A row costs O(its stored values): weights are kept as ``scale * v``, so shrinking and projecting
+    everything is one multiplication. With ``batch_size`` above 1, :meth:`fit` closes the last mini-batch with the rows
+    it has, while :meth:`partial_fit` keeps an unfinished one for the next call; chunks at multiples of ``batch_size``
+    give the bits of one pass.
 
     References
     ----------
-    .. [1] S. Shalev-Shwartz, Y. Singer, N. Srebro and A. Cotter, "Pegasos: primal estimated sub-gradient solver for SVM",
-       Mathematical Programming 127, 2011.
+    .. [1] S. Shalev-Shwartz, Y. Singer, N. Srebro and A. Cotter, "Pegasos: primal estimated sub-gradient solver for
+       SVM", Mathematical Programming 127, 2011.
     .. [2] V. Jumutc, "Regularized and sparse stochastic learning algorithms for large-scale data", KU Leuven, 2016.
 
     Examples
@@ -201,10 +168,10 @@ class PegasosClassifier(_Pegasos, LinearClassifier):
 class PegasosRegressor(_Pegasos, LinearRegressor):
     r"""Linear regression by stochastic subgradient steps: least squares, epsilon-insensitive or quantile.
 
-    Minimises :math:`\frac{\alpha}{2}\|w\|^2 + \frac1n\sum_i \ell(w^\top x_i, y_i)` as :class:`PegasosClassifier` does. The radius of
-    the ball follows the targets seen so far, :math:`R^2 = \bar c / \alpha` with :math:`\bar c` the mean of
-    :math:`c(y) = \sup_p -\ell'(p, y)\,p` (:math:`y^2/4` for the squared loss), so that it never shuts out the optimum however large
-    the targets are. Scale the features: steps are long while :math:`\alpha t < \|x\|^2`.
+    Minimises :math:`\frac{\alpha}{2}\|w\|^2 + \frac1n\sum_i \ell(w^\top x_i, y_i)` as :class:`PegasosClassifier` does.
+    The radius of the ball follows the targets seen so far, :math:`R^2 = \bar c / \alpha` with :math:`\bar c` the mean
+    of :math:`c(y) = \sup_p -\ell'(p, y)\,p` (:math:`y^2/4` for the squared loss), so that it never shuts out the
+    optimum however large the targets are. Scale the features: steps are long while :math:`\alpha t < \|x\|^2`.
 
     Parameters
     ----------
@@ -222,43 +189,15 @@ class PegasosRegressor(_Pegasos, LinearRegressor):
         Project into the ball. Without it this is plain stochastic gradient descent.
     average : bool, default=False
         Predict with the mean of all iterates instead of the last one.
-    fit_intercept : bool, default=True
-        Learn a constant term, as the weight of one more feature.
+    <intercept>
     penalize_intercept : bool, default=True
         Penalise that weight like the others.
-    intercept_scaling : float, default=1.0
-        Value of the constant feature.
-    max_iter : int, default=5
-        Passes over the data in :meth:`fit`. :meth:`partial_fit` always makes one.
-    n_steps : int, optional
-        Instead of ``max_iter`` passes, that many mini-batches (:math:`T`).
-    tol : float, optional
-        Stop :meth:`fit` when a pass moves the weights by less (Euclidean norm). Never while they are all zero.
-    shuffle : bool, default=True
-        Visit the rows in a new random order on every pass of :meth:`fit` (blocks of rows, mixed in windows of 4,096).
-    random_state : int, RandomState or Generator, optional
-        Source of the visiting orders.
+    <passes>
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-        Weights.
-    intercept_ : ndarray of shape (1,)
-        Constant term.
-    support_ : ndarray
-        Indices of the features in use.
-    n_iter_ : int
-        Passes made by the last :meth:`fit`.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when ``X`` had any.
-    n_samples_seen_ : int
-        Rows learned from, with repeats.
-    progressive_loss_ : float
-        Their mean loss before they were learned from.
-    state_ : State
-        All that was learned; what a checkpoint saves and shards merge.
+    <fitted regressor>
+    <fitted>
 
     References
     ----------
@@ -289,7 +228,7 @@ class PegasosRegressor(_Pegasos, LinearRegressor):
         fit_intercept: bool = True,
         penalize_intercept: bool = True,
         intercept_scaling: float = 1.0,
-        max_iter: int = 5,
+        max_iter: int = 20,
         n_steps: int | None = None,
         tol: float | None = None,
         shuffle: bool = True,

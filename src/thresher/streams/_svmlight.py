@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import mmap
+import os
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -119,15 +121,15 @@ def read_svmlight(
     return text_format.join([piece])
 
 
-def write_svmlight(path: PathLike, X: Any, y: ArrayLike, *, zero_based: bool = False) -> None:
+def write_svmlight(path: PathLike | IO[bytes], X: Any, y: ArrayLike, *, zero_based: bool = False) -> None:
     """Write rows and targets as svmlight text.
 
     Every number is written as the shortest text that reads back as the same number, so nothing is lost.
 
     Parameters
     ----------
-    path : path-like
-        The file to write; an existing one is replaced.
+    path : path-like or binary file
+        The file to write; an existing one is replaced, an open one is written to where it stands.
     X : array-like or sparse array of shape (n_rows, n_features)
         Zeros of a dense array are left out; those stored in a sparse one are written.
     y : array-like of shape (n_rows,)
@@ -151,7 +153,7 @@ def write_svmlight(path: PathLike, X: Any, y: ArrayLike, *, zero_based: bool = F
     n_rows, width = rows.shape
     values_per_row = rows.nnz / max(n_rows, 1) if sparse.issparse(rows) else width
     step = max(1, int(_VALUES_PER_WRITE / max(values_per_row, 1)))
-    with open(path, "wb") as file:
+    with open(path, "wb") if isinstance(path, str | os.PathLike) else nullcontext(path) as file:
         for begin in range(0, n_rows, step):
             part, labels = sparse.csr_array(rows[begin : begin + step]), targets[begin : begin + step]
             starts = part.indptr.astype(np.int64)
