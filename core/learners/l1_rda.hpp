@@ -75,11 +75,11 @@ struct L1Rda {
     look_up();
   }
   void look_up() {
-    const double t = *n_steps, root = std::sqrt(t);
+    const double t = *n_steps, inertia = std::sqrt(t) / eta0;
     if (t == 0) return;
-    cut = alpha * t + rho * root / eta0;
-    scale = 1 / (l2_weight * t + root / eta0);
-    constant_scale = eta0 / root;
+    cut = alpha * t + rho * inertia;
+    scale = 1 / (l2_weight * t + inertia);
+    constant_scale = l2_weight == 0 ? scale : 1 / inertia;
   }
 };
 

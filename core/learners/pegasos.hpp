@@ -63,14 +63,15 @@ struct Pegasos {
   bool update(const Row& x, double y, double margin, double weight) {
     *pull_sum += weight * criterion.pull(y);
     ++*n_rows;
+    const Step next = step_ahead();
     const double slope = weight * criterion.slope(margin, y) / v.batch_size;
     if (slope != 0) {
-      const double gain = -slope / (*n_steps + 1), step = gain / next_scale();
+      const double gain = -slope * next.length;
       *cross += gain * (free_constant ? margin - x.bias * v[constant] : margin);
-      if (inverse_alphas) add(x, gain, step, [a = inverse_alphas](index_t j) { return a[j]; });
-      else add(x, gain, step, [a = inverse_alpha](index_t) { return a; });
+      if (inverse_alphas) add(x, gain, next.scale, [a = inverse_alphas](index_t j) { return a[j]; });
+      else add(x, gain, next.scale, [a = inverse_alpha](index_t) { return a; });
     }
-    if (v.row_completes_batch()) step_on();
+    if (v.row_completes_batch()) take(next);
     return slope != 0;
   }
 
@@ -80,7 +81,7 @@ struct Pegasos {
     v.scale_held(factor);
     *cross *= factor;
     *held_square *= factor * factor;
-    step_on();
+    take(step_ahead());
   }
   /// Scale 1, nothing held back, offset = -(sum of iterates).
   void settle() {
@@ -101,32 +102,36 @@ struct Pegasos {
   }
 
  private:
+  /// Step t: its length 1 / t, and the scale after (1 - 1/t) w; w = 0 before the first one, so nothing shrinks there.
+  struct Step { double length, scale; };
+  Step step_ahead() const {
+    const double length = 1 / (*n_steps + 1);
+    return {length, *n_steps == 0 ? *scale : *scale * (1 - length)};
+  }
   // A free constant is not scaled, so its own scales sum to the number of steps.
   double area_of(index_t j) const { return j == constant && free_constant ? *constant_area : *area; }
-  double next_scale() const { return *n_steps == 0 ? *scale : *scale * (1 - 1 / (*n_steps + 1)); }
 
   template <class Row, class InverseAlpha>
-  void add(const Row& x, double gain, double step, InverseAlpha inverse) {
+  void add(const Row& x, double gain, double next_scale, InverseAlpha inverse) {
+    const double step = gain / next_scale;
     // Growth of sum_j alpha_j held_j^2, taken before anything is added.
     const auto grows = [&](index_t j, double xj) { return xj * (2 * v.held(j) + step * inverse(j) * xj); };
-    *held_square += gain * next_scale() * (free_constant ? x.sum(grows, nothing) : x.sum(grows));
+    *held_square += gain * next_scale * (free_constant ? x.sum(grows, nothing) : x.sum(grows));
 
     const auto move = [&](double by, double lived) {  // `lived`: the area so far, which this change has no part in
-      return [&, by, lived](index_t j, double xj) {
-        v.add(j, by * inverse(j) * xj, lived);
-      };
+      return [&, by, lived](index_t j, double xj) { v.add(j, by * inverse(j) * xj, lived); };
     };
     if (free_constant) x.each(move(step, *area), move(gain, *constant_area));
     else x.each(move(step, *area));
   }
-  void step_on() {
-    const double decay = *n_steps == 0 ? 0 : 1 - 1 / (*n_steps + 1);
-    *scale = next_scale();
+  void take(const Step& next) {
+    const double decay = 1 - next.length;
+    *scale = next.scale;
     ++*n_steps;
     *square_norm = std::max(0.0, decay * decay * *square_norm + 2 * decay * *cross + *held_square);
     *cross = *held_square = 0;
-    const double ball = *pull_sum / *n_rows;
-    if (projection && *square_norm > ball) {
+    if (projection && *square_norm * *n_rows > *pull_sum) {
+      const double ball = *pull_sum / *n_rows;
       *scale *= std::sqrt(ball / *square_norm);
       *square_norm = ball;
     }

@@ -24,7 +24,8 @@ n_steps : int, optional
 tol : float, optional
     Stop :meth:`fit` when a pass moves the weights by less (Euclidean norm). Never while they are all zero.
 shuffle : bool, default={shuffle}
-    Visit the rows in a new random order on every pass of :meth:`fit` (blocks of rows, mixed in windows of 4,096).
+    Visit the rows in a new random order on every pass of :meth:`fit`: blocks of 64 rows, or single rows where they
+    come sorted by label.
 random_state : int, RandomState or Generator, optional
     Source of the visiting orders.""",
     "classes": """

@@ -105,7 +105,7 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         state = learner.new_state(rows.n_features, target.n_outputs)
         n_iter = 0
         before = None
-        for pieces in self._passes(rows.n_rows):
+        for pieces in self._passes(target):
             try:
                 for order in pieces:
                     self._learn(learner, state, rows, target, weight, order)
@@ -176,9 +176,12 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         self._weights_cache = None
         return self
 
-    def _passes(self, n_rows: int) -> Iterator[Iterator[NDArray[np.int64] | None]]:
-        budget = None if self.n_steps is None else self.n_steps * getattr(self, "batch_size", 1)
-        return _order.passes(n_rows, self.max_iter, budget, self.shuffle, self.random_state)
+    def _passes(self, target: Target) -> Iterator[Iterator[NDArray[np.int64] | None]]:
+        """The visiting orders of :meth:`fit`."""
+        n_rows = len(target.y)
+        n_visits = self.max_iter * n_rows if self.n_steps is None else self.n_steps * getattr(self, "batch_size", 1)
+        mixed = self.shuffle and _order.are_mixed(target.groups())
+        return _order.passes(n_rows, n_visits, self.shuffle, mixed, self.random_state)
 
     def _checked_learner(self, n_features: int) -> Learner:
         """The learner; rules are looked at again only when a parameter is another object than last time."""

@@ -21,6 +21,10 @@ class Target(NamedTuple):
     def n_outputs(self) -> int:
         return 1 if self.classes is None or len(self.classes) == 2 else len(self.classes)
 
+    def groups(self) -> Array:
+        """Codes that tell whether neighbouring rows are alike: classes, or which side of the mean a value lies on."""
+        return self.y if self.classes is not None else (self.y > self.y.mean()).astype(np.float64)
+
     def positive(self, output: int) -> float | None:
         """The code that an output learns against the rest."""
         return None if self.classes is None else 1.0 if len(self.classes) == 2 else float(output)
