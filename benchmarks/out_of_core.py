@@ -42,8 +42,8 @@ def run(quick: bool) -> list[Table]:
     megabytes = train.stat().st_size / 1e6
     title = f"Training from {megabytes:,.0f} MB of svmlight text, {n_rows:,} rows, one pass"
     notes = [
-        f"Best of {repeats} processes in turn; memory is their median; {n_test:,} rows held out.", f"{R_CHOSEN}: r = 1,
-        3 and 10 learn the first {CHOICE_ROWS:,} rows, then the one with the fewest mistakes goes on.",
+        f"Best of {repeats} processes in turn; memory is their median; {n_test:,} rows held out.",
+        f"{R_CHOSEN}: r = 1, 3 and 10 learn the first {CHOICE_ROWS:,} rows; the one with the fewest mistakes goes on.",
     ]
     return [_table(runs, title, [*notes, *skipped(missing)])]
 
