@@ -19,7 +19,15 @@ from rich.table import Table as RichTable
 
 _PACKAGES = ("thresher", "numpy", "scipy", "scikit-learn", "pandas", "river", "vowpalwabbit")
 _README = Path(__file__).with_name("README.md")
-_MARKED = re.compile(r"(<!-- figures: begin -->\n).*(<!-- figures: end -->\n)", re.DOTALL)
+_FRONT_PAGE = Path(__file__).parents[1] / "README.md"
+# The tables of the front page: section, which of its tables, which columns.
+_ON_FRONT_PAGE = (
+    ("passes", 0, ("learner", "sequential", "blocked shuffle", "held-out accuracy")),
+    ("fit", 0, ("estimator", "CPU ms", "SGDClassifier / it", "held-out accuracy")),
+    ("fit", 1, ("estimator", "CPU ms", "SGDClassifier / it", "held-out accuracy")),
+    ("one_row", 0, ("learner", "µs, d = 10^4", "µs, d = 10^7", "of SGD's")),
+    ("out_of_core", 0, ("learner", "CPU s", "held-out accuracy", "peak MB")),
+)
 
 
 @dataclass
@@ -36,6 +44,11 @@ class Table:
         lines += ["| " + " | ".join(self.columns) + " |", "| --- |" + " ---: |" * (len(self.columns) - 1)]
         lines += ["| " + " | ".join(row) + " |" for row in self.rows]
         return "\n".join([*lines, "", *(f"{note}\n" for note in self.notes)])
+
+    def only(self, columns: tuple[str, ...]) -> Table:
+        """The same with some of its columns."""
+        places = [self.columns.index(name) for name in columns]
+        return Table(self.title, list(columns), [[row[k] for k in places] for row in self.rows], self.notes[:1])
 
     def show(self, console: Console) -> None:
         shown = RichTable(title=self.title, title_justify="left", title_style="bold")
@@ -59,14 +72,23 @@ class Report:
         return asdict(self)
 
     def write_readme(self) -> None:
-        """Replace what stands between the markers of README.md."""
-        parts = [f"`{self.command}` on {'; '.join(self.machine)}.", ""]
+        """Replace what stands between the markers of benchmarks/README.md, and of the front page."""
+        where = f"`{self.command}` on {'; '.join(self.machine)}."
+        parts = [where, ""]
         for name, tables in self.sections.items():
             parts += [f"### {name}", "", *(table.markdown() for table in tables)]
-        text, found = _MARKED.subn(lambda m: m[1] + "\n" + "\n".join(parts) + m[2], _README.read_text())
-        if found != 1:
-            raise RuntimeError(f"{_README} must have one pair of markers, found {found}.")
-        _README.write_text(text)
+        _replace_marked(_README, "figures", "\n".join(parts))
+        chosen = [self.sections[name][place].only(columns).markdown() for name, place, columns in _ON_FRONT_PAGE]
+        how = "CPU time of one thread, best of 7. All tables, and how they are measured: [benchmarks](benchmarks/README.md)."
+        _replace_marked(_FRONT_PAGE, "speed", "\n".join([where, "", how, "", *chosen]))
+
+
+def _replace_marked(path: Path, name: str, text: str) -> None:
+    marked = re.compile(rf"(<!-- {name}: begin -->\n).*(<!-- {name}: end -->\n)", re.DOTALL)
+    page, found = marked.subn(lambda m: m[1] + "\n" + text + m[2], path.read_text())
+    if found != 1:
+        raise RuntimeError(f"{path} must have one pair of markers {name!r}, found {found}.")
+    path.write_text(page)
 
 
 def machine() -> list[str]:

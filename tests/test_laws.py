@@ -17,7 +17,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from thresher import onepass
-from thresher.dual_averaging import L1RDAClassifier
+from thresher.dual_averaging import L1RDAClassifier, L1RDARegressor
 from thresher.online import AROWClassifier, PAClassifier
 from thresher.persistence import load_model, save_model
 from thresher.stochastic import PegasosClassifier
@@ -708,3 +708,30 @@ def test_state_written_by_pickle_is_bytes_of_arrays_only():
     file = io.BytesIO()
     pickle.dump(model, file)
     assert len(file.getvalue()) < 5000
+
+
+def test_a_parameter_that_shapes_the_state_cannot_change_under_way():
+    X, y = rows_for(AROWClassifier())
+    model = first_batch(AROWClassifier(), X, y)
+    model.set_params(covariance="full")
+    for act in (lambda: model.partial_fit(X, y), lambda: model.predict(X), lambda: model.coef_):
+        with pytest.raises(ValueError, match=r"AROWClassifier: a parameter .* was changed"):
+            act()
+    model.set_params(covariance="diagonal").partial_fit(X, y)
+    assert model.set_params(covariance="full").fit(X, y).covariance_.shape[1:] == (X.shape[1], X.shape[1])
+
+
+@pytest.mark.parametrize("spare", [False, True])
+def test_a_batch_that_diverges_while_it_grows_is_undone(spare):
+    X, y = rows_for(L1RDARegressor())
+    model = first_batch(L1RDARegressor(), X, y)
+    if spare:  # room is there already, so nothing moves to new memory
+        model.partial_fit(sparse.csr_array((1, X.shape[1] + 1)), [0.0], grow=True)
+    before = {name: a.copy() for name, a in model.state_.arrays.items()}
+    wide = np.full((2, X.shape[1] + 3), 1e90)
+    with pytest.raises(FloatingPointError):
+        model.partial_fit(sparse.csr_array(wide), [1e250, 1e250], grow=True)
+    for name, a in before.items():
+        assert_array_equal(model.state_.arrays[name], a)
+    assert model.state_.sizes["weight"] == model.n_features_in_ + 1
+    model.predict(np.ones((1, model.n_features_in_)))

@@ -124,7 +124,7 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
             self._refuse_divergence(rows.n_rows - 1, None)
         _validation.commit_features(self, X, rows.n_features)
         self._commit_target(target)
-        self.state_, self.n_iter_ = state, n_iter
+        self.state_, self.n_iter_, self._learner_of_state = state, n_iter, learner
         self._weights_cache: Array | None = weights
         return self
 
@@ -150,7 +150,7 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         """
         first = not hasattr(self, "state_")
         rows = _validation.check_features(self, X, reset=first, grow=grow)
-        learner = self._checked_learner(rows.n_features)
+        learner = self._checked_learner(rows.n_features) if first else self._learner_now(rows.n_features)
         target = self._read_batch(y, rows.n_rows, classes, first)
         if getattr(self, "class_weight", None) == "balanced":
             raise ValueError(
@@ -159,8 +159,9 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
             )
         weight = self._weigh(_validation.check_weights(sample_weight, rows.n_rows, type(self).__name__), target)
         state = learner.new_state(rows.n_features, target.n_outputs) if first else self.state_
+        grows = rows.n_features + 1 > state.sizes["weight"]
+        put_back = state.remember(rows.columns) if learner.steep or grows else None
         state.grow(rows.n_features + 1)
-        put_back = state.remember(rows.columns) if learner.steep else None
         try:
             self._learn(learner, state, rows, target, weight, None)
         except FloatingPointError:
@@ -173,7 +174,7 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
             self.state_, self.n_iter_ = state, 1
         elif grow:
             _validation.commit_growth(self, X, rows.n_features)
-        self._weights_cache = None
+        self._weights_cache, self._learner_of_state = None, learner
         return self
 
     def _passes(self, target: Target) -> Iterator[Iterator[NDArray[np.int64] | None]]:
@@ -271,9 +272,18 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         rows = _validation.check_features(self, X, reset=False)
         return self._learner_now().scores(rows, self.state_, self._bias)
 
-    def _learner_now(self) -> Learner:
-        check_is_fitted(self)
-        return self._checked_learner(self.n_features_in_)
+    def _learner_now(self, n_features: int | None = None) -> Learner:
+        """The learner of a fitted model; its state must be of the learner's making."""
+        if "state_" not in self.__dict__:
+            check_is_fitted(self)
+        learner = self._checked_learner(self.n_features_in_ if n_features is None else n_features)
+        made_by = self.__dict__.get("_learner_of_state")
+        if learner is not made_by and [f.name for f in learner.fields()] != [f.name for f in self.state_.fields]:
+            raise ValueError(
+                f"{type(self).__name__}: a parameter that decides what is learned was changed since the fit; "
+                "set it back, or call fit."
+            )
+        return learner
 
     def _all_weights(self) -> Array:
         """Weights implied by the state, shape (n_outputs, n_features + 1); computed when asked for, then kept."""
@@ -316,7 +326,8 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         kept: dict[str, Any] = dict(super().__getstate__())
-        kept.pop("_learner_cache", None)  # compiled code is found again, not stored
+        for name in ("_learner_cache", "_learner_of_state"):  # compiled code is found again, not stored
+            kept.pop(name, None)
         return kept
 
     def __sklearn_tags__(self) -> Any:

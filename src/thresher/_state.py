@@ -86,6 +86,12 @@ class State:
                 buffer[...] = arrays[name]
         self._open()
 
+    @classmethod
+    def empty(cls, fields: Iterable[Field | Sequence[Any]], n_outputs: int, n_weights: int, **sizes: int) -> State:
+        """The state before the first row, of fields as a learner declares them."""
+        named = (f if isinstance(f, Field) else Field(*f) for f in fields)
+        return cls(named, n_outputs, {"weight": n_weights, **sizes})
+
     def _allocate(self, sizes: Mapping[str, int]) -> dict[str, Array]:
         """Fresh arrays; the columns of one block for fields that lie beside each other."""
         fresh = {f.name: f.block(self.n_outputs, sizes) for f in self.fields}
@@ -148,19 +154,22 @@ class State:
     def remember(self, columns: NDArray[Any] | None) -> Callable[[], None]:
         """Keep what rows with these columns may change (None: everything); the returned call puts it back.
 
-        O(number of columns), however many weights there are.
+        O(number of columns), however many weights there are. Undoes :meth:`grow`, too.
         """
-        kept: list[tuple[Array, Any, Array]] = []
+        sizes, buffers = dict(self.sizes), dict(self._buffers)
+        kept: list[tuple[str, Any, Array]] = []
         for f in self.fields:
-            array = self.arrays[f.name]
             where: Any = ...
             if f.axes == "weight" and columns is not None:
-                where = (slice(None), np.append(columns, self.sizes["weight"] - 1))
-            kept.append((array, where, array[where].copy()))
+                constant = sizes["weight"] - 1
+                where = (slice(None), np.append(columns[columns < constant], constant))
+            kept.append((f.name, where, self.arrays[f.name][where].copy()))
 
         def put_back() -> None:
-            for array, where, values in kept:
-                array[where] = values
+            self.sizes, self._buffers = sizes, buffers
+            self._open()
+            for name, where, values in kept:
+                self.arrays[name][where] = values
 
         return put_back
 
