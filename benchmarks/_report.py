@@ -79,7 +79,7 @@ class Report:
             parts += [f"### {name}", "", *(table.markdown() for table in tables)]
         _replace_marked(_README, "figures", "\n".join(parts))
         chosen = [self.sections[name][place].only(columns).markdown() for name, place, columns in _ON_FRONT_PAGE]
-        how = "CPU time of one thread, best of 7. All tables, and how they are measured: [benchmarks](benchmarks/README.md)."
+        how = "CPU time of one thread, best of 7. All tables and how they are made: [benchmarks](benchmarks/README.md)."
         _replace_marked(_FRONT_PAGE, "speed", "\n".join([where, "", how, "", *chosen]))
 
 
