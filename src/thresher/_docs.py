@@ -41,7 +41,7 @@ intercept_ : ndarray of shape (1,) or (n_classes,)
 classes_ : ndarray of shape (n_classes,)
     Labels, sorted.
 n_mistakes_ : int
-    How many rows were predicted wrongly before they were learned from.""",
+    How many rows were predicted wrongly (by the weights of the moment) before they were learned from.""",
     "fitted regressor": """
 coef_ : ndarray of shape (n_features,)
     Weights.
