@@ -54,7 +54,7 @@ struct PySource {
     Out<double> found;  // never a converted copy
     require(nb::try_cast(get(state, name), found, false), std::string("state array ") + name + " must be writable float64 in one piece");
     const auto is = [axes](const char* other) { return std::strcmp(axes, other) == 0; };
-    const index_t expected = is("") ? 1 : is("tally") ? 4 : is("weight") ? n_weights : n_weights * n_weights;
+    const index_t expected = is("") ? 1 : is("tally") ? 4 : is("weight") ? n_weights : is("weight weight") ? n_weights * n_weights : -1;
     require(static_cast<index_t>(found.shape(0)) == expected, std::string("state array ") + name + " has the wrong length");
     return found.data();
   }
@@ -73,7 +73,8 @@ struct PySource {
   const double* vector(const char* name) const {
     const nb::object given = get(params, name);
     if (given.is_none()) return nullptr;
-    auto found = nb::cast<In<double>>(given);
+    In<double> found;  // never a converted copy
+    require(nb::try_cast(given, found, false), std::string(name) + " must be float64 in one piece");
     require(static_cast<index_t>(found.shape(0)) == n_weights, std::string(name) + " must have one entry per weight");
     return found.data();
   }
@@ -93,12 +94,13 @@ struct PySource {
 template <class L>
 nb::tuple run_pass_of(const Rows& rows, double bias, In<double> y, std::optional<double> positive,
                       std::optional<In<double>> weight, std::optional<In<index_t>> order, nb::dict state, nb::dict params,
-                      std::optional<nb::ndarray<double, nb::ndim<1>, nb::device::cpu>> margins) {
+                      std::optional<nb::ndarray<double, nb::ndim<1>, nb::device::cpu>> margins, index_t begin) {
   rows.check();
   require(static_cast<index_t>(y.shape(0)) == rows.n_rows, "y and the rows differ in length");
   require(!weight || weight->shape(0) == y.shape(0), "weights and rows differ in length");
   Lesson lesson{y.data(), weight ? weight->data() : nullptr, order ? order->data() : nullptr,
-                order ? static_cast<index_t>(order->shape(0)) : rows.n_rows, positive.has_value(), positive.value_or(1)};
+                begin, order ? static_cast<index_t>(order->shape(0)) : rows.n_rows, positive.has_value(), positive.value_or(1)};
+  require(begin >= 0, "begin must not be negative");
   if (order) {
     bool inside = true;
     for (index_t t = 0; t < lesson.n_steps; ++t) inside &= lesson.order[t] >= 0 && lesson.order[t] < rows.n_rows;
@@ -115,7 +117,7 @@ nb::tuple run_pass_of(const Rows& rows, double bias, In<double> y, std::optional
       return run_pass(learner, x, bias, lesson, tally, margins ? margins->data() : nullptr, margins ? margins->stride(0) : 0);
     }, rows.any);
   }
-  return nb::make_tuple(r.n_mistakes, r.diverged);
+  return nb::make_tuple(r.n_mistakes, r.diverged, r.paused);
 }
 
 template <class L>
@@ -156,7 +158,7 @@ void bind_learner(nb::module_& m, const char* name, const char* what) {
   }, nb::arg("params"));
   c.def_static("run_pass", &run_pass_of<L>, nb::arg("rows"), nb::arg("bias"), nb::arg("y"), nb::arg("positive").none(),
                nb::arg("weight").none(), nb::arg("order").none(), nb::arg("state"), nb::arg("params"),
-               nb::arg("margins").noconvert().none());
+               nb::arg("margins").noconvert().none(), nb::arg("begin") = 0);
   c.def_static("scores", &scores_of<L>, nb::arg("rows"), nb::arg("bias"), nb::arg("state"), nb::arg("params"),
                nb::arg("out").noconvert());
   c.def_static("weights", &weights_of<L>, nb::arg("state"), nb::arg("params"), nb::arg("out").noconvert());

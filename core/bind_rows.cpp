@@ -9,8 +9,12 @@ using AnyArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 template <class Value>
 Rows dense(const AnyArray& X, bool look) {
   const DenseRows<Value> rows{static_cast<const Value*>(X.data()), static_cast<index_t>(X.shape(0)), static_cast<index_t>(X.shape(1))};
-  nb::gil_scoped_release nogil;
-  return {rows, look ? scan_values(rows) : Finding{}, rows.n_rows, rows.n_features, {}, nb::none(), {}};
+  Finding finding;
+  if (look) {
+    nb::gil_scoped_release nogil;
+    finding = scan_values(rows);
+  }
+  return {rows, finding, rows.n_rows, rows.n_features, {}, nb::none(), {}};
 }
 
 Rows dense_rows(const AnyArray& X, bool look) {
@@ -26,11 +30,14 @@ template <class Value, class Column>
 Rows csr(const AnyArray& values, const AnyArray& columns, const In<index_t>& starts, index_t n_features, bool look) {
   const CsrRows<Value, Column> rows{static_cast<const Value*>(values.data()), static_cast<const Column*>(columns.data()),
                                     starts.data(), static_cast<index_t>(starts.shape(0)) - 1, n_features};
-  nb::gil_scoped_release nogil;
-  Finding finding = scan_structure(rows, static_cast<index_t>(values.shape(0)));
-  if (look && (finding.fault == Fault::none || finding.fault == Fault::order)) {
-    const Finding values_finding = scan_values(rows);
-    if (values_finding.fault != Fault::none) finding = values_finding;
+  Finding finding;
+  {
+    nb::gil_scoped_release nogil;
+    finding = scan_structure(rows, static_cast<index_t>(values.shape(0)));
+    if (look && (finding.fault == Fault::none || finding.fault == Fault::order)) {
+      const Finding values_finding = scan_values(rows);
+      if (values_finding.fault != Fault::none) finding = values_finding;
+    }
   }
   return {rows, finding, rows.n_rows, n_features, {}, nb::none(), {}};
 }

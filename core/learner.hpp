@@ -6,8 +6,9 @@
 //   bool   update(const Row&, y, margin, weight)       one step; true when weights moved
 //   double loss(margin, y) const                       what it pays, for the progressive loss
 //   bool   sound() const                               whether what it keeps beside the weights is still finite
+//   bool   wants_settling() const                      whether settle() must come before the next row
 //   double weight(j) const                             the weight a prediction uses, j = n_features for the constant
-//   void   finish()                                    close an unfinished mini-batch, if it has such a thing
+//   void   finish(), settle(), rebuild()               if it has mini-batches, lazy state, derived state
 //
 // A Source hands over arrays and parameters by name; the core never asks where they come from. It offers
 //   double* array(name, axes)   double* pair(first, second)   n_weights   number(name)   flag(name)   vector(name)   loss()
@@ -26,6 +27,12 @@ struct Field {
   const char* merge;       // "sum" of changes | "mean" of changes | "precision" (a variance) | "weighted" | "derived"
   const char* by = "";     // for "weighted": the name of the variance that weighs it
   const char* beside = ""; // the field it is stored beside, entry by entry: two that are always read together share cache lines
+};
+
+/// A learner that is always sound and never lazy.
+struct Plain {
+  bool sound() const { return true; }
+  bool wants_settling() const { return false; }
 };
 
 /// For sums that leave the constant feature out.

@@ -17,6 +17,7 @@ struct Tally {
 struct PassResult {
   index_t n_mistakes = 0;   // wrong sign before the update; a score of exactly 0 is not positive
   index_t diverged = -1;    // step whose score was not finite; the pass stops there, before its update
+  index_t paused = -1;      // where to go on, once the state was settled as the learner wishes
 };
 
 /// The rows to visit, their targets and weights. `order` and `weight` may be null: row order, weight 1.
@@ -25,7 +26,7 @@ struct Lesson {
   const double* y;
   const double* weight;
   const index_t* order;
-  index_t n_steps;
+  index_t begin, n_steps;
   bool against_rest;
   double positive;
 
@@ -40,20 +41,20 @@ inline index_t rows_ahead(double row_bytes) {
 /// Visit rows[order[0]], rows[order[1]], ... ; predict each, then learn from it.
 ///
 /// The order comes from outside: shuffles, samples and mini-batches are data, so the core holds no random state and a
-/// pass can be replayed bit for bit. With `margins`, the score of step t before its update is written to margins[t * stride].
+/// pass can be replayed bit for bit. A learner may ask for a pause: settling costs O(d) and is the caller's to do. With `margins`, the score of step t before its update is written to margins[t * stride].
 template <class Learner, class Rows>
 PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesson& lesson, Tally& tally, double* margins,
                     index_t stride) {
   PassResult result;
   const index_t ahead = rows_ahead(rows.mean_bytes());
-  for (index_t t = 0; t < lesson.n_steps; ++t) {
+  for (index_t t = lesson.begin; t < lesson.n_steps; ++t) {
     const index_t i = lesson.order ? lesson.order[t] : t;
     if (lesson.order && t + ahead < lesson.n_steps) rows.prefetch(lesson.order[t + ahead]);
     const auto x = rows.row(i, bias);
     const double y = lesson.target(i), weight = lesson.weight ? lesson.weight[i] : 1.0;
     const double margin = learner.margin(x);
     if (margins) margins[t * stride] = margin;
-    const double paid = weight * learner.loss(margin, y);
+    const double paid = weight == 0 ? 0 : weight * learner.loss(margin, y);
     if (!std::isfinite(margin) || !std::isfinite(paid)) { result.diverged = t; break; }
     if (weight == 0) continue;  // an absent row advances no clock
     result.n_mistakes += (margin > 0) != (y > 0);
@@ -61,7 +62,8 @@ PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesso
     tally.loss_sum += paid;
     tally.weight_sum += weight;
     tally.n_updates += learner.update(x, y, margin, weight);
-    if (t + 1 == lesson.n_steps && !(std::isfinite(learner.margin(x)) && learner.sound())) result.diverged = t;  // nobody else would notice
+    if (!learner.sound() || (t + 1 == lesson.n_steps && !std::isfinite(learner.margin(x)))) { result.diverged = t; break; }
+    if (learner.wants_settling()) { result.paused = t + 1; break; }
   }
   return result;
 }

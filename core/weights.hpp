@@ -69,7 +69,7 @@ struct HeldBack {
     pending[j] += change;
     if (offset) pending_offset[j] += lived * change;
   }
-  bool row_completes_batch() { return ++*count == batch_size; }
+  bool row_completes_batch() { return ++*count >= batch_size; }
   double n_unfinished() const { return *count; }
   void next_batch() { *count = 0; ++*batch; }
   void scale_held(double factor) {

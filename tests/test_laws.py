@@ -7,6 +7,7 @@ import io
 import itertools
 import pickle
 import tracemalloc
+import warnings
 
 import joblib
 import numpy as np
@@ -15,12 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from thresher import onepass
 from thresher.dual_averaging import L1RDAClassifier, L1RDARegressor
 from thresher.online import AROWClassifier, PAClassifier
 from thresher.persistence import load_model, save_model
-from thresher.stochastic import PegasosClassifier
+from thresher.stochastic import PegasosClassifier, PegasosRegressor
 from variants import assert_same_bits, bits, first_batch, models, name_of, regresses, rows_for, with_params
 
 MODELS = models()
@@ -106,7 +108,6 @@ def test_fit_closes_the_last_mini_batch_with_the_rows_it_has(model):
             onwards,
             output=k,
             positive=None if regresses(model) else float(k),
-            intercept=model.intercept_scaling,
         )
     learner = onepass.learner(tail, X.shape[1])
     assert_allclose(learner5.weights(onwards), learner.weights(tail.state_), rtol=1e-11, atol=1e-13)
@@ -728,10 +729,82 @@ def test_a_batch_that_diverges_while_it_grows_is_undone(spare):
     if spare:  # room is there already, so nothing moves to new memory
         model.partial_fit(sparse.csr_array((1, X.shape[1] + 1)), [0.0], grow=True)
     before = {name: a.copy() for name, a in model.state_.arrays.items()}
-    wide = np.full((2, X.shape[1] + 3), 1e90)
+    wide = np.full((4, X.shape[1] + 3), 1e99)
     with pytest.raises(FloatingPointError):
-        model.partial_fit(sparse.csr_array(wide), [1e250, 1e250], grow=True)
+        model.partial_fit(sparse.csr_array(wide), [1e99] * 4, grow=True)
     for name, a in before.items():
         assert_array_equal(model.state_.arrays[name], a)
     assert model.state_.sizes["weight"] == model.n_features_in_ + 1
     model.predict(np.ones((1, model.n_features_in_)))
+
+
+def test_an_averaged_model_that_settles_in_a_refused_batch_is_put_back():
+    """Settling rewrites every weight, also those that the batch does not touch."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), rng.normal(size=30)
+    X[:, 2] = 0
+    for average in (False, True):
+        model = PegasosRegressor(average=average).partial_fit(sparse.csr_array(X), 1e3 * y)
+        before = model.state_.copy()
+        bad = sparse.csr_array(np.array([[0.0, 0.0, 1e99]] * 4))
+        with pytest.raises(FloatingPointError):
+            model.partial_fit(bad, [1e99, -1e99, 1e99, -1e99])
+        assert_same_bits(model.state_, before)
+
+
+def test_parameters_that_change_under_way_take_effect_or_are_refused():
+    X, y = rows_for(L1RDAClassifier())
+    model = first_batch(L1RDAClassifier(alpha=1e-4), X, y)
+    assert model.coef_.any()
+    model.set_params(alpha=100.0)
+    assert not model.coef_.any()  # a weight is a function of the state and the parameters
+    assert not model.coef_.flags.writeable
+    pegasos = first_batch(PegasosClassifier(alpha=1e-6), X, y).set_params(alpha=10.0).partial_fit(X, y)
+    view = pegasos.state_.view(0)
+    assert_allclose(view["square_norm"][0], 10.0 * np.sum((view["scale"] * view["coef"]) ** 2), rtol=1e-8)
+    for before, after in (
+        ({"penalize_intercept": True}, {"penalize_intercept": False}),
+        ({"batch_size": 8}, {"batch_size": 4}),
+    ):
+        model = first_batch(PegasosClassifier(**before), X[:13], y[:13], y)
+        with pytest.raises(ValueError, match="was changed since the fit"):
+            model.set_params(**after).partial_fit(X, y)
+
+
+def test_a_grown_model_reads_rows_of_any_width_and_survives_a_file(tmp_path):
+    X, y = rows_for(PAClassifier())
+    model = PAClassifier()
+    model.partial_fit(sparse.csr_array(X[:, :4]), y, classes=np.unique(y), grow=True)
+    model.partial_fit(sparse.csr_array(X), y, grow=True)
+    wide = np.hstack([X, np.ones((len(X), 2))])
+    save_model(model, tmp_path / "m")
+    for again in (model, load_model(tmp_path / "m")):
+        assert_array_equal(again.predict(sparse.csr_array(wide)), again.predict(X))
+        narrow = again.decision_function(sparse.csr_array(X[:, :4]))
+        assert_allclose(narrow, again.decision_function(X * (np.arange(X.shape[1]) < 4)), rtol=1e-12, atol=1e-14)
+
+
+def test_a_fit_that_came_to_nothing_says_so():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 5))
+    with pytest.warns(ConvergenceWarning, match=r"PegasosRegressor: a constant would predict better.*larger alpha"):
+        PegasosRegressor(random_state=0).fit(X, X[:, 0])
+    with pytest.warns(ConvergenceWarning, match=r"L1RDAClassifier: no feature is in use"):
+        L1RDAClassifier(alpha=100.0).fit(X, X[:, 0] > 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PegasosRegressor(alpha=0.01, random_state=0).fit(X, X[:, 0])
+
+
+@pytest.mark.parametrize("model", [AROWClassifier(), AROWClassifier(diagonal="precision")], ids=name_of)
+def test_a_weight_as_good_as_nothing_changes_nothing(model):
+    X, y = rows_for(model)
+    model = first_batch(model, X, y)
+    before = bits(model.state_)["variance"]
+    model.partial_fit(X[:1], y[:1], sample_weight=[1e-310])
+    assert bits(model.state_)["variance"] == before
+
+
+def test_a_row_of_weight_0_is_absent_whatever_its_target():
+    model = L1RDARegressor().partial_fit([[1.0], [1.0]], [1.0, 1e99], sample_weight=[1.0, 0.0])
+    assert model.n_samples_seen_ == 1

@@ -342,7 +342,7 @@ class Shrinking:
         return state.arrays["scale"] * state.arrays["v"]
 
     def settle(self, state):
-        state.arrays["v"] *= state.arrays["scale"]
+        state.arrays["v"][...] *= state.arrays["scale"]
         state.arrays["scale"][...] = 1
 
     def rebuild(self, state):

@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "../learner.hpp"
@@ -15,7 +16,7 @@ namespace thresher {
 ///
 /// Kept to a diagonal there are two rules: `drop` takes the diagonal of the first form, `precision` that of the second.
 /// A row weight divides r.   Crammer, Kulesza & Dredze, NIPS 2009, Fig. 1.
-struct ArowDiagonal {
+struct ArowDiagonal : Plain {
   struct Belief { double mean, variance; };
   Belief* belief;
   double r;
@@ -34,7 +35,6 @@ struct ArowDiagonal {
     return x.sum([&](index_t j, double xj) { return belief[j].mean * xj; });
   }
   double weight(index_t j) const { return belief[j].mean; }
-  bool sound() const { return true; }
   double loss(double margin, double y) const { return Hinge().value(margin, y); }
 
   template <class Row>
@@ -42,7 +42,9 @@ struct ArowDiagonal {
     const double l = loss(margin, y);
     if (l == 0) return false;
     const double spread = x.sum([&](index_t j, double xj) { return belief[j].variance * xj * xj; });  // x' Sigma x
-    const double inertia = r / weight, beta = 1 / (spread + inertia), step = l * beta * y;
+    const double inertia = r / weight;
+    if (!std::isfinite(inertia)) return false;  // a weight as good as 0
+    const double beta = 1 / (spread + inertia), step = l * beta * y;
     if (precision) {
       x.each([&](index_t j, double xj) {
         const double sx = belief[j].variance * xj;
@@ -61,7 +63,7 @@ struct ArowDiagonal {
 };
 
 /// The same with the whole covariance: O(non-zeros d + d^2) an update.
-struct ArowFull {
+struct ArowFull : Plain {
   double *coef, *covariance;
   double r;
   index_t n;
@@ -79,7 +81,6 @@ struct ArowFull {
   template <class Row>
   double margin(const Row& x) const { return x.dot(coef); }
   double weight(index_t j) const { return coef[j]; }
-  bool sound() const { return true; }
   double loss(double margin, double y) const { return Hinge().value(margin, y); }
 
   template <class Row>

@@ -16,7 +16,7 @@ namespace thresher {
 /// after every step. A free constant feature has no penalty: w = -eta0 G / sqrt(t).
 /// Xiao, JMLR 11 (2010), Algorithm 1; rho as in Yang (2011), eq. 3.14.
 template <class Sums>
-struct L1Rda {
+struct L1Rda : Plain {
   Sums gradient_sum;
   double* n_steps;
   double alpha, eta0, rho, l2_weight;
@@ -47,7 +47,6 @@ struct L1Rda {
   double weight(index_t j) const {
     return j == constant && free_constant ? -constant_scale * gradient_sum[j] : -scale * soft_threshold(gradient_sum[j], cut);
   }
-  bool sound() const { return true; }
   double loss(double margin, double y) const { return criterion.value(margin, y); }
 
   template <class Row>

@@ -12,7 +12,7 @@ namespace thresher {
 ///     w += tau y x      tau = l / |x|^2 (hard)  |  min(C, l / |x|^2) (I)  |  l / (|x|^2 + 1 / (2 C)) (II)
 ///
 /// A row weight multiplies C.   Crammer et al., JMLR 7 (2006), Fig. 1.
-struct Pa {
+struct Pa : Plain {
   double* coef;
   double C;  // infinite for the hard variant
   bool squared;
@@ -25,7 +25,6 @@ struct Pa {
   template <class Row>
   double margin(const Row& x) const { return x.dot(coef); }
   double weight(index_t j) const { return coef[j]; }
-  bool sound() const { return true; }
   double loss(double margin, double y) const { return Hinge().value(margin, y); }
 
   template <class Row>

@@ -25,6 +25,7 @@ struct Pegasos {
   bool projection, free_constant;
   index_t constant;
   const Loss& criterion;
+  bool crowded = false;  // the scale shrank so far that digits would be lost
 
   template <class Source>
   static std::vector<Field> fields(const Source& s) {
@@ -56,6 +57,7 @@ struct Pegasos {
     if (!v.offset || *n_steps == 0) return iterate(j);
     return (area_of(j) * v[j] - v.offset_at(j)) / *n_steps;
   }
+  bool wants_settling() const { return crowded; }
   bool sound() const { return std::isfinite(*held_square) && std::isfinite(*square_norm); }
   double loss(double margin, double y) const { return criterion.value(margin, y); }
 
@@ -93,12 +95,14 @@ struct Pegasos {
     }
     *scale = 1;
     *area = *constant_area = 0;
+    crowded = false;
   }
   /// The norm of merged weights.
   void rebuild() {
     *square_norm = 0;
     for (index_t j = 0; j <= constant; ++j)
-      if (!(j == constant && free_constant)) *square_norm += v[j] * v[j] / (inverse_alphas ? inverse_alphas[j] : inverse_alpha);
+      if (!(j == constant && free_constant))
+        *square_norm += iterate(j) * iterate(j) / (inverse_alphas ? inverse_alphas[j] : inverse_alpha);
   }
 
  private:
@@ -115,8 +119,8 @@ struct Pegasos {
   void add(const Row& x, double gain, double next_scale, InverseAlpha inverse) {
     const double step = gain / next_scale;
     // Growth of sum_j alpha_j held_j^2, taken before anything is added.
-    const auto grows = [&](index_t j, double xj) { return xj * (2 * v.held(j) + step * inverse(j) * xj); };
-    *held_square += gain * next_scale * (free_constant ? x.sum(grows, nothing) : x.sum(grows));
+    const auto grows = [&](index_t j, double xj) { return xj * (2 * next_scale * v.held(j) + gain * inverse(j) * xj); };
+    *held_square += gain * (free_constant ? x.sum(grows, nothing) : x.sum(grows));
 
     const auto move = [&](double by, double lived) {  // `lived`: the area so far, which this change has no part in
       return [&, by, lived](index_t j, double xj) { v.add(j, by * inverse(j) * xj, lived); };
@@ -130,16 +134,19 @@ struct Pegasos {
     ++*n_steps;
     *square_norm = std::max(0.0, decay * decay * *square_norm + 2 * decay * *cross + *held_square);
     *cross = *held_square = 0;
+    if (!std::isfinite(*square_norm)) return;  // no longer sound
+    double factor = 1;
     if (projection && *square_norm * *n_rows > *pull_sum) {
       const double ball = *pull_sum / *n_rows;
-      *scale *= std::sqrt(ball / *square_norm);
+      factor = std::sqrt(ball / *square_norm);
+      *scale *= factor;
       *square_norm = ball;
     }
     v.next_batch();
     *area += *scale;
     ++*constant_area;
-    // O(d), after many projections or never: before the scale leaves the range of doubles, or area v - offset its precision.
-    if (*scale < 1e-150 || (v.offset && *scale * *n_steps < 1e-2 * *area)) settle();
+    // After strong or many projections: before the scale leaves the range of doubles, or area v - offset its precision.
+    crowded = *scale < 1e-150 || (v.offset && (factor < 0.1 || *scale * *n_steps < 1e-2 * *area));
   }
 };
 

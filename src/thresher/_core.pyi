@@ -38,7 +38,8 @@ class CoreLearner:
         state: dict[str, NDArray[np.float64]],
         params: dict[str, Any],
         margins: NDArray[np.float64] | None,
-    ) -> tuple[int, int]: ...
+        begin: int = 0,
+    ) -> tuple[int, int, int]: ...
     @staticmethod
     def scores(
         rows: Rows, bias: float, state: dict[str, NDArray[np.float64]], params: dict[str, Any], out: NDArray[np.float64]

@@ -58,6 +58,8 @@ feature_names_in_ : ndarray of str
     Names of the features, when ``X`` had any.
 n_samples_seen_ : int
     Rows learned from, with repeats.
+n_updates_ : int
+    Steps that moved weights.
 progressive_loss_ : float
     Their mean loss before they were learned from.
 state_ : State

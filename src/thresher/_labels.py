@@ -85,7 +85,8 @@ def encode(y: Any, classes: Labels, who: str) -> Array:
         known = np.zeros(len(labels), dtype=bool)
     if not np.all(known):
         stranger = np.asarray(labels)[~np.asarray(known)][0]
-        raise ValueError(f"{who}: y must hold labels among classes {list(classes)!r}, got {stranger!r}.")
+        stranger = stranger.item() if isinstance(stranger, np.generic) else stranger
+        raise ValueError(f"{who}: y must hold labels among classes {classes.tolist()!r}, got {stranger!r}.")
     return codes.astype(np.float64)
 
 
@@ -117,7 +118,7 @@ def class_factors(class_weight: Any, classes: Labels, codes: Array, who: str) ->
         for label, weight in class_weight.items():
             place = np.flatnonzero(classes == label)
             if not len(place):
-                raise ValueError(f"{who}: class_weight must name classes among {list(classes)!r}, got {label!r}.")
+                raise ValueError(f"{who}: class_weight must name classes among {classes.tolist()!r}, got {label!r}.")
             if not non_negative.holds(weight):
                 raise ValueError(
                     f"{who}: class_weight must hold numbers of at least 0, got {weight!r} for class {label!r}."

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from . import _docs, _order, _validation
-from ._core import Rows, all_finite
+from ._core import Rows, all_finite, loss_value
 from ._params import (
     Rule,
     at_least,
@@ -27,7 +30,7 @@ from ._params import (
     seed,
 )
 from ._scores import ReadsClasses, ReadsValues, Target
-from ._state import Array, State
+from ._state import Array, Memory, State
 from .onepass import Learner
 
 _CHUNK = 4096  # rows that all outputs learn before the next ones are read, while they are still in cache
@@ -55,6 +58,7 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         "n_features_in_",
         "feature_names_in_",
         "n_iter_",
+        "_grown",
     )  # beside state_, what a file keeps
 
     fit_intercept: bool
@@ -125,7 +129,9 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         _validation.commit_features(self, X, rows.n_features)
         self._commit_target(target)
         self.state_, self.n_iter_, self._learner_of_state = state, n_iter, learner
-        self._weights_cache: Array | None = weights
+        self._weights_cache: tuple[Learner, Array] | None = (learner, weights)
+        self._grown = False
+        self._look_back(rows, target)
         return self
 
     def partial_fit(
@@ -159,14 +165,15 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
             )
         weight = self._weigh(_validation.check_weights(sample_weight, rows.n_rows, type(self).__name__), target)
         state = learner.new_state(rows.n_features, target.n_outputs) if first else self.state_
-        grows = rows.n_features + 1 > state.sizes["weight"]
-        put_back = state.remember(rows.columns) if learner.steep or grows else None
+        if not first:
+            self._adapt_to(learner)
+        memory = state.remember(rows.columns) if learner.steep or rows.n_features + 1 > state.sizes["weight"] else None
         state.grow(rows.n_features + 1)
         try:
-            self._learn(learner, state, rows, target, weight, None)
+            self._learn(learner, state, rows, target, weight, None, memory)
         except FloatingPointError:
-            if put_back is not None:
-                put_back()
+            if memory is not None:
+                memory.put_back()
             raise
         if first:
             _validation.commit_features(self, X, rows.n_features)
@@ -175,6 +182,7 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         elif grow:
             _validation.commit_growth(self, X, rows.n_features)
         self._weights_cache, self._learner_of_state = None, learner
+        self._grown = grow or self.__dict__.get("_grown", False)
         return self
 
     def _passes(self, target: Target) -> Iterator[Iterator[NDArray[np.int64] | None]]:
@@ -192,13 +200,10 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
             learner: Learner = cached[2]
             return learner
         check_params(self, self._param_rules)
-        learner = self._learner(n_features)
+        bias = float(self.intercept_scaling) if self.fit_intercept else 0.0
+        learner = replace(self._learner(n_features), intercept=bias)
         self._learner_cache = (n_features, now, learner)
         return learner
-
-    @property
-    def _bias(self) -> float:
-        return float(self.intercept_scaling) if self.fit_intercept else 0.0
 
     def _learn(
         self,
@@ -208,22 +213,16 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         target: Target,
         weight: Array | None,
         order: NDArray[np.int64] | None,
+        memory: Memory | None = None,
     ) -> None:
         """One pass of every output."""
-        if state.n_outputs == 1:
-            result = learner.learn(
-                rows,
-                target.y,
-                state,
-                order=order,
-                sample_weight=weight,
-                intercept=self._bias,
-                positive=target.positive(0),
-            )
-            state.views[0]["n_mistakes"][0] += result.n_mistakes
-            self._refuse_divergence(result.diverged, order)
-        else:
+        if state.n_outputs > 1:
             self._learn_together(learner, state, rows, target, weight, order)
+            return
+        result = learner.learn(
+            rows, target.y, state, order=order, sample_weight=weight, positive=target.positive(0), memory=memory
+        )
+        self._refuse_divergence(result.diverged, order)
 
     def _learn_together(
         self,
@@ -245,17 +244,23 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
                 margins = np.empty((state.n_outputs, len(chunk)))
 
                 def learn_one(k: int, chunk: NDArray[np.int64] = chunk, margins: Array = margins) -> int:
+                    positive, scores = target.positive(k), margins[k]
                     return learner.learn(
-                        rows, target.y, state, order=chunk, sample_weight=weight, intercept=self._bias,
-                        positive=target.positive(k), output=k, margins=margins[k],
-                    ).diverged  # fmt: skip
+                        rows,
+                        target.y,
+                        state,
+                        order=chunk,
+                        sample_weight=weight,
+                        positive=positive,
+                        output=k,
+                        margins=scores,
+                    ).diverged
 
                 for diverged in run(learn_one, range(state.n_outputs)):
                     self._refuse_divergence(diverged, chunk)
                 present = slice(None) if weight is None else weight[chunk] != 0
-                state.views[0]["n_mistakes"][0] += np.count_nonzero(
-                    margins[:, present].argmax(axis=0) != target.y[chunk[present]]
-                )
+                wrong = margins[:, present].argmax(axis=0) != target.y[chunk[present]]
+                state.views[0]["n_mistakes"][0] += np.count_nonzero(wrong)
 
     def _refuse_divergence(self, step: int, order: NDArray[np.int64] | None) -> None:
         if step >= 0:
@@ -265,43 +270,66 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
                 + (" or take smaller steps (a smaller eta0)." if hasattr(self, "eta0") else ".")
             )
 
+    def _look_back(self, rows: Rows, target: Target) -> None:
+        """Say so when a fit came to nothing."""
+        if not self.support_.size:
+            warnings.warn(
+                f"{type(self).__name__}: no feature is in use, all weights are 0; a smaller alpha keeps more of them.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
     # --- reading ----------------------------------------------------------------------------------------------------
 
     def _scores(self, X: Any) -> Array:
-        check_is_fitted(self)
-        rows = _validation.check_features(self, X, reset=False)
-        return self._learner_now().scores(rows, self.state_, self._bias)
+        learner = self._learner_now()
+        rows = _validation.check_features(self, X, reset=False, any_width=self.__dict__.get("_grown", False))
+        return learner.scores(rows, self.state_)
 
     def _learner_now(self, n_features: int | None = None) -> Learner:
         """The learner of a fitted model; its state must be of the learner's making."""
         if "state_" not in self.__dict__:
             check_is_fitted(self)
         learner = self._checked_learner(self.n_features_in_ if n_features is None else n_features)
-        made_by = self.__dict__.get("_learner_of_state")
-        if learner is not made_by and [f.name for f in learner.fields()] != [f.name for f in self.state_.fields]:
+        made_by: Learner | None = self.__dict__.get("_learner_of_state")
+        if learner is not made_by and not self._can_continue(learner, made_by):
             raise ValueError(
                 f"{type(self).__name__}: a parameter that decides what is learned was changed since the fit; "
                 "set it back, or call fit."
             )
         return learner
 
+    def _can_continue(self, learner: Learner, made_by: Learner | None) -> bool:
+        if [f.name for f in learner.fields()] != [f.name for f in self.state_.fields]:
+            return False
+        if made_by is None:
+            return True
+        unfinished = self.state_.arrays["count"].any() if "count" in self.state_.arrays else False
+        same_batches = learner.params.get("batch_size") == made_by.params.get("batch_size")
+        return learner.continues(made_by) and (same_batches or not unfinished)
+
+    def _adapt_to(self, learner: Learner) -> None:
+        """Recompute what the state derived from parameters that changed under way."""
+        made_by: Learner | None = self.__dict__.get("_learner_of_state")
+        if made_by is not None and learner is not made_by and not _same_params(learner.params, made_by.params):
+            learner.rebuild(self.state_)
+
     def _all_weights(self) -> Array:
         """Weights implied by the state, shape (n_outputs, n_features + 1); computed when asked for, then kept."""
-        if not hasattr(self, "state_"):
-            check_is_fitted(self)
-        if self._weights_cache is None:
-            self._weights_cache = self._learner_now().weights(self.state_)
-        return self._weights_cache
+        learner = self._learner_now()
+        if self._weights_cache is None or self._weights_cache[0] is not learner:
+            self._weights_cache = (learner, learner.weights(self.state_))
+        return self._weights_cache[1]
 
     @property
     def coef_(self) -> Array:
         """Weights of the features."""
-        return self._shape_weights(self._all_weights()[:, :-1])
+        return read_only(self._shape_weights(self._all_weights()[:, :-1]))
 
     @property
     def intercept_(self) -> Array:
         """Constant terms."""
-        return self._all_weights()[:, -1] * self._bias
+        return self._all_weights()[:, -1] * self._learner_now().intercept
 
     @property
     def support_(self) -> NDArray[np.intp]:
@@ -313,6 +341,12 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         """Rows learned from so far, with repeats; rows of weight 0 do not count."""
         check_is_fitted(self)
         return int(self.state_.arrays["tally"][0, 0])
+
+    @property
+    def n_updates_(self) -> int:
+        """Steps so far that moved weights, over all outputs."""
+        check_is_fitted(self)
+        return int(self.state_.arrays["tally"][:, 1].sum())
 
     @property
     def progressive_loss_(self) -> float:
@@ -380,6 +414,27 @@ class LinearRegressor(ReadsValues, OnlineLinear):
         """
         return super().partial_fit(X, y, None, sample_weight, grow=grow)
 
+    def _look_back(self, rows: Rows, target: Target) -> None:
+        """Say so when constants would predict better: steps were too long for the data."""
+        super()._look_back(rows, target)
+        learner = self._learner_now()
+        name, tau, epsilon = (learner.params[key] for key in ("loss", "tau", "epsilon"))
+        some = np.linspace(0, rows.n_rows - 1, min(rows.n_rows, 200)).astype(np.int64)
+        y, p = target.y[some], learner.scores(rows, self.state_)[some, 0]
+        constant = y.mean() if name == "squared" else np.quantile(y, tau if name == "quantile" else 0.5)
+
+        def paid(predicted: Array) -> float:
+            return sum(loss_value(name, a, b, tau, epsilon) for a, b in zip(predicted, y, strict=True))
+
+        if paid(p) > 2 * paid(np.full(len(y), constant)) > 0:
+            steps = "a smaller eta0" if hasattr(self, "eta0") else "a larger alpha, such as 1e-2, or more passes"
+            warnings.warn(
+                f"{type(self).__name__}: a constant would predict better; steps were too long for these features: "
+                f"scale them to about 1, or take shorter steps ({steps}).",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
     def predict(self, X: Any) -> Array:
         """The value of each row."""
         values: Array = self._scores(X)[:, 0]
@@ -392,6 +447,16 @@ class LinearRegressor(ReadsValues, OnlineLinear):
 
 def _same(a: Any, b: Any) -> bool:
     return a is b
+
+
+def _same_params(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    return a.keys() == b.keys() and all(a[k] is b[k] or (not isinstance(a[k], np.ndarray) and a[k] == b[k]) for k in a)
+
+
+def read_only(weights: Array) -> Array:
+    view = weights.view()
+    view.flags.writeable = False
+    return view
 
 
 def _n_workers(n_jobs: int | None, n_outputs: int) -> int:

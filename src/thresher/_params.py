@@ -19,11 +19,16 @@ class Rule(NamedTuple):
 
 
 def _number(v: Any) -> bool:
-    return isinstance(v, Real) and not isinstance(v, (bool, np.bool_)) and math.isfinite(v)
+    if not isinstance(v, Real) or isinstance(v, (bool, np.bool_)):
+        return False
+    try:
+        return math.isfinite(v)
+    except OverflowError:  # an integer beyond all floats
+        return False
 
 
 def _integer(v: Any) -> bool:
-    return isinstance(v, Integral) and not isinstance(v, bool)
+    return isinstance(v, Integral) and not isinstance(v, bool) and abs(int(v)) < 2**62
 
 
 positive = Rule("a number above 0", lambda v: _number(v) and v > 0)

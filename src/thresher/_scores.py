@@ -51,7 +51,7 @@ class ReadsClasses(ClassifierMixin):  # type: ignore[misc]
             known = self.classes_
             if classes is not None and not np.array_equal(known, _labels.check_classes(classes, who)):
                 raise ValueError(
-                    f"{who}: classes must be those of the first call, {list(known)!r}, got {list(classes)!r}."
+                    f"{who}: classes must be those of the first call, {known.tolist()!r}, got {list(classes)!r}."
                 )
         codes = _labels.encode(y, known, who)
         _validation.check_length(codes, n_rows, "y", who)
@@ -79,10 +79,6 @@ class ReadsClasses(ClassifierMixin):  # type: ignore[misc]
         winner = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         labels: np.ndarray[Any, Any] = self.classes_[winner]
         return labels
-
-    @staticmethod
-    def _count_mistakes(margins: Array, codes: Array) -> int:
-        return int(np.count_nonzero(margins.argmax(axis=1) != codes))
 
 
 class ReadsValues(RegressorMixin):  # type: ignore[misc]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -92,17 +93,21 @@ class State:
         named = (f if isinstance(f, Field) else Field(*f) for f in fields)
         return cls(named, n_outputs, {"weight": n_weights, **sizes})
 
-    def _allocate(self, sizes: Mapping[str, int]) -> dict[str, Array]:
+    def _allocate(self, sizes: Mapping[str, int], fields: Iterable[Field] | None = None) -> dict[str, Array]:
         """Fresh arrays; the columns of one block for fields that lie beside each other."""
-        fresh = {f.name: f.block(self.n_outputs, sizes) for f in self.fields}
-        for f in self.fields:
+        fresh: dict[str, Array] = {}
+        for f in self.fields if fields is None else fields:
             if f.beside:
-                block = np.stack([fresh[f.beside], fresh[f.name]], axis=-1)
+                block = np.empty((*fresh[f.beside].shape, 2))
+                block[..., 0] = fresh[f.beside]
+                block[..., 1] = f.initial
                 fresh[f.beside], fresh[f.name] = block[..., 0], block[..., 1]
+            else:
+                fresh[f.name] = f.block(self.n_outputs, sizes)
         return fresh
 
     def _open(self) -> None:
-        self.arrays = {f.name: self._window(f) for f in self.fields}
+        self.arrays = MappingProxyType({f.name: self._window(f) for f in self.fields})  # written to, never replaced
         # What one pass may write to: for each output its arrays, flat.
         self.views = [
             {name: a[min(k, len(a) - 1)].reshape(-1) for name, a in self.arrays.items()} for k in range(self.n_outputs)
@@ -124,24 +129,25 @@ class State:
         old = self.sizes.get("weight", n_weights)
         if n_weights <= old:
             return
-        self.sizes["weight"] = n_weights
+        sizes, buffers = {**self.sizes, "weight": n_weights}, dict(self._buffers)
         vectors = [f for f in self.fields if f.axes == "weight"]
-        if any(self._buffers[f.name].shape[1] < n_weights for f in vectors):
-            before, self._buffers = self._buffers, self._allocate({**self.sizes, "weight": max(n_weights, 2 * old)})
-            for f in vectors:
-                self._buffers[f.name][:, :old] = before[f.name][:, :old]
-            self._buffers.update((f.name, before[f.name]) for f in self.fields if f.axes != "weight")
-        for f in vectors:
-            buffer = self._buffers[f.name]
-            buffer[:, n_weights - 1] = buffer[:, old - 1]
-            buffer[:, old - 1 : n_weights - 1] = f.initial
+        if any(buffers[f.name].shape[1] < n_weights for f in vectors):
+            roomy = self._allocate({**sizes, "weight": max(n_weights, 2 * old)}, vectors)
+            for name, buffer in roomy.items():
+                buffer[:, :old] = buffers[name][:, :old]
+            buffers.update(roomy)
         for f in self.fields:
             axes = f.axes.split()
             if "weight" in axes and len(axes) > 1:
-                grown = f.block(self.n_outputs, self.sizes)
-                kept = [np.r_[: old - 1, n_weights - 1] if a == "weight" else np.arange(self.sizes[a]) for a in axes]
-                grown[np.ix_(np.arange(self.n_outputs), *kept)] = self._buffers[f.name]
-                self._buffers[f.name] = grown
+                grown = f.block(self.n_outputs, sizes)
+                kept = [np.r_[: old - 1, n_weights - 1] if a == "weight" else np.arange(sizes[a]) for a in axes]
+                grown[np.ix_(np.arange(self.n_outputs), *kept)] = buffers[f.name]
+                buffers[f.name] = grown
+        for f in vectors:
+            buffer = buffers[f.name]
+            buffer[:, n_weights - 1] = buffer[:, old - 1]
+            buffer[:, old - 1 : n_weights - 1] = f.initial
+        self.sizes, self._buffers = sizes, buffers
         self._open()
 
     def copy(self) -> State:
@@ -151,27 +157,9 @@ class State:
         """Hold other values instead, of other sizes if need be."""
         self.__init__(self.fields, self.n_outputs, sizes, arrays)  # type: ignore[misc]
 
-    def remember(self, columns: NDArray[Any] | None) -> Callable[[], None]:
-        """Keep what rows with these columns may change (None: everything); the returned call puts it back.
-
-        O(number of columns), however many weights there are. Undoes :meth:`grow`, too.
-        """
-        sizes, buffers = dict(self.sizes), dict(self._buffers)
-        kept: list[tuple[str, Any, Array]] = []
-        for f in self.fields:
-            where: Any = ...
-            if f.axes == "weight" and columns is not None:
-                constant = sizes["weight"] - 1
-                where = (slice(None), np.append(columns[columns < constant], constant))
-            kept.append((f.name, where, self.arrays[f.name][where].copy()))
-
-        def put_back() -> None:
-            self.sizes, self._buffers = sizes, buffers
-            self._open()
-            for name, where, values in kept:
-                self.arrays[name][where] = values
-
-        return put_back
+    def remember(self, columns: NDArray[Any] | None) -> Memory:
+        """Keep what rows with these columns may change (None: everything), to put it back if they are refused."""
+        return Memory(self, columns)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"fields": self.fields, "n_outputs": self.n_outputs, "sizes": self.sizes,
@@ -179,6 +167,40 @@ class State:
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
         self.__init__(**saved)  # type: ignore[misc]
+
+
+class Memory:
+    """What a state was before a batch: O(columns of the batch), however many weights there are.
+
+    Settling changes all weights, so :meth:`widen` must come before it. Growth is undone, too.
+    """
+
+    def __init__(self, state: State, columns: NDArray[Any] | None) -> None:
+        self._state = state
+        self._sizes, self._buffers = dict(state.sizes), dict(state._buffers)
+        self._all: dict[str, Array] = {}
+        self._kept: list[tuple[str, Any, Array]] = []
+        for f in state.fields:
+            where: Any = ...
+            if f.axes == "weight" and columns is not None:
+                constant = self._sizes["weight"] - 1
+                where = (slice(None), np.append(columns[columns < constant], constant))
+            self._kept.append((f.name, where, state.arrays[f.name][where].copy()))
+
+    def widen(self) -> None:
+        """Keep everything, for what changes more than the columns of the batch."""
+        if not self._all:
+            n = self._sizes.get("weight", 0)
+            self._all = {f.name: self._buffers[f.name][:, :n].copy() for f in self._state.fields if f.axes == "weight"}
+
+    def put_back(self) -> None:
+        state = self._state
+        state.sizes, state._buffers = self._sizes, self._buffers
+        state._open()
+        for name, values in self._all.items():
+            state.arrays[name][...] = values
+        for name, where, values in self._kept:
+            state.arrays[name][where] = values
 
 
 def merge(

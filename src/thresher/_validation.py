@@ -14,17 +14,21 @@ from sklearn.utils.validation import validate_data
 from ._core import Rows, all_finite
 from ._state import Array
 
+HUGE = 1e100  # as in core/scan.hpp: beyond it, a product of three numbers could leave the range of doubles
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 # --- features -------------------------------------------------------------------------------------------------------
 
 
-def check_features(estimator: Any, X: Any, *, reset: bool, grow: bool = False, look: bool = True) -> Rows:
+def check_features(
+    estimator: Any, X: Any, *, reset: bool, grow: bool = False, any_width: bool = False, look: bool = True
+) -> Rows:
     """The rows of ``X``. Changes nothing on the estimator: see :func:`commit_features`.
 
-    With ``grow``, rows may be wider or narrower than the model was so far. Without ``look``, the caller promises that a
-    pass over all rows looks at the values, and calls :func:`refuse_values` when it meets a score that is not finite.
+    With ``grow``, rows may be wider or narrower than the model was so far; with ``any_width``, too, but the model stays
+    as it is. Without ``look``, the caller promises that a pass over all rows looks at the values, and calls
+    :func:`refuse_values` when it meets a score that is not finite.
     """
     who = type(estimator).__name__
     if reset:
@@ -35,9 +39,16 @@ def check_features(estimator: Any, X: Any, *, reset: bool, grow: bool = False, l
             _check_growing_names(estimator, X, who)
         else:  # names and their order, in scikit-learn's words
             validate_data(estimator, X, reset=False, skip_check_array=True)
-    rows = as_rows(X, who, n_features=expected if grow else None)
+    if any_width and hasattr(X, "shape") and len(X.shape) == 2 and X.shape[1] > expected and not _is_frame(X):
+        X = (X.tocsr() if sparse.issparse(X) else X)[
+            :, :expected
+        ]  # features that no batch has shown yet count for nothing
+    rows = as_rows(X, who, n_features=expected if grow or any_width else None)
     if rows.n_features != expected and not grow:
-        raise ValueError(f"X has {rows.n_features} features, but {who} is expecting {expected} features as input.")
+        raise ValueError(
+            f"X has {rows.n_features} features, but {who} is expecting {expected} features as input; "
+            "partial_fit(..., grow=True) takes batches of any width."
+        )
     return rows
 
 
@@ -136,6 +147,8 @@ def _csr(X: Any, who: str, n_features: int, look: bool) -> Rows:
     if columns.dtype not in (np.int32, np.int64):
         columns = columns.astype(np.int64)
     starts = np.ascontiguousarray(starts.astype(np.int64, copy=False))
+    if 0 <= starts.max() == starts[-1] < len(columns):  # what lies behind the last row is nobody's
+        values, columns = values[: starts[-1]], columns[: starts[-1]]
     return Rows.csr(
         np.ascontiguousarray(_numbers(values, "X", who)),
         np.ascontiguousarray(columns),
@@ -246,7 +259,7 @@ def _refusal(rows: Rows, X: Any, who: str) -> str:
         if np.isfinite(value):
             return f"{who}: X must hold numbers up to 1e100 in size, got {value} in row {row}, column {where}."
         what = "NaN" if np.isnan(value) else "infinity" if value > 0 else "-infinity"
-        return f"{who}: X must hold finite numbers, got {what} in row {row}, column {where}: Input X contains {what}."
+        return f"{who}: X must hold finite numbers, got {what} in row {row}, column {where}."
     if rows.fault == "range":
         return f"{who}: column indices of sparse X must lie in 0 ... {rows.n_features - 1}, got {column} in row {row}."
     return f"{who}: indptr of sparse X must start at 0 and never fall or exceed its data, got {value:.0f} at row {row}."
@@ -263,6 +276,9 @@ def check_targets(y: Any, n_rows: int, who: str) -> Array:
         bad = int(np.flatnonzero(~np.isfinite(values))[0])
         what = "NaN" if np.isnan(values[bad]) else "infinity"
         raise ValueError(f"{who}: y must hold finite numbers, got {values[bad]} in row {bad}: Input y contains {what}.")
+    if np.abs(values).max(initial=0.0) > HUGE:
+        bad = int(np.abs(values).argmax())
+        raise ValueError(f"{who}: y must hold numbers up to 1e100 in size, got {values[bad]} in row {bad}.")
     return values
 
 
@@ -309,7 +325,8 @@ def check_weights(sample_weight: Any, n_rows: int, who: str) -> Array | None:
         raise ValueError(f"{who}: Sample weights must be 1D array or scalar, got an array of shape {weight.shape}.")
     check_length(weight, n_rows, "sample_weight", who)
     weight = np.ascontiguousarray(weight)
-    if not all_finite(weight) or (weight < 0).any():
-        bad = int(np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))[0])
-        raise ValueError(f"{who}: sample_weight must hold numbers of at least 0, got {weight[bad]} in row {bad}.")
+    sane = (weight >= 0) & (weight <= HUGE)
+    if not sane.all():
+        bad = int(np.flatnonzero(~sane)[0])
+        raise ValueError(f"{who}: sample_weight must hold numbers from 0 to 1e100, got {weight[bad]} in row {bad}.")
     return weight

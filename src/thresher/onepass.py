@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from . import _state, _validation
 from ._core import Rows, loss_slope, loss_value
-from ._state import Array, Field, State
+from ._state import Array, Field, Memory, State
 
 if TYPE_CHECKING:
     from ._core import CoreLearner  # what all compiled learners offer; there is no such class at run time
@@ -50,7 +50,11 @@ _BOOKS = (Field("tally", "tally", 0.0, "sum"), Field("n_mistakes", "model", 0.0,
 
 
 class PassResult(NamedTuple):
-    """What one pass met, predicting each row before it learned from it. Sums over passes: ``state.arrays["tally"]``."""
+    """What one pass met, predicting each row before it learned from it.
+
+    Sums over all passes are in the state: ``tally`` holds rows, updates, weighted loss and weight of each output,
+    ``n_mistakes`` the mistakes of a model of one output.
+    """
 
     n_mistakes: int
     """Rows whose score had the wrong sign; 0 is not positive. Means nothing for regression."""
@@ -68,15 +72,22 @@ class Learner:
         One of the compiled learners.
     params : dict
         All its parameters, by the core's names.
+    intercept : float, default=1.0
+        Value of the constant feature; 0 for none. From :func:`learner` it is the estimator's.
     """
 
     core: type[CoreLearner]
     params: dict[str, Any]
+    intercept: float = 1.0
 
     @property
     def steep(self) -> bool:
         """Whether its loss has slopes without a bound, so that weights may outgrow floating point."""
         return self.params.get("loss") in ("squared", "squared_hinge")
+
+    def continues(self, other: Learner) -> bool:
+        """Whether it can go on with a state that ``other`` made, as far as parameters tell."""
+        return self.core is other.core and self.params.get("free_constant") == other.params.get("free_constant")
 
     def fields(self) -> list[Field]:
         """The arrays that make up its state."""
@@ -98,10 +109,10 @@ class Learner:
         *,
         order: NDArray[np.int64] | None = None,
         sample_weight: Array | None = None,
-        intercept: float = 1.0,
         positive: float | None = None,
         output: int = 0,
         margins: Array | None = None,
+        memory: Memory | None = None,
     ) -> PassResult:
         """One pass: predict each row, then learn from it; ``state`` changes in place.
 
@@ -116,30 +127,45 @@ class Learner:
             Rows to visit, in this order; repeats are allowed. All rows as they stand when not given.
         sample_weight : ndarray of float64, shape (n_rows,), optional
             Weights of at least 0. A row of weight 0 is absent.
-        intercept : float, default=1.0
-            Value of the constant feature; 0 for none.
         positive : float, optional
             Learn this code of ``y`` against the rest.
         output : int, default=0
             The output of the state to train.
         margins : ndarray of float64, shape (n_steps,), optional
             Receives the score of every step before its update.
+        memory : Memory, optional
+            From ``state.remember``: told before anything but the columns of ``rows`` changes.
 
         Returns
         -------
         PassResult
         """
-        return PassResult(
-            *self.core.run_pass(
-                rows, intercept, y, positive, sample_weight, order, state.views[output], self.params, margins
+        if not isinstance(rows, Rows):
+            raise TypeError(f"learn: rows must come from onepass.rows, got {type(rows).__name__}.")
+        if rows.n_features + 1 != state.sizes["weight"]:
+            raise ValueError(f"learn: the rows have {rows.n_features} features, the state {state.sizes['weight'] - 1}.")
+        view, y = state.views[output], np.ascontiguousarray(y, dtype=np.float64)
+        n_mistakes, begin = 0, 0
+        while True:
+            mistakes, diverged, paused = self.core.run_pass(
+                rows, self.intercept, y, positive, sample_weight, order, view, self.params, margins, begin
             )
-        )
+            n_mistakes += mistakes
+            if paused < 0:
+                break
+            if memory is not None:
+                memory.widen()
+            self.core.settle(view, self.params, state.sizes["weight"])
+            begin = paused
+        if state.n_outputs == 1:
+            view["n_mistakes"][0] += n_mistakes
+        return PassResult(n_mistakes, diverged)
 
-    def scores(self, rows: Rows, state: State, intercept: float = 1.0) -> Array:
+    def scores(self, rows: Rows, state: State) -> Array:
         """Scores of shape ``(n_rows, n_outputs)``; O(non-zeros), however many features there are."""
         out = np.empty((rows.n_rows, state.n_outputs))
         for k in range(state.n_outputs):
-            self.core.scores(rows, intercept, state.views[k], self.params, out[:, k])
+            self.core.scores(rows, self.intercept, state.views[k], self.params, out[:, k])
         return out
 
     def weights(self, state: State) -> Array:
@@ -165,7 +191,21 @@ class Learner:
             self.core.rebuild(view, self.params, state.sizes["weight"])
 
     def merge(self, start: State, states: Sequence[State], weights: Sequence[float]) -> State:
-        """One state from those that shards reached from ``start``; see :func:`thresher._state.merge`."""
+        """One state from those that shards reached from a common ``start``.
+
+        Sums (gradients, counts) add up their changes, precisions of second-order learners add up and weigh the means,
+        and all other weights average their changes. What the shards share at the start counts once; their order leaves
+        no trace. Shards learned from iterates of their own, so the result is not that of one pass over all rows.
+
+        Parameters
+        ----------
+        start : State
+            What every shard began with: a copy of it, ``start.copy()``.
+        states : sequence of State
+            Where they arrived.
+        weights : sequence of float
+            The share of each shard in averages, for example its number of rows.
+        """
 
         def settle_all(together: Sequence[State]) -> None:
             for state in together:
@@ -176,6 +216,8 @@ class Learner:
 
 def rows(X: Any, *, n_features: int | None = None) -> Rows:
     """Look at a matrix once, and wrap it for the core without a copy where its form allows.
+
+    Passes trust what was seen: do not change the matrix while its rows are in use.
 
     Parameters
     ----------
@@ -189,5 +231,7 @@ def rows(X: Any, *, n_features: int | None = None) -> Rows:
 
 def learner(estimator: Any, n_features: int) -> Learner:
     """The compiled update rule of an estimator, with the estimator's parameters, checked."""
+    if not hasattr(estimator, "_checked_learner"):
+        raise TypeError(f"learner: estimator must be a linear estimator of thresher, got {estimator!r}.")
     checked: Learner = estimator._checked_learner(n_features)
     return checked

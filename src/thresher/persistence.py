@@ -64,6 +64,10 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         "n_outputs": model.state_.n_outputs,
         "sizes": model.state_.sizes,
     }
+    if Path(path).is_dir():
+        raise IsADirectoryError(f"save_model: {os.fspath(path)} is a folder; name a file in it.")
+    if not Path(path).absolute().parent.is_dir():
+        raise FileNotFoundError(f"save_model: the folder of {os.fspath(path)} does not exist.")
     _write_whole(Path(path), safetensors.numpy.save(tensors, metadata={"thresher": json.dumps(header)}))
 
 
@@ -79,6 +83,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     estimator
     """
     where = Path(path).name
+    if Path(path).is_dir():
+        raise ValueError(f"{where}: this is a folder, not a model file.")
     try:
         with safetensors.safe_open(path, framework="numpy") as file:
             header = json.loads((file.metadata() or {})["thresher"])
@@ -88,52 +94,60 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     except (KeyError, TypeError):
         raise ValueError(f"{where}: not a model file of thresher.") from None
     except Exception as error:
-        raise ValueError(f"{where}: not a readable model file: {error}.") from None
+        raise ValueError(f"{where}: not a readable model file: {' '.join(str(error).split())}.") from None
     try:
-        return _rebuild(header, tensors)
+        return _rebuild(header, tensors, room=32 * os.path.getsize(path))
     except _Refusal as refusal:
         raise ValueError(f"{where}: {refusal}.") from None
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, MemoryError) as error:
-        raise ValueError(f"{where}: the header does not describe a model: {error}.") from None
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, MemoryError, RecursionError) as error:
+        said = " ".join(str(error).split())[:200]
+        raise ValueError(f"{where}: the header does not describe a model: {said}.") from None
 
 
 class _Refusal(Exception):
     """Why a file is no model, in the user's words."""
 
 
-def _rebuild(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) -> Any:
+def _rebuild(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]], room: int) -> Any:
     if header["format"] != FORMAT:
         raise _Refusal(f"format {header['format']} needs thresher {header['version']} or newer, this is {__version__}")
     cls = registry.estimators().get(registry.short_name(str(header["class"])))
     if cls is None or cls.__name__ != header["class"]:
         raise _Refusal(f"{header['class']!r} is not an estimator of this thresher")
-    params = {k: _unpack(v, tensors) for k, v in header["params"].items()}
+    params = {k: _unpack(v, tensors, room) for k, v in header["params"].items()}
     if set(params) != set(cls().get_params(deep=False)):
         raise _Refusal(f"the parameters are not those of {header['class']}")
     model = cls(**params)
-    fitted = {k: _unpack(v, tensors) for k, v in header["fitted"].items()}
-    if not set(fitted) <= set(cls._fitted):
+    fitted = {k: _unpack(v, tensors, room) for k, v in header["fitted"].items()}
+    optional = {"feature_names_in_", "_grown"}
+    if not set(cls._fitted) - optional <= set(fitted) <= set(cls._fitted):
         raise _Refusal(f"the attributes are not those of {header['class']}")
     for name, value in fitted.items():
         setattr(model, name, value)
     _check_fitted(fitted, header)
     model.state_ = _state(model, header, tensors)
     model._weights_cache = None
+    if not np.isfinite(model._all_weights()).all():
+        raise _Refusal("the arrays imply weights that are not finite")
     return model
 
 
 def _check_fitted(fitted: dict[str, Any], header: dict[str, Any]) -> None:
     width = fitted["n_features_in_"]
     if type(width) is not int or width < 1 or header["sizes"].get("weight") != width + 1:
-        raise _Refusal(f"the number of features, {width!r}, does not fit the weights")
+        raise _Refusal("the number of features does not fit the weights")
     names = fitted.get("feature_names_in_")
-    if names is not None and (not isinstance(names, np.ndarray) or names.shape != (width,)):
+    if names is not None and (
+        not isinstance(names, np.ndarray) or names.shape != (width,) or names.dtype.kind not in "OU"
+    ):
         raise _Refusal("there must be one name per feature")
+    if type(fitted["n_iter_"]) is not int or fitted["n_iter_"] < 0 or type(fitted.get("_grown", False)) is not bool:
+        raise _Refusal("the number of passes must be an integer of at least 0")
     classes = fitted.get("classes_")
     n_outputs = 1
     if classes is not None:
-        if not isinstance(classes, np.ndarray) or classes.ndim != 1 or len(np.unique(classes)) != len(classes):
-            raise _Refusal("classes must be distinct labels")
+        if not isinstance(classes, np.ndarray) or classes.ndim != 1 or classes.dtype.kind not in "biufOU":
+            raise _Refusal("classes must be labels")
         if len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
             raise _Refusal("classes must be at least two, in order")
         n_outputs = 1 if len(classes) == 2 else len(classes)
@@ -154,6 +168,10 @@ def _state(model: Any, header: dict[str, Any], tensors: dict[str, np.ndarray[Any
             raise _Refusal(f"array {f.name!r} must be float64 of shape {expected}")
         if not np.isfinite(array).all():
             raise _Refusal(f"array {f.name!r} must hold finite numbers")
+        if f.initial > 0 and not (np.diagonal(array, axis1=-2, axis2=-1) if array.ndim == 3 else array).min() > 0:
+            raise _Refusal(f"array {f.name!r} must hold numbers above 0")
+        if f.merge == "sum" and f.axes != "weight" and not array.min() >= 0:
+            raise _Refusal(f"array {f.name!r} must hold counts and sums of at least 0")
         arrays[f.name] = array
     return State(fields, n_outputs, sizes, arrays)
 
@@ -177,12 +195,16 @@ def _pack(value: Any, key: str, tensors: dict[str, np.ndarray[Any, Any]]) -> Any
     return {"tensor": key}
 
 
-def _unpack(value: Any, tensors: dict[str, np.ndarray[Any, Any]]) -> Any:
+def _unpack(value: Any, tensors: dict[str, np.ndarray[Any, Any]], room: int) -> Any:
     if isinstance(value, _PLAIN):
         return value
     if "pairs" in value:
-        return {_unpack(k, tensors): _unpack(v, tensors) for k, v in value["pairs"]}
+        return {_unpack(k, tensors, room): _unpack(v, tensors, room) for k, v in value["pairs"]}
     if "text" in value:
+        if not all(isinstance(item, str) for item in value["text"]):
+            raise _Refusal("names and labels must be text")
+        if 4 * len(value["text"]) * max(map(len, value["text"]), default=0) > room:  # as NumPy would store it
+            raise _Refusal("names and labels take more room than the file")
         return np.array(value["text"], dtype=object if value["object"] else str)
     return tensors[value["tensor"]]
 
@@ -195,7 +217,14 @@ def _write_whole(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        os.chmod(draft, 0o666 & ~_umask())
         os.replace(draft, path)
     except BaseException:
         os.unlink(draft)
         raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -7,7 +7,7 @@ from typing import Any
 
 FAMILIES = ("online", "stochastic", "dual_averaging")
 
-__all__ = ["FAMILIES", "estimators", "find", "short_name"]
+__all__ = ["FAMILIES", "estimators", "short_name"]
 
 
 def estimators() -> dict[str, type[Any]]:
@@ -27,17 +27,6 @@ def estimators() -> dict[str, type[Any]]:
             if isinstance(thing, type):
                 found[short_name(name)] = thing
     return found
-
-
-def find(name: str) -> type[Any]:
-    """The class of a short name or a class name."""
-    known = estimators()
-    if name in known:
-        return known[name]
-    for cls in known.values():
-        if cls.__name__ == name:
-            return cls
-    raise ValueError(f"unknown method {name!r}; known are {', '.join(sorted(known))}.")
 
 
 def short_name(name: str) -> str:

@@ -55,7 +55,7 @@ def make_sparse_stream(
     batch_size : int, default=10000
         Rows generated at a time.
     random_state : int, optional
-        Seed. The same seed gives the same rows whatever the batch size is not; keep it fixed too.
+        Seed. The rows depend on it and on ``batch_size``.
 
     Returns
     -------

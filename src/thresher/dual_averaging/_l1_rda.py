@@ -65,8 +65,8 @@ class L1RDAClassifier(_L1RDA, LinearClassifier):
     alpha : float, default=1e-4
         Strength of the l1 penalty (:math:`\lambda` in [1]_ and [2]_). Larger values give fewer features.
     eta0 : float, default=1.0
-        Step size (:math:`1/\gamma` in [1]_ and [2]_). 1 suits features of unit size. Rows of norm 1 with many small values,
-        as tf-idf makes them, want 10 to 300: with less, margins never reach 1 and every row counts alike.
+        Step size (:math:`1/\gamma` in [1]_ and [2]_). 1 suits features of unit size. Rows of norm 1 with many small
+        values, as tf-idf makes them, want 10 to 300: with less, margins never reach 1 and every row counts alike.
     rho : float, default=0.0
         Extra sparsity in early steps (:math:`\rho` in [1]_ and [2]_): it raises the threshold by
         :math:`\rho / (\eta_0 \sqrt t)`.
@@ -89,7 +89,9 @@ class L1RDAClassifier(_L1RDA, LinearClassifier):
     <fitted classifier>
     <fitted>
 
-    Notes ----- Only the sum of gradients is stored; a weight is computed when a row asks for it. A row costs O(its
+    Notes
+    -----
+    Only the sum of gradients is stored; a weight is computed when a row asks for it. A row costs O(its
     stored values) and the model is exact after every one. Any chunking into calls of :meth:`partial_fit` gives the same
     bits; with ``batch_size`` above 1 an unfinished mini-batch waits in the state, and :meth:`fit` closes the last one
     with the rows it has.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._linear import LinearClassifier
+from .._linear import LinearClassifier, read_only
 from .._params import one_of, positive
 from .._state import Array
 from ..onepass import Learner
@@ -51,7 +51,9 @@ class AROWClassifier(LinearClassifier):
         :math:`\Sigma`, with ``covariance="full"`` only.
     <fitted>
 
-    Notes ----- A pass costs O(stored values) with a diagonal covariance. More than two classes are learned one against
+    Notes
+    -----
+    A pass costs O(stored values) with a diagonal covariance. More than two classes are learned one against
     the rest. Any chunking into calls of :meth:`partial_fit` gives the same bits. A row weight divides ``r`` for that
     row; a row given twice is not the same as a row of weight two.
 
@@ -117,12 +119,12 @@ class AROWClassifier(LinearClassifier):
         self._all_weights()
         if "covariance" not in self.state_.arrays:
             raise AttributeError('AROWClassifier keeps covariance_ only with covariance="full"; see variance_.')
-        return self.state_.arrays["covariance"][:, :-1, :-1]
+        return read_only(self.state_.arrays["covariance"][:, :-1, :-1])
 
     @property
     def variance_(self) -> Array:
         """The variance of each weight."""
         self._all_weights()
         if "variance" in self.state_.arrays:
-            return self.state_.arrays["variance"][:, :-1]
+            return read_only(self.state_.arrays["variance"][:, :-1])
         return np.diagonal(self.covariance_, axis1=1, axis2=2)

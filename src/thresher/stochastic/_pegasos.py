@@ -105,7 +105,9 @@ class PegasosClassifier(_Pegasos, LinearClassifier):
     <fitted classifier>
     <fitted>
 
-    Notes ----- A row costs O(its stored values): weights are kept as ``scale * v``, so shrinking and projecting
+    Notes
+    -----
+    A row costs O(its stored values): weights are kept as ``scale * v``, so shrinking and projecting
     everything is one multiplication. With ``batch_size`` above 1, :meth:`fit` closes the last mini-batch with the rows
     it has, while :meth:`partial_fit` keeps an unfinished one for the next call; chunks at multiples of ``batch_size``
     give the bits of one pass.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -13,6 +14,8 @@ from numpy.typing import DTypeLike, NDArray
 from .._params import Rule
 
 PathLike = str | os.PathLike[str]
+_COMPRESSED = {"gzip": b"\x1f\x8b", "bzip2": b"BZh", "zstd": b"\x28\xb5\x2f\xfd", "zip": b"PK\x03\x04"}
+
 Text = bytes | bytearray | memoryview | Any  # anything that lends its bytes: an mmap, a uint8 array
 
 
@@ -53,7 +56,15 @@ def is_float32(function: str, dtype: DTypeLike) -> bool:
 
 
 def file_size(path: PathLike) -> int:
-    n_bytes = os.path.getsize(path)
-    if n_bytes == 0:
-        raise ValueError(f"{Path(path).name}: the file is empty.")
-    return n_bytes
+    """The size of a plain file of text; what is none is refused."""
+    name = Path(path).name
+    with open(path, "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise ValueError(f"{name}: a pipe or device cannot be read; write its text to a file first.")
+        start = file.read(4)
+        for kind, magic in _COMPRESSED.items():
+            if start.startswith(magic):
+                raise ValueError(f"{name}: the file is compressed ({kind}); decompress it first.")
+        if not start:
+            raise ValueError(f"{name}: the file is empty.")
+        return os.fstat(file.fileno()).st_size
