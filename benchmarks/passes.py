@@ -94,7 +94,7 @@ def _products(X: Any, rows: onepass.Rows) -> dict[str, Case]:
     learner = onepass.learner(learners()["PA"], N_WORDS)
     state = learner.new_state(N_WORDS)
     state.arrays["coef"][0, :-1] = w
-    runs = (lambda _: X @ w, lambda _: learner.scores(rows, state, intercept=0.0))
+    runs = (lambda _: X @ w, lambda _: learner.scores(rows, state))
     return {name: Case(run) for name, run in zip(PRODUCTS, runs, strict=True)}
 
 
@@ -105,7 +105,7 @@ def _pass(name: str, rows: onepass.Rows, y: Any, order: Any = None) -> Case:
     first = learner.new_state(rows.n_features)
 
     def learn(state: onepass.State) -> onepass.State:
-        learner.learn(rows, y, state, order=order, intercept=estimator.intercept_scaling)
+        learner.learn(rows, y, state, order=order)
         return state
 
     return Case(learn, setup=first.copy)

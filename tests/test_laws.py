@@ -752,6 +752,20 @@ def test_an_averaged_model_that_settles_in_a_refused_batch_is_put_back():
         assert_same_bits(model.state_, before)
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_several_outputs_are_put_back_together(n_jobs):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 4)), rng.integers(3, size=60)
+    X[:, 3] = 0
+    model = PegasosClassifier(loss="squared", average=True, n_jobs=n_jobs)
+    model.partial_fit(sparse.csr_array(X), y, classes=[0, 1, 2])
+    before = model.state_.copy()
+    bad = sparse.csr_array(np.array([[0.0, 0.0, 0.0, 1e100]] * 4))
+    with pytest.raises(FloatingPointError):
+        model.partial_fit(bad, [0, 1, 2, 0], sample_weight=[1e100] * 4)
+    assert_same_bits(model.state_, before)
+
+
 def test_parameters_that_change_under_way_take_effect_or_are_refused():
     X, y = rows_for(L1RDAClassifier())
     model = first_batch(L1RDAClassifier(alpha=1e-4), X, y)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -17,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _docs, _order, _validation
 from ._core import Rows, all_finite, loss_value
+from ._outputs import Batch, learn_all, refuse_divergence
 from ._params import (
     Rule,
     at_least,
@@ -30,10 +29,8 @@ from ._params import (
     seed,
 )
 from ._scores import ReadsClasses, ReadsValues, Target
-from ._state import Array, Memory, State
+from ._state import Array, State
 from .onepass import Learner
-
-_CHUNK = 4096  # rows that all outputs learn before the next ones are read, while they are still in cache
 
 SHARED_RULES: dict[str, Rule] = {
     "fit_intercept": boolean,
@@ -112,7 +109,7 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         for pieces in self._passes(target):
             try:
                 for order in pieces:
-                    self._learn(learner, state, rows, target, weight, order)
+                    learn_all(self, learner, state, Batch(rows, target, weight, order))
             except FloatingPointError:
                 _validation.refuse_values(rows, X, type(self).__name__)
                 raise
@@ -125,7 +122,7 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         learner.finish(state)
         weights = learner.weights(state)
         if not all_finite(weights.ravel()):
-            self._refuse_divergence(rows.n_rows - 1, None)
+            refuse_divergence(self, rows.n_rows - 1, None)
         _validation.commit_features(self, X, rows.n_features)
         self._commit_target(target)
         self.state_, self.n_iter_, self._learner_of_state = state, n_iter, learner
@@ -170,7 +167,7 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         memory = state.remember(rows.columns) if learner.steep or rows.n_features + 1 > state.sizes["weight"] else None
         state.grow(rows.n_features + 1)
         try:
-            self._learn(learner, state, rows, target, weight, None, memory)
+            learn_all(self, learner, state, Batch(rows, target, weight), memory)
         except FloatingPointError:
             if memory is not None:
                 memory.put_back()
@@ -204,71 +201,6 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         learner = replace(self._learner(n_features), intercept=bias)
         self._learner_cache = (n_features, now, learner)
         return learner
-
-    def _learn(
-        self,
-        learner: Learner,
-        state: State,
-        rows: Rows,
-        target: Target,
-        weight: Array | None,
-        order: NDArray[np.int64] | None,
-        memory: Memory | None = None,
-    ) -> None:
-        """One pass of every output."""
-        if state.n_outputs > 1:
-            self._learn_together(learner, state, rows, target, weight, order)
-            return
-        result = learner.learn(
-            rows, target.y, state, order=order, sample_weight=weight, positive=target.positive(0), memory=memory
-        )
-        self._refuse_divergence(result.diverged, order)
-
-    def _learn_together(
-        self,
-        learner: Learner,
-        state: State,
-        rows: Rows,
-        target: Target,
-        weight: Array | None,
-        order: NDArray[np.int64] | None,
-    ) -> None:
-        """One pass of several outputs, chunk by chunk, so that progressive mistakes are those of the largest score."""
-        if order is None:
-            order = np.arange(rows.n_rows)
-        with ExitStack() as stack:
-            workers = _n_workers(getattr(self, "n_jobs", None), state.n_outputs)
-            run = map if workers == 1 else stack.enter_context(ThreadPoolExecutor(workers)).map
-            for begin in range(0, len(order), _CHUNK):
-                chunk = order[begin : begin + _CHUNK]
-                margins = np.empty((state.n_outputs, len(chunk)))
-
-                def learn_one(k: int, chunk: NDArray[np.int64] = chunk, margins: Array = margins) -> int:
-                    positive, scores = target.positive(k), margins[k]
-                    return learner.learn(
-                        rows,
-                        target.y,
-                        state,
-                        order=chunk,
-                        sample_weight=weight,
-                        positive=positive,
-                        output=k,
-                        margins=scores,
-                    ).diverged
-
-                for diverged in run(learn_one, range(state.n_outputs)):
-                    self._refuse_divergence(diverged, chunk)
-                present = slice(None) if weight is None else weight[chunk] != 0
-                wrong = margins[:, present].argmax(axis=0) != target.y[chunk[present]]
-                state.views[0]["n_mistakes"][0] += np.count_nonzero(wrong)
-
-    def _refuse_divergence(self, step: int, order: NDArray[np.int64] | None) -> None:
-        if step >= 0:
-            row = step if order is None else int(order[step])
-            raise FloatingPointError(
-                f"{type(self).__name__}: the weights outgrew floating point at row {row}; scale the features to about 1"
-                + (" or take smaller steps (a smaller eta0)." if hasattr(self, "eta0") else ".")
-            )
 
     def _look_back(self, rows: Rows, target: Target) -> None:
         """Say so when a fit came to nothing."""
@@ -457,9 +389,3 @@ def read_only(weights: Array) -> Array:
     view = weights.view()
     view.flags.writeable = False
     return view
-
-
-def _n_workers(n_jobs: int | None, n_outputs: int) -> int:
-    from joblib import effective_n_jobs
-
-    return min(int(effective_n_jobs(n_jobs)), n_outputs)

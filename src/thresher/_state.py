@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from threading import Lock
 from types import MappingProxyType
 from typing import Any
 
@@ -179,6 +180,7 @@ class Memory:
         self._state = state
         self._sizes, self._buffers = dict(state.sizes), dict(state._buffers)
         self._all: dict[str, Array] = {}
+        self._lock = Lock()
         self._kept: list[tuple[str, Any, Array]] = []
         for f in state.fields:
             where: Any = ...
@@ -188,10 +190,12 @@ class Memory:
             self._kept.append((f.name, where, state.arrays[f.name][where].copy()))
 
     def widen(self) -> None:
-        """Keep everything, for what changes more than the columns of the batch."""
-        if not self._all:
-            n = self._sizes.get("weight", 0)
-            self._all = {f.name: self._buffers[f.name][:, :n].copy() for f in self._state.fields if f.axes == "weight"}
+        """Keep everything, for what changes more than the columns of the batch. Outputs may ask at once."""
+        with self._lock:
+            if not self._all:
+                n = self._sizes.get("weight", 0)
+                vectors = [f.name for f in self._state.fields if f.axes == "weight"]
+                self._all = {name: self._buffers[name][:, :n].copy() for name in vectors}
 
     def put_back(self) -> None:
         state = self._state

@@ -15,8 +15,8 @@ class PAClassifier(LinearClassifier):
     r"""Passive-aggressive classifier: the smallest change of the weights that repairs the row at hand.
 
     A row that is classified with a margin of 1 changes nothing. Any other moves the weights just far enough, or as far
-    as ``C`` lets it. First order, one number per feature, no step size to tune: a good first model for a stream. Choose
-    :class:`AROWClassifier` when rare features matter or labels are noisy.
+    as ``C`` lets it. First order, one number per feature. With noisy labels it needs a small ``C`` (0.01 to 0.1); try
+    :class:`AROWClassifier` first, which needs no such choice.
 
     With the hinge loss :math:`\ell = \max(0, 1 - y\,w^\top x)`, :math:`w \leftarrow w + \tau\,y\,x` where
 

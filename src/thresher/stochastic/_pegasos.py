@@ -173,7 +173,11 @@ class PegasosRegressor(_Pegasos, LinearRegressor):
     Minimises :math:`\frac{\alpha}{2}\|w\|^2 + \frac1n\sum_i \ell(w^\top x_i, y_i)` as :class:`PegasosClassifier` does.
     The radius of the ball follows the targets seen so far, :math:`R^2 = \bar c / \alpha` with :math:`\bar c` the mean
     of :math:`c(y) = \sup_p -\ell'(p, y)\,p` (:math:`y^2/4` for the squared loss), so that it never shuts out the
-    optimum however large the targets are. Scale the features: steps are long while :math:`\alpha t < \|x\|^2`.
+    optimum however large the targets are.
+
+    Scale the features, and mind ``alpha`` with the squared loss: steps overshoot while
+    :math:`\alpha t < \|x\|^2 / 2`, which is 60,000 steps for the default and rows of squared norm 12. Where a constant
+    would predict better, :meth:`fit` warns; ``alpha=1e-2`` is then a good next try.
 
     Parameters
     ----------
