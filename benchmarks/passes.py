@@ -58,7 +58,7 @@ def _orders(problem: Problem, dtype: type) -> Table:
     test = onepass.rows(problem.X_test)
     for name, estimator in learners().items():
         state = timings[f"{name}, sequential"].results[-1]
-        scores = onepass.learner(estimator, N_WORDS).scores(test, state, estimator.intercept_scaling)
+        scores = onepass.learner(estimator, N_WORDS).scores(test, state)
         accuracy = np.mean((scores[:, 0] > 0) == (problem.y_test > 0))
         ratios = [_ratio(timings[f"{name}, {order}"], unit) for order in orders]
         target = f"{TARGETS[name]:.1f}" if name in TARGETS else ""
