@@ -24,9 +24,10 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=SECTIONS, metavar="NAME", help=f"some of: {', '.join(SECTIONS)}")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the tables there, too")
     parser.add_argument("--update", action="store_true", help="write the tables into benchmarks/README.md")
+    parser.add_argument("--unpinned", action="store_true", help="leave the number of threads to each library")
     options = parser.parse_args()
-    if options.update and options.only:
-        parser.error("--update needs all sections: the figures of README.md come from one run.")
+    if options.update and (options.only or options.unpinned):
+        parser.error("--update needs all sections, on one thread: the figures of README.md come from one run.")
 
     core = core_fingerprint()
     report = Report(f"python -m benchmarks{' --quick' if options.quick else ''}", machine(), {})
@@ -34,7 +35,7 @@ def main() -> None:
     for line in report.machine:
         console.print(line, highlight=False)
     for name in options.only or SECTIONS:
-        report.sections[name] = _run(name, options.quick)
+        report.sections[name] = _run(name, options.quick, options.unpinned)
         if core_fingerprint() != core:
             sys.exit(f"{name}: the extension was built again while it was measured; the figures are void.")
         console.rule(name)
@@ -46,12 +47,14 @@ def main() -> None:
         report.write_readme()
 
 
-def _run(name: str, quick: bool) -> list[Table]:
+def _run(name: str, quick: bool, unpinned: bool) -> list[Table]:
     """The tables of one section; one line of progress on stderr."""
     print(f"{name} ...", end="", file=sys.stderr, flush=True)
     begin = time.perf_counter()
-    command = [sys.executable, "-m", "benchmarks._section", name, *(["--quick"] if quick else [])]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=os.environ | SINGLE_THREAD)
+    flags = [flag for flag, chosen in (("--quick", quick), ("--unpinned", unpinned)) if chosen]
+    command = [sys.executable, "-m", "benchmarks._section", name, *flags]
+    threads = {} if unpinned else SINGLE_THREAD
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=os.environ | threads)
     print(f" {time.perf_counter() - begin:.0f} s", file=sys.stderr)
     return [Table(**table) for table in json.loads(done.stdout.splitlines()[-1])]
 

@@ -1,4 +1,4 @@
-"""One section, alone in its process: ``python -m benchmarks._section NAME [--quick]``. Prints its tables as JSON."""
+"""One section, alone in its process: ``python -m benchmarks._section NAME [--quick] [--unpinned]``. Prints its tables as JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._measure import installed
 def main() -> None:
     name, *options = sys.argv[1:]
     section = import_module(f"benchmarks.{name}")
-    with _one_thread():
+    with nullcontext() if "--unpinned" in options else _one_thread():
         tables = section.run("--quick" in options)
     print(json.dumps([asdict(table) for table in tables]))
 

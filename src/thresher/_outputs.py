@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +17,7 @@ from .onepass import Learner
 _CHUNK = 4096  # rows that all outputs learn before the next ones are read, while they are still in cache
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(NamedTuple):
     """Rows with what is said about them, and the order in which to visit them (None: as they stand)."""
 
     rows: Rows

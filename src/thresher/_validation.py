@@ -147,7 +147,7 @@ def _csr(X: Any, who: str, n_features: int, look: bool) -> Rows:
     if columns.dtype not in (np.int32, np.int64):
         columns = columns.astype(np.int64)
     starts = np.ascontiguousarray(starts.astype(np.int64, copy=False))
-    if 0 <= starts.max() == starts[-1] < len(columns):  # what lies behind the last row is nobody's
+    if starts[-1] < len(columns) and 0 <= starts[-1] == starts.max():  # what lies behind the last row is nobody's
         values, columns = values[: starts[-1]], columns[: starts[-1]]
     return Rows.csr(
         np.ascontiguousarray(_numbers(values, "X", who)),
