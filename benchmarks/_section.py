@@ -1,4 +1,4 @@
-"""One section, alone in its process: ``python -m benchmarks._section NAME [--quick] [--unpinned]``. Prints its tables as JSON."""
+"""One section, alone in its process: ``python -m benchmarks._section NAME [--quick] [--unpinned]``; JSON tables."""
 
 from __future__ import annotations
 
