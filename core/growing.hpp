@@ -34,7 +34,6 @@ template <class T> class Growing {
   std::size_t size() const { return size_; }
   T* data() { return data_; }
   const T* data() const { return data_; }
-  void clear() { size_ = 0; }
 
   /// Room for n elements, in large pages where the system has them. Page faults are a third of the time of reading a
   /// large file; growing step by step would spoil it, because realloc cannot move such memory without a copy.

@@ -25,10 +25,8 @@ def generator(random_state: Any) -> np.random.Generator:
 
 def are_mixed(codes: NDArray[np.float64]) -> bool:
     """Whether labels change from row to row at least half as often as in a random order."""
-    _, counts = (
-        np.unique(codes, return_counts=True) if len(codes) < _BLOCK else (None, np.bincount(codes.astype(np.int64)))
-    )
-    expected = (len(codes) - 1) * (1.0 - np.sum((counts / len(codes)) ** 2))
+    shares = np.bincount(codes.astype(np.int64)) / len(codes)
+    expected = (len(codes) - 1) * (1.0 - np.sum(shares**2))
     return bool(2 * np.count_nonzero(codes[1:] != codes[:-1]) >= expected)
 
 

@@ -77,6 +77,9 @@ class State:
     ) -> None:
         self.fields = tuple(fields)
         self.n_outputs = n_outputs
+        self._hold(sizes, arrays)
+
+    def _hold(self, sizes: Mapping[str, int], arrays: Mapping[str, Array] | None) -> None:
         self.sizes = dict(sizes)
         self._buffers = self._allocate(self.sizes)
         if arrays is not None:
@@ -156,18 +159,15 @@ class State:
 
     def replace(self, sizes: Mapping[str, int], arrays: Mapping[str, Array]) -> None:
         """Hold other values instead, of other sizes if need be."""
-        self.__init__(self.fields, self.n_outputs, sizes, arrays)  # type: ignore[misc]
+        self._hold(sizes, arrays)
 
     def remember(self, columns: NDArray[Any] | None) -> Memory:
         """Keep what rows with these columns may change (None: everything), to put it back if they are refused."""
         return Memory(self, columns)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"fields": self.fields, "n_outputs": self.n_outputs, "sizes": self.sizes,
-                "arrays": {name: np.ascontiguousarray(a) for name, a in self.arrays.items()}}  # fmt: skip
-
-    def __setstate__(self, saved: dict[str, Any]) -> None:
-        self.__init__(**saved)  # type: ignore[misc]
+    def __reduce__(self) -> tuple[Any, ...]:
+        arrays = {name: np.ascontiguousarray(a) for name, a in self.arrays.items()}
+        return State, (self.fields, self.n_outputs, self.sizes, arrays)
 
 
 class Memory:

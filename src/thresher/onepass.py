@@ -145,6 +145,9 @@ class Learner:
         if rows.n_features + 1 != state.sizes["weight"]:
             raise ValueError(f"learn: the rows have {rows.n_features} features, the state {state.sizes['weight'] - 1}.")
         view, y = state.views[output], np.ascontiguousarray(y, dtype=np.float64)
+        order = None if order is None else np.ascontiguousarray(order, dtype=np.int64)
+        if sample_weight is not None:
+            sample_weight = np.ascontiguousarray(sample_weight, dtype=np.float64)
         n_mistakes, begin = 0, 0
         while True:
             mistakes, diverged, paused = self.core.run_pass(
