@@ -1,5 +1,5 @@
 # The verbs. CI calls these and nothing else.
-#   make demo       build, then stream a generated file through three learners
+#   make demo       build, then learn from a generated stream and write a report
 #   make test       build, then all tests but the slow ones
 #   make test-slow  the slow ones: long fuzzing
 #   make check      style, types, import contracts
@@ -14,8 +14,8 @@ JOBS   ?= $(shell nproc)
 
 .PHONY: demo test test-slow check sanitize bench clean
 
-demo: $(VENV)/built
-	$(BIN)/python -m thresher.demo
+demo: $(VENV)/built-lab
+	$(BIN)/thresher demo
 
 test: $(VENV)/built-test
 	$(BIN)/python -m pytest -m "not slow" -n $(JOBS)
@@ -51,6 +51,10 @@ $(VENV)/bin/python:
 # Editable: Python files are used where they stand; a changed header or build file builds the extension again.
 $(VENV)/built: $(VENV)/bin/python pyproject.toml CMakeLists.txt $(CORE)
 	$(BIN)/pip install -q --no-build-isolation -e .
+	touch $@
+
+$(VENV)/built-lab: $(VENV)/built
+	$(BIN)/pip install -q --no-build-isolation -e '.[lab]'
 	touch $@
 
 $(VENV)/built-test: $(VENV)/built

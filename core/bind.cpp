@@ -4,6 +4,9 @@
 namespace thresher {
 void bind_rows(nanobind::module_& m);
 void bind_parse(nanobind::module_& m);
+void bind_csv(nanobind::module_& m);
+void bind_text(nanobind::module_& m);
+void bind_moments(nanobind::module_& m);
 void bind_online(nanobind::module_& m);
 void bind_stochastic(nanobind::module_& m);
 void bind_dual_averaging(nanobind::module_& m);
@@ -12,6 +15,9 @@ void bind_dual_averaging(nanobind::module_& m);
 NB_MODULE(_core, m) {
   thresher::bind_rows(m);
   thresher::bind_parse(m);
+  thresher::bind_csv(m);
+  thresher::bind_text(m);
+  thresher::bind_moments(m);
   thresher::bind_online(m);
   thresher::bind_stochastic(m);
   thresher::bind_dual_averaging(m);

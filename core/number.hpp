@@ -70,8 +70,9 @@ inline double divided(std::uint64_t mantissa, int k) {
 }
 
 /// Any decimal, [digits, end) being digits with at most one point. Rewritten as 0.ddd e point with at most 801 digits:
-/// those behind the 767th only ever decide between a tie and more than a tie, which the last one says.
-inline double any(const char* digits, const char* end, std::int64_t point) {
+/// those behind the 767th only ever decide between a tie and more than a tie, which the last one says. Rare, and its buffer
+/// would weigh on every loop it is inlined into.
+[[gnu::noinline]] inline double any(const char* digits, const char* end, std::int64_t point) {
   constexpr int most = 800;
   char text[most + 16];
   int n = 1;
@@ -101,7 +102,8 @@ inline double any(const char* digits, const char* end, std::int64_t point) {
 
 /// Reads [+-] digits [. digits] [e [+-] digits], with a digit on at least one side of the point. Returns the byte
 /// behind it, or null where no number stands; the words inf and nan are none. Too large for a double becomes infinity.
-inline const char* scan_number(const char* p, const char* end, double& value) {
+/// Inlined by order: reading is 8 % slower otherwise.
+[[gnu::always_inline]] inline const char* scan_number(const char* p, const char* end, double& value) {
   static constexpr double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                       1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
   if (p >= end) return nullptr;

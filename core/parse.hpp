@@ -1,8 +1,9 @@
 // A chunk of text -> lines: what svmlight and CSV share. Line numbers, line ends, unfinished lines, what to do about
 // bad ones.
 //
-// A format has `read(Line) -> Outcome`, which adds a row to its own arrays only when the whole line was good, so that a
-// bad line can be skipped, and `explain(Line)`, which says what was wrong with the line just refused.
+// A format has `read(Line&) -> Outcome`, which adds a row to its own arrays only when the whole line was good, so that a
+// bad line can be skipped, and `explain(Line)`, which says what was wrong with the line just refused. A format whose rows
+// may go on below the first line break moves the end of the line itself, with `extend`.
 #pragma once
 
 #include <cstdint>
@@ -25,34 +26,56 @@ struct Progress {
   std::int64_t consumed = 0, lines = 0, skipped = 0, rows = 0;
 };
 
-/// [begin, end) without its line end. `limit` is the end of the chunk: scanners may read up to there, and stop at a
-/// line end because it is not a digit.
+/// [begin, end) without its line end; the next one begins at `next`. `limit` is the end of the chunk: scanners may read
+/// up to there, and stop at a line end because it is not a digit.
 struct Line {
-  const char *begin, *end, *limit;
+  const char *begin, *end, *next, *limit;
+  bool final;
+  std::int64_t breaks = 0;  // line ends within
+
+  /// Moves the end to the first line break at or behind `from`. False if it is not there yet.
+  bool end_behind(const char* from) {
+    const char* const newline = static_cast<const char*>(std::memchr(from, '\n', static_cast<std::size_t>(limit - from)));
+    if (!newline && !final) return false;
+    end = newline ? newline : limit;
+    next = newline ? newline + 1 : limit;
+    if (end > from && end[-1] == '\r') --end;
+    return true;
+  }
+
+  /// The same, for a line that goes on at `from`, behind its present end.
+  bool extend(const char* from) {
+    for (const char* p = end; (p = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(from - p)))); ++p)
+      ++breaks;
+    return end_behind(from);
+  }
+
+  /// Back to the first line break.
+  void cut() {
+    breaks = 0;
+    end_behind(begin);
+  }
 };
 
-enum class Outcome { row, nothing, malformed };
+enum class Outcome { row, nothing, malformed, unfinished };
 
 template <class Format> Progress read_lines(const Chunk& chunk, Format& format) {
   Progress done;
   const char* p = chunk.text;
   const char* const limit = chunk.text + chunk.size;
   while (p < limit && done.rows != chunk.max_rows) {
-    const char* const newline = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(limit - p)));
-    if (!newline && !chunk.final) break;
-    const char* end = newline ? newline : limit;
-    const char* const next = newline ? newline + 1 : limit;
-    if (end > p && end[-1] == '\r') --end;
-    const Line line{p, end, limit};
+    Line line{p, p, p, limit, chunk.final};
+    if (!line.end_behind(p)) break;
     const Outcome outcome = format.read(line);
+    if (outcome == Outcome::unfinished) break;
     if (outcome == Outcome::row) ++done.rows;
     if (outcome == Outcome::malformed) {
       if (!chunk.skip_malformed)
         throw std::invalid_argument("line " + std::to_string(chunk.first_line + done.lines) + format.explain(line));
       ++done.skipped;
     }
-    ++done.lines;
-    p = next;
+    done.lines += 1 + line.breaks;
+    p = line.next;
   }
   done.consumed = p - chunk.text;
   return done;

@@ -1,116 +1,152 @@
-// CSV text -> a dense table of numbers. One line is one row; an empty field is NaN. Fields may be quoted and padded.
+// CSV text -> a dense table of numbers and columns of text, as RFC 4180 has it. One line is one row, unless a quoted text
+// holds line breaks. A missing number is NaN.
 #pragma once
 
-#include <cmath>
-#include <limits>
+#include <string>
+#include <vector>
 
+#include "csv_field.hpp"
 #include "growing.hpp"
-#include "number.hpp"
-#include "parse.hpp"
 
 namespace thresher {
 
+enum class CsvColumn : char { number, text, passed, target, text_target };
+
+inline bool is_number(CsvColumn column) { return column == CsvColumn::number || column == CsvColumn::target; }
+
+struct TextColumn {
+  Growing<std::int64_t> offsets;  // one more than there are values
+  Growing<std::uint8_t> data;
+};
+
 template <class Value> class CsvRows {
  public:
-  Growing<double> targets;  // one column kept apart, and never rounded to float32
-  Growing<Value> values;    // the others, row by row
+  Growing<double> targets;         // one column kept apart, and never rounded to float32
+  Growing<Value> values;           // the other numbers, row by row
+  std::vector<TextColumn> texts;   // the columns of text; the target, if it is one, comes last
 
-  /// target < 0: no column is kept apart.
-  CsvRows(std::int64_t n_columns, std::int64_t target, char delimiter)
-      : n_columns_(n_columns), target_(target), delimiter_(delimiter) {}
+  CsvRows(std::vector<CsvColumn> columns, char delimiter) : columns_(std::move(columns)), fields_(delimiter) {
+    std::size_t n_texts = 0;
+    for (CsvColumn column : columns_) {
+      n_numbers_ += column == CsvColumn::number;
+      has_target_ |= column == CsvColumn::target;
+      has_text_target_ |= column == CsvColumn::text_target;
+      n_texts += column == CsvColumn::text || column == CsvColumn::text_target;
+    }
+    texts = std::vector<TextColumn>(n_texts);
+    found_ = std::vector<CsvField>(n_texts);
+    for (TextColumn& text : texts) text.offsets.push(0);
+  }
 
-  Outcome read(const Line& line) {
-    const char* p = skip_padding(line.begin, line.end);
-    if (p == line.end) return Outcome::nothing;
-    p = line.begin;
-    Value* out = values.room(static_cast<std::size_t>(n_columns_));
+  std::size_t n_numbers() const { return n_numbers_; }
+  bool has_text_target() const { return has_text_target_; }
+
+  Outcome read(Line& line) {
+    if (fields_.skip_padding(line.begin, line.end) == line.end) return Outcome::nothing;
+    const char* p = line.begin;
+    Value* out = values.room(n_numbers_);
     double target = 0;
+    n_found_ = 0;
     for (field_ = 0;; ++field_) {
-      if (field_ == n_columns_) return refuse(Wrong::count, p);
-      double x;
-      const char* next = scan_number(p, line.limit, x);
-      if (!next || !ends_field(next, line)) {
-        next = read_padded(p, line, x);
-        if (!next) return refuse(Wrong::number, p);
-      }
-      if (field_ == target_) {
-        target = x;
+      if (field_ == columns_.size()) return refuse(Wrong::count, p, line);
+      const CsvColumn column = columns_[field_];
+      if (is_number(column)) {
+        double x;
+        const char* next = scan_number(p, line.limit, x);
+        if (!next || !fields_.end_at(next, line)) {
+          next = fields_.number(p, line, x);
+          if (!next) return refuse(Wrong::number, p, line);
+        }
+        if (column == CsvColumn::target) {
+          target = x;
+          if (std::isnan(x)) return refuse(Wrong::missing, p, line);
+        } else {
+          *out = static_cast<Value>(x);
+          x = static_cast<double>(*out++);
+        }
+        if (std::isinf(x)) return refuse(Wrong::infinite, p, line);
+        p = next;
       } else {
-        *out++ = static_cast<Value>(x);
+        const char* const next = read_text(column, p, line);
+        if (!next) return wrong_ == Wrong::unfinished ? Outcome::unfinished : refuse(wrong_, p, line);
+        p = next;
       }
-      if (std::isinf(field_ == target_ ? target : static_cast<double>(out[-1]))) return refuse(Wrong::infinite, p);
-      p = next;
       if (p >= line.end) break;
       ++p;
     }
-    if (field_ + 1 != n_columns_) return refuse(Wrong::count, p);
-    values.commit(static_cast<std::size_t>(n_columns_ - (target_ >= 0)));
-    if (target_ >= 0) targets.push(target);
+    if (field_ + 1 != columns_.size()) {
+      n_fields_ = field_ + 1;
+      wrong_ = Wrong::count;
+      return Outcome::malformed;
+    }
+    values.commit(n_numbers_);
+    if (has_target_) targets.push(target);
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      append_text(found_[i], texts[i].data);
+      texts[i].offsets.push(static_cast<std::int64_t>(texts[i].data.size()));
+    }
     return Outcome::row;
   }
 
-  std::string explain(const Line& line) const {
+  std::string explain(const Line&) const {
     if (wrong_ == Wrong::count) {
-      std::int64_t n = 1;
-      for (const char* p = field_end(line.begin, line); p < line.end; p = field_end(p + 1, line)) ++n;
-      const std::string expected = std::to_string(n_columns_) + (n_columns_ == 1 ? " field" : " fields");
-      return ": expected " + expected + ", got " + std::to_string(n) + ".";
+      const std::string expected = std::to_string(columns_.size()) + (columns_.size() == 1 ? " field" : " fields");
+      return ": expected " + expected + ", got " + std::to_string(n_fields_) + ".";
     }
-    const char* const end = field_end(at_, line);
-    return ", field " + std::to_string(field_ + 1) + ": expected a " + (wrong_ == Wrong::infinite ? "finite " : "") +
-           "number, got " + quoted(skip_padding(at_, end), end) + ".";
+    const std::string place = ", field " + std::to_string(field_ + 1) + ": ";
+    if (wrong_ == Wrong::missing) return place + "the target is missing.";
+    if (wrong_ == Wrong::open) return place + "the quote that opens here is not closed.";
+    const std::string got = ", got " + quoted(bad_.begin, bad_.end) + ".";
+    if (wrong_ == Wrong::behind) return place + "expected nothing behind the closing quote" + got;
+    return place + "expected a " + (wrong_ == Wrong::infinite ? "finite number" : "number") + got;
   }
 
  private:
-  enum class Wrong { number, infinite, count };
+  using Wrong = CsvWrong;
 
-  Outcome refuse(Wrong wrong, const char* at) {
+  /// Remembers where the text at p stands until the whole row is known to be good. Null if it is not; see CsvFields::text.
+  [[gnu::noinline]] const char* read_text(CsvColumn column, const char* p, Line& line) {
+    if (column == CsvColumn::passed) return end_of_field(field_, p, line);
+    CsvField field;
+    const char* const next = fields_.text(p, line, field, wrong_);
+    if (next && column == CsvColumn::text_target && field.begin == field.end) {
+      wrong_ = Wrong::missing;
+      return nullptr;
+    }
+    if (next) found_[column == CsvColumn::text ? n_found_++ : found_.size() - 1] = field;
+    return next;
+  }
+
+  /// Remembers what is wrong with the field at p, and finds the end of the row. A row whose quotes do not close is its
+  /// first line.
+  [[gnu::noinline]] Outcome refuse(Wrong wrong, const char* p, Line& line) {
+    bad_ = {fields_.skip_padding(p, line.end), fields_.end_in_line(p, line)};
+    if (wrong == Wrong::number && says_infinity(bad_.begin, bad_.end)) wrong = Wrong::infinite;
+    for (n_fields_ = field_ + 1; wrong != Wrong::open; ++n_fields_) {
+      p = end_of_field(n_fields_ - 1, p, line);
+      if (!p && wrong_ == Wrong::unfinished) return Outcome::unfinished;
+      if (!p || p >= line.end) break;
+      ++p;
+    }
+    if (!p || wrong == Wrong::open) line.cut();
     wrong_ = wrong;
-    at_ = at;
     return Outcome::malformed;
   }
 
-  bool ends_field(const char* p, const Line& line) const { return p >= line.end || *p == delimiter_; }
-
-  /// A blank that separates fields is no padding.
-  const char* skip_padding(const char* p, const char* end) const {
-    while (p < end && is_blank(*p) && *p != delimiter_) ++p;
-    return p;
+  [[gnu::noinline]] const char* end_of_field(std::size_t field, const char* p, Line& line) {
+    CsvField ignored;
+    if (field >= columns_.size() || is_number(columns_[field])) return fields_.end_in_line(p, line);
+    const char* const next = fields_.text(p, line, ignored, wrong_);
+    return next || wrong_ != Wrong::behind ? next : fields_.next_delimiter(ignored.end + 1, line.end);
   }
 
-  /// What the short way does not know: blanks around the number, quotes, nothing at all. Null if it is none of these.
-  const char* read_padded(const char* p, const Line& line, double& x) const {
-    p = skip_padding(p, line.end);
-    const bool quotes = p < line.end && *p == '"';
-    if (quotes) p = skip_blanks(p + 1, line.end);
-    const char* next = scan_number(p, line.limit, x);
-    if (!next) {
-      x = std::numeric_limits<double>::quiet_NaN();
-      next = p;
-    }
-    if (quotes) {
-      next = skip_blanks(next, line.end);
-      if (next >= line.end || *next != '"') return nullptr;
-      ++next;
-    }
-    next = skip_padding(next, line.end);
-    return ends_field(next, line) ? next : nullptr;
-  }
-
-  /// The delimiter behind the field at p, or the end of the line. Delimiters within quotes belong to the field.
-  const char* field_end(const char* p, const Line& line) const {
-    const char* const text = skip_padding(p, line.end);
-    bool open = false;
-    for (p = text; p < line.end && (open || *p != delimiter_); ++p)
-      if (*p == '"' && *text == '"') open = !open;
-    return p;
-  }
-
-  std::int64_t n_columns_, target_;
-  char delimiter_;
+  std::vector<CsvColumn> columns_;
+  CsvFields fields_;
+  std::vector<CsvField> found_;  // of the row being read
+  std::size_t n_numbers_ = 0, field_ = 0, n_fields_ = 0, n_found_ = 0;
+  bool has_target_ = false, has_text_target_ = false;
   Wrong wrong_ = Wrong::number;
-  const char* at_ = nullptr;
-  std::int64_t field_ = 0;
+  CsvField bad_{};  // the field that is to blame, as it is written
 };
 
 }  // namespace thresher

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pathlib
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from numpy.testing import assert_array_equal
 
 from thresher.online import AROWClassifier, PAClassifier
 from thresher.persistence import load_model, save_model
+from thresher.preprocessing import RunningScaler, StreamingPipeline, TableEncoder
 from thresher.stochastic import PegasosClassifier
+from thresher.streams import Table, Text
 from variants import first_batch, models, name_of, rows_for
 
 
@@ -23,13 +26,16 @@ def saved(tmp_path):
     path = tmp_path / "m.thresher"
     save_model(model, path)
     with safetensors.safe_open(path, framework="numpy") as file:
-        header = json.loads(file.metadata()["thresher"])
+        whole = json.loads(file.metadata()["thresher"])
+    header = whole["model"]
     arrays = safetensors.numpy.load_file(path)
 
     def write(**changes):
         new = {**arrays, **changes.pop("arrays", {})}
         new = {k: v for k, v in new.items() if v is not None}
-        path.write_bytes(safetensors.numpy.save(new, metadata={"thresher": json.dumps({**header, **changes})}))
+        outer = {k: changes.pop(k) for k in ("format", "version", "record") if k in changes}
+        text = json.dumps({**whole, **outer, "model": {**header, **changes}})
+        path.write_bytes(safetensors.numpy.save(new, metadata={"thresher": text}))
         return path
 
     return header, arrays, write
@@ -110,7 +116,8 @@ def test_headers_that_do_not_fit_are_refused(saved):
     header, _, write = saved
     fitted, params = header["fitted"], header["params"]
     for changes, words in (
-        ({"format": 2, "version": "9.0"}, "needs thresher 9.0"),
+        ({"format": 3, "version": "9.0"}, "needs thresher 9.0"),
+        ({"record": ["no dict"]}, "record must be a dict"),
         ({"class": "os.system"}, "not an estimator"),
         ({"class": "PAClassifier"}, "parameters are not those"),
         ({"params": params | {"r": -1.0}}, "r must be a number above 0"),
@@ -149,6 +156,58 @@ def test_arrays_that_do_not_fit_are_refused(saved):
         refused(write(arrays={"state/coef": spoiled}), "array 'coef' must")
     refused(write(arrays={"state/variance": 0 * coef}), "array 'variance' must hold numbers above 0")
     refused(write(arrays={"state/tally": -arrays["state/tally"]}), "array 'tally' must hold counts")
+
+
+def table(n):
+    rng = np.random.default_rng(1)
+    numbers = rng.normal(size=(n, 2))
+    jobs = Text.from_list([f"job {k}" for k in rng.integers(300, size=n)])
+    return Table(["a", "job", "b"], numbers, {"job": jobs}), np.where(numbers[:, 0] > 0, "yes", "no")
+
+
+@pytest.mark.parametrize("categories", ["onehot", "hash"])
+def test_a_pipeline_comes_back_and_goes_on_as_if_never_stopped(tmp_path, categories):
+    X, y = table(900)
+    encoder = TableEncoder(categories=categories, n_buckets=512)
+    whole = StreamingPipeline([("scale", RunningScaler()), ("encode", encoder), ("learn", AROWClassifier())])
+    whole.partial_fit(X[:500], y[:500], classes=["no", "yes"])
+    whole.record_ = {"layout": {"columns": ["a"]}, "n": 3}
+    save_model(whole, tmp_path / "m")
+    again = load_model(tmp_path / "m")
+    assert again.record_ == whole.record_
+    assert_array_equal(again.get_feature_names_out(), whole.get_feature_names_out())
+    for model in (whole, again):
+        model.partial_fit(X[500:], y[500:])
+    assert_array_equal(again.coef_, whole.coef_)
+    assert_array_equal(again.decision_function(X), whole.decision_function(X))
+    save_model(whole, tmp_path / "a")
+    save_model(again, tmp_path / "b")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_a_pipeline_that_is_no_pipeline_is_refused(tmp_path):
+    X, y = table(50)
+    model = StreamingPipeline([("encode", TableEncoder()), ("learn", AROWClassifier())])
+    save_model(model.partial_fit(X, y, classes=["no", "yes"]), tmp_path / "m")
+    with safetensors.safe_open(tmp_path / "m", framework="numpy") as file:
+        whole = json.loads(file.metadata()["thresher"])
+    arrays = safetensors.numpy.load_file(tmp_path / "m")
+    steps = whole["model"]["steps"]
+    for changed in ([], None, "steps", steps[::-1], [{"name": "p", **whole["model"]}], [steps[0], steps[0]][:1] * 2):
+        text = json.dumps({**whole, "model": {"class": "StreamingPipeline", "steps": changed}})
+        (tmp_path / "m").write_bytes(safetensors.numpy.save(arrays, metadata={"thresher": text}))
+        with pytest.raises(ValueError, match=r"^m: "):
+            load_model(tmp_path / "m").predict(X)
+
+
+def test_files_of_the_first_format_still_load():
+    folder = pathlib.Path(__file__).parent / "data"
+    model = load_model(folder / "arow-format-1.thresher")
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    assert model.predict(X[:5]).tolist() == ["c", "c", "a", "c", "b"]
+    assert model.coef_[0, 0] == 0.8845646915547234
+    assert model.partial_fit(X, model.predict(X)).n_samples_seen_ == 80
+    assert load_model(folder / "l1rda-regressor-format-1.thresher").coef_[2] == -0.5280843000276411
 
 
 @pytest.mark.parametrize("model", models()[::3], ids=name_of)

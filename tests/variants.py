@@ -40,8 +40,9 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
 
 
 def models() -> list[Any]:
-    """Fresh, unfitted estimators; a method that is new to the registry takes part at its defaults."""
-    return [cls(**options) for name, cls in registry.estimators().items() for options in ({}, *_OPTIONS.get(name, []))]
+    """Fresh, unfitted learners; a streaming method that is new to the registry takes part at its defaults."""
+    learners = {name: cls for name, cls in registry.estimators().items() if hasattr(cls, "partial_fit")}
+    return [cls(**options) for name, cls in learners.items() for options in ({}, *_OPTIONS.get(name, []))]
 
 
 def name_of(model: Any) -> str:

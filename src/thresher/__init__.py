@@ -1,25 +1,47 @@
 """thresher: sparse models, and the features that matter, from data too large or too wide for the usual tools.
 
-Families are modules: :mod:`thresher.online`, :mod:`thresher.stochastic`, :mod:`thresher.dual_averaging`. Files are read
-by :mod:`thresher.streams`, models are saved by :mod:`thresher.persistence`, and :mod:`thresher.onepass` is the
-low-level interface.
+:func:`thresher.auto` makes a tuned model of data, and :func:`thresher.explain` says why it is what it is. Families are
+modules: :mod:`thresher.online`, :mod:`thresher.stochastic`, :mod:`thresher.dual_averaging`, :mod:`thresher.cluster`.
+Files are read by :mod:`thresher.streams` and learned from by :mod:`thresher.training`, models are saved by
+:mod:`thresher.persistence`, and :mod:`thresher.onepass` is the low-level interface.
 """
 
 from __future__ import annotations
 
 import importlib
-from types import ModuleType
+from typing import Any
 
 __version__ = "0.1.0"
 
-_ROOMS = ("datasets", "dual_averaging", "onepass", "online", "persistence", "registry", "stochastic", "streams")
+_ROOMS = (
+    "cli",
+    "cluster",
+    "datasets",
+    "dual_averaging",
+    "inspection",
+    "kernels",
+    "onepass",
+    "online",
+    "persistence",
+    "preprocessing",
+    "registry",
+    "report",
+    "stochastic",
+    "streams",
+    "training",
+    "tuning",
+    "wizard",
+)
+_FUNCTIONS = ("auto", "explain")
 
-__all__ = ["__version__", *_ROOMS]
+__all__ = ["__version__", *_FUNCTIONS, *_ROOMS]
 
 
-def __getattr__(name: str) -> ModuleType:  # a room is opened when someone enters it
+def __getattr__(name: str) -> Any:  # a room is opened when someone enters it
     if name in _ROOMS:
         return importlib.import_module(f"{__name__}.{name}")
+    if name in _FUNCTIONS:
+        return getattr(importlib.import_module(f"{__name__}._auto"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -61,6 +61,9 @@ class PegasosBatch(CoreLearner): ...
 class L1Rda(CoreLearner): ...
 class L1RdaBatch(CoreLearner): ...
 
+def add_moments(
+    rows: Rows, n: NDArray[np.float64], mean: NDArray[np.float64], m2: NDArray[np.float64], missing: NDArray[np.float64]
+) -> tuple[int, int, float] | None: ...
 def parse_svmlight(
     text: Any,
     *,
@@ -75,7 +78,7 @@ def parse_svmlight(
 def parse_csv(
     text: Any,
     *,
-    n_columns: int,
+    kinds: str,
     final: bool = True,
     first_line: int = 1,
     delimiter: str = ",",
@@ -83,7 +86,40 @@ def parse_csv(
     float32: bool = False,
     skip_malformed: bool = False,
     max_rows: int = -1,
-) -> tuple[NDArray[np.float64] | None, NDArray[Any], int, int, int]: ...
+) -> tuple[Any, NDArray[Any], list[tuple[NDArray[np.int64], NDArray[np.uint8]]], int, int, int]: ...
+def split_csv(
+    text: Any,
+    *,
+    final: bool = True,
+    first_line: int = 1,
+    delimiter: str = ",",
+    skip_malformed: bool = False,
+    max_rows: int = -1,
+) -> tuple[list[list[str]], int, int]: ...
+def count_numbers(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> tuple[int, int, int]: ...
+def factorize(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
+
+# Texts that were new to their buckets: 2 * bucket + slot, and the texts as offsets and bytes.
+_News = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint8]]
+
+def hash_texts(
+    offsets: NDArray[np.int64],
+    data: NDArray[np.uint8],
+    prefix: bytes,
+    n_buckets: int,
+    seen: NDArray[np.uint32] | None = None,
+) -> tuple[NDArray[np.int32], _News]: ...
+def hash_words(
+    offsets: NDArray[np.int64],
+    data: NDArray[np.uint8],
+    prefix: bytes,
+    n_buckets: int,
+    ngrams: int = 1,
+    seen: NDArray[np.uint32] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], _News]: ...
+def stack_rows(
+    pieces: list[tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]], n_rows: int, float32: bool = False
+) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64]]: ...
 def format_svmlight(
     values: NDArray[Any],
     columns: NDArray[Any],

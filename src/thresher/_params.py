@@ -13,9 +13,11 @@ import numpy as np
 class Rule(NamedTuple):
     says: str
     holds: Callable[[Any], bool]
+    options: tuple[str, ...] = ()  # the words that hold, if they can be listed
 
     def __or__(self, other: Rule) -> Rule:
-        return Rule(f"{self.says} or {other.says}", lambda v: self.holds(v) or other.holds(v))
+        both = self.options + other.options
+        return Rule(f"{self.says} or {other.says}", lambda v: self.holds(v) or other.holds(v), both)
 
 
 def _number(v: Any) -> bool:
@@ -55,7 +57,7 @@ def at_least(n: int) -> Rule:
 
 
 def one_of(*options: str) -> Rule:
-    return Rule(f"one of {', '.join(map(repr, options))}", lambda v: isinstance(v, str) and v in options)
+    return Rule(f"one of {', '.join(map(repr, options))}", lambda v: isinstance(v, str) and v in options, options)
 
 
 def check_params(estimator: Any, rules: Mapping[str, Rule]) -> None:

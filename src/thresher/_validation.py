@@ -83,6 +83,21 @@ def commit_features(estimator: Any, X: Any, n_features: int) -> None:
     estimator.n_features_in_ = n_features
 
 
+def check_loaded_features(estimator: Any) -> None:
+    """Refuse a number and names of features, as a file holds them, that are not such."""
+    who, width, names = (
+        type(estimator).__name__,
+        estimator.n_features_in_,
+        getattr(estimator, "feature_names_in_", None),
+    )
+    if type(width) is not int or width < 1:
+        raise ValueError(f"{who}: n_features_in_ must be an integer of at least 1.")
+    if names is not None and not (
+        isinstance(names, np.ndarray) and names.shape == (width,) and all(isinstance(name, str) for name in names)
+    ):
+        raise ValueError(f"{who}: feature_names_in_ must hold one name per feature.")
+
+
 def refuse_values(rows: Rows, X: Any, who: str) -> None:
     """Look at values that nobody looked at yet."""
     rows.look()
@@ -112,6 +127,29 @@ def as_rows(X: Any, who: str, *, n_features: int | None = None, look: bool = Tru
             f"{who}: found array with 0 feature(s) (shape={(rows.n_rows, 0)}) while a minimum of 1 is required."
         )
     return rows
+
+
+def check_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """``X`` as an array in C order or a csr_array in order, of float64 or float32, for work that belongs to matrix
+    products. Changes nothing on the estimator: see :func:`commit_features`."""
+    who = type(estimator).__name__
+    if not reset and (_is_frame(X) or hasattr(estimator, "feature_names_in_")):
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+    n_features = as_rows(X, who).n_features
+    if not reset and n_features != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {n_features} features, but {who} is expecting {estimator.n_features_in_} features as input."
+        )
+    if _is_sparse_frame(X):
+        X = X.sparse.to_coo()
+    if not sparse.issparse(X):
+        return _dense(X, who)
+    X = X.tocsr()
+    matrix = sparse.csr_array((_numbers(X.data, "X", who), X.indices, X.indptr), shape=X.shape)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix
 
 
 def _sparse_rows(X: Any, who: str, n_features: int, look: bool) -> Rows:

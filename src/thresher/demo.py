@@ -1,7 +1,8 @@
-"""The main job on an embedded default: ``python -m thresher.demo``.
+"""The main job on an embedded default: ``thresher demo``.
 
 Writes a generated stream of 200,000 rows and 100,000 features to a file, one row in twenty of the class that counts,
-then reads it back batch by batch through three learners, each predicting every row before it learns from it.
+reads it back in one pass through each of three learners, which predict every row before they learn from it, and writes
+a report on the best of them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,33 +18,23 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from sklearn.base import clone
 
 from thresher.datasets import make_sparse_stream
 from thresher.dual_averaging import L1RDAClassifier
+from thresher.inspection import features_that_matter
 from thresher.online import AROWClassifier
 from thresher.stochastic import PegasosClassifier
 from thresher.streams import open_stream, write_svmlight
+from thresher.training import Run, train
 
 N_ROWS, N_FEATURES, N_RELEVANT = 200_000, 100_000, 200
 
-
-@dataclass
-class Runner:
-    """A learner with what the table says of it."""
-
-    name: str
-    model: Any
-    seconds: float = 0.0
-    scores: list[NDArray[np.float64]] = field(default_factory=list)
-
-    def learn(self, X: Any, y: NDArray[np.float64]) -> None:
-        begin = time.perf_counter()
-        if hasattr(self.model, "state_"):
-            self.scores.append(self.model.decision_function(X))
-        else:
-            self.scores.append(np.zeros(len(y)))
-        self.model.partial_fit(X, y, classes=[0.0, 1.0])
-        self.seconds += time.perf_counter() - begin
+LEARNERS: dict[str, Any] = {
+    "AROW": AROWClassifier(),
+    "Pegasos": PegasosClassifier(alpha=1e-5, loss="logistic"),
+    "l1-RDA": L1RDAClassifier(alpha=3e-5, eta0=300.0),
+}
 
 
 def write(path: Path, progress: Progress) -> NDArray[np.intp]:
@@ -59,69 +49,94 @@ def write(path: Path, progress: Progress) -> NDArray[np.intp]:
     return stream.relevant
 
 
-def train(path: Path, runners: list[Runner], progress: Progress) -> NDArray[np.float64]:
-    """One pass over the file; returns the labels as they came."""
+def learn(name: str, path: Path, progress: Progress) -> tuple[Run, float]:
+    """One pass over the file; returns what came of it, and the seconds it took."""
     stream = open_stream(path, batch_size=2_000, n_features=N_FEATURES)
-    task = progress.add_task("learning from it ", total=stream.n_bytes)
-    labels = []
-    for batch in stream:
-        for runner in runners:
-            runner.learn(batch.X, batch.y)
-        labels.append(batch.y)
-        progress.update(task, completed=stream.bytes_read)
-    return np.concatenate(labels)
+    task = progress.add_task(f"learning: {name:9}", total=stream.n_bytes)
+    begin = time.perf_counter()
+    run = train(
+        clone(LEARNERS[name]),
+        stream,
+        classes=[0, 1],
+        predict_first=True,
+        on_batch=lambda history, stream: progress.update(task, completed=stream.bytes_read),
+    )
+    return run, time.perf_counter() - begin
 
 
-def report(runners: list[Runner], labels: NDArray[np.float64], relevant: NDArray[np.intp]) -> Table:
+def compare(runs: dict[str, tuple[Run, float]], relevant: NDArray[np.intp]) -> Table:
     from sklearn.metrics import average_precision_score
 
-    table = Table(title=f"One pass over {len(labels):,} rows, {N_FEATURES:,} features, {labels.mean():.1%} positive")
+    table = Table(title=f"One pass over {N_ROWS:,} rows of {N_FEATURES:,} features")
     for heading in ("learner", "error", "avg. precision", "rows / s", "weights ≠ 0", "relevant found"):
         table.add_column(heading, justify="left" if heading == "learner" else "right")
-    for r in runners:
-        weights = np.abs(r.model.coef_[0])
-        confidence = np.sqrt(getattr(r.model, "variance_", np.ones((1, N_FEATURES)))[0])
-        top = np.argsort(-weights / confidence, kind="stable")[:N_RELEVANT]
-        found = np.intersect1d(top[weights[top] > 0], relevant)
+    for name, (run, seconds) in runs.items():
+        held_out = run.held_out
+        assert held_out is not None
+        top = [feature.index for feature in features_that_matter(run.model, N_RELEVANT)]
         table.add_row(
-            r.name,
-            f"{r.model.n_mistakes_ / r.model.n_samples_seen_:.2%}",
-            f"{average_precision_score(labels, np.concatenate(r.scores)):.3f}",
-            f"{len(labels) / r.seconds:,.0f}",
-            f"{len(r.model.support_):,}",
-            f"{len(found)} of {len(relevant)}",
+            name,
+            f"{run.model.n_mistakes_ / run.model.n_samples_seen_:.2%}",
+            f"{average_precision_score(held_out.y, held_out.scores):.3f}",
+            f"{N_ROWS / seconds:,.0f}",
+            f"{len(run.model.support_):,}",
+            f"{len(np.intersect1d(top, relevant))} of {len(relevant)}",
         )
     return table
 
 
-def main() -> int:
+def write_report(run: Run, size: int, path: Path) -> None:
+    from thresher.report import Report
+
+    facts = run.facts
+    Report(
+        run.model,
+        title="thresher demo: a sparse stream, one row in twenty positive",
+        asked={
+            "command": "thresher demo",
+            "question": "Which of 100,000 features tell the rare class from the rest, learned in one pass?",
+        },
+        data={
+            "files": [{"name": "stream.svm (generated)", "rows": facts.n_rows, "bytes": size}],
+            "n_rows": facts.n_rows,
+            "n_features": facts.n_features,
+            "n_values": facts.n_values,
+            "classes": facts.classes,
+        },
+        history=run.history,
+        held_out=run.held_out,
+        sample=run.sample,
+    ).save(path)
+
+
+def main(report: Path | None = None) -> int:
+    """Run it; with `report`, write the page there."""
     console = Console()
-    runners = [
-        Runner("AROW", AROWClassifier()),
-        Runner("Pegasos", PegasosClassifier(alpha=1e-5, loss="logistic")),
-        Runner("l1-RDA", L1RDAClassifier(alpha=3e-5, eta0=300.0)),
-    ]
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeRemainingColumn(),
+    )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "stream.svm"
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.percentage:>3.0f} %"),
-            TimeRemainingColumn(),
-        )
         with Progress(*columns, console=Console(stderr=True)) as progress:
             relevant = write(path, progress)
             size = path.stat().st_size
-            labels = train(path, runners, progress)
+            runs = {name: learn(name, path, progress) for name in LEARNERS}
+    positive = runs["AROW"][0].facts.classes["1"] / N_ROWS
     console.print(
         f"A file of {size / 1e6:.0f} MB, read in batches of 2,000 rows. Errors and precision are progressive:"
     )
     console.print("every row was predicted before it was learned from.")
-    console.print(report(runners, labels, relevant))
-    console.print(f"Relevant found: among the {len(relevant)} largest weights (over their doubt, where it is known).")
-    console.print(f"Always answering 'negative' errs on {labels.mean():.2%} of the rows.")
+    console.print(compare(runs, relevant))
+    console.print(f"Relevant found: among the {len(relevant)} that matter most to the model.")
+    console.print(f"Always answering 'negative' errs on {positive:.2%} of the rows.")
+    if report is not None:
+        write_report(runs["AROW"][0], size, report)
+        console.print(f"The report is in {report}; open it in a browser.")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(Path("thresher-demo.html")))

@@ -18,12 +18,17 @@ import safetensors
 import safetensors.numpy
 
 from . import __version__, registry
+from ._params import check_params
 from ._state import State
 
 __all__ = ["load_model", "save_model"]
 
-FORMAT = 1
+FORMAT = 2
 _PLAIN = (bool, int, float, str, type(None))
+_MOST_TEXTS = 256  # beyond that, a list of texts is kept as two arrays
+_OPTIONAL = {"feature_names_in_", "_grown"}
+
+Tensors = dict[str, np.ndarray[Any, Any]]
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
@@ -31,8 +36,9 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : estimator
-        Fitted, and of a class in the registry. A random state that is not a number is not kept.
+    model : estimator or StreamingPipeline
+        Fitted, and made of classes in the registry. A random state that is not a number is not kept. A dict
+        ``model.record_`` of plain values (what the model was trained on, and how) is kept with it.
     path : path-like
 
     Examples
@@ -47,28 +53,44 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     >>> again.partial_fit([[2.0]], ["yes"]).predict([[1.0]])
     array(['yes'], dtype='<U3')
     """
-    name = type(model).__name__
-    if registry.estimators().get(registry.short_name(name)) is not type(model):
-        raise ValueError(f"save_model: {name} is not an estimator of thresher.")
-    if not hasattr(model, "state_"):
-        raise ValueError(f"save_model: this {name} is not fitted yet; call fit or partial_fit first.")
-    tensors: dict[str, np.ndarray[Any, Any]] = {
-        f"state/{k}": np.ascontiguousarray(a) for k, a in model.state_.arrays.items()
-    }
-    header = {
-        "format": FORMAT,
-        "version": __version__,
-        "class": name,
-        "params": {k: _pack(v, f"params/{k}", tensors) for k, v in model.get_params(deep=False).items()},
-        "fitted": {k: _pack(getattr(model, k), f"fitted/{k}", tensors) for k in model._fitted if k in vars(model)},
-        "n_outputs": model.state_.n_outputs,
-        "sizes": model.state_.sizes,
-    }
     if Path(path).is_dir():
         raise IsADirectoryError(f"save_model: {os.fspath(path)} is a folder; name a file in it.")
     if not Path(path).absolute().parent.is_dir():
         raise FileNotFoundError(f"save_model: the folder of {os.fspath(path)} does not exist.")
-    _write_whole(Path(path), safetensors.numpy.save(tensors, metadata={"thresher": json.dumps(header)}))
+    tensors: Tensors = {}
+    header = {"format": FORMAT, "version": __version__, "model": _describe(model, "", tensors)}
+    if getattr(model, "record_", None) is not None:
+        header["record"] = model.record_
+    write_whole(Path(path), safetensors.numpy.save(tensors, metadata={"thresher": json.dumps(header)}))
+
+
+def _describe(model: Any, prefix: str, tensors: Tensors) -> dict[str, Any]:
+    """What a file says of a model, and its arrays."""
+    name = type(model).__name__
+    if registry.components().get(name) is not type(model):
+        raise ValueError(f"save_model: {name} is not an estimator of thresher.")
+    if name == "StreamingPipeline":
+        return {
+            "class": name,
+            "steps": [
+                {"name": step_name, **_describe(step, f"{prefix}{i}/", tensors)}
+                for i, (step_name, step) in enumerate(model.steps)
+            ],
+        }
+    described: dict[str, Any] = {
+        "class": name,
+        "params": {k: _pack(v, f"{prefix}params/{k}", tensors) for k, v in model.get_params(deep=False).items()},
+        "fitted": {
+            k: _pack(getattr(model, k), f"{prefix}fitted/{k}", tensors) for k in model._fitted if k in vars(model)
+        },
+    }
+    if not set(model._fitted) - _OPTIONAL <= set(described["fitted"]):
+        raise ValueError(f"save_model: this {name} is not fitted yet; call fit or partial_fit first.")
+    if hasattr(model, "state_"):
+        described |= {"n_outputs": model.state_.n_outputs, "sizes": model.state_.sizes}
+        for key, array in model.state_.arrays.items():
+            tensors[f"{prefix}state/{key}"] = np.ascontiguousarray(array)
+    return described
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
@@ -80,7 +102,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    estimator
+    estimator or StreamingPipeline
     """
     where = Path(path).name
     if Path(path).is_dir():
@@ -99,8 +121,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         return _rebuild(header, tensors, room=32 * os.path.getsize(path))
     except _Refusal as refusal:
         raise ValueError(f"{where}: {refusal}.") from None
-    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, MemoryError, RecursionError) as error:
-        said = " ".join(str(error).split())[:200]
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, MemoryError, RecursionError) as error:
+        said = " ".join(str(error).split())[:200].rstrip(".")
         raise ValueError(f"{where}: the header does not describe a model: {said}.") from None
 
 
@@ -108,24 +130,46 @@ class _Refusal(Exception):
     """Why a file is no model, in the user's words."""
 
 
-def _rebuild(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]], room: int) -> Any:
-    if header["format"] != FORMAT:
+def _rebuild(header: dict[str, Any], tensors: Tensors, room: int) -> Any:
+    if header["format"] == 1:  # one estimator, described where its file is
+        header = {"model": header}
+    elif header["format"] != FORMAT:
         raise _Refusal(f"format {header['format']} needs thresher {header['version']} or newer, this is {__version__}")
-    cls = registry.estimators().get(registry.short_name(str(header["class"])))
-    if cls is None or cls.__name__ != header["class"]:
-        raise _Refusal(f"{header['class']!r} is not an estimator of this thresher")
-    params = {k: _unpack(v, tensors, room) for k, v in header["params"].items()}
+    model = _model(header["model"], "", tensors, room)
+    if "record" in header:
+        if not isinstance(header["record"], dict):
+            raise _Refusal("the record must be a dict")
+        model.record_ = header["record"]
+    return model
+
+
+def _model(described: dict[str, Any], prefix: str, tensors: Tensors, room: int) -> Any:
+    name = described["class"]
+    cls = registry.components().get(name) if isinstance(name, str) else None
+    if cls is None:
+        raise _Refusal(f"{name!r} is not an estimator of this thresher")
+    if name == "StreamingPipeline":
+        if prefix or not isinstance(described["steps"], list) or not described["steps"]:
+            raise _Refusal("a pipeline must be a list of steps, none of them a pipeline")
+        steps = [(str(step["name"]), _model(step, f"{i}/", tensors, room)) for i, step in enumerate(described["steps"])]
+        pipeline = cls(steps)
+        pipeline._checked_steps()
+        return pipeline
+    params = {k: _unpack(v, tensors, room) for k, v in described["params"].items()}
     if set(params) != set(cls().get_params(deep=False)):
-        raise _Refusal(f"the parameters are not those of {header['class']}")
+        raise _Refusal(f"the parameters are not those of {name}")
     model = cls(**params)
-    fitted = {k: _unpack(v, tensors, room) for k, v in header["fitted"].items()}
-    optional = {"feature_names_in_", "_grown"}
-    if not set(cls._fitted) - optional <= set(fitted) <= set(cls._fitted):
-        raise _Refusal(f"the attributes are not those of {header['class']}")
-    for name, value in fitted.items():
-        setattr(model, name, value)
-    _check_fitted(fitted, header)
-    model.state_ = _state(model, header, tensors)
+    fitted = {k: _unpack(v, tensors, room) for k, v in described["fitted"].items()}
+    if not set(cls._fitted) - _OPTIONAL <= set(fitted) <= set(cls._fitted):
+        raise _Refusal(f"the attributes are not those of {name}")
+    check_params(model, cls._param_rules)
+    for key, value in fitted.items():
+        setattr(model, key, value)
+    if "sizes" not in described:
+        model._check_loaded()
+        return model
+    _check_fitted(fitted, described)
+    model.state_ = _state(model, described, prefix, tensors)
     model._weights_cache = None
     if not np.isfinite(model._all_weights()).all():
         raise _Refusal("the arrays imply weights that are not finite")
@@ -155,14 +199,14 @@ def _check_fitted(fitted: dict[str, Any], header: dict[str, Any]) -> None:
         raise _Refusal(f"{header['n_outputs']!r} outputs do not fit the classes")
 
 
-def _state(model: Any, header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) -> State:
+def _state(model: Any, header: dict[str, Any], prefix: str, tensors: Tensors) -> State:
     learner = model._checked_learner(model.n_features_in_)
     fields, n_outputs, sizes = learner.fields(), header["n_outputs"], header["sizes"]
     if sizes != learner.sizes(model.n_features_in_):
         raise _Refusal("the sizes of the state are not those of the learner")
     arrays = {}
     for f in fields:
-        array = tensors.get(f"state/{f.name}")
+        array = tensors.get(f"{prefix}state/{f.name}")
         expected = f.whole_shape(n_outputs, sizes)
         if array is None or array.dtype != np.float64 or array.shape != expected:
             raise _Refusal(f"array {f.name!r} must be float64 of shape {expected}")
@@ -176,8 +220,8 @@ def _state(model: Any, header: dict[str, Any], tensors: dict[str, np.ndarray[Any
     return State(fields, n_outputs, sizes, arrays)
 
 
-def _pack(value: Any, key: str, tensors: dict[str, np.ndarray[Any, Any]]) -> Any:
-    """A value as JSON; arrays of numbers go to ``tensors``."""
+def _pack(value: Any, key: str, tensors: Tensors) -> Any:
+    """A value as JSON; arrays of numbers and long lists of text go to ``tensors``."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, (np.random.RandomState, np.random.Generator)):
@@ -185,31 +229,58 @@ def _pack(value: Any, key: str, tensors: dict[str, np.ndarray[Any, Any]]) -> Any
     if isinstance(value, _PLAIN):
         return value
     if isinstance(value, dict):
-        return {"pairs": [[_pack(k, key, tensors), _pack(v, key, tensors)] for k, v in value.items()]}
+        return {
+            "pairs": [[_pack(k, f"{key}/{i}k", tensors), _pack(v, f"{key}/{i}", tensors)]
+                      for i, (k, v) in enumerate(value.items())]
+        }  # fmt: skip
     array = np.asarray(value)
-    if array.dtype.kind in "OUS":
-        if not all(isinstance(item, str) for item in array.tolist()):
+    if array.dtype.kind in "OUS" or (isinstance(value, (list, tuple)) and not value):
+        texts = array.tolist()
+        if not all(isinstance(item, str) for item in texts):
             raise ValueError(f"save_model: {key} must hold numbers or text.")
-        return {"text": array.tolist(), "object": array.dtype.kind == "O"}
+        kind = "list" if isinstance(value, (list, tuple)) else "object" if array.dtype.kind == "O" else "str"
+        if len(texts) <= _MOST_TEXTS:
+            return {"text": texts, "as": kind}
+        packed = [text.encode("utf-8", "surrogatepass") for text in texts]
+        tensors[f"{key}/lengths"] = np.array([len(text) for text in packed], dtype=np.int64)
+        tensors[f"{key}/text"] = np.frombuffer(b"".join(packed), dtype=np.uint8)
+        return {"texts": key, "as": kind}
     tensors[key] = np.ascontiguousarray(array)
     return {"tensor": key}
 
 
-def _unpack(value: Any, tensors: dict[str, np.ndarray[Any, Any]], room: int) -> Any:
+def _unpack(value: Any, tensors: Tensors, room: int) -> Any:
     if isinstance(value, _PLAIN):
         return value
     if "pairs" in value:
         return {_unpack(k, tensors, room): _unpack(v, tensors, room) for k, v in value["pairs"]}
-    if "text" in value:
-        if not all(isinstance(item, str) for item in value["text"]):
-            raise _Refusal("names and labels must be text")
-        if 4 * len(value["text"]) * max(map(len, value["text"]), default=0) > room:  # as NumPy would store it
-            raise _Refusal("names and labels take more room than the file")
-        return np.array(value["text"], dtype=object if value["object"] else str)
-    return tensors[value["tensor"]]
+    if "tensor" in value:
+        return tensors[value["tensor"]]
+    if "texts" in value:
+        texts = _texts(tensors[f"{value['texts']}/lengths"], tensors[f"{value['texts']}/text"])
+    else:
+        texts = value["text"]
+    if not all(isinstance(item, str) for item in texts):
+        raise _Refusal("names and labels must be text")
+    kind = value["as"] if "as" in value else "object" if value["object"] else "str"
+    if kind == "list":
+        return texts
+    if 4 * len(texts) * max(map(len, texts), default=0) > room and kind == "str":  # as NumPy would store it
+        raise _Refusal("names and labels take more room than the file")
+    return np.array(texts, dtype=object if kind == "object" else str)
 
 
-def _write_whole(path: Path, content: bytes) -> None:
+def _texts(lengths: np.ndarray[Any, Any], text: np.ndarray[Any, Any]) -> list[str]:
+    if lengths.dtype != np.int64 or text.dtype != np.uint8 or lengths.ndim != 1 or text.ndim != 1:
+        raise _Refusal("names and labels must be text")
+    if (lengths < 0).any() or (lengths > len(text)).any() or lengths.sum() != len(text):
+        raise _Refusal("names and labels must fit their lengths")
+    ends = np.cumsum(lengths).tolist()
+    raw = text.tobytes()
+    return [raw[end - n : end].decode("utf-8", "surrogatepass") for end, n in zip(ends, lengths.tolist(), strict=True)]
+
+
+def write_whole(path: Path, content: bytes) -> None:
     """Write, fsync, rename: a reader sees the old file or the new one, never a part."""
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

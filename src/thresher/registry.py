@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+import inspect
+from typing import Any, NamedTuple
 
-FAMILIES = ("online", "stochastic", "dual_averaging")
+from sklearn.base import is_clusterer, is_regressor
 
-__all__ = ["FAMILIES", "estimators", "short_name"]
+FAMILIES = ("online", "stochastic", "dual_averaging", "cluster")
+HELPERS = ("preprocessing", "kernels")  # rooms of transformers, which are saved with models
+
+__all__ = ["FAMILIES", "Method", "components", "estimators", "methods", "short_name"]
+
+
+class Method(NamedTuple):
+    """What the command line, the black box and the wizard know of an estimator, all of it declared by its class."""
+
+    name: str
+    cls: type[Any]
+    family: str
+    task: str  # "classification", "regression" or "clustering"
+    streams: bool  # has partial_fit
+    needs: tuple[str, ...]  # what it needs beside rows and targets, such as "groups"
+    losses: tuple[str, ...]
+    space: dict[str, Any]  # what is worth tuning, and where
+    summary: str
 
 
 def estimators() -> dict[str, type[Any]]:
@@ -17,18 +35,54 @@ def estimators() -> dict[str, type[Any]]:
     --------
     >>> from thresher import registry
     >>> sorted(registry.estimators())
-    ['arow', 'l1rda', 'l1rda-regressor', 'pa', 'pegasos', 'pegasos-regressor']
+    ['arow', 'l1rda', 'l1rda-regressor', 'pa', 'pegasos', 'pegasos-regressor', 'sparsekmeans']
     """
-    found: dict[str, type[Any]] = {}
-    for family in FAMILIES:
-        module = importlib.import_module(f"thresher.{family}")
-        for name in module.__all__:
-            thing = getattr(module, name)
-            if isinstance(thing, type):
-                found[short_name(name)] = thing
-    return found
+    return {short_name(cls.__name__): cls for family in FAMILIES for cls in _classes(family)}
+
+
+def components() -> dict[str, type[Any]]:
+    """Class name -> class, of all that a model file may hold: estimators, transformers and the pipeline."""
+    return {cls.__name__: cls for room in (*FAMILIES, *HELPERS) for cls in _classes(room) if hasattr(cls, "get_params")}
+
+
+def methods() -> list[Method]:
+    """All estimators with what they declare about themselves.
+
+    Examples
+    --------
+    >>> from thresher import registry
+    >>> [(m.name, m.task) for m in registry.methods()][:2]
+    [('arow', 'classification'), ('pa', 'classification')]
+    """
+    return [_describe(family, cls) for family in FAMILIES for cls in sorted(_classes(family), key=lambda c: c.__name__)]
 
 
 def short_name(name: str) -> str:
     """The short name of a class name."""
     return name.removesuffix("Classifier").replace("Regressor", "-regressor").lower()
+
+
+def _classes(room: str) -> list[type[Any]]:
+    module = importlib.import_module(f"thresher.{room}")
+    return [thing for name in module.__all__ if isinstance(thing := getattr(module, name), type)]
+
+
+def _describe(family: str, cls: type[Any]) -> Method:
+    blank = cls()
+    task = "clustering" if is_clusterer(blank) else "regression" if is_regressor(blank) else "classification"
+    return Method(
+        name=short_name(cls.__name__),
+        cls=cls,
+        family=family,
+        task=task,
+        streams=hasattr(cls, "partial_fit"),
+        needs=tuple(getattr(cls, "_needs", ())),
+        losses=_rule(cls, "loss"),
+        space=dict(getattr(cls, "_search_space", {})),
+        summary=inspect.getdoc(cls).partition("\n")[0] if inspect.getdoc(cls) else "",  # type: ignore[union-attr]
+    )
+
+
+def _rule(cls: type[Any], parameter: str) -> tuple[str, ...]:
+    rule = getattr(cls, "_param_rules", {}).get(parameter)
+    return () if rule is None else rule.options

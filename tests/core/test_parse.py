@@ -16,6 +16,7 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import load_svmlight_file
 
 from thresher import _core
+from thresher._table import Text
 
 NUMBER = r"[+-]?([0-9]{1,25}(\.[0-9]{0,25})?|\.[0-9]{1,25})([eE][+-]?[0-9]{1,3})?"
 number_texts = st.from_regex(NUMBER, fullmatch=True) | st.floats(allow_nan=False, allow_infinity=False).map(repr)
@@ -43,8 +44,12 @@ def svmlight(text, **options):
 
 
 def table(text, **options):
-    names = ("targets", "values", "consumed", "lines", "skipped")
+    names = ("targets", "values", "texts", "consumed", "lines", "skipped")
     return dict(zip(names, _core.parse_csv(text, **options), strict=True))
+
+
+def texts(read):
+    return [Text(*column).to_list() for column in read["texts"]]
 
 
 # ---------------------------------------------------------------------------------------------------------- numbers
@@ -61,7 +66,7 @@ def test_a_number_has_the_bits_of_pythons_float(text):
         return
     assert bits(svmlight(line)["values"][0]) == bits(expected)
     assert bits(svmlight(text.encode())["targets"][0]) == bits(expected)
-    assert bits(table(text.encode(), n_columns=1)["values"][0, 0]) == bits(expected)
+    assert bits(table(text.encode(), kinds="n")["values"][0, 0]) == bits(expected)
 
 
 @pytest.mark.parametrize("text", HARD_NUMBERS, ids=lambda text: text[:30])
@@ -280,22 +285,34 @@ def test_a_table_reads_as_the_csv_module_reads_it(seed, delimiter, ending, quote
     expected = [
         [float(f or "nan") for f in row] for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     ]
-    read = table(text.encode(), n_columns=n_columns, delimiter=delimiter)
+    read = table(text.encode(), kinds="n" * n_columns, delimiter=delimiter)
     assert_array_equal(read["values"], expected)
     assert read["targets"] is None
     target = int(rng.integers(n_columns))
-    read = table(text.encode(), n_columns=n_columns, delimiter=delimiter, target=target, float32=True)
-    assert_array_equal(read["targets"], np.array(expected)[:, target])
-    assert_array_equal(read["values"], np.delete(expected, target, axis=1).astype(np.float32))
+    full = [row for row in expected if not np.isnan(row[target])]
+    read = table(
+        text.encode(), kinds="n" * n_columns, delimiter=delimiter, target=target, float32=True, skip_malformed=True
+    )
+    assert_array_equal(read["targets"], [row[target] for row in full])
+    assert_array_equal(read["values"], np.delete(np.array(full), target, axis=1).astype(np.float32))
+    assert read["skipped"] == len(expected) - len(full)
 
 
 def test_blanks_quotes_and_empty_fields_are_read():
     text = b' 1 ,\t"2.5",""\n\n   \n,, \n" -3 " , +4,.5\r\n7,8,9'
-    read = table(text, n_columns=3)
+    read = table(text, kinds="nnn")
     assert_array_equal(read["values"], [[1, 2.5, np.nan], [np.nan] * 3, [-3, 4, 0.5], [7, 8, 9]])
     assert (read["lines"], read["consumed"]) == (6, len(text))
-    assert table(text, n_columns=3, final=False)["consumed"] == len(text) - 5
-    assert_array_equal(table(b"\t1\n\t\n", n_columns=2, delimiter="\t")["values"], [[np.nan, 1], [np.nan, np.nan]])
+    assert table(text, kinds="nnn", final=False)["consumed"] == len(text) - 5
+    assert_array_equal(table(b"\t1\n\t\n", kinds="nn", delimiter="\t")["values"], [[np.nan, 1], [np.nan, np.nan]])
+
+
+@pytest.mark.parametrize("word", ["", "NA", "na", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "?", "."])
+def test_words_for_a_missing_number_are_nan_and_a_missing_target_is_refused(word):
+    for written in (word, f" {word}\t", f'"{word}"', f' " {word} " '):
+        assert_array_equal(table(f"1,{written}\n".encode(), kinds="nn")["values"], [[1, np.nan]])
+        with pytest.raises(ValueError, match=r"^line 1, field 2: the target is missing.$"):
+            table(f"1,{written}\n".encode(), kinds="nn", target=1)
 
 
 @pytest.mark.parametrize(
@@ -305,8 +322,11 @@ def test_blanks_quotes_and_empty_fields_are_read():
         (b"1,2,3,4,5", ": expected 3 fields, got 5."),
         (b"1,2,3,", ": expected 3 fields, got 4."),
         (b"1,abc,3", ', field 2: expected a number, got "abc".'),
-        (b"1,2, nan ", ', field 3: expected a number, got "nan ".'),
+        (b"1,1.5 kg,3", ', field 2: expected a number, got "1.5 kg".'),
+        (b"1,2, nans ", ', field 3: expected a number, got "nans ".'),
         (b"1,2,1e999", ', field 3: expected a finite number, got "1e999".'),
+        (b"1,-inf,3", ', field 2: expected a finite number, got "-inf".'),
+        (b"Infinity,2,3", ', field 1: expected a finite number, got "Infinity".'),
         (b'1,"a,b",3', ', field 2: expected a number, got ""a,b"".'),
         (b'1,"2,3', ', field 2: expected a number, got ""2,3".'),
         (b'1,"2"",3', ', field 2: expected a number, got ""2"",3".'),
@@ -318,19 +338,145 @@ def test_blanks_quotes_and_empty_fields_are_read():
 def test_a_malformed_row_is_refused_with_its_place(line, message):
     text = b"1,2,3\n" + line + b"\n4,5,6\n"
     with pytest.raises(ValueError) as refusal:
-        table(text, n_columns=3, first_line=16)
+        table(text, kinds="nnn", first_line=16)
     assert str(refusal.value) == "line 17" + message
-    read = table(text, n_columns=3, skip_malformed=True)
+    read = table(text, kinds="nnn", skip_malformed=True)
     assert_array_equal(read["values"], [[1, 2, 3], [4, 5, 6]])
     assert (read["skipped"], read["lines"]) == (1, 3)
 
 
 @pytest.mark.parametrize(
-    "options", [{"n_columns": 0}, {"n_columns": 2, "target": 2}, {"n_columns": 2, "delimiter": "e"}]
+    "options",
+    [
+        {"kinds": ""},
+        {"kinds": "nx"},
+        {"kinds": "nn", "target": 2},
+        {"kinds": "n-", "target": 1},
+        {"kinds": "nn", "delimiter": "e"},
+    ],
 )
 def test_impossible_tables_are_refused(options):
     with pytest.raises(ValueError):
         table(b"1,2\n", **options)
+
+
+# ------------------------------------------------------------------------------------------------------ text in CSV
+
+
+words = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(words, words, words), max_size=8), st.sampled_from(",;\t|"), st.sampled_from(["\n", "\r\n"]))
+@example([('a"b', "x,y\nz", "\r\n"), ("", " padded ", '"')], ",", "\n")
+def test_text_reads_as_the_csv_module_reads_it(rows, delimiter, ending):
+    out = io.StringIO()
+    csv.writer(out, delimiter=delimiter, lineterminator=ending, quoting=csv.QUOTE_ALL).writerows(rows)
+    text = out.getvalue().encode()
+    read = table(text, kinds="t-t", delimiter=delimiter, target=2, skip_malformed=True)
+    full = [row for row in csv.reader(io.StringIO(text.decode(), newline=""), delimiter=delimiter) if row[2]]
+    assert texts(read) == [[row[0] for row in full]]
+    assert Text(*read["targets"]).to_list() == [row[2] for row in full]
+    assert read["values"].shape == (len(full), 0)
+    assert (read["consumed"], read["lines"]) == (len(text), text.count(b"\n"))
+    assert read["skipped"] == len(rows) - len(full)
+
+
+def test_text_is_stripped_when_bare_and_kept_when_quoted():
+    text = b' two words ,1,"  kept "\nna\tive, 2 ,\n" a ""b"" " , 3,x"y"\n'
+    read = table(text, kinds="tnt")
+    assert texts(read) == [["two words", "na\tive", ' a "b" '], ["  kept ", "", 'x"y"']]
+    assert_array_equal(read["values"], [[1], [2], [3]])
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.binary(max_size=12), min_size=1, max_size=4))
+@example([b"\xed\xa0\x80", b"\xe2\x82", b"\xf4\x90\x80\x80", b"a\x00b\xc0\x80ok-ascii\xff"])
+def test_what_is_no_utf8_is_replaced_as_python_does(values):
+    text = b"".join(b'"' + value.replace(b'"', b'""') + b'",1\n' for value in values)
+    ((offsets, data),) = table(text, kinds="tn")["texts"]
+    cleaned = [value.decode("utf-8", "replace").encode() for value in values]
+    assert data.tobytes() == b"".join(cleaned)
+    assert np.diff(offsets).tolist() == [len(value) for value in cleaned]
+
+
+def test_a_text_may_span_lines_and_the_line_numbers_stay_right():
+    text = b'1,"a\nb\r\n",2\n3,c,4\n5,"d\n\n",x\n'
+    read = table(text[: text.index(b"5,")], kinds="ntn")
+    assert texts(read) == [["a\nb\r\n", "c"]]
+    assert read["lines"] == 4
+    with pytest.raises(ValueError, match=r'^line 15, field 3: expected a number, got "x".$'):
+        table(text, kinds="ntn", first_line=11)
+    read = table(text + b"6,e,7\n", kinds="ntn", skip_malformed=True)
+    assert_array_equal(read["values"], [[1, 2], [3, 4], [6, 7]])
+    assert (read["lines"], read["skipped"]) == (8, 1)  # a bad row of several lines is one
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        (b'1,"open', ", field 2: the quote that opens here is not closed."),
+        (b'1,"a"b,2', ', field 2: expected nothing behind the closing quote, got ""a"b".'),
+        (b'1,"a\nb" c,2', ', field 2: expected nothing behind the closing quote, got ""a\\x0ab" c".'),
+        (b'1,"a\n",2,3', ": expected 3 fields, got 4."),
+        (b'x,"a\n",2', ', field 1: expected a number, got "x".'),
+        (b'x,"a\n', ', field 1: expected a number, got "x".'),
+    ],
+)
+def test_a_malformed_text_is_refused_with_its_place(line, message):
+    with pytest.raises(ValueError) as refusal:
+        table(b"0,a,0\n" + line + b"\n3,b,4\n", kinds="ntn", first_line=16)
+    assert str(refusal.value) == "line 17" + message
+    read = table(b"0,a,0\n" + line + b"\n3,b,4\n", kinds="ntn", skip_malformed=True)
+    assert_array_equal(read["values"], [[0, 0], [3, 4]])  # an open quote costs its own line, not the rest of the file
+    assert texts(read) == [["a", "b"]]
+
+
+def test_an_open_quote_waits_for_more_text_but_not_forever():
+    assert table(b'1,a\n2,"b\n3,c\n', kinds="nt", final=False)["consumed"] == 4
+    assert table(b'1,a\n2,"b"', kinds="nt", final=False)["consumed"] == 4
+    assert table(b'1,a\n2,"b"\n', kinds="nt", final=False)["consumed"] == 10
+    long = b'2,"' + b"b\n" * (1 << 23) + b"3,c\n"
+    for final in (True, False):  # a stray quote must not swallow the rest of a large file
+        with pytest.raises(ValueError, match=r"^line 1, field 2: the quote that opens here is not closed.$"):
+            table(long, kinds="nt", final=final)
+    longest = b'2,"\n' + b"b" * ((1 << 24) - 2)
+    assert table(longest, kinds="nt", final=False)["consumed"] == 0
+    assert table(longest + b'"   ', kinds="nt", final=False)["consumed"] == 0  # closed, but the row goes on
+    read = table(longest + b'"\n', kinds="nt", final=False)
+    assert len(read["texts"][0][1]) == (1 << 24) - 1
+
+
+def test_nothing_is_read_behind_the_text():
+    text = memoryview(b'1,"a""b')
+    assert texts(table(text[:5], kinds="nt")) == [["a"]]  # a second quote would make it another text
+
+
+def test_a_column_passed_over_may_hold_anything():
+    read = table(b'1,"x"y,2\n3,"a,\nb",4\n5,,6\n', kinds="n-n")
+    assert_array_equal(read["values"], [[1, 2], [3, 4], [5, 6]])
+    assert read["texts"] == []
+
+
+def test_rows_are_split_before_anything_is_known_of_them():
+    rows, consumed, lines = _core.split_csv(b'\n a ,"b\nc"\n1,2,3\n"x"y,\n', max_rows=2)
+    assert rows == [["a", "b\nc"], ["1", "2", "3"]]
+    assert (consumed, lines) == (17, 4)
+    assert _core.split_csv(b'"x"y,\n')[0] == [["x", ""]]
+    assert _core.split_csv(b'1,"2', final=False) == ([], 0, 0)
+    with pytest.raises(ValueError, match=r"^line 3, field 2: the quote that opens here is not closed.$"):
+        _core.split_csv(b'1,"2', first_line=3)
+    assert _core.split_csv(b'1,"2\n3,4\n', skip_malformed=True)[0] == [["3", "4"]]
+    assert _core.split_csv(b'"a\n1,2\nx","c\n3,4\n', skip_malformed=True)[0] == [["1", "2"], ["3", "4"]]
+
+
+def test_values_of_a_text_column_are_counted_by_what_they_say():
+    column = Text.from_list(["1", " 2.5e3 ", "-inf", "", "NA", "1 kg", "x", "."])
+    assert _core.count_numbers(column.offsets, column.data) == (3, 3, 2)
+    assert _core.count_numbers(column[4:].offsets, column.data) == (0, 2, 2)
+    for offsets in ([], [0, 99], [-1, 1], [2, 1]):
+        with pytest.raises(ValueError, match="offsets"):
+            _core.count_numbers(np.array(offsets, dtype=np.int64), column.data)
 
 
 # ----------------------------------------------------------------------------------------------------------- writer

@@ -9,12 +9,13 @@ import re
 import numpy as np
 import pytest
 
+from reference.csv_text import read_csv
 from thresher import _core
+from thresher._table import Text
 
 NUMBER = rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 TARGET = re.compile(NUMBER)
 PAIR = re.compile(rb"([0-9]+):(" + NUMBER + rb")")
-FIELD = re.compile(rb"[ \t]*(?:(" + NUMBER + rb')?|"[ \t]*(' + NUMBER + rb')?[ \t]*")[ \t]*')
 
 SVMLIGHT_SEEDS = [
     b"1 1:0.5 7:1e-3 30:-2.25 # note", b"-1 qid:3 2:1 5:.5 9:5.", b"+1.5e2\t3:0.0123456 4:12345678901234567890123",
@@ -23,8 +24,13 @@ SVMLIGHT_SEEDS = [
     b"1 1:123456789012345678e-27 2:4.9e-324 4:1e99999999999999999",
     b"1 1:inf", b"nan 1:2",
 ]  # fmt: skip
-CSV_SEEDS = [b"1,2,3,4", b'"1.5", 2 ,,"4"', b'1,,"a,b",3', b'"""",1,2,3', b",,,", b"-0.5,1e5,.25,123456789012345678901"]
-ALPHABET = b"00123456789" * 4 + b'    ::::....eE+-#\t\r\n,"qid\x00\xff\x80xnaif'
+CSV_SEEDS = [
+    b"1,2,3,4", b'"1.5", 2 ,,"4"', b'1,,"a,b",3', b'"""",1,2,3', b",,,", b"-0.5,1e5,.25,123456789012345678901",
+    b'NA,"n/a",?,.', b'1,two words , "3\n,""4""\n", x',
+    b'"a""b", "NaN","\xc3\xa4\xe2\x82\xff\xed\xa0\x80\xf0\x9f\x98\x80" ,7', b'"x\r\ny",none,"",inf',
+]  # fmt: skip
+CSV_KINDS = ("nnnn", "tttt", "ntnt", "t-nt", "-nt-")
+ALPHABET = b"00123456789" * 4 + b'    ::::....eE+-#\t\r\n,,""""qid\x00\xff\x80xnaif'
 
 
 def mutated(rng: random.Random, seed: bytes) -> bytes:
@@ -65,16 +71,6 @@ def read_svmlight_line(line: bytes):
     return float(target), sorted(row.items())
 
 
-def read_csv_line(line: bytes):
-    if not line.strip(b" \t"):
-        return ()
-    fields = [FIELD.fullmatch(field) for field in line.split(b",")]
-    if len(fields) != 4 or not all(fields):
-        return None
-    row = [float(field[1] or field[2] or b"nan") for field in fields]
-    return None if np.isinf(row).any() else row
-
-
 def expected_rows(text: bytes, read_line):
     """All rows, the number of the first refused line or None, and how many are refused."""
     lines = [line.removesuffix(b"\r") for line in text.split(b"\n")]
@@ -97,11 +93,53 @@ def check_svmlight(text: bytes) -> None:
 
 
 def check_csv(text: bytes) -> None:
-    rows, first_bad, n_bad = expected_rows(text, read_csv_line)
-    _, values, consumed, _, skipped = _core.parse_csv(text, n_columns=4, skip_malformed=True)
-    assert (consumed, skipped) == (len(text), n_bad), text
-    np.testing.assert_array_equal(values, np.array(rows, dtype=np.float64).reshape(-1, 4), err_msg=repr(text))
-    check_refusal(text, first_bad, r"line (\d+)(?:, field \d+)?: [ -~]+\.", lambda: _core.parse_csv(text, n_columns=4))
+    rng = random.Random(text)
+    kinds = rng.choice(CSV_KINDS)
+    target = rng.choice([-1, *(j for j, kind in enumerate(kinds) if kind != "-")])
+    truth = read_csv(text, kinds, target)
+    part = _core.parse_csv(text, kinds=kinds, target=target, skip_malformed=True)
+    assert csv_rows(part, kinds, target) == truth.rows, (text, kinds, target)
+    assert part[3:] == (len(text), truth.n_lines, len(truth.refused)), (text, kinds, target)
+    check_in_pieces(text, kinds, target, rng, part)
+    first_bad = truth.refused[0] if truth.refused else None
+    pattern = r"line (\d+)(?:, field \d+)?: [ -~]+\."
+    check_refusal(text, first_bad, pattern, lambda: _core.parse_csv(text, kinds=kinds, target=target))
+
+
+def csv_rows(part, kinds: str, target: int):
+    """Rows as the slow reader gives them; NaN is left as None, which equals itself."""
+    targets, values, texts, *_ = part
+    numbers, words = iter(values.T.tolist()), iter([Text(*column).to_list() for column in texts])
+    columns = []
+    for place, kind in enumerate(kinds):
+        if place == target:
+            columns.append(targets.tolist() if kind == "n" else Text(*targets).to_list())
+        elif kind != "-":
+            columns.append(next(numbers) if kind == "n" else next(words))
+    return [Row(row) for row in zip(*columns, strict=True)]
+
+
+class Row(tuple):
+    def __eq__(self, other):
+        return len(self) == len(other) and all(a == b or (a != a and b != b) for a, b in zip(self, other, strict=True))
+
+    __hash__ = None
+
+
+def check_in_pieces(text: bytes, kinds: str, target: int, rng: random.Random, whole) -> None:
+    """Text that arrives bit by bit gives the rows, lines and refusals of the whole."""
+    rows, line, skipped, rest, place = [], 1, 0, b"", 0
+    while place < len(text) or rest:
+        n = rng.randrange(1, 30)
+        rest, place = rest + text[place : place + n], place + n
+        final = place >= len(text)
+        part = _core.parse_csv(
+            rest, kinds=kinds, target=target, skip_malformed=True, final=final, max_rows=rng.choice((-1, 1, 2))
+        )
+        rows += csv_rows(part, kinds, target)
+        rest, line, skipped = rest[part[3] :], line + part[4], skipped + part[5]
+    assert (line - 1, skipped) == whole[4:], (text, kinds, target)
+    assert rows == csv_rows(whole, kinds, target), (text, kinds, target)
 
 
 def check_refusal(text: bytes, first_bad: int | None, pattern: str, parse) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import os
+import re
 import subprocess
 import sys
 
@@ -14,7 +16,8 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from thresher.streams import Batch, Stream, _stream, open_stream, read_svmlight, write_svmlight
+from stream_files import all_bits
+from thresher.streams import Batch, Position, Stream, Table, _source, open_stream, read_svmlight, write_svmlight
 
 
 @pytest.fixture
@@ -128,7 +131,7 @@ def test_a_file_of_comments_has_no_rows(tmp_path):
 )  # smaller than a line, smaller than a batch, larger than the file
 @pytest.mark.parametrize("batch_size", [1, 64, 523, 10_000])
 def test_batches_are_the_file_cut_into_pieces(problem, svm_file, batch_size, block, monkeypatch):
-    monkeypatch.setattr(_stream, "_BLOCK", block)
+    monkeypatch.setattr(_source, "_BLOCK", block)
     stream = open_stream(svm_file, batch_size=batch_size, n_features=90)
     for _ in range(2):  # a stream can be read again
         batches = list(stream)
@@ -141,17 +144,23 @@ def test_batches_are_the_file_cut_into_pieces(problem, svm_file, batch_size, blo
 
 
 def test_a_batch_says_where_it_stands_in_the_file(svm_file, monkeypatch):
-    monkeypatch.setattr(_stream, "_BLOCK", 500)
+    monkeypatch.setattr(_source, "_BLOCK", 500)
     text, begin = svm_file.read_bytes(), 0
     stream = open_stream(svm_file, batch_size=50)
+    assert stream.start == Position(0, 0, 0, 1)
     for batch in stream:
-        part = text[begin : batch.position]
+        end = batch.position.offset
+        part = text[begin:end]
+        assert batch.path == svm_file
         assert batch.first_line == text[:begin].count(b"\n") + 1
-        assert stream.bytes_read == batch.position
+        assert batch.position == (0, 0, end, len(text[:end].splitlines()) + 1, 0)
+        assert stream.bytes_read == end
         expected, targets = load_svmlight_file(io.BytesIO(part))
         assert_same_rows(batch.X, expected)  # and as wide as its own largest column
         assert_array_equal(batch.y, targets)
-        begin = batch.position
+        begin = end
+    assert begin == len(text)
+    assert stream.bytes_read == stream.n_bytes
 
 
 def test_an_error_names_file_line_and_column(tmp_path):
@@ -207,7 +216,7 @@ def csv_file(tmp_path, text, name="data.csv"):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("suffix, delimiter", [(".csv", ","), (".TSV", "\t")])
 def test_a_table_reads_as_the_csv_module_reads_it(tmp_path, dtype, suffix, delimiter, block, monkeypatch):
-    monkeypatch.setattr(_stream, "_BLOCK", block)
+    monkeypatch.setattr(_source, "_BLOCK", block)
     rng = np.random.default_rng(3)
     table = rng.normal(size=(101, 5))
     path = tmp_path / f"data{suffix}"
@@ -220,10 +229,11 @@ def test_a_table_reads_as_the_csv_module_reads_it(tmp_path, dtype, suffix, delim
     batches = list(stream)
     assert [len(batch) for batch in batches] == [10] * 10 + [1]
     assert [batch.first_line for batch in batches] == list(range(2, 103, 10))
-    assert_array_equal(np.vstack([batch.X for batch in batches]), np.delete(table, 1, axis=1).astype(dtype))
+    assert all(isinstance(batch.X, Table) and batch.X.columns == stream.feature_names for batch in batches)
+    assert_array_equal(np.vstack([batch.X.numbers for batch in batches]), np.delete(table, 1, axis=1).astype(dtype))
     assert_array_equal(np.concatenate([batch.y for batch in batches]), table[:, 1])
-    assert all(batch.X.dtype == dtype and batch.y.dtype == np.float64 for batch in batches)
-    assert batches[-1].position == stream.bytes_read == stream.n_bytes
+    assert all(batch.X.numbers.dtype == dtype and batch.y.dtype == np.float64 for batch in batches)
+    assert batches[-1].position.offset == stream.bytes_read == stream.n_bytes
 
 
 @pytest.mark.parametrize(
@@ -233,18 +243,39 @@ def test_a_table_reads_as_the_csv_module_reads_it(tmp_path, dtype, suffix, delim
         ("1,2\n3,4\n", "auto", None, [[1], [3]]),
         ("1,2\n3,4\n", False, None, [[1], [3]]),
         ("1,2\n3,4\n", True, ["1"], [[3]]),
-        (",\n3,4\n", "auto", None, [[np.nan], [3]]),
+        (",2\n3,4\n", "auto", None, [[np.nan], [3]]),
         ("\n  \na,b\n1,2", "auto", ["a"], [[1]]),
         (b"\xef\xbb\xbfa,b\r\n1,2\r\n", "auto", ["a"], [[1]]),
         (b"\xef\xbb\xbf1,2\n", "auto", None, [[1]]),
-        (b"gr\xf6sse,b\n1,2\n", "auto", ["gr\\xf6sse"], [[1]]),
+        (b"gr\xf6sse,b\n1,2\n", "auto", ["gr\ufffdsse"], [[1]]),
         ("a,b", True, ["a"], []),
     ],
 )
 def test_a_first_line_without_a_number_is_a_header(tmp_path, text, header, names, rows):
     stream = open_stream(csv_file(tmp_path, text), header=header)
     assert stream.feature_names == names
-    assert_array_equal([row for batch in stream for row in batch.X], rows)
+    batches = list(stream)
+    assert all(isinstance(batch.X, np.ndarray if names is None else Table) for batch in batches)
+    assert_array_equal([row for batch in batches for row in np.asarray(batch.X)], rows)
+
+
+def test_words_are_columns_of_text_and_welcome_as_targets(tmp_path):
+    text = 'town,size,kind\nKöln,1,big\n"a, b",2,small\n,3,big\n'
+    stream = open_stream(csv_file(tmp_path, text), batch_size=2)
+    assert stream.feature_names == ["town", "size"]
+    first, last = stream
+    assert_array_equal(first.y, np.array(["big", "small"], dtype=object))
+    assert first.y.dtype == last.y.dtype == object
+    assert [*first.X["town"].to_list(), *last.X["town"].to_list()] == ["Köln", "a, b", ""]
+    assert_array_equal(np.vstack([first.X.numbers, last.X.numbers]), [[1], [2], [3]])
+    with pytest.raises(TypeError, match=r"^column 'town' holds text; put a TableEncoder"):
+        np.asarray(first.X)
+
+
+def test_no_target_no_y(tmp_path):
+    (batch,) = open_stream(csv_file(tmp_path, "a,b\n1,2\n3,4\n"), target=None)
+    assert batch.y is None
+    assert_array_equal(batch.X.numbers, [[1, 2], [3, 4]])
 
 
 @pytest.mark.parametrize("target, column", [(-1, 2), (0, 0), (1, 1), (-3, 0), ("b", 1), (np.int64(2), 2)])
@@ -268,7 +299,8 @@ def test_a_large_whole_target_is_not_rounded_with_the_features(tmp_path):
         ("1,2\n", {"target": "a"}, r"^data.csv: target='a' is a name, but the file has no header"),
         ("1,2\n", {"target": 2}, r"^data.csv: target must be a column name or a number below 2, got 2.$"),
         ("1,2\n", {"target": True}, r"^data.csv: target must be a column name"),
-        ("1;2\n", {}, r"^data.csv: a target and at least one feature are needed"),
+        ("1\n2\n", {}, r"^data.csv: a target and at least one feature are needed"),
+        ("1;2\n", {"delimiter": ","}, r"^data.csv: a target and at least one feature are needed"),
         ("1,2\n", {"n_features": 2}, r"^data.csv: n_features=2, but the file has 1 features.$"),
         ("1,2\n", {"header": "yes"}, r'^open_stream: header must be True, False or "auto", got \'yes\'.$'),
         ("1,2\n", {"delimiter": "::"}, r"^open_stream: delimiter must be one ASCII character"),
@@ -276,10 +308,14 @@ def test_a_large_whole_target_is_not_rounded_with_the_features(tmp_path):
         ("1,2\n", {"dtype": int}, r"^open_stream: dtype must be float32 or float64"),
         ("1,2\n", {"batch_size": 0}, r"^open_stream: batch_size must be an integer of at least 1, got 0.$"),
         ("1,2\n", {"format": "arff"}, r"^open_stream: format must be"),
-        ('"a,b\n1,2\n', {}, r"^data.csv, line 1: the first line cannot be read"),
+        ('"a,b\n1,2\n', {}, r"^data.csv, line 1, field 1: the quote that opens here is not closed.$"),
         ("\n \n", {}, r"^data.csv: the file has no rows.$"),
-        ("1,b\n1,2\n", {}, r'^data.csv, line 1, field 2: expected a number, got "b".$'),
-        ("a,b\n1,2\n1,x\n", {}, r'^data.csv, line 3, field 2: expected a number, got "x".$'),
+        (
+            "a,b\n" + "1,2\n" * 1000 + "1,x\n",
+            {},
+            r'^data.csv, line 1002, field 2: expected a number, got "x"; if this column holds words, name it in',
+        ),
+        ("3,4\n,\n", {}, r"^data.csv, line 2, field 2: the target is missing.$"),
         ("a,b\n1,2\n1\n", {}, r"^data.csv, line 3: expected 2 fields, got 1.$"),
     ],
 )
@@ -290,18 +326,141 @@ def test_what_cannot_be_a_table_is_refused_in_one_sentence(tmp_path, text, optio
     assert str(refusal.value).endswith(".")
 
 
-def test_the_format_is_told_by_the_suffix_or_the_user(tmp_path):
-    for name in ("a.svm", "a.svmlight", "a.libsvm", "a.txt", "a.SVM"):
-        (batch,) = open_stream(csv_file(tmp_path, "1 1:2\n", name))
-        assert_array_equal(batch.X.toarray(), [[2]])
+def test_the_format_is_told_by_the_suffix_the_user_or_the_first_line(tmp_path):
+    for name in ("a.svm", "a.svmlight", "a.libsvm", "a.txt", "a.SVM", "a.dat", "a", "a.svm.2024"):
+        (batch,) = open_stream(csv_file(tmp_path, "# comment\n\n-1\n1 qid:3 1:2 # more\n", name))
+        assert_array_equal(batch.X.toarray(), [[0], [2]])
+        assert_array_equal(batch.y, [-1, 1])
+    for name in ("a.dat", "a", "a.txt"):
+        (batch,) = open_stream(csv_file(tmp_path, "1;2\n", name))
+        assert_array_equal(batch.X, [[1]])
     path = csv_file(tmp_path, "1;2\n", "a.dat")
-    with pytest.raises(ValueError, match=r"^open_stream: 'a.dat' does not tell its format"):
-        open_stream(path)
     stream = open_stream(path, format="csv", delimiter=";")
     assert isinstance(stream, Stream)
     assert repr(stream) == "Stream('a.dat', batch_size=4096, n_bytes=4)"
     (batch,) = stream
     assert isinstance(batch, Batch)
     assert_array_equal(batch.X, [[1]])
-    with pytest.raises(ValueError, match=r"^open_stream: target, header and delimiter are for CSV files.$"):
-        open_stream(path, format="svmlight", delimiter=";")
+    for options in ({"delimiter": ";"}, {"target": 0}, {"header": True}, {"text_columns": [0]}, {"drop": ["a"]}):
+        with pytest.raises(ValueError, match=r"^open_stream: target, header, delimiter, .* are for tables.$"):
+            open_stream(path, format="svmlight", **options)
+
+
+def test_a_byte_order_mark_in_svmlight_is_refused_whatever_the_suffix(tmp_path):
+    for name in ("a.svm", "a.dat"):
+        with pytest.raises(ValueError, match=rf"^{name}, line 1, column 1: expected a target"):
+            list(open_stream(csv_file(tmp_path, b"\xef\xbb\xbf1 1:2\n", name)))
+
+
+@pytest.mark.parametrize(
+    "text, from_zero",
+    [
+        ("1 1:5\n1 0:6\n", True),
+        ("1 1:5\n1\t00:6\n", True),
+        ("1 1:5 # at 0:6\n", False),
+        ("# 0:6\n1 1:5\n", False),
+        ("1 10:0 2:5\n", False),
+    ],
+)
+def test_indices_count_from_zero_if_there_is_an_index_zero(tmp_path, text, from_zero):
+    path = csv_file(tmp_path, text, "a.svm")
+    assert_array_equal(
+        next(iter(open_stream(path))).X.indices.max(), read_svmlight(path, zero_based=from_zero)[0].indices.max()
+    )
+    assert open_stream(path).layout() == {"zero_based": from_zero}
+    if from_zero:
+        with pytest.raises(ValueError, match=r"^a.svm, line 2, column"):
+            list(open_stream(path, zero_based=False))
+
+
+# ------------------------------------------------------------------------------------------------- borders and ends
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 3, 4])
+@pytest.mark.parametrize("end", ["", "\n", "\n\n\n", "\r\n", "\n# end", "\n \t\r\n"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_the_end_of_a_file_makes_no_rows(tmp_path, batch_size, end, newline):
+    path = csv_file(tmp_path, newline.join(["1 1:1", "2 2:1", "3 1:3"]) + end, "a.svm")
+    stream = open_stream(path, batch_size=batch_size, n_features=2)
+    batches = list(stream)
+    assert [len(batch) for batch in batches] == {1: [1, 1, 1], 2: [2, 1], 3: [3], 4: [3]}[batch_size]
+    assert_array_equal(np.concatenate([batch.y for batch in batches]), [1, 2, 3])
+    assert_array_equal(np.vstack([batch.X.toarray() for batch in batches]), [[1, 0], [0, 1], [3, 0]])
+    assert stream.bytes_read == stream.n_bytes == path.stat().st_size
+
+
+@pytest.mark.parametrize("prefetch", [True, False])
+def test_a_stream_can_be_read_twice_and_by_two_at_once(svm_file, prefetch):
+    stream = open_stream(svm_file, batch_size=37, prefetch=prefetch)
+    once = all_bits(stream)
+    pairs = list(zip(stream, stream, strict=True))
+    assert all_bits(first for first, _ in pairs) == all_bits(second for _, second in pairs) == once
+    assert all_bits(stream) == once
+
+
+def test_a_line_may_be_longer_than_any_block(tmp_path):
+    n = 400_000
+    line = "1 " + " ".join(f"{j}:1" for j in range(1, n + 1))
+    assert len(line) > 3e6
+    for name in ("a.svm", "a.dat"):  # the second is looked at to tell its format
+        batches = list(open_stream(csv_file(tmp_path, f"{line}\n2 7:1\n", name), batch_size=1))
+        assert [batch.X.nnz for batch in batches] == [n, 1]
+        assert [batch.first_line for batch in batches] == [1, 2]
+    names = ",".join(f"column{j:0250}" for j in range(9000))
+    assert len(names) > 2 << 20
+    row = ",".join(["0"] * 9000)
+    (batch,) = open_stream(csv_file(tmp_path, f"{names}\n{row}\n{row}\n"))
+    assert batch.X.shape == (2, 8999)
+    assert batch.first_line == 2
+
+
+def test_a_line_without_an_end_is_refused_before_memory_is_full(tmp_path, monkeypatch):
+    monkeypatch.setattr(_source, "_LONGEST_LINE", 4 << 20)
+    path = csv_file(tmp_path, b"1 1:1\n1 1:1\n" + b"1" * (12 << 20), "a.svm")
+    batches = iter(open_stream(path, batch_size=1))
+    assert [batch.first_line for batch in itertools.islice(batches, 2)] == [1, 2]
+    with pytest.raises(ValueError, match=r"^a.svm, line 3: the line does not end within 4 MB.$"):
+        next(batches)
+
+
+def test_skipped_lines_are_counted_as_the_batches_come(tmp_path):
+    path = csv_file(tmp_path, "1 1:1\nbad\n2 1:1\n3 1:1\nbad\nbad\n4 1:1\nbad\n", "a.svm")
+    stream = open_stream(path, batch_size=2, skip_malformed=True)
+    seen = [(batch.y.tolist(), batch.first_line, stream.n_skipped) for batch in stream]
+    assert seen == [([1, 2], 1, 1), ([3, 4], 4, 3)]
+    assert stream.n_skipped == 4  # one behind the last row
+
+
+def test_what_is_no_file_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe.svm")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("pipe.svm", "pipe"):
+        with pytest.raises(ValueError, match=rf"^{name}: a pipe or device cannot be read"):
+            open_stream(tmp_path / name)
+    with pytest.raises(ValueError, match=r"^pipe.svm: a pipe or device cannot be read"):
+        read_svmlight(tmp_path / "pipe.svm")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(ValueError, match=r"^folder: a folder is not a file of rows.$"):
+        open_stream(tmp_path / "folder", format="csv")
+    with pytest.raises(ValueError, match=r"^data.csv: documents are read from a folder"):
+        open_stream(csv_file(tmp_path, "1,2\n"), format="documents")
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"n_passes": 0}, "n_passes must be an integer of at least 1, got 0."),
+        ({"shuffle": -1}, "shuffle must be an integer of at least 0, got -1."),
+        ({"random_state": -1}, "random_state must be an integer of at least 0, got -1."),
+        ({"prefetch": 1}, "prefetch must be True or False, got 1."),
+        ({"zero_based": "no"}, "zero_based must be None or True or False, got 'no'."),
+        ({"skip_malformed": None}, "skip_malformed must be True or False, got None."),
+        ({"text_columns": "a"}, "text_columns must be a list of column names or numbers, got 'a'."),
+        ({"drop": 3}, "drop must be a list of column names or numbers, got 3."),
+        ({"layout": []}, "layout must be None or the layout() of another stream, got []."),
+        ({"n_features": 0}, "n_features must be None or an integer of at least 1, got 0."),
+    ],
+)
+def test_a_wrong_argument_is_named(tmp_path, options, message):
+    with pytest.raises(ValueError, match=f"^open_stream: {re.escape(message)}$"):
+        open_stream(csv_file(tmp_path, "1,2\n"), **options)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from .. import _core
 from .._linear import LinearClassifier, LinearRegressor, OnlineLinear
 from .._losses import FOR_CLASSES, FOR_VALUES, loss_params, loss_rules
 from .._params import at_least, boolean, non_negative, positive
+from .._spaces import Linear, Log, Range
 from ..onepass import Learner
 
 _RULES = {
@@ -116,6 +117,11 @@ class L1RDAClassifier(_L1RDA, LinearClassifier):
     """
 
     _param_rules = LinearClassifier._param_rules | _RULES | loss_rules(FOR_CLASSES)
+    _search_space: ClassVar[dict[str, Range]] = {
+        "alpha": Log(1e-7, 1e-1),
+        "eta0": Log(1e-3, 1e3),
+        "tau": Linear(0.0, 1.0, when={"loss": "pinball"}),
+    }
 
     def __init__(
         self,
@@ -207,6 +213,7 @@ class L1RDARegressor(_L1RDA, LinearRegressor):
     """
 
     _param_rules = LinearRegressor._param_rules | _RULES | loss_rules(FOR_VALUES)
+    _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-7, 1.0), "eta0": Log(1e-4, 1e2)}
 
     def __init__(
         self,

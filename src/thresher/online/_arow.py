@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import _core
 from .._linear import LinearClassifier, read_only
 from .._params import one_of, positive
+from .._spaces import Log, Range
 from .._state import Array
 from ..onepass import Learner
 
@@ -78,6 +79,8 @@ class AROWClassifier(LinearClassifier):
         "covariance": one_of("diagonal", "full"),
         "diagonal": one_of("drop", "precision"),
     }
+
+    _search_space: ClassVar[dict[str, Range]] = {"r": Log(1e-3, 1e3)}
 
     def __init__(
         self,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 from .. import _core
 from .._linear import LinearClassifier
 from .._params import one_of, positive
+from .._spaces import Log, Range
 from ..onepass import Learner
 
 
@@ -60,6 +61,8 @@ class PAClassifier(LinearClassifier):
     """
 
     _param_rules = LinearClassifier._param_rules | {"C": positive, "variant": one_of("hard", "I", "II")}
+
+    _search_space: ClassVar[dict[str, Range]] = {"C": Log(1e-4, 1e2)}
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from .. import _core
 from .._linear import LinearClassifier, LinearRegressor, OnlineLinear
 from .._losses import FOR_CLASSES, FOR_VALUES, loss_params, loss_rules
 from .._params import at_least, boolean, one_per_feature, positive
+from .._spaces import Linear, Log, Range
 from .._state import Array
 from ..onepass import Learner
 
@@ -128,6 +129,10 @@ class PegasosClassifier(_Pegasos, LinearClassifier):
     """
 
     _param_rules = LinearClassifier._param_rules | _RULES | loss_rules(FOR_CLASSES)
+    _search_space: ClassVar[dict[str, Range]] = {
+        "alpha": Log(1e-7, 1e-1),
+        "tau": Linear(0.0, 1.0, when={"loss": "pinball"}),
+    }
 
     def __init__(
         self,
@@ -220,6 +225,7 @@ class PegasosRegressor(_Pegasos, LinearRegressor):
     """
 
     _param_rules = LinearRegressor._param_rules | _RULES | loss_rules(FOR_VALUES)
+    _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-7, 1.0)}
 
     def __init__(
         self,

@@ -1,195 +1,285 @@
-"""A file as batches of rows: read block by block, never as a whole."""
+"""Files as batches of rows: one after the other, as often as asked, mixed or as they stand, from any place on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from io import FileIO
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .._params import at_least, boolean, none, one_of
+from .._params import Rule, at_least, boolean, none, one_of
+from ._ahead import ahead
+from ._arrow import ArrowSource
 from ._csv import CsvFormat, Header
-from ._format import PathLike, Piece, TextFormat, file_size, require
+from ._documents import DocumentSource
+from ._files import Format, check_alike, counts_from_zero, files_of, format_of, size_of, suffix_of
+from ._format import PathLike, is_float32, require
+from ._source import Mark, Part, Source, TextSource, foreign, head
 from ._svmlight import SvmlightFormat
 
-_BLOCK = 1 << 21  # bytes asked of the file at a time
-_SUFFIXES = {"svmlight": (".svm", ".svmlight", ".libsvm", ".txt"), "csv": (".csv", ".tsv")}
+_BATCHES_AHEAD = 2
+
+
+class Position(NamedTuple):
+    """A place in a stream, between two batches; five integers, so it can be stored anywhere.
+
+    Attributes
+    ----------
+    n_pass, file : int
+        Pass and file, counted from 0.
+    offset, line : int
+        Byte of the (decompressed) text and line, counted from 1; for tables and documents, rows.
+    skip : int
+        Rows behind `offset` that a shuffled block has already given.
+    """
+
+    n_pass: int
+    file: int
+    offset: int
+    line: int
+    skip: int = 0
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some consecutive rows of a stream.
+    """Some rows of a stream.
 
     Attributes
     ----------
-    X : csr_array or ndarray of shape (n_rows, n_features)
-        The features.
-    y : ndarray of shape (n_rows,)
-        The targets.
+    X : csr_array, ndarray or Table of shape (n_rows, n_features)
+        The features: a CSR array from svmlight, a table from files with column names or text, otherwise an array.
+    y : ndarray of shape (n_rows,) or None
+        The targets: numbers, or an object array of text. None where the file has none.
+    path : Path
+        The file.
     first_line : int
-        The line of the file, counted from 1, where the text of the batch begins.
-    position : int
-        The byte of the file behind the batch, where the next one begins.
+        The line of the file, counted from 1, where the text of the batch begins (of its block, if rows are shuffled).
+    position : Position
+        Where the next batch begins.
     """
 
     X: Any
-    y: NDArray[np.float64]
+    y: NDArray[Any] | None
+    path: Path
     first_line: int
-    position: int
+    position: Position
 
     def __len__(self) -> int:
-        return len(self.y)
+        return int(self.X.shape[0])
 
 
 class Stream:
-    """Batches of a file, made by :func:`open_stream`. Iterate over it as often as you like; each time it starts anew.
+    """Batches of one or several files, made by :func:`open_stream`. Iterate over it as often as you like; each time it
+    starts anew, or with :meth:`batches` where you tell it to.
 
     Attributes
     ----------
-    path : Path
-        The file.
-    batch_size : int
-        Rows in every batch but the last.
+    paths : list of Path
+        The files, in order. `path` is the first.
+    batch_size, n_passes, shuffle : int
+        As given.
     feature_names : list of str or None
-        What the header of a CSV file calls the features.
+        What the (first) file calls the features.
     n_bytes, bytes_read : int
-        Size of the file, and how much of it the batches so far have used; for progress bars.
+        Size of the files times the passes, and how much of that the batches so far have used; for progress bars.
     n_skipped : int
         Malformed lines passed over so far, with ``skip_malformed=True``.
     """
 
-    def __init__(self, path: Path, text_format: TextFormat, batch_size: int, skip_malformed: bool) -> None:
-        self.path = path
+    def __init__(
+        self,
+        paths: list[Path],
+        open_source: Callable[[Path, dict[str, Any] | None], Source],
+        *,
+        batch_size: int,
+        n_passes: int,
+        shuffle: int,
+        random_state: int,
+        prefetch: bool,
+        layout: dict[str, Any] | None,
+    ) -> None:
+        self.paths = paths
         self.batch_size = batch_size
-        self.feature_names = text_format.feature_names
-        self.n_bytes = file_size(path)
+        self.n_passes = n_passes
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self._run = -(-shuffle // batch_size) * batch_size  # whole batches
         self.bytes_read = 0
         self.n_skipped = 0
-        self._format = text_format
-        self._skip_malformed = skip_malformed
-
-    def __repr__(self) -> str:
-        return f"Stream({self.path.name!r}, batch_size={self.batch_size}, n_bytes={self.n_bytes})"
-
-    def __iter__(self) -> Iterator[Batch]:
-        self.bytes_read = self.n_skipped = 0
-        first_line, position = self._format.first_line, self._format.start
-        with FileIO(self.path) as file:
-            file.seek(position)
-            window = _Window(file)
-            while not window.is_over():
-                pieces: list[Piece] = []
-                line, wanted = first_line, self.batch_size
-                while wanted > 0 and not window.is_over():
-                    piece = self._parse(window, line, wanted)
-                    window.drop(piece.consumed)
-                    position += piece.consumed
-                    line += piece.lines
-                    wanted -= piece.n_rows
-                    self.n_skipped += piece.skipped
-                    if piece.n_rows > 0:
-                        pieces.append(piece)
-                    if wanted > 0:
-                        window.fill()
-                self.bytes_read = position
-                if pieces:
-                    X, y = self._format.join(pieces)
-                    yield Batch(X, y, first_line, position)
-                first_line = line
-
-    def _parse(self, window: _Window, first_line: int, max_rows: int) -> Piece:
-        try:
-            return self._format.parse(
-                window.text,
-                final=window.at_end,
-                first_line=first_line,
-                max_rows=max_rows,
-                skip_malformed=self._skip_malformed,
-            )
-        except ValueError as refusal:
-            raise ValueError(f"{self.path.name}, {refusal}") from None
-
-
-class _Window:
-    """The text under the parser: a part of the file in a buffer that is used again and again, and grows only if a
-    single line does not fit."""
-
-    def __init__(self, file: FileIO) -> None:
-        self.at_end = False  # no more text will come
-        self._file = file
-        self._buffer = memoryview(bytearray(_BLOCK))
-        self._begin = self._end = 0
+        self._prefetch = prefetch
+        self._open_source = open_source
+        self._sources: dict[int, Source] = {0: open_source(paths[0], layout)}
+        self._sizes = [self._sources[0].n_bytes, *(size_of(path) for path in paths[1:])]
+        self.n_bytes = sum(self._sizes) * n_passes
+        self.feature_names = self._sources[0].feature_names
+        self._layout = layout if layout is not None else self._sources[0].layout()
 
     @property
-    def text(self) -> memoryview:
-        return self._buffer[self._begin : self._end]
+    def path(self) -> Path:
+        return self.paths[0]
 
-    def is_over(self) -> bool:
-        return self.at_end and self._begin == self._end
+    @property
+    def start(self) -> Position:
+        """Where the first batch begins."""
+        return Position(0, 0, *self._sources[0].begin)
 
-    def drop(self, n_bytes: int) -> None:
-        self._begin += n_bytes
+    def layout(self) -> dict[str, Any]:
+        """Names and kinds of the columns, to open another file alike: ``open_stream(..., layout=...)``."""
+        return dict(self._layout)
 
-    def fill(self) -> None:
-        rest = self.text
-        buffer = self._buffer if len(rest) < len(self._buffer) else memoryview(bytearray(2 * len(rest)))
-        buffer[: len(rest)] = rest
-        self._buffer, self._begin, self._end = buffer, 0, len(rest)
-        n_read = self._file.readinto(buffer[self._end :])
-        self._end += n_read
-        self.at_end = n_read == 0
+    def __repr__(self) -> str:
+        files = repr(self.path.name) if len(self.paths) == 1 else f"{len(self.paths)} files"
+        return f"Stream({files}, batch_size={self.batch_size}, n_bytes={self.n_bytes})"
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self.batches()
+
+    def batches(self, start: Sequence[int] | None = None) -> Iterator[Batch]:
+        """The batches from `start` on, the ``position`` of an earlier batch, of this stream or of one opened alike."""
+        begin = self.start if start is None else self._checked(start)
+        made = self._batches(begin)
+        if self._prefetch:
+            made = ahead(made, _BATCHES_AHEAD)
+        self.bytes_read = self.n_skipped = 0
+        for batch, bytes_read, n_skipped in made:
+            self.bytes_read, self.n_skipped = bytes_read, n_skipped
+            if batch is not None:
+                yield batch
+
+    def _checked(self, start: Sequence[int]) -> Position:
+        whole = isinstance(start, Sequence) and len(start) == 5
+        if not whole or not all(type(value) is int and 0 <= value < 1 << 62 for value in start):
+            raise ValueError(f"Stream: a position is five integers of at least 0, got {start!r}.")
+        position = Position(*start)
+        if position.n_pass >= self.n_passes or position.file >= len(self.paths) or position.skip >= max(1, self._run):
+            raise ValueError(f"Stream: the position {tuple(position)} lies outside of this stream.")
+        return position
+
+    def _batches(self, start: Position) -> Iterator[tuple[Batch | None, int, int]]:
+        """Batches, each with the bytes used and the lines skipped so far. No batch: lines that held no row."""
+        n_skipped = 0
+        for n_pass in range(start.n_pass, self.n_passes):
+            for file in range(len(self.paths)):
+                if n_pass == start.n_pass and file < start.file:
+                    continue
+                source = self._source(file)
+                here = n_pass == start.n_pass and file == start.file
+                place, skip = (Mark(start.offset, start.line), start.skip) if here else (source.begin, 0)
+                before = sum(self._sizes) * n_pass + sum(self._sizes[:file])
+                skipped_here = 0
+                for part in source.parts(self._run or self.batch_size, place):
+                    skipped_here = part.n_skipped
+                    progress = before + min(part.bytes_read, self._sizes[file]), n_skipped + skipped_here
+                    if part.X is None:
+                        yield None, *progress
+                    else:
+                        for X, y, rows in self._cut(part, n_pass, file, place, skip):
+                            behind = Position(n_pass, file, *(part.end if rows is None else place), rows or 0)
+                            yield Batch(X, y, source.path, part.first_line, behind), *progress
+                    place, skip = part.end, 0
+                n_skipped += skipped_here
+                yield None, before + self._sizes[file], n_skipped
+
+    def _cut(self, part: Part, n_pass: int, file: int, begin: Mark, skip: int) -> Iterator[tuple[Any, Any, int | None]]:
+        """A part as it is, or mixed and cut into batches; each with the rows of it given so far, None at its end."""
+        if not self.shuffle:
+            yield part.X, part.y, None
+            return
+        n_rows = part.X.shape[0]
+        if skip >= n_rows:
+            raise foreign(self.paths[file], begin)
+        order = np.random.default_rng([self.random_state, n_pass, file, begin.offset]).permutation(n_rows)
+        for k in range(skip, n_rows, self.batch_size):
+            some = order[k : k + self.batch_size]
+            end = k + len(some)
+            yield part.X[some], None if part.y is None else part.y[some], end if end < n_rows else None
+
+    def _source(self, file: int) -> Source:
+        """The file opened as the first one was; only the first and the last opened are kept in mind."""
+        source = self._sources.get(file)
+        if source is None:
+            source = self._open_source(self.paths[file], self._layout)
+            self._sources = {0: self._sources[0], file: source}  # several iterators may be at it
+        return source
 
 
 def open_stream(
-    path: PathLike,
+    path: PathLike | Sequence[PathLike],
     *,
     batch_size: int = 4096,
-    format: Literal["svmlight", "csv"] | None = None,
+    format: Format | None = None,
     n_features: int | None = None,
-    target: int | str = -1,
+    target: int | str | None = -1,
     header: Header = "auto",
     delimiter: str | None = None,
-    zero_based: bool = False,
+    text_columns: Sequence[int | str] = (),
+    drop: Sequence[int | str] = (),
+    zero_based: bool | None = None,
     dtype: DTypeLike = np.float64,
     skip_malformed: bool = False,
+    n_passes: int = 1,
+    shuffle: int = 0,
+    random_state: int = 0,
+    prefetch: bool = True,
+    layout: dict[str, Any] | None = None,
 ) -> Stream:
-    """Open a file as a stream of batches, each of `batch_size` rows and the last one of what is left.
+    """Open files as a stream of batches, each of `batch_size` rows and the last one of a file of what is left.
 
-    Memory is bounded by the batch (and the longest line), whatever the size of the file.
+    Memory is bounded by the batch (and the longest line), whatever the size of the files. The next batches are read,
+    decompressed and parsed in threads while you use the last one.
 
     Parameters
     ----------
-    path : path-like
-        A plain (uncompressed) file.
+    path : path-like or list of them
+        A file, a pattern such as ``"day-*.svm.gz"`` (files in natural order: 2 before 10), or a list of files, read one
+        after the other. Compressed files (gzip, bzip2, Zstandard) are recognised by their content. A folder holds
+        documents, one sub-folder per class.
     batch_size : int
         Rows in a batch.
-    format : {"svmlight", "csv"}, optional
-        By default the suffix decides: ``.svm``, ``.svmlight``, ``.libsvm`` and ``.txt`` are svmlight, ``.csv`` and
-        ``.tsv`` are CSV.
+    format : {"svmlight", "csv", "parquet", "arrow", "documents"}, optional
+        By default the suffix decides (before ``.gz`` and the like), and where it says nothing, the first line.
     n_features : int, optional
         Width of every batch; a larger index is refused. By default a batch of svmlight rows is as wide as its own
-        largest column, and a CSV file decides by itself.
-    target : int or str
-        CSV: the column with the targets, by number from 0 (negative ones count from the last) or by name.
+        largest column, and a table decides by itself.
+    target : int, str or None
+        Tables: the column with the targets, by number from 0 (negative ones count from the last) or by name; None if
+        there is none. Words are welcome as targets.
     header : bool or "auto"
-        CSV: whether the first line holds names. ``"auto"`` takes it for a header if none of its fields is a number.
+        CSV: whether the first line holds names; by default it is compared with the lines below.
     delimiter : str, optional
-        CSV: the character between fields; by default a tab in ``.tsv`` files and a comma in others.
-    zero_based : bool
-        svmlight: whether indices start at 0 instead of 1.
+        CSV: the character between fields; by default the one that cuts the first lines evenly.
+    text_columns : list of int or str
+        Tables: columns to take as text though they look like numbers, such as postcodes. Columns with words are text by
+        themselves; :class:`thresher.preprocessing.TableEncoder` makes features of them.
+    drop : list of int or str
+        Tables: columns to leave out.
+    zero_based : bool, optional
+        svmlight: whether indices start at 0 instead of 1. By default they do if an index 0 stands in the first two
+        megabytes.
     dtype : float64 or float32
-        Type of the features. Targets are always float64.
+        Type of the features. Targets are float64, or text.
     skip_malformed : bool
         Skip lines that cannot be read, and count them in ``Stream.n_skipped``, instead of refusing the file.
+    n_passes : int
+        How often all files are read, one pass after the other.
+    shuffle : int
+        Mix the rows of each run of so many, rounded up to whole batches (at most one file), before they are cut into
+        batches; that many are held in memory. 0 leaves rows as they stand.
+    random_state : int
+        Seed of the mixing. Each pass is mixed anew.
+    prefetch : bool
+        Whether to work ahead in threads.
+    layout : dict, optional
+        ``Stream.layout()`` of another stream, to read a table as that one was read: columns are found by name, the
+        target may be missing, and `target`, `text_columns` and `drop` are not needed.
 
     Returns
     -------
     Stream
-        Yields :class:`Batch`, with a CSR array for svmlight and a dense one for CSV, where an empty field is NaN.
+        Yields :class:`Batch`. A missing number (an empty field, ``NA``, ``NaN``, ``null``, ``?``) is NaN.
 
     Raises
     ------
@@ -199,36 +289,93 @@ def open_stream(
     Examples
     --------
     >>> import tempfile, pathlib
+    >>> import numpy as np
     >>> from thresher.streams import open_stream
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "data.csv")
-    ...     _ = path.write_text("age,dose,cured\\n31,0.5,1\\n47,,0\\n25,2,1\\n")
+    ...     _ = path.write_text("age,dose,cured\\n31,0.5,yes\\n47,NA,no\\n25,2,yes\\n")
     ...     stream = open_stream(path, batch_size=2, target="cured")
     ...     for batch in stream:
-    ...         print(batch.X.tolist(), batch.y, batch.first_line)
-    [[31.0, 0.5], [47.0, nan]] [1. 0.] 2
-    [[25.0, 2.0]] [1.] 4
+    ...         print(np.asarray(batch.X).tolist(), batch.y, batch.first_line)
+    [[31.0, 0.5], [47.0, nan]] ['yes' 'no'] 2
+    [[25.0, 2.0]] ['yes'] 4
     >>> stream.feature_names
     ['age', 'dose']
     """
     require("open_stream", "batch_size", at_least(1), batch_size)
-    require("open_stream", "format", none | one_of("svmlight", "csv"), format)
+    require("open_stream", "format", none | one_of("svmlight", "csv", "parquet", "arrow", "documents"), format)
     require("open_stream", "n_features", none | at_least(1), n_features)
     require("open_stream", "skip_malformed", boolean, skip_malformed)
-    path = Path(path)
-    suffix = path.suffix.lower()
-    kind: str | None = format or next((kind for kind, suffixes in _SUFFIXES.items() if suffix in suffixes), None)
-    if kind is None:
-        raise ValueError(f'open_stream: {path.name!r} does not tell its format; pass "svmlight" or "csv" as format.')
-    file_size(path)
-    text_format: TextFormat
-    if kind == "csv":
-        if zero_based:
+    require("open_stream", "zero_based", none | boolean, zero_based)
+    require("open_stream", "prefetch", boolean, prefetch)
+    require("open_stream", "n_passes", at_least(1), n_passes)
+    require("open_stream", "shuffle", at_least(0), shuffle)
+    require("open_stream", "random_state", at_least(0), random_state)
+    require("open_stream", "text_columns", _columns, text_columns)
+    require("open_stream", "drop", _columns, drop)
+    require("open_stream", "layout", none | _layout, layout)
+    is_float32("open_stream", dtype)
+
+    def open_source(file: Path, layout: dict[str, Any] | None) -> Source:
+        kind = format or format_of(file)
+        if layout is not None:
+            check_alike(file, kind, layout)
+        if zero_based and kind != "svmlight":
             raise ValueError("open_stream: zero_based is for svmlight files.")
-        delimiter = delimiter if delimiter is not None else "\t" if suffix == ".tsv" else ","
-        text_format = CsvFormat(path, n_features, target, header, delimiter, dtype)
-    else:
-        if (target, header, delimiter) != (-1, "auto", None):
-            raise ValueError("open_stream: target, header and delimiter are for CSV files.")
-        text_format = SvmlightFormat("open_stream", n_features, zero_based, dtype)
-    return Stream(path, text_format, int(batch_size), bool(skip_malformed))
+        if kind == "documents":
+            if not file.is_dir():
+                raise ValueError(f"{file.name}: documents are read from a folder with a sub-folder for each class.")
+            return DocumentSource(file)
+        if kind in ("parquet", "arrow"):
+            return ArrowSource(
+                file,
+                kind,
+                n_features=n_features,
+                target=target,
+                text_columns=text_columns,
+                drop=drop,
+                dtype=dtype,
+                layout=layout,
+            )
+        if kind == "csv":
+            text, complete = head(file)
+            tabs = "\t" if suffix_of(file) == ".tsv" else None
+            csv = CsvFormat(
+                file.name,
+                text,
+                complete,
+                n_features=n_features,
+                target=target,
+                header=header,
+                delimiter=delimiter if delimiter is not None else tabs,
+                dtype=dtype,
+                text_columns=text_columns,
+                drop=drop,
+                layout=layout,
+            )
+            return TextSource(file, csv, bool(skip_malformed), bool(prefetch))
+        if (target, header, delimiter, *text_columns, *drop) != (-1, "auto", None):
+            raise ValueError("open_stream: target, header, delimiter, text_columns and drop are for tables.")
+        from_zero = zero_based if layout is None else bool(layout["zero_based"])
+        if from_zero is None:
+            from_zero = counts_from_zero(file)
+        svmlight = SvmlightFormat("open_stream", n_features, from_zero, dtype)
+        return TextSource(file, svmlight, bool(skip_malformed), bool(prefetch))
+
+    return Stream(
+        files_of(path),
+        open_source,
+        batch_size=int(batch_size),
+        n_passes=int(n_passes),
+        shuffle=int(shuffle),
+        random_state=int(random_state),
+        prefetch=bool(prefetch),
+        layout=layout,
+    )
+
+
+_layout = Rule("the layout() of another stream", lambda v: isinstance(v, dict))
+_columns = Rule(
+    "a list of column names or numbers",
+    lambda v: isinstance(v, Sequence) and not isinstance(v, str) and all(isinstance(c, (str, int)) for c in v),
+)

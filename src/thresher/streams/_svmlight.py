@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,7 +15,8 @@ from scipy import sparse
 
 from .. import _core
 from .._params import at_least, boolean, none
-from ._format import PathLike, Piece, Text, file_size, is_float32, require
+from ._compression import TextBytes, compression
+from ._format import PathLike, Piece, Text, is_float32, require
 
 _VALUES_PER_WRITE = 1 << 20
 
@@ -33,6 +34,9 @@ class SvmlightFormat:
         self.n_features = None if n_features is None else int(n_features)
         self.zero_based = bool(zero_based)
         self.float32 = is_float32(function, dtype)
+
+    def layout(self) -> dict[str, Any]:
+        return {"zero_based": self.zero_based}
 
     def parse(self, text: Text, *, final: bool, first_line: int, max_rows: int, skip_malformed: bool) -> Piece:
         targets, *rows, consumed, lines, skipped = _core.parse_svmlight(
@@ -75,7 +79,8 @@ def read_svmlight(
     Parameters
     ----------
     path : path-like
-        A plain (uncompressed) file, which must not be cut short while it is read.
+        A file, which must not be cut short while it is read. Compressed ones (gzip, bzip2, Zstandard) are decompressed
+        in memory.
     n_features : int, optional
         Width of the result; a larger index is refused. By default the largest column of the file decides.
     dtype : float64 or float32
@@ -110,8 +115,7 @@ def read_svmlight(
     """
     text_format = SvmlightFormat("read_svmlight", n_features, zero_based, dtype)
     name = Path(path).name
-    file_size(path)
-    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
+    with _whole_text(Path(path)) as text:
         try:
             piece = text_format.parse(text, final=True, first_line=1, max_rows=-1, skip_malformed=False)
         except ValueError as refusal:
@@ -119,6 +123,15 @@ def read_svmlight(
     if piece.n_rows == 0:
         raise ValueError(f"{name}: the file has no rows.")
     return text_format.join([piece])
+
+
+def _whole_text(path: Path) -> AbstractContextManager[Any]:
+    """A map of the file, or its text in memory if it is compressed."""
+    if compression(path) is not None:
+        with TextBytes(path) as file:
+            return nullcontext(b"".join(file.blocks()))
+    with open(path, "rb") as plain:
+        return mmap.mmap(plain.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def write_svmlight(path: PathLike | IO[bytes], X: Any, y: ArrayLike, *, zero_based: bool = False) -> None:

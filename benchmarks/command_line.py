@@ -1,0 +1,80 @@
+"""``thresher train`` on a file of 2 GB: speed beside that of the parser alone, and memory.
+
+The parser's own speed is that of one thread over text in memory, making arrays and nothing else. Training
+reads the file, parses it in a thread and learns in another; it is timed from the first byte to the last row, without
+imports. Memory is the largest resident set of the process, and the largest anonymous part of it, sampled.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from thresher import _core
+
+from ._data import svmlight_file
+from ._report import Table
+
+_BLOCK = 1 << 21
+
+
+def run(quick: bool) -> list[Table]:
+    n_rows, repeats = (45_000, 2) if quick else (1_830_000, 5)
+    path = svmlight_file("stream", n_rows, decimals=6)
+    megabytes = path.stat().st_size / 1e6
+    with path.open("rb") as file:
+        text = file.read(1 << 28)
+    parsers, runs = [], []
+    for _ in range(repeats):
+        parsers.append(_parse(text))
+        runs.append(_train(path))
+    table = Table(
+        f"thresher train on {megabytes:,.0f} MB of svmlight text, {n_rows:,} rows",
+        ["what", "MB / s", "of the parser's", "target", "peak RSS MB", "peak anonymous MB", "limit"],
+        notes=[f"Best of {repeats} in turn; wall time on an otherwise idle machine; two threads when training."],
+    )
+    parser = max(parsers)
+    table.rows.append(["parser alone, one thread", f"{parser:.0f}", "1", "", "", "", ""])
+    speed = max(megabytes / figures["seconds"] for figures in runs)
+    rss, anonymous = (max(figures[key] for figures in runs) for key in ("rss", "anonymous"))
+    row = [
+        "thresher train, AROW",
+        f"{speed:.0f}",
+        f"{speed / parser:.2f}",
+        "0.7",
+        f"{rss:.0f}",
+        f"{anonymous:.0f}",
+        "400",
+    ]
+    table.rows.append(row)
+    return [table]
+
+
+def _parse(text: bytes) -> float:
+    """MB/s over blocks, as a stream hands them over."""
+    view, position = memoryview(text), 0
+    begin = time.perf_counter()
+    while position + _BLOCK <= len(text):
+        position += _core.parse_svmlight(view[position : position + _BLOCK], final=False)[5]
+    return position / 1e6 / (time.perf_counter() - begin)
+
+
+def _train(path: Path) -> dict[str, float]:
+    command = [sys.executable, "-m", "thresher", "train", str(path), "--method", "arow", "--classes", "2", "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    peak = {"VmHWM": 0, "RssAnon": 0}
+    while process.poll() is None:
+        try:
+            status = Path(f"/proc/{process.pid}/status").read_text()
+        except OSError:
+            break
+        for key in peak:
+            found = re.search(rf"{key}:\s+(\d+)", status)
+            peak[key] = max(peak[key], int(found[1]) if found else 0)
+        time.sleep(0.02)
+    out, _ = process.communicate()
+    return {"seconds": json.loads(out)["seconds"], "rss": peak["VmHWM"] / 1024, "anonymous": peak["RssAnon"] / 1024}

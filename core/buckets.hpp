@@ -1,0 +1,49 @@
+// Which texts fell into which bucket: the first two of each are remembered, so that a hashed feature has a name.
+#pragma once
+
+#include <cstdint>
+
+#include "growing.hpp"
+#include "hash.hpp"
+
+namespace thresher {
+
+/// Three numbers a bucket: the fingerprints of the first two texts, 0 for none, and whether there were more.
+class Buckets {
+ public:
+  Growing<std::int32_t> places;  // 2 * bucket + 0 or 1, for each text seen for the first time and remembered
+  Growing<std::int64_t> ends;    // where its bytes end, and the next one's begin; starts with 0
+  Growing<std::uint8_t> bytes;
+
+  /// Without `seen`, texts are not remembered.
+  Buckets(std::uint64_t n, std::uint32_t* seen) : n_(n), seen_(seen) { ends.push(0); }
+
+  std::int32_t add(const char* text, std::size_t length, std::uint64_t seed) {
+    const std::uint64_t hash = hash_bytes(text, length, seed);
+    const std::uint32_t bucket = bucket_of(hash, n_);
+    if (seen_) remember(seen_ + 3 * static_cast<std::size_t>(bucket), fingerprint_of(hash), bucket, text, length);
+    return static_cast<std::int32_t>(bucket);
+  }
+
+ private:
+  void remember(std::uint32_t* known, std::uint32_t fingerprint, std::uint32_t bucket, const char* text,
+                std::size_t length) {
+    if (known[0] == fingerprint || known[1] == fingerprint) return;
+    if (known[1]) {
+      known[2] = 1;
+      return;
+    }
+    const int slot = known[0] ? 1 : 0;
+    known[slot] = fingerprint;
+    places.push(static_cast<std::int32_t>(2 * bucket) + slot);
+    std::uint8_t* const room = bytes.room(length);
+    for (std::size_t i = 0; i < length; ++i) room[i] = static_cast<std::uint8_t>(text[i]);
+    bytes.commit(length);
+    ends.push(static_cast<std::int64_t>(bytes.size()));
+  }
+
+  std::uint64_t n_;
+  std::uint32_t* seen_;
+};
+
+}  // namespace thresher

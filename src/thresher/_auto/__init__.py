@@ -1,0 +1,193 @@
+"""The black box: data in, a tuned and explained model out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._params import Rule, at_least, boolean, count_of_jobs, fraction, none, one_of, positive
+from ..training import Run
+from ._choice import CRITERIA, KERNELS, TASKS, Wishes, choose_criterion, choose_methods, choose_task
+from ._compare import Plan, compare, make_folds
+from ._data import gather
+from ._finish import explain, finished
+
+__all__ = ["CRITERIA", "KERNELS", "auto", "explain", "run_auto"]
+
+_RULES: dict[str, Rule] = {
+    "task": none | one_of(*TASKS),
+    "kernel": none | one_of("linear", *KERNELS),
+    "search": one_of("annealing", "directed", "random"),
+    "n_evaluations": at_least(1),
+    "max_seconds": none | positive,
+    "sparsity": none | fraction,
+    "scale": none | boolean,
+    "n_clusters": none | at_least(2),
+    "categories": one_of("onehot", "hash"),
+    "params": none | Rule("a dict of parameters", lambda v: isinstance(v, dict)),
+    "random_state": at_least(0),
+    "n_jobs": count_of_jobs,
+    "max_rows_in_memory": at_least(10),
+}
+_HOW_TO_READ = ("delimiter", "header", "format")  # options of files that a model's other files will need, too
+
+
+def auto(
+    X: Any,
+    y: Any = None,
+    task: str | None = None,
+    *,
+    method: str | None = None,
+    loss: str | None = None,
+    kernel: str | None = None,
+    criterion: str | None = None,
+    search: str = "annealing",
+    n_evaluations: int = 50,
+    max_seconds: float | None = None,
+    cv: Any = None,
+    sparsity: float | None = None,
+    scale: bool | None = None,
+    n_clusters: int | None = None,
+    categories: str = "onehot",
+    params: dict[str, Any] | None = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: bool = False,
+    max_rows_in_memory: int = 100_000,
+    **stream_options: Any,
+) -> Any:
+    """A tuned and explained model from data, without any other choice to make.
+
+    The task is read from the targets, methods that suit the data are compared and tuned by cross-validation, and the
+    best one learns from all rows. Every choice can be made by hand instead, and :func:`explain` tells why it was made.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, data frame, Table, path, list of paths or Stream
+        The rows. A file (or a pattern such as ``"day-*.csv"``) may be larger than memory: an even part of its rows is
+        tuned on, and the tuned model learns from all of them.
+    y : array-like of shape (n_samples,) or str, optional
+        The targets, or the name of their column in a data frame. Not for files, whose column `target` names.
+    task : {"classification", "regression", "clustering"}, optional
+        By default classification if targets are words or few different whole numbers, regression if they are other
+        numbers, clustering if there are none.
+    method : str, optional
+        A name of :func:`thresher.registry.methods`, such as ``"arow"``.
+    loss : str, optional
+        A loss that the method takes, such as ``"logistic"``.
+    kernel : {"linear", "rbf", "polynomial", "nystroem", "nystroem-linear"}, optional
+        Straight boundaries, or features of a kernel by :class:`~thresher.kernels.FixedSizeNystroem`, which bend them
+        (``"nystroem"`` is ``"rbf"``). By default curved ones are tried on few dense columns, and kept if they are
+        better by more than one standard error.
+    criterion : str, optional
+        What is compared, by a name of :func:`thresher.tuning.criterion`. By default the error, or the balanced error
+        when a class has less than a fifth of its even share; the squared error of amounts; the silhouette of clusters.
+    search : {"annealing", "directed", "random"}
+        How parameters are searched.
+    n_evaluations : int
+        Cross-validations in all, over all methods. Half of them compare methods, the rest tune the best.
+    max_seconds : float, optional
+        Begin no further evaluation after so much time. Results then depend on the speed of the machine.
+    cv : int, splitter or list of splits, optional
+        By default 5 folds, or 3 for more than 20,000 rows.
+    sparsity : float, optional
+        Between 0 and 1: how much of the criterion is the share of features in use; 0.05 to 0.2 gives models of few
+        features (see :func:`thresher.tuning.sparsity_scorer`).
+    scale : bool, optional
+        Whether columns are standardised. By default dense ones are, sparse ones only if their sizes differ widely.
+    n_clusters : int, optional
+        Number of clusters; by default from 2 to 10, by the criterion.
+    categories : {"onehot", "hash"}
+        How words become features.
+    params : dict, optional
+        Parameters of the method to hold fixed, such as ``{"max_iter": 10}``.
+    random_state : int
+        Seed of everything. The same seed gives the same model, bit for bit.
+    n_jobs : int, optional
+        Processes for the evaluations.
+    progress : bool
+        Show a bar on a terminal.
+    max_rows_in_memory : int
+        Rows to tune on at most, and to hold in memory of a file (beside 200 MB).
+    **stream_options
+        For files: parameters of :func:`thresher.streams.open_stream`, such as ``target="income"``.
+
+    Returns
+    -------
+    estimator or StreamingPipeline
+        Fitted. ``model.record_`` holds what was found and why, and is saved with it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thresher
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 3)) * [1, 100, 0.01]
+    >>> y = np.where(X[:, 0] - X[:, 1] / 100 > 0, "yes", "no")
+    >>> model = thresher.auto(X, y, n_evaluations=10)
+    >>> model.score(X, y) > 0.95
+    True
+    >>> print(thresher.explain(model).splitlines()[0])
+    Task: classification, because the targets are words: no, yes.
+    """
+    given = {name: value for name, value in locals().items() if name != "stream_options"}
+    return run_auto(**given, **stream_options).model
+
+
+def run_auto(
+    X: Any,
+    y: Any = None,
+    task: str | None = None,
+    *,
+    predict: bool = False,
+    record: dict[str, Any] | None = None,
+    **options: Any,
+) -> Run:
+    """As :func:`auto`, with what a report is made of.
+
+    Parameters
+    ----------
+    X, y, task
+        As of :func:`auto`.
+    predict : bool
+        Keep predictions for rows that the model had not learned from: out of fold, or along the stream.
+    record : dict, optional
+        Plain values to keep in ``model.record_``.
+    **options
+        Of :func:`auto`.
+
+    Returns
+    -------
+    Run
+        The search is in ``run.model.record_["auto"]["search"]``.
+    """
+    settings = {name: options.pop(name, usual) for name, usual in (auto.__kwdefaults__ or {}).items()}
+    _check({"task": task, **settings})
+    seed = settings["random_state"]
+    wishes = Wishes(
+        **{
+            name: settings[name]
+            for name in ("method", "loss", "kernel", "sparsity", "scale", "categories", "n_clusters")
+        },
+        params=settings["params"] or {},
+        seed=seed,
+    )
+    material = gather(X, y, task, options, settings["max_rows_in_memory"], seed)
+    task, *reasons = choose_task(material, task, wishes)
+    if task == "classification":
+        material.as_labels()
+    else:
+        material.facts.classes = {}
+    candidates, why = choose_methods(material, task, wishes)
+    criterion, because = choose_criterion(material, task, settings["criterion"])
+    folds = make_folds(material, task, settings["cv"], seed)
+    limits = {name: settings[name] for name in ("search", "n_evaluations", "max_seconds", "n_jobs", "progress")}
+    plan = Plan(task, criterion, wishes, folds, **limits)
+    best, found, history = compare(candidates, material, plan)
+    kept = {"stream": {name: options[name] for name in _HOW_TO_READ if name in options}} if material.files else {}
+    return finished(best, material, plan, [*reasons, *because, why, *found], history, predict, kept | (record or {}))
+
+
+def _check(given: dict[str, Any]) -> None:
+    for name, rule in _RULES.items():
+        if not rule.holds(given[name]):
+            raise ValueError(f"auto: {name} must be {rule.says}, got {given[name]!r}.")

@@ -1,0 +1,167 @@
+"""From the best parameters to the model: learn from all rows, keep the reasons."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from .._records import Collector, HeldOut, History
+from ..streams import Stream
+from ..training import Run, train
+from ._choice import say_preparation
+from ._compare import Folds, Found, Plan
+from ._data import Material
+
+_MOST_SAMPLED = 1000
+
+
+def finished(
+    best: Found,
+    material: Material,
+    plan: Plan,
+    reasons: list[str],
+    history: list[dict[str, Any]],
+    predict: bool,
+    record: dict[str, Any],
+) -> Run:
+    """Learn with the parameters that were found, and write down how they were."""
+    reasons = [*reasons, *say_preparation(best.model, material, plan.wishes), _say_params(best, plan)]
+    task = plan.task
+    stream, why = _stream_to_learn_from(best, material, task)
+    kept = {
+        **record,
+        "auto": {
+            "task": task,
+            "method": best.candidate.method.name,
+            "kernel": best.candidate.kernel,
+            "loss": getattr(_learner(best.model), "loss", None),
+            "criterion": plan.criterion,
+            "params": to_json(best.params),
+            "score": best.score,
+            "n_evaluations": len(history),
+            "reasons": reasons + why,
+            "search": to_json(history),
+        },
+    }
+    if material.layout:
+        kept["layout"] = material.layout
+    if stream is not None:
+        classes = material.look.labels if task == "classification" else None
+        return train(_for_stream(best.model, material), stream, classes=classes, predict_first=predict, record=kept)
+    X, y = (material.X, material.y) if not isinstance(material.rest, tuple) else material.rest
+    y = None if task == "clustering" else y
+    model = clone(best.model).fit(X, y)
+    if material.files and material.is_sparse and hasattr(learner := _learner(model), "_grown"):
+        learner._grown = True  # other files of this kind may be wider or narrower
+    model.record_ = {**kept, "data": dict(vars(material.facts))}
+    held_out = _out_of_fold(best.model, material, plan.folds) if predict and task != "clustering" else None
+    return Run(model, History(), material.facts, held_out, _sample(material), material.n_skipped)
+
+
+def _stream_to_learn_from(best: Found, material: Material, task: str) -> tuple[Stream | None, list[str]]:
+    """The files, if there is more in them than in memory and the model can learn from a stream; and what to say."""
+    n, part = material.facts.n_rows, material.X.shape[0]
+    if material.rest is None:
+        return None, []
+    tuned = f"Parameters were tuned on {part:,} of {n:,} rows"
+    if not isinstance(material.rest, Stream):
+        return None, [f"{tuned}, and the model learned from all of them."]
+    only = f"{tuned}, and the model learned from these only"
+    if best.candidate.kernel is not None or not best.candidate.method.streams:
+        who = "curved boundaries need" if best.candidate.kernel else f"{best.candidate.method.name} needs"
+        return None, [f"{only}, because {who} all rows in memory."]
+    if task == "classification" and not material.is_mixed:
+        why = "the file is sorted by target, which spoils learning in one pass; mix it to use all"
+        return None, [f"{only}, because {why}."]
+    return material.rest, [f"{tuned}, and the model learned from all of them in one pass."]
+
+
+def _for_stream(model: Any, material: Material) -> Any:
+    """A copy that knows how often classes occur, which one batch does not tell."""
+    model = clone(model)
+    learner = _learner(model)
+    if getattr(learner, "class_weight", None) == "balanced":
+        counts, labels = material.facts.classes, material.look.labels or []
+        even = sum(counts.values()) / len(counts)
+        learner.set_params(class_weight={label: even / counts[str(label)] for label in labels})
+    return model
+
+
+def _learner(model: Any) -> Any:
+    return model[-1] if hasattr(model, "steps") else model
+
+
+def _say_params(best: Found, plan: Plan) -> str:
+    said = ", ".join(f"{name.rpartition('__')[2]}={_short(value)}" for name, value in best.params.items())
+    folds = f"{len(plan.folds)} folds"
+    what = f"Parameters: {said}" if said else "There was nothing to tune"
+    return f"{what}; in cross-validation ({folds}): {plan.says(best.score)}."
+
+
+def _short(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def to_json(value: Any) -> Any:
+    """A value in the types that JSON has."""
+    if isinstance(value, dict):
+        return {str(k): to_json(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_json(v) for v in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return float(value) if np.isfinite(value) else None
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
+
+
+# --- rows that the model had not seen ---------------------------------------------------------------------------------
+
+
+def _out_of_fold(model: Any, material: Material, folds: Folds) -> HeldOut | None:
+    """What models with these parameters said of each row, after learning from the other folds."""
+    X, y = material.X, material.y
+    assert y is not None
+    collector = Collector("cross-validation: every row, predicted by a model that had not seen it")
+    with_scores = hasattr(model, "decision_function")
+    seen = np.zeros(len(y), dtype=bool)
+    for train_rows, test_rows in folds:
+        if seen[test_rows].any():  # small data are divided into folds several times
+            break
+        seen[test_rows] = True
+        fitted = clone(model).fit(X[train_rows], y[train_rows])
+        scores = fitted.decision_function(X[test_rows]) if with_scores else None
+        if scores is not None and len(fitted.classes_) != material.n_classes:
+            scores, with_scores = None, False  # a class so rare that a fold lacks it
+        collector.add(y[test_rows], fitted.predict(X[test_rows]), scores)
+    return collector.held_out()
+
+
+def _sample(material: Material) -> tuple[Any, Any]:
+    """Some rows, evenly."""
+    some = np.arange(0, material.X.shape[0], -(-material.X.shape[0] // _MOST_SAMPLED))
+    return material.X[some], None if material.y is None else material.y[some]
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+
+def explain(model: Any) -> str:
+    """Why :func:`auto` made the model as it is, in plain words.
+
+    Parameters
+    ----------
+    model : estimator or StreamingPipeline
+        From :func:`auto`, or loaded from a file where such a model was saved.
+
+    Returns
+    -------
+    str
+        One reason per line.
+    """
+    found = (getattr(model, "record_", None) or {}).get("auto")
+    if not isinstance(found, dict) or not isinstance(found.get("reasons"), list):
+        raise ValueError("explain: model must come from thresher.auto, which keeps its reasons in record_.")
+    return "\n".join(map(str, found["reasons"]))

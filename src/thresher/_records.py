@@ -1,0 +1,100 @@
+"""What a run leaves behind, as data: how the stream went, and what held-out rows said. Reports are made of these."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_MOST_POINTS = 256
+_MOST_ROWS = 1_000_000
+
+
+@dataclass
+class History:
+    """Predict-then-learn measures along a stream, thinned to a few hundred points at rows that do not depend on when
+    anything was stopped or resumed.
+
+    Attributes
+    ----------
+    rows, mistakes, loss, n_used : list
+        At each point: rows learned so far, mistakes (classifiers) and loss so far, weights in use.
+    files : list of dict
+        For each file of each pass: ``name``, ``pass``, ``rows``, ``mistakes``, ``loss``, all counted within it.
+    """
+
+    rows: list[int] = field(default_factory=list)
+    mistakes: list[int] = field(default_factory=list)
+    loss: list[float] = field(default_factory=list)
+    n_used: list[int] = field(default_factory=list)
+    files: list[dict[str, Any]] = field(default_factory=list)
+
+    def is_due(self, rows: int) -> bool:
+        """Whether a point is wanted: at first each time, later each time the rows have grown by a few per cent."""
+        return not self.rows or rows >= self.rows[-1] * (1 + 8 / _MOST_POINTS)
+
+    def add(self, rows: int, mistakes: int, loss: float, n_used: int) -> None:
+        self.rows.append(rows)
+        self.mistakes.append(mistakes)
+        self.loss.append(loss)
+        self.n_used.append(n_used)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass
+class HeldOut:
+    """What a model said of rows it had not learned from: all of them, or an even sample of a million.
+
+    Attributes
+    ----------
+    name : str
+        Where the rows come from, in words: a file's name, or "every row before it was learned".
+    y, predicted : ndarray of shape (n,)
+        Labels or values as they were and as they were predicted.
+    scores : ndarray of shape (n,) or (n, n_classes), or None
+        Decision values; None for regressors.
+    n_rows : int
+        Rows seen; more than ``len(y)`` when only a sample is kept.
+    """
+
+    name: str
+    y: NDArray[Any]
+    predicted: NDArray[Any]
+    scores: NDArray[np.float64] | None = None
+    n_rows: int = 0
+
+
+class Collector:
+    """Gathers :class:`HeldOut` batch by batch in bounded memory: all rows at first, then every second, every fourth."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.n_rows = 0
+        self._step = 1
+        self._parts: list[tuple[NDArray[Any], ...]] = []
+        self._kept = 0
+
+    def add(self, y: NDArray[Any], predicted: NDArray[Any], scores: NDArray[np.float64] | None) -> None:
+        begin = -self.n_rows % self._step
+        self.n_rows += len(y)
+        columns = (y, predicted) if scores is None else (y, predicted, scores)
+        part = tuple(np.array(column[begin :: self._step]) for column in columns)
+        self._parts.append(part)
+        self._kept += len(part[0])
+        if self._kept > _MOST_ROWS:
+            whole = self._joined()
+            self._parts = [tuple(column[::2] for column in whole)]
+            self._kept, self._step = len(self._parts[0][0]), 2 * self._step
+
+    def _joined(self) -> tuple[NDArray[Any], ...]:
+        return tuple(np.concatenate(columns) for columns in zip(*self._parts, strict=True))
+
+    def held_out(self) -> HeldOut | None:
+        if not self._parts:
+            return None
+        y, predicted, *scores = self._joined()
+        return HeldOut(self.name, y, predicted, scores[0] if scores else None, self.n_rows)

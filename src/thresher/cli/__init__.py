@@ -1,0 +1,100 @@
+"""The command line: words on a screen over the public interface.
+
+Results go to stdout, progress and remarks to stderr. Exit codes: 0 done, 2 a mistake of the user in one line, 130
+interrupted. Nothing heavy is imported before a command runs.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from .. import __version__
+
+__all__ = ["main"]
+
+_COMMANDS = {
+    "auto": ("_search", "A file in, a tuned and explained model out."),
+    "train": ("_train", "Learn from files of any size, with checkpoints."),
+    "predict": ("_predict", "Apply a model to files of any size."),
+    "tune": ("_search", "Find good parameters of one method."),
+    "wizard": ("_wizard", "Answer a few questions; no knowledge needed."),
+    "inspect": ("_inspect", "What a model file holds, and the features that matter."),
+    "merge": ("_inspect", "One model from those of several machines."),
+    "methods": ("_inspect", "All methods, and the parameters of one."),
+    "demo": ("_demo", "A full run on a generated stream, with a report."),
+}
+
+
+class _Lazy(click.Group):
+    """Commands are imported when they are used; their one-line help stands here."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS:
+            return None
+        command: click.Command = getattr(importlib.import_module(f"thresher.cli.{_COMMANDS[name][0]}"), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, help_) for name, (_, help_) in _COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            raise click.UsageError(f"there is no command {args[0]!r}; the commands are {', '.join(_COMMANDS)}.")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="thresher")
+def thresher() -> None:
+    """Sparse models, and the features that matter, from files of any size.
+
+    \b
+      thresher auto data.csv --target income --report report.html
+      thresher train x.svm.gz --method arow --test y.svm.gz --model m.thresher
+      thresher predict m.thresher new.csv > predictions.csv
+      thresher wizard data.csv
+    """
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    typed = list(sys.argv[1:] if args is None else args)
+    try:
+        result: Any = thresher.main(typed, prog_name="thresher", standalone_mode=False, obj=tuple(typed))
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.ClickException as problem:
+        return _refuse(problem.format_message())
+    except (KeyboardInterrupt, click.exceptions.Abort) as stop:
+        cause = stop.__cause__ if isinstance(stop, click.exceptions.Abort) else stop  # click wraps one in the other
+        print(f"Interrupted. {cause or ''}".rstrip(), file=sys.stderr)
+        return 130
+    except (BrokenPipeError, SystemExit):  # the reader of our output has gone, as `head` does; click exits then
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (ValueError, OSError, MemoryError, ArithmeticError) as problem:
+        if os.environ.get("THRESHER_TRACEBACK"):
+            raise
+        said = str(problem) or type(problem).__name__
+        if isinstance(problem, OSError) and problem.strerror and problem.filename:
+            said = f"{problem.filename}: {problem.strerror}."
+        return _refuse(said)
+
+
+def _refuse(sentence: str) -> int:
+    print("thresher: " + " ".join(sentence.split()), file=sys.stderr)
+    return 2

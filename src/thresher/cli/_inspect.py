@@ -1,0 +1,156 @@
+"""``thresher inspect``, ``merge`` and ``methods``: models and methods, as they are."""
+
+from __future__ import annotations
+
+import inspect as signatures
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ._options import method, output_options, parameter_docs, unmarked
+from ._screen import Screen
+
+
+@click.command()
+@click.argument("model_path", metavar="MODEL", type=click.Path(path_type=Path))
+@click.option(
+    "--features", "n_features", type=click.IntRange(0), default=20, show_default=True, help="How many features to list."
+)
+@output_options
+def inspect(model_path: Path, n_features: int, as_json: bool, quiet: bool) -> None:
+    """What a model file holds: the method, its parameters, what it was trained on, the features that matter."""
+    from ..inspection import features_that_matter
+    from ..persistence import load_model
+    from ..training import plain
+
+    screen = Screen(as_json, quiet)
+    model = load_model(model_path)
+    steps = [step for _, step in getattr(model, "steps", [("", model)])]
+    learner = steps[-1]
+    features = features_that_matter(model, n_features) if n_features and hasattr(learner, "coef_") else []
+    facts: dict[str, Any] = {
+        "class": type(learner).__name__,
+        "steps": [type(step).__name__ for step in steps],
+        "parameters": {k: _shown(v) for k, v in learner.get_params(deep=False).items()},
+        "n_features": int(learner.n_features_in_),
+    }
+    if hasattr(learner, "classes_"):
+        facts["classes"] = [plain(label) for label in learner.classes_.tolist()]
+    if hasattr(learner, "state_"):
+        facts["n_samples_seen"] = learner.n_samples_seen_
+        facts["progressive_loss"] = learner.progressive_loss_
+        facts["n_features_used"] = len(learner.support_)
+        if hasattr(learner, "n_mistakes_"):
+            facts["progressive_error"] = learner.n_mistakes_ / max(learner.n_samples_seen_, 1)
+    record = getattr(model, "record_", None) or {}
+    if isinstance(record.get("training"), dict):
+        facts["checkpoint"] = "of an unfinished run; go on with thresher train ... --resume"
+    facts |= {key: record[key] for key in ("command", "python") if isinstance(record.get(key), str)}
+    rows = [
+        {"name": f.name, "weights": {str(k): v for k, v in f.weights.items()}, "deviation": f.deviation}
+        for f in features
+    ]
+    screen.result(_as_text(facts, rows), facts | {"features": rows, "record": record})
+
+
+def _shown(value: Any) -> Any:
+    return (
+        value if isinstance(value, (bool, int, float, str, type(None), list, dict)) else " ".join(repr(value).split())
+    )
+
+
+def _as_text(facts: dict[str, Any], features: list[dict[str, Any]]) -> str:
+    lines = []
+    for key, value in facts.items():
+        if key == "python":
+            continue
+        if key == "parameters":
+            value = ", ".join(f"{k}={v!r}" for k, v in value.items())
+        if isinstance(value, list):
+            value = ", ".join(map(str, value[:20])) + (", ..." if len(value) > 20 else "")
+        if isinstance(value, float):
+            value = f"{value:.6g}"
+        lines.append(f"{key.replace('_', ' '):18} {value}")
+    if features:
+        width = min(50, max(len(f["name"]) for f in features))
+        lines += ["", "features that matter"]
+        for f in features:
+            weights = "  ".join(
+                (f"{k}: {v:+.4g}" if len(f["weights"]) > 1 else f"{v:+.4g}") for k, v in list(f["weights"].items())[:8]
+            )
+            doubt = "" if f["deviation"] is None else f"  (± {f['deviation']:.2g})"
+            lines.append(f"  {f['name'][:50]:{width}}  {weights}{doubt}")
+    return "\n".join(lines)
+
+
+@click.command()
+@click.argument("models", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--output", "-o", required=True, type=click.Path(path_type=Path, dir_okay=False), help="Where to write the model."
+)
+@click.option("--start", type=click.Path(path_type=Path), help="The model that all of them began with.")
+@output_options
+def merge(models: tuple[Path, ...], output: Path, start: Path | None, as_json: bool, quiet: bool) -> None:
+    """One model from MODELS that learned apart, each from rows of its own.
+
+    They must be of the same method, parameters and classes. Sums and precisions add up, other weights are averaged.
+    """
+    from ..persistence import load_model, save_model
+    from ..training import merge_models
+
+    loaded = [load_model(path) for path in models]
+    merged = merge_models(loaded, None if start is None else load_model(start))
+    merged.record_ = {k: v for k, v in getattr(loaded[0], "record_", {}).items() if k in ("layout", "stream")}
+    save_model(merged, output)
+    learner = merged[-1] if hasattr(merged, "steps") else merged
+    facts = {
+        "models": len(loaded),
+        "n_samples_seen": learner.n_samples_seen_,
+        "n_features_used": len(learner.support_),
+        "output": str(output),
+    }
+    text = "{models} models of {n_samples_seen:,} rows in all, merged into {output}".format(**facts)
+    Screen(as_json, quiet).result(text, facts)
+
+
+@click.command()
+@click.argument("name", required=False)
+@output_options
+def methods(name: str | None, as_json: bool, quiet: bool) -> None:
+    """All methods, or the parameters of one."""
+    from .. import registry
+
+    screen = Screen(as_json, quiet)
+    if name is None:
+        found = registry.methods()
+        data = [
+            {
+                "name": m.name,
+                "task": m.task,
+                "streams": m.streams,
+                "needs": list(m.needs),
+                "losses": list(m.losses),
+                "summary": unmarked(m.summary),
+            }
+            for m in found
+        ]
+        lines = []
+        for task in dict.fromkeys(m.task for m in found):
+            lines += [task, *(f"  {m.name:20} {unmarked(m.summary)}" for m in found if m.task == task), ""]
+        lines.append(
+            "`thresher methods NAME` tells the parameters of one; streams: all but those that need the whole file."
+        )
+        screen.result("\n".join(lines), {"methods": data})
+        return
+    m = method(name)
+    docs = parameter_docs(m.cls)
+    parameters = {
+        parameter: {"default": p.default, "is": docs.get(parameter, "")}
+        for parameter, p in signatures.signature(m.cls).parameters.items()
+    }
+    lines = [f"{m.name}: {m.cls.__name__} in thresher.{m.family}, for {m.task}", unmarked(m.summary), ""]
+    for parameter, facts in parameters.items():
+        tuned = f"; tuned in {m.space[parameter]!r}" if parameter in m.space else ""
+        lines += [f"  --{parameter.replace('_', '-')}  [{facts['default']}{tuned}]", f"      {facts['is']}"]
+    screen.result("\n".join(lines), {"name": m.name, "class": m.cls.__name__, "task": m.task, "parameters": parameters})

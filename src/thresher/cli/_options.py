@@ -1,0 +1,245 @@
+"""Options that commands share, and those that the methods' own signatures declare."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+_NOT_FOR_STREAMS = {"max_iter", "n_steps", "tol", "shuffle", "n_jobs"}  # passes and order are the stream's affair
+_BY_SEED = "random_state"
+
+
+class Column(click.ParamType):  # type: ignore[type-arg]
+    """A column by number or by name."""
+
+    name = "column"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int | str | None:
+        if value is None or isinstance(value, int):
+            return value
+        return None if value == "none" else int(value) if re.fullmatch(r"-?\d+", value) else str(value)
+
+
+def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How files are read: the parameters of ``open_stream``."""
+    options = [
+        click.argument("data", nargs=-1, required=True),
+        click.option(
+            "--target",
+            type=Column(),
+            default=-1,
+            help="Tables: column with the answer, by name or number (from 0; default the last).",
+        ),
+        click.option(
+            "--format",
+            type=click.Choice(["svmlight", "csv", "parquet", "arrow", "documents"]),
+            help="By default the name or the first line tells.",
+        ),
+        click.option(
+            "--header/--no-header", default=None, help="CSV: whether the first line holds names (default: by looking)."
+        ),
+        click.option(
+            "--delimiter", help="CSV: the character between fields (default: by looking; 'tab' is understood)."
+        ),
+        click.option(
+            "--text",
+            "text_columns",
+            multiple=True,
+            type=Column(),
+            help="Tables: a column to take as words though it looks like numbers; may be repeated.",
+        ),
+        click.option("--drop", multiple=True, type=Column(), help="Tables: a column to leave out; may be repeated."),
+        click.option(
+            "--zero-based/--one-based", default=None, help="svmlight: where indices start (default: by looking)."
+        ),
+        click.option(
+            "--features", "n_features", type=click.IntRange(1), help="svmlight: number of features, if known."
+        ),
+        click.option("--skip-malformed", is_flag=True, help="Skip lines that cannot be read, and count them."),
+        click.option(
+            "--chunk",
+            "batch_size",
+            type=click.IntRange(1),
+            default=4096,
+            show_default=True,
+            help="Rows read at a time.",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    command = click.option("--quiet", is_flag=True, help="No progress, no remarks.")(command)
+    return click.option("--json", "as_json", is_flag=True, help="Results as JSON.")(command)
+
+
+STREAM_KEYS = (
+    "target",
+    "format",
+    "header",
+    "delimiter",
+    "text_columns",
+    "drop",
+    "zero_based",
+    "n_features",
+    "skip_malformed",
+    "batch_size",
+)
+
+
+def stream_options(given: dict[str, Any]) -> dict[str, Any]:
+    """Keyword arguments for ``open_stream``, only those that differ from its defaults."""
+    from ..streams import open_stream
+
+    options = {key: given[key] for key in STREAM_KEYS if key in given}
+    if options.get("delimiter") in ("tab", "\\t"):
+        options["delimiter"] = "\t"
+    if options.get("header") is None:
+        options["header"] = "auto"
+    options["text_columns"], options["drop"] = list(options["text_columns"]), list(options["drop"])
+    defaults = inspect.signature(open_stream).parameters
+    return {k: v for k, v in options.items() if v != (list(d) if isinstance(d := defaults[k].default, tuple) else d)}
+
+
+def files(data: tuple[str, ...]) -> Any:
+    """One path or pattern as it is, several as a list."""
+    return data[0] if len(data) == 1 else list(data)
+
+
+# --- options from signatures ----------------------------------------------------------------------------------------
+
+
+class MethodCommand(click.Command):
+    """A command whose options include the parameters of the method that ``--method`` names."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        name = _value_of("--method", args)
+        if name is not None:
+            found = method(name)
+            self.params = [p for p in self.params if not isinstance(p, _MethodOption)]
+            taken = {option for p in self.params for option in p.opts}
+            self.params += [
+                option for option in method_options(found.cls, found.streams) if not taken & set(option.opts)
+            ]
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        own = [p for p in self.params if isinstance(p, _MethodOption)]
+        rows = [record for p in self.get_params(ctx) if p not in own and (record := p.get_help_record(ctx))]
+        with formatter.section("Options"):
+            formatter.write_dl(rows)
+        with formatter.section("Parameters of the method"):
+            if own:
+                formatter.write_dl([record for p in own if (record := p.get_help_record(ctx))])
+            else:
+                formatter.write_text("name it with --method to see them here; `thresher methods` lists all")
+
+
+class _MethodOption(click.Option):
+    """A parameter of an estimator."""
+
+
+def method(name: str) -> Any:
+    """The method of that name; a wrong name gets the right ones."""
+    from .. import registry
+
+    found = {m.name: m for m in registry.methods()}
+    if name not in found:
+        raise click.UsageError(f"there is no method {name!r}; the methods are {', '.join(sorted(found))}.")
+    return found[name]
+
+
+def method_options(cls: type[Any], streams: bool) -> list[click.Option]:
+    """Click options for the constructor's parameters, with the docstring's words."""
+    docs = parameter_docs(cls)
+    options: list[click.Option] = []
+    for name, parameter in inspect.signature(cls).parameters.items():
+        if name == _BY_SEED or (streams and name in _NOT_FOR_STREAMS):
+            continue
+        flag = "--" + name.replace("_", "-")
+        first, _, _ = docs.get(name, "").partition(". ")
+        described = f"{first.rstrip('.')}. " if first else ""
+        described += f"[default: {parameter.default}]"
+        names = [f"param:{name}".replace(":", "_"), flag]
+        if isinstance(parameter.default, bool):
+            names[1] = f"{flag}/--no-{name.replace('_', '-')}"
+            options.append(_MethodOption(names, default=None, help=described))
+            continue
+        rule = getattr(cls, "_param_rules", {}).get(name)
+        choices = rule.options if rule is not None else ()
+        metavar = "|".join(choices) if choices and isinstance(parameter.default, str) else "VALUE"
+        options.append(_MethodOption(names, default=None, help=described, metavar=metavar))
+    return options
+
+
+def method_params(given: dict[str, Any], cls: type[Any]) -> dict[str, Any]:
+    """Constructor arguments from the options, each held against its rule."""
+    params = {}
+    for name in inspect.signature(cls).parameters:
+        value = given.get(f"param_{name}")
+        if value is None:
+            continue
+        value = literal(value) if isinstance(value, str) else value
+        rule = getattr(cls, "_param_rules", {}).get(name)
+        if rule is not None and not rule.holds(value):
+            raise click.UsageError(f"--{name.replace('_', '-')} must be {rule.says}, got {value!r}.")
+        params[name] = value
+    return params
+
+
+def literal(text: str) -> Any:
+    """A value as people type it: a number, none, true, false, a JSON object or list, else text."""
+    low = text.strip().lower()
+    if low in ("none", "true", "false"):
+        return {"none": None, "true": True, "false": False}[low]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    if text[:1] in "{[":
+        try:
+            return json.loads(text)
+        except json.JSONDecodeError:
+            return text
+    return text
+
+
+def parameter_docs(cls: type[Any]) -> dict[str, str]:
+    """Parameter -> its description, from the numpydoc section "Parameters"."""
+    doc = inspect.getdoc(cls) or ""
+    found = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}$|\Z)", doc, re.S | re.M)
+    described: dict[str, str] = {}
+    names: list[str] = []
+    for line in (found[1] if found else "").splitlines():
+        head = re.match(r"^(\w[\w, ]*?) : ", line)
+        if head:
+            names = [name.strip() for name in head[1].split(",")]
+            described |= dict.fromkeys(names, "")
+        elif line.startswith("    "):
+            for name in names:
+                described[name] = f"{described[name]} {line.strip()}".strip()
+    return {name: unmarked(text) for name, text in described.items()}
+
+
+def unmarked(text: str) -> str:
+    """A docstring's words without its markup."""
+    text = re.sub(r"\s*\(:math:`[^`]*`( in [^)]*)?\)", "", text)
+    text = re.sub(r"\s*\[\d+\]_", "", text)
+    return re.sub(r"`{1,2}~?([^`]*)`{1,2}", r"\1", re.sub(r":\w+:`", "`", text))
+
+
+def _value_of(option: str, args: list[str]) -> str | None:
+    for i, arg in enumerate(args):
+        if arg == option and i + 1 < len(args):
+            return args[i + 1]
+        if arg.startswith(option + "="):
+            return arg[len(option) + 1 :]
+    return None

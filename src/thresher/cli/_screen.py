@@ -1,0 +1,68 @@
+"""What a command shows: progress on stderr while someone watches, results on stdout."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any
+
+
+class Screen:
+    """Remarks and progress to stderr, results to stdout. Without a terminal, or when asked, progress is quiet."""
+
+    def __init__(self, as_json: bool, quiet: bool) -> None:
+        self.as_json = as_json
+        self.quiet = quiet
+        self.watched = sys.stderr.isatty() and not quiet
+
+    def remark(self, sentence: str) -> None:
+        if not self.quiet:
+            print(sentence, file=sys.stderr)
+
+    def result(self, text: str, data: dict[str, Any]) -> None:
+        print(json.dumps(data, indent=2, default=str, allow_nan=True) if self.as_json else text)
+
+    @contextlib.contextmanager
+    def progress(self, title: str, total: int | None) -> Iterator[Callable[[int, str], None]]:
+        """A bar; calling what it gives with the part done and a remark moves it."""
+        if not self.watched:
+            yield lambda done, remark: None
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
+        with Progress(
+            *columns, TimeRemainingColumn(), TextColumn("{task.fields[remark]}"), console=Console(stderr=True)
+        ) as bar:
+            task = bar.add_task(title, total=total, remark="")
+            yield lambda done, remark: bar.update(task, completed=done, remark=remark)
+
+
+class Stop:
+    """Turns the first Ctrl-C (or a polite kill) into a wish that is asked for between batches; the second is final."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Stop:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+
+    def __call__(self) -> bool:
+        return self.asked

@@ -1,0 +1,285 @@
+"""``thresher tune`` and ``thresher auto``: parameters found by searching."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ._options import (
+    MethodCommand,
+    data_options,
+    files,
+    literal,
+    method,
+    method_params,
+    output_options,
+    stream_options,
+)
+from ._screen import Screen
+from ._train import _check_places, _check_task, finish
+from ._words import command_line, essential, python_for_auto, python_for_tune, typed
+
+_CRITERIA = ("error", "balanced_error", "f1", "roc_auc", "average_precision", "mse", "silhouette")
+
+
+def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    options = [
+        click.option("--criterion", type=click.Choice(_CRITERIA), help="What to do well on (default: by the task)."),
+        click.option(
+            "--search",
+            type=click.Choice(["annealing", "directed", "random"]),
+            default="annealing",
+            show_default=True,
+            help="How to look for parameters.",
+        ),
+        click.option(
+            "--evaluations",
+            type=click.IntRange(1),
+            default=50,
+            show_default=True,
+            help="Budget: parameter values tried.",
+        ),
+        click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Budget: time."),
+        click.option(
+            "--sparsity",
+            type=click.FloatRange(0, 1),
+            help="How much a small model counts against a good one: 0 not at all, 1 alone.",
+        ),
+        click.option("--folds", type=click.IntRange(2), help="Folds of the cross-validation (default 5)."),
+        click.option(
+            "--rows",
+            "max_rows",
+            type=click.IntRange(10),
+            default=100_000,
+            show_default=True,
+            help="Search on an even sample of about so many rows.",
+        ),
+        click.option("--jobs", type=int, help="Processes to use (-1: all cores)."),
+        click.option("--test", "tests", multiple=True, help="Files to measure the model on; may be repeated."),
+        click.option(
+            "--model", "model_path", type=click.Path(path_type=Path, dir_okay=False), help="Where to write the model."
+        ),
+        click.option(
+            "--report",
+            "report_path",
+            type=click.Path(path_type=Path, dir_okay=False),
+            help="Where to write a report: .html, .txt or .json.",
+        ),
+        click.option(
+            "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of all that is random."
+        ),
+        click.option(
+            "--scale/--no-scale", default=None, help="Standardise the columns (default: tables yes, sparse rows no)."
+        ),
+        click.option(
+            "--categories",
+            type=click.Choice(["onehot", "hash"]),
+            default="onehot",
+            show_default=True,
+            help="How words become features.",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command(cls=MethodCommand)
+@data_options
+@click.option(
+    "--method", "method_name", metavar="NAME", required=True, help="Which learner; `thresher methods` lists them."
+)
+@click.option(
+    "--space",
+    "spaces",
+    multiple=True,
+    metavar="NAME=LOW:HIGH",
+    help="Range of a parameter on a log scale, or NAME=a,b,c for choices; may be repeated (default: the method's own).",
+)
+@click.option(
+    "--history",
+    type=click.Path(dir_okay=False),
+    help="Keep every evaluation in this file; a stopped search goes on from it.",
+)
+@search_options
+@output_options
+def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **given: Any) -> None:
+    """Find good parameters of one method for DATA by cross-validation, then train on all rows.
+
+    Parameters given as options stay as they are; the others of the method's search space are tuned.
+    """
+    from sklearn.base import clone
+
+    from .. import training
+    from ..preprocessing import prepared
+    from ..streams import open_stream
+    from ..tuning import CoupledAnnealingSearchCV, criterion, sparsity_scorer
+
+    screen = Screen(as_json, quiet)
+    found = method(method_name)
+    options = stream_options(given)
+    stream = open_stream(files(data), **options)
+    seen = training.look(stream)
+    classes = _check_task(found, seen, None, None, stream.path.name)
+    _check_places(given["model_path"], given["report_path"])
+    params = method_params(given, found.cls)
+    if "random_state" in found.cls._param_rules:
+        params["random_state"] = given["seed"]
+    model = prepared(found.cls(**params), seen.first, scale=given["scale"], categories=given["categories"])
+    space = _space(given["spaces"], found, params)
+    prefix = f"{model.steps[-1][0]}__" if hasattr(model, "steps") else ""
+    name = (
+        given["criterion"] or {"classification": "error", "regression": "mse", "clustering": "silhouette"}[found.task]
+    )
+    scoring: Any = criterion(name)
+    if given["sparsity"]:
+        scoring = sparsity_scorer(scoring, given["sparsity"])
+    X, y = training.read_all(stream, given["max_rows"])
+    search = CoupledAnnealingSearchCV(
+        model,
+        {prefix + key: value for key, value in space.items()},
+        search=given["search"],
+        n_evaluations=given["evaluations"],
+        max_seconds=given["seconds"],
+        scoring=scoring,
+        cv=given["folds"] or 5,
+        n_jobs=given["jobs"],
+        random_state=given["seed"],
+        progress=screen.watched,
+        history=given["history"],
+    ).fit(X, y)
+    best = {key.removeprefix(prefix): value for key, value in search.best_params_.items()}
+    said = ", ".join(
+        f"{key}={value:.4g}" if isinstance(value, float) else f"{key}={value}" for key, value in best.items()
+    )
+    screen.remark(f"Best of {len(search.history_)}: {said} ({name} criterion {search.best_score_:.4f}).")
+    record = {
+        "layout": stream.layout(),
+        "stream": {key: value for key, value in options.items() if key in ("delimiter", "header", "format")},
+        "command": command_line(essential(typed())),
+        "python": python_for_tune(files(data), options, model, space, prefix, name, given),
+        "tuning": {"best": best, "score": float(search.best_score_), "criterion": name},
+    }
+    if X.shape[0] < _rows(stream) and found.streams:
+        screen.remark("Training on all rows with these parameters.")
+        run = training.train(clone(search.best_estimator_), stream, classes=classes, record=record)
+    else:
+        tuned = search.best_estimator_
+        tuned.record_ = record
+        facts = training.Facts(X.shape[0], X.shape[1])
+        run = training.Run(tuned, training.History(), facts, None, (X, y), stream.n_skipped)
+    save(run, given["model_path"])
+    finish(screen, run, stream, given, record, search.history_)
+
+
+@click.command(cls=MethodCommand)
+@data_options
+@click.option(
+    "--task", type=click.Choice(["classification", "regression", "clustering"]), help="By default the target tells."
+)
+@click.option("--method", "method_name", metavar="NAME", help="Which learner (default: chosen, and explained).")
+@click.option("--loss", help="What a mistake costs (default: the method's own).")
+@click.option(
+    "--kernel",
+    type=click.Choice(["linear", "rbf", "polynomial", "nystroem", "nystroem-linear"]),
+    help="Straight or curved borders (default: chosen).",
+)
+@click.option("--clusters", type=click.IntRange(1), help="Number of clusters, where there is no target.")
+@search_options
+@output_options
+def auto(data: tuple[str, ...], method_name: str | None, as_json: bool, quiet: bool, **given: Any) -> None:
+    """Data in, tuned model out: the task is detected, a method chosen, explained and tuned.
+
+    Without --test, measures come from rows that were left out while learning (cross-validation), or along the stream
+    for files larger than memory; the model that is kept learned from all rows.
+    """
+    from .._auto import explain, run_auto
+    from ..streams import open_stream
+
+    screen = Screen(as_json, quiet)
+    _check_places(given["model_path"], given["report_path"])
+    options = stream_options(given)
+    arguments = auto_arguments(method_name, given)
+    stream = open_stream(files(data), **options)
+    record = {
+        "layout": stream.layout(),
+        "stream": {key: value for key, value in options.items() if key in ("delimiter", "header", "format")},
+        "command": command_line(essential(typed())),
+        "python": python_for_auto(files(data), options, arguments),
+    }
+    begin = time.perf_counter()
+    run = run_auto(
+        files(data), predict=not given["tests"], progress=screen.watched, record=record, **arguments, **options
+    )
+    seconds = time.perf_counter() - begin
+    save(run, given["model_path"])
+    found = run.model.record_["auto"]
+    screen.remark(explain(run.model))
+    asked = {"reasons": found["reasons"]}
+    finish(screen, run, stream, given, {**record, "asked": asked}, found["search"], seconds)
+
+
+def auto_arguments(method_name: str | None, given: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of ``thresher.auto``, only those that differ from its defaults."""
+    from .. import auto as black_box
+
+    arguments = {
+        "task": given["task"],
+        "method": method_name,
+        "loss": given["loss"],
+        "kernel": given["kernel"],
+        "criterion": given["criterion"],
+        "search": given["search"],
+        "n_evaluations": given["evaluations"],
+        "max_seconds": given["seconds"],
+        "cv": given["folds"],
+        "sparsity": given["sparsity"],
+        "scale": given["scale"],
+        "n_clusters": given["clusters"],
+        "categories": given["categories"],
+        "random_state": given["seed"],
+        "n_jobs": given["jobs"],
+        "max_rows_in_memory": given["max_rows"],
+        "params": (method_params(given, method(method_name).cls) or None) if method_name is not None else None,
+    }
+    defaults = inspect.signature(black_box).parameters
+    return {key: value for key, value in arguments.items() if value != defaults[key].default}
+
+
+def save(run: Any, path: Path | None) -> None:
+    from ..persistence import save_model
+
+    if path is not None:
+        save_model(run.model, path)
+
+
+def _space(texts: tuple[str, ...], found: Any, params: dict[str, Any]) -> dict[str, Any]:
+    """The method's own space without what the user has set, or what the user says."""
+    from ..tuning import Choice, Log
+
+    space = {name: where for name, where in found.space.items() if name not in params}
+    for text in texts:
+        name, sign, where = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if not sign or name not in inspect.signature(found.cls).parameters:
+            raise click.UsageError(f"--space must be a parameter of {found.name} and its range, got {text!r}.")
+        low, colon, high = where.partition(":")
+        if colon:
+            try:
+                space[name] = Log(float(low), float(high))
+            except ValueError:
+                raise click.UsageError(f"--space {name}: two numbers above 0 are needed, got {where!r}.") from None
+        else:
+            space[name] = Choice([literal(part) for part in where.split(",")])
+    if not space:
+        raise click.UsageError(f"there is nothing to tune: all of {', '.join(found.space) or 'nothing'} is given.")
+    return space
+
+
+def _rows(stream: Any) -> int:
+    return sum(len(batch) for batch in stream.batches())

@@ -1,0 +1,29 @@
+"""``thresher wizard``: questions in plain words."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command()
+@click.argument("data", required=False)
+@click.option("--answers", type=click.Path(dir_okay=False), help="A file of answers, for scripts.")
+@click.option("--save-answers", type=click.Path(dir_okay=False), help="Where to write the answers, to give them again.")
+@click.option("--model", "model_path", type=click.Path(dir_okay=False), help="Where to write the model.")
+@click.option("--report", "report_path", type=click.Path(dir_okay=False), help="Where to write a report.")
+@click.option("--json", "as_json", is_flag=True, help="Results as JSON.")
+def wizard(
+    data: str | None,
+    answers: str | None,
+    save_answers: str | None,
+    model_path: str | None,
+    report_path: str | None,
+    as_json: bool,
+) -> int:
+    """A few questions about DATA, each with an explanation and a default; then a tuned model.
+
+    At the end it prints the command and the Python that do the same without questions.
+    """
+    from ..wizard import main
+
+    return main(data, answers=answers, save_answers=save_answers, model=model_path, report=report_path, as_json=as_json)

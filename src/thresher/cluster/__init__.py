@@ -1,0 +1,5 @@
+"""Clusters of rows, described by few features."""
+
+from ._sparse_kmeans import SparseKMeans
+
+__all__ = ["SparseKMeans"]

@@ -1,0 +1,207 @@
+"""What a fitted model looks at: the features that matter, by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from ._params import at_least
+
+__all__ = ["Feature", "features_that_matter"]
+
+_VALUE = "value"  # what the one output of a regressor is called
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A feature and what a model makes of it; see :func:`features_that_matter`.
+
+    Attributes
+    ----------
+    name : str
+        Its name; without names, the column counted from 1, as svmlight files count: ``x17`` is column 16 of the array.
+    index : int
+        Its column, counted from 0.
+    weights : dict
+        Output -> weight. With two classes the one output is the second class, with more each class is one; a
+        regressor's output is called ``"value"``; a clusterer has its clusters 0, 1, ..., and their centres for weights.
+    importance : float
+        How much it matters, in the model's own units: of use to compare features of one model.
+    deviation : float or None
+        How unsure the learner is of the weight, where it knows: the square root of its variance. With several outputs,
+        that of the weight which makes the feature important.
+    """
+
+    name: str
+    index: int
+    weights: dict[Any, float]
+    importance: float
+    deviation: float | None
+
+
+def features_that_matter(model: Any, n: int = 20, *, scale: Any = None) -> list[Feature]:
+    """The features a fitted model relies on most, the most important first.
+
+    A feature is as important as the largest of its weights, without the sign. Where the learner knows how sure it is of
+    a weight (``variance_``), the weight counts in units of its deviation, which does not depend on the units of the
+    feature; elsewhere ``scale`` puts features of different sizes on a par. Features of weight 0 do not matter.
+
+    Parameters
+    ----------
+    model : estimator or pipeline
+        Fitted, with linear weights (``coef_``) or centres of clusters. Of a pipeline, the last step is looked at, and
+        the features are those that it is given.
+    n : int, default=20
+        How many at most.
+    scale : array-like of shape (n_features,), optional
+        The usual size of each feature, such as its standard deviation. Not used where deviations of weights are known.
+
+    Returns
+    -------
+    list of Feature
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thresher.dual_averaging import L1RDAClassifier
+    >>> from thresher.inspection import features_that_matter
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(2000, 50))
+    >>> y = np.where(2 * X[:, 3] - X[:, 7] > 0, "spam", "ham")
+    >>> model = L1RDAClassifier(alpha=0.1, random_state=0).fit(X, y)
+    >>> for feature in features_that_matter(model):
+    ...     print(feature.name, {label: round(weight, 1) for label, weight in feature.weights.items()})
+    x4 {'spam': 1.5}
+    x8 {'spam': -0.7}
+    """
+    if not (rule := at_least(1)).holds(n):
+        raise ValueError(f"features_that_matter: n must be {rule.says}, got {n!r}.")
+    weights = Weights(model)
+    strength = weights.importance(scale)
+    chosen = largest(strength, n)
+    return [
+        Feature(
+            name,
+            int(j),
+            {key: float(weights.rows[i, j]) for i, key in enumerate(weights.outputs)},
+            float(strength[j]),
+            weights.deviation(int(j)),
+        )
+        for name, j in zip(weights.names(chosen), chosen, strict=True)
+    ]
+
+
+class Weights:
+    """The weights of a fitted model, one row for each output, with what they are called.
+
+    Attributes
+    ----------
+    learner : estimator
+        The last step of a pipeline, otherwise the model itself.
+    rows : ndarray of shape (n_outputs, n_features)
+    outputs : list
+        The keys of :attr:`Feature.weights`.
+    variance : ndarray like ``rows``, or None
+    """
+
+    def __init__(self, model: Any) -> None:
+        self._model = model = getattr(model, "best_estimator_", model)
+        self.learner = last_step(model)
+        check_is_fitted(self.learner)
+        self.is_centres = not hasattr(self.learner, "coef_") and hasattr(self.learner, "cluster_centers_")
+        if not self.is_centres and not hasattr(self.learner, "coef_"):
+            raise ValueError(
+                f"features_that_matter: model must have one weight per feature (coef_), got "
+                f"{type(self.learner).__name__}, which has none."
+            )
+        found = self.learner.cluster_centers_ if self.is_centres else self.learner.coef_
+        self.rows: NDArray[np.float64] = np.atleast_2d(found.toarray() if sparse.issparse(found) else found)
+        self.outputs = self._outputs()
+        variance = getattr(self.learner, "variance_", None)
+        self.variance = np.atleast_2d(variance) if variance is not None else None
+        if self.variance is not None and self.variance.shape != self.rows.shape:
+            self.variance = None  # of something else than the weights
+
+    def _outputs(self) -> list[Any]:
+        classes = getattr(self.learner, "classes_", None)
+        n_outputs = len(self.rows)
+        if classes is not None and n_outputs == 1 and len(classes) == 2:
+            return [classes.tolist()[1]]
+        if classes is not None and n_outputs == len(classes):
+            return list(classes.tolist())
+        if n_outputs == 1 and not self.is_centres:
+            return [_VALUE]
+        return list(range(n_outputs))
+
+    def importance(self, scale: Any = None) -> NDArray[np.float64]:
+        """How much each feature matters; one sweep over the weights, one row of scratch, whatever the outputs."""
+        best = np.zeros(self.rows.shape[1])
+        middle = self.rows.mean(axis=0) if self.is_centres else None  # a centre matters where it is apart from others
+        for i, row in enumerate(self.rows):
+            size = np.abs(row if middle is None else row - middle)
+            if self.variance is not None:
+                size /= np.sqrt(self.variance[i])
+            np.maximum(best, size, out=best)
+        if scale is not None and self.variance is None:
+            scale = np.asarray(scale, dtype=np.float64)
+            if scale.shape != best.shape:
+                raise ValueError(
+                    f"features_that_matter: scale must hold one number for each of {len(best)} features, "
+                    f"got an array of shape {scale.shape}."
+                )
+            best *= np.abs(scale)
+        return best
+
+    def deviation(self, j: int) -> float | None:
+        if self.variance is None:
+            return None
+        deviations = np.sqrt(self.variance[:, j])
+        return float(deviations[np.argmax(np.abs(self.rows[:, j]) / deviations)])
+
+    def names(self, columns: Any) -> list[str]:
+        """The names of some columns."""
+        known = _known_names(self._model, self.learner)
+        width = self.rows.shape[1]
+        if known is None or len(known) != width:
+            return [f"x{j + 1}" for j in columns]
+        return [str(known[j]) for j in columns]
+
+
+def last_step(model: Any) -> Any:
+    """The learner at the end of a pipeline; anything else is one itself."""
+    model = getattr(model, "best_estimator_", model)
+    return model.steps[-1][1] if hasattr(model, "steps") else model
+
+
+def largest(values: NDArray[np.float64], n: int) -> NDArray[np.intp]:
+    """Places of the ``n`` largest values above 0, in falling order, the earlier of equals first; one sweep."""
+    used = np.flatnonzero(values > 0)  # selection among many equal zeros would be slow
+    sizes = values[used]
+    if n < len(used):
+        least = np.partition(sizes, len(used) - n)[len(used) - n]
+        above = np.flatnonzero(sizes > least)
+        kept = np.concatenate([above, np.flatnonzero(sizes == least)[: n - len(above)]])
+        used, sizes = used[kept], sizes[kept]
+    return used[np.lexsort((used, -sizes))]
+
+
+def _known_names(model: Any, learner: Any) -> Any:
+    """The names of the learner's columns, where anyone knows them."""
+    names = getattr(learner, "feature_names_in_", None)
+    if names is not None or len(getattr(model, "steps", ())) < 2:
+        return names
+    before, given = model, None
+    if isinstance(model, Pipeline):  # scikit-learn's: it names what the last step gives, and counts from 0
+        before = model[:-1]
+        if not hasattr(before, "feature_names_in_") and hasattr(before, "n_features_in_"):
+            given = [f"x{j + 1}" for j in range(before.n_features_in_)]
+    try:
+        return before.get_feature_names_out(given)
+    except (ValueError, AttributeError, NotImplementedError):  # a step that has no names to give
+        return None

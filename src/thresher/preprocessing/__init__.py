@@ -1,0 +1,16 @@
+"""Transformations that learn as a stream goes by, and are saved with the model.
+
+=============================  ========================================================================================
+:class:`StreamingPipeline`     transformations and a learner as one model with ``partial_fit``
+:class:`RunningScaler`         columns to mean 0 and deviation 1; sparse rows are scaled, never centred
+:class:`TableEncoder`          words to features, one-hot or hashed, with names; missing numbers by a stated rule
+:func:`prepared`               a learner with the steps that some rows need before it
+=============================  ========================================================================================
+"""
+
+from ._encoder import TableEncoder
+from ._pipeline import StreamingPipeline
+from ._prepare import prepared
+from ._scaler import RunningScaler
+
+__all__ = ["RunningScaler", "StreamingPipeline", "TableEncoder", "prepared"]

@@ -1,0 +1,403 @@
+"""Tables of numbers, words and prose to features with names."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from .. import _core
+from .._params import Rule, at_least, boolean, check_params, none, one_of
+from .._table import Table
+from ._buckets import MOST_BUCKETS, bucket_names, empty, hash_categories, hash_words
+from ._encoder_state import check_added, check_buckets, check_frequencies, is_names
+from ._input import emptied, read_input
+from ._pieces import Sparse, nonzeros, one_each, shifted
+from ._words import looks_like_prose, unit_rows, word_weights
+
+_ROWS_TO_LOOK_AT = 1000
+
+
+class _Added(NamedTuple):
+    """A feature that is added when it first appears: a word of a category, or ``""`` for a missing number."""
+
+    row: int
+    column: int
+    value: str
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Make features of a table: numbers as they are, a feature for each word of a category, word counts of prose.
+
+    Every feature has a name that says where it comes from: ``age``, ``job=clerk``, ``job=`` (missing),
+    ``message:winner``. Rows come out sparse, or as a plain array if the table holds nothing but numbers.
+
+    Parameters
+    ----------
+    categories : {"onehot", "hash"}, default="onehot"
+        How a column of words becomes features. One-hot features are added as words appear, so rows grow wider, and
+        words that are new in :meth:`transform` have no feature. Hashed ones share `n_buckets` features from the start:
+        for columns of very many words, such as user names.
+    text : "auto" or list of str, default="auto"
+        Columns that hold prose: each word is a feature. By default those whose first rows have five words or more on
+        average and are mostly different.
+    n_buckets : int, default=262144
+        Features for all hashed columns and prose together.
+    missing : {"zero", "indicator", "error"}, default="zero"
+        What becomes of a missing number (NaN): 0, which is the mean behind :class:`RunningScaler`; 0 and a feature
+        ``age is missing``, added when the first value is missing; or a refusal. A missing word is a category of its
+        own.
+    max_categories : int or None, default=10000
+        Refuse a one-hot column with more different words than this.
+    ngrams : {1, 2}, default=1
+        2 counts pairs of neighbouring words as well.
+    words : {"count", "binary", "log"}, default="log"
+        Weight of a word that comes c times in a text: c, 1, or 1 + log(c).
+    idf : bool, default=True
+        Multiply by the inverse document frequency, log((1 + n) / (1 + n_with_word)) + 1, of the texts so far.
+    normalize_text : bool, default=True
+        Scale the features of each text to length 1, so that long texts weigh no more than short ones.
+
+    Attributes
+    ----------
+    columns_ : list of str
+        The columns of the table.
+    kinds_ : str
+        For each of them: n (numbers), c (category), h (hashed category) or t (prose); decided by the first rows.
+    n_features_in_, n_features_out_ : int
+    feature_names_in_ : ndarray of str
+
+    Notes
+    -----
+    Features stand in this order: numbers, buckets (if anything is hashed), then what was added, in the order of its
+    first appearance; how rows are cut into batches makes no difference to that. Two texts may fall into one bucket; its
+    name gives the first two, and ``...`` for more.
+
+    A word is a run of letters and digits (with apostrophes inside it) of at least two characters. ASCII letters are
+    made small; characters beyond ASCII count as letters, save for punctuation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thresher._table import Table, Text
+    >>> from thresher.preprocessing import TableEncoder
+    >>> jobs = Text.from_list(["cook", "clerk", "cook"])
+    >>> table = Table(["age", "job"], np.array([[31.0], [47.0], [np.nan]]), {"job": jobs})
+    >>> encoder = TableEncoder(missing="indicator").fit(table)
+    >>> encoder.get_feature_names_out()
+    array(['age', 'job=cook', 'job=clerk', 'age is missing'], dtype=object)
+    >>> encoder.transform(table).toarray()
+    array([[31.,  1.,  0.,  0.],
+           [47.,  0.,  1.,  0.],
+           [ 0.,  1.,  0.,  1.]])
+    """
+
+    _param_rules = {
+        "categories": one_of("onehot", "hash"),
+        "text": Rule('"auto" or a list of column names', lambda v: is_names(v) or (isinstance(v, str) and v == "auto")),
+        "n_buckets": Rule(f"an integer from 1 to {MOST_BUCKETS}", lambda v: at_least(1).holds(v) and v <= MOST_BUCKETS),
+        "missing": one_of("zero", "indicator", "error"),
+        "max_categories": none | at_least(1),
+        "ngrams": Rule("1 or 2", lambda v: at_least(1).holds(v) and v <= 2),
+        "words": one_of("count", "binary", "log"),
+        "idf": boolean,
+        "normalize_text": boolean,
+    }
+    _fitted = (
+        "columns_", "kinds_", "added_columns_", "added_values_", "fingerprints_", "bucket_places_", "bucket_names_",
+        "n_texts_", "texts_with_",
+    )  # fmt: skip
+
+    columns_: list[str]
+    kinds_: str
+    added_columns_: NDArray[np.int32]
+    added_values_: list[str]
+    fingerprints_: NDArray[np.uint32]
+    bucket_places_: NDArray[np.int32]
+    bucket_names_: list[str]
+    n_texts_: int
+    texts_with_: NDArray[np.float64]
+    _known: list[dict[str, int]]
+
+    def __init__(
+        self,
+        categories: str = "onehot",
+        *,
+        text: Any = "auto",
+        n_buckets: int = 2**18,
+        missing: str = "zero",
+        max_categories: int | None = 10_000,
+        ngrams: int = 1,
+        words: str = "log",
+        idf: bool = True,
+        normalize_text: bool = True,
+    ) -> None:
+        self.categories = categories
+        self.text = text
+        self.n_buckets = n_buckets
+        self.missing = missing
+        self.max_categories = max_categories
+        self.ngrams = ngrams
+        self.words = words
+        self.idf = idf
+        self.normalize_text = normalize_text
+
+    # --- learning ---------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Decide what each column is and learn its words, forgetting earlier ones.
+
+        Parameters
+        ----------
+        X : Table, data frame or array-like of shape (n_samples, n_columns)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        return self._learn(X, first=True)
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the words of some more rows.
+
+        Parameters
+        ----------
+        X : Table, data frame or array-like of shape (n_samples, n_columns)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        return self._learn(X, first=not hasattr(self, "columns_"))
+
+    def _learn(self, X: Any, first: bool) -> Self:
+        check_params(self, self._param_rules)
+        table = self._as_table(X, first)
+        kinds = self._decide(table) if first else self.kinds_
+        if not first:
+            table = self._with_known_columns(table)
+        known: list[dict[str, int]] = [{} for _ in kinds] if first else self._places()
+        self._refuse_missing(table)
+        added = self._new_features(table, kinds, known)  # from here on nothing is refused
+        if first:
+            self._forget(table.columns, kinds)
+        base = len(self.added_values_)
+        for place, feature in enumerate(added, start=base):
+            known[feature.column][feature.value] = place
+        self._known = known
+        self.added_columns_ = np.append(self.added_columns_, np.array([a.column for a in added], dtype=np.int32))
+        self.added_values_.extend(a.value for a in added)
+        self._count(self._hashed(table, self.fingerprints_), len(table))
+        return self
+
+    def _decide(self, table: Table) -> str:
+        """What each column is."""
+        who = type(self).__name__
+        prose = set() if isinstance(self.text, str) else set(self.text)
+        for name in sorted(prose):
+            if name not in table.text:
+                trouble = "holds numbers" if name in table.number_names else "is not in the table"
+                raise ValueError(f"{who}: text must name columns of text, but {name!r} {trouble}.")
+        if isinstance(self.text, str):
+            head = {name: column[:_ROWS_TO_LOOK_AT].to_list() for name, column in table.text.items()}
+            prose = {name for name, values in head.items() if looks_like_prose(values)}
+        word = "c" if self.categories == "onehot" else "h"
+        return "".join("n" if n not in table.text else "t" if n in prose else word for n in table.columns)
+
+    def _forget(self, columns: list[str], kinds: str) -> None:
+        self.columns_, self.kinds_ = list(columns), kinds
+        self.added_columns_, self.added_values_ = np.empty(0, dtype=np.int32), []
+        self.fingerprints_ = empty(int(self.n_buckets) if "h" in kinds or "t" in kinds else 0)
+        self.bucket_places_, self.bucket_names_ = np.empty(0, dtype=np.int32), []
+        self.n_texts_ = 0
+        self.texts_with_ = np.zeros(int(self.n_buckets) if "t" in kinds and self.idf else 0)
+
+    def _places(self) -> list[dict[str, int]]:
+        """For each column, which of the added features a value is."""
+        if not hasattr(self, "_known"):
+            self._known = [{} for _ in self.kinds_]
+            for place, (column, value) in enumerate(zip(self.added_columns_, self.added_values_, strict=True)):
+                self._known[column][value] = place
+        return self._known
+
+    def _new_features(self, table: Table, kinds: str, known: list[dict[str, int]]) -> list[_Added]:
+        """Features to add for these rows, in the order of their first appearance."""
+        added = []
+        numbers = np.isnan(table.numbers).T if self.missing == "indicator" else ()
+        gaps = dict(zip(table.number_names, numbers, strict=False))
+        for column, (name, kind) in enumerate(zip(table.columns, kinds, strict=True)):
+            if kind == "c":
+                values = table.text[name]
+                _, rows = _core.factorize(values.offsets, values.data)
+                new = zip(rows.tolist(), values.take(rows), strict=True)
+                fresh = [_Added(row, column, value) for row, value in new if value not in known[column]]
+                self._refuse_too_many(name, len(known[column]) + len(fresh))
+                added += fresh
+            elif kind == "n" and name in gaps and gaps[name].any() and not known[column]:
+                added.append(_Added(int(gaps[name].argmax()), column, ""))
+        return sorted(added)
+
+    def _count(self, hashed: list[tuple[str, Sparse, Any]], n_rows: int) -> None:
+        """Remember names and document frequencies of what was hashed."""
+        for kind, (_, buckets, _), (places, names) in hashed:
+            if names:
+                self.bucket_places_ = np.append(self.bucket_places_, places)
+                self.bucket_names_.extend(names)
+            if kind == "t" and len(self.texts_with_):
+                np.add.at(self.texts_with_, buckets, 1.0)
+        self.n_texts_ += n_rows
+
+    # --- refusals ---------------------------------------------------------------------------------------------------
+
+    def _as_table(self, X: Any, first: bool = False) -> Table:
+        who = type(self).__name__
+        if sparse.issparse(X):
+            raise ValueError(f"{who}: X must be a table, a data frame or an array; sparse rows need no encoding.")
+        X = read_input(X, who)
+        if isinstance(X, Table):
+            return X
+        width = X.shape[1]
+        if not first and width != len(self.columns_):
+            raise ValueError(f"X has {width} features, but {who} is expecting {len(self.columns_)} features as input.")
+        return Table([f"x{j + 1}" for j in range(width)] if first else self.columns_, X)
+
+    def _with_known_columns(self, table: Table) -> Table:
+        """The table with the columns of the first rows, in their order; others are passed over."""
+        who = type(self).__name__
+        for name, kind in zip(self.columns_, self.kinds_, strict=True):
+            if name not in table.columns:
+                raise ValueError(f"{who}: X must have the columns of the first rows, but {name!r} is missing.")
+            if (kind != "n") != (name in table.text):
+                gone = np.isnan(table[name]).all() if kind != "n" else not any(table[name])
+                if not gone:
+                    was, now = ("numbers", "text") if kind == "n" else ("text", "numbers")
+                    raise ValueError(f"{who}: column {name!r} held {was} in the first rows, got {now}.")
+                table = emptied(table, name, text=kind != "n")
+        return table if table.columns == self.columns_ else table.select(self.columns_)
+
+    def _refuse_missing(self, table: Table) -> None:
+        if self.missing == "error" and np.isnan(table.numbers).any():
+            row, column = np.argwhere(np.isnan(table.numbers))[0]
+            raise ValueError(
+                f"{type(self).__name__}: a number is missing in row {row}, column {table.number_names[column]!r}; "
+                'missing="zero" or missing="indicator" takes it.'
+            )
+
+    def _refuse_too_many(self, name: str, n: int) -> None:
+        if self.max_categories is not None and n > self.max_categories:
+            raise ValueError(
+                f"{type(self).__name__}: column {name!r} has more than {self.max_categories} different words; pass "
+                'categories="hash", name it in text if it is prose, or raise max_categories.'
+            )
+
+    # --- encoding ---------------------------------------------------------------------------------------------------
+
+    def transform(self, X: Any) -> Any:
+        """Features of rows.
+
+        Parameters
+        ----------
+        X : Table, data frame or array-like of shape (n_samples, n_columns)
+            With the columns that were learned from, in any order.
+
+        Returns
+        -------
+        csr_array of shape (n_samples, n_features_out_), or ndarray if there are only numbers
+        """
+        check_is_fitted(self)
+        table = self._with_known_columns(self._as_table(X))
+        self._refuse_missing(table)
+        if set(self.kinds_) == {"n"}:
+            gaps = [np.zeros((len(table), 0))] + [table.numbers[:, [j]] for j in self.added_columns_]
+            return np.hstack([np.nan_to_num(table.numbers), np.isnan(np.hstack(gaps))], dtype=table.numbers.dtype)
+        pieces = [shifted(nonzeros(table.numbers), 0)]
+        for kind, hashed, _ in self._hashed(table, None):
+            made = self._weighted(hashed) if kind == "t" else hashed
+            pieces.append(shifted(made, self.kinds_.count("n")))
+        base = self.kinds_.count("n") + len(self.fingerprints_)
+        pieces += [shifted(piece, base) for piece in self._added_pieces(table)]
+        float32 = table.numbers.dtype == np.float32
+        encoded = sparse.csr_array(
+            _core.stack_rows(pieces, len(table), float32), shape=(len(table), self.n_features_out_)
+        )
+        encoded.has_sorted_indices = encoded.has_canonical_format = True
+        return encoded
+
+    def _hashed(self, table: Table, seen: NDArray[np.uint32] | None) -> list[tuple[str, Sparse, Any]]:
+        """Kind, buckets and new names of each hashed column; `seen` remembers which are new."""
+        made = []
+        for name, kind in zip(self.columns_, self.kinds_, strict=True):
+            n_buckets = len(self.fingerprints_)
+            if kind == "h":
+                made.append((kind, *hash_categories(name, table.text[name], n_buckets, seen)))
+            elif kind == "t":
+                made.append((kind, *hash_words(name, table.text[name], n_buckets, int(self.ngrams), seen)))
+        return made
+
+    def _weighted(self, counts: Sparse) -> Sparse:
+        values, buckets, starts = counts
+        values = word_weights(values, self.words)
+        if len(self.texts_with_):
+            values = values * (np.log((1 + self.n_texts_) / (1 + self.texts_with_[buckets])) + 1)
+        return unit_rows(values, starts) if self.normalize_text else values, buckets, starts
+
+    def _added_pieces(self, table: Table) -> list[Sparse]:
+        """One-hot features and those that say that a number is missing."""
+        pieces = []
+        for name, kind, known in zip(self.columns_, self.kinds_, self._places(), strict=True):
+            if kind == "c":
+                values = table.text[name]
+                codes, rows = _core.factorize(values.offsets, values.data)
+                places = np.array([known.get(value, -1) for value in values.take(rows)], dtype=np.int32)
+                pieces.append(one_each(places[codes] if len(places) else codes))
+            elif kind == "n" and known:
+                pieces.append(one_each(np.where(np.isnan(table[name]), known[""], -1).astype(np.int32)))
+        return pieces
+
+    @property
+    def n_features_in_(self) -> int:
+        return len(self.columns_)
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        return np.array(self.columns_, dtype=object)
+
+    @property
+    def n_features_out_(self) -> int:
+        """Features so far."""
+        return self.kinds_.count("n") + len(self.fingerprints_) + len(self.added_values_)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """What each feature is called."""
+        check_is_fitted(self)
+        names = [name for name, kind in zip(self.columns_, self.kinds_, strict=True) if kind == "n"]
+        names += bucket_names(self.fingerprints_, self.bucket_places_, self.bucket_names_)
+        for column, value in zip(self.added_columns_.tolist(), self.added_values_, strict=True):
+            name = self.columns_[column]
+            names.append(f"{name} is missing" if self.kinds_[column] == "n" else f"{name}={value}")
+        return np.array(names, dtype=object)
+
+    def _check_loaded(self) -> None:
+        """Refuse attributes from a file that do not belong together."""
+        check_added(self.columns_, self.kinds_, self.added_columns_, self.added_values_)
+        n_buckets = len(self.fingerprints_) if isinstance(self.fingerprints_, np.ndarray) else -1
+        if (n_buckets > 0) != ("h" in self.kinds_ or "t" in self.kinds_) or n_buckets > MOST_BUCKETS:
+            raise ValueError("there must be buckets if and only if something is hashed.")
+        check_buckets(n_buckets, self.fingerprints_, self.bucket_places_, self.bucket_names_)
+        check_frequencies(n_buckets, self.kinds_.count("t"), self.n_texts_, self.texts_with_)
+        self.fingerprints_, self.texts_with_ = np.array(self.fingerprints_), np.array(self.texts_with_)  # to change
+        self.__dict__.pop("_known", None)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,66 @@
+"""What a transformer may be given: a table, a data frame, an array or a sparse matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .._table import Table, Text
+from .._validation import as_rows
+
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+def is_frame(X: Any) -> bool:
+    """A pandas or polars DataFrame, or a pyarrow Table."""
+    return hasattr(X, "iloc") or (hasattr(X, "schema") and hasattr(X, "columns"))
+
+
+def read_input(X: Any, who: str) -> Any:
+    """``X`` as a Table, an array or a csr_array in order, of float64 or float32; NaN and infinities are let through."""
+    if isinstance(X, Table):
+        return X
+    if is_frame(X):
+        return Table.from_frame(X)
+    if sparse.issparse(X):
+        as_rows(X, who, look=False)  # looks at the structure
+        X = X.tocsr()
+        X = sparse.csr_array((_floats(X.data), X.indices, X.indptr), shape=X.shape)
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        return X
+    array = np.asarray(X) if not isinstance(X, np.ndarray) else X
+    if array.ndim == 2 and array.dtype.kind in "fiub":
+        array = np.ascontiguousarray(_floats(array))
+    as_rows(array, who, look=False)  # refuses in its own words what is no table of numbers
+    return np.ascontiguousarray(array if array.dtype in _FLOATS else array.astype(np.float64))
+
+
+def _floats(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if values.dtype in _FLOATS and values.dtype.isnative:
+        return values
+    return values.astype(np.float32 if values.dtype == np.float16 else np.float64)
+
+
+def refuse_value(place: tuple[int, int, float], names: list[str] | None, who: str) -> None:
+    row, column, value = place
+    where = repr(names[column]) if names is not None else str(column)
+    what = "finite numbers" if np.isinf(value) else "numbers up to 1e100 in size"
+    raise ValueError(f"{who}: X must hold {what}, got {value} in row {row}, column {where}.")
+
+
+def emptied(table: Table, name: str, text: bool) -> Table:
+    """The same table, a column without any value taken for one of text or of numbers."""
+    n = len(table)
+    numbers = [other for other in table.columns if (other not in table.text) != (other == name)]
+    values = np.full((n, len(numbers)), np.nan, dtype=table.numbers.dtype)
+    for place, other in enumerate(numbers):
+        if other != name:
+            values[:, place] = table[other]
+    texts = {other: column for other, column in table.text.items() if other != name}
+    if text:
+        texts[name] = Text.from_list([None] * n)
+    return Table(table.columns, values, texts)

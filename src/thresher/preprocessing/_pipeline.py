@@ -1,0 +1,236 @@
+"""Transformations and a learner as one streaming model."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.utils.metaestimators import _BaseComposition, available_if
+from sklearn.utils.validation import check_is_fitted
+
+
+def _last_has(name: str) -> Any:
+    def check(pipeline: StreamingPipeline) -> bool:
+        getattr(pipeline.steps[-1][1], name)
+        return True
+
+    return check
+
+
+class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
+    """Steps that learn batch by batch, the last one a learner: one model to train, to save and to predict with.
+
+    scikit-learn's ``Pipeline`` has no ``partial_fit``. This one passes each batch through its transformers, which learn
+    from it and then transform it, and on to the learner. Features that a transformer adds on the way (a new category)
+    start from zero weight. How rows are cut into batches has a small influence, because a batch is transformed with
+    what was known at its end.
+
+    Parameters
+    ----------
+    steps : list of (name, object)
+        Transformers with ``partial_fit`` and ``transform``, then a classifier or regressor. Transformers that only have
+        ``fit`` are welcome as long as only :meth:`fit` is used.
+
+    Attributes
+    ----------
+    steps : list of (name, object)
+        The fitted steps themselves; ``pipeline["name"]`` and ``pipeline[-1]`` find one.
+    n_features_in_, feature_names_in_
+        Columns of the first step.
+
+    See Also
+    --------
+    RunningScaler, TableEncoder : transformers for it.
+    thresher.persistence.save_model : the whole pipeline in one file.
+
+    Examples
+    --------
+    >>> from thresher.online import AROWClassifier
+    >>> from thresher.preprocessing import RunningScaler, StreamingPipeline
+    >>> model = StreamingPipeline([("scale", RunningScaler()), ("learn", AROWClassifier())])
+    >>> for X, y in [([[1.0, 300.0], [2.0, 100.0]], [0, 1]), ([[1.5, 250.0]], [0])]:
+    ...     model = model.partial_fit(X, y, classes=[0, 1])
+    >>> model.predict([[2.0, 120.0]])
+    array([1])
+    """
+
+    def __init__(self, steps: list[tuple[str, Any]]) -> None:
+        self.steps = steps
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters of all steps, as ``name__parameter``."""
+        params: dict[str, Any] = self._get_params("steps", deep=deep)
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of steps, as ``name__parameter``."""
+        self._set_params("steps", **params)
+        return self
+
+    def __getitem__(self, step: int | str) -> Any:
+        if isinstance(step, str):
+            return dict(self.steps)[step]
+        return self.steps[step][1]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def _checked_steps(self) -> list[Any]:
+        if not self.steps:
+            raise ValueError("StreamingPipeline: steps must hold at least a learner, got none.")
+        self._validate_names([name for name, _ in self.steps])
+        for name, step in self.steps[:-1]:
+            if not hasattr(step, "transform"):
+                raise ValueError(f"StreamingPipeline: step {name!r} must have transform, only the last one may learn.")
+        if not hasattr(self.steps[-1][1], "predict"):
+            raise ValueError(f"StreamingPipeline: the last step, {self.steps[-1][0]!r}, must have predict.")
+        return [step for _, step in self.steps]
+
+    # --- learning ---------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+        """Learn from scratch: each transformer from all rows, then the learner from what they make of them.
+
+        Parameters
+        ----------
+        X : Table, data frame, array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+        **params
+            Handed to the last step, such as ``sample_weight``.
+
+        Returns
+        -------
+        self
+        """
+        *transformers, learner = self._checked_steps()
+        made = [clone(step) for step in transformers]
+        Z = X
+        for step in made:
+            Z = step.fit(Z, y).transform(Z)
+        learner.fit(Z, y, **params)
+        self.steps = [(name, step) for (name, _), step in zip(self.steps, [*made, learner], strict=True)]
+        return self
+
+    @available_if(_last_has("partial_fit"))  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from one more batch: transformers first, then the learner.
+
+        Parameters
+        ----------
+        X : Table, data frame, array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like, optional
+            All classes that will ever occur; needed in the first call of a classifier.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        *transformers, learner = self._checked_steps()
+        first = not _is_fitted(learner)
+        if hasattr(learner, "_read_batch"):  # a label that is refused must not leave the transformers ahead
+            learner._read_batch(y, X.shape[0] if hasattr(X, "shape") else len(X), classes, first)
+        Z = X
+        for step in transformers:
+            Z = step.partial_fit(Z, y).transform(Z)
+        known = getattr(learner, "n_features_in_", None)
+        options: dict[str, Any] = {"sample_weight": sample_weight}
+        if is_classifier(learner):
+            options["classes"] = classes
+        if sparse.issparse(Z) or (transformers and known is not None and Z.shape[1] != known):
+            options["grow"] = True
+        learner.partial_fit(Z, y, **options)
+        return self
+
+    # --- reading ----------------------------------------------------------------------------------------------------
+
+    def transform(self, X: Any) -> Any:
+        """What the learner sees of the rows: all steps but the last."""
+        for _, step in self.steps[:-1]:
+            X = step.transform(X)
+        return X
+
+    @available_if(_last_has("predict"))  # type: ignore[untyped-decorator]
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predictions of the last step."""
+        found: NDArray[Any] = self[-1].predict(self.transform(X))
+        return found
+
+    @available_if(_last_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Scores of the last step."""
+        found: NDArray[np.float64] = self[-1].decision_function(self.transform(X))
+        return found
+
+    @available_if(_last_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of the last step."""
+        found: NDArray[np.float64] = self[-1].predict_proba(self.transform(X))
+        return found
+
+    @available_if(_last_has("score"))  # type: ignore[untyped-decorator]
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Score of the last step: accuracy of a classifier, R2 of a regressor."""
+        options = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return float(self[-1].score(self.transform(X), y, **options))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the columns that the learner sees; nameless ones are ``x1``, ``x2``, ... as svmlight counts them."""
+        names = input_features
+        for _, step in self.steps[:-1]:
+            names = step.get_feature_names_out(names)
+        if names is None:
+            names = getattr(self[-1], "feature_names_in_", None)
+        if names is None:
+            names = [f"x{j + 1}" for j in range(self[-1].n_features_in_)]
+        return np.asarray(names, dtype=object)
+
+    @property
+    def n_features_in_(self) -> int:
+        return int(self[0].n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        names: NDArray[np.object_] = self[0].feature_names_in_
+        return names
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        classes: NDArray[Any] = self[-1].classes_
+        return classes
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Weights of the columns that the learner sees."""
+        weights: NDArray[np.float64] = self[-1].coef_
+        return weights
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        constant: NDArray[np.float64] = self[-1].intercept_
+        return constant
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return bool(self.steps) and _is_fitted(self[-1])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        last = deepcopy(self[-1].__sklearn_tags__()) if self.steps else tags
+        tags.estimator_type = last.estimator_type
+        tags.classifier_tags, tags.regressor_tags = last.classifier_tags, last.regressor_tags
+        tags.target_tags = last.target_tags
+        tags.input_tags.sparse = all(step.__sklearn_tags__().input_tags.sparse for _, step in self.steps)
+        return tags
+
+
+def _is_fitted(step: Any) -> bool:
+    try:
+        check_is_fitted(step)
+    except Exception:
+        return False
+    return True

@@ -1,0 +1,54 @@
+"""The usual steps before a learner, by what the rows are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scipy import sparse
+
+from .._table import Table
+from ._encoder import TableEncoder
+from ._pipeline import StreamingPipeline
+from ._scaler import RunningScaler
+
+
+def prepared(
+    learner: Any, X: Any, *, scale: bool | None = None, categories: str = "onehot", **encoder_options: Any
+) -> Any:
+    """A learner with the steps that rows like `X` need before it.
+
+    Tables and dense rows are standardised and encoded (words become features, a missing number becomes the mean);
+    sparse rows go to the learner as they are.
+
+    Parameters
+    ----------
+    learner : estimator
+    X : Table, data frame, array or sparse matrix
+        Rows of the kind to come.
+    scale : bool, optional
+        Whether to standardise; by default only rows that are not sparse.
+    categories : {"onehot", "hash"}
+        How words become features, see :class:`TableEncoder`.
+    **encoder_options
+        More parameters of :class:`TableEncoder`.
+
+    Returns
+    -------
+    StreamingPipeline, or the learner itself if nothing is to be done
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thresher.online import AROWClassifier
+    >>> from thresher.preprocessing import prepared
+    >>> [name for name, _ in prepared(AROWClassifier(), np.eye(2)).steps]
+    ['scale', 'encode', 'learn']
+    """
+    is_sparse = sparse.issparse(X)
+    steps: list[tuple[str, Any]] = []
+    has_numbers = not isinstance(X, Table) or bool(X.number_names)
+    if has_numbers and (scale if scale is not None else not is_sparse):
+        steps.append(("scale", RunningScaler()))
+    if not is_sparse:
+        steps.append(("encode", TableEncoder(categories=categories, **encoder_options)))
+    return StreamingPipeline([*steps, ("learn", learner)]) if steps else learner

@@ -1,0 +1,282 @@
+"""Columns to mean 0 and deviation 1, by what a stream has shown so far."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from .. import _core
+from .._params import boolean, check_params
+from .._table import Table
+from .._validation import as_rows
+from ._input import read_input, refuse_value
+
+Array = NDArray[np.float64]
+
+_SAME = 1e-12  # a deviation this small beside the mean is rounding, not variation
+
+
+class RunningScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Standardise columns by their running mean and standard deviation.
+
+    Online learners take steps in proportion to the size of features, so a column in grams drowns one in tonnes. This
+    transformer brings dense columns to mean 0 and deviation 1, sparse ones to deviation 1 without moving their zeros.
+    The statistics cover all rows seen so far and do not depend on how they were cut into batches.
+
+    Parameters
+    ----------
+    with_mean : bool, default=True
+        Subtract the mean. Sparse rows are never centred.
+    with_std : bool, default=True
+        Divide by the standard deviation.
+
+    Attributes
+    ----------
+    mean_, var_, scale_ : ndarray of shape (n_features,)
+        Mean, variance (with n - 1) and divisor of each column. A column that has not varied so far has the divisor 1:
+        centred, it is 0 until it varies; sparse, it stays as it is.
+    n_samples_seen_ : int or ndarray of shape (n_features,)
+        Values seen in each column, one number if they are all equal. Missing ones (NaN) do not count, zeros that a
+        sparse row leaves out do.
+    centred_ : bool
+        Whether the mean is subtracted; decided by the first rows.
+    n_features_in_ : int
+        Columns (of numbers, if there is text).
+    feature_names_in_ : ndarray of str
+        Their names, if they have any.
+
+    Notes
+    -----
+    NaN stays NaN: :class:`TableEncoder` after the scaler makes it 0, which then is the mean. In a table, text is left
+    alone. The mean and the squared deviations are updated value by value [1]_, which is stable for columns such as
+    1e8 ± 1. A batch of sparse rows costs O(stored values), whatever their width, and may be wider or narrower than the
+    ones before.
+
+    References
+    ----------
+    .. [1] B. P. Welford, "Note on a method for calculating corrected sums of squares and products", Technometrics 4(3),
+       1962.
+
+    Examples
+    --------
+    >>> from thresher.preprocessing import RunningScaler
+    >>> scaler = RunningScaler()
+    >>> for batch in ([[1.0, 300.0]], [[3.0, 100.0], [2.0, 200.0]]):
+    ...     scaler = scaler.partial_fit(batch)
+    >>> scaler.mean_, scaler.scale_
+    (array([  2., 200.]), array([  1., 100.]))
+    >>> scaler.transform([[2.0, 50.0]])
+    array([[ 0. , -1.5]])
+    """
+
+    _param_rules = {"with_mean": boolean, "with_std": boolean}
+    _fitted = (
+        "n_rows_", "n_missing_", "n_stored_", "stored_mean_", "stored_m2_", "centred_", "n_features_in_",
+        "feature_names_in_",
+    )  # fmt: skip
+
+    n_rows_: int
+    n_missing_: Array
+    n_stored_: Array
+    stored_mean_: Array
+    stored_m2_: Array
+    centred_: bool
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+
+    def __init__(self, with_mean: bool = True, with_std: bool = True) -> None:
+        self.with_mean = with_mean
+        self.with_std = with_std
+
+    # --- learning ---------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Take the statistics of these rows, forgetting earlier ones.
+
+        Parameters
+        ----------
+        X : Table, data frame, array-like or sparse matrix of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        return self._learn(X, first=True)
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Add rows to the statistics.
+
+        Parameters
+        ----------
+        X : Table, data frame, array-like or sparse matrix of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        return self._learn(X, first=not hasattr(self, "n_rows_"))
+
+    def _learn(self, X: Any, first: bool) -> Self:
+        check_params(self, self._param_rules)
+        who = type(self).__name__
+        X = read_input(X, who)
+        names = X.number_names if isinstance(X, Table) else None
+        numbers = X.numbers if isinstance(X, Table) else X
+        width = numbers.shape[1]
+        centred = bool(self.with_mean) and not sparse.issparse(numbers)
+        if first:
+            columns = [np.zeros(width) for _ in range(4)]
+        else:
+            self._check_columns(numbers, names)
+            grown = max(width - self.n_features_in_, 0)
+            known = (self.n_stored_, self.stored_mean_, self.stored_m2_, self.n_missing_)
+            columns = [np.pad(column, (0, grown)) for column in known] if grown else list(known)
+        if min(numbers.shape) > 0:
+            bad = _core.add_moments(as_rows(numbers, who, look=False), *columns)
+            if bad is not None:
+                refuse_value(bad, names, who)
+        self.n_stored_, self.stored_mean_, self.stored_m2_, self.n_missing_ = columns
+        if first:
+            self.n_rows_, self.centred_ = 0, centred
+            self.__dict__.pop("feature_names_in_", None)
+            if names is not None:
+                self.feature_names_in_ = np.array(names, dtype=object)
+        self.n_rows_ += numbers.shape[0]
+        self.n_features_in_ = len(self.n_stored_)
+        return self
+
+    def _check_columns(self, numbers: Any, names: list[str] | None) -> None:
+        who, width = type(self).__name__, numbers.shape[1]
+        known = getattr(self, "feature_names_in_", None)
+        if names is not None and known is not None and names != known.tolist():
+            differ = next((a for a, b in zip(known, names, strict=False) if a != b), None)
+            expected = f"{differ!r} in its place" if differ is not None else f"{len(known)} columns of numbers"
+            raise ValueError(f"{who}: X must have the columns of the first rows, with {expected}.")
+        if sparse.issparse(numbers):
+            if self.centred_:
+                raise ValueError(
+                    f"{who}: X must be dense as the first rows were, which are centred; with_mean=False takes both."
+                )
+        elif width != self.n_features_in_:
+            raise ValueError(f"X has {width} features, but {who} is expecting {self.n_features_in_} features as input.")
+
+    # --- what was learned -------------------------------------------------------------------------------------------
+
+    def _moments(self, places: Any) -> tuple[Array, Array]:
+        """Mean and variance of some columns: the values that were there, joined by the zeros that were left out."""
+        stored, mean = self.n_stored_[places], self.stored_mean_[places]
+        n = self.n_rows_ - self.n_missing_[places]
+        share = stored / np.maximum(n, 1)
+        m2 = self.stored_m2_[places] + mean**2 * stored * (1 - share)
+        var = m2 / np.maximum(n - 1, 1)
+        same = (n < 2) | (np.sqrt(var) <= _SAME * np.abs(mean))
+        return share * mean, np.where(same, 0.0, var)
+
+    def _scale(self, places: Any) -> Array:
+        var = self._moments(places)[1]
+        return np.where(var > 0, np.sqrt(var), 1.0) if self.with_std else np.ones_like(var)
+
+    @property
+    def mean_(self) -> Array:
+        """Mean of each column."""
+        check_is_fitted(self)
+        return self._moments(slice(None))[0]
+
+    @property
+    def var_(self) -> Array:
+        """Variance of each column."""
+        check_is_fitted(self)
+        return self._moments(slice(None))[1]
+
+    @property
+    def scale_(self) -> Array:
+        """What each column is divided by."""
+        check_is_fitted(self)
+        return self._scale(slice(None))
+
+    @property
+    def n_samples_seen_(self) -> int | NDArray[np.int64]:
+        """Values seen in each column."""
+        check_is_fitted(self)
+        return (self.n_rows_ - self.n_missing_).astype(np.int64) if self.n_missing_.any() else self.n_rows_
+
+    def transform(self, X: Any) -> Any:
+        """Rows with standardised columns, of the same kind and precision.
+
+        Parameters
+        ----------
+        X : Table, data frame, array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray, csr_array or Table
+            A Table for a Table or a data frame.
+        """
+        check_is_fitted(self)
+        X = read_input(X, type(self).__name__)
+        if isinstance(X, Table):
+            self._check_columns(X.numbers, X.number_names)
+            return Table(X.columns, self._scaled(X.numbers), X.text)
+        self._check_columns(X, None)
+        if not sparse.issparse(X):
+            return self._scaled(X)
+        known = X.indices < self.n_features_in_
+        places = X.indices if known.all() else X.indices[known]
+        scale = self._scale(places) if len(places) < self.n_features_in_ else self.scale_[places]
+        values = X.data.astype(np.float64)
+        values[known] /= scale
+        scaled = sparse.csr_array((values.astype(X.dtype, copy=False), X.indices, X.indptr), shape=X.shape)
+        scaled.has_sorted_indices = scaled.has_canonical_format = True
+        return scaled
+
+    def _scaled(self, numbers: NDArray[Any]) -> NDArray[Any]:
+        scaled = numbers - self.mean_ if self.centred_ else numbers.astype(np.float64)
+        scaled /= self.scale_
+        return scaled.astype(numbers.dtype, copy=False)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The names that go in: those given, those seen, or ``x1``, ``x2``, ... as svmlight counts columns."""
+        check_is_fitted(self)
+        if input_features is not None:
+            return np.asarray(input_features, dtype=object)
+        if hasattr(self, "feature_names_in_"):
+            return self.feature_names_in_
+        return np.array([f"x{j + 1}" for j in range(self.n_features_in_)], dtype=object)
+
+    def _check_loaded(self) -> None:
+        """Refuse attributes from a file that do not belong together."""
+        width = self.n_features_in_
+        if type(width) is not int or width < 0 or type(self.n_rows_) is not int or not 0 <= self.n_rows_ < 2**53:
+            raise ValueError("the number of rows and columns must be integers of at least 0.")
+        if type(self.centred_) is not bool:
+            raise ValueError("centred_ must be True or False.")
+        for name in ("n_missing_", "n_stored_", "stored_mean_", "stored_m2_"):
+            column = getattr(self, name)
+            if not isinstance(column, np.ndarray) or column.dtype != np.float64 or column.shape != (width,):
+                raise ValueError(f"{name} must hold one float64 per column.")
+            if not np.isfinite(column).all() or (name != "stored_mean_" and (column < 0).any()):
+                raise ValueError(f"{name} must hold finite numbers of at least 0.")
+            setattr(self, name, np.array(column))  # ours to change
+        if (self.n_missing_ + self.n_stored_ > self.n_rows_).any():
+            raise ValueError("there must be no more values than rows.")
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None and (
+            not isinstance(names, np.ndarray)
+            or names.shape != (width,)
+            or not all(isinstance(name, str) for name in names.tolist())
+        ):
+            raise ValueError("there must be one name per column.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,31 @@
+"""Counts of words to weights of words."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def word_weights(counts: Array, words: str) -> Array:
+    """Counts as they are, as 1, or as 1 + log(count)."""
+    return counts if words == "count" else np.ones_like(counts) if words == "binary" else 1 + np.log(counts)
+
+
+def unit_rows(values: Array, starts: NDArray[np.int64]) -> Array:
+    """Each row scaled to length 1; an empty one stays empty."""
+    lengths = np.diff(starts)
+    full = lengths > 0
+    squares = np.add.reduceat(values**2, starts[:-1][full]) if full.any() else np.empty(0)
+    unit: Array = values / np.repeat(np.sqrt(squares), lengths[full])
+    return unit
+
+
+def looks_like_prose(values: list[str]) -> bool:
+    """Five words or more on average, and most texts different: prose and not the name of a category."""
+    said = [value for value in values if value]
+    if not said:
+        return False
+    n_words = sum(len(value.split()) for value in said) / len(said)
+    return n_words >= 5 and len(set(said)) > len(said) / 2

@@ -1,0 +1,180 @@
+"""Reports: a fitted model and what became of it, as one page, as text or as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from .._records import HeldOut, History
+from ..persistence import write_whole
+from . import _about, _course, _held_out, _maps, _weights
+from ._subject import Subject
+from ._summary import summary
+from ._words import label, plain
+
+__all__ = ["Report"]
+
+
+class Report:
+    """What a model is and how well it does, for people: one page that needs no network, text for a terminal, or JSON.
+
+    All that is given beside the model is optional; a section with nothing to show is left out. The same numbers, with
+    their 95 % intervals, are in all three forms.
+
+    Parameters
+    ----------
+    model : estimator or pipeline
+        A fitted classifier, regressor or clusterer; of a pipeline the last step is one.
+    title : str, optional
+        By default it is made of the model and the files.
+    asked : dict, optional
+        What was asked, in any of ``question``, ``reasons`` (a list of sentences), ``command``, ``python``, ``versions``
+        (a dict) and ``seed``.
+    data : dict, optional
+        What is known of the training data, in any of ``files`` (dicts of ``name``, ``rows``, ``bytes``), ``n_rows``,
+        ``n_features``, ``n_values`` (those stored), ``classes`` (label to rows), ``target`` (the column's name) and
+        ``skipped`` (malformed lines).
+    history : History, optional
+        Progressive measures along a stream, from :func:`thresher.training.train`.
+    held_out : HeldOut, optional
+        Predictions of rows the model had not learned from. Without it, the sample is measured, and the report says so.
+    search : list of dict, optional
+        Evaluations of a search, as ``history_`` of :class:`thresher.tuning.CoupledAnnealingSearchCV` has them.
+    sample : (X, y), optional
+        Some rows as the model takes them, and their targets or None; up to 2,000 are used. Maps, decision regions and
+        the error of sparser models are made of them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from thresher.online import AROWClassifier
+    >>> from thresher.report import Report
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = AROWClassifier(random_state=0).fit(X[::2], y[::2])
+    >>> report = Report(model, sample=(X[1::2], y[1::2]))
+    >>> report.to_dict()["sections"]["measures"]["measures"]["error"]["value"]
+    0.08
+    >>> print(report.to_text())  # doctest: +ELLIPSIS
+    AROWClassifier
+    ==============
+    The model errs on 8.0 % of rows (between 3.7 % and 16.4 %, 95 % interval);
+    guessing the most frequent class, '0', would err on 66.7 %.
+    ...
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        title: str | None = None,
+        asked: Mapping[str, Any] | None = None,
+        data: Mapping[str, Any] | None = None,
+        history: History | None = None,
+        held_out: HeldOut | None = None,
+        search: Sequence[Mapping[str, Any]] | None = None,
+        sample: tuple[Any, Any] | None = None,
+    ) -> None:
+        if sample is not None and (not isinstance(sample, (tuple, list)) or len(sample) != 2):
+            raise ValueError(f"Report: sample must be a pair of rows and targets, got {type(sample).__name__}.")
+        self._subject = Subject(
+            model, dict(asked or {}), dict(data or {}), history, held_out, [dict(e) for e in search or ()], sample
+        )
+        self.title = label(title) if title is not None else _title(self._subject)
+
+    @cached_property
+    def _facts(self) -> dict[str, Any]:
+        """Every section by its name, in the order of the page."""
+        subject = self._subject
+        rows = _held_out.answers(subject)
+        makers: dict[str, Callable[[], dict[str, Any] | None]] = {
+            "asked": lambda: _about.asked(subject),
+            "data": lambda: _about.data(subject),
+            "model": lambda: _about.model(subject),
+            "measures": lambda: _held_out.measures(subject, rows),
+            "confusion": lambda: None if rows is None else _held_out.confusion(rows),
+            "decision_values": lambda: None if rows is None else _held_out.decision_values(rows),
+            "ranking": lambda: None if rows is None else _held_out.ranking(rows),
+            "residuals": lambda: _held_out.residuals(subject),
+            "clusters": lambda: _maps.clusters(subject),
+            "features": lambda: _weights.features(subject),
+            "sparsity": lambda: _weights.sparsity(subject),
+            "regions": lambda: _maps.regions(subject),
+            "objective": lambda: _course.objective(subject),
+            "map": lambda: _maps.plane(subject),
+            "stream": lambda: _course.stream(subject),
+            "tuning": lambda: _course.tuning(subject),
+            "reproduce": lambda: _about.reproduce(subject),
+        }
+        made = {name: make() for name, make in makers.items()}
+        return {name: section for name, section in made.items() if section}
+
+    @cached_property
+    def _summary(self) -> dict[str, Any]:
+        return summary(self._subject.task, self._facts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in the report as plain values.
+
+        Returns
+        -------
+        dict
+            ``title``, ``thresher`` (the version), ``task``, ``summary`` and ``sections``, each with its ``title``, the
+            sentence it opens with, ``says``, and its numbers.
+        """
+        return {
+            "title": self.title,
+            "thresher": __version__,
+            "task": self._subject.task,
+            "summary": plain(self._summary),
+            "sections": {
+                name: plain({k: v for k, v in section.items() if not k.startswith("_")})
+                for name, section in self._facts.items()
+            },
+        }
+
+    def to_text(self) -> str:
+        """The report for a terminal of 80 columns."""
+        from ._text import text
+
+        return text(self.title, self._summary, self._facts)
+
+    def to_html(self) -> str:
+        """The report as one page, complete in itself. Needs matplotlib and jinja2: ``pip install "thresher[lab]"``."""
+        from ._page import page
+
+        return page(self.title, self._summary, self._facts)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the report to a file, all at once: it is complete, or what was there before.
+
+        Parameters
+        ----------
+        path : path-like
+            Ends in ``.html``, ``.txt`` or ``.json``, which decides the form.
+        """
+        forms: dict[str, Callable[[], str]] = {
+            ".html": self.to_html,
+            ".txt": self.to_text,
+            ".json": lambda: json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False),
+        }
+        make = forms.get(Path(path).suffix.lower())
+        if make is None:
+            raise ValueError(f"Report: path must end in .html, .txt or .json, got {os.fspath(path)!r}.")
+        if Path(path).is_dir():
+            raise IsADirectoryError(f"Report: {os.fspath(path)} is a folder; name a file in it.")
+        if not Path(path).absolute().parent.is_dir():
+            raise FileNotFoundError(f"Report: the folder of {os.fspath(path)} does not exist.")
+        write_whole(Path(path), make().encode("utf-8", "replace"))
+
+
+def _title(subject: Subject) -> str:
+    files = [label(f.get("name", "?")) for f in subject.data.get("files") or ()]
+    learner = type(subject.learner).__name__
+    if not files:
+        return learner
+    return f"{files[0]}{f' and {len(files) - 1} more' if len(files) > 1 else ''}: {learner}"

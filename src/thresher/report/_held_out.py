@@ -1,0 +1,353 @@
+"""How well the model does on rows it has not learned from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._records import HeldOut
+from . import _measures
+from ._measures import Array, Estimate, Ranked
+from ._subject import Subject
+from ._words import count, interval, label, listed, number, one_in, percent, plural, quoted, score
+
+Section = dict[str, Any]
+
+MOST_CURVES = 12
+MOST_CELLS = 20
+_MOST_POINTS = 300
+_MOST_SCORES = 4_000_000
+_MOST_BINS = 50
+
+
+class Answers:
+    """Held-out rows of a classifier: codes of the true and the predicted classes, and scores."""
+
+    def __init__(self, subject: Subject, held_out: HeldOut) -> None:
+        self.classes = subject.classes
+        self.true = subject.codes(held_out.y)
+        self.predicted = subject.codes(held_out.predicted)
+        self.table = _measures.confusion(self.true, self.predicted, len(self.classes))
+        self.scores = held_out.scores
+        self._outputs: dict[int, tuple[NDArray[np.bool_], Ranked]] | None = None
+
+    def outputs(self) -> dict[int, tuple[NDArray[np.bool_], Ranked]]:
+        """Class -> its rows against the rest, in order of score; only classes that occur, and not in every row."""
+        if self._outputs is None:
+            self._outputs = dict(self._rank()) if self.scores is not None else {}
+        return self._outputs
+
+    def _rank(self) -> list[tuple[int, tuple[NDArray[np.bool_], Ranked]]]:
+        assert self.scores is not None
+        columns = {1: self.scores} if self.scores.ndim == 1 else dict(enumerate(self.scores.T))
+        step = -(-len(self.true) * len(columns) // _MOST_SCORES)
+        found = []
+        for k, scores in columns.items():
+            positive = self.true[::step] == k
+            if 0 < np.count_nonzero(positive) < len(positive):
+                found.append((k, (positive, Ranked.of(positive, scores[::step]))))
+        return found
+
+
+def measures(subject: Subject, rows: Answers | None) -> Section | None:
+    """The main section: measures with intervals, beside what a guess would reach."""
+    held_out, known = _rows_to_measure(subject)
+    if held_out is None:
+        return None
+    section = _value_measures(held_out) if rows is None else _class_measures(subject, rows)
+    section["title"] = f"Results on {known}"
+    n_rows = max(held_out.n_rows, len(held_out.y))
+    kept = f", of which an even sample of {count(len(held_out.y))} is measured" if n_rows > len(held_out.y) else ""
+    section["rows"] = {"name": label(held_out.name), "seen": n_rows, "measured": len(held_out.y)}
+    section["note"] = f"Measured on {plural(n_rows, 'row')}: {label(held_out.name)}{kept}."
+    if subject.held_out is None:
+        section["note"] += " The model may have learned from these rows, in which case it does worse on new ones."
+    return section
+
+
+def _rows_to_measure(subject: Subject) -> tuple[HeldOut | None, str]:
+    if subject.task == "clustering":
+        return None, ""
+    if subject.held_out is not None:
+        return subject.held_out, "held-out rows"
+    sample = subject.sample
+    if sample is None or sample.y is None:
+        return None, ""
+    return HeldOut("the sample", sample.y, sample.predicted, sample.scores, sample.n_rows), "the sample"
+
+
+def answers(subject: Subject) -> Answers | None:
+    held_out, _ = _rows_to_measure(subject)
+    return Answers(subject, held_out) if held_out is not None and subject.task == "classification" else None
+
+
+# --- classes ---------------------------------------------------------------------------------------------------------
+
+
+def _class_measures(subject: Subject, rows: Answers) -> Section:
+    error = _measures.error(rows.table)
+    baseline = _measures.baseline_error(rows.table)
+    most = rows.classes[int(rows.table.sum(axis=1).argmax())]
+    found: dict[str, Estimate] = {
+        "error": error,
+        "accuracy": Estimate(1 - error.value, 1 - error.high, 1 - error.low),
+        "balanced accuracy": _measures.balanced_accuracy(rows.table),
+        "macro F1": _measures.macro_f1(rows.table),
+    }
+    guesses = {
+        "error": baseline,
+        "accuracy": 1 - baseline,
+        "balanced accuracy": 1 / np.count_nonzero(rows.table.sum(1)),
+    }
+    outputs = rows.outputs()
+    if outputs:
+        each = list(outputs.values())
+        found["AUROC"] = _measures.auroc_estimate(each)
+        found["average precision"] = _measures.average_precision_estimate(each)
+        guesses["AUROC"] = 0.5
+        guesses["average precision"] = float(np.mean([positive.mean() for positive, _ in each]))
+    found |= _of_probabilities(subject)
+    counts = dict(zip(rows.classes, rows.table.sum(axis=1).tolist(), strict=True))
+    return {
+        "says": _error_said(error, baseline, most, counts),
+        "measures": found,
+        "guesses": guesses,
+        "guess": f"always answering {quoted(most)}",
+        "unit": "share",
+        "classes": [
+            {"class": name, "rows": m.n_rows, "precision": m.precision, "recall": m.recall, "F1": m.f1}
+            for name, m in zip(rows.classes, _measures.by_class(rows.table), strict=True)
+        ],
+    }
+
+
+def _error_said(error: Estimate, baseline: float, most: str, counts: dict[str, int]) -> str:
+    said = f"The model errs on {percent(error.value)} of rows ({interval(error)})"
+    guess = f"guessing the most frequent class, {quoted(most)}, would err on {percent(baseline)}"
+    rare = min(counts, key=lambda name: counts[name])
+    if len(counts) == 2 and 0 < counts[rare] < 0.25 * sum(counts.values()):
+        guess += f", because only {one_in(counts[rare] / sum(counts.values()))} is {quoted(rare)}"
+    if error.high < baseline:
+        return f"{said}; {guess}."
+    if error.low > baseline:
+        return f"{said}, which is more than a guess: {guess}."
+    return f"{said}, which is no clear gain over a guess: {guess}."
+
+
+def _of_probabilities(subject: Subject) -> dict[str, Estimate]:
+    """Brier score and log loss on the sample, of models that give probabilities."""
+    sample = subject.sample
+    known = len(getattr(subject.learner, "classes_", ()))
+    if sample is None or sample.y is None or not hasattr(subject.learner, "predict_proba"):
+        return {}
+    true = subject.codes(sample.y)
+    if true.max() >= known:  # a label that has no probability
+        return {}
+    chances = np.asarray(subject.learner.predict_proba(sample.Z), dtype=np.float64)
+    of_truth = chances[np.arange(len(true)), true]
+    squares = ((chances - np.eye(known)[true]) ** 2).sum(axis=1) / (2 if known == 2 else 1)
+    return {
+        "Brier score (sample)": _measures.mean(squares),
+        "log loss (sample)": _measures.mean(-np.log(np.maximum(of_truth, 1e-15))),
+    }
+
+
+def confusion(rows: Answers) -> Section | None:
+    """Which classes are taken for which."""
+    table = rows.table
+    totals = table.sum(axis=1)
+    wrong = table - np.diag(np.diag(table))
+    i, j = np.unravel_index(int(wrong.argmax()), wrong.shape)
+    if wrong[i, j]:
+        share = percent(wrong[i, j] / totals[i])
+        says = (
+            f"The most frequent mistake: {plural(int(wrong[i, j]), 'row')} of class {quoted(rows.classes[i])} "
+            f"({share} of them) {'is' if wrong[i, j] == 1 else 'are'} taken for {quoted(rows.classes[j])}."
+        )
+    else:
+        says = "No row is taken for another class."
+    kept = np.arange(len(table))
+    if len(table) > MOST_CELLS:  # those with most mistakes
+        trouble = wrong.sum(axis=0) + wrong.sum(axis=1)
+        kept = np.sort(np.argsort(-trouble, kind="stable")[:MOST_CELLS])
+        says += f" The {MOST_CELLS} of {len(table)} classes with most mistakes are shown."
+    return {
+        "title": "What is taken for what",
+        "says": says,
+        "classes": [rows.classes[k] for k in kept],
+        "counts": table[np.ix_(kept, kept)],
+        "totals": totals[kept],
+        "n_classes": len(table),
+    }
+
+
+def ranking(rows: Answers) -> Section | None:
+    """ROC and precision-recall curves."""
+    outputs = rows.outputs()
+    if not outputs:
+        return None
+    if len(outputs) > MOST_CURVES:  # the classes with most rows
+        order = sorted(outputs, key=lambda k: -np.count_nonzero(outputs[k][0]))
+        outputs = {k: outputs[k] for k in sorted(order[:MOST_CURVES])}
+    curves = []
+    for k, (positive, ranked) in outputs.items():
+        false, true = ranked.roc()
+        precision, recall = ranked.precision_recall()
+        precision, recall = np.append(precision[0], precision), np.append(0.0, recall)  # as pure as its first rows
+        curves.append(
+            {
+                "class": rows.classes[k],
+                "share": float(positive.mean()),
+                "auroc": _measures.auroc_estimate([(positive, ranked)]),
+                "average precision": _measures.average_precision_estimate([(positive, ranked)]),
+                "roc": dict(zip(("false positive rate", "true positive rate"), _thin(false, true), strict=True)),
+                "pr": dict(zip(("recall", "precision"), _thin(recall, precision), strict=True)),
+            }
+        )
+    says = _ranking_said(curves, outputs)
+    if len(curves) < len(rows.outputs()):
+        says += f" The {len(curves)} largest of {len(rows.outputs())} classes are shown."
+    return {"title": "How well it ranks", "says": says, "curves": curves}
+
+
+def _ranking_said(curves: list[dict[str, Any]], outputs: dict[int, tuple[NDArray[np.bool_], Ranked]]) -> str:
+    if len(curves) > 1:
+        best, worst = (f(curves, key=lambda c: c["auroc"].value) for f in (max, min))
+        return (
+            f"Told apart best from the rest is {quoted(best['class'])} (AUROC {score(best['auroc'].value)}), worst "
+            f"{quoted(worst['class'])} ({score(worst['auroc'].value)}); 0.5 is a coin, 1 is perfect."
+        )
+    curve = curves[0]
+    ((_, ranked),) = outputs.values()
+    precision, recall = ranked.precision_recall()
+    taken = np.cumsum(ranked.positives + ranked.negatives)
+    place = int(np.searchsorted(recall, 0.8 - 1e-12))
+    share = taken[place] / taken[-1]
+    return (
+        f"To find 80 % of the rows of class {quoted(curve['class'])}, look at the {percent(float(share))} with the "
+        f"highest score: {percent(float(precision[place]))} of those are right, against {percent(curve['share'])} of "
+        "rows picked at random."
+    )
+
+
+def _thin(x: Array, y: Array, most: int = _MOST_POINTS) -> tuple[Array, Array]:
+    """A curve with fewer points, evenly along its length; the ends stay."""
+    if len(x) <= most:
+        return x, y
+    length = np.append(0.0, np.cumsum(np.hypot(np.diff(x), np.diff(y))))
+    places = np.searchsorted(length, np.linspace(0, length[-1], most))
+    places = np.unique(np.clip(np.concatenate([[0], places, [len(x) - 1]]), 0, len(x) - 1))
+    return x[places], y[places]
+
+
+def decision_values(rows: Answers) -> Section | None:
+    """How far rows are from the border."""
+    if rows.scores is None:
+        return None
+    if rows.scores.ndim == 1:
+        return _scores_of_two(rows, rows.scores)
+    two = np.partition(rows.scores, -2, axis=1)[:, -2:]
+    lead = two[:, 1] - two[:, 0]
+    right = rows.true == rows.predicted
+    groups = {"right answers": lead[right], "wrong answers": lead[~right]}
+    groups = {name: values for name, values in groups.items() if len(values)}
+    if len(groups) == 2:
+        medians = [number(float(np.median(values)), 3) for values in groups.values()]
+        says = (
+            f"Right answers lead the second best class by {medians[0]} (median), wrong ones by {medians[1]}: a small "
+            "lead is a reason to look again."
+        )
+    else:
+        name, values = next(iter(groups.items()))
+        says = f"All are {name}; the median lead over the second best class is {number(float(np.median(values)), 3)}."
+    return _histogram(groups, "lead of the best class over the second", None, says, "How clear the answers are")
+
+
+def _scores_of_two(rows: Answers, scores: Array) -> Section:
+    groups = {rows.classes[k]: scores[rows.true == k] for k in (0, 1)}
+    groups = {name: values for name, values in groups.items() if len(values)}
+    sides = [
+        f"{percent(float(np.mean((values > 0) == (name == rows.classes[1]))))} of {quoted(name)}"
+        for name, values in groups.items()
+    ]
+    says = (
+        f"Rows with a decision value above 0 are called {quoted(rows.classes[1])}, the others "
+        f"{quoted(rows.classes[0])}; on their side of 0 are {listed(sides)}."
+    )
+    return _histogram(groups, "decision value", 0.0, says, "How clear the answers are")
+
+
+def _usual(values: Array) -> tuple[float, float]:
+    """Between which numbers almost all values lie."""
+    low, first, third, high = np.quantile(values, [0.002, 0.25, 0.75, 0.998])
+    return max(low, first - 5 * (third - first)), min(high, third + 5 * (third - first))
+
+
+def _histogram(groups: dict[str, Array], axis: str, border: float | None, says: str, title: str) -> Section:
+    """Shares of each group in bins without its rare extremes; what lies beyond is in the outer bins."""
+    ends = np.array([_usual(values) for values in groups.values()])
+    low, high = float(ends[:, 0].min()), float(ends[:, 1].max())
+    if border is not None:
+        low, high = min(low, border), max(high, border)
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    rows = sum(map(len, groups.values()))
+    edges = np.linspace(low, high, int(np.clip(2.5 * np.cbrt(rows), 8, _MOST_BINS)) + 1)
+    shares = {name: np.histogram(np.clip(values, low, high), edges)[0] / len(values) for name, values in groups.items()}
+    return {
+        "title": title,
+        "says": says,
+        "axis": axis,
+        "border": border,
+        "edges": edges,
+        "shares": shares,
+        "beyond": max(float(np.mean((values < low) | (values > high))) for values in groups.values()),
+        "rows": {name: len(values) for name, values in groups.items()},
+    }
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
+def _value_measures(held_out: HeldOut) -> Section:
+    y, predicted = (np.asarray(v, dtype=np.float64) for v in (held_out.y, held_out.predicted))
+    found = {
+        "RMSE": _measures.rmse(y, predicted),
+        "MAE": _measures.mae(y, predicted),
+        "R²": _measures.r2(y, predicted),
+    }
+    guesses = {"RMSE": float(np.std(y)), "MAE": float(np.abs(y - y.mean()).mean()), "R²": 0.0}
+    rmse, r2 = found["RMSE"], found["R²"]
+    says = (
+        f"Predictions are off by {number(rmse.value, 3)} (root mean square; {interval(rmse, lambda v: number(v, 3))}); "
+        f"always answering the mean, {number(float(y.mean()), 3)}, would be off by {number(guesses['RMSE'], 3)}."
+    )
+    if np.isfinite(r2.value) and r2.value > 0:
+        says += f" The model explains {percent(r2.value)} of the variance."
+    elif np.isfinite(r2.value):
+        says += " That is worse than the mean: the model explains none of the variance."
+    return {"says": says, "measures": found, "guesses": guesses, "guess": "always answering the mean", "unit": "value"}
+
+
+def residuals(subject: Subject) -> Section | None:
+    """Predicted against true values, and how the differences are spread."""
+    held_out, _ = _rows_to_measure(subject)
+    if held_out is None or subject.task != "regression":
+        return None
+    y, predicted = (np.asarray(v, dtype=np.float64) for v in (held_out.y, held_out.predicted))
+    difference = predicted - y
+    some = np.linspace(0, len(y) - 1, min(len(y), 1000)).astype(np.intp)
+    middle = float(np.median(np.abs(difference)))
+    bias = difference.mean()
+    lean = "too high" if bias > 0 else "too low"
+    half = 1.96 * difference.std() / np.sqrt(len(y))
+    leaning = (
+        f"on average predictions are {number(abs(float(bias)), 2)} {lean}"
+        if abs(bias) > half
+        else "predictions are neither too high nor too low on average"
+    )
+    says = f"Half of the predictions are within {number(middle, 3)} of the truth; {leaning}."
+    section = _histogram({"rows": difference}, "predicted minus true", 0.0, says, "Predicted against true")
+    return section | {"points": {"true": y[some], "predicted": predicted[some]}}

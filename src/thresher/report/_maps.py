@@ -1,0 +1,256 @@
+"""How the model sees the rows: on a map, over the plane of two features, in clusters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ._measures import Array, Estimate, mean
+from ._subject import Sample, Subject
+from ._words import count, label, number, percent, plural, quoted
+
+Section = dict[str, Any]
+
+MOST_COLOURS = 8
+_GRID = 120
+
+
+def plane(subject: Subject) -> Section | None:
+    """The sample on a plane: its two main directions, or its two columns."""
+    sample = subject.sample
+    if sample is None or sample.n_rows < 3 or sample.Z.shape[1] < 2 or subject.task == "regression":
+        return None
+    places, kept = _principal_plane(sample.Z)
+    if places is None:
+        return None
+    true, predicted, groups = _groups(subject, sample)
+    section: Section = {
+        "title": "A map of the rows",
+        "x": places[:, 0],
+        "y": places[:, 1],
+        "groups": groups,
+        "true": true,
+        "predicted": predicted,
+        "kept": kept,
+    }
+    said = f"{plural(sample.n_rows, 'row')} of the sample, laid out so that similar rows are close; "
+    said += f"the plane keeps {percent(kept)} of their spread."
+    if true is not None:
+        wrong = int(np.count_nonzero(true != predicted))
+        said += f" Left as they are, right as the model has them: {plural(wrong, 'row differs', 'rows differ')}."
+    return section | {"says": said}
+
+
+def _groups(subject: Subject, sample: Sample) -> tuple[NDArray[np.intp] | None, NDArray[np.intp], list[str]]:
+    """True and predicted group of each row, and the names of the groups; small ones beyond the colours share one."""
+    if subject.task == "clustering":
+        names, predicted = np.unique(sample.predicted, return_inverse=True)
+        return _few(None, predicted, [f"cluster {label(name)}" for name in names])
+    predicted = subject.codes(sample.predicted)
+    true = None if sample.y is None else subject.codes(sample.y)
+    return _few(true, predicted, subject.classes)
+
+
+def _few(
+    true: NDArray[np.intp] | None, predicted: NDArray[np.intp], names: list[str]
+) -> tuple[NDArray[np.intp] | None, NDArray[np.intp], list[str]]:
+    if len(names) <= MOST_COLOURS:
+        return true, predicted, names
+    sizes = np.bincount(predicted if true is None else true, minlength=len(names))
+    kept = np.sort(np.argsort(-sizes, kind="stable")[: MOST_COLOURS - 1])
+    place = np.full(len(names), MOST_COLOURS - 1, dtype=np.intp)
+    place[kept] = np.arange(len(kept))
+    others = f"{len(names) - len(kept)} others"
+    return None if true is None else place[true], place[predicted], [names[k] for k in kept] + [others]
+
+
+def _principal_plane(Z: Any) -> tuple[Array | None, float]:
+    """Coordinates on the two directions of largest spread, and the part of the spread they carry."""
+    if sparse.issparse(Z):
+        present = np.unique(Z.indices)  # a wide sample has few columns that hold anything
+        if len(present) < 2:
+            return None, 0.0
+        Z = Z.tocsc()[:, present].astype(np.float64)
+        if Z.shape[1] > 50 and min(Z.shape) > 3:
+            return _sparse_plane(sparse.csr_array(Z))
+        Z = Z.toarray()
+    Z = np.asarray(Z, dtype=np.float64)
+    Z = Z - Z.mean(axis=0)
+    spread = Z.std(axis=0)
+    Z = Z[:, spread > 0] / spread[spread > 0]
+    if Z.shape[1] < 2:
+        return None, 0.0
+    # the smaller of the two squares, rows or columns, has the same directions
+    if Z.shape[1] <= Z.shape[0]:
+        values, vectors = np.linalg.eigh(Z.T @ Z)
+        places = Z @ _signed(vectors[:, -2:][:, ::-1])
+    else:
+        values, vectors = np.linalg.eigh(Z @ Z.T)
+        places = _signed(vectors[:, -2:][:, ::-1]) * np.sqrt(np.maximum(values[-2:][::-1], 0))
+    return places, float(values[-2:].sum() / values.sum())
+
+
+def _sparse_plane(Z: Any) -> tuple[Array, float]:
+    """The same without filling in zeros: columns are centred on the fly."""
+    from scipy.sparse.linalg import LinearOperator, svds
+
+    middle = np.asarray(Z.mean(axis=0)).ravel()
+    ones = np.ones(Z.shape[0])
+    centred = LinearOperator(
+        Z.shape,
+        matvec=lambda v: Z @ np.ravel(v) - ones * (middle @ np.ravel(v)),
+        rmatvec=lambda u: Z.T @ np.ravel(u) - middle * np.ravel(u).sum(),
+        dtype=np.float64,
+    )
+    start = np.random.default_rng(0).normal(size=min(Z.shape))
+    left, values, _ = svds(centred, k=2, v0=start)
+    order = np.argsort(-values)
+    total = float((Z.data**2).sum() - Z.shape[0] * (middle @ middle))
+    return _signed(left[:, order]) * values[order], float((values**2).sum() / total)
+
+
+def _signed(vectors: Array) -> Array:
+    """Directions up to their sign; the largest entry is made positive, so that a map does not flip."""
+    largest_entry = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
+    return vectors * np.where(largest_entry < 0, -1.0, 1.0)
+
+
+def regions(subject: Subject) -> Section | None:
+    """What the model answers over the plane, when rows have exactly two numeric columns."""
+    sample = subject.sample
+    if sample is None or subject.task == "regression":
+        return None
+    numbers = _two_columns(sample.X)
+    if numbers is None:
+        return None
+    low, high = numbers.min(axis=0), numbers.max(axis=0)
+    margin = np.where(high > low, 0.06 * (high - low), 0.5)
+    axes = [np.linspace(a, b, _GRID) for a, b in zip(low - margin, high + margin, strict=True)]
+    grid = np.stack([part.ravel() for part in np.meshgrid(*axes)], axis=1)
+    Z = _rows_like(sample.X, grid)
+    for step in subject.steps:
+        Z = step.transform(Z)
+    answered = np.asarray(subject.learner.predict(Z))
+    if subject.task == "clustering":
+        names, answers = np.unique(np.concatenate([answered, sample.predicted]), return_inverse=True)
+        found, true = [f"cluster {label(name)}" for name in names], None
+        cells, predicted = answers[: len(answered)], answers[len(answered) :]
+    else:
+        found = subject.classes
+        cells, predicted = subject.codes(answered), subject.codes(sample.predicted)
+        true = None if sample.y is None else subject.codes(sample.y)
+    if not 1 < len(found) <= MOST_COLOURS:
+        return None
+    shares = np.bincount(cells, minlength=len(found)) / len(cells)
+    big = int(shares.argmax())
+    said = (
+        f"Each point of the plane has the colour of the model's answer; {quoted(found[big])} has {percent(shares[big])}"
+    )
+    said += " of it."
+    if true is not None:
+        said += f" {plural(int(np.count_nonzero(true != predicted)), 'row lies', 'rows lie')} in another's region."
+    return {
+        "title": "Decision regions",
+        "says": said,
+        "names": _column_names(subject, sample.X),
+        "groups": found,
+        "low": low - margin,
+        "high": high + margin,
+        "cells": cells.reshape(_GRID, _GRID),
+        "_leads": _leads(subject, Z, cells, len(found)).reshape(len(found), _GRID, _GRID),
+        "x": numbers[:, 0],
+        "y": numbers[:, 1],
+        "true": predicted if true is None else true,
+    }
+
+
+def _leads(subject: Subject, Z: Any, cells: NDArray[np.intp], n_groups: int) -> Array:
+    """By how much each group leads the best of the others at each place; above 0 in its region."""
+    learner = subject.learner
+    scores = np.where(cells[:, None] == np.arange(n_groups), 1.0, 0.0)
+    if subject.task == "classification" and hasattr(learner, "decision_function"):
+        found = np.asarray(learner.decision_function(Z), dtype=np.float64)
+        scores = np.stack([-found, found], axis=1) if found.ndim == 1 else found
+    elif subject.task == "clustering" and hasattr(learner, "transform"):
+        scores = -np.asarray(learner.transform(Z), dtype=np.float64)
+    if scores.shape[1] != n_groups or (scores.argmax(axis=1) != cells).mean() > 0.01:  # of something else
+        scores = np.where(cells[:, None] == np.arange(n_groups), 1.0, 0.0)
+    best = np.sort(scores, axis=1)
+    others = np.where(scores == best[:, -1:], best[:, -2:-1], best[:, -1:])
+    leads: Array = (scores - others).T
+    return leads
+
+
+def _two_columns(X: Any) -> Array | None:
+    if getattr(X, "shape", (0, 0))[1] != 2 or getattr(X, "text", None):
+        return None
+    try:
+        numbers = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return numbers if np.isfinite(numbers).all() else None
+
+
+def _rows_like(X: Any, numbers: Array) -> Any:
+    """Numbers in the form in which the model takes rows."""
+    if hasattr(X, "number_names"):
+        return type(X)(X.columns, numbers)
+    if hasattr(X, "columns"):
+        return type(X)(numbers, columns=X.columns) if hasattr(X, "iloc") else type(X)(numbers, schema=X.columns)
+    return sparse.csr_array(numbers) if sparse.issparse(X) else numbers
+
+
+def _column_names(subject: Subject, X: Any) -> list[str]:
+    names: Any = getattr(X, "columns", None)
+    if names is None:
+        names = getattr(subject.model, "feature_names_in_", ("x1", "x2"))
+    return [label(name) for name in names]
+
+
+# --- clusters --------------------------------------------------------------------------------------------------------
+
+
+def clusters(subject: Subject) -> Section | None:
+    """Sizes, and how well rows sit in their clusters."""
+    if subject.task != "clustering":
+        return None
+    sample = subject.sample
+    labels = getattr(subject.learner, "labels_", None)
+    labels = sample.predicted if labels is None and sample is not None else labels
+    if labels is None:
+        return None
+    names, sizes = np.unique(labels, return_counts=True)
+    section: Section = {
+        "title": "The clusters",
+        "sizes": {label(name): int(size) for name, size in zip(names, sizes, strict=True)},
+        "silhouette": None,
+        "silhouettes": {},
+        "agreement": None,
+    }
+    said = (
+        f"{plural(len(names), 'cluster')} of {count(sizes.min())} to {count(sizes.max())} rows; the largest holds "
+        f"{percent(sizes.max() / sizes.sum())}."
+    )
+    if sample is not None and 1 < len(np.unique(sample.predicted)) < sample.n_rows:
+        from sklearn.metrics import adjusted_rand_score, silhouette_samples
+
+        metric = "cosine" if getattr(subject.learner, "metric", None) == "cosine" else "euclidean"
+        values = np.asarray(silhouette_samples(sample.Z, sample.predicted, metric=metric), dtype=np.float64)
+        section["silhouette"] = mean(values)
+        section["silhouettes"] = {
+            label(name): float(values[sample.predicted == name].mean()) for name in np.unique(sample.predicted)
+        }
+        said += _silhouette_said(section["silhouette"])
+        if sample.y is not None:
+            section["agreement"] = float(adjusted_rand_score(sample.y.astype(str), sample.predicted))
+            said += f" With the given labels they agree to {number(section['agreement'], 2)} (1 is fully, 0 by chance)."
+    return section | {"says": said}
+
+
+def _silhouette_said(silhouette: Estimate) -> str:
+    value = silhouette.value
+    clear = "clearly apart" if value > 0.5 else "apart, with blurred borders" if value > 0.25 else "hardly apart"
+    return f" They are {clear}: the mean silhouette is {value:.2f} (1 is far apart, 0 is on the border)."

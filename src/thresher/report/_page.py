@@ -1,0 +1,117 @@
+"""The report as one page that needs nothing beside it."""
+
+from __future__ import annotations
+
+import math
+import re
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from ._plots import figures
+from ._words import bytes_of, count, number, percent, teller
+
+_KINDS = {"classification": "classifier", "regression": "regression", "clustering": "clustering"}
+_MEANINGS = {
+    "error": "share of rows with a wrong answer",
+    "accuracy": "share of rows with the right answer",
+    "balanced accuracy": "mean share of right answers over the classes, rare or not",
+    "macro F1": "mean over the classes of the balance of precision and recall",
+    "AUROC": "chance that a row of the class has a higher score than another row",
+    "average precision": "how pure the top of the ranking is, over all lengths of it",
+    "Brier score (sample)": "mean squared error of the probabilities; 0 is perfect",
+    "log loss (sample)": "how surprised the probabilities are by the truth; 0 is perfect",
+    "RMSE": "root of the mean squared difference; large ones count more",
+    "MAE": "mean difference, without the sign",
+    "R²": "share of the variance that is explained; 1 is perfect",
+}
+
+
+def page(title: str, summary: dict[str, Any], facts: dict[str, Any]) -> str:
+    """The whole page as text."""
+    environment = _environment()
+    room = resources.files(__package__)
+    template = environment.from_string(room.joinpath("template.html").read_text("utf-8"))
+    drawn = {name: figures(name, _for_figures(name, facts)) for name in facts}
+    html: str = template.render(
+        title=title,
+        kind=f"thresher report · {_KINDS[facts['model']['task']]}",
+        summary=summary,
+        sections={name: _for_tables(name, section) for name, section in facts.items()},
+        drawn=drawn,
+        style=room.joinpath("style.css").read_text("utf-8"),
+        version=__version__,
+    )
+    return html
+
+
+def _environment() -> Any:
+    try:
+        from jinja2 import Environment, StrictUndefined
+    except ImportError:
+        raise ImportError('A report as a page needs jinja2: pip install "thresher[lab]".') from None
+    environment = Environment(autoescape=True, undefined=StrictUndefined)  # labels and names are anyone's text
+    environment.filters |= {
+        "num": number,
+        "num3": lambda v: number(v, 3),
+        "num2": lambda v: number(v, 2),
+        "cnt": count,
+        "pct": percent,
+        "one": lambda v: f"{v:.1f}",
+        "pct0": lambda v: f"{100 * v:.0f}%" if v in (0, 1) or 0.01 <= v <= 0.99 else f"{100 * v:.1f}%",
+        "bytes": bytes_of,
+        "nb": lambda text: re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", str(text)),
+        "css": lambda v: f"{float(v) if math.isfinite(v) else 0.0:.2f}",
+        "tint": _tint,
+    }
+    environment.globals |= {
+        "pct": percent,
+        "meaning": lambda name: _MEANINGS.get(name, ""),
+        "teller": teller,
+        "half": _is_half,
+    }
+    return environment
+
+
+def _is_half(name: str, section: dict[str, Any], drawn: list[Any]) -> bool:
+    """Whether a section is narrow enough to stand beside another."""
+    if name == "asked":
+        return bool(section["reasons"])
+    if name == "data":
+        return not (section["files"] and section["classes"])
+    if name == "confusion":
+        return len(section["classes"]) <= 4
+    return len(drawn) == 1 and name in ("decision_values", "sparsity", "objective", "regions", "map")
+
+
+def _tint(value: float) -> str:
+    """Blue for positive, orange for negative numbers up to 1 in size, over any background."""
+    strength = 0.55 * min(1.0, abs(float(value))) ** 0.8
+    return f"rgb({'0 114 178' if value >= 0 else '213 94 0'} / {100 * strength:.0f}%)"
+
+
+def _for_figures(name: str, facts: dict[str, Any]) -> dict[str, Any]:
+    section: dict[str, Any] = facts[name]
+    if name == "stream" and section["measure"] == "error" and "measures" in facts:
+        return section | {"guess": facts["measures"]["guesses"]["error"]}
+    return section
+
+
+def _for_tables(name: str, section: dict[str, Any]) -> dict[str, Any]:
+    """A section with what only its tables need."""
+    if name == "features":
+        size = max(abs(w) for f in section["features"] for w in f["weights"])
+        ways = {f["weights"][0] > 0 for f in section["features"]} if len(section["outputs"]) == 1 else set()
+        return section | {"largest": size or 1.0, "two_ways": len(ways) == 2}
+    if name == "stream" and section["measure"] == "error":
+        return section | {"worst": max((f["error"].value for f in section["files"]), default=0) or 1.0}
+    if name == "tuning":
+        good = [e for e in section["evaluations"] if e["score"] is not None]
+        return {"best": None} | section | {"ranked": sorted(good, key=lambda e: -e["score"])[:5]}
+    if name == "measures":
+        return {"classes": []} | section
+    if name == "confusion":
+        return section | {"counts": np.asarray(section["counts"]).tolist(), "totals": list(map(int, section["totals"]))}
+    return section

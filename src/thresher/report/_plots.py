@@ -1,0 +1,369 @@
+"""The figures of each section, from the numbers that the report gives as JSON too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._axes import amounts, few_ticks, log, numbers, percents, row_axis, short
+from ._draw import INK, MUTED, Figure, Key, colour, dash, dots, draw, key
+from ._words import count, label, score
+
+Section = dict[str, Any]
+
+_MOST_PARAMS = 9
+_SMALL = (340, 250)
+
+
+def figures(name: str, section: Section) -> list[Figure]:
+    """The figures of a section, in order."""
+    make = _FIGURES.get(name)
+    return make(section) if make is not None else []
+
+
+# --- held-out rows ---------------------------------------------------------------------------------------------------
+
+
+def _ranking(section: Section) -> list[Figure]:
+    curves = section["curves"]
+
+    def roc(axes: Any) -> None:
+        axes.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle=(0, (2, 3)))
+        for i, curve in enumerate(curves):
+            x, y = curve["roc"].values()
+            axes.plot(x, y, color=colour(i), linestyle=dash(i))
+        _unit(axes, "false alarms (share of the other rows)", "found (share of the class)")
+
+    def pr(axes: Any) -> None:
+        if len(curves) == 1:
+            axes.axhline(curves[0]["share"], color=MUTED, linewidth=1, linestyle=(0, (2, 3)))
+        for i, curve in enumerate(curves):
+            x, y = curve["pr"].values()
+            axes.plot(
+                x,
+                y,
+                color=colour(i),
+                linestyle=dash(i),
+            )
+        _unit(axes, "found: recall", "right among those: precision")
+
+    def keys(measure: str) -> list[Key]:
+        found = [key(i, f"{c['class']}: {score(c[measure].value)}") for i, c in enumerate(curves)]
+        return [*found, Key("a guess", "muted", "dots")] if len(curves) == 1 or measure == "auroc" else found
+
+    return [
+        Figure(draw(roc, height=330), "ROC curve, with the area below it", keys("auroc")),
+        Figure(draw(pr, height=330), "Precision and recall, with the average precision", keys("average precision")),
+    ]
+
+
+def _unit(axes: Any, x: str, y: str) -> None:
+    axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02), xlabel=x, ylabel=y)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_ticks([0, 0.2, 0.4, 0.6, 0.8, 1])
+        percents(axis)
+
+
+def _histogram(section: Section, caption: str) -> Figure:
+    edges, shares = np.asarray(section["edges"]), section["shares"]
+
+    def paint(axes: Any) -> None:
+        for i, values in enumerate(shares.values()):
+            axes.stairs(values, edges, fill=True, color=colour(i), alpha=0.22, linewidth=0)
+            axes.stairs(values, edges, color=colour(i), linewidth=1.6)
+        if section["border"] is not None:
+            axes.axvline(section["border"], color=INK, linewidth=1, linestyle=(0, (3, 3)))
+        axes.set(xlabel=section["axis"], ylabel="share of rows", xlim=(edges[0], edges[-1]), ylim=(0, None))
+        few_ticks(axes.xaxis)
+        few_ticks(axes.yaxis, 5)
+        numbers(axes.xaxis)
+        percents(axes.yaxis)
+
+    rows = section["rows"]
+    if section["beyond"] > 0.01:
+        caption += "; the outer bars hold all that lies beyond"
+    legend = [key(i, f"{name} ({count(rows[name])})", "area") for i, name in enumerate(shares)]
+    return Figure(draw(paint), caption, legend if len(legend) > 1 else [])
+
+
+def _decision_values(section: Section) -> list[Figure]:
+    return [_histogram(section, f"Share of rows by {section['axis']}")]
+
+
+def _residuals(section: Section) -> list[Figure]:
+    true, predicted = (np.asarray(section["points"][k]) for k in ("true", "predicted"))
+
+    def paint(axes: Any) -> None:
+        ends = [min(true.min(), predicted.min()), max(true.max(), predicted.max())]
+        dots(axes, true, predicted, colour(0), 4, alpha=0.55)
+        axes.plot(ends, ends, color=INK, linewidth=1, linestyle=(0, (3, 3)))
+        axes.set(xlabel="true value", ylabel="predicted value")
+        for axis in (axes.xaxis, axes.yaxis):
+            few_ticks(axis)
+            numbers(axis)
+
+    return [
+        Figure(draw(paint, height=320), f"{count(len(true))} rows; on the dashed line a prediction is right"),
+        _histogram(section, "How far off predictions are"),
+    ]
+
+
+# --- learning --------------------------------------------------------------------------------------------------------
+
+
+def _stream(section: Section) -> list[Figure]:
+    rows = np.asarray(section["rows"], dtype=float)
+    if len(rows) < 2:
+        return []
+    small = section["loss so far"] is not None
+    found = [_course(rows, section["so far"], section["recently"], section["measure"], section.get("guess"), small)]
+    if section["loss so far"] is not None:
+        found.append(_course(rows, section["loss so far"], section["loss recently"], "loss", None, small))
+    used = np.asarray(section["features in use"], dtype=float)
+    if len(used) == len(rows):
+
+        def paint(axes: Any) -> None:
+            axes.plot(rows, used, color=colour(2))
+            row_axis(axes, rows)
+            axes.set(ylabel="features in use", ylim=(0, 1.05 * max(used.max(), 1)))
+            few_ticks(axes.yaxis, 5, whole=True)
+            amounts(axes.yaxis)
+
+        found.append(Figure(draw(paint, *_SMALL) if small else draw(paint), "Features in use", small=small))
+    return found
+
+
+def _course(rows: Any, so_far: Any, recently: Any, measure: str, guess: float | None, small: bool) -> Figure:
+    def paint(axes: Any) -> None:
+        axes.plot(rows, recently, color=colour(1), linewidth=1.3)
+        axes.plot(rows, so_far, color=colour(0), linewidth=2.2)
+        if guess is not None:
+            axes.axhline(guess, color=MUTED, linewidth=1, linestyle=(0, (2, 3)))
+        row_axis(axes, rows)
+        settled = rows >= min(rows[-1] / 20, rows[len(rows) // 4])  # the first few rows would squeeze all others
+        shown = np.concatenate([np.asarray(so_far)[settled], np.asarray(recently)[settled], [guess or 0]])
+        axes.set(ylabel=measure, ylim=(0, 1.12 * max(float(shown.max()), 1e-12)))
+        few_ticks(axes.yaxis, 5)
+        (percents if measure == "error" else numbers)(axes.yaxis)
+
+    legend = [key(0, "all rows so far"), key(1, "the last fifth of them")]
+    legend += [Key("a guess", "muted", "dots")] if guess is not None else []
+    what = "Error" if measure == "error" else "Mean loss"
+    svg = draw(paint, *_SMALL) if small else draw(paint)
+    return Figure(svg, f"{what} of rows before they were learned", legend, small)
+
+
+def _objective(section: Section) -> list[Figure]:
+    def paint(axes: Any) -> None:
+        axes.plot(section["steps"], section["objective"], color=colour(0), marker="", linewidth=2)
+        axes.set(xlabel="step", ylabel="objective")
+        few_ticks(axes.xaxis, whole=True)
+        few_ticks(axes.yaxis, 5)
+        amounts(axes.yaxis)
+
+    return [Figure(draw(paint), "The objective after each step")]
+
+
+# --- tuning ----------------------------------------------------------------------------------------------------------
+
+
+def _tuning(section: Section) -> list[Figure]:
+    tried = [entry for entry in section["evaluations"] if entry["score"] is not None]
+    if len(tried) < 2:
+        return []
+    found = [_path(section, tried)]
+    if sum(entry["n_used"] is not None for entry in tried) > 1:
+        found.append(_by_size(section, tried))
+    return found + [_by_param(section, tried, name) for name in list(section["params"])[:_MOST_PARAMS]]
+
+
+def _score_axis(axes: Any, scores: Any) -> Any:
+    """Very bad settings would squeeze the others: they are put on the lower edge."""
+    scores = np.asarray(scores, dtype=float)
+    best, low = scores.max(), scores.min()
+    floor = max(low, best - 4 * max(best - float(np.median(scores)), 1e-12))
+    room = max(best - floor, 1e-9 * max(abs(best), 1.0))
+    axes.set(ylim=(floor - 0.08 * room, best + 0.1 * room))
+    few_ticks(axes.yaxis, 5)
+    numbers(axes.yaxis)
+    return np.maximum(scores, floor)
+
+
+def _stage_dots(axes: Any, section: Section, tried: list[dict[str, Any]], x: Any, y: Any) -> None:
+    stages = np.array([section["stages"].index(entry["stage"]) for entry in tried])
+    for i in range(len(section["stages"])):
+        dots(axes, x[stages == i], y[stages == i], colour(i), 5, square=i % 2 == 1, alpha=0.75)
+    best = tried.index(section["best"])
+    dots(axes, x[[best]], y[[best]], INK, 11)
+    dots(axes, x[[best]], y[[best]], colour(int(stages[best])), 7, square=bool(stages[best] % 2))
+
+
+def _stage_keys(section: Section) -> list[Key]:
+    keys = [key(i, stage, "square" if i % 2 else "dot") for i, stage in enumerate(section["stages"])]
+    return [*keys, Key("the best", "ink", "dot")]
+
+
+def _path(section: Section, tried: list[dict[str, Any]]) -> Figure:
+    def paint(axes: Any) -> None:
+        y = _score_axis(axes, [entry["score"] for entry in tried])
+        x = np.array([entry["evaluation"] for entry in tried], dtype=float)
+        axes.plot(x, np.maximum.accumulate(y), color=MUTED, linewidth=1.4, drawstyle="steps-post")
+        _stage_dots(axes, section, tried, x, y)
+        axes.set(xlabel="setting, in the order tried", ylabel="score")
+        few_ticks(axes.xaxis, whole=True)
+
+    return Figure(
+        draw(paint), "Score of each setting, and the best so far", [*_stage_keys(section), Key("best so far", "muted")]
+    )
+
+
+def _by_param(section: Section, tried: list[dict[str, Any]], name: str) -> Figure:
+    about = section["params"][name]
+    having = [entry for entry in tried if name in entry["params"]]
+
+    def paint(axes: Any) -> None:
+        y = _score_axis(axes, [entry["score"] for entry in having])
+        values = [entry["params"][name] for entry in having]
+        if about["kind"] == "choice":
+            options = about["values"][:8]
+            x = np.array(
+                [options.index(label(v)) if label(v) in options else len(options) for v in values], dtype=float
+            )
+            axes.set_xticks(range(len(options)), [short(o, 14) for o in options])
+            axes.set_xlim(-0.6, len(options) - 0.4)
+            x += np.random.default_rng(0).uniform(-0.2, 0.2, len(x))
+        else:
+            x = np.array(values, dtype=float)
+            if about["kind"] == "log":
+                log(axes, "x", *about["values"])
+            else:
+                few_ticks(axes.xaxis)
+            numbers(axes.xaxis)
+        _stage_dots(axes, section, having, x, y)
+        axes.set(xlabel=short(name), ylabel="score")
+
+    return Figure(draw(paint, 320, 220), f"Score by {name}", small=True)
+
+
+def _by_size(section: Section, tried: list[dict[str, Any]]) -> Figure:
+    having = [entry for entry in tried if entry["n_used"] is not None]
+
+    def paint(axes: Any) -> None:
+        y = _score_axis(axes, [entry["score"] for entry in having])
+        x = np.array([entry["n_used"] for entry in having], dtype=float)
+        if x.min() > 0 and x.max() > 20 * x.min():
+            log(axes, "x", float(x.min()), float(x.max()))
+        else:
+            few_ticks(axes.xaxis)
+        amounts(axes.xaxis)
+        if section["best"] in having:
+            _stage_dots(axes, section, having, x, y)
+        else:
+            dots(axes, x, y, colour(0), 5, alpha=0.75)
+        axes.set(xlabel="features in use", ylabel="score")
+
+    return Figure(draw(paint), "Score against sparsity", _stage_keys(section))
+
+
+# --- weights and maps ------------------------------------------------------------------------------------------------
+
+
+def _sparsity(section: Section) -> list[Figure]:
+    kept = np.asarray(section["kept"], dtype=float)
+    if len(kept) < 2:
+        return []
+    values = np.array([tuple(e) for e in section["error"]])
+
+    def paint(axes: Any) -> None:
+        axes.fill_between(kept, values[:, 1], values[:, 2], color=colour(0), alpha=0.18, linewidth=0)
+        axes.plot(kept, values[:, 0], color=colour(0))
+        dots(axes, kept, values[:, 0], colour(0), 5)
+        axes.set_xscale("log", base=2)
+        shown = kept if len(kept) <= 8 else kept[np.unique(np.linspace(0, len(kept) - 1, 7).astype(int))]
+        axes.set_xticks(shown)
+        amounts(axes.xaxis, 2)
+        axes.set(xlabel="most important features kept", ylabel=section["measure"], ylim=(0, None))
+        axes.minorticks_off()
+        few_ticks(axes.yaxis, 5)
+        (percents if section["measure"] == "error" else numbers)(axes.yaxis)
+
+    legend = [key(0, f"{section['measure']} on the sample"), key(0, "95 % interval", "area")]
+    return [Figure(draw(paint), "Error when only the most important features are kept", legend)]
+
+
+def _plane(section: Section) -> list[Figure]:
+    x, y = np.asarray(section["x"]), np.asarray(section["y"])
+    true, predicted = section["true"], np.asarray(section["predicted"])
+    wrong = None if true is None else np.asarray(true) != predicted
+
+    def side(groups: Any, ring: bool) -> str:
+        def paint(axes: Any) -> None:
+            if ring and wrong is not None and wrong.any():
+                dots(axes, x[wrong], y[wrong], INK, 9)
+            _grouped(axes, x, y, groups, len(section["groups"]))
+            axes.set(xlabel="first direction", ylabel="second direction", xticks=[], yticks=[])
+            axes.grid(False)
+
+        return draw(paint, height=330)
+
+    legend = _group_keys(section["groups"])
+    if wrong is None:
+        return [Figure(side(predicted, False), "Rows as the model groups them", legend)]
+    marked = [*legend, Key("ringed: another answer than the truth", "ink", "dot")] if wrong.any() else legend
+    return [
+        Figure(side(np.asarray(true), False), "True classes", legend),
+        Figure(side(predicted, True), "Classes as predicted", marked),
+    ]
+
+
+def _grouped(axes: Any, x: Any, y: Any, groups: Any, n: int) -> None:
+    sizes = np.bincount(groups, minlength=n)
+    for k in np.argsort(-sizes, kind="stable"):  # small groups on top
+        if sizes[k]:
+            mine = groups == k
+            dots(axes, x[mine], y[mine], colour(int(k)), 5, square=bool(k % 2))
+
+
+def _group_keys(groups: list[str]) -> list[Key]:
+    return [key(k, name, "square" if k % 2 else "dot") for k, name in enumerate(groups)]
+
+
+def _regions(section: Section) -> list[Figure]:
+    leads, low, high = section["_leads"], section["low"], section["high"]
+    n = len(section["groups"])
+
+    def paint(axes: Any) -> None:
+        xs, ys = (np.linspace(low[i], high[i], leads.shape[1]) for i in (0, 1))
+        for k in range(n):
+            if leads[k].max() > 0:
+                axes.contourf(xs, ys, leads[k], levels=[0, leads[k].max() + 1], colors=[colour(k)], alpha=0.2)
+            if k and leads[k].min() < 0 < leads[k].max():
+                axes.contour(xs, ys, leads[k], levels=[0], colors=[INK], linewidths=1.2)
+        _grouped(axes, np.asarray(section["x"]), np.asarray(section["y"]), np.asarray(section["true"]), n)
+        axes.set(
+            xlabel=short(section["names"][0]),
+            ylabel=short(section["names"][1]),
+            xlim=(low[0], high[0]),
+            ylim=(low[1], high[1]),
+        )
+        axes.grid(False)
+        for axis in (axes.xaxis, axes.yaxis):
+            few_ticks(axis)
+            numbers(axis)
+
+    caption = "Points are rows of the sample, areas the model's answers"
+    return [Figure(draw(paint, height=340), caption, _group_keys(section["groups"]))]
+
+
+_FIGURES = {
+    "ranking": _ranking,
+    "decision_values": _decision_values,
+    "residuals": _residuals,
+    "stream": _stream,
+    "objective": _objective,
+    "tuning": _tuning,
+    "sparsity": _sparsity,
+    "map": _plane,
+    "regions": _regions,
+}

@@ -1,0 +1,187 @@
+"""The bytes of a file as text has them: plain, or decompressed on the way (gzip, bzip2, Zstandard)."""
+
+from __future__ import annotations
+
+import bz2
+import os
+import re
+import stat
+import zlib
+from collections.abc import Callable, Iterator
+from io import FileIO
+from pathlib import Path
+
+from ._ahead import ahead
+
+_CHUNK = 1 << 18  # compressed bytes read at a time
+_BLOCK = 1 << 21  # bytes handed on at a time
+_BLOCKS_AHEAD = 4
+_SIP = 1 << 9  # of Zstandard, which makes up to 16 MB of them
+
+_MAGIC = {
+    "gzip": re.compile(rb"\x1f\x8b"),
+    "bzip2": re.compile(rb"BZh[1-9](1AY&SY|\x17\x72\x45\x38\x50\x90)"),
+    "zstd": re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),
+}
+SUFFIXES = (".gz", ".bz2", ".zst", ".zstd")
+
+
+def compression(path: Path) -> str | None:
+    """What the first bytes say. A file that cannot be read as text is refused."""
+    mode = os.stat(path).st_mode  # before opening it: a pipe would wait for its writer
+    if stat.S_ISDIR(mode):
+        raise ValueError(f"{path.name}: a folder is not a file of rows.")
+    if not stat.S_ISREG(mode):
+        raise ValueError(f"{path.name}: a pipe or device cannot be read; write its text to a file first.")
+    with open(path, "rb") as file:
+        start = file.read(10)
+    if not start:
+        raise ValueError(f"{path.name}: the file is empty.")
+    if start.startswith(b"PK\x03\x04"):
+        raise ValueError(f"{path.name}: zip archives are not read; unpack it, or compress with gzip, bzip2 or zstd.")
+    return next((kind for kind, magic in _MAGIC.items() if magic.match(start)), None)
+
+
+class TextBytes:
+    """A file's text from byte `offset` on. `readinto` fills a buffer; `before` is the byte in front of `offset`, empty
+    if the text has none there. Compressed files are decompressed in a thread of their own."""
+
+    def __init__(self, path: Path, offset: int = 0, *, threaded: bool = True) -> None:
+        kind = compression(path)
+        if kind == "zstd":
+            _require_zstandard(path)
+        self.before = b""
+        self._file = FileIO(path)
+        self._blocks: Iterator[tuple[bytes, int]] | None = None
+        self._rest = memoryview(b"")
+        self._n_read = 0
+        if kind is not None:
+            blocks = _placed(path, self._file, _DECODERS[kind])
+            self._blocks = ahead(blocks, _BLOCKS_AHEAD) if threaded else blocks
+        if offset > 0:
+            self._skip(offset)
+
+    def __enter__(self) -> TextBytes:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._blocks is not None:
+            self._blocks.close()  # type: ignore[attr-defined]
+        self._file.close()
+
+    def n_read(self, offset: int) -> int:
+        """Bytes of the file on disk that its text up to `offset` has used, for progress."""
+        return offset if self._blocks is None else self._n_read
+
+    def readinto(self, buffer: memoryview) -> int:
+        if self._blocks is None:
+            return self._file.readinto(buffer) or 0
+        if not self._rest and not self._next_block():
+            return 0
+        n = min(len(buffer), len(self._rest))
+        buffer[:n] = self._rest[:n]
+        self._rest = self._rest[n:]
+        return n
+
+    def blocks(self) -> Iterator[bytes]:
+        """All that is left of a compressed file."""
+        yield bytes(self._rest)
+        while self._next_block():
+            yield bytes(self._rest)
+
+    def _skip(self, n_bytes: int) -> None:
+        if self._blocks is None:
+            self._file.seek(min(n_bytes - 1, os.fstat(self._file.fileno()).st_size))
+            self.before = self._file.read(1)
+            return
+        while n_bytes > len(self._rest):
+            n_bytes -= len(self._rest)
+            if not self._next_block():
+                return
+        self.before = bytes(self._rest[n_bytes - 1 : n_bytes])
+        self._rest = self._rest[n_bytes:]
+
+    def _next_block(self) -> bool:
+        assert self._blocks is not None
+        block, self._n_read = next(self._blocks, (b"", self._n_read))
+        self._rest = memoryview(block)
+        return bool(block)
+
+
+def _placed(path: Path, file: FileIO, decode: Callable[[FileIO], Iterator[bytes]]) -> Iterator[tuple[bytes, int]]:
+    """Blocks of text, each with the place in the compressed file; damage is told in one sentence."""
+    try:
+        for block in decode(file):
+            if block:
+                yield block, file.tell()
+    except (EOFError, OSError, ValueError, zlib.error, _zstd_error()) as error:
+        said = " ".join(str(error).split())
+        raise ValueError(f"{path.name}: the compressed file is damaged or cut short ({said}).") from None
+
+
+def _gzip(file: FileIO) -> Iterator[bytes]:
+    rest = file.read(_CHUNK)
+    while rest:
+        member = zlib.decompressobj(wbits=31)
+        while not member.eof:
+            data = rest or file.read(_CHUNK)
+            if not data:
+                raise EOFError("the end is missing")
+            yield member.decompress(data, _BLOCK)
+            rest = member.unconsumed_tail
+        rest = member.unused_data.lstrip(b"\0")  # members may be padded
+        while not rest and (data := file.read(_CHUNK)):
+            rest = data.lstrip(b"\0")
+
+
+def _bzip2(file: FileIO) -> Iterator[bytes]:
+    rest = b""
+    while rest or (rest := file.read(_CHUNK)):
+        part = bz2.BZ2Decompressor()
+        while not part.eof:
+            if part.needs_input and not rest and not (rest := file.read(_CHUNK)):
+                raise EOFError("the end is missing")
+            yield part.decompress(rest, _BLOCK)
+            rest = b""
+        rest = part.unused_data
+
+
+def _zstd(file: FileIO) -> Iterator[bytes]:
+    import zstandard
+
+    rest, block = b"", bytearray()
+    while rest or (rest := file.read(_CHUNK)):
+        frame = zstandard.ZstdDecompressor().decompressobj()
+        begin = 0
+        while not frame.eof:
+            if begin >= len(rest):
+                begin, rest = 0, file.read(_CHUNK)
+                if not rest:
+                    raise EOFError("the end is missing")
+            block += frame.decompress(rest[begin : begin + _SIP])  # it cannot be told how much to make of it
+            begin += _SIP
+            if len(block) >= _BLOCK:
+                text = bytes(block)
+                yield from (text[i : i + 2 * _BLOCK] for i in range(0, len(text), 2 * _BLOCK))
+                block.clear()
+        rest = frame.unused_data + rest[begin:]
+    yield bytes(block)
+
+
+def _require_zstandard(path: Path) -> None:
+    try:
+        import zstandard  # noqa: F401
+    except ImportError:
+        raise ValueError(f'{path.name}: Zstandard files need zstandard: pip install "thresher[lab]".') from None
+
+
+def _zstd_error() -> type[Exception]:
+    try:
+        import zstandard
+    except ImportError:
+        return EOFError
+    error: type[Exception] = zstandard.ZstdError
+    return error
+
+
+_DECODERS: dict[str, Callable[[FileIO], Iterator[bytes]]] = {"gzip": _gzip, "bzip2": _bzip2, "zstd": _zstd}

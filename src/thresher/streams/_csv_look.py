@@ -1,0 +1,204 @@
+"""A first look at CSV text: what separates its fields, whether it begins with names, which columns hold numbers."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._table import Text
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_OTHER_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_DELIMITERS = "\t|;, "  # the rarer one is in prose, the more its regular use says
+_ROWS_TO_SPLIT = 50
+_ROWS_TO_LOOK_AT = 1000
+_LONGEST_NAME = 200
+_DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Of the values of a column."""
+
+    numbers: int
+    missing: int
+    words: int
+
+    @classmethod
+    def of(cls, values: Text) -> Counts:
+        return cls(*_core.count_numbers(values.offsets, values.data))
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(self.numbers + other.numbers, self.missing + other.missing, self.words + other.words)
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a file begins.
+
+    Attributes
+    ----------
+    delimiter : str
+    start, first_line : int
+        Byte and line of the first row, which may hold names.
+    first : list of str
+        Its fields.
+    length, n_lines : int
+        Bytes and lines of it.
+    below : list of Text
+        The columns of (some of) the rows below it.
+    """
+
+    delimiter: str
+    start: int
+    first_line: int
+    first: list[str]
+    length: int
+    n_lines: int
+    below: list[Text]
+
+    def counts(self, with_first: bool) -> list[Counts]:
+        below = [Counts.of(column) for column in self.below]
+        return [a + b for a, b in zip(self.first_counts(), below, strict=True)] if with_first else below
+
+    def first_counts(self) -> list[Counts]:
+        return [Counts.of(Text.from_list([field])) for field in self.first]
+
+
+def look(name: str, head: bytes, complete: bool, delimiter: str | None) -> Look:
+    """Look at the first bytes of a file; `complete` says that they are all of it."""
+    if head.startswith(_OTHER_MARKS):
+        raise ValueError(f"{name}: the text is UTF-16; save it as UTF-8.")
+    start, first_line = len(_BYTE_ORDER_MARK) if head.startswith(_BYTE_ORDER_MARK) else 0, 1
+    blank = " \t\r".replace(delimiter or " ", "").encode()
+    while (end := head.find(b"\n", start)) >= 0 and not head[start:end].strip(blank):
+        start, first_line = end + 1, first_line + 1
+    text = memoryview(head)[start:]
+    delimiter = delimiter or _sniffed(text, complete)
+    try:
+        rows, length, n_lines = _core.split_csv(
+            text, final=complete, first_line=first_line, delimiter=delimiter, max_rows=1
+        )
+    except ValueError as refusal:
+        raise ValueError(f"{name}, {refusal}") from None
+    if not rows:
+        if complete:
+            raise ValueError(f"{name}: the file has no rows.")
+        raise ValueError(f"{name}, line {first_line}: the row does not end within {len(head) >> 20} MB.")
+    first = [field.strip() for field in rows[0]]
+    _, _, texts, *_ = _core.parse_csv(
+        text[length:],
+        kinds="t" * len(first),
+        final=complete,
+        delimiter=delimiter,
+        skip_malformed=True,
+        max_rows=_ROWS_TO_LOOK_AT,
+    )
+    return Look(delimiter, start, first_line, first, length, n_lines, [Text(*column) for column in texts])
+
+
+def _sniffed(text: memoryview, complete: bool) -> str:
+    """The character that cuts the first rows most evenly and leaves most numbers; a comma if there is none."""
+    scores = {}
+    for delimiter in _DELIMITERS:
+        rows, *_ = _core.split_csv(
+            text, final=complete, delimiter=delimiter, skip_malformed=True, max_rows=_ROWS_TO_SPLIT
+        )
+        widths = [len(row) for row in rows]
+        width = max(set(widths), key=widths.count, default=1)
+        even = widths.count(width) / max(len(widths), 1)
+        fields = [field for row in rows if len(row) == width for field in row]
+        numbers = Counts.of(Text.from_list(fields)).numbers
+        if delimiter != ",":
+            numbers += sum(_DECIMAL_COMMA.fullmatch(field) is not None for field in fields)
+        share = numbers / max(len(fields), 1)
+        if width >= 2 and even >= 0.8 and (delimiter != " " or share >= 0.5):
+            scores[delimiter] = even + share
+    return max(scores, key=lambda delimiter: scores[delimiter], default=",")
+
+
+def has_names(found: Look) -> bool:
+    """Whether the first row looks like names and not like one more row.
+
+    A number among its fields says no. A word above a column of numbers says yes. Where all is text, names are short,
+    none is empty, all are different, and none of them comes again in its own column.
+    """
+    first = found.first_counts()
+    if any(counts.numbers for counts in first) or not any(found.first):
+        return False
+    numeric = [j for j, counts in enumerate(found.counts(with_first=False)) if counts.numbers > counts.words]
+    if any(first[j].words for j in numeric):
+        return True
+    if any(found.first[j] for j in numeric):  # words that say "missing", where numbers would be
+        return False
+    names = [field for j, field in enumerate(found.first) if j not in numeric]
+    if not all(names) or len(set(names)) != len(names) or max(map(len, names)) > _LONGEST_NAME:
+        return False
+    return not any(field in set(column.to_list()) for field, column in zip(found.first, found.below, strict=True))
+
+
+def unique_names(fields: Sequence[str]) -> list[str]:
+    """A name for each column: its own, ``x3`` for the third if it has none, ``name_2`` if it comes again."""
+    names: list[str] = []
+    used: set[str] = set()
+    for place, field in enumerate(fields):
+        base = field or f"x{place + 1}"
+        name, n = base, 2
+        while name in used or (name != field and name in fields):
+            name, n = f"{base}_{n}", n + 1
+        names.append(name)
+        used.add(name)
+    return names
+
+
+def column_number(file: str, parameter: str, column: Any, names: Sequence[str], header: Sequence[str] | None) -> int:
+    """The number of a column, counted from 0, that a user calls by number or name."""
+    n_columns = len(names)
+    if isinstance(column, str):
+        if header is not None and header.count(column) > 1:
+            raise ValueError(f"{file}: {parameter}={column!r}, but several columns have this name; give a number.")
+        if column in names:
+            return list(names).index(column)
+        if header is None:
+            raise ValueError(
+                f"{file}: {parameter}={column!r} is a name, but the file has no header; give a column number."
+            )
+        close = difflib.get_close_matches(column, names, n=3)
+        similar = f"; similar ones are {', '.join(close)}" if close else ""
+        shown = ", ".join(names[:10]) + (", ..." if n_columns > 10 else "")
+        raise ValueError(
+            f"{file}: {parameter}={column!r}, but no column has this name{similar}; the columns are {shown}."
+        )
+    known = isinstance(column, (int, np.integer)) and not isinstance(column, bool)
+    if not known or not -n_columns <= column < n_columns:
+        raise ValueError(f"{file}: {parameter} must be a column name or a number below {n_columns}, got {column!r}.")
+    return int(column) % n_columns
+
+
+def kinds_of(
+    file: str, found: Look, names: Sequence[str], with_first: bool, forced: set[int], dropped: set[int]
+) -> str:
+    """For each column: n for numbers, t for text, - for one to pass over."""
+    kinds = ""
+    for place, counts in enumerate(found.counts(with_first)):
+        kind = "-" if place in dropped else "t" if place in forced or counts.words else "n"
+        if kind == "t" and place not in forced:
+            _refuse_decimal_commas(file, names[place], found.below[place])
+        kinds += kind
+    return kinds
+
+
+def _refuse_decimal_commas(file: str, name: str, column: Text) -> None:
+    values = [value for value in column.to_list() if value]
+    written = [value for value in values if _DECIMAL_COMMA.fullmatch(value)]
+    if written and Counts.of(Text.from_list([value.replace(",", ".") for value in values])).words == 0:
+        raise ValueError(
+            f"{file}: column {name!r} holds numbers written with a comma, such as {written[0]}; write a decimal "
+            "point, or name the column in text_columns or drop."
+        )

@@ -1,0 +1,74 @@
+"""A folder of texts: each sub-folder is a class, each file in it a document."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._table import Table, Text
+from ._source import Mark, Part, foreign
+
+_LONGEST_TEXT = 1 << 26
+
+
+class DocumentSource:
+    """Documents in a fixed mixed order: sub-folders one after the other would show a learner one class at a time.
+
+    Hidden files are passed over. A folder without sub-folders holds documents without labels, in the order of their
+    names.
+    """
+
+    feature_names: list[str] | None
+    begin = Mark(0, 1)
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        folders = [entry for entry in sorted(path.iterdir()) if entry.is_dir() and not entry.name.startswith(".")]
+        self._labelled = bool(folders)
+        files = [
+            file
+            for folder in folders or [path]
+            for file in sorted(folder.iterdir())
+            if file.is_file() and not file.name.startswith(".")
+        ]
+        if not files:
+            raise ValueError(f"{path.name}: the folder holds no documents (files in one sub-folder per class).")
+        order = np.random.default_rng(0).permutation(len(files)) if self._labelled else np.arange(len(files))
+        self._files = [files[i] for i in order]
+        self.n_bytes = sum(file.stat().st_size for file in files)
+        self.feature_names = ["text"]
+
+    def layout(self) -> dict[str, Any]:
+        target, kind = ("folder", "t") if self._labelled else (None, None)
+        return {"columns": ["text"], "kinds": "t", "target": target, "target_kind": kind}
+
+    def parts(self, n_rows: int, start: Mark) -> Iterator[Part]:
+        if start.offset > len(self._files) or start.line != start.offset + 1:
+            raise foreign(self.path, start)
+        done = sum(map(os.path.getsize, self._files[: start.offset]))
+        for begin in range(start.offset, len(self._files), n_rows):
+            some = self._files[begin : begin + n_rows]
+            texts = [_read(file) for file in some]
+            done += sum(map(os.path.getsize, some))
+            offsets = np.concatenate([[0], np.cumsum([len(text) for text in texts])]).astype(np.int64)
+            column = Text(offsets, np.frombuffer(b"".join(texts), np.uint8))
+            X = Table(["text"], np.empty((len(some), 0)), {"text": column})
+            y = np.array([file.parent.name for file in some], dtype=object) if self._labelled else None
+            yield Part(X, y, begin + 1, Mark(begin + len(some), begin + len(some) + 1), done, 0)
+
+
+def _read(file: Path) -> bytes:
+    """UTF-8, whatever the file holds."""
+    with file.open("rb") as opened:
+        text = opened.read(_LONGEST_TEXT + 1)
+    if len(text) > _LONGEST_TEXT:
+        raise ValueError(f"{file.name}: the document is larger than {_LONGEST_TEXT >> 20} MB.")
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return text.decode("latin-1").encode()
+    return text

@@ -1,0 +1,103 @@
+"""Which files are meant, and what they hold."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from ._compression import SUFFIXES as COMPRESSED
+from ._compression import compression
+from ._documents import DocumentSource
+from ._format import PathLike
+from ._source import head
+
+Format = Literal["svmlight", "csv", "parquet", "arrow", "documents"]
+
+_SUFFIXES: dict[str, Format] = {
+    ".svm": "svmlight",
+    ".svmlight": "svmlight",
+    ".libsvm": "svmlight",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+}
+_TARGET_ALONE = re.compile(rb"\s*[-+0-9.eE]+\s*(#.*)?")  # a row without features
+_SVMLIGHT_LINE = re.compile(rb"\s*[-+0-9.eE]+(\s+(\d+|qid):\S+)+\s*(#.*)?")
+_INDEX_ZERO = re.compile(rb"^[^#\n]*[ \t]0+:", re.MULTILINE)
+
+
+def files_of(path: PathLike | Sequence[PathLike]) -> list[Path]:
+    """All files that are meant, in order; each must be there."""
+    if not isinstance(path, (str, os.PathLike)):
+        paths = [Path(file) for file in path]
+        if not paths:
+            raise ValueError("open_stream: the list of files is empty.")
+    elif isinstance(path, str) and glob.has_magic(path) and not os.path.exists(path):
+        paths = sorted(map(Path, glob.glob(path, recursive=True)), key=_naturally)
+        if not paths:
+            raise FileNotFoundError(f"No file matches {path!r}.")
+    else:
+        paths = [Path(path)]
+    for file in paths:
+        if not file.exists():
+            raise FileNotFoundError(f"{file}: no such file.")
+    return paths
+
+
+def _naturally(path: Path) -> tuple[list[tuple[int, str]], str]:
+    parts = re.split(r"(\d+)", str(path))
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts], str(path)
+
+
+def size_of(path: Path) -> int:
+    """Bytes on disk. What can be told to hold no rows at all is refused, long before it is its turn."""
+    if path.is_dir():
+        return DocumentSource(path).n_bytes
+    compression(path)
+    return path.stat().st_size
+
+
+def suffix_of(path: Path) -> str:
+    """The suffix that tells the format, below that of a compression."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    return next((suffix for suffix in reversed(suffixes) if suffix not in COMPRESSED), "")
+
+
+def format_of(path: Path) -> Format:
+    """By the suffix, or else by the first bytes."""
+    if path.is_dir():
+        return "documents"
+    known = _SUFFIXES.get(suffix_of(path))
+    if known is not None:
+        return known
+    compression(path)
+    with path.open("rb") as file:
+        start = file.read(6)
+    if start.startswith(b"PAR1"):
+        return "parquet"
+    if start == b"ARROW1":
+        return "arrow"
+    text = head(path, wanted=1)[0].removeprefix(b"\xef\xbb\xbf")
+    lines = (line for line in text.splitlines() if line.strip() and not line.startswith(b"#"))
+    telling = next((line for line in lines if not _TARGET_ALONE.fullmatch(line)), b"")
+    return "svmlight" if _SVMLIGHT_LINE.fullmatch(telling) else "csv"
+
+
+def counts_from_zero(path: Path) -> bool:
+    """Whether the first rows of a svmlight file have a feature 0."""
+    return _INDEX_ZERO.search(head(path)[0]) is not None
+
+
+def check_alike(path: Path, kind: Format, layout: dict[str, Any]) -> None:
+    """Refuses a file that cannot hold the same features as those read before."""
+    before = "svmlight" if "zero_based" in layout else "tables"
+    if (kind == "svmlight") != (before == "svmlight") or (kind == "documents" and layout.get("columns") != ["text"]):
+        raise ValueError(f"{path.name}: the format is {kind}, but it is to be read like others that are {before}.")

@@ -1,0 +1,163 @@
+"""One file as batches of rows, from any place in it. A stream is made of these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from numpy.typing import NDArray
+
+from ._compression import TextBytes, compression
+from ._format import Piece, TextFormat
+
+_BLOCK = 1 << 21  # bytes asked of the file at a time
+_LONGEST_LINE = 1 << 28
+
+
+class Mark(NamedTuple):
+    """A place between two rows: text has bytes (of the decompressed text) and lines, tables have rows."""
+
+    offset: int
+    line: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """Consecutive rows of one file."""
+
+    X: Any
+    y: NDArray[Any] | None
+    first_line: int
+    end: Mark
+    bytes_read: int  # of the file on disk
+    n_skipped: int  # malformed lines so far, from where reading began
+
+
+def foreign(path: Path, start: Mark) -> ValueError:
+    return ValueError(f"{path.name}: the position {tuple(start)} does not fit this file; it was taken in another one.")
+
+
+class Source(Protocol):
+    path: Path
+    n_bytes: int
+    feature_names: list[str] | None
+    begin: Mark
+
+    def parts(self, n_rows: int, start: Mark) -> Iterator[Part]:
+        """Parts of `n_rows` rows, the last one of what is left."""
+        ...
+
+    def layout(self) -> dict[str, Any]:
+        """What another file must share to be read alike."""
+        ...
+
+
+class TextSource:
+    """A file of lines: svmlight or CSV, plain or compressed."""
+
+    def __init__(self, path: Path, text_format: TextFormat, skip_malformed: bool, threaded: bool) -> None:
+        compression(path)  # refuses what cannot be read at once, not at the first batch
+        self.path = path
+        self.n_bytes = path.stat().st_size
+        self.feature_names = text_format.feature_names
+        self.begin = Mark(text_format.start, text_format.first_line)
+        self._format = text_format
+        self._skip_malformed = skip_malformed
+        self._threaded = threaded
+
+    def layout(self) -> dict[str, Any]:
+        make = getattr(self._format, "layout", dict)
+        found: dict[str, Any] = make()
+        return found
+
+    def parts(self, n_rows: int, start: Mark) -> Iterator[Part]:
+        offset, line = start
+        skipped = 0
+        with TextBytes(self.path, offset, threaded=self._threaded) as file:
+            window = _Window(file)
+            if start != self.begin:
+                window.fill()
+                if not self._begins_a_line(offset, file.before, window.is_over()):
+                    raise foreign(self.path, start)
+            while not window.is_over():
+                pieces: list[Piece] = []
+                first_line, wanted = line, n_rows
+                while wanted > 0 and not window.is_over():
+                    piece = self._parse(window, line, wanted)
+                    window.drop(piece.consumed)
+                    offset += piece.consumed
+                    line += piece.lines
+                    wanted -= piece.n_rows
+                    skipped += piece.skipped
+                    if piece.n_rows > 0:
+                        pieces.append(piece)
+                    if wanted > 0:
+                        self._fill(window, line)
+                X, y = self._format.join(pieces) if pieces else (None, None)
+                yield Part(X, y, first_line, Mark(offset, line), file.n_read(offset), skipped)
+
+    def _begins_a_line(self, offset: int, before: bytes, at_end: bool) -> bool:
+        return offset > self.begin.offset and (before == b"\n" or (before != b"" and at_end))
+
+    def _parse(self, window: _Window, first_line: int, max_rows: int) -> Piece:
+        try:
+            return self._format.parse(
+                window.text,
+                final=window.at_end,
+                first_line=first_line,
+                max_rows=max_rows,
+                skip_malformed=self._skip_malformed,
+            )
+        except ValueError as refusal:
+            raise ValueError(f"{self.path.name}, {refusal}") from None
+
+    def _fill(self, window: _Window, line: int) -> None:
+        if len(window.text) > _LONGEST_LINE:
+            limit = f"{_LONGEST_LINE >> 20} MB"
+            raise ValueError(f"{self.path.name}, line {line}: the line does not end within {limit}.")
+        window.fill()
+
+
+class _Window:
+    """The text under the parser: a part of the file in a buffer that is used again and again, and grows only if a
+    single line does not fit."""
+
+    def __init__(self, file: TextBytes) -> None:
+        self.at_end = False  # no more text will come
+        self._file = file
+        self._buffer = memoryview(bytearray(_BLOCK))
+        self._begin = self._end = 0
+
+    @property
+    def text(self) -> memoryview:
+        return self._buffer[self._begin : self._end]
+
+    def is_over(self) -> bool:
+        return self.at_end and self._begin == self._end
+
+    def drop(self, n_bytes: int) -> None:
+        self._begin += n_bytes
+
+    def fill(self) -> None:
+        rest = self.text
+        buffer = self._buffer if len(rest) < len(self._buffer) else memoryview(bytearray(2 * len(rest)))
+        buffer[: len(rest)] = rest
+        self._buffer, self._begin, self._end = buffer, 0, len(rest)
+        n_read = self._file.readinto(buffer[self._end :])
+        self._end += n_read
+        self.at_end = n_read == 0
+
+
+def head(path: Path, wanted: int = _BLOCK, longest: int = 1 << 26) -> tuple[bytes, bool]:
+    """The first bytes of a file's text with at least one whole line among them, and whether that is all of it."""
+    text = b""
+    with TextBytes(path, threaded=False) as file:
+        buffer = memoryview(bytearray(_BLOCK))
+        while len(text) < wanted or (b"\n" not in text and len(text) < longest):
+            n = file.readinto(buffer)
+            if n == 0:
+                return text, True
+            text += buffer[:n]
+    return text, False

@@ -1,0 +1,37 @@
+"""From a stream to a trained model: one batch after the other, with a checkpoint to go on from.
+
+=========================  ============================================================================================
+:func:`look`               what a stream holds, from its first rows: task, classes, width, order
+:func:`train`              learn from a stream; killed and resumed, it ends in the same model, bit for bit
+:func:`evaluate`           what a model says of a stream that it has not learned from
+:func:`read_all`           a stream, or an even sample of it, in memory
+:func:`merge_models`       one model from several that learned apart
+=========================  ============================================================================================
+"""
+
+from .._records import HeldOut, History
+from ._look import Facts, Look, look
+from ._merge import merge_models
+from ._model import alike, plain, said
+from ._progress import fingerprint
+from ._sample import Sampler, read_all
+from ._train import Interrupted, Run, evaluate, train
+
+__all__ = [
+    "Facts",
+    "HeldOut",
+    "History",
+    "Interrupted",
+    "Look",
+    "Run",
+    "Sampler",
+    "alike",
+    "evaluate",
+    "fingerprint",
+    "look",
+    "merge_models",
+    "plain",
+    "read_all",
+    "said",
+    "train",
+]

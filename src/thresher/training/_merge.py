@@ -1,0 +1,71 @@
+"""One model from several that learned apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from ._model import learner_of
+
+
+def merge_models(models: Sequence[Any], start: Any = None) -> Any:
+    """One model from those that learned apart, each from rows of its own.
+
+    Sums add up, precisions add up and weigh the means, other weights are averaged by the rows they come from. What the
+    models had in common at the `start` counts once. The result is not that of one pass over all rows, because each
+    learned from its own iterates.
+
+    Parameters
+    ----------
+    models : list of estimators
+        Of the same class, parameters and classes. Pipelines must share their transformations.
+    start : estimator, optional
+        The model that all of them began with; by default they began with nothing.
+
+    Returns
+    -------
+    estimator
+    """
+    everything = [*models, *([] if start is None else [start])]
+    if not models:
+        raise ValueError("merge_models: models must hold at least one model, got none.")
+    for other in everything[1:]:
+        _check_alike(everything[0], other)
+    learners = [learner_of(model) for model in models]
+    width = max(learner.n_features_in_ for learner in learners)
+    widest = next(i for i, learner in enumerate(learners) if learner.n_features_in_ == width)
+    merged = deepcopy(models[widest])
+    rule = learner_of(merged)._learner_now()
+    states = [learner.state_ for learner in learners]
+    begin = rule.new_state(width, states[0].n_outputs) if start is None else learner_of(start).state_
+    rows = [float(learner.n_samples_seen_ - begin.arrays["tally"][0, 0]) for learner in learners]
+    learner_of(merged).state_ = rule.merge(begin, states, rows)
+    learner_of(merged)._weights_cache = None
+    merged.record_ = {}
+    return merged
+
+
+def _check_alike(a: Any, b: Any) -> None:
+    steps_a, steps_b = (list(dict(model.steps).values()) if hasattr(model, "steps") else [model] for model in (a, b))
+    if [type(step) for step in steps_a] != [type(step) for step in steps_b]:
+        raise ValueError("merge_models: the models must be of the same class.")
+    for x, y in zip(steps_a, steps_b, strict=True):
+        if repr(x) != repr(y):
+            raise ValueError(f"merge_models: the parameters differ: {x!r} and {y!r}.")
+        for name in () if hasattr(x, "state_") else x._fitted:
+            if not _equal(getattr(x, name, None), getattr(y, name, None)):
+                raise ValueError(
+                    f"merge_models: the {type(x).__name__} of the models saw different data, so that their columns "
+                    "differ; train from one start, or without it."
+                )
+    if not np.array_equal(getattr(steps_a[-1], "classes_", ()), getattr(steps_b[-1], "classes_", ())):
+        raise ValueError("merge_models: the models must know the same classes.")
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
+    return bool(np.array_equal(a, b)) if isinstance(a, np.ndarray) else bool(a == b)

@@ -1,0 +1,55 @@
+"""What a run asks of a model, pipeline or not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_regressor
+from sklearn.utils.validation import check_is_fitted
+
+
+def learner_of(model: Any) -> Any:
+    return model[-1] if hasattr(model, "steps") else model
+
+
+def is_fitted(model: Any) -> bool:
+    return hasattr(learner_of(model), "state_")
+
+
+def said(model: Any, X: Any) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+    """Predictions and scores."""
+    if is_regressor(model) or not hasattr(model, "decision_function"):
+        return model.predict(X), None
+    transformed = model.transform(X) if hasattr(model, "steps") else X
+    learner = model[-1] if hasattr(model, "steps") else model
+    scores = learner.decision_function(transformed)
+    return learner._read_scores(scores), scores
+
+
+def counts(model: Any) -> tuple[int, int, float]:
+    """Rows, mistakes and loss so far."""
+    learner = learner_of(model)
+    check_is_fitted(learner)
+    rows = learner.n_samples_seen_
+    return rows, int(getattr(learner, "n_mistakes_", 0)), float(learner.progressive_loss_ * rows)
+
+
+def n_used(model: Any) -> int:
+    return len(learner_of(model).support_)
+
+
+def plain(label: Any) -> Any:
+    """A label as people write it: 1 rather than 1.0."""
+    if isinstance(label, np.generic):
+        label = label.item()
+    return int(label) if isinstance(label, float) and label.is_integer() else label
+
+
+def alike(y: NDArray[Any], model: Any) -> NDArray[Any]:
+    """Targets in the type of the model's classes, so that 1.0 and 1 are equal labels."""
+    classes = getattr(model, "classes_", None)
+    if classes is not None and classes.dtype.kind in "iu" and y.dtype.kind == "f" and (y == np.round(y)).all():
+        return y.astype(classes.dtype)
+    return y

@@ -1,0 +1,197 @@
+"""From a stream to a trained model, batch by batch."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scipy import sparse
+from sklearn.base import is_classifier
+
+from .._records import Collector, HeldOut, History
+from ..persistence import load_model
+from ..streams import Batch, Stream
+from ._look import MOST_CLASSES, Facts, look
+from ._model import alike, is_fitted, said
+from ._progress import Progress, fingerprint
+from ._sample import Sampler
+
+
+@dataclass
+class Run:
+    """What :func:`train` returns.
+
+    Attributes
+    ----------
+    model : estimator or StreamingPipeline
+        The trained model; ``model.record_`` tells what it was trained on, and is saved with it.
+    history : History
+        Progressive measures along the stream.
+    facts : Facts
+        Rows, features, values and classes of the training data.
+    held_out : HeldOut or None
+        Predictions of each row before it was learned, if they were asked for.
+    sample : (X, y) or None
+        Some rows as the model takes them.
+    n_skipped : int
+        Malformed lines passed over.
+    """
+
+    model: Any
+    history: History
+    facts: Facts
+    held_out: HeldOut | None
+    sample: tuple[Any, Any] | None
+    n_skipped: int
+
+
+class Interrupted(KeyboardInterrupt):
+    """Training was asked to stop, and did so between two batches; the checkpoint is written."""
+
+
+def train(
+    model: Any,
+    stream: Stream,
+    *,
+    classes: Any = None,
+    checkpoint: str | Path | None = None,
+    checkpoint_seconds: float = 30.0,
+    resume: bool = False,
+    predict_first: bool = False,
+    record: dict[str, Any] | None = None,
+    on_batch: Callable[[History, Stream], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Run:
+    """Learn from all batches of a stream.
+
+    A checkpoint is a model file with the place in the stream, replaced as a whole every `checkpoint_seconds`. A run
+    that was killed at any moment and is started again with ``resume=True`` (same files, same parameters) ends in the
+    bit-identical model of a run that was never stopped.
+
+    Parameters
+    ----------
+    model : estimator or StreamingPipeline
+        With ``partial_fit``. It is changed, unless a checkpoint takes its place; use the one that is returned.
+    stream : Stream
+        From :func:`thresher.streams.open_stream`.
+    classes : array-like, optional
+        All classes, for a classifier. By default a look through the files finds them.
+    checkpoint : path-like, optional
+        Where to keep the checkpoint. It is removed at the end.
+    checkpoint_seconds : float
+        Time between two checkpoints.
+    resume : bool
+        Go on from the checkpoint, if there is one.
+    predict_first : bool
+        Keep what the model says of every row before it learns from it, for a report.
+    record : dict, optional
+        Plain values to keep in ``model.record_``.
+    on_batch : callable, optional
+        Called with the history and the stream after each batch, for progress.
+    should_stop : callable, optional
+        Asked after each batch; if it says True, the checkpoint is written and :class:`Interrupted` raised.
+
+    Returns
+    -------
+    Run
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from thresher.online import AROWClassifier
+    >>> from thresher.streams import open_stream
+    >>> from thresher.training import train
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "data.svm")
+    ...     _ = path.write_text("1 1:1\\n-1 2:1\\n" * 50)
+    ...     run = train(AROWClassifier(), open_stream(path, batch_size=10))
+    >>> run.facts.n_rows, run.model.n_mistakes_
+    (100, 2)
+    """
+    if classes is None and is_classifier(model):
+        seen = look(stream)
+        classes = seen.labels
+        if classes is None:
+            raise ValueError(
+                f"{stream.path.name}: more than {MOST_CLASSES} distinct targets; this is no classification."
+            )
+        if len(classes) < 2:
+            raise ValueError(f"{stream.path.name}: all rows have the same class, {classes[0]!r}; two are needed.")
+    state = Progress(dict(record or {}), fingerprint(model, stream, classes))
+    path = None if checkpoint is None else Path(checkpoint)
+    if resume and path is not None and path.exists():
+        model = state.take_up(load_model(path), stream, path.name)
+    before = Collector("every row, predicted before it was learned") if predict_first else None
+    sampler = Sampler()
+    last_saved = time.monotonic()
+    for batch in stream.batches(state.position):
+        if batch.y is None:
+            raise ValueError(f"{batch.path.name}: training needs a target column.")
+        if before is not None and batch.position.n_pass == 0 and is_fitted(model):
+            before.add(batch.y, *said(model, batch.X))
+        _learn(model, batch, classes)
+        state.note(model, batch)
+        if batch.position.n_pass == 0:
+            sampler.add(batch)
+        if on_batch is not None:
+            on_batch(state.history, stream)
+        stop = should_stop is not None and should_stop()
+        if path is not None and (stop or time.monotonic() - last_saved >= checkpoint_seconds):
+            state.save(model, path)
+            last_saved = time.monotonic()
+        if stop:
+            raise Interrupted
+    if not is_fitted(model):
+        raise ValueError(f"{stream.path.name}: the file has no rows.")
+    state.close(model)
+    model.record_ = state.record | {
+        "fingerprint": state.fingerprint,
+        "data": vars(state.facts),
+        "history": state.history.to_dict(),
+    }
+    held_out = None if before is None else before.held_out()
+    return Run(model, state.history, state.facts, held_out, sampler.rows(), stream.n_skipped)
+
+
+def _learn(model: Any, batch: Batch, classes: Any) -> None:
+    options: dict[str, Any] = {"classes": classes} if is_classifier(model) else {}
+    if sparse.issparse(batch.X) and not hasattr(model, "steps"):
+        options["grow"] = True
+    try:
+        model.partial_fit(batch.X, batch.y, **options)
+    except ValueError as refusal:
+        lines = f"{batch.path.name}, in the rows from line {batch.first_line} on"
+        raise ValueError(f"{lines}: {refusal}") from None
+
+
+def evaluate(
+    model: Any, stream: Stream, on_batch: Callable[[Stream], None] | None = None
+) -> tuple[HeldOut, tuple[Any, Any]]:
+    """What a model says of rows with known targets, and a sample of the rows.
+
+    Parameters
+    ----------
+    model : estimator or StreamingPipeline
+    stream : Stream
+    on_batch : callable, optional
+        Called with the stream after each batch.
+
+    Returns
+    -------
+    HeldOut, (X, y)
+    """
+    collector, sampler = Collector(", ".join(path.name for path in stream.paths[:3])), Sampler()
+    for batch in stream.batches():
+        if batch.y is None:
+            raise ValueError(f"{batch.path.name}: measuring needs a target column.")
+        collector.add(alike(batch.y, model), *said(model, batch.X))
+        sampler.add(batch)
+        if on_batch is not None:
+            on_batch(stream)
+    held_out, sample = collector.held_out(), sampler.rows()
+    if held_out is None or sample is None:
+        raise ValueError(f"{stream.path.name}: the file has no rows.")
+    return held_out, sample

@@ -1,0 +1,43 @@
+"""Finding good parameters: few evaluations, the same result for the same seed.
+
+==========================================  ========================================================================
+:class:`CoupledAnnealingSearchCV`           an estimator, tuned by cross-validation
+:func:`coupled_annealing`                   any function, by annealing and a simplex
+:func:`directed_search`                     any function, by looking both ways along every coordinate
+:func:`nelder_mead`, :func:`random_search`  any function, by the simplex alone, or at random
+:class:`SearchResult`                       what these four return
+:class:`Log`, :class:`Linear`,              where to look for a parameter
+:class:`Whole`, :class:`Choice`
+:func:`search_space`                        where an estimator says to look
+:func:`criterion`, ``CRITERIA``             what to maximise, by name
+:func:`sparsity_scorer`                     the same, less a charge for weights in use
+==========================================  ========================================================================
+"""
+
+from .._spaces import Choice, Linear, Log, Range, Whole, search_space
+from ._annealing import coupled_annealing
+from ._criteria import CRITERIA, criterion
+from ._directed import directed_search
+from ._random import random_search
+from ._search_cv import CoupledAnnealingSearchCV
+from ._simplex import nelder_mead
+from ._sparsity import sparsity_scorer
+from ._trials import SearchResult
+
+__all__ = [
+    "CRITERIA",
+    "Choice",
+    "CoupledAnnealingSearchCV",
+    "Linear",
+    "Log",
+    "Range",
+    "SearchResult",
+    "Whole",
+    "coupled_annealing",
+    "criterion",
+    "directed_search",
+    "nelder_mead",
+    "random_search",
+    "search_space",
+    "sparsity_scorer",
+]

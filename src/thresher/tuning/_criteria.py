@@ -1,0 +1,165 @@
+"""What a search maximises: the criteria of the ancestor as scikit-learn scorers, greater is better."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    balanced_accuracy_score,
+    f1_score,
+    mean_squared_error,
+    roc_auc_score,
+    silhouette_score,
+)
+
+_MOST_ROWS_FOR_SILHOUETTE = 2000
+
+
+class Criterion:
+    """A scorer ``(estimator, X, y) -> float`` of :func:`criterion`, with its task and what it is, in words."""
+
+    def __init__(self, name: str, task: str, about: str, measure: Callable[..., float]) -> None:
+        self.name = name
+        self.task = task
+        self.about = about
+        self._measure = measure
+        self._weighs = task != "clustering"
+
+    def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        if sample_weight is None or not self._weighs:
+            return float(self._measure(estimator, X, y))
+        return float(self._measure(estimator, X, y, sample_weight=sample_weight))
+
+    def _accept_sample_weight(self) -> bool:  # scikit-learn asks before it passes any
+        return self._weighs
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Criterion) and other.name == self.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return f"criterion({self.name!r})"
+
+    def __reduce__(self) -> Any:  # by name: functions need not travel
+        return criterion, (self.name,)
+
+
+def criterion(name: str) -> Criterion:
+    """A scorer by name, for :class:`CoupledAnnealingSearchCV` or anything of scikit-learn that takes ``scoring``.
+
+    Parameters
+    ----------
+    name : str
+        ==========================  ============================================================================
+        ``"error"``                 minus the share of wrong labels
+        ``"balanced_error"``        minus the mean over classes of that share; for rare classes
+        ``"f1"``                    F1 of the second of two classes; the mean over classes when there are more
+        ``"roc_auc"``               area under the ROC curve, of each class against the rest when there are more
+        ``"average_precision"``     area under the precision-recall curve, likewise
+        ``"mse"``                   minus the mean squared error
+        ``"silhouette"``            mean silhouette of predicted clusters, -1 when there is only one; ``y`` is not
+                                    looked at, and of more than 2,000 rows only so many, evenly spaced
+        ==========================  ============================================================================
+
+        Areas are made of ``decision_function`` where there is one, else of ``predict_proba``; labels may be text.
+
+    Returns
+    -------
+    scorer : callable ``(estimator, X, y) -> float``, greater is better
+
+    Examples
+    --------
+    >>> from thresher.online import AROWClassifier
+    >>> from thresher.tuning import criterion
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [0.1, 0.9], [0.9, 0.2]], ["ham", "spam", "ham", "spam"]
+    >>> model = AROWClassifier(random_state=0).fit(X, y)
+    >>> criterion("error")(model, X, y), criterion("roc_auc")(model, X, y)
+    (0.0, 1.0)
+    """
+    if not isinstance(name, str) or name not in CRITERIA:
+        raise ValueError(f"criterion: name must be one of {', '.join(map(repr, CRITERIA))}, got {name!r}.")
+    return CRITERIA[name]
+
+
+def _error(estimator: Any, X: Any, y: Any, **weight: Any) -> float:
+    return float(accuracy_score(y, estimator.predict(X), **weight) - 1)
+
+
+def _balanced_error(estimator: Any, X: Any, y: Any, **weight: Any) -> float:
+    return float(balanced_accuracy_score(y, estimator.predict(X), **weight) - 1)
+
+
+def _mse(estimator: Any, X: Any, y: Any, **weight: Any) -> float:
+    return -float(mean_squared_error(y, estimator.predict(X), **weight))
+
+
+def _f1(estimator: Any, X: Any, y: Any, **weight: Any) -> float:
+    classes = _classes(estimator, y)
+    which = {"pos_label": classes[1]} if len(classes) == 2 else {"average": "macro"}
+    return float(f1_score(y, estimator.predict(X), zero_division=0.0, **which, **weight))
+
+
+def _roc_auc(estimator: Any, X: Any, y: Any, **weight: Any) -> float:
+    return _against_the_rest(roc_auc_score, estimator, X, y, **weight)
+
+
+def _average_precision(estimator: Any, X: Any, y: Any, **weight: Any) -> float:
+    return _against_the_rest(average_precision_score, estimator, X, y, **weight)
+
+
+def _against_the_rest(measure: Callable[..., float], estimator: Any, X: Any, y: Any, **weight: Any) -> float:
+    """The measure of the second of two classes, or the mean over classes, each against the rest.
+
+    Classes that the rows do not tell apart from the rest, because all or none belong to them, do not count.
+    """
+    classes = _classes(estimator, y)
+    y = np.asarray(y)
+    scores = np.asarray(estimator.decision_function(X) if hasattr(estimator, "decision_function") else None)
+    if scores.ndim == 0:
+        scores = np.asarray(estimator.predict_proba(X))
+    if len(classes) == 2:
+        classes, scores = classes[1:], scores[:, None] if scores.ndim == 1 else scores[:, 1:]
+    areas = [
+        measure(y == label, column, **weight)
+        for label, column in zip(classes, scores.T, strict=True)
+        if 0 < np.count_nonzero(y == label) < len(y)
+    ]
+    return float(np.mean(areas)) if areas else math.nan
+
+
+def _silhouette(estimator: Any, X: Any, y: Any = None) -> float:
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    if n_rows > _MOST_ROWS_FOR_SILHOUETTE:
+        some = np.linspace(0, n_rows - 1, _MOST_ROWS_FOR_SILHOUETTE).astype(np.intp)
+        X = X.iloc[some] if hasattr(X, "iloc") else X[some]
+    clusters = np.asarray(estimator.predict(X))
+    if not 1 < len(np.unique(clusters)) < len(clusters):
+        return -1.0
+    return float(silhouette_score(X, clusters))
+
+
+def _classes(estimator: Any, y: Any) -> Any:
+    return np.asarray(estimator.classes_) if hasattr(estimator, "classes_") else np.unique(y)
+
+
+_OF_CLASSES = "classification"
+CRITERIA: dict[str, Criterion] = {
+    c.name: c
+    for c in (
+        Criterion("error", _OF_CLASSES, "the share of wrong labels", _error),
+        Criterion("balanced_error", _OF_CLASSES, "the share of wrong labels, every class alike", _balanced_error),
+        Criterion("f1", _OF_CLASSES, "precision and recall of the second class, or of all when there are more", _f1),
+        Criterion("roc_auc", _OF_CLASSES, "how well scores rank the classes: area under the ROC curve", _roc_auc),
+        Criterion("average_precision", _OF_CLASSES, "the same for rare classes: precision-recall", _average_precision),
+        Criterion("mse", "regression", "the mean squared error", _mse),
+        Criterion("silhouette", "clustering", "how compact and apart the clusters are", _silhouette),
+    )
+}

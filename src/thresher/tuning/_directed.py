@@ -1,0 +1,105 @@
+"""Directed search: look along every coordinate, go where it is better, look closer when it is nowhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ._simplex import PART_OF_A_RANGE, TOL
+from ._trials import Array, Params, SearchResult, Steps, Trials, check_arguments, try_out
+
+STEP = 0.25  # first distance, in widths of the box
+
+
+def poll(start: Array, step: float = STEP, tol: float = TOL) -> Steps:
+    """Evaluate ``x +- step e_i`` for all i; move to the best if it is better than x, halve the step otherwise.
+
+    Ends when the step is below ``tol``.
+    """
+    x = start
+    (energy,) = yield x[None]
+    directions = np.vstack([np.eye(len(x)), -np.eye(len(x))])
+    while step >= tol:
+        points = np.clip(x + step * directions, 0.0, 1.0)
+        energies = yield points
+        best = int(energies.argmin())
+        if energies[best] < energy:
+            x, energy = points[best], energies[best]
+        else:
+            step /= 2
+
+
+def directed(start: Mapping[str, Any] | None, step: float = STEP, tol: float = TOL) -> Callable[[Trials], None]:
+    """The search that :func:`directed_search` makes."""
+
+    def search(trials: Trials) -> None:
+        trials.follow("directed", poll(trials.middle() if start is None else trials.place(start), step, tol))
+
+    return search
+
+
+def directed_search(
+    objective: Callable[[Params], float],
+    space: Mapping[str, Any],
+    *,
+    start: Mapping[str, Any] | None = None,
+    step: float = STEP,
+    tol: float = TOL,
+    n_evaluations: int = 100,
+    max_seconds: float | None = None,
+    n_jobs: int | None = None,
+    error_score: Any = math.nan,
+) -> SearchResult:
+    """Maximise a function by looking both ways along every coordinate, closer and closer.
+
+    Nothing is random. It is hard to beat where there is one hill, and stays on the first one where there are several:
+    :func:`coupled_annealing` looks at more of them.
+
+    Parameters
+    ----------
+    objective : callable
+        Called with a dict of parameters, returns the score, which is maximised. It should return the same for the same
+        parameters.
+    space : dict of str to Log, Linear, Whole, Choice or list
+        Where to look.
+    start : dict, optional
+        First point; the middle of the space unless given.
+    step : float, default=0.25
+        How far to look at first, as a part of each range. Halved whenever nothing better is found.
+    tol : float, default=0.005
+        Stop when the step is below this part of each range.
+    n_evaluations : int, default=100
+        Budget. Points that come again are not evaluated again and not counted.
+    max_seconds : float, optional
+        No new step is begun after so many seconds.
+    n_jobs : int, optional
+        Processes for the points of a step, two per parameter.
+    error_score : float or "raise", default=nan
+        The score where the objective raises an exception. A score that is not finite counts as the worst.
+
+    Returns
+    -------
+    SearchResult
+
+    Examples
+    --------
+    >>> from thresher.tuning import Whole, directed_search
+    >>> found = directed_search(lambda p: -abs(p["depth"] - 7), {"depth": Whole(1, 50)})
+    >>> found.params, found.stopped
+    ({'depth': 7}, 'converged')
+    """
+    check_arguments("directed_search", step=(step, PART_OF_A_RANGE), tol=(tol, PART_OF_A_RANGE))
+    return try_out(
+        "directed_search",
+        objective,
+        space,
+        directed(start, step, tol),
+        start=start,
+        n_evaluations=n_evaluations,
+        max_seconds=max_seconds,
+        n_jobs=n_jobs,
+        error_score=error_score,
+    )

@@ -1,0 +1,142 @@
+"""A search in a file: one JSON line for each evaluation, so that one that was killed goes on where it stood.
+
+The first line says which search the file belongs to. A line that was cut short by a kill is dropped.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+
+FORMAT = 1
+_SAID = {
+    "estimator": "estimator",
+    "params": "estimator's parameters",
+    "space": "space",
+    "scoring": "scoring",
+    "random_state": "random_state",
+    "folds": "folds",
+    "data": "data",
+    "error_score": "error_score",
+    "return_train_score": "return_train_score",
+}
+
+
+class HistoryFile:
+    """Evaluations of a search that were written down, by their parameters, and room for more."""
+
+    def __init__(self, path: str | os.PathLike[str], header: dict[str, Any], n_folds: int) -> None:
+        self._path = Path(path)
+        self._n_folds = n_folds
+        self._header = {"thresher": "search history", "format": FORMAT, **header}
+        self.known: dict[str, dict[str, Any]] = {}
+        if self._path.is_dir() or not self._path.absolute().parent.is_dir():
+            raise ValueError(f"{self._where}: must be a file in a folder that exists, got {os.fspath(path)!r}.")
+        lines, whole = self._whole_lines()
+        if lines:
+            self._check_header(lines[0])
+            self._read(lines[1:])
+        if self._path.exists():
+            os.truncate(self._path, whole)
+        if not lines:
+            self._append([self._header])
+
+    @property
+    def _where(self) -> str:
+        return f"CoupledAnnealingSearchCV: history {self._path.name}"
+
+    def add(self, records: list[dict[str, Any]]) -> None:
+        """Write evaluations down; when this returns, they are on the disk."""
+        self._append(records)
+        self.known |= {key_of(r["params"]): r for r in records}
+
+    def _append(self, records: list[dict[str, Any]]) -> None:
+        with open(self._path, "ab") as file:
+            file.write(b"".join(json.dumps(plain(r)).encode() + b"\n" for r in records))
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _whole_lines(self) -> tuple[list[bytes], int]:
+        """The lines that were finished, and where the last one ends."""
+        content = self._path.read_bytes() if self._path.exists() else b""
+        whole = content.rfind(b"\n") + 1
+        return content[:whole].splitlines(), whole
+
+    def _check_header(self, line: bytes) -> None:
+        try:
+            found = json.loads(line)
+            ours = found["thresher"] == self._header["thresher"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            ours = False
+        if not ours:
+            raise ValueError(f"{self._where}: not a history of a search; name another file.")
+        if found.get("format") != FORMAT:
+            raise ValueError(f"{self._where}: format {found.get('format')!r} is not known here, only {FORMAT}.")
+        expected = json.loads(json.dumps(plain(self._header)))
+        others = [said for name, said in _SAID.items() if found.get(name) != expected[name]]
+        if others:
+            raise ValueError(
+                f"{self._where}: it was written with another {_listed(others)}; use the same, or name another file."
+            )
+
+    def _read(self, lines: list[bytes]) -> None:
+        for number, line in enumerate(lines, start=2):
+            try:
+                record = json.loads(line)
+                record["score"] = unplain(record["score"])
+                record["folds"] = [_fold(fold) for fold in record["folds"]]
+                for name in ("n_used", "seconds"):
+                    record[name] = None if record[name] is None else float(record[name])
+                if len(record["folds"]) != self._n_folds or not isinstance(record["error"], str | None):
+                    raise ValueError
+                self.known[key_of(record["params"])] = record
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                raise ValueError(f"{self._where}: line {number} is not an evaluation; delete it.") from None
+
+
+def _fold(fold: dict[str, Any]) -> dict[str, Any]:
+    """What scikit-learn keeps of one fit, from JSON."""
+    numbers = {k: unplain(v) for k, v in fold.items() if k != "fit_error"}
+    if not {"test_scores", "fit_time", "score_time"} <= numbers.keys():
+        raise ValueError
+    return {"fit_error": fold["fit_error"], **numbers}
+
+
+def key_of(params: dict[str, Any]) -> str:
+    """Parameters as text that is the same for the same parameters, read or about to be written."""
+    return json.dumps(plain(params), sort_keys=True)
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can say it: numbers and text as they are, other objects by a name that does not change."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else str(float(value))
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, (np.ndarray, np.random.RandomState, np.random.Generator)):
+        return f"{type(value).__name__} {joblib.hash(value)}"
+    if hasattr(value, "__qualname__"):
+        return f"{value.__module__}.{value.__qualname__}"
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
+
+
+def unplain(value: Any) -> Any:
+    """Numbers back from what :func:`plain` made of them."""
+    return {k: unplain(v) for k, v in value.items()} if isinstance(value, dict) else float(value)
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,0 +1,278 @@
+"""Hyper-parameter search by cross-validation, with scikit-learn's face."""
+
+from __future__ import annotations
+
+import copy
+import os
+import warnings
+from collections.abc import Callable
+from typing import Any, Self
+
+import joblib
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.exceptions import FitFailedWarning
+from sklearn.model_selection import check_cv
+from sklearn.model_selection._search import BaseSearchCV
+
+from .._order import generator
+from .._params import Rule, boolean, check_params, none, one_of, seed
+from .._spaces import Range, as_space, search_space
+from ._annealing import N_STARTS, annealing_then_simplex
+from ._candidates import Candidates
+from ._directed import directed
+from ._folds import FixedFolds, with_seed
+from ._history import HistoryFile, plain
+from ._progress import bar
+from ._random import randomly
+from ._sparsity import counting
+from ._trials import MAX_SECONDS, N_EVALUATIONS, Params, Trials
+
+_PATH = Rule("a path", lambda v: isinstance(v, (str, os.PathLike)))
+
+
+class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
+    """Find good parameters by cross-validation: coupled simulated annealing, then a simplex.
+
+    Used like scikit-learn's ``RandomizedSearchCV``, with any estimator, scoring and splitter. It needs fewer
+    evaluations than random search to come as far, because it learns from the ones it made; see
+    :func:`coupled_annealing` for how. Estimators of this library say themselves which parameters to look at and where.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Its present parameters are the first candidate, as far as they lie in the space, so that tuning cannot make the
+        score worse.
+    space : dict of str to Log, Linear, Whole, Choice or list, optional
+        Where to look, by the name of the parameter; ``step__parameter`` inside a pipeline. SciPy's ``uniform``,
+        ``loguniform`` and ``randint`` are understood, too. Without it, what :func:`search_space` finds.
+    search : {"annealing", "directed", "random"}, default="annealing"
+        How to look: see :func:`coupled_annealing`, :func:`directed_search`, :func:`random_search`.
+    n_evaluations : int, default=100
+        Budget of candidates, each of which is fitted once per fold. Directed search stops earlier when its steps
+        become too small to matter.
+    max_seconds : float, optional
+        No new step is begun after so many seconds.
+    n_starts : int, default=5
+        States that anneal together, and candidates of a step.
+    simplex : bool, default=True
+        Whether annealing is followed by a simplex.
+    scoring : str, callable, list, tuple, dict or None, default=None
+        As in scikit-learn; :func:`criterion` and :func:`sparsity_scorer` make more. With several scores the search
+        follows the one that ``refit`` names, or the first.
+    cv : int, splitter, iterable or None, default=None
+        As in scikit-learn. The folds are made once: all candidates meet the same.
+    n_jobs : int, optional
+        Processes, over the candidates of a step and their folds. The result does not depend on it.
+    refit : bool, str or callable, default=True
+        As in scikit-learn.
+    random_state : int, RandomState, Generator or None, default=0
+        Seed of the search, and of whatever has ``random_state=None``: parts of the estimator get one number for all
+        candidates and the refit, so that candidates differ by their parameters and not by luck; so does a splitter.
+    error_score : float or "raise", default=nan
+        The score of a fold whose fit fails. A candidate whose score is not finite counts as the worst, and its error is
+        in ``history_``. When all candidates of the first step fail, so does the search.
+    progress : bool, default=False
+        Show a bar with the best score so far, where standard error is a terminal.
+    history : path, optional
+        A file of JSON lines to which every candidate is added as soon as it is evaluated. If the file is there and
+        belongs to the same search (estimator, space, scoring, seed, folds and data), what it holds is not computed
+        again: a search that was killed goes on, and one with a larger budget continues. One candidate is evaluated
+        again as a check. Needs an integer ``random_state``.
+    return_train_score : bool, default=False
+        As in scikit-learn.
+
+    Attributes
+    ----------
+    best_estimator_, best_params_, best_score_, best_index_, cv_results_, scorer_, n_splits_, refit_time_, multimetric_
+        As in scikit-learn. ``cv_results_`` lists the candidates in the order of their evaluation.
+    history_ : list of dict
+        For each candidate: ``evaluation`` (counted from 0), ``stage`` (``"annealing"``, ``"simplex"``, ``"directed"``
+        or ``"random"``), ``params``, ``score``, ``n_used`` (weights other than 0, mean over folds; None for models
+        without), ``seconds`` (of all its folds) and ``error`` (None, or why it failed).
+    stopped_ : {"evaluations", "seconds", "converged", "exhausted"}
+        What ended the search.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from thresher.dual_averaging import L1RDAClassifier
+    >>> from thresher.tuning import CoupledAnnealingSearchCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), L1RDAClassifier())
+    >>> search = CoupledAnnealingSearchCV(model, n_evaluations=20).fit(X, y)
+    >>> sorted(search.best_params_)
+    ['l1rdaclassifier__alpha', 'l1rdaclassifier__eta0']
+    >>> round(float(search.best_score_), 2), search.stopped_
+    (0.98, 'evaluations')
+    """
+
+    _rules = {
+        "search": one_of("annealing", "directed", "random"),
+        "n_evaluations": N_EVALUATIONS,
+        "max_seconds": MAX_SECONDS,
+        "n_starts": N_STARTS,
+        "simplex": boolean,
+        "random_state": seed,
+        "progress": boolean,
+        "history": _PATH | none,
+    }
+    verbose = 0  # what scikit-learn's own searches take, and this one does not
+    pre_dispatch = "2*n_jobs"
+
+    def __init__(
+        self,
+        estimator: Any,
+        space: Any = None,
+        *,
+        search: str = "annealing",
+        n_evaluations: int = 100,
+        max_seconds: float | None = None,
+        n_starts: int = 5,
+        simplex: bool = True,
+        scoring: Any = None,
+        cv: Any = None,
+        n_jobs: int | None = None,
+        refit: Any = True,
+        random_state: Any = 0,
+        error_score: Any = np.nan,
+        progress: bool = False,
+        history: Any = None,
+        return_train_score: bool = False,
+    ) -> None:
+        self.estimator = estimator
+        self.space = space
+        self.search = search
+        self.n_evaluations = n_evaluations
+        self.max_seconds = max_seconds
+        self.n_starts = n_starts
+        self.simplex = simplex
+        self.scoring = scoring
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.refit = refit
+        self.random_state = random_state
+        self.error_score = error_score
+        self.progress = progress
+        self.history = history
+        self.return_train_score = return_train_score
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+        """Search, then fit the best candidate to all rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+        **params : dict
+            ``groups`` for the splitter, ``sample_weight`` and others for the estimator, as in scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        check_params(self, self._rules)
+        if self.history is not None and not isinstance(self.random_state, (int, np.integer)):
+            raise ValueError(
+                f"{type(self).__name__}: random_state must be an integer when there is a history to resume from, "
+                f"got {self.random_state!r}."
+            )
+        run = copy.copy(self)  # works in this one's place, so that nothing is half-changed if it fails
+        run._replace_fitted({})
+        run._ranges = self._checked_space()
+        run._rng = generator(self.random_state)
+        number = int(run._rng.integers(2**31))
+        run.estimator = with_seed(self.estimator, number)
+        run.cv = FixedFolds(check_cv(self.cv, y, classifier=is_classifier(self.estimator)), number)
+        run._data = None if self.history is None else joblib.hash((X, y, params), coerce_mmap=True)
+        super(CoupledAnnealingSearchCV, run).fit(X, y, **params)
+        self._replace_fitted(run.__dict__)
+        self.scorer_: Any = getattr(run.scorer_, "scorer", run.scorer_)  # without the counting
+        return self
+
+    def _checked_space(self) -> dict[str, Range]:
+        who = type(self).__name__
+        space = search_space(self.estimator) if self.space is None else as_space(self.space, who)
+        if not space:
+            raise ValueError(f"{who}: space must be given for {type(self.estimator).__name__}, which declares none.")
+        known = self.estimator.get_params(deep=True)
+        for name in space:
+            if name not in known:
+                raise ValueError(f"{who}: space must name parameters of {type(self.estimator).__name__}, got {name!r}.")
+        return space
+
+    def _replace_fitted(self, attributes: dict[str, Any]) -> None:
+        """What is fitted among these attributes, instead of what was fitted before."""
+        kept = {name: value for name, value in self.__dict__.items() if not _is_fitted(name)}
+        fitted = {name: value for name, value in attributes.items() if _is_fitted(name)}
+        self.__dict__.clear()
+        self.__dict__.update(kept | fitted)
+
+    # --- what BaseSearchCV asks of a search ---------------------------------------------------------------------------
+
+    def _run_search(self, evaluate_candidates: Callable[[list[Params]], Any]) -> None:
+        self._raw: list[dict[str, Any]] = []
+        self._results: dict[str, Any] = {}
+
+        def fit_and_score(batch: list[Params]) -> list[dict[str, Any]]:
+            evaluate_candidates(batch)
+            return self._raw[-len(batch) * self.n_splits_ :]
+
+        file = None if self.history is None else HistoryFile(self.history, self._identity(), self.n_splits_)
+        candidates = Candidates(fit_and_score, file, guide=self.refit, error_score=self.error_score)
+        with bar(self.progress, self.n_evaluations) as watch:
+            trials = Trials(self._ranges, candidates.evaluate, self.n_evaluations, self.max_seconds, watch)
+            self.stopped_ = trials.run(self._search_method())
+        candidates.finish()
+        self.history_ = trials.history
+        self._say_what_failed()
+        self._results |= super()._format_results(candidates.params, self.n_splits_, candidates.folds)
+
+    def _search_method(self) -> Callable[[Trials], None]:
+        start = {name: value for name, value in self.estimator.get_params(deep=True).items() if name in self._ranges}
+        if self.search == "directed":
+            return directed(start)
+        if self.search == "random":
+            return randomly(start, self._rng)
+        return annealing_then_simplex(start, self.n_starts, self.simplex, self._rng)
+
+    def _format_results(self, candidate_params: Any, n_splits: int, out: Any, more_results: Any = None) -> Any:
+        """Kept back until the search is over: candidates from a history file have their place among the others."""
+        self._raw = out
+        return self._results
+
+    def _get_scorers(self) -> Any:
+        scorers, refit_metric = super()._get_scorers()
+        return (counting(scorers), refit_metric) if hasattr(self, "_ranges") else (scorers, refit_metric)
+
+    def _identity(self) -> dict[str, Any]:
+        """What must be the same for evaluations to be worth the same."""
+        params = self.estimator.get_params(deep=True)
+        return {
+            "estimator": plain(type(self.estimator)),
+            "params": {n: plain(type(v) if hasattr(v, "get_params") else v) for n, v in sorted(params.items())},
+            "space": {name: repr(given) for name, given in self._ranges.items()},
+            "scoring": plain(self.scoring),
+            "random_state": plain(self.random_state),
+            "folds": joblib.hash(self.cv.folds),
+            "data": self._data,
+            "error_score": plain(self.error_score),
+            "return_train_score": self.return_train_score,
+        }
+
+    def _say_what_failed(self) -> None:
+        failed = [trial for trial in self.history_ if trial["error"] is not None]
+        if failed:
+            warnings.warn(
+                f"{type(self).__name__}: {len(failed)} of {len(self.history_)} candidates failed, the first one "
+                f"({failed[0]['params']}) with: {failed[0]['error']}",
+                FitFailedWarning,
+                stacklevel=4,
+            )
+
+
+def _is_fitted(name: str) -> bool:
+    return name.endswith("_") and not name.startswith("_")

@@ -1,0 +1,127 @@
+"""Nelder and Mead's simplex, inside a box."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from .._params import Rule
+from ._trials import Array, Params, SearchResult, Steps, Trials, check_arguments, try_out
+
+SIZE = 0.25  # of the first simplex, in widths of the box
+TOL = 0.005  # below this size of the simplex it has nothing more to say
+
+PART_OF_A_RANGE = Rule(
+    "a number above 0 and up to 1", lambda v: isinstance(v, (int, float)) and not isinstance(v, bool) and 0 < v <= 1
+)
+
+
+def simplex(start: Array, size: float = SIZE, tol: float = TOL) -> Steps:
+    """Reflect the worst of d + 1 points at the centre of the others; stretch, shorten or shrink by what comes of it.
+
+    Points are kept in the box by moving each coordinate to the nearest end. Ends when no coordinate of the points
+    differs by more than ``tol``. Nelder and Mead (1965), with their coefficients 1, 2, 1/2 and 1/2.
+    """
+    points = first_simplex(start, size)
+    energies = yield points
+    while np.ptp(points, axis=0).max() > tol:
+        order = np.argsort(energies, kind="stable")
+        points, energies = points[order], energies[order]
+        centre, worst = points[:-1].mean(axis=0), points[-1]
+        reflected = _inside(2 * centre - worst)
+        (energy,) = yield reflected[None]
+        if energy < energies[0]:
+            stretched = _inside(3 * centre - 2 * worst)
+            (better,) = yield stretched[None]
+            points[-1], energies[-1] = (stretched, better) if better < energy else (reflected, energy)
+        elif energy < energies[-2]:
+            points[-1], energies[-1] = reflected, energy
+        else:
+            end = reflected if energy < energies[-1] else worst
+            shortened = (centre + end) / 2
+            (better,) = yield shortened[None]
+            if better < min(energy, energies[-1]):
+                points[-1], energies[-1] = shortened, better
+            else:
+                points[1:] = (points[0] + points[1:]) / 2
+                energies[1:] = yield points[1:]
+
+
+def first_simplex(start: Array, size: float) -> Array:
+    """The start and, for each coordinate, a point ``size`` further along it, or back from it near the end."""
+    points = np.tile(start, (len(start) + 1, 1))
+    for i, u in enumerate(start):
+        points[i + 1, i] = u + size if 0 <= u + size <= 1 else u - size
+    return _inside(points)
+
+
+def _inside(points: Array) -> Array:
+    return np.clip(points, 0.0, 1.0)
+
+
+def nelder_mead(
+    objective: Callable[[Params], float],
+    space: Mapping[str, Any],
+    *,
+    start: Mapping[str, Any] | None = None,
+    size: float = SIZE,
+    tol: float = TOL,
+    n_evaluations: int = 100,
+    max_seconds: float | None = None,
+    n_jobs: int | None = None,
+    error_score: Any = math.nan,
+) -> SearchResult:
+    """Maximise a function by Nelder and Mead's simplex: few evaluations, near a good start.
+
+    Parameters
+    ----------
+    objective : callable
+        Called with a dict of parameters, returns the score, which is maximised. It should return the same for the same
+        parameters.
+    space : dict of str to Log, Linear, Whole, Choice or list
+        Where to look.
+    start : dict, optional
+        First point; the middle of the space unless given.
+    size : float, default=0.25
+        Size of the first simplex, as a part of each range.
+    tol : float, default=0.005
+        Stop when the simplex is smaller than this part of each range.
+    n_evaluations : int, default=100
+        Budget. Points that come again are not evaluated again and not counted.
+    max_seconds : float, optional
+        No new step is begun after so many seconds.
+    n_jobs : int, optional
+        Processes; only the first simplex and shrinking steps have more than one point to share.
+    error_score : float or "raise", default=nan
+        The score where the objective raises an exception. A score that is not finite counts as the worst.
+
+    Returns
+    -------
+    SearchResult
+
+    Examples
+    --------
+    >>> from thresher.tuning import Linear, nelder_mead
+    >>> found = nelder_mead(lambda p: -(p["a"] - 0.3) ** 2 - (p["b"] - 2) ** 2, {"a": Linear(0, 1), "b": Linear(0, 3)})
+    >>> round(found.params["a"], 2), round(found.params["b"], 1), found.stopped
+    (0.3, 2.0, 'converged')
+    """
+    check_arguments("nelder_mead", size=(size, PART_OF_A_RANGE), tol=(tol, PART_OF_A_RANGE))
+
+    def search(trials: Trials) -> None:
+        trials.follow("simplex", simplex(trials.middle() if start is None else trials.place(start), size, tol))
+
+    return try_out(
+        "nelder_mead",
+        objective,
+        space,
+        search,
+        start=start,
+        n_evaluations=n_evaluations,
+        max_seconds=max_seconds,
+        n_jobs=n_jobs,
+        error_score=error_score,
+    )

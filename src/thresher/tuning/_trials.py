@@ -1,0 +1,234 @@
+"""What was tried: the budget, the cache and the record that all searches share.
+
+A search is a generator. It yields points, one row each, in the unit cube of the space, and is sent their energies (the
+lower the better) in return; it knows nothing of parameters, budgets, processes or files.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+
+from .._params import Rule, at_least, count_of_jobs, none, positive
+from .._spaces import Range, as_space
+
+Array = NDArray[np.float64]
+Steps = Generator[Array, Array, None]
+Params = dict[str, Any]
+
+_MOST_STEPS_WITHOUT_NEWS = 100
+
+N_EVALUATIONS = at_least(1)
+MAX_SECONDS = positive | none
+ERROR_SCORE = Rule('a number or "raise"', lambda v: v == "raise" or isinstance(v, (int, float)))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one evaluation came to."""
+
+    score: float
+    n_used: float | None = None
+    seconds: float = 0.0
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a search found.
+
+    Attributes
+    ----------
+    params : dict
+        The parameters with the best score.
+    score : float
+        That score; NaN when every evaluation failed.
+    history : list of dict
+        Every evaluation in order: ``evaluation`` (counted from 0), ``stage``, ``params``, ``score``, ``n_used``,
+        ``seconds`` and ``error`` (None, or why it failed).
+    stopped : {"evaluations", "seconds", "converged", "exhausted"}
+        What ended the search: the budget of evaluations or of seconds, steps that became too small to matter, or a
+        space in which nothing is left to try.
+    """
+
+    params: dict[str, Any]
+    score: float
+    history: list[dict[str, Any]]
+    stopped: str
+
+    @property
+    def n_evaluations(self) -> int:
+        """How many points were evaluated; repeats cost nothing and are not counted."""
+        return len(self.history)
+
+
+class Stop(Exception):
+    """The end of a search, and why."""
+
+
+class Trials:
+    """Evaluates points until a budget is used up. A point that comes again is remembered, not evaluated."""
+
+    def __init__(
+        self,
+        space: Mapping[str, Range],
+        evaluate: Callable[[str, list[Params]], Sequence[Outcome]],
+        n_evaluations: int,
+        max_seconds: float | None = None,
+        watch: Callable[[Trials], None] | None = None,
+    ) -> None:
+        self.space = space
+        self.n_evaluations = n_evaluations
+        self.history: list[dict[str, Any]] = []
+        self.best: dict[str, Any] | None = None
+        self._evaluate = evaluate
+        self._watch = watch
+        self._deadline = math.inf if max_seconds is None else time.monotonic() + max_seconds
+        self._energies: dict[tuple[float, ...], float] = {}
+        self._n_idle = 0
+        sizes = [r.n_values for r in space.values()]
+        self._n_points = math.prod(n for n in sizes if n) if all(sizes) else math.inf
+
+    def params_at(self, point: Array) -> Params:
+        return {name: r.at(float(u)) for (name, r), u in zip(self.space.items(), point, strict=True)}
+
+    def place(self, params: Mapping[str, Any]) -> Array:
+        """The point of these parameters; the middle of a range that does not hold its value."""
+        return np.array([r.place(params[n]) if params[n] in r else 0.5 for n, r in self.space.items()])
+
+    def middle(self) -> Array:
+        return np.full(len(self.space), 0.5)
+
+    def place_of_best(self) -> Array:
+        return self.middle() if self.best is None else self.place(self.best["params"])
+
+    def follow(self, stage: str, steps: Steps, until: float = math.inf) -> None:
+        """Take steps while fewer than ``until`` evaluations were made, or until there are no more."""
+        points = next(steps)
+        while len(self.history) < until:
+            energies = self.evaluate(stage, points)
+            try:
+                points = steps.send(energies)
+            except StopIteration:
+                return
+
+    def evaluate(self, stage: str, points: Array) -> Array:
+        """Energies of some points; raises :class:`Stop` when nothing more may or can be evaluated."""
+        params = [self.params_at(point) for point in points]
+        keys = [self._key(p) for p in params]
+        fresh = {k: p for k, p in zip(keys, params, strict=True) if k not in self._energies}
+        room = self.n_evaluations - len(self.history)
+        if fresh:
+            if self.history and time.monotonic() >= self._deadline:
+                raise Stop("seconds")
+            self._record(stage, dict(list(fresh.items())[:room]))
+            if self._watch is not None:
+                self._watch(self)
+        self._n_idle = 0 if fresh else self._n_idle + 1
+        if len(self.history) >= self._n_points or self._n_idle > _MOST_STEPS_WITHOUT_NEWS:
+            raise Stop("exhausted")
+        if len(self.history) >= self.n_evaluations:
+            raise Stop("evaluations")
+        return np.array([self._energies[key] for key in keys])
+
+    def _key(self, params: Params) -> tuple[float, ...]:
+        return tuple(r.place(params[name]) for name, r in self.space.items())
+
+    def _record(self, stage: str, fresh: dict[tuple[float, ...], Params]) -> None:
+        outcomes = self._evaluate(stage, list(fresh.values()))
+        for (key, params), outcome in zip(fresh.items(), outcomes, strict=True):
+            self._energies[key] = -outcome.score if math.isfinite(outcome.score) else math.inf
+            self.history.append(
+                {
+                    "evaluation": len(self.history),
+                    "stage": stage,
+                    "params": params,
+                    "score": outcome.score,
+                    "n_used": outcome.n_used,
+                    "seconds": outcome.seconds,
+                    "error": outcome.error,
+                }
+            )
+            if self.best is None or -self._energies[key] > _rank(self.best["score"]):
+                self.best = self.history[-1]
+
+    def run(self, search: Callable[[Trials], None]) -> str:
+        """Search, and say what ended it."""
+        try:
+            search(self)
+        except Stop as stop:
+            return str(stop)
+        return "converged"
+
+    def result(self, stopped: str) -> SearchResult:
+        best = self.best or {"params": {}, "score": math.nan}
+        return SearchResult(dict(best["params"]), best["score"], self.history, stopped)
+
+
+def _rank(score: float) -> float:
+    return score if math.isfinite(score) else -math.inf
+
+
+def check_arguments(who: str, **arguments: tuple[Any, Rule]) -> None:
+    """Refuse, in the user's words, the first value that breaks its rule."""
+    for name, (value, rule) in arguments.items():
+        if not rule.holds(value):
+            raise ValueError(f"{who}: {name} must be {rule.says}, got {value!r}.")
+
+
+def try_out(
+    who: str,
+    objective: Callable[[Params], float],
+    space: Mapping[str, Any],
+    search: Callable[[Trials], None],
+    *,
+    start: Mapping[str, Any] | None,
+    n_evaluations: int,
+    max_seconds: float | None,
+    n_jobs: int | None,
+    error_score: Any,
+) -> SearchResult:
+    """Run a search on a plain function, the points of a step side by side."""
+    check_arguments(
+        who,
+        objective=(objective, Rule("a function of a dict of parameters", callable)),
+        n_evaluations=(n_evaluations, N_EVALUATIONS),
+        max_seconds=(max_seconds, MAX_SECONDS),
+        n_jobs=(n_jobs, count_of_jobs),
+        error_score=(error_score, ERROR_SCORE),
+    )
+    ranges = as_space(space, who)
+    if start is not None:
+        _check_start(who, start, ranges)
+    with joblib.Parallel(n_jobs=n_jobs) as parallel:
+
+        def evaluate(stage: str, batch: list[Params]) -> Sequence[Outcome]:
+            outcomes: Sequence[Outcome] = parallel(joblib.delayed(_call)(objective, p, error_score) for p in batch)
+            return outcomes
+
+        trials = Trials(ranges, evaluate, n_evaluations, max_seconds)
+        return trials.result(trials.run(search))
+
+
+def _check_start(who: str, start: Mapping[str, Any], ranges: Mapping[str, Range]) -> None:
+    for name, given in ranges.items():
+        if name not in start or start[name] not in given:
+            raise ValueError(f"{who}: start must have {name!r} in {given!r}, got {start!r}.")
+
+
+def _call(objective: Callable[[Params], float], params: Params, error_score: Any) -> Outcome:
+    begin = time.perf_counter()
+    try:
+        score, error = float(objective(dict(params))), None
+    except Exception as failure:
+        if error_score == "raise":
+            raise
+        score, error = float(error_score), f"{type(failure).__name__}: {failure}"
+    return Outcome(score, None, time.perf_counter() - begin, error)

@@ -1,0 +1,76 @@
+"""What the answers mean: one call of ``thresher.auto``, which can also be written as a command or as Python."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import Any
+
+from .. import _auto
+from ._dialogue import Answers
+from ._file import File
+from ._questions import task_of
+
+_FLAGS = {"n_evaluations": "evaluations", "max_seconds": "seconds", "n_clusters": "clusters", "random_state": "seed"}
+_KERNELS = {"rbf": "nystroem", "polynomial": "polynomial", "linear": "nystroem-linear"}
+
+
+@dataclass(frozen=True)
+class Call:
+    """A file and the arguments that differ from the defaults of :func:`thresher.auto`."""
+
+    path: str
+    arguments: dict[str, Any]
+
+    def command(self, model: str | None = None, report: str | None = None) -> str:
+        """The same on the command line."""
+        words = ["thresher", "auto", self.path]
+        for name, value in self.arguments.items():
+            if name == "params":
+                for parameter, fixed in value.items():
+                    words += [f"--{parameter.replace('_', '-')}", str(fixed)]
+            else:
+                words += [f"--{_FLAGS.get(name, name)}", "none" if value is None else str(value)]
+        for name, place in (("model", model), ("report", report)):
+            words += [f"--{name}", place] if place is not None else []
+        return shlex.join(words)
+
+    def python(self, model: str | None = None) -> str:
+        """The same in Python."""
+        arguments = "".join(f"    {name}={value!r},\n" for name, value in self.arguments.items())
+        text = f"import thresher\n\nmodel = thresher.auto(\n    {self.path!r},\n{arguments})\n"
+        return text if model is None else f"{text}thresher.persistence.save_model(model, {model!r})\n"
+
+
+def call_of(answers: Answers, file: File) -> Call:
+    """The call that the answers describe."""
+    arguments: dict[str, Any] = {}
+    if file.is_table:
+        arguments["target"] = answers.get("target")
+    arguments["task"] = task_of(answers)
+    arguments |= {
+        "method": answers.get("algorithm"),
+        "loss": answers.get("loss"),
+        "kernel": _kernel(answers),
+        "criterion": answers.get("criterion"),
+        "search": answers["search"],
+        "n_evaluations": answers["budget"],
+    }
+    if arguments["task"] == "clustering":
+        arguments |= _clustering(answers)
+    usual = _auto.auto.__kwdefaults__ or {}
+    return Call(answers["file"], {k: v for k, v in arguments.items() if k not in usual or v != usual[k]})
+
+
+def _kernel(answers: Answers) -> str | None:
+    if answers["nystroem"] is None:
+        return None
+    return _KERNELS[answers["kernel"]] if answers["nystroem"] else "linear"
+
+
+def _clustering(answers: Answers) -> dict[str, Any]:
+    from ._questions import methods_for
+
+    name = answers.get("algorithm") or methods_for(answers)[0].name
+    fixed = {"metric": answers["metric"], "max_iter": answers["iterations"]}
+    return {"method": name, "n_clusters": answers["clusters"], "params": fixed}

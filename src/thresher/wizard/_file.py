@@ -1,0 +1,46 @@
+"""What the wizard knows of the file it asks about."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from ..streams import open_stream
+from ..training import Look, look
+
+_BYTES = 1 << 23  # to look at; the dialogue must not keep anyone waiting
+
+
+class Known:
+    """Files that were named in a dialogue, each looked at once."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, File] = {}
+
+    def file(self, path: str) -> File:
+        if path not in self._files:
+            self._files[path] = File(path)
+        return self._files[path]
+
+
+class File:
+    """A file: its columns if it is a table, and what its targets look like.
+
+    Attributes
+    ----------
+    path : str
+    columns : list of str
+        Names of the columns of a table; empty for other files, whose targets have their own place.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        stream = open_stream(path)
+        self.is_table = "columns" in stream.layout()
+        self.columns: list[str] = open_stream(path, target=None).layout()["columns"] if self.is_table else []
+        self.look = functools.lru_cache(maxsize=8)(self._look)
+
+    def _look(self, target: str | None) -> Look:
+        """What the first rows say; without a target, of a table."""
+        options: dict[str, Any] = {"target": target} if self.is_table else {}
+        return look(open_stream(self.path, **options), _BYTES)

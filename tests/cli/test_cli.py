@@ -1,0 +1,281 @@
+"""The command line, as a user's shell sees it."""
+
+import csv
+import gzip
+import json
+import os
+import resource
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from thresher import registry
+from thresher.cli import main
+from thresher.online import AROWClassifier
+from thresher.persistence import load_model
+from thresher.preprocessing import prepared
+from thresher.stochastic import PegasosClassifier
+from thresher.streams import open_stream, write_svmlight
+from thresher.training import read_all, train
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """A sparse file, a compressed one of the same law, and a table with words; the working folder is theirs."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=30)
+    for name, n in (("x.svm", 900), ("y.svm", 300)):
+        X = rng.normal(size=(n, 30)) * (rng.random((n, 30)) < 0.3)
+        write_svmlight(tmp_path / name, X, np.where(X @ truth > 0, 1, -1))
+    with gzip.open("y.svm.gz", "wb") as file:
+        file.write((tmp_path / "y.svm").read_bytes())
+    with open("people.csv", "w") as file:
+        file.write("age,job,rich\n")
+        for _ in range(400):
+            age, job = rng.normal(40, 10), rng.choice(["clerk", "cook", "judge"])
+            file.write(f"{age:.2f},{job},{'yes' if age + 30 * (job == 'judge') > 50 else 'no'}\n")
+    return tmp_path
+
+
+def run(line):
+    return main(line.split())
+
+
+def said(capsys):
+    captured = capsys.readouterr()
+    return captured.out, captured.err
+
+
+def refused(capsys, *args):
+    assert main(args) == 2
+    out, err = said(capsys)
+    assert out == ""
+    assert err.startswith("thresher: ")
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+    return err
+
+
+def test_help_is_there_at_once():
+    """The top-level help costs less than 0.15 s of CPU, because nothing heavy is imported."""
+    best = np.inf
+    for _ in range(5):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run([sys.executable, "-m", "thresher", "--help"], capture_output=True, text=True, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        best = min(best, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+    assert best < 0.15
+    for command in ("train", "predict", "tune", "auto", "wizard", "inspect", "merge", "methods", "demo"):
+        assert command in done.stdout
+    heavy = "import sys; import thresher.cli; print([m for m in ('numpy', 'sklearn', 'rich') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    "command", ["train", "predict", "tune", "auto", "wizard", "inspect", "merge", "methods", "demo"]
+)
+def test_every_command_has_help(capsys, command):
+    assert main([command, "--help"]) == 0
+    assert "Usage: thresher " + command in said(capsys)[0]
+
+
+def test_the_everyday_line(files, capsys):
+    line = "train x.svm --method arow --classes 2 --test y.svm.gz --model m.thresher --report r.html"
+    assert main(line.split()) == 0
+    out, err = said(capsys)
+    assert "errs on" in out
+    assert "model written to m.thresher" in out
+    assert "%" not in err  # no progress bar without a terminal
+    page = (files / "r.html").read_text()
+    assert len(page) < 1_000_000
+    assert line in page
+    model = load_model("m.thresher")
+    trained = train(AROWClassifier(random_state=0), open_stream("x.svm", shuffle=900), classes=[-1, 1])
+    assert_array_equal(model.coef_, trained.model.coef_)
+    assert sorted(os.listdir()) == sorted(
+        ["m.thresher", "people.csv", "r.html", "x.svm", "y.svm", "y.svm.gz"]
+    )  # no checkpoint is left
+
+
+def test_the_printed_python_makes_the_same_model(files, capsys):
+    for line in (
+        "train people.csv --target rich --method pegasos --loss logistic --passes 2 --seed 3 --model m.thresher",
+        "train x.svm y.svm --method l1rda --eta0 10 --shuffle 100 --seed 1 --model m.thresher",
+    ):
+        assert main(line.split()) == 0
+        said(capsys)
+        model = load_model("m.thresher")
+        found = {}
+        exec(model.record_["python"], found)
+        assert_array_equal(found["run"].model.coef_, model.coef_)
+
+
+def test_options_come_from_the_signatures(files, capsys):
+    for method in registry.methods():
+        if method.task != "classification":
+            continue
+        assert main(["train", "--method", method.name, "--help"]) == 0
+        shown = said(capsys)[0]
+        for name in method.cls().get_params():
+            hidden = name in ("max_iter", "n_steps", "tol", "shuffle", "n_jobs", "random_state")
+            assert ("--" + name.replace("_", "-") in shown) != hidden or name == "shuffle"
+    assert run("train x.svm --method pegasos --loss log_loss --alpha 0.01 --no-projection --model m.thresher") == 0
+    model = load_model("m.thresher")
+    assert (model.loss, model.alpha, model.projection) == ("log_loss", 0.01, False)
+
+
+def test_results_as_json(files, capsys):
+    assert run("train x.svm --test y.svm --json --model m.thresher") == 0
+    found = json.loads(said(capsys)[0])
+    assert found["written"] == {"model": "m.thresher"}
+    assert found["seconds"] > 0
+    for args in ("inspect m.thresher", "methods", "methods arow", "predict m.thresher y.svm -o p.csv"):
+        assert main([*args.split(), "--json"]) == 0
+        assert json.loads(said(capsys)[0])
+
+
+def test_predictions_stream_and_are_those_of_the_model(files, capsys):
+    assert run("train people.csv --target rich --model m.thresher") == 0
+    said(capsys)
+    assert run("predict m.thresher people.csv --scores --chunk 64") == 0
+    out, err = said(capsys)
+    rows = list(csv.reader(out.splitlines()))
+    assert rows[0] == ["prediction", "score"]
+    model = load_model("m.thresher")
+    X, y = read_all(open_stream("people.csv", target="rich"))
+    assert [row[0] for row in rows[1:]] == model.predict(X).tolist()
+    assert_allclose([float(row[1]) for row in rows[1:]], model.decision_function(X))
+    assert f"{np.mean(model.predict(X) != y):.2%} of those" in err
+
+
+def test_a_file_without_target_or_with_other_columns_is_predicted_by_names(files, capsys):
+    assert run("train people.csv --target rich --model m.thresher") == 0
+    lines = [line.split(",") for line in (files / "people.csv").read_text().split()]
+    with open("new.csv", "w") as file:
+        file.write("".join(f"{job},extra,{age}\n" for age, job, _ in lines))
+    said(capsys)
+    assert run("predict m.thresher people.csv -o a.csv") == 0
+    assert run("predict m.thresher new.csv -o b.csv") == 0
+    assert (files / "a.csv").read_text() == (files / "b.csv").read_text()
+    (files / "bad.csv").write_text("age,nothing\n1,2\n")
+    said(capsys)
+    assert "'job'" in refused(capsys, "predict", "m.thresher", "bad.csv")
+
+
+def test_several_files_are_reported_one_by_one(files, capsys):
+    for k, day in enumerate(("day-2.svm", "day-10.svm")):
+        (files / day).write_bytes((files / "x.svm").read_bytes() * (k + 1))
+    assert main(["train", "day-*.svm", "--model", "m.thresher"]) == 0
+    assert said(capsys)[0].count("day-") >= 2
+    history = load_model("m.thresher").record_["history"]["files"]
+    assert [(f["name"], f["rows"]) for f in history] == [("day-2.svm", 900), ("day-10.svm", 1800)]
+
+
+def test_merged_models_are_the_merged_states(files, capsys):
+    for name in "xy":
+        assert main(f"train {name}.svm --model {name}.thresher --features 30".split()) == 0
+    assert run("merge x.thresher y.thresher -o both.thresher") == 0
+    assert "1,200 rows" in said(capsys)[0]
+    x, y, both = (load_model(f"{name}.thresher") for name in ("x", "y", "both"))
+    precision = 1 / x.variance_ + 1 / y.variance_ - 1  # the prior counts once
+    assert_allclose(both.variance_, 1 / precision)
+    assert_allclose(both.coef_, (x.coef_ / x.variance_ + y.coef_ / y.variance_) / precision)
+    assert run("train x.svm --method pa --model pa.thresher") == 0
+    said(capsys)
+    assert "same class" in refused(capsys, "merge", "x.thresher", "pa.thresher", "-o", "no.thresher")
+    assert not (files / "no.thresher").exists()
+
+
+def test_tune_writes_the_best_model(files, capsys):
+    line = "tune x.svm --method pegasos --loss logistic --evaluations 8 --folds 3 --test y.svm --model m.thresher"
+    assert main([*line.split(), "--space", "alpha=1e-5:1e-1"]) == 0
+    _, err = said(capsys)
+    assert "Best of 8: alpha=" in err
+    model = load_model("m.thresher")
+    assert 1e-5 <= model.alpha <= 1e-1
+    assert model.loss == "logistic"
+    found = {}
+    exec(model.record_["python"], found)
+    assert found["search"].best_params_["alpha"] == model.alpha
+
+
+def test_auto_chooses_explains_and_keeps(files, capsys):
+    assert run("auto people.csv --target rich --evaluations 10 --model m.thresher --report r.html") == 0
+    _, err = said(capsys)
+    assert "because" in err
+    model = load_model("m.thresher")
+    X, y = read_all(open_stream("people.csv", target="rich"))
+    assert model.score(X, y) > 0.9
+    assert "job=judge" in (files / "r.html").read_text()
+    found = {}
+    exec(model.record_["python"], found)
+    assert_array_equal(found["model"].decision_function(X), model.decision_function(X))
+
+
+def test_mistakes_get_one_sentence_and_exit_code_2(files, capsys):
+    assert "no such file" in refused(capsys, "train", "nowhere.svm").lower()
+    assert "there is no method 'arrow'" in refused(capsys, "train", "x.svm", "--method", "arrow")
+    assert "there is no command 'trian'" in refused(capsys, "trian")
+    assert "--alpha must be a number above 0" in refused(
+        capsys, "train", "x.svm", "--method", "pegasos", "--alpha", "-1"
+    )
+    assert "rich" in refused(capsys, "train", "people.csv", "--target", "rihc")
+    assert "--classes" in refused(capsys, "train", "x.svm", "--classes", "one")
+    assert "folder" in refused(capsys, "train", "x.svm", "--model", "nowhere/m.thresher")
+    assert "predicts numbers" in refused(capsys, "train", "people.csv", "--method", "pegasos-regressor")
+    assert "regressor" in refused(capsys, "train", "people.csv", "--target", "age")
+    (files / "bad.svm").write_text("1 1:2\n-1 2:x\n")
+    assert "bad.svm, line 2, column" in refused(capsys, "train", "bad.svm")
+    assert "not a readable model" in refused(capsys, "inspect", "bad.svm")
+    assert "--output" in refused(capsys, "predict", "m.thresher", "x.svm", "--json")
+    assert sorted(os.listdir()) == ["bad.svm", "people.csv", "x.svm", "y.svm", "y.svm.gz"]
+
+
+def test_malformed_lines_are_skipped_and_counted(files, capsys):
+    (files / "bad.svm").write_text((files / "x.svm").read_text() + "nonsense\n1 2:x\n")
+    assert run("train bad.svm --skip-malformed --model m.thresher") == 0
+    assert "2 malformed lines were skipped" in said(capsys)[1]
+    assert load_model("m.thresher").n_samples_seen_ == 900
+
+
+def test_a_reader_that_goes_away_is_no_error(files):
+    assert main(["train", "x.svm", "--model", "m.thresher", "--quiet"]) == 0
+    (files / "big.svm").write_bytes((files / "x.svm").read_bytes() * 100)
+    line = f"{sys.executable} -m thresher predict m.thresher big.svm --quiet | head -1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True)
+    assert done.stdout == "prediction\n"
+    assert done.stderr == ""
+    assert done.returncode == 0
+
+
+def test_listing_1_1_the_target_first_and_no_header(files, capsys):
+    """A file like HIGGS.csv: the target is the first column, there is no header; a logistic model in large steps."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(2000, 28))
+    y = (X[:, 3] + 0.5 * rng.normal(size=2000) > 0).astype(int)
+    np.savetxt("HIGGS.csv", np.column_stack([y, X]), delimiter=",", fmt="%.6e")
+    line = "train HIGGS.csv --target 0 --no-header --method pegasos --loss logistic --alpha 0.1 --batch-size 500"
+    assert main([*line.split(), "--passes", "5", "--model", "m.thresher"]) == 0
+    model = load_model("m.thresher")
+    stream = open_stream("HIGGS.csv", target=0, header=False, n_passes=5, shuffle=2000)
+    assert stream.feature_names is None
+    learner = PegasosClassifier(alpha=0.1, loss="logistic", batch_size=500, random_state=0)
+    trained = train(prepared(learner, next(iter(stream)).X), stream)
+    assert_array_equal(trained.model.coef_, model.coef_)
+    assert trained.facts.n_features == 28
+    values, targets = read_all(open_stream("HIGGS.csv", target=0, header=False))
+    assert_array_equal(targets, y)
+    assert_allclose(values, X, rtol=1e-6)
+    assert model.score(values, targets) > 0.8
+
+
+def test_a_wizard_without_answers_leaves_in_one_sentence(files):
+    done = subprocess.run(
+        [sys.executable, "-m", "thresher", "wizard", "people.csv"], input="", capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,130 @@
+"""Transformations and a learner as one streaming model."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
+
+from thresher.kernels import FixedSizeNystroem
+from thresher.online import AROWClassifier
+from thresher.preprocessing import RunningScaler, StreamingPipeline, TableEncoder, prepared
+from thresher.stochastic import PegasosRegressor
+from thresher.streams import Table, Text
+
+
+def rows(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal([5, -3, 100], [1, 10, 0.1], size=(n, 3))
+    return X, (X[:, 0] - 5 + (X[:, 2] - 100) * 10 > 0).astype(int)
+
+
+def test_each_batch_goes_through_transformers_that_learned_from_it():
+    X, y = rows()
+    model = StreamingPipeline([("scale", RunningScaler()), ("learn", AROWClassifier())])
+    scaler, learner = RunningScaler(), AROWClassifier()
+    for begin in range(0, 200, 50):
+        some = slice(begin, begin + 50)
+        model.partial_fit(X[some], y[some], classes=[0, 1])
+        learner.partial_fit(scaler.partial_fit(X[some]).transform(X[some]), y[some], classes=[0, 1])
+    assert_array_equal(model.coef_, learner.coef_)
+    assert_array_equal(model.decision_function(X), learner.decision_function(scaler.transform(X)))
+    assert model.score(X, y) > 0.95
+
+
+def test_fit_learns_each_step_from_all_rows():
+    X, y = rows()
+    model = StreamingPipeline([("scale", RunningScaler()), ("learn", AROWClassifier(random_state=0))]).fit(X, y)
+    Z = RunningScaler().fit(X).transform(X)
+    assert_array_equal(model.coef_, AROWClassifier(random_state=0).fit(Z, y).coef_)
+    assert_allclose(model.transform(X).mean(0), 0, atol=1e-9)
+    again = model.fit(X, y)
+    assert_array_equal(again.coef_, model.coef_)
+
+
+def test_a_category_that_comes_later_starts_from_zero():
+    def table(words):
+        return Table(["w"], np.empty((len(words), 0)), {"w": Text.from_list(words)})
+
+    model = StreamingPipeline([("encode", TableEncoder()), ("learn", AROWClassifier())])
+    model.partial_fit(table(["a", "b"]), [0, 1], classes=[0, 1])
+    before = model.coef_.copy()
+    model.partial_fit(table(["c", "c"]), [1, 1])
+    assert model.get_feature_names_out().tolist() == ["w=a", "w=b", "w=c"]
+    assert_array_equal(model.coef_[:, :2], before)
+    assert model.coef_[0, 2] > 0
+    assert model.predict(table(["c", "never seen"])).tolist()[0] == 1
+
+
+def test_it_is_a_scikit_learn_estimator():
+    X, y = rows()
+    model = StreamingPipeline([("scale", RunningScaler()), ("learn", AROWClassifier(random_state=0))])
+    assert is_classifier(model)
+    assert not is_regressor(model)
+    copy = clone(model.set_params(learn__r=0.5))
+    assert copy.get_params()["learn__r"] == 0.5
+    assert copy["learn"] is not model["learn"]
+    assert cross_val_score(copy, X, y).mean() > 0.9
+    assert is_regressor(StreamingPipeline([("learn", PegasosRegressor())]))
+    with pytest.raises(NotFittedError):
+        copy.predict(X)
+    assert not hasattr(model, "predict_proba")
+
+
+def test_a_refused_label_leaves_every_step_untouched():
+    X, y = rows()
+    model = StreamingPipeline([("scale", RunningScaler()), ("learn", AROWClassifier())])
+    model.partial_fit(X[:100], y[:100], classes=[0, 1])
+    mean, seen = model["scale"].mean_.copy(), model["scale"].n_samples_seen_
+    for bad in (y[100:] + 5, y[:7], None):
+        with pytest.raises(ValueError):
+            model.partial_fit(X[100:], bad)
+    assert_array_equal(model["scale"].mean_, mean)
+    assert model["scale"].n_samples_seen_ == seen
+    with pytest.raises(ValueError, match="3 features"):
+        model.partial_fit(X[:, :2], y)
+
+
+def test_wrong_steps_are_refused_in_one_sentence():
+    X, y = rows()
+    for steps, words in (
+        ([], "at least a learner"),
+        ([("learn", AROWClassifier()), ("scale", RunningScaler())], "'learn' must have transform"),
+        ([("scale", RunningScaler())], "'scale', must have predict"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            StreamingPipeline(steps).fit(X, y)
+
+
+def test_prepared_gives_rows_the_steps_they_need():
+    words = Table(["w"], np.empty((2, 0)), {"w": Text.from_list(["a", "b"])})
+
+    def steps(X, **options):
+        model = prepared(AROWClassifier(), X, **options)
+        return [type(step).__name__ for _, step in model.steps] if hasattr(model, "steps") else type(model).__name__
+
+    assert steps(np.eye(2)) == ["RunningScaler", "TableEncoder", "AROWClassifier"]
+    assert steps(words) == ["TableEncoder", "AROWClassifier"]
+    assert steps(sparse.csr_array(np.eye(2))) == "AROWClassifier"
+    assert steps(sparse.csr_array(np.eye(2)), scale=True) == ["RunningScaler", "AROWClassifier"]
+    assert steps(np.eye(2), scale=False) == ["TableEncoder", "AROWClassifier"]
+
+
+def test_sparse_rows_are_scaled_and_may_widen():
+    X = sparse.csr_array(np.array([[2.0, 0.0], [0.0, 4.0], [4.0, 2.0]]))
+    model = StreamingPipeline([("scale", RunningScaler()), ("learn", AROWClassifier())])
+    model.partial_fit(X, [0, 1, 0], classes=[0, 1])
+    wider = sparse.csr_array(np.array([[1.0, 0.0, 5.0]]))
+    model.partial_fit(wider, [1])
+    assert model.coef_.shape == (1, 3)
+    assert model.transform(wider).nnz == 2
+
+
+def test_a_kernel_machine_is_a_map_and_a_learner():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = (np.hypot(*X.T) > 1.1).astype(int)
+    steps = [("map", FixedSizeNystroem(n_components=40, random_state=0)), ("learn", AROWClassifier(max_iter=5))]
+    assert StreamingPipeline(steps).fit(X, y).score(X, y) > 0.95

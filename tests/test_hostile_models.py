@@ -1,0 +1,179 @@
+"""Model files from strangers: ten thousand damaged ones. None crashes the process, none runs code, each is refused in
+one sentence or is a model that works."""
+
+import copy
+import json
+import os
+import random
+import resource
+import struct
+import time
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from thresher.cluster import SparseKMeans
+from thresher.dual_averaging import L1RDARegressor
+from thresher.kernels import FixedSizeNystroem
+from thresher.online import AROWClassifier
+from thresher.persistence import load_model, save_model
+from thresher.preprocessing import RunningScaler, StreamingPipeline, TableEncoder
+from thresher.stochastic import PegasosClassifier
+from thresher.streams import Table, Text
+
+N_FILES = 10_000
+
+RNG = np.random.default_rng(0)
+NUMBERS = RNG.normal(size=(60, 3))
+CLASSES = np.array(["no", "perhaps", "yes"])[NUMBERS.argmax(1)]
+WORDS = Text.from_list([["red", "green", "blue"][i % 3] for i in range(60)])
+NOTES = Text.from_list([f"the {i} quick brown foxes jump over dog number {i * i}" for i in range(60)])
+TABLE = Table(["a", "colour", "b", "c", "note"], NUMBERS, {"colour": WORDS, "note": NOTES})
+
+
+def models():
+    scaled = StreamingPipeline([("scale", RunningScaler()), ("learn", PegasosClassifier(average=True, batch_size=3))])
+    words = StreamingPipeline([("scale", RunningScaler()), ("encode", TableEncoder()), ("learn", AROWClassifier())])
+    hashed = StreamingPipeline(
+        [("encode", TableEncoder(categories="hash", n_buckets=64, text=["note"])), ("learn", AROWClassifier())]
+    )
+    curved = StreamingPipeline([("map", FixedSizeNystroem(n_components=5)), ("learn", AROWClassifier())])
+    return [
+        (AROWClassifier(covariance="full").fit(NUMBERS, CLASSES), NUMBERS),
+        (L1RDARegressor(eta0=0.01).fit(sparse.csr_array(NUMBERS), NUMBERS[:, 0]), NUMBERS),
+        (scaled.partial_fit(NUMBERS, CLASSES, classes=np.unique(CLASSES)), NUMBERS),
+        (words.partial_fit(TABLE, CLASSES, classes=np.unique(CLASSES)), TABLE),
+        (hashed.partial_fit(TABLE, CLASSES, classes=np.unique(CLASSES)), TABLE),
+        (curved.fit(NUMBERS, CLASSES), NUMBERS),
+        (SparseKMeans(n_clusters=3, random_state=0).fit(NUMBERS), NUMBERS),
+    ]
+
+
+NASTY = [
+    None, True, False, 0, -1, 1, 2**31, 2**63, 10**30, 1e308, -0.0, float("nan"), float("inf"), "", "x", "\0", "é" * 40,
+    "__import__('os').system('touch pwned')", "os.system", "StreamingPipeline", "AROWClassifier", [], {}, [[]], [None],
+    {"tensor": "nowhere"}, {"pairs": [[1]]}, {"text": [1], "as": "list"}, {"texts": "x", "as": "str"}, {"text": ["a"]},
+]  # fmt: skip
+
+
+NUMBERS_TOO = [np.nan, np.inf, -1.0, 1e300, -1e300, 0.0, 1e-320, 7.5]
+
+
+def places(value, path=()):
+    """Every place in a JSON value."""
+    yield path
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in children:
+        yield from places(child, (*path, key))
+
+
+def changed_header(header, choose):
+    """A header with something else in one place, or without it."""
+    header = copy.deepcopy(header)
+    path = choose.choice([p for p in places(header) if p])
+    holder = header
+    for key in path[:-1]:
+        holder = holder[key]
+    if choose.random() < 0.2:
+        del holder[path[-1]]
+    else:
+        holder[path[-1]] = choose.choice(NASTY)
+    return header
+
+
+def changed(content, choose):
+    """A damaged copy of a model file."""
+    how = choose.random()
+    if how < 0.15:
+        return content[: choose.randrange(len(content))]
+    if how < 0.4:
+        damaged = bytearray(content)
+        for _ in range(choose.choice([1, 1, 1, 4, 32])):
+            damaged[choose.randrange(len(damaged))] ^= 1 << choose.randrange(8)
+        return bytes(damaged)
+    if how < 0.5:
+        begin = choose.randrange(len(content))
+        return content[:begin] + choose.randbytes(choose.randrange(40)) + content[begin + choose.randrange(40) :]
+    (size,) = struct.unpack("<Q", content[:8])
+    outer = json.loads(content[8 : 8 + size])
+    if how < 0.85:
+        inner = json.loads(outer["__metadata__"]["thresher"])
+        for _ in range(choose.choice([1, 1, 2])):
+            inner = changed_header(inner, choose)
+        outer["__metadata__"]["thresher"] = json.dumps(inner)
+        rest = content[8 + size :]
+    elif how < 0.93:  # shapes, types and places of arrays
+        outer = changed_header(outer, choose)
+        rest = content[8 + size :]
+    else:  # numbers
+        rest = bytearray(content[8 + size :])
+        for _ in range(choose.choice([1, 8])):
+            at = choose.randrange(max(1, len(rest) // 8)) * 8
+            rest[at : at + 8] = struct.pack("<d", choose.choice(NUMBERS_TOO))
+    text = json.dumps(outer).encode()
+    return struct.pack("<Q", len(text)) + text + bytes(rest)
+
+
+def try_file(path, X):
+    """Load and, if it loads, use it. Returns what happened; anything but these two is an error."""
+    try:
+        model = load_model(path)
+    except ValueError as refusal:
+        said = str(refusal)
+        assert said.startswith(path.name), said
+        assert "\n" not in said, said
+        assert len(said) < 600, said
+        return "refused"
+    try:
+        with np.errstate(all="ignore"):
+            model.predict(X)
+            model.predict(X[:1])
+    except (ValueError, TypeError):  # another number of features than X has, for example
+        return "refused later"
+    return "works"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(4))
+def test_ten_thousand_damaged_files(tmp_path, part):
+    """In a process of its own with little memory, which must live to the end."""
+    files = []
+    for i, (model, X) in enumerate(models()):
+        path = tmp_path / f"{i}.thresher"
+        model.record_ = {"layout": {"columns": ["a"], "kinds": "n", "target": None}, "command": "thresher train x"}
+        save_model(model, path)
+        assert try_file(path, X) == "works"
+        files.append((path.read_bytes(), X))
+    os.chdir(tmp_path)
+    before = set(os.listdir(tmp_path))
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+            choose = random.Random(part)
+            path = tmp_path / "damaged.thresher"
+            outcomes = {"refused": 0, "refused later": 0, "works": 0}
+            for _ in range(N_FILES // 4):
+                content, X = choose.choice(files)
+                path.write_bytes(changed(content, choose))
+                begin = time.process_time()
+                outcomes[try_file(path, X)] += 1
+                assert time.process_time() - begin < 2
+            path.unlink()
+            (tmp_path / "outcomes.json").write_text(json.dumps(outcomes))
+            code = 0
+        except BaseException:
+            import traceback
+
+            (tmp_path / "failure.txt").write_text(traceback.format_exc())
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    failure = tmp_path / "failure.txt"
+    assert status == 0, failure.read_text() if failure.exists() else f"died of {status}"
+    assert set(os.listdir(tmp_path)) - before == {"outcomes.json"}  # nobody wrote anything: no code ran
+    outcomes = json.loads((tmp_path / "outcomes.json").read_text())
+    assert sum(outcomes.values()) == N_FILES // 4
+    assert outcomes["refused"] > 0.5 * N_FILES // 4
