@@ -222,3 +222,9 @@ def test_what_was_saved_goes_on_as_if_it_had_never_stopped(X):
 def test_a_file_that_does_not_hold_together_is_refused(X, change):
     with pytest.raises(ValueError, match=r"\.$"):
         loaded(RunningScaler().fit(X), **change)
+
+
+def test_a_constant_column_is_centred_or_kept_as_it_is():
+    X = np.array([[7.0, 1.0], [7.0, 3.0], [7.0, 5.0]])
+    assert_array_equal(RunningScaler().fit(X).transform(X), [[0, -1], [0, 0], [0, 1]])
+    assert_array_equal(RunningScaler(constant="keep").fit(X).transform(X), [[7, -1], [7, 0], [7, 1]])

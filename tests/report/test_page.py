@@ -102,6 +102,14 @@ def test_ids_in_figures_that_are_alike_mean_the_same(page):
         assert shapes.setdefault(name, shape) == shape
 
 
+def test_rows_with_another_answer_are_ringed():
+    given = examples.several()
+    assert "ringed: another answer than the truth" in Report(**given).to_html()
+    X, _ = given["sample"]
+    given["sample"] = (X, given["model"].predict(X))
+    assert "ringed" not in Report(**given).to_html()
+
+
 def hostile() -> dict:
     """A report in which everything that anybody can name is hostile."""
     rng = np.random.default_rng(0)

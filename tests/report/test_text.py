@@ -33,6 +33,11 @@ def test_wide_letters_and_long_names_stay_in_their_columns():
     assert max(map(_text._width, tables)) <= 80
 
 
+def test_letters_are_as_wide_as_a_terminal_makes_them():
+    assert [_text._width(words) for words in ("abc", "漢字", "e\N{COMBINING ACUTE ACCENT}")] == [3, 4, 1]
+    assert _text._cut("漢字漢字", 5) == "漢字…"
+
+
 def test_a_program_keeps_its_lines():
     text = Report(**examples.binary()).to_text()
     assert "  import thresher\n\n  if True:\n      pass\n" in text

@@ -113,6 +113,7 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
 
     Parameters given as options stay as they are; the others of the method's search space are tuned.
     """
+    from scipy import sparse
     from sklearn.base import clone
 
     from .. import training
@@ -170,6 +171,8 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
         run = training.train(clone(search.best_estimator_), stream, classes=classes, record=record)
     else:
         tuned = search.best_estimator_
+        if sparse.issparse(X) and hasattr(tuned, "state_"):
+            tuned._grown = True  # other files of this kind may be wider or narrower
         tuned.record_ = record
         facts = training.Facts(X.shape[0], X.shape[1])
         run = training.Run(tuned, training.History(), facts, None, (X, y), stream.n_skipped)

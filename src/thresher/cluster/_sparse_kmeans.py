@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from .. import _order, _validation
 from .._params import Rule, at_least, check_params, non_negative, one_of, seed
 from .._spaces import Log, Range
+from .._threads import one_blas_thread
 from ..kernels._products import Array
 from ._lloyd import Labels, Objective, all_used, spread_rows, steps
 
@@ -163,7 +163,7 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
                 f"got {self.n_clusters}."
             )
         rng = _order.generator(self.random_state)
-        with threadpool_limits(1, "blas"):  # products are slim: threads would wait for one another, and change bits
+        with one_blas_thread():  # products are slim: threads would wait for one another, and change bits
             best = min((self._run(rows, rng) for _ in range(self.n_init)), key=lambda run: run.history[-1])
         _validation.commit_features(self, X, rows.shape[1])
         self.cluster_centers_, self.labels_ = best.centres, best.labels

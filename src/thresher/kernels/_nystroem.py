@@ -12,11 +12,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from .. import _order, _validation
 from .._params import Rule, at_least, check_params, non_negative, one_of, positive, seed
 from .._spaces import Log, Range
+from .._threads import one_blas_thread
 from ._entropy import swaps
 from ._kernels import RBF, Kernel, Linear, Polynomial, width
 from ._products import Array
@@ -154,7 +154,7 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_params(self, self._param_rules)
         rows = _validation.check_matrix(self, X, reset=True)
         kernel = self._kernel(self.gamma).settled(rows)
-        with threadpool_limits(1, "blas"):  # the same bits, whatever the number of threads
+        with one_blas_thread():  # the same bits, whatever the number of threads
             indices, K = self._choose(rows, kernel)
             normalization = self._root(K)
         _validation.commit_features(self, X, rows.shape[1])

@@ -17,7 +17,7 @@ from ._buckets import MOST_BUCKETS, bucket_names, empty, hash_categories, hash_w
 from ._encoder_state import check_added, check_buckets, check_frequencies, is_names
 from ._input import emptied, read_input
 from ._pieces import Sparse, nonzeros, one_each, shifted
-from ._words import looks_like_prose, unit_rows, word_weights
+from ._words import looks_like_prose, weighted
 
 _ROWS_TO_LOOK_AT = 1000
 
@@ -318,8 +318,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return np.hstack([np.nan_to_num(table.numbers), np.isnan(np.hstack(gaps))], dtype=table.numbers.dtype)
         pieces = [shifted(nonzeros(table.numbers), 0)]
         for kind, hashed, _ in self._hashed(table, None):
-            made = self._weighted(hashed) if kind == "t" else hashed
-            pieces.append(shifted(made, self.kinds_.count("n")))
+            if kind == "t":
+                hashed = weighted(hashed, self.words, self.n_texts_, self.texts_with_, bool(self.normalize_text))
+            pieces.append(shifted(hashed, self.kinds_.count("n")))
         base = self.kinds_.count("n") + len(self.fingerprints_)
         pieces += [shifted(piece, base) for piece in self._added_pieces(table)]
         float32 = table.numbers.dtype == np.float32
@@ -339,13 +340,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             elif kind == "t":
                 made.append((kind, *hash_words(name, table.text[name], n_buckets, int(self.ngrams), seen)))
         return made
-
-    def _weighted(self, counts: Sparse) -> Sparse:
-        values, buckets, starts = counts
-        values = word_weights(values, self.words)
-        if len(self.texts_with_):
-            values = values * (np.log((1 + self.n_texts_) / (1 + self.texts_with_[buckets])) + 1)
-        return unit_rows(values, starts) if self.normalize_text else values, buckets, starts
 
     def _added_pieces(self, table: Table) -> list[Sparse]:
         """One-hot features and those that say that a number is missing."""

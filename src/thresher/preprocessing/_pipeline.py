@@ -12,6 +12,9 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.metaestimators import _BaseComposition, available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ._encoder import TableEncoder
+from ._scaler import RunningScaler
+
 
 def _last_has(name: str) -> Any:
     def check(pipeline: StreamingPipeline) -> bool:
@@ -192,12 +195,18 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
 
     @property
     def n_features_in_(self) -> int:
-        return int(self[0].n_features_in_)
+        return int(self._door().n_features_in_)
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
-        names: NDArray[np.object_] = self[0].feature_names_in_
+        names: NDArray[np.object_] = self._door().feature_names_in_
         return names
+
+    def _door(self) -> Any:
+        """The first step that sees all columns: a scaler passes words on to the encoder behind it."""
+        steps = [step for _, step in self.steps]
+        behind = steps[1] if len(steps) > 2 and isinstance(steps[0], RunningScaler) else None
+        return behind if isinstance(behind, TableEncoder) else steps[0]
 
     @property
     def classes_(self) -> NDArray[Any]:

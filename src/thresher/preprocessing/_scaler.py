@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _core
-from .._params import boolean, check_params
+from .._params import boolean, check_params, one_of
 from .._table import Table
 from .._validation import as_rows
 from ._input import read_input, refuse_value
@@ -34,12 +34,13 @@ class RunningScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Subtract the mean. Sparse rows are never centred.
     with_std : bool, default=True
         Divide by the standard deviation.
+    constant : {"zero", "keep"}, default="zero"
+        What becomes of a dense column that has not varied so far: it is centred like the others, or stays as it is.
 
     Attributes
     ----------
     mean_, var_, scale_ : ndarray of shape (n_features,)
-        Mean, variance (with n - 1) and divisor of each column. A column that has not varied so far has the divisor 1:
-        centred, it is 0 until it varies; sparse, it stays as it is.
+        Mean, variance (with n - 1) and divisor of each column. A column that has not varied so far has the divisor 1.
     n_samples_seen_ : int or ndarray of shape (n_features,)
         Values seen in each column, one number if they are all equal. Missing ones (NaN) do not count, zeros that a
         sparse row leaves out do.
@@ -74,7 +75,7 @@ class RunningScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     array([[ 0. , -1.5]])
     """
 
-    _param_rules = {"with_mean": boolean, "with_std": boolean}
+    _param_rules = {"with_mean": boolean, "with_std": boolean, "constant": one_of("zero", "keep")}
     _fitted = (
         "n_rows_", "n_missing_", "n_stored_", "stored_mean_", "stored_m2_", "centred_", "n_features_in_",
         "feature_names_in_",
@@ -89,9 +90,10 @@ class RunningScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
 
-    def __init__(self, with_mean: bool = True, with_std: bool = True) -> None:
+    def __init__(self, with_mean: bool = True, with_std: bool = True, *, constant: str = "zero") -> None:
         self.with_mean = with_mean
         self.with_std = with_std
+        self.constant = constant
 
     # --- learning ---------------------------------------------------------------------------------------------------
 
@@ -237,9 +239,12 @@ class RunningScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return scaled
 
     def _scaled(self, numbers: NDArray[Any]) -> NDArray[Any]:
-        scaled = numbers - self.mean_ if self.centred_ else numbers.astype(np.float64)
+        scaled = numbers - self._middle() if self.centred_ else numbers.astype(np.float64)
         scaled /= self.scale_
         return scaled.astype(numbers.dtype, copy=False)
+
+    def _middle(self) -> Array:
+        return self.mean_ if self.constant == "zero" else np.where(self.var_ > 0, self.mean_, 0.0)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The names that go in: those given, those seen, or ``x1``, ``x2``, ... as svmlight counts columns."""

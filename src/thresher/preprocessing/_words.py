@@ -5,15 +5,23 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ._pieces import Sparse
+
 Array = NDArray[np.float64]
 
 
-def word_weights(counts: Array, words: str) -> Array:
-    """Counts as they are, as 1, or as 1 + log(count)."""
-    return counts if words == "count" else np.ones_like(counts) if words == "binary" else 1 + np.log(counts)
+def weighted(counts: Sparse, words: str, n_texts: int, texts_with: Array, normalize: bool) -> Sparse:
+    """Each row's counts as they are, as 1, or as 1 + log(count); times the inverse document frequency, if texts were
+    counted for it; scaled to length 1."""
+    values, buckets, starts = counts
+    if words != "count":
+        values = np.ones_like(values) if words == "binary" else 1 + np.log(values)
+    if len(texts_with):
+        values = values * (np.log((1 + n_texts) / (1 + texts_with[buckets])) + 1)
+    return _unit_rows(values, starts) if normalize else values, buckets, starts
 
 
-def unit_rows(values: Array, starts: NDArray[np.int64]) -> Array:
+def _unit_rows(values: Array, starts: NDArray[np.int64]) -> Array:
     """Each row scaled to length 1; an empty one stays empty."""
     lengths = np.diff(starts)
     full = lengths > 0

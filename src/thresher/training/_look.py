@@ -74,7 +74,7 @@ class Look:
             return "classification"
         whole_numbers = bool((np.round(self.y) == self.y).all())
         few = self.labels is not None and len(self.labels) <= max(2, min(50, self.n_rows // 10))
-        return "classification" if few and (whole_numbers or len(self.labels or ()) == 2) else "regression"
+        return "classification" if few and whole_numbers else "regression"
 
 
 def look(stream: Stream, max_bytes: int = 1 << 26, n_labels: int | None = None) -> Look:
