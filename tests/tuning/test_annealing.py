@@ -139,9 +139,21 @@ def test_annealing_alone_has_the_whole_budget():
     assert len(found.history) == 33
 
 
-def test_stages_follow_each_other_and_a_start_comes_first():
-    found = coupled_annealing(lambda p: -bumpy([p["a"]]), {"a": Linear(0, 1)}, n_evaluations=50, start={"a": 0.25})
-    stages = [h["stage"] for h in found.history]
-    assert stages == sorted(stages)  # "annealing" before "simplex"
-    assert stages.count("annealing") == 20
+def test_annealing_and_simplex_take_turns_and_a_start_comes_first():
+    found = coupled_annealing(lambda p: -bumpy([p["a"]]), {"a": Linear(0, 1)}, n_evaluations=90, start={"a": 0.25})
+    turns = [(stage, len(list(group))) for stage, group in itertools.groupby(h["stage"] for h in found.history)]
     assert found.history[0]["params"] == {"a": 0.25}
+    assert turns[0] == ("annealing", 10)
+    assert [stage for stage, _ in turns[:4]] == ["annealing", "simplex", "annealing", "simplex"]
+    assert all(n == 10 for stage, n in turns[:-1] if stage == "annealing")
+    before = found.history[:10]
+    assert found.history[10]["params"]["a"] == pytest.approx(
+        max(before, key=lambda h: h["score"])["params"]["a"], abs=0.26
+    )
+
+
+def test_a_larger_budget_only_adds():
+    small, large = (
+        coupled_annealing(lambda p: -bumpy([p["a"]]), {"a": Linear(0, 1)}, n_evaluations=n) for n in (30, 80)
+    )
+    assert [h["params"] for h in large.history[:30]] == [h["params"] for h in small.history]

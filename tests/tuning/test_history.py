@@ -146,10 +146,10 @@ def test_the_number_of_weights_is_remembered(tmp_path):
 
 def test_a_larger_budget_goes_on_where_a_smaller_one_ended(tmp_path):
     path = tmp_path / "h.jsonl"
-    fitted(search(path, n_evaluations=20, simplex=False))
-    more = search(path, n_evaluations=50, simplex=False)
+    fitted(search(path, n_evaluations=20))
+    more = search(path, n_evaluations=50)
     assert count_fits(more) == 50 - 20 + 1
-    assert_same_search(more, fitted(search(n_evaluations=50, simplex=False)))
+    assert_same_search(more, fitted(search(n_evaluations=50)))
 
 
 @pytest.mark.parametrize(

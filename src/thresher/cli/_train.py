@@ -13,6 +13,7 @@ from ._screen import Screen, Stop
 from ._words import command_line, essential, python_for_train, typed
 
 _LARGE = 1 << 26
+_SHOWN = ("measures", "clusters", "features", "stream", "tuning")  # the rest is in the report
 
 
 @click.command(cls=MethodCommand)
@@ -127,7 +128,7 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
                     checkpoint=checkpoint,
                     checkpoint_seconds=given["checkpoint_every"],
                     resume=given["resume"],
-                    predict_first=given["report_path"] is not None and not given["tests"],
+                    predict_first=not given["tests"],
                     record=record,
                     on_batch=on_batch,
                     should_stop=stop,
@@ -190,7 +191,7 @@ def finish(
     if given["report_path"] is not None:
         report.save(given["report_path"])
     written = {"model": given["model_path"], "report": given["report_path"]}
-    text = report.to_text() + "".join(f"\n{what} written to {where}" for what, where in written.items() if where)
+    text = report.to_text(_SHOWN) + "".join(f"\n{what} written to {where}" for what, where in written.items() if where)
     timed = {} if seconds is None else {"seconds": seconds}
     places = {what: str(where) for what, where in written.items() if where}
     screen.result(text, report.to_dict() | timed | {"written": places})

@@ -137,11 +137,22 @@ class Report:
             },
         }
 
-    def to_text(self) -> str:
-        """The report for a terminal of 80 columns."""
+    def to_text(self, sections: Sequence[str] | None = None) -> str:
+        """The report for a terminal of 80 columns.
+
+        Parameters
+        ----------
+        sections : list of str, optional
+            Only these, by their names in :meth:`to_dict`; by default all.
+
+        Returns
+        -------
+        str
+        """
         from ._text import text
 
-        return text(self.title, self._summary, self._facts)
+        wanted = self._facts if sections is None else {k: v for k, v in self._facts.items() if k in sections}
+        return text(self.title, self._summary, wanted)
 
     def to_html(self) -> str:
         """The report as one page, complete in itself. Needs matplotlib and jinja2: ``pip install "thresher[lab]"``."""

@@ -1,4 +1,4 @@
-"""Coupled simulated annealing with variance control, then a simplex."""
+"""Coupled simulated annealing with variance control, in turn with a simplex."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from .._order import generator
 from .._params import at_least, boolean, seed
 from ._simplex import SIZE
 from ._simplex import simplex as simplex_steps
-from ._trials import Array, Params, SearchResult, Steps, Trials, check_arguments, try_out
+from ._trials import Array, Params, SearchResult, Steps, Trials, Walk, check_arguments, try_out
 
 N_STARTS = at_least(2)
 MOVE = 0.2  # first scale of the moves, in widths of the box
-STEPS_PER_LEVEL = 4
-SHARE = 0.4  # of the evaluations, before the simplex
+STEPS_PER_LEVEL = 2  # after which the moves become shorter, and a simplex has its turn
 _CONTROL = 0.05
 _TARGET = 0.99  # of the largest variance that acceptance probabilities can have
 
@@ -92,7 +91,7 @@ def spread_points(n_points: int, n_dims: int, rng: np.random.Generator) -> Array
     return (parts + rng.random((n_points, n_dims))) / max(n_points, 1)
 
 
-def annealing_then_simplex(
+def annealing_and_simplex(
     start: Mapping[str, Any] | None, n_starts: int, with_simplex: bool, rng: np.random.Generator
 ) -> Callable[[Trials], None]:
     """The search that :func:`coupled_annealing` makes."""
@@ -100,12 +99,12 @@ def annealing_then_simplex(
     def search(trials: Trials) -> None:
         given = [] if start is None else [trials.place(start)]
         spread = spread_points(n_starts - len(given), len(trials.space), rng)
-        steps = anneal(np.vstack([*given, spread]), rng)
-        trials.follow("annealing", steps, until=SHARE * trials.n_evaluations if with_simplex else math.inf)
-        trials.follow("simplex", simplex_steps(trials.place_of_best()))
-        while True:  # what has shrunk to a point starts again around it, by another size
-            size = SIZE * rng.uniform(0.5, 2.0) * rng.choice((-1, 1))
-            trials.follow("simplex", simplex_steps(trials.place_of_best(), size))
+        walk = Walk(anneal(np.vstack([*given, spread]), rng))
+        size = SIZE
+        while True:
+            trials.follow("annealing", walk, n_steps=STEPS_PER_LEVEL if with_simplex else None)
+            trials.follow("simplex", Walk(simplex_steps(trials.place_of_best(), size)))
+            size = SIZE * rng.uniform(0.5, 2.0) * rng.choice((-1, 1))  # around the same point, another one sees more
 
     return search
 
@@ -123,11 +122,12 @@ def coupled_annealing(
     n_jobs: int | None = None,
     error_score: Any = math.nan,
 ) -> SearchResult:
-    r"""Maximise a function by coupled simulated annealing, then Nelder and Mead's simplex.
+    r"""Maximise a function by coupled simulated annealing and, in turn, Nelder and Mead's simplex.
 
     Several states walk at once, by steps with a long tail, and decide together which of them may get worse for a while:
-    the worst one [1]_, [2]_. Their walk uses two fifths of the evaluations; the rest goes to a simplex around the best
-    point, which starts again when it has shrunk. Ranges on a logarithmic scale are walked on that scale.
+    the worst one [1]_, [2]_. After two steps a simplex starts from the best point found; when it has shrunk, the states
+    walk on, and so in turn, so that a larger budget only adds to what a smaller one does. Ranges on a logarithmic scale
+    are walked on that scale.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def coupled_annealing(
     n_starts : int, default=5
         States (:math:`m`), at least 2; the points of a step that can be evaluated side by side.
     simplex : bool, default=True
-        Whether to go on with the simplex. Annealing has the whole budget otherwise.
+        Whether the simplex has its turns. Annealing has the whole budget otherwise.
     start : dict, optional
         A first state. The others are spread evenly.
     random_state : int, RandomState, Generator or None, default=0
@@ -177,7 +177,7 @@ def coupled_annealing(
         who,
         objective,
         space,
-        annealing_then_simplex(start, n_starts, simplex, generator(random_state)),
+        annealing_and_simplex(start, n_starts, simplex, generator(random_state)),
         start=start,
         n_evaluations=n_evaluations,
         max_seconds=max_seconds,

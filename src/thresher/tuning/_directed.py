@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._simplex import PART_OF_A_RANGE, TOL
-from ._trials import Array, Params, SearchResult, Steps, Trials, check_arguments, try_out
+from ._trials import Array, Params, SearchResult, Steps, Trials, Walk, check_arguments, try_out
 
 STEP = 0.25  # first distance, in widths of the box
 
@@ -36,7 +36,8 @@ def directed(start: Mapping[str, Any] | None, step: float = STEP, tol: float = T
     """The search that :func:`directed_search` makes."""
 
     def search(trials: Trials) -> None:
-        trials.follow("directed", poll(trials.middle() if start is None else trials.place(start), step, tol))
+        first = trials.middle() if start is None else trials.place(start)
+        trials.follow("directed", Walk(poll(first, step, tol)))
 
     return search
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._order import generator
 from .._params import seed
-from ._trials import Params, SearchResult, Steps, Trials, check_arguments, try_out
+from ._trials import Params, SearchResult, Steps, Trials, Walk, check_arguments, try_out
 
 _AT_ONCE = 8
 
@@ -27,7 +27,7 @@ def randomly(start: Mapping[str, Any] | None, rng: np.random.Generator) -> Calla
     def search(trials: Trials) -> None:
         if start is not None:
             trials.evaluate("random", trials.place(start)[None])
-        trials.follow("random", draw(len(trials.space), rng))
+        trials.follow("random", Walk(draw(len(trials.space), rng)))
 
     return search
 

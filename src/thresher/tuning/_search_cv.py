@@ -18,7 +18,7 @@ from sklearn.model_selection._search import BaseSearchCV
 from .._order import generator
 from .._params import Rule, boolean, check_params, none, one_of, seed
 from .._spaces import Range, as_space, search_space
-from ._annealing import N_STARTS, annealing_then_simplex
+from ._annealing import N_STARTS, annealing_and_simplex
 from ._candidates import Candidates
 from ._directed import directed
 from ._folds import FixedFolds, with_seed
@@ -32,7 +32,7 @@ _PATH = Rule("a path", lambda v: isinstance(v, (str, os.PathLike)))
 
 
 class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
-    """Find good parameters by cross-validation: coupled simulated annealing, then a simplex.
+    """Find good parameters by cross-validation: coupled simulated annealing and a simplex, in turn.
 
     Used like scikit-learn's ``RandomizedSearchCV``, with any estimator, scoring and splitter. It needs fewer
     evaluations than random search to come as far, because it learns from the ones it made; see
@@ -56,7 +56,7 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
     n_starts : int, default=5
         States that anneal together, and candidates of a step.
     simplex : bool, default=True
-        Whether annealing is followed by a simplex.
+        Whether a simplex takes turns with annealing.
     scoring : str, callable, list, tuple, dict or None, default=None
         As in scikit-learn; :func:`criterion` and :func:`sparsity_scorer` make more. With several scores the search
         follows the one that ``refit`` names, or the first.
@@ -237,7 +237,7 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
             return directed(start)
         if self.search == "random":
             return randomly(start, self._rng)
-        return annealing_then_simplex(start, self.n_starts, self.simplex, self._rng)
+        return annealing_and_simplex(start, self.n_starts, self.simplex, self._rng)
 
     def _format_results(self, candidate_params: Any, n_splits: int, out: Any, more_results: Any = None) -> Any:
         """Kept back until the search is over: candidates from a history file have their place among the others."""

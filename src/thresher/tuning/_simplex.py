@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._params import Rule
-from ._trials import Array, Params, SearchResult, Steps, Trials, check_arguments, try_out
+from ._trials import Array, Params, SearchResult, Steps, Trials, Walk, check_arguments, try_out
 
 SIZE = 0.25  # of the first simplex, in widths of the box
 TOL = 0.005  # below this size of the simplex it has nothing more to say
@@ -112,7 +112,8 @@ def nelder_mead(
     check_arguments("nelder_mead", size=(size, PART_OF_A_RANGE), tol=(tol, PART_OF_A_RANGE))
 
     def search(trials: Trials) -> None:
-        trials.follow("simplex", simplex(trials.middle() if start is None else trials.place(start), size, tol))
+        first = trials.middle() if start is None else trials.place(start)
+        trials.follow("simplex", Walk(simplex(first, size, tol)))
 
     return try_out(
         "nelder_mead",

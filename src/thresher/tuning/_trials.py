@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import joblib
@@ -23,7 +24,7 @@ Array = NDArray[np.float64]
 Steps = Generator[Array, Array, None]
 Params = dict[str, Any]
 
-_MOST_STEPS_WITHOUT_NEWS = 100
+_MOST_STEPS_WITHOUT_NEWS = 1000
 
 N_EVALUATIONS = at_least(1)
 MAX_SECONDS = positive | none
@@ -69,6 +70,14 @@ class SearchResult:
         return len(self.history)
 
 
+class Walk:
+    """A search under way, and the points it waits for; it can be left and taken up again."""
+
+    def __init__(self, steps: Steps) -> None:
+        self.steps = steps
+        self.points = next(steps)
+
+
 class Stop(Exception):
     """The end of a search, and why."""
 
@@ -109,13 +118,12 @@ class Trials:
     def place_of_best(self) -> Array:
         return self.middle() if self.best is None else self.place(self.best["params"])
 
-    def follow(self, stage: str, steps: Steps, until: float = math.inf) -> None:
-        """Take steps while fewer than ``until`` evaluations were made, or until there are no more."""
-        points = next(steps)
-        while len(self.history) < until:
-            energies = self.evaluate(stage, points)
+    def follow(self, stage: str, walk: Walk, n_steps: int | None = None) -> None:
+        """Take that many steps, or all there are."""
+        for _ in count() if n_steps is None else range(n_steps):
+            energies = self.evaluate(stage, walk.points)
             try:
-                points = steps.send(energies)
+                walk.points = walk.steps.send(energies)
             except StopIteration:
                 return
 
