@@ -31,6 +31,10 @@ class Range:
         """The value at a coordinate; what lies outside 0 to 1 is the nearest end."""
         raise NotImplementedError
 
+    def places(self) -> list[float]:
+        """The coordinates of all values, where they are counted."""
+        raise NotImplementedError
+
     def place(self, value: Any) -> float:
         """The coordinate of a value of the range."""
         raise NotImplementedError
@@ -182,6 +186,9 @@ class Whole(_Between):
     def n_values(self) -> int:
         return int(self.high) - int(self.low) + 1
 
+    def places(self) -> list[float]:
+        return [self.place(value) for value in range(int(self.low), int(self.high) + 1)]
+
     def at(self, place: float) -> int:
         if self.log:
             low, high = math.log(self.low - 0.5), math.log(self.high + 0.5)  # every number is the middle of its share
@@ -240,6 +247,9 @@ class Choice(Range):
     @property
     def n_values(self) -> int:
         return len(self.options)
+
+    def places(self) -> list[float]:
+        return [self.place(option) for option in self.options]
 
     def at(self, place: float) -> Any:
         return self.options[min(max(math.floor(place * len(self.options)), 0), len(self.options) - 1)]

@@ -71,6 +71,17 @@ def test_whole_numbers_on_a_log_scale_have_the_share_of_their_doubling():
     assert set(values) == set(range(1, 65))
 
 
+def test_counted_values_all_have_a_place():
+    for r, values in (
+        (Whole(-1, 3), [-1, 0, 1, 2, 3]),
+        (Whole(1, 9, log=True), list(range(1, 10))),
+        (Choice(["a", None]), ["a", None]),
+    ):
+        assert [r.at(place) for place in r.places()] == values
+        assert r.n_values == len(values)
+    assert Log(1, 2).n_values is None
+
+
 def test_choices_have_equal_shares_and_keep_their_type():
     r = Choice([1, True, "1", 1.0])
     assert [r.at(u) for u in (0.1, 0.3, 0.6, 0.9)] == [1, True, "1", 1.0]

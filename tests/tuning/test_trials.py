@@ -88,6 +88,9 @@ def test_a_finite_space_is_exhausted_and_its_best_found(search):
     assert found.n_evaluations == 12
     assert found.params == {"n": 4, "kind": "b"}
     assert search(lambda p: 0.0, {"x": [7]}, n_evaluations=5).params == {"x": 7}
+    larger = search(lambda p: -p["n"], {"n": Whole(1, 60, log=True), "kind": ["a", "b"]}, n_evaluations=120)
+    assert larger.n_evaluations == 120  # to the last one
+    assert search(lambda p: 0.0, {"n": Whole(1, 60)}, n_evaluations=59).n_evaluations <= 59
 
 
 @searches

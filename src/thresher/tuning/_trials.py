@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, product
 from typing import Any
 
 import joblib
@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 Steps = Generator[Array, Array, None]
 Params = dict[str, Any]
 
-_MOST_STEPS_WITHOUT_NEWS = 1000
+_MOST_STEPS_WITHOUT_NEWS = 100
 
 N_EVALUATIONS = at_least(1)
 MAX_SECONDS = positive | none
@@ -172,8 +172,19 @@ class Trials:
         try:
             search(self)
         except Stop as stop:
-            return str(stop)
+            return self._try_the_rest() if str(stop) == "exhausted" else str(stop)
         return "converged"
+
+    def _try_the_rest(self) -> str:
+        """A space with no more points than the budget has evaluations is tried out to the last."""
+        if len(self.history) < self._n_points <= self.n_evaluations:
+            try:
+                self.evaluate(
+                    self.history[-1]["stage"], np.array(list(product(*(r.places() for r in self.space.values()))))
+                )
+            except Stop as stop:
+                return str(stop)
+        return "exhausted"
 
     def result(self, stopped: str) -> SearchResult:
         best = self.best or {"params": {}, "score": math.nan}
