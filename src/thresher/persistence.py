@@ -282,6 +282,9 @@ def _texts(lengths: np.ndarray[Any, Any], text: np.ndarray[Any, Any]) -> list[st
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write, fsync, rename: a reader sees the old file or the new one, never a part."""
+    if path.exists() and not path.is_file():  # a device or a pipe must not be replaced
+        path.write_bytes(content)
+        return
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -17,9 +17,9 @@ from thresher.cli import main
 from thresher.online import AROWClassifier
 from thresher.persistence import load_model
 from thresher.preprocessing import prepared
-from thresher.stochastic import PegasosClassifier
+from thresher.stochastic import PegasosClassifier, PegasosRegressor
 from thresher.streams import open_stream, write_svmlight
-from thresher.training import read_all, train
+from thresher.training import Interrupted, read_all, train
 
 
 @pytest.fixture
@@ -279,3 +279,90 @@ def test_a_wizard_without_answers_leaves_in_one_sentence(files):
     )
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
+
+
+def test_a_checkpoint_of_another_run_is_refused(files, capsys):
+    rng = np.random.default_rng(0)
+    table = np.column_stack([rng.normal(size=(500, 2)), rng.normal(size=(500, 2))])
+    np.savetxt("two.csv", table, delimiter=",", header="a,b,t1,t2", comments="", fmt="%.4f")
+    base = "train two.csv --method pegasos-regressor --alpha 0.1 --chunk 50 --checkpoint-every 0 --model m.thresher"
+    learner = PegasosRegressor(alpha=0.1, random_state=0)
+
+    def stopped():
+        stream = open_stream("two.csv", target="t1", drop=["t2"], batch_size=50, n_passes=20, shuffle=500)
+        calls = iter(range(100))
+        model = prepared(learner, next(iter(stream)).X)
+        with pytest.raises(Interrupted):
+            train(model, stream, checkpoint="m.thresher.checkpoint", should_stop=lambda: next(calls) > 2)
+
+    stopped()
+    for other, words in (
+        ("--target t2 --drop t1", "columns"),
+        ("--target t1 --drop t2 --skip-malformed", "reading"),
+        ("--target t1 --drop t2 --passes 3", "passes"),
+        ("--target t1 --drop t2 --alpha 0.2", "alpha=0.1"),
+        ("--target t1 --drop t2 --seed 1", "random_state"),
+    ):
+        assert words in refused(capsys, *base.split(), *other.split(), "--resume")
+    lines = (files / "two.csv").read_text()
+    (files / "two.csv").write_text(lines[:5000] + ("1" if lines[5000] != "1" else "2") + lines[5001:])
+    assert "files" in refused(capsys, *base.split(), *["--target", "t1", "--drop", "t2", "--resume"])
+    (files / "two.csv").write_text(lines)
+    assert run(base + " --target t1 --drop t2 --resume") == 0
+
+
+def test_outputs_never_replace_what_is_in_use(files, capsys):
+    before = (files / "x.svm").read_bytes()
+    assert "in use" in refused(capsys, "train", "x.svm", "--model", "x.svm")
+    assert "in use" in refused(capsys, "train", "x.svm", "--model", "m.txt", "--report", "m.txt")
+    assert "in use" in refused(capsys, "train", "x.svm", "--test", "y.svm", "--report", "y.svm")
+    assert ".html" in refused(capsys, "train", "x.svm", "--report", "r.pdf")
+    assert "nowhere.svm" in refused(capsys, "train", "x.svm", "--test", "nowhere.svm")
+    assert (files / "x.svm").read_bytes() == before
+    os.mkfifo("pipe")
+    reader = subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE)
+    assert run("train x.svm --model pipe") == 0
+    assert len(reader.communicate()[0]) > 100
+    assert (files / "pipe").is_fifo()
+
+
+def test_clusters_need_no_target(files, capsys):
+    rng = np.random.default_rng(0)
+    np.savetxt(
+        "c.csv", np.vstack([rng.normal(m, 0.1, (50, 2)) for m in (0, 5)]), delimiter=",", header="a,b", comments=""
+    )
+    assert run("train c.csv --method sparsekmeans --n-clusters 2 --model m.thresher") == 0
+    model = load_model("m.thresher")
+    assert model[-1].cluster_centers_.shape == (2, 2)
+    assert run("predict m.thresher c.csv -o p.csv") == 0
+    assert len(set((files / "p.csv").read_text().split()[1:51])) == 1
+
+
+def test_criteria_that_do_not_suit_are_refused(files, capsys):
+    assert "does not suit" in refused(capsys, "tune", "x.svm", "--method", "pa", "--criterion", "mse")
+    assert "no parameters worked" in refused(
+        capsys, "tune", "x.svm", "--method", "pa", "--space", "C=a,b", "--evaluations", "2", "--quiet"
+    )
+
+
+def test_names_in_files_do_not_command_the_terminal(files, capsys):
+    (files / "evil.csv").write_text("a\x1b[31mb,y\n" + "1,\x1b]0;x\n2,no\n" * 30)
+    assert run("train evil.csv --model m.thresher") == 0
+    assert run("inspect m.thresher") == 0
+    assert main(["train", "evil.csv", "--target", "z\x1b[31m"]) == 2
+    out, err = said(capsys)
+    assert "\x1b" not in out + err
+
+
+def test_small_files_are_measured_on_rows_left_out(files, capsys):
+    assert run("train people.csv --target rich --json") == 0
+    section = json.loads(said(capsys)[0])["sections"]["measures"]
+    assert "5 folds" in json.dumps(section)
+    (files / "many.csv").write_text("a,y\n" + "".join(f"{k % 7},c{k % 300}\n" for k in range(900)))
+    assert run("train many.csv --quiet") == 0  # 300 classes are reported in little time
+
+
+def test_class_weights_may_name_numbers(files, capsys):
+    args = ["train", "x.svm", "--class-weight", '{"-1": 2, "1": 1}', "--model", "m.thresher"]
+    assert main(args) == 0
+    assert load_model("m.thresher").class_weight == {-1: 2, 1: 1}

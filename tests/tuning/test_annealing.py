@@ -152,6 +152,29 @@ def test_annealing_and_simplex_take_turns_and_a_start_comes_first():
     )
 
 
+def test_the_simplex_moves_to_what_annealing_found_and_stays_otherwise():
+    """A new simplex has one coordinate in common with the point it starts from; one that goes on has none."""
+    new, old = 0, 0
+    for seed in range(20):
+        found = coupled_annealing(
+            lambda p: -bumpy(list(p.values())),
+            {"a": Linear(0, 1), "b": Linear(0, 1)},
+            n_evaluations=70,
+            random_state=seed,
+        )
+        for i in range(11, 70):
+            if (found.history[i - 1]["stage"], found.history[i]["stage"]) == ("annealing", "simplex"):
+                best = max(found.history[:i], key=lambda h: h["score"])
+                shared = sum(found.history[i]["params"][name] == best["params"][name] for name in "ab")
+                if best["evaluation"] >= i - 10:  # found by the turn that just ended
+                    new += 1
+                    assert shared == 1
+                else:
+                    old += shared == 0
+    assert new >= 5
+    assert old >= 5
+
+
 def test_a_larger_budget_only_adds():
     small, large = (
         coupled_annealing(lambda p: -bumpy([p["a"]]), {"a": Linear(0, 1)}, n_evaluations=n) for n in (30, 80)

@@ -181,6 +181,14 @@ def test_a_file_of_another_search_is_refused_and_left_alone(tmp_path, change, sa
     assert path.read_bytes() == before
 
 
+def test_the_number_of_processes_does_not_matter(tmp_path):
+    path = tmp_path / "h.jsonl"
+    options = {"space": None, "n_evaluations": 4}
+    one = fitted(search(path, L1RDAClassifier(n_jobs=1), **options))
+    two = fitted(search(path, L1RDAClassifier(n_jobs=2), n_jobs=2, **options))
+    assert_same_search(one, two, times=True)
+
+
 def test_labels_and_weights_belong_to_the_data(tmp_path):
     path = tmp_path / "h.jsonl"
     model = search(path, L1RDAClassifier(), space=None, n_evaluations=4).fit(X, Y, sample_weight=np.ones(120))

@@ -180,6 +180,8 @@ def _preferred(material: Material, task: str, wishes: Wishes) -> tuple[tuple[str
         return (f"l1rda{suffix}",), "few features are wanted and its zeros are exact"
     if task == "regression":
         return ("pegasos-regressor", "l1rda-regressor"), "both learn amounts from rows in any order"
+    if isinstance(material.X, Table) and len(material.X.text) == len(material.X.columns):
+        return ("arow", "pegasos"), "words make many features, most of them rare, and the first learns fast from those"
     if material.is_sparse or n_features >= _WIDE:
         kind = f"{'sparse' if material.is_sparse else 'wide'} ({n_features:,} features)"
         return ("arow", "pegasos"), f"the rows are {kind} and the first learns fast from features that are rare"
@@ -316,7 +318,8 @@ def say_preparation(model: Any, material: Material, wishes: Wishes) -> list[str]
         said.append("Sparse rows are used as they are, without scaling.")
     if isinstance(material.X, Table) and material.X.text:
         words = ", ".join(list(material.X.text)[:5]) + (", ..." if len(material.X.text) > 5 else "")
-        said.append(f"Columns of words become features ({wishes.categories}): {words}.")
+        how = "one for each word of a text, or each value of a short column"
+        said.append(f"Words become features ({how}): {words}.")
     return said
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .. import _order
 from .._table import Table, Text
 from ..streams import Stream, open_stream
 from ..training import Facts, Look, Sampler, plain
@@ -53,11 +52,12 @@ class Material:
     n_skipped: int = 0
 
     @property
-    def is_mixed(self) -> bool:
-        """Whether classes change from row to row; not if rows are sorted by class."""
+    def is_sorted(self) -> bool:
+        """Whether rows of a class stand together, or nearly so: then one pass forgets the first classes."""
         if self.y is None or len(self.y) < 2:
-            return True
-        return _order.are_mixed(np.unique(self.y, return_inverse=True)[1].astype(np.float64))
+            return False
+        codes = np.unique(self.y, return_inverse=True)[1]
+        return bool(np.count_nonzero(codes[1:] != codes[:-1]) < min(4 * (codes.max() + 1), len(codes) // 4))
 
     @property
     def is_sparse(self) -> bool:
@@ -131,7 +131,7 @@ def _from_stream(stream: Stream, max_rows: int) -> Material:
         if sampler is None:
             sampler = Sampler(max(1, min(max_rows, _rows_that_fit(batch.X)) // 2))
         sampler.add(batch)
-        facts.add(batch, counts_classes=False)
+        facts.add(batch.X, None)
         labels.add(batch.y)
     rows = None if sampler is None else sampler.rows()
     if rows is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -72,9 +73,9 @@ def main(args: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     typed = list(sys.argv[1:] if args is None else args)
     try:
-        result: Any = thresher.main(typed, prog_name="thresher", standalone_mode=False, obj=tuple(typed))
-        sys.stdout.flush()
-        return result if isinstance(result, int) else 0
+        with warnings.catch_warnings():
+            warnings.showwarning = _Once("--quiet" in typed)  # type: ignore[assignment]
+            return _run(typed)
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as problem:
@@ -86,15 +87,42 @@ def main(args: Sequence[str] | None = None) -> int:
     except (BrokenPipeError, SystemExit):  # the reader of our output has gone, as `head` does; click exits then
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (ValueError, OSError, MemoryError, ArithmeticError) as problem:
+    except Exception as problem:
         if os.environ.get("THRESHER_TRACEBACK"):
             raise
         said = str(problem) or type(problem).__name__
+        if not isinstance(problem, (ValueError, OSError, MemoryError, ArithmeticError)):
+            said = f"unexpected {type(problem).__name__}: {said} (THRESHER_TRACEBACK=1 shows where)"
         if isinstance(problem, OSError) and problem.strerror and problem.filename:
             said = f"{problem.filename}: {problem.strerror}."
         return _refuse(said)
 
 
+def _run(typed: list[str]) -> int:
+    result: Any = thresher.main(typed, prog_name="thresher", standalone_mode=False, obj=tuple(typed))
+    sys.stdout.flush()
+    return result if isinstance(result, int) else 0
+
+
+class _Once:
+    """Warnings as remarks of one line, each once; none when quiet."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+        self._said: set[str] = set()
+
+    def __call__(self, message: Any, category: Any, *place: Any) -> None:
+        sentence = " ".join(str(message).split())
+        if not self._quiet and sentence[:60] not in self._said:
+            self._said.add(sentence[:60])
+            print(printable(sentence[:400]), file=sys.stderr)
+
+
+def printable(text: str) -> str:
+    """Without what could command a terminal: names in files come from anywhere."""
+    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
+
+
 def _refuse(sentence: str) -> int:
-    print("thresher: " + " ".join(sentence.split()), file=sys.stderr)
+    print("thresher: " + printable(" ".join(sentence.split())), file=sys.stderr)
     return 2

@@ -79,8 +79,10 @@ def _as_text(facts: dict[str, Any], features: list[dict[str, Any]]) -> str:
             weights = "  ".join(
                 (f"{k}: {v:+.4g}" if len(f["weights"]) > 1 else f"{v:+.4g}") for k, v in list(f["weights"].items())[:8]
             )
+            weights += "  ..." if len(f["weights"]) > 8 else ""
             doubt = "" if f["deviation"] is None else f"  (± {f['deviation']:.2g})"
-            lines.append(f"  {f['name'][:50]:{width}}  {weights}{doubt}")
+            name = " ".join(f["name"].split())[:50]
+            lines.append(f"  {name:{width}}  {weights}{doubt}")
     return "\n".join(lines)
 
 
@@ -152,5 +154,8 @@ def methods(name: str | None, as_json: bool, quiet: bool) -> None:
     lines = [f"{m.name}: {m.cls.__name__} in thresher.{m.family}, for {m.task}", unmarked(m.summary), ""]
     for parameter, facts in parameters.items():
         tuned = f"; tuned in {m.space[parameter]!r}" if parameter in m.space else ""
+        rule = getattr(m.cls, "_param_rules", {}).get(parameter)
+        if rule is not None and rule.options:
+            tuned += f"; one of {', '.join(rule.options)}"
         lines += [f"  --{parameter.replace('_', '-')}  [{facts['default']}{tuned}]", f"      {facts['is']}"]
     screen.result("\n".join(lines), {"name": m.name, "class": m.cls.__name__, "task": m.task, "parameters": parameters})

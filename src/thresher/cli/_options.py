@@ -14,15 +14,18 @@ _NOT_FOR_STREAMS = {"max_iter", "n_steps", "tol", "shuffle", "n_jobs"}  # passes
 _BY_SEED = "random_state"
 
 
+NO_COLUMN = "\0none"  # as an option says it, unlike an option that is not given
+
+
 class Column(click.ParamType):  # type: ignore[type-arg]
     """A column by number or by name."""
 
     name = "column"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> int | str | None:
-        if value is None or isinstance(value, int):
+    def convert(self, value: Any, param: Any, ctx: Any) -> int | str:
+        if isinstance(value, int):
             return value
-        return None if value == "none" else int(value) if re.fullmatch(r"-?\d+", value) else str(value)
+        return NO_COLUMN if value == "none" else int(value) if re.fullmatch(r"-?\d+", value) else str(value)
 
 
 def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -32,8 +35,8 @@ def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--target",
             type=Column(),
-            default=-1,
-            help="Tables: column with the answer, by name or number (from 0; default the last).",
+            default=None,
+            help="Tables: column with the answer, by name or number from 0, or none (default: the last).",
         ),
         click.option(
             "--format",
@@ -94,11 +97,16 @@ STREAM_KEYS = (
 )
 
 
-def stream_options(given: dict[str, Any]) -> dict[str, Any]:
-    """Keyword arguments for ``open_stream``, only those that differ from its defaults."""
+def stream_options(given: dict[str, Any], task: str | None = None) -> dict[str, Any]:
+    """Keyword arguments for ``open_stream``, only those that differ from its defaults. Clusters need no target, so that
+    a table's last column is none unless it is named."""
     from ..streams import open_stream
 
     options = {key: given[key] for key in STREAM_KEYS if key in given}
+    if options["target"] is None:
+        options["target"] = None if task == "clustering" and _are_tables(given) else -1
+    elif options["target"] == NO_COLUMN:
+        options["target"] = None
     if options.get("delimiter") in ("tab", "\\t"):
         options["delimiter"] = "\t"
     if options.get("header") is None:
@@ -106,6 +114,13 @@ def stream_options(given: dict[str, Any]) -> dict[str, Any]:
     options["text_columns"], options["drop"] = list(options["text_columns"]), list(options["drop"])
     defaults = inspect.signature(open_stream).parameters
     return {k: v for k, v in options.items() if v != (list(d) if isinstance(d := defaults[k].default, tuple) else d)}
+
+
+def _are_tables(given: dict[str, Any]) -> bool:
+    from ..streams._files import files_of, format_of
+
+    kind = given.get("format") or format_of(files_of(files(given["data"]))[0])
+    return kind in ("csv", "parquet", "arrow")
 
 
 def files(data: tuple[str, ...]) -> Any:
@@ -120,7 +135,8 @@ class MethodCommand(click.Command):
     """A command whose options include the parameters of the method that ``--method`` names."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        name = _value_of("--method", args)
+        usual = next(p.default for p in self.params if "--method" in p.opts)
+        name = _value_of("--method", args) or (usual if isinstance(usual, str) else None)
         if name is not None:
             found = method(name)
             self.params = [p for p in self.params if not isinstance(p, _MethodOption)]
@@ -207,7 +223,7 @@ def literal(text: str) -> Any:
     if text[:1] in "{[":
         try:
             return json.loads(text)
-        except json.JSONDecodeError:
+        except (json.JSONDecodeError, RecursionError):
             return text
     return text
 

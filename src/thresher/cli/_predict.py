@@ -106,8 +106,12 @@ def _write(model: Any, stream: Any, writer: Any, scores: bool, show: Any) -> dic
         n_rows += len(batch)
         if batch.y is not None and (regression or hasattr(model, "classes_")):
             truth = alike(batch.y, model)
-            n_known += len(truth)
-            wrong += float(np.sum((predicted - truth) ** 2)) if regression else float(np.sum(predicted != truth))
+            known = (
+                np.ones(len(truth), bool) if regression else np.isin(truth, model.classes_)
+            )  # a folder may be no class
+            n_known += int(known.sum())
+            off = (predicted - truth) ** 2 if regression else predicted != truth
+            wrong += float(np.sum(off[known]))
         show(stream.bytes_read, "")
     if n_rows == 0:
         raise ValueError(f"{stream.path.name}: the file has no rows.")

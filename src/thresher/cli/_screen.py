@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
+
+from . import printable
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no word for what is not a number."""
+    if isinstance(value, dict):
+        return {str(key): _finite(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 class Screen:
@@ -21,10 +33,10 @@ class Screen:
 
     def remark(self, sentence: str) -> None:
         if not self.quiet:
-            print(sentence, file=sys.stderr)
+            print(printable(sentence), file=sys.stderr)
 
     def result(self, text: str, data: dict[str, Any]) -> None:
-        print(json.dumps(data, indent=2, default=str, allow_nan=True) if self.as_json else text)
+        print(json.dumps(_finite(data), indent=2, default=str, allow_nan=False) if self.as_json else printable(text))
 
     @contextlib.contextmanager
     def progress(self, title: str, total: int | None) -> Iterator[Callable[[int, str], None]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +22,7 @@ from ._options import (
     stream_options,
 )
 from ._screen import Screen
-from ._train import _check_places, _check_task, finish
+from ._train import check_places, check_task, finish, fitted
 from ._words import command_line, essential, python_for_auto, python_for_tune, typed
 
 _CRITERIA = ("error", "balanced_error", "f1", "roc_auc", "average_precision", "mse", "silhouette")
@@ -117,17 +118,18 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
     from sklearn.base import clone
 
     from .. import training
+    from .._auto import CRITERIA
     from ..preprocessing import prepared
     from ..streams import open_stream
     from ..tuning import CoupledAnnealingSearchCV, criterion, sparsity_scorer
 
     screen = Screen(as_json, quiet)
     found = method(method_name)
-    options = stream_options(given)
+    check_places(data, given)
+    options = stream_options({**given, "data": data}, found.task)
     stream = open_stream(files(data), **options)
     seen = training.look(stream)
-    classes = _check_task(found, seen, None, None, stream.path.name)
-    _check_places(given["model_path"], given["report_path"])
+    classes = check_task(found, seen, None, None, stream.path.name)
     params = method_params(given, found.cls)
     if "random_state" in found.cls._param_rules:
         params["random_state"] = given["seed"]
@@ -137,11 +139,14 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
     name = (
         given["criterion"] or {"classification": "error", "regression": "mse", "clustering": "silhouette"}[found.task]
     )
+    if name not in CRITERIA[found.task]:
+        fitting = ", ".join(CRITERIA[found.task])
+        raise click.UsageError(f"--criterion {name} does not suit {found.task}; these do: {fitting}.")
     scoring: Any = criterion(name)
     if given["sparsity"]:
         scoring = sparsity_scorer(scoring, given["sparsity"])
     X, y = training.read_all(stream, given["max_rows"])
-    search = CoupledAnnealingSearchCV(
+    search: Any = CoupledAnnealingSearchCV(
         model,
         {prefix + key: value for key, value in space.items()},
         search=given["search"],
@@ -153,12 +158,22 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
         random_state=given["seed"],
         progress=screen.watched,
         history=given["history"],
-    ).fit(X, y)
+    )
+    try:
+        search.fit(X, y)
+    except KeyboardInterrupt:
+        kept = f"Evaluations are kept in {given['history']}; the same command goes on from there."
+        raise KeyboardInterrupt(kept if given["history"] else "Nothing is kept; --history FILE would.") from None
+    except ValueError as problem:  # scikit-learn tells of failed fits in many lines, the reason in the last
+        raise ValueError(f"{found.name}: no parameters worked: {str(problem).strip().splitlines()[-1]}") from None
+    if not math.isfinite(search.best_score_):
+        why = next((trial["error"] for trial in search.history_ if trial["error"]), "no score is a number")
+        raise ValueError(f"{found.name}: no parameters worked: {str(why).strip().splitlines()[-1]}")
     best = {key.removeprefix(prefix): value for key, value in search.best_params_.items()}
     said = ", ".join(
         f"{key}={value:.4g}" if isinstance(value, float) else f"{key}={value}" for key, value in best.items()
     )
-    screen.remark(f"Best of {len(search.history_)}: {said} ({name} criterion {search.best_score_:.4f}).")
+    screen.remark(f"Best of {len(search.history_)}: {said} (cross-validated {name} {abs(search.best_score_):.4g}).")
     record = {
         "layout": stream.layout(),
         "stream": {key: value for key, value in options.items() if key in ("delimiter", "header", "format")},
@@ -173,9 +188,9 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
         tuned = search.best_estimator_
         if sparse.issparse(X) and hasattr(tuned, "state_"):
             tuned._grown = True  # other files of this kind may be wider or narrower
-        tuned.record_ = record
-        facts = training.Facts(X.shape[0], X.shape[1])
-        run = training.Run(tuned, training.History(), facts, None, (X, y), stream.n_skipped)
+        run = fitted(tuned, X, y, stream, record)
+        if not given["tests"] and found.task != "clustering":
+            run.held_out = training.predict_in_folds(tuned, X, y, random_state=given["seed"])
     save(run, given["model_path"])
     finish(screen, run, stream, given, record, search.history_)
 
@@ -205,8 +220,8 @@ def auto(data: tuple[str, ...], method_name: str | None, as_json: bool, quiet: b
     from ..streams import open_stream
 
     screen = Screen(as_json, quiet)
-    _check_places(given["model_path"], given["report_path"])
-    options = stream_options(given)
+    check_places(data, given)
+    options = stream_options({**given, "data": data}, given["task"])
     arguments = auto_arguments(method_name, given)
     stream = open_stream(files(data), **options)
     record = {

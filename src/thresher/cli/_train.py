@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from ._screen import Screen, Stop
 from ._words import command_line, essential, python_for_train, typed
 
 _LARGE = 1 << 26
+_SMALL = 20_000  # rows, up to which a model is measured in folds
 _SHOWN = ("measures", "clusters", "features", "stream", "tuning")  # the rest is in the report
 
 
@@ -60,88 +62,123 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
     Rows are read in chunks, so that files may be larger than memory. With --model, a checkpoint is kept beside the
     model: a run that was killed goes on with --resume, and ends in the same model bit for bit.
     """
+    from sklearn.base import clone
+
     from .. import training
-    from ..persistence import load_model, save_model
+    from ..persistence import save_model
     from ..preprocessing import prepared
     from ..streams import open_stream
 
+    given["quiet"] = quiet
     screen = Screen(as_json, quiet)
     found = method(method_name)
-    options = stream_options(given)
+    check_places(data, given)
+    options = stream_options({**given, "data": data}, found.task)
     plain = open_stream(files(data), **options)
     wanted, count = _classes(given["classes"])
     seen = training.look(plain, _LARGE, count)
     params = method_params(given, found.cls)
     if "random_state" in found.cls._param_rules:
         params["random_state"] = given["seed"]
-    classes = _check_task(found, seen, wanted, count, plain.path.name)
-    if params.get("class_weight") == "balanced" and found.streams:
-        params["class_weight"] = _balanced(seen, classes)
+    classes = check_task(found, seen, wanted, count, plain.path.name)
+    if isinstance(params.get("class_weight"), (str, dict)) and found.streams:
+        params["class_weight"] = _class_weight(params["class_weight"], seen, classes)
     learner = found.cls(**params)
     model = prepared(learner, seen.first, scale=given["scale"], categories=given["categories"])
     passes, shuffle = _order(given, seen, learner, found, len(plain.paths), screen)
     stream = open_stream(files(data), **options, n_passes=passes, shuffle=shuffle, random_state=given["seed"])
-    path: Path | None = given["model_path"]
-    checkpoint = None if path is None else path.with_name(path.name + ".checkpoint")
-    _check_places(path, given["report_path"])
     record = {
         "layout": stream.layout(),
         "stream": {key: value for key, value in options.items() if key in ("delimiter", "header", "format")},
         "command": command_line(essential(typed())),
         "python": python_for_train(files(data), options, model, classes, passes, shuffle, given["seed"]),
     }
-    run: training.Run
+    check_tests(given, record)
+    small = seen.whole and seen.n_rows <= _SMALL and not given["tests"] and found.task != "clustering"
     begin = time.perf_counter()
-    if not found.streams:
-        X, y = training.read_all(stream)
-        model.fit(X, y)
-        model.record_ = record
-        facts = training.Facts(X.shape[0], X.shape[1])
-        run = training.Run(model, training.History(), facts, None, (X, y), stream.n_skipped)
+    if found.streams:
+        run = _streamed(model, stream, classes, record, given, predict_first=not given["tests"] and not small)
     else:
-        if (
-            given["resume"]
-            and path is not None
-            and path.exists()
-            and checkpoint is not None
-            and not checkpoint.exists()
-        ):
-            done = load_model(path)
-            if getattr(done, "record_", {}).get("fingerprint") == training.fingerprint(model, stream, classes):
-                screen.remark(f"{path.name} is complete; there is nothing left to do.")
-                return
-        try:
-            with Stop() as stop, screen.progress("learning", stream.n_bytes) as show:
-
-                def on_batch(history: Any, stream: Any) -> None:
-                    rate = (
-                        f"error so far {history.mistakes[-1] / history.rows[-1]:.2%}"
-                        if found.task == "classification"
-                        else ""
-                    )
-                    show(stream.bytes_read, rate)
-
-                run = training.train(
-                    model,
-                    stream,
-                    classes=classes,
-                    checkpoint=checkpoint,
-                    checkpoint_seconds=given["checkpoint_every"],
-                    resume=given["resume"],
-                    predict_first=not given["tests"],
-                    record=record,
-                    on_batch=on_batch,
-                    should_stop=stop,
-                )
-        except training.Interrupted:
-            raise KeyboardInterrupt(_how_to_go_on(checkpoint)) from None
+        run = fitted(model, *training.read_all(stream), stream, record)
     seconds = time.perf_counter() - begin
     screen.remark(f"{stream.n_bytes / 1e6:,.1f} MB learned from in {seconds:.1f} s.")
+    path: Path | None = given["model_path"]
     if path is not None:
         save_model(run.model, path)
-        if checkpoint is not None:
-            checkpoint.unlink(missing_ok=True)
+        _checkpoint_of(path).unlink(missing_ok=True)
+    if small:
+        X, y = training.read_all(plain)
+        passed = {name: passes for name in model.get_params() if name.rpartition("__")[2] == "max_iter"}
+        run.held_out = training.predict_in_folds(clone(model).set_params(**passed), X, y, random_state=given["seed"])
     finish(screen, run, stream, given, record, seconds=seconds)
+
+
+def _streamed(
+    model: Any, stream: Any, classes: Any, record: dict[str, Any], given: dict[str, Any], predict_first: bool
+) -> Any:
+    """Learn from the stream with checkpoints; what is complete already is taken as it is."""
+    from .. import training
+    from ..persistence import load_model
+
+    path: Path | None = given["model_path"]
+    checkpoint = None if path is None else _checkpoint_of(path)
+    screen = Screen(False, given["quiet"])
+    if path is not None and checkpoint is not None and given["resume"]:
+        for draft in checkpoint.parent.glob(f".{checkpoint.name}.*"):  # of a write that was killed
+            draft.unlink(missing_ok=True)
+        if path.exists() and not checkpoint.exists():
+            kept = getattr(done := load_model(path), "record_", {})
+            if kept.get("fingerprint") == training.fingerprint(model, stream, classes):
+                screen.remark(f"{path.name} is complete; there is nothing left to learn.")
+                facts, history = training.Facts(**kept["data"]), training.History(**kept["history"])
+                return training.Run(done, history, facts, None, training.sample_of(stream), 0)
+    try:
+        with Stop() as stop, screen.progress("learning", stream.n_bytes) as show:
+
+            def on_batch(history: Any, stream: Any) -> None:
+                errs = f"error so far {history.mistakes[-1] / history.rows[-1]:.2%}" if classes is not None else ""
+                show(stream.bytes_read, errs)
+
+            return training.train(
+                model,
+                stream,
+                classes=classes,
+                checkpoint=checkpoint,
+                checkpoint_seconds=given["checkpoint_every"],
+                resume=given["resume"],
+                predict_first=predict_first,
+                record=record,
+                on_batch=on_batch,
+                should_stop=stop,
+            )
+    except training.Interrupted:
+        raise KeyboardInterrupt(_how_to_go_on(checkpoint)) from None
+
+
+def fitted(model: Any, X: Any, y: Any, stream: Any, record: dict[str, Any]) -> Any:
+    """A run of a method that needs all rows in memory, or of a model that was fitted there."""
+    from .. import training
+
+    if not _is_fitted(model):
+        model.fit(X, y)
+    model.record_ = record
+    facts = training.facts_of(X, y if hasattr(model, "classes_") else None)
+    return training.Run(model, training.History(), facts, None, (X, y), stream.n_skipped)
+
+
+def _is_fitted(model: Any) -> bool:
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return True
+
+
+def _checkpoint_of(path: Path) -> Path:
+    return path.with_name(path.name + ".checkpoint")
 
 
 def finish(
@@ -186,6 +223,8 @@ def finish(
         search=search,
         sample=sample,
     )
+    if held_out is not None and held_out.scores is None and _loses_to_the_mean(held_out):
+        screen.remark("The mean of the targets would predict better: try a larger --alpha, or `thresher tune`.")
     if run.n_skipped:
         screen.remark(f"{run.n_skipped:,} malformed lines were skipped.")
     if given["report_path"] is not None:
@@ -197,6 +236,14 @@ def finish(
     screen.result(text, report.to_dict() | timed | {"written": places})
     if given["model_path"] is None:
         screen.remark("The model was not kept; --model FILE writes it.")
+
+
+def _loses_to_the_mean(held_out: Any) -> bool:
+    import numpy as np
+
+    if held_out.y.dtype.kind != "f" or held_out.predicted.dtype.kind != "f":
+        return False
+    return bool(np.mean((held_out.y - held_out.predicted) ** 2) > np.var(held_out.y) > 0)
 
 
 def options_alike(given: dict[str, Any], record: dict[str, Any]) -> dict[str, Any]:
@@ -224,7 +271,8 @@ def _classes(text: str | None) -> tuple[list[Any] | None, int | None]:
     return parts, None
 
 
-def _check_task(found: Any, seen: Any, wanted: list[Any] | None, count: int | None, name: str) -> list[Any] | None:
+def check_task(found: Any, seen: Any, wanted: list[Any] | None, count: int | None, name: str) -> list[Any] | None:
+    """The classes, for a classifier; data that do not suit the method are refused."""
     if found.task == "clustering":
         return None
     if seen.y is None:
@@ -235,7 +283,9 @@ def _check_task(found: Any, seen: Any, wanted: list[Any] | None, count: int | No
         return None
     if wanted is not None:
         return sorted(wanted) if seen.is_text else sorted(_number(label, name) for label in wanted)
-    if seen.labels is None or (seen.task == "regression" and len(seen.labels) > 50):
+    if seen.labels is None and seen.is_text:
+        raise ValueError(f"{name}: the target has more than 1,000 different values; is it the right column?")
+    if seen.labels is None or (seen.task == "regression" and (len(seen.labels) > 50 or not seen.has_whole_numbers)):
         raise ValueError(
             f"{name}: the target looks like a number to predict, not a class; "
             "choose a method that ends in -regressor, or list --classes."
@@ -257,10 +307,14 @@ def _number(label: str, name: str) -> float:
         raise ValueError(f"{name}: the labels are numbers, but --classes holds {label!r}.") from None
 
 
-def _balanced(seen: Any, classes: list[Any] | None) -> dict[Any, float]:
+def _class_weight(given: str | dict[str, Any], seen: Any, classes: list[Any] | None) -> dict[Any, float]:
+    """Weights by label: as given (JSON has only words as keys), or the same for all classes together."""
     import numpy as np
 
     assert classes is not None
+    if isinstance(given, dict):
+        known = {str(label): label for label in classes}
+        return {known.get(str(key), key): value for key, value in given.items()}
     counts = {label: int(np.sum(seen.y == label)) for label in classes}
     return {label: seen.n_rows / (len(counts) * max(count, 1)) for label, count in counts.items()}
 
@@ -274,11 +328,30 @@ def _order(given: dict[str, Any], seen: Any, learner: Any, found: Any, n_files: 
     return passes, shuffle
 
 
-def _check_places(*paths: Path | None) -> None:
-    """Before hours of work: can the results be written?"""
-    for path in paths:
-        if path is not None and not path.absolute().parent.is_dir():
+def check_places(data: tuple[str, ...], given: dict[str, Any]) -> None:
+    """Before hours of work: can the results be written, and is nothing overwritten that is still needed?"""
+    taken = {Path(name).resolve() for name in (*data, *given["tests"])}
+    for path in (given["model_path"], given["report_path"]):
+        if path is None:
+            continue
+        if not path.absolute().parent.is_dir():
             raise FileNotFoundError(f"{path}: the folder does not exist.")
+        if not os.access(path.absolute().parent, os.W_OK):
+            raise PermissionError(f"{path}: the folder is not writable.")
+        if path.resolve() in taken:
+            raise ValueError(f"{path}: this file is in use as data or for another result; name another one.")
+        taken.add(path.resolve())
+    report = given["report_path"]
+    if report is not None and report.suffix.lower() not in (".html", ".txt", ".json"):
+        raise ValueError(f"--report must end in .html, .txt or .json, got {str(report)!r}.")
+
+
+def check_tests(given: dict[str, Any], record: dict[str, Any]) -> None:
+    """Opens the test files, which refuses those that cannot be read."""
+    from ..streams import open_stream
+
+    if given["tests"]:
+        open_stream(files(given["tests"]), **options_alike(given, record))
 
 
 def _how_to_go_on(checkpoint: Path | None) -> str:

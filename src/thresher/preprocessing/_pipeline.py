@@ -138,6 +138,16 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
         first = not _is_fitted(learner)
         if hasattr(learner, "_read_batch"):  # a label that is refused must not leave the transformers ahead
             learner._read_batch(y, X.shape[0] if hasattr(X, "shape") else len(X), classes, first)
+        before = [_copied(vars(step)) for step in transformers]
+        try:
+            self._learn(transformers, learner, X, y, classes, sample_weight)
+        except BaseException:  # what is refused, or interrupted, leaves every step as it was
+            for step, kept in zip(transformers, before, strict=True):
+                step.__dict__ = kept
+            raise
+        return self
+
+    def _learn(self, transformers: list[Any], learner: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
         Z = X
         for step in transformers:
             Z = step.partial_fit(Z, y).transform(Z)
@@ -148,7 +158,6 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
         if sparse.issparse(Z) or (transformers and known is not None and Z.shape[1] != known):
             options["grow"] = True
         learner.partial_fit(Z, y, **options)
-        return self
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
@@ -235,6 +244,17 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
         tags.target_tags = last.target_tags
         tags.input_tags.sparse = all(step.__sklearn_tags__().input_tags.sparse for _, step in self.steps)
         return tags
+
+
+def _copied(value: Any) -> Any:
+    """A copy of what a transformer holds: arrays, and lists and dicts of plain values."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, dict):
+        return {key: _copied(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_copied(each) for each in value] if value and isinstance(value[0], (list, dict)) else list(value)
+    return value
 
 
 def _is_fitted(step: Any) -> bool:

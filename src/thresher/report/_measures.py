@@ -15,6 +15,7 @@ Counts = NDArray[np.int64]
 
 Z = 1.959963984540054  # the normal quantile of a 95 % interval
 _DRAWS = 2_000
+_MOST_CELLS = 2_000_000  # of the tables drawn at once
 _MOST_BLOCKS = 1_000
 
 
@@ -107,8 +108,15 @@ def macro_f1(table: Counts, seed: int = 0) -> Estimate:
     One row is spread over all cells first, so that a table without mistakes is not taken for certainty.
     """
     n_classes = len(table)
-    draws = np.random.default_rng(seed).dirichlet(table.ravel() + 1 / n_classes**2, _DRAWS)
-    means = _macro_f1(draws.reshape(-1, n_classes, n_classes))
+    rng = np.random.default_rng(seed)
+    at_once = max(1, _MOST_CELLS // n_classes**2)
+    n_draws = min(_DRAWS, max(100, 20 * at_once))  # with very many classes, fewer tables have to do
+    parts = [
+        _macro_f1(rng.dirichlet(table.ravel() + 1 / n_classes**2, n).reshape(-1, n_classes, n_classes))
+        for n in [at_once] * (n_draws // at_once) + [n_draws % at_once]
+        if n
+    ]
+    means = np.concatenate(parts)
     value = float(_macro_f1(table[None].astype(np.float64))[0])
     low, high = np.quantile(means, [0.025, 0.975])
     return Estimate(value, min(value, float(low)), max(value, float(high)))

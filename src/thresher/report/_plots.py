@@ -194,6 +194,8 @@ def _stage_dots(axes: Any, section: Section, tried: list[dict[str, Any]], x: Any
     stages = np.array([section["stages"].index(entry["stage"]) for entry in tried])
     for i in range(len(section["stages"])):
         dots(axes, x[stages == i], y[stages == i], colour(i), 5, square=i % 2 == 1, alpha=0.75)
+    if section["best"] not in tried:  # another method's parameter
+        return
     best = tried.index(section["best"])
     dots(axes, x[[best]], y[[best]], INK, 11)
     dots(axes, x[[best]], y[[best]], colour(int(stages[best])), 7, square=bool(stages[best] % 2))

@@ -72,6 +72,8 @@ def checked_layout(layout: Any) -> dict[str, Any]:
         "n_columns": n + (target is not None),
     }
     whole: dict[str, Any] = {**usual, **layout}
+    if not isinstance(whole["places"], list) or type(whole["n_columns"]) is not int:
+        raise ValueError("open_stream: layout must be the layout() of another stream of tables.")
     places = [*whole["places"], *([] if target is None else [whole["target_place"]])]
     if (
         not all(type(place) is int and 0 <= place < whole["n_columns"] for place in places)

@@ -187,11 +187,16 @@ def kinds_of(
     """For each column: n for numbers, t for text, - for one to pass over."""
     kinds = ""
     for place, counts in enumerate(found.counts(with_first)):
-        kind = "-" if place in dropped else "t" if place in forced or counts.words else "n"
+        kind = "-" if place in dropped else "t" if place in forced or _holds_words(counts) else "n"
         if kind == "t" and place not in forced:
             _refuse_decimal_commas(file, names[place], found.below[place])
         kinds += kind
     return kinds
+
+
+def _holds_words(counts: Counts) -> bool:
+    """A few words among many numbers are mistakes, which the parser will refuse or skip."""
+    return 20 * counts.words > counts.words + counts.numbers
 
 
 def _refuse_decimal_commas(file: str, name: str, column: Text) -> None:

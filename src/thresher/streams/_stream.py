@@ -100,7 +100,9 @@ class Stream:
         random_state: int,
         prefetch: bool,
         layout: dict[str, Any] | None,
+        options: dict[str, Any],
     ) -> None:
+        self.options = options  # how lines are read, in plain values
         self.paths = paths
         self.batch_size = batch_size
         self.n_passes = n_passes
@@ -253,7 +255,8 @@ def open_stream(
         CSV: the character between fields; by default the one that cuts the first lines evenly.
     text_columns : list of int or str
         Tables: columns to take as text though they look like numbers, such as postcodes. Columns with words are text by
-        themselves; :class:`thresher.preprocessing.TableEncoder` makes features of them.
+        themselves, if more than one field in twenty of the first thousand rows is a word (fewer are mistakes, and
+        malformed); :class:`thresher.preprocessing.TableEncoder` makes features of them.
     drop : list of int or str
         Tables: columns to leave out.
     zero_based : bool, optional
@@ -371,6 +374,12 @@ def open_stream(
         random_state=int(random_state),
         prefetch=bool(prefetch),
         layout=layout,
+        options={
+            "skip_malformed": bool(skip_malformed),
+            "delimiter": delimiter,
+            "n_features": None if n_features is None else int(n_features),
+            "dtype": str(np.dtype(dtype)),
+        },
     )
 
 

@@ -10,11 +10,12 @@
 """
 
 from .._records import HeldOut, History
-from ._look import Facts, Look, look
+from ._folds import predict_in_folds
+from ._look import Facts, Look, facts_of, look
 from ._merge import merge_models
 from ._model import alike, plain, said
 from ._progress import fingerprint
-from ._sample import Sampler, read_all
+from ._sample import Sampler, read_all, sample_of
 from ._train import Interrupted, Run, evaluate, train
 
 __all__ = [
@@ -27,11 +28,14 @@ __all__ = [
     "Sampler",
     "alike",
     "evaluate",
+    "facts_of",
     "fingerprint",
     "look",
     "merge_models",
     "plain",
+    "predict_in_folds",
     "read_all",
     "said",
+    "sample_of",
     "train",
 ]

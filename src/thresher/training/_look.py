@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import _order
-from ..streams import Batch, Stream
+from ..streams import Stream
 from ._model import plain
 
 MOST_CLASSES = 1000
@@ -25,13 +25,21 @@ class Facts:
     n_values: int = 0
     classes: dict[str, int] = field(default_factory=dict)
 
-    def add(self, batch: Batch, counts_classes: bool) -> None:
-        self.n_rows += len(batch)
-        self.n_features = max(self.n_features, batch.X.shape[1])
-        self.n_values += batch.X.nnz if sparse.issparse(batch.X) else int(np.prod(batch.X.shape))
-        if counts_classes and batch.y is not None:
-            for label, count in zip(*np.unique(batch.y, return_counts=True), strict=True):
+    def add(self, X: Any, y: NDArray[Any] | None) -> None:
+        """Count some more rows; with `y`, their classes too."""
+        self.n_rows += X.shape[0]
+        self.n_features = max(self.n_features, X.shape[1])
+        self.n_values += X.nnz if sparse.issparse(X) else int(np.prod(X.shape))
+        if y is not None:
+            for label, count in zip(*np.unique(y, return_counts=True), strict=True):
                 self.classes[str(plain(label))] = self.classes.get(str(plain(label)), 0) + int(count)
+
+
+def facts_of(X: Any, y: NDArray[Any] | None) -> Facts:
+    """What is counted in rows in memory."""
+    facts = Facts()
+    facts.add(X, y)
+    return facts
 
 
 @dataclass
@@ -66,15 +74,18 @@ class Look:
     first: Any
 
     @property
+    def has_whole_numbers(self) -> bool:
+        return self.y is not None and not self.is_text and bool((np.round(self.y) == self.y).all())
+
+    @property
     def task(self) -> str:
         """``"classification"``, ``"regression"`` or, without targets, ``"clustering"``."""
         if self.y is None:
             return "clustering"
         if self.is_text:
             return "classification"
-        whole_numbers = bool((np.round(self.y) == self.y).all())
         few = self.labels is not None and len(self.labels) <= max(2, min(50, self.n_rows // 10))
-        return "classification" if few and whole_numbers else "regression"
+        return "classification" if few and self.has_whole_numbers else "regression"
 
 
 def look(stream: Stream, max_bytes: int = 1 << 26, n_labels: int | None = None) -> Look:

@@ -35,6 +35,8 @@ def merge_models(models: Sequence[Any], start: Any = None) -> Any:
     for other in everything[1:]:
         _check_alike(everything[0], other)
     learners = [learner_of(model) for model in models]
+    if not all(hasattr(learner, "state_") for learner in learners):
+        raise ValueError(f"merge_models: a {type(learners[0]).__name__} cannot be merged.")
     width = max(learner.n_features_in_ for learner in learners)
     widest = next(i for i, learner in enumerate(learners) if learner.n_features_in_ == width)
     merged = deepcopy(models[widest])
@@ -42,6 +44,8 @@ def merge_models(models: Sequence[Any], start: Any = None) -> Any:
     states = [learner.state_ for learner in learners]
     begin = rule.new_state(width, states[0].n_outputs) if start is None else learner_of(start).state_
     rows = [float(learner.n_samples_seen_ - begin.arrays["tally"][0, 0]) for learner in learners]
+    if min(rows) < 0 or not sum(rows) > 0:
+        raise ValueError("merge_models: the models must have learned from rows beyond those of the start.")
     learner_of(merged).state_ = rule.merge(begin, states, rows)
     learner_of(merged)._weights_cache = None
     merged.record_ = {}

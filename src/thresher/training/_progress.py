@@ -14,6 +14,8 @@ from ..streams import Batch, Position, Stream
 from ._look import Facts
 from ._model import counts, n_used, plain
 
+_BLOCK, _BLOCKS = 1 << 16, 16
+
 
 class Progress:
     """Where a run stands: all that a checkpoint keeps beside the model."""
@@ -25,11 +27,12 @@ class Progress:
         self.facts = Facts()
         self.position: Position | None = None
         self.file: dict[str, Any] | None = None  # the file being read, with the counts at its begin
+        self.n_skipped = 0  # before this start
 
     def note(self, model: Any, batch: Batch) -> None:
         self.position = batch.position
         if batch.position.n_pass == 0:
-            self.facts.add(batch, is_classifier(model))
+            self.facts.add(batch.X, batch.y if is_classifier(model) else None)
         rows, mistakes, loss = counts(model)
         key = {"name": batch.path.name, "pass": batch.position.n_pass + 1, "number": batch.position.file}
         if self.file is None or any(self.file[k] != key[k] for k in key):
@@ -49,7 +52,7 @@ class Progress:
         if not self.history.rows or self.history.rows[-1] < rows:
             self.history.add(rows, mistakes, loss, n_used(model))
 
-    def save(self, model: Any, path: Path) -> None:
+    def save(self, model: Any, path: Path, n_skipped: int) -> None:
         model.record_ = self.record | {
             "training": {
                 "position": list(self.position or ()),
@@ -57,6 +60,7 @@ class Progress:
                 "history": self.history.to_dict(),
                 "facts": vars(self.facts),
                 "file": self.file,
+                "n_skipped": self.n_skipped + n_skipped,
             }
         }
         save_model(model, path)
@@ -66,27 +70,35 @@ class Progress:
         kept = getattr(model, "record_", {}).get("training")
         if not isinstance(kept, dict):
             raise ValueError(f"{where}: a model, but no checkpoint.")
+        try:
+            self._take_up(kept, stream, where)
+        except (LookupError, TypeError, AttributeError):
+            raise ValueError(f"{where}: the checkpoint is damaged.") from None
+        return model
+
+    def _take_up(self, kept: dict[str, Any], stream: Stream, where: str) -> None:
         for key, value in self.fingerprint.items():
             before = kept["fingerprint"].get(key)
             if before != value:
-                raise ValueError(
-                    f"{where}: this checkpoint was made with {key} {_short(before)}, now it is {_short(value)}."
-                )
+                raise ValueError(f"{where}: this checkpoint was made with {key} {_difference(before, value)}.")
         self.position = stream._checked(kept["position"])
         self.history = History(**kept["history"])
         self.facts = Facts(**kept["facts"])
+        self.history.is_due(self.facts.n_rows)  # fails here, if ever
         self.file = kept["file"]
-        return model
+        self.n_skipped = int(kept["n_skipped"])
 
 
 def fingerprint(model: Any, stream: Stream, classes: Any) -> dict[str, Any]:
-    """What must be the same for a run to be the same run, in plain values."""
+    """What must be the same for a run to be the same run, in plain values. Of files: name, size, and some blocks."""
     return {
         "model": _spelled(model),
         "files": [[path.name, _digest(path)] for path in stream.paths],
         "batch size": stream.batch_size,
         "passes": stream.n_passes,
         "shuffle": [stream.shuffle, stream.random_state],
+        "columns": stream.layout(),
+        "reading": stream.options,
         "classes": None if classes is None else [str(plain(label)) for label in classes],
     }
 
@@ -102,13 +114,22 @@ def _spelled(model: Any) -> str:
 def _digest(path: Path) -> list[int]:
     if path.is_dir():
         return [0, 0]
+    size = path.stat().st_size
+    digest = 0
     with path.open("rb") as file:
-        return [path.stat().st_size, zlib.crc32(file.read(1 << 16))]
+        for place in range(_BLOCKS + 1):  # first, last, and evenly between
+            file.seek(max(0, size - _BLOCK) * place // _BLOCKS)
+            digest = zlib.crc32(file.read(_BLOCK), digest)
+    return [size, digest]
 
 
-def _short(value: Any) -> str:
-    text = str(value)
-    return text if len(text) <= 120 else text[:117] + "..."
+def _difference(before: Any, now: Any) -> str:
+    """Both values, from where they begin to differ."""
+    texts = str(before), str(now)
+    same = next((i for i, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), min(map(len, texts)))
+    begin = max(0, same - 40) if same > 80 else 0
+    first, second = (("..." if begin else "") + text[begin : begin + 120] for text in texts)
+    return f"{first}, now it is {second}"
 
 
 def _within(file: dict[str, Any]) -> dict[str, Any]:

@@ -124,7 +124,8 @@ def train(
     path = None if checkpoint is None else Path(checkpoint)
     if resume and path is not None and path.exists():
         model = state.take_up(load_model(path), stream, path.name)
-    before = Collector("every row, predicted before it was learned") if predict_first else None
+    before = Collector("") if predict_first else None
+    begin = state.facts.n_rows
     sampler = Sampler()
     last_saved = time.monotonic()
     for batch in stream.batches(state.position):
@@ -140,7 +141,7 @@ def train(
             on_batch(state.history, stream)
         stop = should_stop is not None and should_stop()
         if path is not None and (stop or time.monotonic() - last_saved >= checkpoint_seconds):
-            state.save(model, path)
+            state.save(model, path, stream.n_skipped)
             last_saved = time.monotonic()
         if stop:
             raise Interrupted
@@ -153,7 +154,13 @@ def train(
         "history": state.history.to_dict(),
     }
     held_out = None if before is None else before.held_out()
-    return Run(model, state.history, state.facts, held_out, sampler.rows(), stream.n_skipped)
+    if held_out is not None:
+        left_out = state.facts.n_rows - held_out.n_rows
+        these = (
+            f"all rows but the first {left_out:,}" if not begin else f"the last {held_out.n_rows:,} rows, read since"
+        )
+        held_out.name = f"{these}{' the run was resumed' if begin else ''}; each was predicted before it was learned"
+    return Run(model, state.history, state.facts, held_out, sampler.rows(), state.n_skipped + stream.n_skipped)
 
 
 def _learn(model: Any, batch: Batch, classes: Any) -> None:

@@ -17,7 +17,8 @@ from ._trials import Array, Params, SearchResult, Steps, Trials, Walk, check_arg
 
 N_STARTS = at_least(2)
 MOVE = 0.2  # first scale of the moves, in widths of the box
-STEPS_PER_LEVEL = 2  # after which the moves become shorter, and a simplex has its turn
+STEPS_PER_LEVEL = 2  # after which moves become shorter, and a simplex has its turn
+STEPS_OF_SIMPLEX = 15  # of a turn, at most: with 5 states it has three evaluations for their two
 _CONTROL = 0.05
 _TARGET = 0.99  # of the largest variance that acceptance probabilities can have
 
@@ -34,7 +35,7 @@ def anneal(starts: Array, rng: np.random.Generator, *, move: float = MOVE, steps
     states search on while the best of them stay where they are. T starts where the variance meets its target, which
     makes the walk the same for any scale of the energies.
 
-    Jumutc (2016), section 4.3; Xavier-de-Souza et al. (2010).
+    Xavier-de-Souza et al. (2010); Jumutc (2016).
     """
     x = starts
     m = len(x)
@@ -63,7 +64,8 @@ def acceptance(energies: Array, temperature: float) -> Array:
     if math.isinf(worst) or temperature == 0:
         weights = (energies == worst).astype(np.float64)
     else:
-        weights = np.exp((energies - worst) / temperature)
+        with np.errstate(over="ignore"):  # far too cold is cold
+            weights = np.exp((energies - worst) / temperature)
     return np.asarray(weights / weights.sum())
 
 
@@ -100,11 +102,16 @@ def annealing_and_simplex(
         given = [] if start is None else [trials.place(start)]
         spread = spread_points(n_starts - len(given), len(trials.space), rng)
         walk = Walk(anneal(np.vstack([*given, spread]), rng))
-        size = SIZE
+        local: Walk | None = None
+        size, best = SIZE, None
         while True:
             trials.follow("annealing", walk, n_steps=STEPS_PER_LEVEL if with_simplex else None)
-            trials.follow("simplex", Walk(simplex_steps(trials.place_of_best(), size)))
-            size = SIZE * rng.uniform(0.5, 2.0) * rng.choice((-1, 1))  # around the same point, another one sees more
+            if local is None or trials.best is not best:
+                local = Walk(simplex_steps(trials.place_of_best(), size))
+            if trials.follow("simplex", local, n_steps=STEPS_OF_SIMPLEX):
+                local = None  # it has shrunk: around the same point, one of another size sees more
+                size = SIZE * rng.uniform(0.5, 2.0) * rng.choice((-1, 1))
+            best = trials.best
 
     return search
 
@@ -125,9 +132,9 @@ def coupled_annealing(
     r"""Maximise a function by coupled simulated annealing and, in turn, Nelder and Mead's simplex.
 
     Several states walk at once, by steps with a long tail, and decide together which of them may get worse for a while:
-    the worst one [1]_, [2]_. After two steps a simplex starts from the best point found; when it has shrunk, the states
-    walk on, and so in turn, so that a larger budget only adds to what a smaller one does. Ranges on a logarithmic scale
-    are walked on that scale.
+    the worst one [1]_, [2]_. After two steps of theirs, a simplex around the best point found makes fifteen, and so in
+    turn; the simplex goes on where it was unless the states found something better. A larger budget only adds to what a
+    smaller one does. Ranges on a logarithmic scale are walked on that scale.
 
     Parameters
     ----------

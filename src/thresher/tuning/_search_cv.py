@@ -219,9 +219,10 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
 
         def fit_and_score(batch: list[Params]) -> list[dict[str, Any]]:
             evaluate_candidates(batch)
-            return self._raw[-len(batch) * self.n_splits_ :]
+            return self._raw[-len(batch) * n_folds :]
 
-        file = None if self.history is None else HistoryFile(self.history, self._identity(), self.n_splits_)
+        n_folds = len(self.cv.folds)
+        file = None if self.history is None else HistoryFile(self.history, self._identity(), n_folds)
         candidates = Candidates(fit_and_score, file, guide=self.refit, error_score=self.error_score)
         with bar(self.progress, self.n_evaluations) as watch:
             trials = Trials(self._ranges, candidates.evaluate, self.n_evaluations, self.max_seconds, watch)
@@ -229,7 +230,7 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
         candidates.finish()
         self.history_ = trials.history
         self._say_what_failed()
-        self._results |= super()._format_results(candidates.params, self.n_splits_, candidates.folds)
+        self._results |= super()._format_results(candidates.params, n_folds, candidates.folds)
 
     def _search_method(self) -> Callable[[Trials], None]:
         start = {name: value for name, value in self.estimator.get_params(deep=True).items() if name in self._ranges}
@@ -250,7 +251,7 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _identity(self) -> dict[str, Any]:
         """What must be the same for evaluations to be worth the same."""
-        params = self.estimator.get_params(deep=True)
+        params = {n: v for n, v in self.estimator.get_params(deep=True).items() if not n.endswith("n_jobs")}
         return {
             "estimator": plain(type(self.estimator)),
             "params": {n: plain(type(v) if hasattr(v, "get_params") else v) for n, v in sorted(params.items())},

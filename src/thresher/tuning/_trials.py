@@ -118,14 +118,15 @@ class Trials:
     def place_of_best(self) -> Array:
         return self.middle() if self.best is None else self.place(self.best["params"])
 
-    def follow(self, stage: str, walk: Walk, n_steps: int | None = None) -> None:
-        """Take that many steps, or all there are."""
+    def follow(self, stage: str, walk: Walk, n_steps: int | None = None) -> bool:
+        """Take that many steps, or all there are; returns whether there are no more."""
         for _ in count() if n_steps is None else range(n_steps):
             energies = self.evaluate(stage, walk.points)
             try:
                 walk.points = walk.steps.send(energies)
             except StopIteration:
-                return
+                return True
+        return False
 
     def evaluate(self, stage: str, points: Array) -> Array:
         """Energies of some points; raises :class:`Stop` when nothing more may or can be evaluated."""
