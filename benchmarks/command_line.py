@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -23,8 +24,9 @@ _BLOCK = 1 << 21
 
 
 def run(quick: bool) -> list[Table]:
-    n_rows, repeats = (45_000, 2) if quick else (1_830_000, 5)
-    path = svmlight_file("stream", n_rows, decimals=6)
+    path, n_rows, repeats = svmlight_file("stream", 45_000, decimals=6), 45_000, 2
+    if not quick:
+        path, n_rows, repeats = _two_gigabytes(path), 1_845_000, 5
     megabytes = path.stat().st_size / 1e6
     with path.open("rb") as file:
         text = file.read(1 << 28)
@@ -52,6 +54,18 @@ def run(quick: bool) -> list[Table]:
     ]
     table.rows.append(row)
     return [table]
+
+
+def _two_gigabytes(small: Path) -> Path:
+    """A large file twice and a small one: making as many new rows would take minutes."""
+    large = svmlight_file("stream", 900_000, decimals=6)
+    whole = large.with_name("stream-two-gigabytes.svm")
+    if not whole.exists():
+        with whole.open("wb") as out:
+            for part in (large, large, small):
+                with part.open("rb") as file:
+                    shutil.copyfileobj(file, out, 1 << 24)
+    return whole
 
 
 def _parse(text: bytes) -> float:
