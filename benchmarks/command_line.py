@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -79,7 +80,8 @@ def _parse(text: bytes) -> float:
 
 def _train(path: Path) -> dict[str, float]:
     command = [sys.executable, "-m", "thresher", "train", str(path), "--method", "arow", "--classes", "2", "--json"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    out = tempfile.TemporaryFile("w+")  # noqa: SIM115 (a pipe would be full before it is read)
+    process = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
     peak = {"VmHWM": 0, "RssAnon": 0}
     while process.poll() is None:
         try:
@@ -90,5 +92,6 @@ def _train(path: Path) -> dict[str, float]:
             found = re.search(rf"{key}:\s+(\d+)", status)
             peak[key] = max(peak[key], int(found[1]) if found else 0)
         time.sleep(0.02)
-    out, _ = process.communicate()
-    return {"seconds": json.loads(out)["seconds"], "rss": peak["VmHWM"] / 1024, "anonymous": peak["RssAnon"] / 1024}
+    process.wait()
+    out.seek(0)
+    return {"seconds": json.load(out)["seconds"], "rss": peak["VmHWM"] / 1024, "anonymous": peak["RssAnon"] / 1024}

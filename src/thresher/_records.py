@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _MOST_POINTS = 256
-_MOST_ROWS = 1_000_000
+_MOST_ROWS = 200_000
 
 
 @dataclass
@@ -47,7 +47,7 @@ class History:
 
 @dataclass
 class HeldOut:
-    """What a model said of rows it had not learned from: all of them, or an even sample of a million.
+    """What a model said of rows it had not learned from: all of them, or an even sample of a hundred thousand or more.
 
     Attributes
     ----------
