@@ -62,7 +62,7 @@ $(VENV)/built-test: $(VENV)/built
 	touch $@
 
 $(VENV)/built-check: $(VENV)/built
-	$(BIN)/pip install -q --no-build-isolation -e '.[check]'
+	$(BIN)/pip install -q --no-build-isolation -e '.[check,lab]'
 	touch $@
 
 $(VENV)/built-bench: $(VENV)/built
