@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_iris
 
 from report import examples
 from report.examples import HOSTILE
@@ -280,3 +281,17 @@ def test_a_browser_shows_the_page_by_day_and_by_night(tmp_path, scheme, backgrou
     pixels = (imread(tmp_path / "r.png")[:, :, :3] * 255).round()
     assert pixels[2, 2].tolist() == list(background)
     assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 100  # there is something on it
+
+
+def test_a_search_over_several_methods_draws_parameters_that_the_best_does_not_have():
+    """As the black box makes them: the parameters of losing methods are drawn without a mark of the best."""
+    X, y = load_iris(return_X_y=True)
+    model = AROWClassifier(random_state=0).fit(X, y)
+    tried = [{"r": 0.1}, {"r": 1.0}, {"alpha": 0.01}, {"alpha": 0.1}, {"r": 10.0}]
+    search = [
+        {"evaluation": i, "stage": "annealing", "params": params, "score": -0.1 * i, "n_used": 4, "seconds": 0.1}
+        for i, params in enumerate(tried)
+    ]
+    page = Report(model, search=search).to_html()
+    assert "Score by alpha" in page
+    assert "Score by r" in page
