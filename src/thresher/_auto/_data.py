@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .. import _order
 from .._table import Table, Text
 from ..streams import Stream, open_stream
 from ..training import Facts, Look, Sampler, plain
@@ -52,12 +53,11 @@ class Material:
     n_skipped: int = 0
 
     @property
-    def is_sorted(self) -> bool:
-        """Whether rows of a class stand together, or nearly so: then one pass forgets the first classes."""
+    def is_mixed(self) -> bool:
+        """Whether classes change from row to row about as often as in a random order."""
         if self.y is None or len(self.y) < 2:
-            return False
-        codes = np.unique(self.y, return_inverse=True)[1]
-        return bool(np.count_nonzero(codes[1:] != codes[:-1]) < min(4 * (codes.max() + 1), len(codes) // 4))
+            return True
+        return _order.are_mixed(np.unique(self.y, return_inverse=True)[1].astype(np.float64))
 
     @property
     def is_sparse(self) -> bool:

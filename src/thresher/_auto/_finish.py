@@ -72,8 +72,8 @@ def _stream_to_learn_from(best: Found, material: Material, task: str) -> tuple[S
     if best.candidate.kernel is not None or not best.candidate.method.streams:
         who = "curved boundaries need" if best.candidate.kernel else f"{best.candidate.method.name} needs"
         return None, [f"{only}, because {who} all rows in memory."]
-    if task == "classification" and material.is_sorted:
-        why = "the file is sorted by target, which spoils learning in one pass; mix its lines (`shuf`) to use all"
+    if task == "classification" and not material.is_mixed:
+        why = "the file is sorted by target, or in blocks alike, and one pass would forget; mix its lines to use all"
         return None, [f"{only}, because {why}."]
     return material.rest, [f"{tuned}, and the model learned from all of them in one pass."]
 
