@@ -116,7 +116,10 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     except (KeyError, TypeError):
         raise ValueError(f"{where}: not a model file of thresher.") from None
     except Exception as error:
-        raise ValueError(f"{where}: not a readable model file: {' '.join(str(error).split())}.") from None
+        said = " ".join(str(error).split())
+        raise ValueError(
+            f"{where}: not a model file of thresher, or one that is cut short or damaged ({said})."
+        ) from None
     try:
         return _rebuild(header, tensors, room=32 * os.path.getsize(path))
     except _Refusal as refusal:

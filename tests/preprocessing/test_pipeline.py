@@ -128,3 +128,22 @@ def test_a_kernel_machine_is_a_map_and_a_learner():
     y = (np.hypot(*X.T) > 1.1).astype(int)
     steps = [("map", FixedSizeNystroem(n_components=40, random_state=0)), ("learn", AROWClassifier(max_iter=5))]
     assert StreamingPipeline(steps).fit(X, y).score(X, y) > 0.95
+
+
+def test_whatever_is_refused_behind_a_transformer_leaves_it_as_it_was():
+    X, y = rows()
+    hole = X[100:].copy()
+    hole[5, 1] = np.nan
+    steps = [("scale", RunningScaler()), ("encode", TableEncoder(missing="error")), ("learn", AROWClassifier())]
+    for model in (StreamingPipeline([steps[0], steps[2]]), StreamingPipeline(steps)):
+        model = clone(model).partial_fit(X[:100], y[:100], classes=[0, 1])
+        mean, weights = model["scale"].mean_.copy(), model.coef_.copy()
+        for bad, options in (
+            (hole, {}),
+            (X[100:], {"sample_weight": [-1.0] * 100}),
+            (X[100:], {"sample_weight": [1.0]}),
+        ):
+            with pytest.raises(ValueError):
+                model.partial_fit(bad, y[100:], **options)
+            assert_array_equal(model["scale"].mean_, mean)
+            assert_array_equal(model.coef_, weights)

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._records import Collector, HeldOut, History
+from .._records import History
 from ..streams import Stream
-from ..training import Run, train
+from ..training import Run, learner_of, predict_in_folds, train
 from ._choice import say_preparation
-from ._compare import Folds, Found, Plan
+from ._compare import Found, Plan
 from ._data import Material
 
 _MOST_SAMPLED = 1000
@@ -36,7 +36,7 @@ def finished(
             "task": task,
             "method": best.candidate.method.name,
             "kernel": best.candidate.kernel,
-            "loss": getattr(_learner(best.model), "loss", None),
+            "loss": getattr(learner_of(best.model), "loss", None),
             "criterion": plan.criterion,
             "params": to_json(best.params),
             "score": best.score,
@@ -53,10 +53,12 @@ def finished(
     X, y = (material.X, material.y) if not isinstance(material.rest, tuple) else material.rest
     y = None if task == "clustering" else y
     model = clone(best.model).fit(X, y)
-    if material.files and material.is_sparse and hasattr(learner := _learner(model), "_grown"):
+    if material.files and material.is_sparse and hasattr(learner := learner_of(model), "_grown"):
         learner._grown = True  # other files of this kind may be wider or narrower
     model.record_ = {**kept, "data": dict(vars(material.facts))}
-    held_out = _out_of_fold(best.model, material, plan.folds) if predict and task != "clustering" else None
+    held_out = (
+        predict_in_folds(best.model, material.X, material.y, plan.folds) if predict and task != "clustering" else None
+    )
     return Run(model, History(), material.facts, held_out, _sample(material), material.n_skipped)
 
 
@@ -81,16 +83,12 @@ def _stream_to_learn_from(best: Found, material: Material, task: str) -> tuple[S
 def _for_stream(model: Any, material: Material) -> Any:
     """A copy that knows how often classes occur, which one batch does not tell."""
     model = clone(model)
-    learner = _learner(model)
+    learner = learner_of(model)
     if getattr(learner, "class_weight", None) == "balanced":
         counts, labels = material.facts.classes, material.look.labels or []
         even = sum(counts.values()) / len(counts)
         learner.set_params(class_weight={label: even / counts[str(label)] for label in labels})
     return model
-
-
-def _learner(model: Any) -> Any:
-    return model[-1] if hasattr(model, "steps") else model
 
 
 def _say_params(best: Found, plan: Plan) -> str:
@@ -115,28 +113,6 @@ def to_json(value: Any) -> Any:
     if isinstance(value, float):
         return float(value) if np.isfinite(value) else None
     return value if value is None or isinstance(value, (bool, int, str)) else str(value)
-
-
-# --- rows that the model had not seen ---------------------------------------------------------------------------------
-
-
-def _out_of_fold(model: Any, material: Material, folds: Folds) -> HeldOut | None:
-    """What models with these parameters said of each row, after learning from the other folds."""
-    X, y = material.X, material.y
-    assert y is not None
-    collector = Collector("cross-validation: every row, predicted by a model that had not seen it")
-    with_scores = hasattr(model, "decision_function")
-    seen = np.zeros(len(y), dtype=bool)
-    for train_rows, test_rows in folds:
-        if seen[test_rows].any():  # small data are divided into folds several times
-            break
-        seen[test_rows] = True
-        fitted = clone(model).fit(X[train_rows], y[train_rows])
-        scores = fitted.decision_function(X[test_rows]) if with_scores else None
-        if scores is not None and len(fitted.classes_) != material.n_classes:
-            scores, with_scores = None, False  # a class so rare that a fold lacks it
-        collector.add(y[test_rows], fitted.predict(X[test_rows]), scores)
-    return collector.held_out()
 
 
 def _sample(material: Material) -> tuple[Any, Any]:

@@ -99,13 +99,13 @@ def merge(models: tuple[Path, ...], output: Path, start: Path | None, as_json: b
     They must be of the same method, parameters and classes. Sums and precisions add up, other weights are averaged.
     """
     from ..persistence import load_model, save_model
-    from ..training import merge_models
+    from ..training import learner_of, merge_models
 
     loaded = [load_model(path) for path in models]
     merged = merge_models(loaded, None if start is None else load_model(start))
     merged.record_ = {k: v for k, v in getattr(loaded[0], "record_", {}).items() if k in ("layout", "stream")}
     save_model(merged, output)
-    learner = merged[-1] if hasattr(merged, "steps") else merged
+    learner = learner_of(merged)
     facts = {
         "models": len(loaded),
         "n_samples_seen": learner.n_samples_seen_,

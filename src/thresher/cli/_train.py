@@ -99,7 +99,8 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
     if found.streams:
         run = _streamed(model, stream, classes, record, given, predict_first=not given["tests"] and not small)
     else:
-        run = fitted(model, *training.read_all(stream), stream, record)
+        X, y = training.read_all(stream)
+        run = fitted(model.fit(X, y), X, y, stream, record)
     seconds = time.perf_counter() - begin
     screen.remark(f"{stream.n_bytes / 1e6:,.1f} MB learned from in {seconds:.1f} s.")
     path: Path | None = given["model_path"]
@@ -156,25 +157,12 @@ def _streamed(
 
 
 def fitted(model: Any, X: Any, y: Any, stream: Any, record: dict[str, Any]) -> Any:
-    """A run of a method that needs all rows in memory, or of a model that was fitted there."""
+    """What is known of a model that was fitted in memory."""
     from .. import training
 
-    if not _is_fitted(model):
-        model.fit(X, y)
     model.record_ = record
     facts = training.facts_of(X, y if hasattr(model, "classes_") else None)
     return training.Run(model, training.History(), facts, None, (X, y), stream.n_skipped)
-
-
-def _is_fitted(model: Any) -> bool:
-    from sklearn.exceptions import NotFittedError
-    from sklearn.utils.validation import check_is_fitted
-
-    try:
-        check_is_fitted(model)
-    except NotFittedError:
-        return False
-    return True
 
 
 def _checkpoint_of(path: Path) -> Path:

@@ -14,7 +14,7 @@ from ._model import said
 
 
 def predict_in_folds(
-    model: Any, X: Any, y: NDArray[Any] | None, *, n_folds: int = 5, random_state: int = 0
+    model: Any, X: Any, y: NDArray[Any] | None, folds: Any = None, *, random_state: int = 0
 ) -> HeldOut | None:
     """What models like this one say of each row, after learning from the other folds.
 
@@ -23,7 +23,8 @@ def predict_in_folds(
     model : classifier, regressor or StreamingPipeline
         Copied, not changed.
     X, y : rows and targets
-    n_folds : int
+    folds : iterable of (rows to learn from, rows to predict), optional
+        By default five, as far as every class has so many rows. Only the first division is used, if there are several.
     random_state : int
         Seed of the folds.
 
@@ -34,14 +35,27 @@ def predict_in_folds(
     """
     if y is None:
         return None
-    n_folds = min(n_folds, len(y))
-    if is_classifier(model):
-        n_folds = min(n_folds, int(np.unique(y, return_counts=True)[1].min()))
-    if n_folds < 2:
-        return None
-    folds = (StratifiedKFold if is_classifier(model) else KFold)(n_folds, shuffle=True, random_state=random_state)
-    collector = Collector(f"{n_folds} folds, each predicted by a model that learned from the others")
-    for learn, test in folds.split(np.zeros(len(y)), y):
+    divisions = list(_folds(model, y, random_state) if folds is None else folds)
+    answers = []
+    seen = np.zeros(len(y), dtype=bool)
+    n_classes = len(np.unique(y)) if is_classifier(model) else 0
+    alike = True  # unless a class is so rare that a fold lacks it: then scores do not fit together
+    for learn, test in divisions:
+        if seen[test].any():  # small data are divided several times
+            break
+        seen[test] = True
         fitted = clone(model).fit(X[learn], y[learn])
-        collector.add(y[test], *said(fitted, X[test]))
+        answers.append((y[test], *said(fitted, X[test])))
+        alike = alike and (not n_classes or len(fitted.classes_) == n_classes)
+    collector = Collector("cross-validation: every row, predicted by a model that had not seen it")
+    for truth, predicted, scores in answers:
+        collector.add(truth, predicted, scores if alike else None)
     return collector.held_out()
+
+
+def _folds(model: Any, y: NDArray[Any], random_state: int) -> Any:
+    most = len(y) if not is_classifier(model) else int(np.unique(y, return_counts=True)[1].min())
+    if min(5, most) < 2:
+        return []
+    folds = (StratifiedKFold if is_classifier(model) else KFold)(min(5, most), shuffle=True, random_state=random_state)
+    return folds.split(np.zeros(len(y)), y)

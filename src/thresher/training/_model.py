@@ -23,7 +23,7 @@ def said(model: Any, X: Any) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
     if is_regressor(model) or not hasattr(model, "decision_function"):
         return model.predict(X), None
     transformed = model.transform(X) if hasattr(model, "steps") else X
-    learner = model[-1] if hasattr(model, "steps") else model
+    learner = learner_of(model)
     scores = learner.decision_function(transformed)
     return learner._read_scores(scores), scores
 

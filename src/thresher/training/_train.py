@@ -15,7 +15,7 @@ from .._records import Collector, HeldOut, History
 from ..persistence import load_model
 from ..streams import Batch, Stream
 from ._look import MOST_CLASSES, Facts, look
-from ._model import alike, is_fitted, said
+from ._model import alike, is_fitted, learner_of, said
 from ._progress import Progress, fingerprint
 from ._sample import Sampler
 
@@ -111,6 +111,10 @@ def train(
     >>> run.facts.n_rows, run.model.n_mistakes_
     (100, 2)
     """
+    if not hasattr(model, "partial_fit"):
+        raise ValueError(
+            f"train: {type(learner_of(model)).__name__} has no partial_fit; use fit with all rows in memory."
+        )
     if classes is None and is_classifier(model):
         seen = look(stream)
         classes = seen.labels
