@@ -13,7 +13,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from thresher import registry
-from thresher.cli import main
+from thresher.cli import _Once, main
 from thresher.online import AROWClassifier
 from thresher.persistence import load_model
 from thresher.preprocessing import prepared
@@ -366,3 +366,33 @@ def test_class_weights_may_name_numbers(files, capsys):
     args = ["train", "x.svm", "--class-weight", '{"-1": 2, "1": 1}', "--model", "m.thresher"]
     assert main(args) == 0
     assert load_model("m.thresher").class_weight == {-1: 2, 1: 1}
+
+
+def test_rows_of_unknown_classes_are_not_counted_as_wrong(files, capsys):
+    assert run("train people.csv --target rich --model m.thresher --quiet") == 0
+    said(capsys)
+    (files / "new.csv").write_text("age,job,rich\n70,judge,yes\n20,cook,perhaps\n")
+    assert run("predict m.thresher new.csv -o p.csv --json") == 0
+    found = json.loads(said(capsys)[0])
+    assert (found["n_rows"], found["n_known"], found["error"]) == (2, 1, 0.0)
+
+
+def test_a_regressor_that_the_mean_beats_says_so_unless_quiet(files, capsys):
+    rng = np.random.default_rng(0)
+    np.savetxt("noise.csv", rng.normal(size=(300, 4)), delimiter=",", header="a,b,c,y", comments="")
+    for quiet in (False, True):
+        assert run("train noise.csv --method pegasos-regressor" + " --quiet" * quiet) == 0
+        assert ("The mean of the targets would predict better" in said(capsys)[1]) != quiet
+    np.savetxt("law.csv", np.outer(rng.normal(size=300), [1, 2]), delimiter=",", header="a,y", comments="")
+    assert run("train law.csv --method pegasos-regressor --alpha 0.01") == 0
+    assert "The mean" not in said(capsys)[1]
+
+
+def test_warnings_are_remarks_and_quiet_is_quiet(files, capsys):
+    line = "tune people.csv --target age --method l1rda-regressor --space eta0=100:1000 --evaluations 2 --folds 2"
+    main([*line.split(), "--quiet"])
+    assert "Warning" not in said(capsys)[1]
+    assert _Once(False)("a\nb", None) is None
+    assert said(capsys)[1] == "a b\n"
+    assert _Once(True)("a\nb", None) is None
+    assert said(capsys)[1] == ""

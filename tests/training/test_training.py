@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
+from thresher._records import Collector
 from thresher.cluster import SparseKMeans
 from thresher.online import AROWClassifier, PAClassifier
 from thresher.persistence import load_model, save_model
@@ -97,3 +98,16 @@ def test_a_few_words_among_numbers_are_mistakes_and_many_are_words(tmp_path):
     (tmp_path / "many.csv").write_text(numbers + "word,1\n" * 10)
     (batch,) = open_stream(tmp_path / "many.csv")
     assert list(batch.X.text) == ["a"]
+
+
+def test_held_out_rows_are_thinned_evenly(monkeypatch):
+    monkeypatch.setattr("thresher._records._MOST_ROWS", 10)
+    collector = Collector("rows")
+    for begin in range(0, 98, 7):
+        rows = np.arange(begin, begin + 7)
+        collector.add(rows, -rows, rows / 2.0)
+    held_out = collector.held_out()
+    assert held_out.n_rows == 98
+    assert len(set(np.diff(held_out.y))) == 1
+    assert held_out.y[0] == 0
+    assert_array_equal(held_out.predicted, -held_out.y)
