@@ -6,11 +6,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
-#include <cstring>
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "learner.hpp"
@@ -53,10 +54,18 @@ struct PySource {
   double* array(const char* name, const char* axes) const {
     Out<double> found;  // never a converted copy
     require(nb::try_cast(get(state, name), found, false), std::string("state array ") + name + " must be writable float64 in one piece");
-    const auto is = [axes](const char* other) { return std::strcmp(axes, other) == 0; };
-    const index_t expected = is("") ? 1 : is("tally") ? 4 : is("weight") ? n_weights : is("weight weight") ? n_weights * n_weights : -1;
-    require(static_cast<index_t>(found.shape(0)) == expected, std::string("state array ") + name + " has the wrong length");
+    require(static_cast<index_t>(found.shape(0)) == extent(axes), std::string("state array ") + name + " has the wrong length");
     return found.data();
+  }
+  /// The number of entries over these axes; that of axis "group" is the parameter n_groups, and so on.
+  index_t extent(std::string_view axes) const {
+    index_t n = 1;
+    while (!axes.empty()) {
+      const std::string_view axis = axes.substr(0, axes.find(' '));
+      axes.remove_prefix(std::min(axes.size(), axis.size() + 1));
+      n *= axis == "weight" ? n_weights : axis == "tally" ? 4 : static_cast<index_t>(number(("n_" + std::string(axis) + "s").c_str()));
+    }
+    return n;
   }
   /// Two vectors over the weights that lie beside each other: first[j] at 2 j, second[j] at 2 j + 1.
   double* pair(const char* first, const char* second) const {
@@ -78,6 +87,9 @@ struct PySource {
     require(static_cast<index_t>(found.shape(0)) == n_weights, std::string(name) + " must have one entry per weight");
     return found.data();
   }
+  /// A parameter that is an object of the core, checked when it was made.
+  template <class T>
+  const T& object(const char* name) const { return nb::cast<const T&>(get(params, name)); }
   const Loss& loss() const {
     owned_loss = make_loss(nb::cast<std::string>(get(params, "loss")), number("tau"), number("epsilon"));
     return *owned_loss;

@@ -164,8 +164,9 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         state = learner.new_state(rows.n_features, target.n_outputs) if first else self.state_
         if not first:
             self._adapt_to(learner)
-        memory = state.remember(rows.columns) if learner.steep or rows.n_features + 1 > state.sizes["weight"] else None
-        state.grow(rows.n_features + 1)
+        grows = rows.n_features + 1 > state.sizes["weight"]
+        memory = learner.remember(state, rows) if learner.steep or grows else None
+        learner.grow(state, rows.n_features)
         try:
             learn_all(self, learner, state, Batch(rows, target, weight), memory)
         except FloatingPointError:

@@ -48,10 +48,10 @@ class Field:
     def block(self, n_outputs: int, sizes: Mapping[str, int]) -> Array:
         """Fresh values for every output."""
         shape = self.whole_shape(n_outputs, sizes)
-        if len(shape) == 3:
-            return np.broadcast_to(self.initial * np.eye(*shape[1:]), shape).copy()
         if self.initial == 0:
             return np.zeros(shape)  # pages that nobody touches stay unmapped
+        if len(shape) == 3:
+            return np.broadcast_to(self.initial * np.eye(*shape[1:]), shape).copy()
         return np.full(shape, self.initial)
 
 
@@ -125,11 +125,12 @@ class State:
         """Flat views of output ``k``, by name."""
         return self.views[k]
 
-    def grow(self, n_weights: int) -> None:
-        """Make room for features that appear later; the weight of the constant stays last.
+    def grow(self, n_weights: int, **others: int) -> None:
+        """Make room for features that appear later; the weight of the constant stays last. Other axes grow at the end.
 
         Vectors keep spare room, so growing a little with every batch costs O(new features) on average.
         """
+        self._lengthen({axis: n for axis, n in others.items() if n > self.sizes[axis]})
         old = self.sizes.get("weight", n_weights)
         if n_weights <= old:
             return
@@ -154,6 +155,19 @@ class State:
         self.sizes, self._buffers = sizes, buffers
         self._open()
 
+    def _lengthen(self, longer: Mapping[str, int]) -> None:
+        """Give axes other than the weights more entries, at their end."""
+        if not longer:
+            return
+        sizes, buffers = {**self.sizes, **longer}, dict(self._buffers)
+        for f in self.fields:
+            if not longer.keys().isdisjoint(f.axes.split()):
+                grown, old = f.block(self.n_outputs, sizes), self.arrays[f.name]
+                grown[tuple(map(slice, old.shape))] = old
+                buffers[f.name] = grown
+        self.sizes, self._buffers = sizes, buffers
+        self._open()
+
     def copy(self) -> State:
         return State(self.fields, self.n_outputs, self.sizes, self.arrays)
 
@@ -161,9 +175,13 @@ class State:
         """Hold other values instead, of other sizes if need be."""
         self._hold(sizes, arrays)
 
-    def remember(self, columns: NDArray[Any] | None) -> Memory:
-        """Keep what rows with these columns may change (None: everything), to put it back if they are refused."""
-        return Memory(self, columns)
+    def remember(self, touched: Mapping[str, NDArray[Any]]) -> Memory:
+        """Keep what a batch may change, to put it back if it is refused.
+
+        ``touched`` names the entries along an axis that may change, for the constant in any case; all of those of other
+        axes are kept.
+        """
+        return Memory(self, touched)
 
     def __reduce__(self) -> tuple[Any, ...]:
         arrays = {name: np.ascontiguousarray(a) for name, a in self.arrays.items()}
@@ -176,26 +194,31 @@ class Memory:
     Settling changes all weights, so :meth:`widen` must come before it. Growth is undone, too.
     """
 
-    def __init__(self, state: State, columns: NDArray[Any] | None) -> None:
+    def __init__(self, state: State, touched: Mapping[str, NDArray[Any]]) -> None:
         self._state = state
         self._sizes, self._buffers = dict(state.sizes), dict(state._buffers)
         self._all: dict[str, Array] = {}
         self._lock = Lock()
         self._kept: list[tuple[str, Any, Array]] = []
+        places: dict[str, Any] = {axis: at[at < self._sizes[axis]] for axis, at in touched.items()}
+        if "weight" in places:
+            constant = self._sizes["weight"] - 1
+            places["weight"] = np.append(places["weight"][places["weight"] < constant], constant)
         for f in state.fields:
-            where: Any = ...
-            if f.axes == "weight" and columns is not None:
-                constant = self._sizes["weight"] - 1
-                where = (slice(None), np.append(columns[columns < constant], constant))
+            first = f.axes.partition(" ")[0]
+            square = f.axes.count(first) > 1  # a covariance changes beyond the rows of a batch
+            where = (slice(None), places[first]) if first in places and not square else ...
             self._kept.append((f.name, where, state.arrays[f.name][where].copy()))
 
     def widen(self) -> None:
         """Keep everything, for what changes more than the columns of the batch. Outputs may ask at once."""
         with self._lock:
             if not self._all:
-                n = self._sizes.get("weight", 0)
-                vectors = [f.name for f in self._state.fields if f.axes == "weight"]
-                self._all = {name: self._buffers[name][:, :n].copy() for name in vectors}
+                partly = [
+                    f for f in self._state.fields if any(f.name == name for name, at, _ in self._kept if at is not ...)
+                ]
+                lengths = {f.name: self._sizes[f.axes.partition(" ")[0]] for f in partly}
+                self._all = {name: self._buffers[name][:, :n].copy() for name, n in lengths.items()}
 
     def put_back(self) -> None:
         state = self._state

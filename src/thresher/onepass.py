@@ -29,8 +29,8 @@ Examples
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -43,7 +43,7 @@ from ._state import Array, Field, Memory, State
 if TYPE_CHECKING:
     from ._core import CoreLearner  # what all compiled learners offer; there is no such class at run time
 
-__all__ = ["Learner", "PassResult", "Rows", "State", "learner", "loss_slope", "loss_value", "rows"]
+__all__ = ["Axis", "Learner", "PassResult", "Rows", "State", "learner", "loss_slope", "loss_value", "rows"]
 
 # Kept by the loop itself, for every learner: (rows, updates, loss, weight) of each output, and mistakes of the model.
 _BOOKS = (Field("tally", "tally", 0.0, "sum"), Field("n_mistakes", "model", 0.0, "sum"))
@@ -62,6 +62,13 @@ class PassResult(NamedTuple):
     """The step whose score was not finite, where the pass stopped; -1 when all went well."""
 
 
+class Axis(NamedTuple):
+    """An axis of the state beside the weights: its length, and its entries that rows with some columns may change."""
+
+    size: int
+    touched: Callable[[NDArray[Any]], NDArray[np.int64]] | None = None
+
+
 @dataclass(frozen=True)
 class Learner:
     """A compiled update rule with its parameters. Holds nothing that was learned: that is the :class:`State`.
@@ -74,11 +81,14 @@ class Learner:
         All its parameters, by the core's names.
     intercept : float, default=1.0
         Value of the constant feature; 0 for none. From :func:`learner` it is the estimator's.
+    axes : dict, optional
+        The axes of its state beside those of every learner.
     """
 
     core: type[CoreLearner]
     params: dict[str, Any]
     intercept: float = 1.0
+    axes: Mapping[str, Axis] = field(default_factory=dict)
 
     @property
     def steep(self) -> bool:
@@ -95,7 +105,18 @@ class Learner:
 
     def sizes(self, n_features: int) -> dict[str, int]:
         """The length of each axis that a field names."""
-        return {"weight": n_features + 1, "tally": 4}
+        return {"weight": n_features + 1, "tally": 4} | {name: axis.size for name, axis in self.axes.items()}
+
+    def grow(self, state: State, n_features: int) -> None:
+        """Make room for features that appear later."""
+        state.grow(n_features + 1, **{name: axis.size for name, axis in self.axes.items()})
+
+    def remember(self, state: State, rows: Rows) -> Memory:
+        """What these rows may change of the state, to put it back if they are refused."""
+        if rows.columns is None:
+            return state.remember({})
+        named = {name: axis.touched(rows.columns) for name, axis in self.axes.items() if axis.touched is not None}
+        return state.remember({"weight": rows.columns, **named})
 
     def new_state(self, n_features: int, n_outputs: int = 1) -> State:
         """The state before the first row: named arrays of shape ``(n_outputs, ...)``."""
