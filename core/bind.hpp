@@ -103,6 +103,16 @@ struct PySource {
   }
 };
 
+/// finish, settle, rebuild and read are optional: a learner without lazy or derived state has none of them.
+template <class L, class = void> struct HasFinish : std::false_type {};
+template <class L> struct HasFinish<L, std::void_t<decltype(&L::finish)>> : std::true_type {};
+template <class L, class = void> struct HasSettle : std::false_type {};
+template <class L> struct HasSettle<L, std::void_t<decltype(&L::settle)>> : std::true_type {};
+template <class L, class = void> struct HasRebuild : std::false_type {};
+template <class L> struct HasRebuild<L, std::void_t<decltype(&L::rebuild)>> : std::true_type {};
+template <class L, class = void> struct HasRead : std::false_type {};
+template <class L> struct HasRead<L, std::void_t<decltype(&L::read)>> : std::true_type {};
+
 template <class L>
 nb::tuple run_pass_of(const Rows& rows, double bias, In<double> y, std::optional<double> positive,
                       std::optional<In<double>> weight, std::optional<In<index_t>> order, nb::dict state, nb::dict params,
@@ -138,26 +148,20 @@ void scores_of(const Rows& rows, double bias, nb::dict state, nb::dict params,
   rows.check();
   require(static_cast<index_t>(out.shape(0)) == rows.n_rows, "out and the rows differ in length");
   const PySource source(std::move(state), std::move(params), rows.n_features + 1);
-  const L learner(source);
+  L learner(source);
   nb::gil_scoped_release nogil;
+  if constexpr (HasRead<L>::value) learner.read();
   std::visit([&](const auto& x) { run_scores(learner, x, bias, out.data(), out.stride(0)); }, rows.any);
 }
 
 template <class L>
 void weights_of(nb::dict state, nb::dict params, Out<double> out) {
   const PySource source(std::move(state), std::move(params), static_cast<index_t>(out.shape(0)));
-  const L learner(source);
+  L learner(source);
   nb::gil_scoped_release nogil;
+  if constexpr (HasRead<L>::value) learner.read();
   for (index_t j = 0; j < source.n_weights; ++j) out.data()[j] = learner.weight(j);
 }
-
-/// finish, settle and rebuild are optional: a learner without lazy or derived state has none of them.
-template <class L, class = void> struct HasFinish : std::false_type {};
-template <class L> struct HasFinish<L, std::void_t<decltype(&L::finish)>> : std::true_type {};
-template <class L, class = void> struct HasSettle : std::false_type {};
-template <class L> struct HasSettle<L, std::void_t<decltype(&L::settle)>> : std::true_type {};
-template <class L, class = void> struct HasRebuild : std::false_type {};
-template <class L> struct HasRebuild<L, std::void_t<decltype(&L::rebuild)>> : std::true_type {};
 
 template <class L>
 void bind_learner(nb::module_& m, const char* name, const char* what) {

@@ -62,6 +62,27 @@ Rows csr_rows(const AnyArray& values, const AnyArray& columns, const In<index_t>
   return rows;
 }
 
+using Weights = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Scores = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+/// A model that is nothing but its weights.
+struct Known {
+  const double* weights;
+  double weight(index_t j) const { return weights[j]; }
+};
+
+void linear_scores(const Rows& rows, double bias, const Weights& weights, const Scores& out) {
+  rows.check();
+  const auto n_outputs = static_cast<index_t>(weights.shape(0));
+  require(static_cast<index_t>(weights.shape(1)) == rows.n_features + 1, "there must be a weight for every feature and the constant");
+  require(static_cast<index_t>(out.shape(0)) == rows.n_rows && static_cast<index_t>(out.shape(1)) == n_outputs,
+          "out must have a place for every row and output");
+  nb::gil_scoped_release nogil;
+  for (index_t k = 0; k < n_outputs; ++k)
+    std::visit([&](const auto& x) { run_scores(Known{weights.data() + k * (rows.n_features + 1)}, x, bias, out.data() + k, n_outputs); },
+               rows.any);
+}
+
 const char* fault_name(Fault fault) {
   switch (fault) {
     case Fault::starts: return "starts";
@@ -89,6 +110,8 @@ void bind_rows(nb::module_& m) {
       .def_ro("columns", &Rows::columns, "The column of every stored value, None when dense.")
       .def_prop_ro("fault", [](const Rows& r) { return fault_name(r.finding.fault); })
       .def_prop_ro("fault_at", [](const Rows& r) { return nb::make_tuple(r.finding.row, r.finding.column, r.finding.value); });
+  m.def("linear_scores", &linear_scores, nb::arg("rows"), nb::arg("bias"), nb::arg("weights").noconvert(), nb::arg("out").noconvert(),
+        "Scores of rows, for weights of shape (n_outputs, n_features + 1), those of the constant last.");
   m.def("all_finite", [](In<double> x) { return all_within(x.data(), static_cast<index_t>(x.shape(0)), std::numeric_limits<double>::max()); }, nb::arg("x"));
   const auto losses = [&m](const char* name, auto f) {
     m.def(name, [f](const std::string& loss, double p, double y, double tau, double epsilon) {

@@ -2,13 +2,13 @@
 //
 //   static std::vector<Field> fields(const Source&)    the arrays that survive between passes
 //   explicit Learner(const Source&)                    pointers into those arrays, and parameters
-//   double margin(const Row&) const                    the score it learns from
+//   double margin(const Row&)                          the score it learns from
 //   bool   update(const Row&, y, margin, weight)       one step; true when weights moved
 //   double loss(margin, y) const                       what it pays, for the progressive loss
 //   bool   sound() const                               whether what it keeps beside the weights is still finite
 //   bool   wants_settling() const                      whether settle() must come before the next row
 //   double weight(j) const                             the weight a prediction uses, j = n_features for the constant
-//   void   finish(), settle(), rebuild()               if it has mini-batches, lazy state, derived state
+//   void   finish(), settle(), rebuild(), read()       if it has mini-batches, lazy state, derived state, a view for readers
 //
 // A Source hands over arrays and parameters by name; the core never asks where they come from. It offers
 //   double* array(name, axes)   double* pair(first, second)   n_weights   number(name)   flag(name)   vector(name)   loss()

@@ -33,6 +33,12 @@ struct Lesson {
   double target(index_t i) const { return !against_rest ? y[i] : y[i] == positive ? 1.0 : -1.0; }
 };
 
+/// The score of a row with the weights a prediction uses, of a learner that is only looked at.
+template <class Learner, class Row>
+double look(const Learner& learner, const Row& x) {
+  return x.sum([&](index_t j, double xj) { return learner.weight(j) * xj; });
+}
+
 /// How many steps before its turn a row is asked for: memory answers in about the time it takes to learn from 4 KB of rows.
 inline index_t rows_ahead(double row_bytes) {
   return row_bytes < 64 ? 32 : row_bytes > 4096 ? 1 : static_cast<index_t>(std::ceil(8192 / row_bytes));
@@ -52,7 +58,7 @@ PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesso
     if (lesson.order && t + ahead < lesson.n_steps) rows.prefetch(lesson.order[t + ahead]);
     const auto x = rows.row(i, bias);
     const double y = lesson.target(i), weight = lesson.weight ? lesson.weight[i] : 1.0;
-    const double margin = learner.margin(x);
+    const double margin = weight == 0 ? look(learner, x) : learner.margin(x);  // a margin may bring lazy weights up to date
     if (margins) margins[t * stride] = margin;
     const double paid = weight == 0 ? 0 : weight * learner.loss(margin, y);
     if (!std::isfinite(margin) || !std::isfinite(paid)) { result.diverged = t; break; }
@@ -62,7 +68,7 @@ PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesso
     tally.loss_sum += paid;
     tally.weight_sum += weight;
     tally.n_updates += learner.update(x, y, margin, weight);
-    if (!learner.sound() || (t + 1 == lesson.n_steps && !std::isfinite(learner.margin(x)))) { result.diverged = t; break; }
+    if (!learner.sound() || (t + 1 == lesson.n_steps && !std::isfinite(look(learner, x)))) { result.diverged = t; break; }
     if (learner.wants_settling()) { result.paused = t + 1; break; }
   }
   return result;
@@ -71,8 +77,7 @@ PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesso
 /// Scores of all rows with the weights a prediction uses.
 template <class Learner, class Rows>
 void run_scores(const Learner& learner, const Rows& rows, double bias, double* out, index_t stride) {
-  for (index_t i = 0; i < rows.n_rows; ++i)
-    out[i * stride] = rows.row(i, bias).sum([&](index_t j, double xj) { return learner.weight(j) * xj; });
+  for (index_t i = 0; i < rows.n_rows; ++i) out[i * stride] = look(learner, rows.row(i, bias));
 }
 
 }  // namespace thresher

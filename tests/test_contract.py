@@ -6,7 +6,12 @@ from typing import Any
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from thresher.dual_averaging import L1RDARegressor
+from thresher.dual_averaging import (
+    FTRLRegressor,
+    L1RDARegressor,
+    ReweightedL1RDARegressor,
+    ReweightedL2RDARegressor,
+)
 from thresher.online import AROWClassifier, PAClassifier
 from thresher.stochastic import PegasosClassifier
 from variants import models
@@ -20,8 +25,12 @@ def exemptions(model: Any) -> dict[str, str]:
     no = dict.fromkeys(
         ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"), ORDER
     )
-    if isinstance(model, L1RDARegressor) and model.loss == "squared" and model.batch_size == 1:
+    averaging = isinstance(model, L1RDARegressor | ReweightedL1RDARegressor | ReweightedL2RDARegressor)
+    if averaging and model.loss == "squared" and getattr(model, "batch_size", 1) == 1:
         no |= dict.fromkeys(("check_fit_idempotent", "check_fit_check_is_fitted", "check_n_features_in"), UNSCALED)
+    if isinstance(model, FTRLRegressor):
+        reason = "The check sets alpha to 0.01, a mild penalty elsewhere; here it is the step size of the literature."
+        no |= dict.fromkeys(("check_regressors_train",), reason)
     weights_7_decades_apart = "check_class_weight_classifiers"
     if isinstance(model, AROWClassifier) and not model.fit_intercept:
         no[weights_7_decades_apart] = "Without a constant term no class can win everywhere."

@@ -20,7 +20,13 @@ from sklearn.pipeline import make_pipeline
 
 from reference.kernels import entropy
 from thresher.cluster import SparseKMeans
-from thresher.dual_averaging import L1RDAClassifier, L1RDARegressor
+from thresher.dual_averaging import (
+    AdaptiveL1RDAClassifier,
+    L1RDAClassifier,
+    L1RDARegressor,
+    ReweightedL1RDAClassifier,
+    ReweightedL2RDAClassifier,
+)
 from thresher.kernels import FixedSizeNystroem
 from thresher.onepass import loss_slope, loss_value
 from thresher.online import AROWClassifier
@@ -190,6 +196,35 @@ def test_the_budget_of_the_last_fit_is_the_one_asked_for(problem):
     assert search.best_estimator_.batch_size == 3
     assert search.best_estimator_.n_samples_seen_ == 7 * len(y)
     assert PegasosClassifier(n_steps=100, batch_size=3).fit(X, y).n_samples_seen_ == 300
+
+
+def two_equal_rows(model):
+    """The weight after one and after two rows x = 1, y = +1 whose hinge loss is positive: gradients -1, -1."""
+    first = model.partial_fit([[1.0]], [1], classes=[0, 1]).coef_[0, 0]
+    return first, model.partial_fit([[1.0]], [1]).coef_[0, 0]
+
+
+def test_reweighted_l1_sums_all_reweightings():
+    """B2"""
+    a, e = 0.2, 0.3
+    first, second = two_equal_rows(ReweightedL1RDAClassifier(a, eta0=0.5, smoothing=e, fit_intercept=False))
+    assert_allclose(first, 0.5 * (1 - a))
+    assert_allclose(second, 0.5 / np.sqrt(2) * (2 - a * (1 + 1 / (first + e))))
+
+
+def test_reweighted_l2_sums_all_reweightings():
+    """B3"""
+    a, e = 0.2, 0.3
+    first, second = two_equal_rows(ReweightedL2RDAClassifier(a, smoothing=e, fit_intercept=False))
+    assert_allclose(first, 1 / (a + 1))
+    assert_allclose(second, 2 / (2 * a + 1 + 1 / (first**2 + e)))
+
+
+def test_adaptive_steps_add_rho_to_the_root():
+    """B4"""
+    first, second = two_equal_rows(AdaptiveL1RDAClassifier(0.1, eta0=0.5, smoothing=0.3, fit_intercept=False))
+    assert_allclose(first, 0.5 * (1 - 0.1) / (0.3 + 1))
+    assert_allclose(second, 0.5 * (2 - 0.2) / (0.3 + np.sqrt(2)))
 
 
 @pytest.mark.parametrize("estimator", [PegasosClassifier(alpha=0.1), L1RDAClassifier(alpha=0.01)])

@@ -30,7 +30,23 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"l2_weight": 0.1, "rho": 0.01},
         {"loss": "logistic", "alpha": 0.01},
         {"penalize_intercept": True, "intercept_scaling": 1.0},
+        {"n_features_to_select": 4},
+        {"n_features_to_select": 4, "batch_size": 8, "intercept_scaling": 1.0},
+        {"debias": True, "alpha": 0.01},
     ],
+    "adaptivel1rda": [
+        {"l2_weight": 0.1, "penalize_intercept": True, "intercept_scaling": 1.0},
+        {"n_features_to_select": 4},
+        {"debias": True, "alpha": 0.01},
+    ],
+    "ftrl": [{"n_features_to_select": 4, "debias": True}, {"l2": 1.0, "loss": "hinge"}],
+    "reweightedl1rda": [
+        {"alpha": 1e-3, "rho": 0.01, "penalize_intercept": True},
+        {"n_features_to_select": 4},
+        {"debias": True, "alpha": 1e-3},
+    ],
+    "reweightedl1rda-regressor": [{"loss": "epsilon_insensitive"}],
+    "reweightedl2rda-regressor": [{"loss": "epsilon_insensitive", "threshold": 0.0}],
     "l1rda-regressor": [
         {"loss": "epsilon_insensitive"},
         {"loss": "quantile"},

@@ -1,9 +1,8 @@
 #pragma once
 #include <cmath>
 
-#include "../loss.hpp"
 #include "../shrink.hpp"
-#include "../weights.hpp"
+#include "sparse.hpp"
 
 namespace thresher {
 
@@ -16,63 +15,59 @@ namespace thresher {
 /// after every step. A free constant feature has no penalty: w = -eta0 G / sqrt(t).
 /// Xiao, JMLR 11 (2010), Algorithm 1; rho as in Yang (2011), eq. 3.14.
 template <class Sums>
-struct L1Rda : Plain {
+struct L1RdaRule {
+  using Second = L1RdaRule;
+  static constexpr bool lazy = false, sound = true;
   Sums gradient_sum;
   double* n_steps;
   double alpha, eta0, rho, l2_weight;
   bool free_constant;
   index_t constant;
-  const Loss& criterion;
   double cut = 0, scale = 0, constant_scale = 0;  // functions of n_steps
 
+  static const char* name(bool second) { return second ? "debiased_gradient_sum" : "gradient_sum"; }
+  static void declare(std::vector<Field>& all, bool second) { Sums::declare(all, name(second), "sum", false); }
   template <class Source>
-  static std::vector<Field> fields(const Source&) {
-    std::vector<Field> all{{"n_steps", "", 0.0, "sum"}};
-    Sums::declare(all, "gradient_sum", "sum", false);
-    return all;
-  }
-  template <class Source>
-  explicit L1Rda(const Source& s)
-      : gradient_sum(s, "gradient_sum", false), n_steps(s.array("n_steps", "")), alpha(s.number("alpha")), eta0(s.number("eta0")),
-        rho(s.number("rho")), l2_weight(s.number("l2_weight")), free_constant(s.flag("free_constant")),
-        constant(s.n_weights - 1), criterion(s.loss()) {
+  L1RdaRule(const Source& s, bool second)
+      : gradient_sum(s, name(second), false), n_steps(s.array("n_steps", "")), alpha(second ? 0 : s.number("alpha")),
+        eta0(s.number("eta0")), rho(second ? 0 : s.number("rho")), l2_weight(s.number("l2_weight")),
+        free_constant(s.flag("free_constant")), constant(s.n_weights - 1) {
     look_up();
   }
 
-  template <class Row>
-  double margin(const Row& x) const {
-    const double sum = x.sum([&](index_t j, double xj) { return soft_threshold(gradient_sum[j], cut) * xj; }, nothing);
+  template <class Row, class Keep>
+  double score(const Row& x, Keep keep) const {
+    const double sum = x.sum(
+        [&](index_t j, double xj) { return keep(j) ? soft_threshold(gradient_sum[j], cut) * xj : 0; }, nothing);
     return -scale * sum + x.bias * weight(constant);
+  }
+  template <class Row, class Keep>
+  void add(const Row& x, double slope, Keep keep) {
+    const auto count = [&](index_t j, double xj) { gradient_sum.add(j, slope * xj, 0); };
+    x.each([&](index_t j, double xj) { if (keep(j)) count(j, xj); }, count);
   }
   double weight(index_t j) const {
     return j == constant && free_constant ? -constant_scale * gradient_sum[j] : -scale * soft_threshold(gradient_sum[j], cut);
   }
-  double loss(double margin, double y) const { return criterion.value(margin, y); }
+  bool active(index_t j) const { return order(j) > cut; }
 
-  template <class Row>
-  bool update(const Row& x, double y, double margin, double weight) {
-    const double slope = weight * criterion.slope(margin, y) / gradient_sum.batch_size;
-    if (slope != 0) x.each([&](index_t j, double xj) { gradient_sum.add(j, slope * xj, 0); });
-    if (gradient_sum.row_completes_batch()) step();
-    return slope != 0;
-  }
+  double order(index_t j) const { return std::fabs(gradient_sum[j]); }
+  void cut_at(double order) { cut = order; }
+  double penalty_at(double order) const { return order / *n_steps; }
+  void set_penalty(double p) { alpha = p; look_up(); }
 
-  void finish() {  // the rows at hand are the batch
-    if (gradient_sum.n_unfinished() == 0) return;
+  double batch_size() const { return gradient_sum.batch_size; }
+  bool row_completes_batch() { return gradient_sum.row_completes_batch(); }
+  void step() { gradient_sum.next_batch(); look_up(); }
+  bool finish() {  // the rows at hand are the batch
+    if (gradient_sum.n_unfinished() == 0) return false;
     gradient_sum.scale_held(gradient_sum.batch_size / gradient_sum.n_unfinished());
-    step();
+    return true;
   }
-  void settle() {
-    finish();
-    gradient_sum.settle();
-  }
+  void settle() { gradient_sum.settle(); }
+  void rebuild() { look_up(); }
 
  private:
-  void step() {
-    gradient_sum.next_batch();
-    ++*n_steps;
-    look_up();
-  }
   void look_up() {
     const double t = *n_steps, inertia = std::sqrt(t) / eta0;
     if (t == 0) return;
@@ -81,5 +76,8 @@ struct L1Rda : Plain {
     constant_scale = l2_weight == 0 ? scale : 1 / inertia;
   }
 };
+
+template <class Sums>
+using L1Rda = Sparse<L1RdaRule<Sums>>;
 
 }  // namespace thresher

@@ -16,6 +16,15 @@ fit_intercept : bool, default={fit_intercept}
 intercept_scaling : float, default={intercept_scaling}
     Value of that constant feature. 1 is the papers' form; on sparse rows a constant that takes full steps drowns the
     features, and 0.1 does not.""",
+    "selection": """
+n_features_to_select : int, optional
+    Use exactly this many features (those tied with the next one left out): the penalty then follows an order statistic
+    of the stream instead of ``{penalty}``, found anew after 64, 128, 256, ... steps and whenever someone looks. With
+    more than two classes, each has its own.
+debias : bool, default={debias}
+    Learn the weights that predict by a second learner of the same kind, without the l1 penalty, on the features in use:
+    which features matter and how much they weigh are then two questions. Worth 1 to 4 points on sparse text, for
+    twice the time.""",
     "passes": """
 max_iter : int, default={max_iter}
     Passes over the data in :meth:`fit`. :meth:`partial_fit` always makes one.
@@ -72,6 +81,7 @@ def fill(cls: type) -> None:
     if not cls.__doc__ or "<" not in cls.__doc__:
         return
     defaults = {name: p.default for name, p in inspect.signature(cls).parameters.items()}
+    defaults["penalty"] = getattr(cls, "_penalty", "alpha")
 
     def text(match: re.Match[str]) -> str:
         lines = _TEXTS[match["name"]].strip("\n").format_map(defaults).split("\n")

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from . import _docs, _order, _validation
-from ._core import Rows, all_finite, loss_value
+from ._core import Rows, all_finite, linear_scores, loss_value
 from ._outputs import Batch, learn_all, refuse_divergence
 from ._params import (
     Rule,
@@ -51,6 +51,8 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
     """
 
     _param_rules: ClassVar[dict[str, Rule]] = {}
+    _penalty: ClassVar[str] = "alpha"  # the parameter that decides how many features are in use
+    _shorter_steps: ClassVar[str] = "a larger alpha, such as 1e-2, or more passes"  # what makes them
     _fitted: ClassVar[tuple[str, ...]] = (
         "n_features_in_",
         "feature_names_in_",
@@ -207,7 +209,8 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         """Say so when a fit came to nothing."""
         if not self.support_.size:
             warnings.warn(
-                f"{type(self).__name__}: no feature is in use, all weights are 0; a smaller alpha keeps more of them.",
+                f"{type(self).__name__}: no feature is in use, all weights are 0; a smaller {self._penalty} keeps "
+                "more of them.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -217,7 +220,11 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
     def _scores(self, X: Any) -> Array:
         learner = self._learner_now()
         rows = _validation.check_features(self, X, reset=False, any_width=self.__dict__.get("_grown", False))
-        return learner.scores(rows, self.state_)
+        if not learner.params.get("n_selected"):
+            return learner.scores(rows, self.state_)
+        scores = np.empty((rows.n_rows, self.state_.n_outputs))  # which features are in use is decided once
+        linear_scores(rows, learner.intercept, self._all_weights(), scores)
+        return scores
 
     def _learner_now(self, n_features: int | None = None) -> Learner:
         """The learner of a fitted model; its state must be of the learner's making."""
@@ -360,10 +367,9 @@ class LinearRegressor(ReadsValues, OnlineLinear):
             return sum(loss_value(name, a, b, tau, epsilon) for a, b in zip(predicted, y, strict=True))
 
         if paid(p) > 2 * paid(np.full(len(y), constant)) > 0:
-            steps = "a smaller eta0" if hasattr(self, "eta0") else "a larger alpha, such as 1e-2, or more passes"
             warnings.warn(
                 f"{type(self).__name__}: a constant would predict better; steps were too long for these features: "
-                f"scale them to about 1, or take shorter steps ({steps}).",
+                f"scale them to about 1, or take shorter steps ({self._shorter_steps}).",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -78,7 +78,7 @@ def refuse_divergence(estimator: Any, step: int, order: NDArray[np.int64] | None
     """Refuse a pass that stopped at ``step``; -1 is a pass that did not."""
     if step >= 0:
         row = step if order is None else int(order[step])
-        shorter = " or take smaller steps (a smaller eta0)" if hasattr(estimator, "eta0") else ""
+        shorter = f" or take smaller steps ({estimator._shorter_steps})"
         raise FloatingPointError(
             f"{type(estimator).__name__}: the weights outgrew floating point at row {row}; "
             f"scale the features to about 1{shorter}."

@@ -159,7 +159,7 @@ def _model(described: dict[str, Any], prefix: str, tensors: Tensors, room: int) 
         pipeline._checked_steps()
         return pipeline
     params = {k: _unpack(v, tensors, room) for k, v in described["params"].items()}
-    if set(params) != set(cls().get_params(deep=False)):
+    if not set(params) <= set(cls().get_params(deep=False)):  # what came later than the file has its default
         raise _Refusal(f"the parameters are not those of {name}")
     model = cls(**params)
     fitted = {k: _unpack(v, tensors, room) for k, v in described["fitted"].items()}

@@ -34,8 +34,8 @@ def estimators() -> dict[str, type[Any]]:
     Examples
     --------
     >>> from thresher import registry
-    >>> sorted(registry.estimators())
-    ['arow', 'l1rda', 'l1rda-regressor', 'pa', 'pegasos', 'pegasos-regressor', 'sparsekmeans']
+    >>> sorted(name for name in registry.estimators() if name.endswith("l1rda"))
+    ['adaptivel1rda', 'l1rda', 'reweightedl1rda']
     """
     return {short_name(cls.__name__): cls for family in FAMILIES for cls in _classes(family)}
 

@@ -1,5 +1,20 @@
 """Dual averaging: sparse models whose zeros survive a stream."""
 
+from ._adaptive_l1_rda import AdaptiveL1RDAClassifier, AdaptiveL1RDARegressor
+from ._ftrl import FTRLClassifier, FTRLRegressor
 from ._l1_rda import L1RDAClassifier, L1RDARegressor
+from ._reweighted_l1_rda import ReweightedL1RDAClassifier, ReweightedL1RDARegressor
+from ._reweighted_l2_rda import ReweightedL2RDAClassifier, ReweightedL2RDARegressor
 
-__all__ = ["L1RDAClassifier", "L1RDARegressor"]
+__all__ = [
+    "AdaptiveL1RDAClassifier",
+    "AdaptiveL1RDARegressor",
+    "FTRLClassifier",
+    "FTRLRegressor",
+    "L1RDAClassifier",
+    "L1RDARegressor",
+    "ReweightedL1RDAClassifier",
+    "ReweightedL1RDARegressor",
+    "ReweightedL2RDAClassifier",
+    "ReweightedL2RDARegressor",
+]

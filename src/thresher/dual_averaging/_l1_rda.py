@@ -5,41 +5,40 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from .. import _core
-from .._linear import LinearClassifier, LinearRegressor, OnlineLinear
-from .._losses import FOR_CLASSES, FOR_VALUES, loss_params, loss_rules
-from .._params import at_least, boolean, non_negative, positive
+from .._linear import LinearClassifier, LinearRegressor
+from .._losses import FOR_CLASSES, FOR_VALUES, loss_rules
+from .._params import at_least, non_negative, positive
 from .._spaces import Linear, Log, Range
 from ..onepass import Learner
+from ._sparse import SPARSE_RULES, SparseLinear
 
-_RULES = {
+_RULES = SPARSE_RULES | {
     "alpha": non_negative,
     "eta0": positive,
     "rho": non_negative,
     "l2_weight": non_negative,
     "batch_size": at_least(1),
-    "penalize_intercept": boolean,
 }
 
 
-class _L1RDA(OnlineLinear):
+class _L1RDA(SparseLinear):
     """What the classifier and the regressor share."""
 
     alpha: float
     eta0: float
     rho: float
     l2_weight: float
-    loss: str
     batch_size: int
-    penalize_intercept: bool
 
     def _learner(self, n_features: int) -> Learner:
+        if self.debias and self.batch_size > 1:
+            raise ValueError(f"{type(self).__name__}: debias must be False with batch_size above 1, got True.")
         params = {
-            **loss_params(self),
+            **self._sparse_params(),
             "alpha": float(self.alpha),
             "eta0": float(self.eta0),
             "rho": float(self.rho),
             "l2_weight": float(self.l2_weight),
-            "free_constant": not self.penalize_intercept,
             "batch_size": float(self.batch_size),
         }
         return Learner(_core.L1Rda if self.batch_size == 1 else _core.L1RdaBatch, params)
@@ -77,6 +76,7 @@ class L1RDAClassifier(_L1RDA, LinearClassifier):
         ``"log_loss"`` and ``"squared_error"`` are accepted as well.
     tau : float, default=0.5
         How much the pinball loss charges for margins above 1 (0 is the hinge loss).
+    <selection>
     batch_size : int, default=1
         Rows of a mini-batch, whose mean gradient makes one step.
     <intercept>
@@ -132,6 +132,8 @@ class L1RDAClassifier(_L1RDA, LinearClassifier):
         l2_weight: float = 0.0,
         loss: str = "hinge",
         tau: float = 0.5,
+        n_features_to_select: int | None = None,
+        debias: bool = False,
         batch_size: int = 1,
         fit_intercept: bool = True,
         penalize_intercept: bool = False,
@@ -150,6 +152,8 @@ class L1RDAClassifier(_L1RDA, LinearClassifier):
         self.l2_weight = l2_weight
         self.loss = loss
         self.tau = tau
+        self.n_features_to_select = n_features_to_select
+        self.debias = debias
         self.batch_size = batch_size
         self.fit_intercept = fit_intercept
         self.penalize_intercept = penalize_intercept
@@ -185,6 +189,7 @@ class L1RDARegressor(_L1RDA, LinearRegressor):
         The quantile to estimate, with ``loss="quantile"``.
     epsilon : float, default=0.1
         Errors up to this size cost nothing, with ``loss="epsilon_insensitive"``.
+    <selection>
     batch_size : int, default=1
         Rows of a mini-batch, whose mean gradient makes one step.
     <intercept>
@@ -225,6 +230,8 @@ class L1RDARegressor(_L1RDA, LinearRegressor):
         loss: str = "squared",
         tau: float = 0.5,
         epsilon: float = 0.1,
+        n_features_to_select: int | None = None,
+        debias: bool = False,
         batch_size: int = 1,
         fit_intercept: bool = True,
         penalize_intercept: bool = False,
@@ -242,6 +249,8 @@ class L1RDARegressor(_L1RDA, LinearRegressor):
         self.loss = loss
         self.tau = tau
         self.epsilon = epsilon
+        self.n_features_to_select = n_features_to_select
+        self.debias = debias
         self.batch_size = batch_size
         self.fit_intercept = fit_intercept
         self.penalize_intercept = penalize_intercept

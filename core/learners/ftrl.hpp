@@ -1,0 +1,84 @@
+#pragma once
+#include <cmath>
+
+#include "../shrink.hpp"
+#include "sparse.hpp"
+
+namespace thresher {
+
+/// Follow the regularised leader, proximal form: gradients are summed with a pull towards the weights they were taken at.
+///
+///     w = argmin_w  <z, w> + l1 |w|_1 + (l2 + (beta + sqrt(n)) / alpha) w^2 / 2
+///       = -soft(z, l1) / (l2 + (beta + sqrt(n)) / alpha),         feature by feature
+///     z += g - w (sqrt(n + g^2) - sqrt(n)) / alpha,   n += g^2
+///
+/// A free constant feature has neither l1 nor l2. A weight is a function of (z, n): a row costs O(non-zeros).
+/// McMahan et al., KDD 2013, Algorithm 1.
+struct FtrlRule {
+  using Second = FtrlRule;
+  static constexpr bool lazy = false;
+  struct Sums { double z, n; };
+  Sums* sums;
+  double alpha, beta, l1, l2;
+  bool free_constant;
+  index_t constant;
+  bool sound = true;
+
+  static void declare(std::vector<Field>& all, bool second) {
+    const auto [z, n] = names(second);
+    all.push_back({z, "weight", 0.0, "sum"});
+    all.push_back({n, "weight", 0.0, "sum", "", z});
+  }
+  template <class Source>
+  FtrlRule(const Source& s, bool second)
+      : sums(reinterpret_cast<Sums*>(s.pair(names(second).first, names(second).second))), alpha(s.number("alpha")),
+        beta(s.number("beta")), l1(second ? 0 : s.number("l1")), l2(s.number("l2")), free_constant(s.flag("free_constant")),
+        constant(s.n_weights - 1) {}
+
+  template <class Row, class Keep>
+  double score(const Row& x, Keep keep) const {
+    const double sum = x.sum([&](index_t j, double xj) { return keep(j) ? penalised(j) * xj : 0; }, nothing);
+    return sum + x.bias * weight(constant);
+  }
+  template <class Row, class Keep>
+  void add(const Row& x, double slope, Keep keep) {
+    double all = 0;
+    x.each([&](index_t j, double xj) { if (keep(j)) all += move(j, slope * xj, penalised(j)); },
+           [&](index_t j, double xj) { all += move(j, slope * xj, weight(j)); });
+    sound = std::isfinite(all);
+  }
+  double weight(index_t j) const {
+    return j == constant && free_constant ? -alpha * sums[j].z / (beta + std::sqrt(sums[j].n)) : penalised(j);
+  }
+  bool active(index_t j) const { return order(j) > l1; }
+
+  double order(index_t j) const { return std::fabs(sums[j].z); }
+  void cut_at(double order) { l1 = order; }
+  double penalty_at(double order) const { return order; }
+  void set_penalty(double p) { l1 = p; }
+
+  static constexpr double batch_size() { return 1; }
+  static constexpr bool row_completes_batch() { return true; }
+  void step() {}
+  static constexpr bool finish() { return false; }
+  void settle() {}
+  void rebuild() {}
+
+ private:
+  static std::pair<const char*, const char*> names(bool second) {
+    return second ? std::pair("debiased_z", "debiased_n") : std::pair("z", "n");
+  }
+  double penalised(index_t j) const {
+    const double pulled = soft_threshold(sums[j].z, l1);
+    return pulled == 0 ? 0 : -pulled / (l2 + (beta + std::sqrt(sums[j].n)) / alpha);  // most are 0, and need no root
+  }
+  double move(index_t j, double g, double w) {
+    const double n = sums[j].n + g * g;
+    sums[j].z += w == 0 ? g : g - w * (std::sqrt(n) - std::sqrt(sums[j].n)) / alpha;
+    return sums[j].n = n;
+  }
+};
+
+using Ftrl = Sparse<FtrlRule>;
+
+}  // namespace thresher

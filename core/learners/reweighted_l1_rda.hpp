@@ -1,0 +1,119 @@
+#pragma once
+#include <cmath>
+
+#include "../shrink.hpp"
+#include "l1_rda.hpp"
+
+namespace thresher {
+
+/// Dual averaging with an l1 penalty that is weighted anew in every step: small weights pay more, large ones less.
+///
+///     w_{t+1} = -(eta0 / sqrt(t)) soft(G_t, alpha Q_t + rho sqrt(t) / eta0),   Q_t = sum_{s <= t} Theta_s,
+///     Theta_1 = 1,   Theta_{t+1} = 1 / (|w_{t+1}| + smoothing)
+///
+/// A weight without gradient is brought up to date when a row asks for it: one that is 0 stays 0, so that n steps are Q += n /
+/// smoothing; one that is not is stepped, since no closed form exists. All in all O(non-zeros + steps of weights in use).
+/// Jumutc (2016), Algorithm 9.
+struct ReweightedL1RdaRule {
+  using Second = L1RdaRule<Direct>;
+  static constexpr bool lazy = true, sound = true;
+  /// Of one weight: after `step` steps, G and Q.
+  struct Course { double gradient, penalty, step; };
+  double *gradient_sum, *penalty_sum, *last_step, *n_steps;
+  double alpha, eta0, rho, smoothing;
+  bool free_constant;
+  index_t constant;
+  double shown = -1;  // for a look at the weights: the penalty that decides which of them are 0, if not alpha
+
+  static void declare(std::vector<Field>& all, bool) {
+    all.push_back({"gradient_sum", "weight", 0.0, "sum"});
+    all.push_back({"penalty_sum", "weight", 0.0, "sum"});
+    all.push_back({"last_step", "weight", 0.0, "derived"});
+  }
+  template <class Source>
+  ReweightedL1RdaRule(const Source& s, bool)
+      : gradient_sum(s.array("gradient_sum", "weight")), penalty_sum(s.array("penalty_sum", "weight")),
+        last_step(s.array("last_step", "weight")), n_steps(s.array("n_steps", "")), alpha(s.number("alpha")),
+        eta0(s.number("eta0")), rho(s.number("rho")), smoothing(s.number("smoothing")), free_constant(s.flag("free_constant")),
+        constant(s.n_weights - 1) {}
+
+  template <class Row, class Keep>
+  double score(const Row& x, Keep keep) {
+    return x.sum([&](index_t j, double xj) { return xj != 0 && keep(j) ? caught_up(j) * xj : 0; },
+                 [&](index_t j, double xj) { return caught_up(j) * xj; });
+  }
+  /// Called before the step is counted: the weight moves on by one step, with its gradient.
+  template <class Row, class Keep>
+  void add(const Row& x, double slope, Keep) {
+    x.each([&](index_t j, double xj) {
+      if (xj == 0) return;
+      if (is_free(j)) { gradient_sum[j] += slope * xj; return; }
+      const double w = caught_up(j);
+      penalty_sum[j] += theta(w, last_step[j]);
+      gradient_sum[j] += slope * xj;
+      ++last_step[j];
+    });
+  }
+  double weight(index_t j) const {
+    const Course now = course(j, *n_steps);
+    if (shown < 0 || is_free(j)) return value(j, now);
+    return order_of(now) <= shown ? 0 : shrunk(now, shown * now.penalty);
+  }
+  bool active(index_t j) { return caught_up(j) != 0; }
+
+  double order(index_t j) const { return order_of(course(j, *n_steps)); }
+  void cut_at(double order) { shown = order; }
+  double penalty_at(double order) const { return order; }
+  void set_penalty(double p) { alpha = p; }
+
+  static constexpr double batch_size() { return 1; }
+  static constexpr bool row_completes_batch() { return true; }
+  void step() {}
+  static constexpr bool finish() { return false; }
+  void settle() {
+    for (index_t j = 0; j <= constant; ++j) keep(j, course(j, *n_steps));
+  }
+  void rebuild() {
+    for (index_t j = 0; j <= constant; ++j) last_step[j] = *n_steps;
+  }
+
+ private:
+  bool is_free(index_t j) const { return j == constant && free_constant; }
+  double theta(double w, double step) const { return step == 0 ? 1 : 1 / (std::fabs(w) + smoothing); }
+  static double order_of(const Course& c) { return c.step == 0 ? 0 : std::fabs(c.gradient) / c.penalty; }
+  double shrunk(const Course& c, double cut) const {
+    return c.step == 0 ? 0 : -eta0 / std::sqrt(c.step) * soft_threshold(c.gradient, cut);
+  }
+  double value(index_t j, const Course& c) const {
+    return shrunk(c, is_free(j) ? 0 : alpha * c.penalty + rho * std::sqrt(c.step) / eta0);
+  }
+  /// Weight j after `t` steps without a gradient since its last one.
+  Course course(index_t j, double t) const {
+    Course c{gradient_sum[j], penalty_sum[j], last_step[j]};
+    if (is_free(j)) return {c.gradient, 0, t};
+    while (c.step < t) {
+      const double w = value(j, c);
+      if (w == 0 && c.step > 0) {  // the cut only rises: it stays 0
+        c.penalty += (t - c.step) / smoothing;
+        c.step = t;
+      } else {
+        c.penalty += theta(w, c.step);
+        ++c.step;
+      }
+    }
+    return c;
+  }
+  void keep(index_t j, const Course& c) {
+    penalty_sum[j] = c.penalty;
+    last_step[j] = c.step;
+  }
+  double caught_up(index_t j) {
+    const Course c = course(j, *n_steps);
+    if (!is_free(j)) keep(j, c);
+    return value(j, c);
+  }
+};
+
+using ReweightedL1Rda = Sparse<ReweightedL1RdaRule>;
+
+}  // namespace thresher

@@ -1,0 +1,117 @@
+#pragma once
+#include <cmath>
+
+#include "../loss.hpp"
+#include "../learner.hpp"
+
+namespace thresher {
+
+/// Dual averaging with an l2 penalty that is weighted anew in every step, an approximation of counting the weights in use.
+///
+///     w_{t+1} = -G_t / R_t,   R_t = alpha t + sum_{s <= t} Theta_s,   Theta_1 = 1,   Theta_{t+1} = 1 / (w_{t+1}^2 + smoothing)
+///
+/// No weight is 0 by itself: a prediction leaves out those of at most `threshold`. A weight without gradient follows
+/// R <- R + phi(R), phi = alpha + R^2 / (smoothing R^2 + G^2): n steps are n phi where G = 0, else they are taken one by one
+/// while phi bends, then at once by the flow of the recursion with its first correction,
+///
+///     tau(R) = integral of 1 / phi  +  log(phi) / 2,      tau(R_n) = tau(R_0) + n      (Newton).
+///
+/// The constant feature is one like the others, but for the threshold.   Jumutc (2016), Algorithm 10.
+struct ReweightedL2Rda : Plain {
+  /// Of one weight: after `step` steps, R.
+  struct Course { double denominator, step; };
+  double *gradient_sum, *denominator, *last_step, *n_steps;
+  double alpha, smoothing, threshold;
+  index_t constant;
+  const Loss& criterion;
+  static constexpr double kBend = 1e-2;  // jumps are for phi' below this
+
+  template <class Source>
+  static std::vector<Field> fields(const Source&) {
+    return {{"n_steps", "", 0.0, "sum"}, {"gradient_sum", "weight", 0.0, "sum"}, {"denominator", "weight", 0.0, "sum"},
+            {"last_step", "weight", 0.0, "derived"}};
+  }
+  template <class Source>
+  explicit ReweightedL2Rda(const Source& s)
+      : gradient_sum(s.array("gradient_sum", "weight")), denominator(s.array("denominator", "weight")),
+        last_step(s.array("last_step", "weight")), n_steps(s.array("n_steps", "")), alpha(s.number("alpha")),
+        smoothing(s.number("smoothing")), threshold(s.number("threshold")), constant(s.n_weights - 1), criterion(s.loss()) {}
+
+  template <class Row>
+  double margin(const Row& x) {
+    return x.sum([&](index_t j, double xj) { return xj == 0 ? 0 : caught_up(j) * xj; });
+  }
+  double weight(index_t j) const {
+    const double w = value(gradient_sum[j], course(j));
+    return j != constant && std::fabs(w) <= threshold ? 0 : w;
+  }
+  double loss(double margin, double y) const { return criterion.value(margin, y); }
+
+  template <class Row>
+  bool update(const Row& x, double y, double margin, double weight) {
+    const double slope = weight * criterion.slope(margin, y);
+    if (slope != 0) x.each([&](index_t j, double xj) {  // every j was caught up by margin
+      if (xj == 0) return;
+      const Course next = stepped(gradient_sum[j], {denominator[j], last_step[j]});
+      keep(j, next);
+      gradient_sum[j] += slope * xj;
+    });
+    ++*n_steps;
+    return slope != 0;
+  }
+  void settle() {
+    for (index_t j = 0; j <= constant; ++j) keep(j, course(j));
+  }
+  void rebuild() {
+    for (index_t j = 0; j <= constant; ++j) last_step[j] = *n_steps;
+  }
+
+ private:
+  static double value(double gradient, const Course& c) { return c.step == 0 ? 0 : -gradient / c.denominator; }
+  Course stepped(double gradient, const Course& c) const {
+    const double w = value(gradient, c), theta = c.step == 0 ? 1 : 1 / (w * w + smoothing);
+    return {c.denominator + alpha + theta, c.step + 1};
+  }
+  Course course(index_t j) const {
+    const double g = gradient_sum[j], t = *n_steps;
+    Course c{denominator[j], last_step[j]};
+    if (c.step == 0 && c.step < t) c = stepped(g, c);
+    if (g == 0) return {c.denominator + (t - c.step) * (alpha + 1 / smoothing), t};
+    while (c.step < t) {
+      if (t - c.step > 8 && bend(g, c.denominator) < kBend) return {jumped(g, c.denominator, t - c.step), t};
+      c = stepped(g, c);
+    }
+    return c;
+  }
+  double phi(double g, double r) const { return alpha + 1 / (smoothing + (g / r) * (g / r)); }
+  double bend(double g, double r) const {  // phi'
+    const double q = g / r, below = smoothing + q * q;
+    return 2 * q * q / (r * below * below);
+  }
+  /// R after n steps from r0: tau(R) - tau(r0) = n, differences taken in forms that keep their digits.
+  double jumped(double g, double r0, double n) const {
+    const double a = 1 + alpha * smoothing, size = std::fabs(g), root = std::sqrt(a / alpha), from = root * r0 / size;
+    const double least = phi(g, r0);
+    double r = r0 + n * least;
+    for (int i = 0; i < 50; ++i) {
+      const double to = root * r / size, now = phi(g, r);
+      const double lived = smoothing * (r - r0) / a + size / (a * std::sqrt(a * alpha)) * std::atan((to - from) / (1 + to * from)) +
+                           0.5 * std::log(now / least);
+      const double move = (n - lived) / (1 / now + 0.5 * bend(g, r) / now);
+      r += move;
+      if (std::fabs(move) <= 1e-14 * r) break;
+    }
+    return r;
+  }
+  void keep(index_t j, const Course& c) {
+    denominator[j] = c.denominator;
+    last_step[j] = c.step;
+  }
+  double caught_up(index_t j) {
+    const Course c = course(j);
+    keep(j, c);
+    return value(gradient_sum[j], c);
+  }
+};
+
+}  // namespace thresher

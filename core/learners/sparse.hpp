@@ -1,0 +1,136 @@
+#pragma once
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "../loss.hpp"
+#include "../weights.hpp"
+
+namespace thresher {
+
+/// For learners and sums without a mask.
+struct AllFeatures { bool operator()(index_t) const { return true; } };
+
+/// What all l1 learners share. A rule says what one weight is and what a gradient does to it:
+///
+///   static void declare(fields, second)     Rule(source, second)     its arrays; as the `second` learner, without an l1 penalty
+///   double score(row, keep)                 void add(row, slope, keep)     over the features that `keep` names, and the constant
+///   double weight(j)   bool active(j)       the weight for a prediction; whether it is in use now
+///   bool   sound                            whether its sums are still finite
+///   double order(j)                         weights are 0 where this is at most the penalty's cut
+///   void   cut_at(order)                    put the cut exactly there, for a look at the weights
+///   double penalty_at(order)                the penalty whose cut lies there now      void set_penalty(p)
+///   bool   row_completes_batch()   double batch_size()   void step()   void finish()   void settle()
+///
+/// `n_features_to_select = K`: the penalty follows an order statistic, so that K weights remain. It is found anew at step 64,
+/// 128, 256, ..., for O(d) each; a look at the weights cuts exactly behind the K-th, whenever it comes.
+/// `debias`: a second learner of the same kind without the l1 penalty learns on the features in use, and is what predicts.
+template <class Rule>
+struct Sparse {
+  using Second = typename Rule::Second;
+  Rule rule;
+  std::optional<Second> second;
+  double *n_steps, *level;
+  index_t n_selected, constant;
+  const Loss& criterion;
+  double next_refresh = 64;
+
+  template <class Source>
+  static std::vector<Field> fields(const Source& s) {
+    std::vector<Field> all{{"n_steps", "", 0.0, "sum"}};
+    Rule::declare(all, false);
+    if (s.flag("debias")) Second::declare(all, true);
+    if (s.number("n_selected") > 0) all.push_back({"level", "", 0.0, "derived"});
+    return all;
+  }
+  template <class Source>
+  explicit Sparse(const Source& s)
+      : rule(s, false), n_steps(s.array("n_steps", "")), level(nullptr), n_selected(static_cast<index_t>(s.number("n_selected"))),
+        constant(s.n_weights - 1), criterion(s.loss()) {
+    if (s.flag("debias")) second.emplace(s, true);
+    if (n_selected > 0) {
+      level = s.array("level", "");
+      rule.set_penalty(*level);
+      while (next_refresh <= *n_steps) next_refresh *= 2;
+    }
+  }
+
+  template <class Row>
+  double margin(const Row& x) { return second ? second->score(x, in_use()) : rule.score(x, AllFeatures()); }
+  double weight(index_t j) const {
+    if (!second) return rule.weight(j);
+    return j == constant || rule.weight(j) != 0 ? second->weight(j) : 0;
+  }
+  double loss(double margin, double y) const { return criterion.value(margin, y); }
+
+  template <class Row>
+  bool update(const Row& x, double y, double margin, double weight) {
+    bool moved = false;
+    if (second) {
+      moved = learn(*second, x, y, margin, weight, in_use());
+      margin = rule.score(x, AllFeatures());
+    }
+    moved |= learn(rule, x, y, margin, weight, AllFeatures());
+    if (rule.row_completes_batch()) step();
+    return moved;
+  }
+  bool sound() const { return rule.sound && (!second || second->sound); }
+  /// A rule that catches up its weights lazily must do so before the penalty changes.
+  bool wants_settling() const { return Rule::lazy && level && *n_steps * 2 == next_refresh && *n_steps >= 64; }
+
+  void finish() {
+    if (rule.finish()) step();
+  }
+  void settle() {
+    finish();
+    rule.settle();
+    if (Rule::lazy && level && refresh_time()) refresh();
+  }
+  void rebuild() {
+    rule.rebuild();
+    if (level) refresh();
+  }
+  /// Before weights are read: exactly n_selected of them, or those that are there.
+  void read() {
+    if (level) rule.cut_at(cut());
+  }
+
+ private:
+  auto in_use() { return [this](index_t j) { return rule.active(j); }; }
+
+  template <class Rule_, class Row, class Keep>
+  bool learn(Rule_& of, const Row& x, double y, double margin, double weight, Keep keep) {
+    const double slope = weight * criterion.slope(margin, y) / rule.batch_size();
+    if (slope != 0) of.add(x, slope, keep);
+    return slope != 0;
+  }
+  void step() {
+    ++*n_steps;
+    rule.step();
+    if (second) second->step();
+    if (!level || *n_steps < next_refresh) return;
+    next_refresh *= 2;
+    if (!Rule::lazy) refresh();
+  }
+  bool refresh_time() const {
+    double t = 64;
+    while (t < *n_steps) t *= 2;
+    return t == *n_steps;
+  }
+  void refresh() {
+    *level = *n_steps == 0 ? 0 : rule.penalty_at(cut());
+    rule.set_penalty(*level);
+  }
+  /// The (n_selected + 1)-th largest order of all features; 0 when there are not so many.
+  double cut() const {
+    if (n_selected >= constant) return 0;
+    std::vector<double> orders(static_cast<std::size_t>(constant));
+    for (index_t j = 0; j < constant; ++j)  // a feature that the second learner never met cannot be one of K
+      orders[static_cast<std::size_t>(j)] = second && second->weight(j) == 0 ? 0 : rule.order(j);
+    const auto nth = orders.begin() + n_selected;
+    std::nth_element(orders.begin(), nth, orders.end(), std::greater<double>());
+    return *nth;
+  }
+};
+
+}  // namespace thresher
