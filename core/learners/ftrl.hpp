@@ -19,7 +19,7 @@ struct FtrlRule {
   static constexpr bool lazy = false;
   struct Sums { double z, n; };
   Sums* sums;
-  double alpha, beta, l1, l2;
+  double inverse_alpha, beta, l1, l2;
   bool free_constant;
   index_t constant;
   bool sound = true;
@@ -31,7 +31,7 @@ struct FtrlRule {
   }
   template <class Source>
   FtrlRule(const Source& s, bool second)
-      : sums(reinterpret_cast<Sums*>(s.pair(names(second).first, names(second).second))), alpha(s.number("alpha")),
+      : sums(reinterpret_cast<Sums*>(s.pair(names(second).first, names(second).second))), inverse_alpha(1 / s.number("alpha")),
         beta(s.number("beta")), l1(second ? 0 : s.number("l1")), l2(s.number("l2")), free_constant(s.flag("free_constant")),
         constant(s.n_weights - 1) {}
 
@@ -43,12 +43,12 @@ struct FtrlRule {
   template <class Row, class Keep>
   void add(const Row& x, double slope, Keep keep) {
     double all = 0;
-    x.each([&](index_t j, double xj) { if (keep(j)) all += move(j, slope * xj, penalised(j)); },
-           [&](index_t j, double xj) { all += move(j, slope * xj, weight(j)); });
+    x.each([&](index_t j, double xj) { if (keep(j)) all += move(sums[j], slope * xj, l1, l2); },
+           [&](index_t j, double xj) { all += free_constant ? move(sums[j], slope * xj, 0, 0) : move(sums[j], slope * xj, l1, l2); });
     sound = std::isfinite(all);
   }
   double weight(index_t j) const {
-    return j == constant && free_constant ? -alpha * sums[j].z / (beta + std::sqrt(sums[j].n)) : penalised(j);
+    return j == constant && free_constant ? pulled(sums[j], std::sqrt(sums[j].n), 0, 0) : penalised(j);
   }
   bool active(index_t j) const { return order(j) > l1; }
 
@@ -68,14 +68,20 @@ struct FtrlRule {
   static std::pair<const char*, const char*> names(bool second) {
     return second ? std::pair("debiased_z", "debiased_n") : std::pair("z", "n");
   }
-  double penalised(index_t j) const {
-    const double pulled = soft_threshold(sums[j].z, l1);
-    return pulled == 0 ? 0 : -pulled / (l2 + (beta + std::sqrt(sums[j].n)) / alpha);  // most are 0, and need no root
+  double pulled(const Sums& s, double root, double cut, double ridge) const {
+    return -soft_threshold(s.z, cut) / (ridge + (beta + root) * inverse_alpha);
   }
-  double move(index_t j, double g, double w) {
-    const double n = sums[j].n + g * g;
-    sums[j].z += w == 0 ? g : g - w * (std::sqrt(n) - std::sqrt(sums[j].n)) / alpha;
-    return sums[j].n = n;
+  double penalised(index_t j) const {
+    return std::fabs(sums[j].z) <= l1 ? 0 : pulled(sums[j], std::sqrt(sums[j].n), l1, l2);  // most are 0, and need no root
+  }
+  double move(Sums& s, double g, double cut, double ridge) const {
+    const double n = s.n + g * g;
+    if (std::fabs(s.z) > cut) {
+      const double root = std::sqrt(s.n);
+      s.z -= pulled(s, root, cut, ridge) * (std::sqrt(n) - root) * inverse_alpha;
+    }
+    s.z += g;
+    return s.n = n;
   }
 };
 
