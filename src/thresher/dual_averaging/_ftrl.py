@@ -52,7 +52,7 @@ class FTRLClassifier(_FTRL, LinearClassifier):
 
     Parameters
     ----------
-    alpha : float, default=0.1
+    alpha : float, default=0.3
         Step size (:math:`\alpha` in [1]_, ``--ftrl_alpha`` of Vowpal Wabbit). In this method alone it is not a penalty:
         all four letters are those of [1]_.
     beta : float, default=1.0
@@ -107,7 +107,7 @@ class FTRLClassifier(_FTRL, LinearClassifier):
 
     def __init__(
         self,
-        alpha: float = 0.1,
+        alpha: float = 0.3,
         *,
         beta: float = 1.0,
         l1: float = 1.0,

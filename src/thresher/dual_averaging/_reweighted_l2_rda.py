@@ -44,9 +44,9 @@ class ReweightedL2RDAClassifier(_ReweightedL2RDA, LinearClassifier):
 
     Parameters
     ----------
-    alpha : float, default=1e-2
+    alpha : float, default=1e-3
         Strength of the penalty (:math:`\lambda` in [1]_).
-    smoothing : float, default=0.1
+    smoothing : float, default=10.0
         Keeps the reweighting finite (:math:`\epsilon` in [1]_). Small weights are about ``smoothing`` times their mean
         gradient, so that it is a step size, too.
     threshold : float, default=1e-2
@@ -81,28 +81,28 @@ class ReweightedL2RDAClassifier(_ReweightedL2RDA, LinearClassifier):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(2000, 100))
     >>> y = X[:, 3] - X[:, 7] > 0
-    >>> ReweightedL2RDAClassifier(threshold=0.05, random_state=0).fit(X, y).support_
+    >>> ReweightedL2RDAClassifier(threshold=0.3, random_state=0).fit(X, y).support_
     array([3, 7])
     """
 
     _param_rules = LinearClassifier._param_rules | _RULES | loss_rules(FOR_CLASSES)
     _search_space: ClassVar[dict[str, Range]] = {
         "alpha": Log(1e-6, 1.0),
-        "smoothing": Log(1e-3, 1e1),
+        "smoothing": Log(1e-2, 1e3),
         "threshold": Log(1e-4, 1.0),
         "tau": Linear(0.0, 1.0, when={"loss": "pinball"}),
     }
 
     def __init__(
         self,
-        alpha: float = 1e-2,
+        alpha: float = 1e-3,
         *,
-        smoothing: float = 0.1,
+        smoothing: float = 10.0,
         threshold: float = 1e-2,
         loss: str = "hinge",
         tau: float = 0.5,
         fit_intercept: bool = True,
-        intercept_scaling: float = 0.1,
+        intercept_scaling: float = 1.0,
         max_iter: int = 5,
         n_steps: int | None = None,
         tol: float | None = None,
