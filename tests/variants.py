@@ -33,12 +33,14 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"n_features_to_select": 4},
         {"n_features_to_select": 4, "batch_size": 8, "intercept_scaling": 1.0},
         {"debias": True, "alpha": 0.01},
+        {"alpha": "auto"},
     ],
     "adaptivel1rda": [
         {"l2_weight": 0.1, "penalize_intercept": True, "intercept_scaling": 1.0},
         {"n_features_to_select": 4},
         {"debias": True, "alpha": 0.01},
     ],
+    "ftrl-regressor": [{"l1": "auto", "debias": True}],
     "ftrl": [{"n_features_to_select": 4, "debias": True}, {"l2": 1.0, "loss": "hinge"}],
     "reweightedl1rda": [
         {"alpha": 1e-3, "rho": 0.01, "penalize_intercept": True},

@@ -222,8 +222,9 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         rows = _validation.check_features(self, X, reset=False, any_width=self.__dict__.get("_grown", False))
         if not learner.params.get("n_selected"):
             return learner.scores(rows, self.state_)
-        scores = np.empty((rows.n_rows, self.state_.n_outputs))  # which features are in use is decided once
-        linear_scores(rows, learner.intercept, self._all_weights(), scores)
+        weights = self._all_weights()  # which features are in use is decided once
+        scores = np.empty((rows.n_rows, len(weights)))
+        linear_scores(rows, learner.intercept, weights, scores)
         return scores
 
     def _learner_now(self, n_features: int | None = None) -> Learner:
@@ -241,6 +242,8 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
 
     def _can_continue(self, learner: Learner, made_by: Learner | None) -> bool:
         if [f.name for f in learner.fields()] != [f.name for f in self.state_.fields]:
+            return False
+        if self.state_.sizes.get("model", 1) != learner.n_models:
             return False
         if made_by is None:
             return True
@@ -286,14 +289,15 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
     def n_updates_(self) -> int:
         """Steps so far that moved weights, over all outputs."""
         check_is_fitted(self)
-        return int(self.state_.arrays["tally"][:, 1].sum())
+        learner = self._learner_now()
+        outputs = learner.outputs_of(self.state_, learner.chosen(self.state_))
+        return int(self.state_.arrays["tally"][outputs, 1].sum())
 
     @property
     def progressive_loss_(self) -> float:
         """Mean loss of the rows so far, each predicted before it was learned from."""
         check_is_fitted(self)
-        tally = self.state_.arrays["tally"]
-        return float(np.mean(tally[:, 2] / np.maximum(tally[:, 3], np.finfo(float).tiny)))
+        return float(self._learner_now().progressive_losses(self.state_).min())
 
     def _shape_weights(self, weights: Array) -> Array:
         return weights
@@ -328,7 +332,7 @@ class LinearClassifier(ReadsClasses, OnlineLinear):
     def n_mistakes_(self) -> int:
         """Rows so far that were predicted wrongly before they were learned from."""
         check_is_fitted(self)
-        return int(self.state_.arrays["n_mistakes"][0, 0])
+        return int(self.state_.arrays["n_mistakes"][self._learner_now().chosen(self.state_), 0])
 
 
 class LinearRegressor(ReadsValues, OnlineLinear):

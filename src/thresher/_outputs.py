@@ -44,8 +44,8 @@ def learn_all(estimator: Any, learner: Learner, state: State, batch: Batch, memo
 
 
 def _learn_together(estimator: Any, learner: Learner, state: State, batch: Batch, memory: Memory | None) -> None:
-    """Chunk by chunk, so that progressive mistakes are those of the largest score."""
-    y, weight = batch.target.y, batch.weight
+    """Chunk by chunk, so that progressive mistakes are those of the largest score; all models of a grid in turn."""
+    y, weight, target = batch.target.y, batch.weight, batch.target
     order = np.arange(batch.rows.n_rows) if batch.order is None else batch.order
     with ExitStack() as stack:
         workers = _n_workers(getattr(estimator, "n_jobs", None), state.n_outputs)
@@ -61,7 +61,7 @@ def _learn_together(estimator: Any, learner: Learner, state: State, batch: Batch
                     state,
                     order=chunk,
                     sample_weight=weight,
-                    positive=batch.target.positive(k),
+                    positive=target.positive(k % target.n_outputs),
                     output=k,
                     margins=margins[k],
                     memory=memory,
@@ -70,8 +70,16 @@ def _learn_together(estimator: Any, learner: Learner, state: State, batch: Batch
             for diverged in run(learn_one, range(state.n_outputs)):
                 refuse_divergence(estimator, diverged, chunk)
             present = slice(None) if weight is None else weight[chunk] != 0
-            wrong = margins[:, present].argmax(axis=0) != y[chunk[present]]
-            state.views[0]["n_mistakes"][0] += np.count_nonzero(wrong)
+            if target.classes is not None:
+                for outputs in (learner.outputs_of(state, model) for model in range(learner.n_models)):
+                    wrong = _predicted(margins[outputs, present]) != y[chunk[present]]
+                    state.views[outputs[0]]["n_mistakes"][0] += np.count_nonzero(wrong)
+
+
+def _predicted(margins: Array) -> NDArray[np.intp]:
+    """Codes of the classes that scores of shape (n_outputs, n_rows) speak for."""
+    winner: NDArray[np.intp] = (margins[0] > 0).astype(np.intp) if len(margins) == 1 else margins.argmax(axis=0)
+    return winner
 
 
 def refuse_divergence(estimator: Any, step: int, order: NDArray[np.int64] | None) -> None:

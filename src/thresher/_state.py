@@ -22,7 +22,8 @@ class Field:
 
     ``axes`` names the axes of the array for one output: ``"weight"`` (one entry per feature, the constant last),
     ``"group"``, ``"selected"``, any other name, two names for a matrix, or ``""`` for one number. A square starts as a
-    multiple of the identity. ``"model"`` is one number for the whole model instead of one per output.
+    multiple of the identity. ``"model"`` is one number for a whole model instead of one per output; a state may hold
+    the outputs of several models, one after the other.
 
     ``merge`` is ``"sum"`` (changes add up), ``"mean"`` (changes are averaged), ``"precision"`` (a variance or
     covariance: inverses add up), ``"weighted"`` (a mean weighed by the inverse of the field named ``by``) or
@@ -43,7 +44,7 @@ class Field:
 
     def whole_shape(self, n_outputs: int, sizes: Mapping[str, int]) -> tuple[int, ...]:
         """The shape of the array over all outputs."""
-        return (1 if self.axes == "model" else n_outputs, *self.shape(sizes))
+        return (sizes.get("model", 1) if self.axes == "model" else n_outputs, *self.shape(sizes))
 
     def block(self, n_outputs: int, sizes: Mapping[str, int]) -> Array:
         """Fresh values for every output."""
@@ -114,7 +115,8 @@ class State:
         self.arrays = MappingProxyType({f.name: self._window(f) for f in self.fields})  # written to, never replaced
         # What one pass may write to: for each output its arrays, flat.
         self.views = [
-            {name: a[min(k, len(a) - 1)].reshape(-1) for name, a in self.arrays.items()} for k in range(self.n_outputs)
+            {name: a[k * len(a) // self.n_outputs].reshape(-1) for name, a in self.arrays.items()}
+            for k in range(self.n_outputs)
         ]
 
     def _window(self, field: Field) -> Array:

@@ -83,12 +83,21 @@ class Learner:
         Value of the constant feature; 0 for none. From :func:`learner` it is the estimator's.
     axes : dict, optional
         The axes of its state beside those of every learner.
+    grid : tuple of dict, optional
+        Several models instead of one: the parameters in which each differs from ``params``. They learn from the same
+        rows, and the one with the least progressive loss so far is what is read.
     """
 
     core: type[CoreLearner]
     params: dict[str, Any]
     intercept: float = 1.0
     axes: Mapping[str, Axis] = field(default_factory=dict)
+    grid: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def n_models(self) -> int:
+        """How many models learn side by side."""
+        return max(1, len(self.grid))
 
     @property
     def steep(self) -> bool:
@@ -105,7 +114,8 @@ class Learner:
 
     def sizes(self, n_features: int) -> dict[str, int]:
         """The length of each axis that a field names."""
-        return {"weight": n_features + 1, "tally": 4} | {name: axis.size for name, axis in self.axes.items()}
+        models = {"model": len(self.grid)} if self.grid else {}
+        return {"weight": n_features + 1, "tally": 4, **models} | {name: axis.size for name, axis in self.axes.items()}
 
     def grow(self, state: State, n_features: int) -> None:
         """Make room for features that appear later."""
@@ -119,8 +129,29 @@ class Learner:
         return state.remember({"weight": rows.columns, **named})
 
     def new_state(self, n_features: int, n_outputs: int = 1) -> State:
-        """The state before the first row: named arrays of shape ``(n_outputs, ...)``."""
-        return State(self.fields(), n_outputs, self.sizes(n_features))
+        """The state before the first row: named arrays of shape ``(n_outputs, ...)``; those of a grid follow each other."""
+        return State(self.fields(), n_outputs * self.n_models, self.sizes(n_features))
+
+    def outputs_of(self, state: State, model: int) -> range:
+        """The outputs of one model of the grid."""
+        n = state.n_outputs // self.n_models
+        return range(model * n, (model + 1) * n)
+
+    def progressive_losses(self, state: State) -> Array:
+        """The mean loss of each model of the grid so far, of rows that were predicted before they were learned from."""
+        tally = state.arrays["tally"]
+        mean = tally[:, 2] / np.maximum(tally[:, 3], np.finfo(float).tiny)
+        losses: Array = mean.reshape(self.n_models, -1).mean(axis=1)
+        return losses
+
+    def chosen(self, state: State) -> int:
+        """The model of the grid that is read."""
+        return int(self.progressive_losses(state).argmin()) if self.grid else 0
+
+    def _params_of(self, state: State, output: int) -> dict[str, Any]:
+        if not self.grid:
+            return self.params
+        return {**self.params, **self.grid[output * self.n_models // state.n_outputs]}
 
     def learn(
         self,
@@ -166,20 +197,21 @@ class Learner:
         if rows.n_features + 1 != state.sizes["weight"]:
             raise ValueError(f"learn: the rows have {rows.n_features} features, the state {state.sizes['weight'] - 1}.")
         view, y = state.views[output], np.ascontiguousarray(y, dtype=np.float64)
+        params = self._params_of(state, output)
         order = None if order is None else np.ascontiguousarray(order, dtype=np.int64)
         if sample_weight is not None:
             sample_weight = np.ascontiguousarray(sample_weight, dtype=np.float64)
         n_mistakes, begin = 0, 0
         while True:
             mistakes, diverged, paused = self.core.run_pass(
-                rows, self.intercept, y, positive, sample_weight, order, view, self.params, margins, begin
+                rows, self.intercept, y, positive, sample_weight, order, view, params, margins, begin
             )
             n_mistakes += mistakes
             if paused < 0:
                 break
             if memory is not None:
                 memory.widen()
-            self.core.settle(view, self.params, state.sizes["weight"])
+            self.core.settle(view, params, state.sizes["weight"])
             begin = paused
         if state.n_outputs == 1:
             view["n_mistakes"][0] += n_mistakes
@@ -187,32 +219,34 @@ class Learner:
 
     def scores(self, rows: Rows, state: State) -> Array:
         """Scores of shape ``(n_rows, n_outputs)``; O(non-zeros), however many features there are."""
-        out = np.empty((rows.n_rows, state.n_outputs))
-        for k in range(state.n_outputs):
-            self.core.scores(rows, self.intercept, state.views[k], self.params, out[:, k])
+        outputs = self.outputs_of(state, self.chosen(state))
+        out = np.empty((rows.n_rows, len(outputs)))
+        for place, k in enumerate(outputs):
+            self.core.scores(rows, self.intercept, state.views[k], self._params_of(state, k), out[:, place])
         return out
 
-    def weights(self, state: State) -> Array:
+    def weights(self, state: State, model: int | None = None) -> Array:
         """All weights, shape ``(n_outputs, n_features + 1)``, that of the constant feature last."""
-        out = np.empty((state.n_outputs, state.sizes["weight"]))
-        for k in range(state.n_outputs):
-            self.core.weights(state.views[k], self.params, out[k])
+        outputs = self.outputs_of(state, self.chosen(state) if model is None else model)
+        out = np.empty((len(outputs), state.sizes["weight"]))
+        for place, k in enumerate(outputs):
+            self.core.weights(state.views[k], self._params_of(state, k), out[place])
         return out
 
     def finish(self, state: State) -> None:
         """Close an unfinished mini-batch with the rows it has."""
-        for view in state.views:
-            self.core.finish(view, self.params, state.sizes["weight"])
+        for k, view in enumerate(state.views):
+            self.core.finish(view, self._params_of(state, k), state.sizes["weight"])
 
     def settle(self, state: State) -> None:
         """Bring lazy state to the form in which it merges."""
-        for view in state.views:
-            self.core.settle(view, self.params, state.sizes["weight"])
+        for k, view in enumerate(state.views):
+            self.core.settle(view, self._params_of(state, k), state.sizes["weight"])
 
     def rebuild(self, state: State) -> None:
         """Recompute what is derived from the rest of the state."""
-        for view in state.views:
-            self.core.rebuild(view, self.params, state.sizes["weight"])
+        for k, view in enumerate(state.views):
+            self.core.rebuild(view, self._params_of(state, k), state.sizes["weight"])
 
     def merge(self, start: State, states: Sequence[State], weights: Sequence[float]) -> State:
         """One state from those that shards reached from a common ``start``.

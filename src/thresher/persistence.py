@@ -198,7 +198,7 @@ def _check_fitted(fitted: dict[str, Any], header: dict[str, Any]) -> None:
         if len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
             raise _Refusal("classes must be at least two, in order")
         n_outputs = 1 if len(classes) == 2 else len(classes)
-    if header["n_outputs"] != n_outputs:
+    if header["n_outputs"] != n_outputs * header["sizes"].get("model", 1):  # the learner has a word on the models
         raise _Refusal(f"{header['n_outputs']!r} outputs do not fit the classes")
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from .. import _core
 from .._linear import LinearClassifier, LinearRegressor
 from .._losses import FOR_CLASSES, FOR_VALUES, loss_rules
-from .._params import non_negative, positive
+from .._params import auto, non_negative, positive
 from .._spaces import Linear, Log, Range
 from ..onepass import Learner
 from ._sparse import SPARSE_RULES, SparseLinear
@@ -15,7 +15,7 @@ from ._sparse import SPARSE_RULES, SparseLinear
 _RULES = SPARSE_RULES | {
     "alpha": positive,
     "beta": non_negative,
-    "l1": non_negative,
+    "l1": non_negative | auto,
     "l2": non_negative,
 }
 
@@ -28,14 +28,13 @@ class _FTRL(SparseLinear):
 
     alpha: float
     beta: float
-    l1: float
+    l1: Any
     l2: float
 
     def _learner(self, n_features: int) -> Learner:
         if self.beta == 0 and self.l2 == 0:
             raise ValueError(f"{type(self).__name__}: beta must be a number above 0 when l2 is 0, got {self.beta!r}.")
-        numbers = {name: float(getattr(self, name)) for name in ("alpha", "beta", "l1", "l2")}
-        return Learner(_core.Ftrl, {**self._sparse_params(), **numbers})
+        return self._sparse_learner(_core.Ftrl, alpha=float(self.alpha), beta=float(self.beta), l2=float(self.l2))
 
 
 class FTRLClassifier(_FTRL, LinearClassifier):
@@ -57,9 +56,10 @@ class FTRLClassifier(_FTRL, LinearClassifier):
         all four letters are those of [1]_.
     beta : float, default=1.0
         What a feature's step size begins with (:math:`\beta` in [1]_).
-    l1 : float, default=1.0
+    l1 : float or "auto", default=1.0
         Strength of the l1 penalty (:math:`\lambda_1` in [1]_): a bound on the *sum* of gradients, so that it weighs
         less the longer the stream. Larger values give fewer features.
+        ``"auto"`` learns with 13 strengths side by side and reads the one with the least progressive loss.
     l2 : float, default=0.0
         Strength of the l2 penalty (:math:`\lambda_2` in [1]_), on the same scale.
     loss : {"hinge", "squared_hinge", "pinball", "logistic", "modified_huber", "squared"}, default="logistic"
@@ -110,7 +110,7 @@ class FTRLClassifier(_FTRL, LinearClassifier):
         alpha: float = 0.3,
         *,
         beta: float = 1.0,
-        l1: float = 1.0,
+        l1: Any = 1.0,
         l2: float = 0.0,
         loss: str = "logistic",
         tau: float = 0.5,
@@ -156,8 +156,9 @@ class FTRLRegressor(_FTRL, LinearRegressor):
         Step size (:math:`\alpha` in [1]_).
     beta : float, default=1.0
         What a feature's step size begins with (:math:`\beta` in [1]_).
-    l1 : float, default=1.0
+    l1 : float or "auto", default=1.0
         Strength of the l1 penalty (:math:`\lambda_1` in [1]_), a bound on the sum of gradients.
+        ``"auto"`` learns with 13 strengths side by side and reads the one with the least progressive loss.
     l2 : float, default=0.0
         Strength of the l2 penalty (:math:`\lambda_2` in [1]_), on the same scale.
     loss : {"squared", "epsilon_insensitive", "quantile"}, default="squared"
@@ -200,7 +201,7 @@ class FTRLRegressor(_FTRL, LinearRegressor):
         alpha: float = 1.0,
         *,
         beta: float = 1.0,
-        l1: float = 1.0,
+        l1: Any = 1.0,
         l2: float = 0.0,
         loss: str = "squared",
         tau: float = 0.5,

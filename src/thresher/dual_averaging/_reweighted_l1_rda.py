@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 from .. import _core
 from .._linear import LinearClassifier, LinearRegressor
 from .._losses import FOR_CLASSES, FOR_VALUES, loss_rules
-from .._params import non_negative, positive
+from .._params import auto, non_negative, positive
 from .._spaces import Linear, Log, Range
 from ..onepass import Learner
 from ._sparse import SPARSE_RULES, SparseLinear
 
 _RULES = SPARSE_RULES | {
-    "alpha": non_negative,
+    "alpha": non_negative | auto,
     "eta0": positive,
     "rho": non_negative,
     "smoothing": positive,
@@ -23,14 +23,14 @@ _RULES = SPARSE_RULES | {
 class _ReweightedL1RDA(SparseLinear):
     """What the classifier and the regressor share."""
 
-    alpha: float
+    alpha: Any
     eta0: float
     rho: float
     smoothing: float
 
     def _learner(self, n_features: int) -> Learner:
-        numbers = {name: float(getattr(self, name)) for name in ("alpha", "eta0", "rho", "smoothing")}
-        return Learner(_core.ReweightedL1Rda, {**self._sparse_params(), **numbers, "l2_weight": 0.0})
+        numbers = {name: float(getattr(self, name)) for name in ("eta0", "rho", "smoothing")}
+        return self._sparse_learner(_core.ReweightedL1Rda, **numbers, l2_weight=0.0)
 
 
 class ReweightedL1RDAClassifier(_ReweightedL1RDA, LinearClassifier):
@@ -48,9 +48,10 @@ class ReweightedL1RDAClassifier(_ReweightedL1RDA, LinearClassifier):
 
     Parameters
     ----------
-    alpha : float, default=1e-5
+    alpha : float or "auto", default=1e-5
         Strength of the penalty (:math:`\lambda` in [1]_). A feature of weight zero meets ``alpha / smoothing``, one in
         use ``alpha / (|w| + smoothing)``: choose that quotient first.
+        ``"auto"`` learns with 13 strengths side by side and reads the one with the least progressive loss.
     eta0 : float, default=1.0
         Step size (:math:`1/\gamma` in [1]_); see :class:`L1RDAClassifier`.
     rho : float, default=0.0
@@ -104,7 +105,7 @@ class ReweightedL1RDAClassifier(_ReweightedL1RDA, LinearClassifier):
 
     def __init__(
         self,
-        alpha: float = 1e-5,
+        alpha: Any = 1e-5,
         *,
         eta0: float = 1.0,
         rho: float = 0.0,
@@ -152,8 +153,9 @@ class ReweightedL1RDARegressor(_ReweightedL1RDA, LinearRegressor):
 
     Parameters
     ----------
-    alpha : float, default=1e-5
+    alpha : float or "auto", default=1e-5
         Strength of the penalty (:math:`\lambda` in [1]_).
+        ``"auto"`` learns with 13 strengths side by side and reads the one with the least progressive loss.
     eta0 : float, default=0.1
         Step size (:math:`1/\gamma` in [1]_).
     rho : float, default=0.0
@@ -201,7 +203,7 @@ class ReweightedL1RDARegressor(_ReweightedL1RDA, LinearRegressor):
 
     def __init__(
         self,
-        alpha: float = 1e-5,
+        alpha: Any = 1e-5,
         *,
         eta0: float = 0.1,
         rho: float = 0.0,
