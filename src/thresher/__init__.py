@@ -26,6 +26,7 @@ _ROOMS = (
     "preprocessing",
     "registry",
     "report",
+    "solvers",
     "stochastic",
     "streams",
     "training",

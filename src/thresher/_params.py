@@ -63,8 +63,11 @@ def one_of(*options: str) -> Rule:
 
 def check_params(estimator: Any, rules: Mapping[str, Rule]) -> None:
     for name, rule in rules.items():
-        value = getattr(estimator, name)
-        if not rule.holds(value):
-            shown = " ".join(repr(value).split())
-            shown = shown if len(shown) <= 80 else shown[:77] + "..."
-            raise ValueError(f"{type(estimator).__name__}: {name} must be {rule.says}, got {shown}.")
+        check_value(type(estimator).__name__, name, getattr(estimator, name), rule)
+
+
+def check_value(who: str, name: str, value: Any, rule: Rule) -> None:
+    if not rule.holds(value):
+        shown = " ".join(repr(value).split())
+        shown = shown if len(shown) <= 80 else shown[:77] + "..."
+        raise ValueError(f"{who}: {name} must be {rule.says}, got {shown}.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import cvxpy as cp
 import numpy as np
 
@@ -22,7 +24,7 @@ def mean_loss(name: str, p: cp.Expression, y: np.ndarray, tau: float = 0.5, epsi
     return cp.sum(losses[name]) / len(y)
 
 
-def solve(objective: cp.Expression, tolerance: float = 1e-11) -> float:
-    problem = cp.Problem(cp.Minimize(objective))
+def solve(objective: cp.Expression, tolerance: float = 1e-11, constraints: Sequence[cp.Constraint] = ()) -> float:
+    problem = cp.Problem(cp.Minimize(objective), list(constraints))
     problem.solve(solver=cp.CLARABEL, tol_gap_abs=tolerance, tol_gap_rel=tolerance, tol_feas=tolerance)
     return float(problem.value)

@@ -1,0 +1,43 @@
+"""Batch solvers for sparse linear models: pure functions, and every answer comes with proof of how good it is.
+
+The learners of :mod:`thresher.dual_averaging` see a row once; these see all rows at once and stop when a duality gap
+says that the objective is within ``tol`` of the smallest there is. Use them as the truth that a stream is compared
+with, for tables, and for problems that fit into memory.
+
+:func:`lasso`, :func:`group_lasso` and :func:`multi_task` return a :class:`Solution`; :func:`alpha_max` and
+:func:`multi_task_alpha_max` say where paths of penalties begin. The proximal maps are :func:`soft_threshold`,
+:func:`shrink`, :func:`prox_linf` and :func:`prox_lp`.
+
+Examples
+--------
+>>> import numpy as np
+>>> from thresher.solvers import alpha_max, lasso
+>>> rng = np.random.default_rng(0)
+>>> X = rng.normal(size=(300, 50))
+>>> y = np.where(X[:, 3] - X[:, 7] > 0.2, 1, -1)
+>>> top = alpha_max(X, y, loss="logistic")
+>>> lasso(X, y, 1.01 * top, loss="logistic").coef.any()
+np.False_
+>>> solution = lasso(X, y, 0.5 * top, loss="logistic")
+>>> np.flatnonzero(solution.coef)
+array([3, 7])
+>>> solution.converged, solution.gap < 1e-8
+(True, True)
+"""
+
+from ._fista import Solution
+from ._problems import alpha_max, group_lasso, lasso, multi_task, multi_task_alpha_max
+from ._proximal import prox_linf, prox_lp, shrink, soft_threshold
+
+__all__ = [
+    "Solution",
+    "alpha_max",
+    "group_lasso",
+    "lasso",
+    "multi_task",
+    "multi_task_alpha_max",
+    "prox_linf",
+    "prox_lp",
+    "shrink",
+    "soft_threshold",
+]

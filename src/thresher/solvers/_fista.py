@@ -1,0 +1,150 @@
+"""One loop for all problems: accelerated proximal gradient steps with restarts, and a duality gap that ends it.
+
+    min over W, c   F(W, c) = sum_q mean_i loss(x_qi' W_q + c_q, y_qi) + (l2 / 2) |W|^2 + Omega(W)
+
+Beck and Teboulle, SIAM J. Imaging Sciences 2 (2009); restarts of O'Donoghue and Candes, Found. Comput. Math. 15 (2015).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._losses import Loss
+from ._penalties import Penalty
+from ._proximal import Array
+from ._rows import Task
+
+_CHECK_EVERY = 10  # steps between looks at the gap
+
+
+class Solution(NamedTuple):
+    """What a solver found, and how good it is.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_features,), or (n_tasks, n_features)
+        The weights.
+    intercept : float, or ndarray of shape (n_tasks,)
+        The intercept, at its best for these weights; 0 without one.
+    objective : float
+        The value of the problem at this point.
+    gap : float
+        A duality gap: the objective is at most this much above the smallest there is.
+    n_iter : int
+        Proximal gradient steps taken.
+    converged : bool
+        Whether ``gap <= tol * max(1, abs(objective))``.
+    """
+
+    coef: Array
+    intercept: Any
+    objective: float
+    gap: float
+    n_iter: int
+    converged: bool
+
+
+class Problem(NamedTuple):
+    tasks: list[Task]
+    loss: Loss
+    penalty: Penalty
+    l2: float
+
+    def scores(self, W: Array) -> list[Array]:
+        """Without intercepts."""
+        return [task.scores(W[:, q]) for q, task in enumerate(self.tasks)]
+
+    def slopes(self, scores: list[Array]) -> list[Array]:
+        return [self.loss.slope(p, task.y) for p, task in zip(scores, self.tasks, strict=True)]
+
+    def gradient(self, slopes: list[Array]) -> Array:
+        """Of the mean losses, in W."""
+        return np.column_stack([task.gradient(u) for u, task in zip(slopes, self.tasks, strict=True)])
+
+    def best_intercepts(self, scores: list[Array]) -> Array:
+        return np.array([task.best_intercept(p) for p, task in zip(scores, self.tasks, strict=True)])
+
+    def null_gradient(self) -> Array:
+        """At W = 0, with the intercepts that are best there."""
+        nothing = [np.zeros(task.n_rows) for task in self.tasks]
+        return self.gradient(self.slopes([p + c for p, c in zip(nothing, self.best_intercepts(nothing), strict=True)]))
+
+    def certify(self, W: Array) -> tuple[Array, float, float]:
+        """The best intercepts for W, the objective there, and a lower bound on the objective anywhere.
+
+        Slopes u at the best intercepts sum to 0 in every task, as the dual asks; its value at s u is
+
+            -sum_q mean_i conjugate(s u_qi) - g*(-s G),   G the gradient that u gives,
+
+        with g = Omega + l2/2 |.|^2. Without l2, g* is 0 as long as Omega's dual norm of s G is at most 1, which sets s;
+        with l2 it is |prox_Omega(-G)|^2 / (2 l2) at s = 1.
+        """
+        scores = self.scores(W)
+        c = self.best_intercepts(scores)
+        scores = [p + c_q for p, c_q in zip(scores, c, strict=True)]
+        losses = sum(float(self.loss.value(p, task.y).mean()) for p, task in zip(scores, self.tasks, strict=True))
+        objective = losses + 0.5 * self.l2 * float(np.vdot(W, W)) + self.penalty.value(W)
+
+        slopes = self.slopes(scores)
+        G = self.gradient(slopes)
+        scale, beyond = 1.0, 0.0
+        if self.l2 > 0:
+            V = self.penalty.prox(-G, 1.0)
+            beyond = float(np.vdot(V, V)) / (2 * self.l2)
+        else:
+            scale = 1.0 / max(self.penalty.polar(G), 1.0)
+        conjugates = (self.loss.conjugate(scale * u, task.y) for u, task in zip(slopes, self.tasks, strict=True))
+        return c, objective, -sum(float(values.mean()) for values in conjugates) - beyond
+
+
+def minimise(problem: Problem, W: Array, tol: float, max_iter: int) -> Solution:
+    """From weights ``W`` of shape (n_features, n_tasks). Coefficients of the solution are laid out in the same way, and
+    its intercepts are those of the rows as they are, not centred."""
+    tasks, penalty = problem.tasks, problem.penalty
+    curvature = problem.loss.curvature
+    rough = max(task.largest_square() / task.n_rows for task in tasks) or 1.0
+    bound = curvature * max(rough, *(task.total_square() / task.n_rows for task in tasks)) + problem.l2
+    steep = min(1.02 * curvature * rough + problem.l2, bound)  # 1 / the length of a step
+    unit = np.sqrt(rough) * np.array([task.fit_intercept for task in tasks])  # intercepts as steep as the weights
+
+    def scores_of(Z: Array) -> list[Array]:
+        return [p + u * c for p, u, c in zip(problem.scores(Z[:-1]), unit, Z[-1], strict=True)]
+
+    c, objective, lower = problem.certify(W)
+    Z = np.vstack([W, np.divide(c, unit, out=np.zeros_like(c), where=unit > 0)])  # weights, and the intercepts last
+    P = scores_of(Z)
+    Y, R, momentum = Z, P, 1.0  # where the next step starts, and the scores there
+    for n_iter in range(max_iter + 1):
+        if n_iter and (n_iter % _CHECK_EVERY == 0 or n_iter == max_iter):
+            c, objective, dual = problem.certify(Z[:-1])
+            lower = max(lower, dual)
+        gap = max(objective - lower, 0.0)
+        converged = gap <= tol * max(1.0, abs(objective))
+        if converged or n_iter == max_iter:
+            break
+
+        slopes = problem.slopes(R)
+        down = np.vstack([problem.gradient(slopes) + problem.l2 * Y[:-1], unit * [u.mean() for u in slopes]])
+        while True:
+            Z_new = Y - down / steep
+            Z_new[:-1] = penalty.prox(Z_new[:-1], 1.0 / steep)
+            P_new = scores_of(Z_new)
+            moved = float(np.vdot(Z_new - Y, Z_new - Y))
+            bent = curvature * sum(float(((p - r) ** 2).mean()) for p, r in zip(P_new, R, strict=True))
+            if steep >= bound or bent + problem.l2 * moved <= steep * moved:
+                break
+            steep = min(2 * steep, bound)  # the power method stopped too early
+
+        if np.vdot(Y - Z_new, Z_new - Z) > 0:  # the momentum points uphill
+            momentum = 1.0
+        faster = 0.5 * (1 + np.sqrt(1 + 4 * momentum**2))
+        push = (momentum - 1) / faster
+        Y = Z_new + push * (Z_new - Z)
+        R = [p + push * (p - before) for p, before in zip(P_new, P, strict=True)]
+        Z, P, momentum = Z_new, P_new, faster
+
+    W = Z[:-1]
+    intercept = c - np.array([task.mean @ W[:, q] for q, task in enumerate(tasks)])
+    return Solution(W, intercept, objective, gap, n_iter, bool(converged))

@@ -1,0 +1,315 @@
+"""The problems, in the words of users."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._params import at_least, boolean, check_value, non_negative, one_of, positive
+from . import _given
+from ._fista import Problem, Solution, minimise
+from ._losses import LOSSES
+from ._penalties import Penalty, grouped, rows_of, singles
+from ._proximal import Array
+from ._rows import Task
+
+PENALTIES = ("l1", "l21", "l1_l21", "lp1")
+
+
+def lasso(
+    X: Any,
+    y: Any,
+    alpha: float,
+    *,
+    loss: str = "squared",
+    l2_weight: float = 0.0,
+    fit_intercept: bool = True,
+    start: Any = None,
+    tol: float = 1e-8,
+    max_iter: int = 10_000,
+) -> Solution:
+    r"""The lasso, and the elastic net: few features, chosen one by one.
+
+    .. math:: \min_{w, b}\ \frac1n \sum_i \ell(x_i^\top w + b, y_i) + \alpha \|w\|_1 + \frac{\kappa}{2} \|w\|^2
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_samples, n_features)
+        Rows. They are not scaled; with an intercept, columns are centred on the fly.
+    y : array of shape (n_samples,)
+        Numbers for ``loss="squared"``, -1 and 1 for the others.
+    alpha : float
+        Strength of the penalty (:math:`\lambda` in [1]_, on the scale of the mean loss). From :func:`alpha_max` on, all
+        weights are 0.
+    loss : {"squared", "logistic", "squared_hinge"}, default="squared"
+        :math:`\ell`; the squared loss is half the square.
+    l2_weight : float, default=0.0
+        Strength of the l2 penalty (:math:`\kappa`).
+    fit_intercept : bool, default=True
+        Whether to fit :math:`b`, which is not penalised.
+    start : array of shape (n_features,), optional
+        Weights to start from, for instance the solution at a larger ``alpha``. The intercept is found for them.
+    tol : float, default=1e-8
+        Stop when the duality gap is at most ``tol * max(1, objective)``.
+    max_iter : int, default=10000
+        Proximal gradient steps at most. Each costs two products with ``X``.
+
+    Returns
+    -------
+    Solution
+        ``coef``, ``intercept``, ``objective``, ``gap``, ``n_iter`` and ``converged``.
+
+    References
+    ----------
+    .. [1] H. Yang, "Sparse learning under regularization framework", CUHK, 2011.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thresher.solvers import lasso
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
+    >>> lasso(X, [3.0, 1.5, -1.0, 0.5], alpha=0.5).coef
+    array([1., 0.])
+    """
+    check_value("lasso", "l2_weight", l2_weight, non_negative)
+    _check("lasso", alpha, tol, max_iter, loss, fit_intercept)
+    task = _given.task("lasso", X, y, loss, fit_intercept)
+    W = _given.weights("lasso", start, (task.n_features,))[:, None]
+    problem = Problem([task], LOSSES[loss], singles(task.n_features).times(float(alpha)), float(l2_weight))
+    return _one_output(minimise(problem, W, tol, max_iter))
+
+
+def group_lasso(
+    X: Any,
+    y: Any,
+    groups: Any,
+    alpha: float,
+    *,
+    l1_weight: float = 0.0,
+    norm: float = 2,
+    loss: str = "squared",
+    fit_intercept: bool = True,
+    start: Any = None,
+    tol: float = 1e-8,
+    max_iter: int = 10_000,
+) -> Solution:
+    r"""The group lasso, and with ``l1_weight`` the sparse group lasso: features that come and go together.
+
+    .. math:: \min_{w, b}\ \frac1n \sum_i \ell(x_i^\top w + b, y_i)
+              + \alpha \sum_g \big( \sqrt{d_g}\, \|w_g\| + r \|w_g\|_1 \big)
+
+    Groups that overlap are taken in the latent form: every group has weights of its own, the model is their sum, and
+    the features chosen are a union of groups.
+
+    Parameters
+    ----------
+    X, y
+        As for :func:`lasso`.
+    groups : list of arrays of column indices
+        A column in no group is a group of its own.
+    alpha : float
+        Strength of the penalty (:math:`\lambda` in [1]_).
+    l1_weight : float, default=0.0
+        Weight of the l1 norm within groups (:math:`r_g` in [1]_), for all groups.
+    norm : {2, inf}, default=2
+        The norm of a group.
+    loss, fit_intercept, start, tol, max_iter
+        As for :func:`lasso`.
+
+    Returns
+    -------
+    Solution
+        See :func:`lasso`.
+
+    References
+    ----------
+    .. [1] H. Yang, "Sparse learning under regularization framework", CUHK, 2011, chapter 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thresher.solvers import group_lasso
+    >>> X = np.random.default_rng(0).normal(size=(200, 6))
+    >>> solution = group_lasso(X, X[:, 2] + X[:, 3], [[0, 1], [2, 3], [4, 5]], alpha=0.3)
+    >>> np.flatnonzero(solution.coef)
+    array([2, 3])
+    """
+    check_value("group_lasso", "l1_weight", l1_weight, non_negative)
+    check_value("group_lasso", "norm", norm, _given.two_or_inf)
+    _check("group_lasso", alpha, tol, max_iter, loss, fit_intercept)
+    task = _given.task("group_lasso", X, y, loss, fit_intercept)
+    w = _given.weights("group_lasso", start, (task.n_features,))
+    penalty, columns = _groups("group_lasso", groups, task.n_features, norm, l1_weight)
+    if columns is None:
+        problem = Problem([task], LOSSES[loss], penalty.times(float(alpha)), 0.0)
+        return _one_output(minimise(problem, w[:, None], tol, max_iter))
+    latent = Task(task.X[:, columns], task.y, task.loss, fit_intercept)
+    shared = w / np.bincount(columns, minlength=len(w))
+    problem = Problem([latent], LOSSES[loss], penalty.times(float(alpha)), 0.0)
+    found = _one_output(minimise(problem, shared[columns][:, None], tol, max_iter))
+    summed: Array = np.bincount(columns, weights=found.coef, minlength=len(w)).astype(np.float64)
+    return found._replace(coef=summed)
+
+
+def multi_task(
+    Xs: Any,
+    ys: Any,
+    alpha: float,
+    *,
+    penalty: str = "l21",
+    p: float = 2.0,
+    l1_weight: float = 0.0,
+    loss: str = "squared",
+    fit_intercept: bool = True,
+    start: Any = None,
+    tol: float = 1e-8,
+    max_iter: int = 10_000,
+) -> Solution:
+    r"""Several tasks that share features: one row of weights per task, and a penalty on what a feature has in all.
+
+    .. math:: \min_{W, b}\ \sum_q \frac{1}{n_q} \sum_i \ell(x_{qi}^\top w_q + b_q, y_{qi}) + \alpha\, \Omega(W)
+
+    ============ ========================================= ==================================================
+    penalty      :math:`\Omega`, :math:`W_j` of feature j
+    ============ ========================================= ==================================================
+    ``"l1"``     :math:`\sum_j \|W_j\|_1`                  every task for itself (iMTFS)
+    ``"l21"``    :math:`\sum_j \|W_j\|_2`                  a feature counts in all tasks or in none (aMTFS)
+    ``"l1_l21"`` :math:`\sum_j \|W_j\|_2 + r \|W_j\|_1`    the same, and sparse within (MTFTS)
+    ``"lp1"``    :math:`\sum_j \|W_j\|_p + r \|W_j\|_1`    any :math:`1 < p \le \infty`
+    ============ ========================================= ==================================================
+
+    Parameters
+    ----------
+    Xs, ys : lists of arrays
+        Rows and targets of every task, as for :func:`lasso`; all have the same features, not the same rows.
+    alpha : float
+        Strength of the penalty (:math:`\lambda` in [1]_). Not multiplied by the root of the number of tasks.
+    penalty : {"l1", "l21", "l1_l21", "lp1"}, default="l21"
+        See the table.
+    p : float, default=2.0
+        Of ``"lp1"``; ``inf`` is allowed.
+    l1_weight : float, default=0.0
+        :math:`r` of ``"l1_l21"`` and ``"lp1"``.
+    loss, fit_intercept, start, tol, max_iter
+        As for :func:`lasso`; ``start`` has shape (n_tasks, n_features).
+
+    Returns
+    -------
+    Solution
+        With ``coef`` of shape (n_tasks, n_features) and ``intercept`` of shape (n_tasks,).
+
+    References
+    ----------
+    .. [1] H. Yang, "Sparse learning under regularization framework", CUHK, 2011, chapter 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thresher.solvers import multi_task
+    >>> rng = np.random.default_rng(0)
+    >>> Xs = [rng.normal(size=(100, 5)) for _ in range(3)]
+    >>> ys = [X[:, 1] * k for k, X in enumerate(Xs, start=1)]
+    >>> multi_task(Xs, ys, alpha=1.0).coef.any(axis=0)
+    array([False,  True, False, False, False])
+    """
+    _check("multi_task", alpha, tol, max_iter, loss, fit_intercept)
+    tasks = _given.tasks("multi_task", Xs, ys, loss, fit_intercept)
+    shape = (len(tasks), tasks[0].n_features)
+    omega = _shared("multi_task", shape, penalty, p, l1_weight)
+    W = _given.weights("multi_task", start, shape).T
+    found = minimise(Problem(tasks, LOSSES[loss], omega.times(float(alpha)), 0.0), W, tol, max_iter)
+    return found._replace(coef=np.ascontiguousarray(found.coef.T))
+
+
+def alpha_max(
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    l1_weight: float = 0.0,
+    norm: float = 2,
+    loss: str = "squared",
+    fit_intercept: bool = True,
+) -> float:
+    """The smallest ``alpha`` at which :func:`lasso`, or with ``groups`` :func:`group_lasso`, sets all weights to 0.
+
+    Examples
+    --------
+    >>> from thresher.solvers import alpha_max
+    >>> alpha_max([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]], [3.0, 1.5, -1.0, 0.5])
+    1.0
+    """
+    who = "alpha_max"
+    check_value(who, "l1_weight", l1_weight, non_negative)
+    check_value(who, "norm", norm, _given.two_or_inf)
+    check_value(who, "loss", loss, _given.known_loss)
+    check_value(who, "fit_intercept", fit_intercept, boolean)
+    task = _given.task(who, X, y, loss, fit_intercept)
+    penalty, columns = _groups(who, [] if groups is None else groups, task.n_features, norm, l1_weight)
+    gradient = Problem([task], LOSSES[loss], penalty, 0.0).null_gradient()
+    return penalty.polar(gradient if columns is None else gradient[columns])
+
+
+def multi_task_alpha_max(
+    Xs: Any,
+    ys: Any,
+    *,
+    penalty: str = "l21",
+    p: float = 2.0,
+    l1_weight: float = 0.0,
+    loss: str = "squared",
+    fit_intercept: bool = True,
+) -> float:
+    """The smallest ``alpha`` at which :func:`multi_task` sets all weights to 0.
+
+    Examples
+    --------
+    >>> from thresher.solvers import multi_task_alpha_max
+    >>> X = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]
+    >>> multi_task_alpha_max([X, X], [[6.0, 0.0, 0.0, 0.0], [0.0, 0.0, 8.0, 0.0]])
+    2.5
+    """
+    who = "multi_task_alpha_max"
+    check_value(who, "fit_intercept", fit_intercept, boolean)
+    tasks = _given.tasks(who, Xs, ys, loss, fit_intercept)
+    omega = _shared(who, (len(tasks), tasks[0].n_features), penalty, p, l1_weight)
+    return omega.polar(Problem(tasks, LOSSES[loss], omega, 0.0).null_gradient())
+
+
+def _check(who: str, alpha: Any, tol: Any, max_iter: Any, loss: Any, fit_intercept: Any) -> None:
+    check_value(who, "alpha", alpha, positive)
+    check_value(who, "tol", tol, positive)
+    check_value(who, "max_iter", max_iter, at_least(1))
+    check_value(who, "loss", loss, _given.known_loss)
+    check_value(who, "fit_intercept", fit_intercept, boolean)
+
+
+def _groups(
+    who: str, groups: Any, n_features: int, norm: float, l1_weight: float
+) -> tuple[Penalty, NDArray[np.intp] | None]:
+    """The penalty, and where groups overlap the columns that it is a penalty of, some more than once."""
+    found = _given.index_groups(who, groups, n_features)
+    columns = np.concatenate(found)
+    if len(columns) == n_features:
+        return grouped(found, float(norm), float(l1_weight)), None
+    copies = np.split(np.arange(len(columns)), np.cumsum([len(group) for group in found])[:-1])
+    return grouped(copies, float(norm), float(l1_weight)), columns
+
+
+def _shared(who: str, shape: tuple[int, int], penalty: Any, p: Any, l1_weight: Any) -> Penalty:
+    """The penalty of weights that are laid out with a row per feature."""
+    check_value(who, "penalty", penalty, one_of(*PENALTIES))
+    check_value(who, "p", p, _given.above_one)
+    check_value(who, "l1_weight", l1_weight, non_negative)
+    if l1_weight and penalty in ("l1", "l21"):
+        raise ValueError(f"{who}: l1_weight must be 0 with penalty={penalty!r}, got {l1_weight}.")
+    n_tasks, n_features = shape
+    if penalty == "l1":
+        return singles(n_features * n_tasks)
+    return rows_of(n_features, n_tasks, float(p) if penalty == "lp1" else 2.0, float(l1_weight))
+
+
+def _one_output(found: Solution) -> Solution:
+    return found._replace(coef=found.coef[:, 0], intercept=float(found.intercept[0]))
