@@ -57,7 +57,7 @@ def test_the_stated_objective_is_that_of_the_stated_model(name, loss):
 def test_the_gap_bounds_the_distance_to_the_optimum_after_any_number_of_steps(name, loss, fit_intercept):
     case, X, y, alpha, options = given(name, loss, part=0.1, fit_intercept=fit_intercept)
     best = case.solver(X, y, alpha, tol=1e-12, **options)
-    for max_iter in (1, 3, 10, 25, 60, 150):
+    for max_iter in (1, 5, 20, 70):
         found = case.solver(X, y, alpha, tol=1e-12, max_iter=max_iter, **options)
         assert found.objective - best.objective <= found.gap + 1e-12
         assert found.objective >= best.objective - best.gap - 1e-12
@@ -106,7 +106,7 @@ def test_a_start_changes_the_steps_and_not_the_answer(name, loss):
 
 
 @cases
-@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array, np.asfortranarray])
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix])
 def test_all_forms_of_rows_give_one_answer(name, form):
     case, X, y, alpha, options = given(name, "logistic")
     dense = case.solver(X, y, alpha, **options)
@@ -114,7 +114,6 @@ def test_all_forms_of_rows_give_one_answer(name, form):
     assert_allclose(other.coef, dense.coef, rtol=1e-7, atol=1e-9)
     assert_allclose(other.intercept, dense.intercept, rtol=1e-7)
     assert_allclose(case.top(each(form, X), y, **options), case.top(X, y, **options), rtol=1e-12)
-    assert case.solver(each(np.float32, X), y, alpha, **options).coef.dtype == np.float64
 
 
 def test_entries_that_are_stored_twice_count_twice():

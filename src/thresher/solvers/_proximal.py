@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+_TINY = 1e-300
 
 
 def soft_threshold(v: Any, a: Any) -> Array:
@@ -104,23 +105,26 @@ def norms(rows: Array, p: float) -> Array:
 
 
 def _lp_roots(v: Array, a: Array, p: float, n_steps: int = 200) -> Array:
-    """Newton's steps in s, and halves where they leave the bracket or every third time."""
+    """Newton's steps in s, and halves where they leave the bracket or take too long. Entries of v are at most 1."""
     if not len(v):
         return v
+    near = 4 * np.finfo(np.float64).eps
     low, high = np.maximum(v.max(axis=-1) - a, 0.0), norms(v, p)
     s = 0.5 * (low + high)
     x = _entries(v, s, a, p)
+    done = np.zeros(len(v), dtype=bool)
     for step in range(n_steps):
         excess = (x**p).sum(axis=-1) - 1
         low, high = np.where(excess > 0, s, low), np.where(excess > 0, high, s)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             fall = np.where(x > 0, p * x**p / (s[:, None] + (p - 1) * a[:, None] * x ** (p - 2)), 0.0).sum(axis=-1)
             newton = s + excess / fall
-        halve = ~((low < newton) & (newton < high)) | (step % 3 == 2)
-        s = np.where(halve, 0.5 * (low + high), newton)
-        x = _entries(v, s, a, p)
-        if (high - low <= 4 * np.finfo(float).eps * high).all():
+        done |= (np.minimum(np.abs(newton - s), high - low) <= near) | (np.abs(excess) <= near * p)  # all but rounding
+        if done.all():
             break
+        halve = ~((low < newton) & (newton < high)) | (step % 20 > 15)
+        s = np.where(done, s, np.where(halve, 0.5 * (low + high), newton))
+        x = _entries(v, s, a, p)
     return np.asarray(s[:, None] * x)
 
 
@@ -131,13 +135,12 @@ def _entries(v: Array, s: Array, a: Array, p: float, n_steps: int = 100) -> Arra
     Newton's steps from the right of the root fall to it, and where one of the terms alone is v is near enough.
     """
     line, bend, e = (s, a, p - 1) if p >= 2 else (a, s, 1 / (p - 1))
-    line, bend = line[:, None], bend[:, None]
+    line, bend = np.maximum(line, _TINY)[:, None], np.maximum(bend, _TINY)[:, None]
     z = np.minimum(np.minimum(v / line, (v / bend) ** (1 / e)), 1.0)
     for _ in range(n_steps):
-        better = z - (line * z + bend * z**e - v) / (line + bend * e * z ** (e - 1))
-        better = np.clip(better, 0.0, z)
-        if (z - better <= 1e-16 * z).all():
+        lower = z - (line * z + bend * z**e - v) / (line + bend * e * z ** (e - 1))
+        before, z = z, np.clip(lower, 0.0, z)
+        if (before - z <= 4e-16 * before).all():
             break
-        z = better
     x: Array = z if p >= 2 else z**e
     return x
