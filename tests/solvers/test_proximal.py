@@ -91,6 +91,7 @@ def test_nothing_cut_and_nothing_there(prox, p):
     assert_array_equal(prox(np.zeros(3), 0.0), np.zeros(3))
     assert_array_equal(prox(np.zeros(3), 2.0), np.zeros(3))
     assert_array_equal(prox(v, 1e300), np.zeros(3))
+    assert_array_equal(prox(np.full(2, 1e-310), 1.0), np.zeros(2))
 
 
 @maps

@@ -92,7 +92,8 @@ def _scaled(v: Any, a: Any) -> tuple[Array, Array, Array]:
     v = np.asarray(v, dtype=np.float64)
     size = np.abs(v).max(axis=-1, keepdims=True, initial=0.0)
     size = np.where(size > 0, size, 1.0)
-    return v / size, np.asarray(a, dtype=np.float64)[..., None] / size, size
+    with np.errstate(over="ignore"):  # beyond all floats: more than any vector has
+        return v / size, np.asarray(a, dtype=np.float64)[..., None] / size, size
 
 
 def norms(rows: Array, p: float) -> Array:
