@@ -41,7 +41,7 @@ def assert_minimises(w, v, a, p):
     g = v - w
     size = norm(v, 2)
     assert norm(g, dual(p)) <= a * (1 + 1e-9) + 1e-13 * size
-    if size:
+    if w.any():
         assert_allclose((g / size) @ (w / size), a / size * norm(w / size, p), rtol=1e-9, atol=1e-13)
 
 
