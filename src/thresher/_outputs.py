@@ -69,10 +69,10 @@ def _learn_together(estimator: Any, learner: Learner, state: State, batch: Batch
 
             for diverged in run(learn_one, range(state.n_outputs)):
                 refuse_divergence(estimator, diverged, chunk)
-            present = slice(None) if weight is None else weight[chunk] != 0
+            present = slice(None) if weight is None else np.flatnonzero(weight[chunk])
             if target.classes is not None:
                 for outputs in (learner.outputs_of(state, model) for model in range(learner.n_models)):
-                    wrong = _predicted(margins[outputs, present]) != y[chunk[present]]
+                    wrong = _predicted(margins[outputs.start : outputs.stop, present]) != y[chunk[present]]
                     state.views[outputs[0]]["n_mistakes"][0] += np.count_nonzero(wrong)
 
 

@@ -129,7 +129,7 @@ class Learner:
         return state.remember({"weight": rows.columns, **named})
 
     def new_state(self, n_features: int, n_outputs: int = 1) -> State:
-        """The state before the first row: named arrays of shape ``(n_outputs, ...)``; those of a grid follow each other."""
+        """The state before the first row: named arrays of shape ``(n_outputs, ...)``, one model after the other."""
         return State(self.fields(), n_outputs * self.n_models, self.sizes(n_features))
 
     def outputs_of(self, state: State, model: int) -> range:

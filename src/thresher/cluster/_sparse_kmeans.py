@@ -86,7 +86,7 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
     References
     ----------
-    .. [1] V. Jumutc, "Regularized and sparse stochastic learning algorithms for large-scale data", KU Leuven, 2016.
+    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning", KU Leuven, 2016.
 
     Examples
     --------
