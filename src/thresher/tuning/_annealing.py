@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from .._order import generator
-from .._params import at_least, boolean, seed
+from .._params import at_least, boolean, check_arguments, seed
 from ._simplex import SIZE
 from ._simplex import simplex as simplex_steps
-from ._trials import Array, Params, SearchResult, Steps, Trials, Walk, check_arguments, try_out
+from ._trials import Array, Params, SearchResult, Steps, Trials, Walk, try_out
 
 N_STARTS = at_least(2)
 MOVE = 0.2  # first scale of the moves, in widths of the box

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from .._params import check_arguments
 from ._simplex import PART_OF_A_RANGE, TOL
-from ._trials import Array, Params, SearchResult, Steps, Trials, Walk, check_arguments, try_out
+from ._trials import Array, Params, SearchResult, Steps, Trials, Walk, try_out
 
 STEP = 0.25  # first distance, in widths of the box
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._params import Rule
-from ._trials import Array, Params, SearchResult, Steps, Trials, Walk, check_arguments, try_out
+from .._params import Rule, check_arguments
+from ._trials import Array, Params, SearchResult, Steps, Trials, Walk, try_out
 
 SIZE = 0.25  # of the first simplex, in widths of the box
 TOL = 0.005  # below this size of the simplex it has nothing more to say

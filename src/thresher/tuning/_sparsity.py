@@ -11,9 +11,8 @@ from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
 from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from .._params import Rule, fraction
+from .._params import Rule, check_arguments, fraction
 from ._criteria import CRITERIA, criterion
-from ._trials import check_arguments
 
 
 def weights_of(model: Any) -> Any:

@@ -17,7 +17,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from .._params import Rule, at_least, count_of_jobs, none, positive
+from .._params import Rule, at_least, check_arguments, count_of_jobs, none, positive
 from .._spaces import Range, as_space
 
 Array = NDArray[np.float64]
@@ -194,13 +194,6 @@ class Trials:
 
 def _rank(score: float) -> float:
     return score if math.isfinite(score) else -math.inf
-
-
-def check_arguments(who: str, **arguments: tuple[Any, Rule]) -> None:
-    """Refuse, in the user's words, the first value that breaks its rule."""
-    for name, (value, rule) in arguments.items():
-        if not rule.holds(value):
-            raise ValueError(f"{who}: {name} must be {rule.says}, got {value!r}.")
 
 
 def try_out(
