@@ -1,0 +1,148 @@
+"""A stream like suspicious addresses on the web: every day brings new features, and what they mean drifts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .._params import Rule, at_least, boolean, check_arguments, fraction, non_negative, none
+
+_SEED = Rule("None or an integer of at least 0", lambda v: at_least(0).holds(v) or none.holds(v))
+
+
+def make_days(
+    n_days: int = 10,
+    n_samples: int = 1000,
+    n_features: int = 2000,
+    *,
+    new_features: int = 200,
+    n_nonzero: int = 30,
+    fresh: float = 0.2,
+    relevant: float = 0.1,
+    drift: float = 0.1,
+    positives: float = 0.33,
+    noise: float = 0.1,
+    return_coef: bool = False,
+    random_state: int | None = None,
+) -> Iterator[tuple[Any, ...]]:
+    r"""Days of a stream whose features appear over time, one pair (X, y) after the other.
+
+    On day t rows have ``n_features + t * new_features`` columns: batches grow wider, and learners take them with
+    ``partial_fit(..., grow=True)``. A row is ``n_nonzero`` draws of features, a share ``fresh`` of them from the day's
+    new ones, the others with Zipf frequencies from all that are older, the oldest the most frequent; its values are
+    equal and its norm is 1. A share ``relevant`` of the features of each day matters. Their weights drift,
+
+    .. math:: w_{t+1} = \sqrt{1 - \text{drift}^2}\, w_t + \text{drift} \cdot e_t, \qquad e_t \sim N(0, I),
+
+    so that they stay as large as they are. The rows of a day with the highest scores, noise included, are of class 1.
+    It has the shape of the URL data of [1]_: days, millions of columns of which most are new and rare, and a third of
+    the rows bad. Nothing else of it is imitated.
+
+    Parameters
+    ----------
+    n_days : int, default=10
+    n_samples : int, default=1000
+        Rows of a day.
+    n_features : int, default=2000
+        Columns of the first day.
+    new_features : int, default=200
+        Columns that each later day adds.
+    n_nonzero : int, default=30
+        Features drawn for a row; repeats count once.
+    fresh : float, default=0.2
+        Share of these that are new today; from the second day on, if there are new ones.
+    relevant : float, default=0.1
+        Share of the features that matter.
+    drift : float, default=0.1
+        How much weights change from day to day, from 0 (not at all) to 1 (all new).
+    positives : float, default=0.33
+        Share of class 1 in each day.
+    noise : float, default=0.1
+        Standard deviation of what is added to scores, in units of the scores' own.
+    return_coef : bool, default=False
+        Whether each day also brings its weights, one per column.
+    random_state : int, optional
+        Seed. A day depends on it and on the days before, not on how many follow.
+
+    Yields
+    ------
+    X : csr_array of shape (n_samples, n_features + t * new_features)
+    y : ndarray of shape (n_samples,)
+        Labels 0 and 1.
+    coef : ndarray
+        With ``return_coef``: the weights of that day.
+
+    References
+    ----------
+    .. [1] J. Ma, L. K. Saul, S. Savage, G. M. Voelker, "Identifying suspicious URLs: an application of large-scale
+       online learning", ICML 2009.
+
+    Examples
+    --------
+    >>> from thresher.datasets import make_days
+    >>> from thresher.online import AROWClassifier
+    >>> model = AROWClassifier()
+    >>> for X, y in make_days(3, 100, 500, new_features=50, random_state=0):
+    ...     model = model.partial_fit(X, y, classes=[0, 1], grow=True)
+    >>> model.n_features_in_
+    600
+    """
+    check_arguments(
+        "make_days",
+        n_days=(n_days, at_least(1)),
+        n_samples=(n_samples, at_least(1)),
+        n_features=(n_features, at_least(1)),
+        new_features=(new_features, at_least(0)),
+        n_nonzero=(n_nonzero, at_least(1)),
+        fresh=(fresh, fraction),
+        relevant=(relevant, fraction),
+        drift=(drift, fraction),
+        positives=(positives, fraction),
+        noise=(noise, non_negative),
+        return_coef=(return_coef, boolean),
+        random_state=(random_state, _SEED),
+    )
+
+    def days() -> Iterator[tuple[Any, ...]]:
+        coef = np.zeros(0)
+        rng = np.random.default_rng(random_state)
+        for day in range(n_days):
+            kept = coef != 0
+            coef[kept] = np.sqrt(1 - drift**2) * coef[kept] + drift * rng.standard_normal(np.count_nonzero(kept))
+            n_old = len(coef)
+            coef = np.concatenate([coef, _new_weights(new_features if day else n_features, relevant, rng)])
+            X = _rows(n_samples, n_nonzero, n_old, len(coef), fresh, rng)
+            score = X @ coef
+            score += noise * score.std() * rng.standard_normal(n_samples)
+            y = np.zeros(n_samples, dtype=np.int64)
+            y[np.argsort(-score, kind="stable")[: round(positives * n_samples)]] = 1
+            yield (X, y, coef.copy()) if return_coef else (X, y)
+
+    return days()  # a function of its own, so that wrong arguments are refused before the first day
+
+
+def _new_weights(n: int, relevant: float, rng: np.random.Generator) -> NDArray[np.float64]:
+    coef = np.zeros(n)
+    chosen = rng.choice(n, round(relevant * n), replace=False)
+    coef[chosen] = rng.standard_normal(len(chosen))
+    return coef
+
+
+def _rows(n: int, n_nonzero: int, n_old: int, n_all: int, fresh: float, rng: np.random.Generator) -> Any:
+    """Draws of features, some from the columns after ``n_old``, the others from those before; all from all at first."""
+    if n_old == 0:
+        n_old = n_all
+    frequency = np.cumsum(1.0 / (np.arange(n_old) + 10.0))
+    drawn = np.searchsorted(frequency / frequency[-1], rng.random((n, n_nonzero)))
+    new = rng.random((n, n_nonzero)) < (fresh if n_all > n_old else 0.0)
+    drawn[new] = rng.integers(n_old, n_all, np.count_nonzero(new)) if new.any() else 0
+    rows = np.repeat(np.arange(n), n_nonzero)
+    X = sparse.csr_array((np.ones(drawn.size), (rows, drawn.ravel())), shape=(n, n_all))
+    X.sum_duplicates()
+    lengths = np.diff(X.indptr)
+    X.data = np.repeat(1.0 / np.sqrt(lengths), lengths)
+    return X
