@@ -1,0 +1,193 @@
+"""Whether a model found the features that matter, and the signs of their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+
+def support_precision(true_coef: Any, coef: Any) -> float:
+    """The share of the features in use that matter.
+
+    A feature is in use if any of its weights is not 0. Where none is in use, the precision is 0, unless none matters.
+
+    Parameters
+    ----------
+    true_coef, coef : array-like of shape (n_features,) or (n_outputs, n_features), or indices
+        The true weights and those found, dense or sparse, or masks of booleans. Indices of features are taken instead,
+        as a set or as a vector of integers, such as ``support_`` of a model; so weights must be floats.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from thresher.metrics import support_precision
+    >>> support_precision([1.0, 1.0, 0.0, 0.0], [0.5, 0.0, 0.1, 0.0])
+    0.5
+    """
+    return _Found.of("support_precision", true_coef, coef).precision
+
+
+def support_recall(true_coef: Any, coef: Any) -> float:
+    """The share of the features that matter which are in use.
+
+    Where none matters, the recall is 1.
+
+    Parameters
+    ----------
+    true_coef, coef : array-like of shape (n_features,) or (n_outputs, n_features), or indices
+        As in :func:`support_precision`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from thresher.metrics import support_recall
+    >>> support_recall({0, 1, 2}, [0.5, 0.0, 0.1, 0.7])
+    0.6666666666666666
+    """
+    return _Found.of("support_recall", true_coef, coef).recall
+
+
+def support_f1(true_coef: Any, coef: Any) -> float:
+    r"""The harmonic mean of :func:`support_precision` and :func:`support_recall`.
+
+    1 if the features in use are the ones that matter, whatever their weights: the F1 score of Figure 4.7 in [1]_.
+    Table 3.1 of Yang's thesis has another one, :func:`sign_f1`.
+
+    Parameters
+    ----------
+    true_coef, coef : array-like of shape (n_features,) or (n_outputs, n_features), or indices
+        As in :func:`support_precision`.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
+       modelling", KU Leuven, 2016, Section 4.1.4.
+
+    Examples
+    --------
+    >>> from thresher.datasets import make_recovery
+    >>> from thresher.dual_averaging import L1RDAClassifier
+    >>> from thresher.metrics import support_f1
+    >>> X, y, coef = make_recovery(2000, 20, return_coef=True, random_state=0)
+    >>> model = L1RDAClassifier(alpha=0.05, random_state=0).fit(X, y)
+    >>> support_f1(coef, model.coef_), support_f1(coef, model.support_)
+    (1.0, 1.0)
+    """
+    return _Found.of("support_f1", true_coef, coef).f1
+
+
+def sign_f1(true_coef: Any, coef: Any) -> float:
+    """How well the signs of weights are recovered: the mean of three F1 scores.
+
+    Weights are sorted into those above 0, below 0 and equal to 0. For each of the three an F1 score says how well it is
+    told from the other two, and their mean is the F1 score of Table 3.1 in [1]_. A sign that neither the true weights
+    nor those found have is left out of the mean. Figure 4.7 of Jumutc's thesis has another one, :func:`support_f1`.
+
+    Parameters
+    ----------
+    true_coef, coef : array-like of shape (n_features,) or (n_outputs, n_features)
+        The true weights and those found, dense or sparse. Only their signs count.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    .. [1] H. Yang, "Sparse learning under regularization framework", CUHK, 2011, Section 3.6.1.
+
+    Examples
+    --------
+    >>> from thresher.metrics import sign_f1
+    >>> sign_f1([1, -1, 0, 0], [0.3, -0.1, 0, 0])
+    1.0
+    >>> round(sign_f1([1, -1, 0, 0], [0.3, 0.1, 0, 0]), 3)
+    0.556
+    """
+    true, found = (np.sign(_weights("sign_f1", name, w)) for name, w in (("true_coef", true_coef), ("coef", coef)))
+    if true.shape != found.shape:
+        raise ValueError(f"sign_f1: coef must have the shape of true_coef, {true.shape}, got {found.shape}.")
+    each = [_Found.in_masks(true == sign, found == sign) for sign in (1, -1, 0)]
+    return float(np.mean([score.f1 for score in each if score.n_true or score.n_found]))
+
+
+class _Found(NamedTuple):
+    n_true: int
+    n_found: int
+    n_both: int
+
+    @classmethod
+    def of(cls, who: str, true_coef: Any, coef: Any) -> _Found:
+        true, found = _used(who, "true_coef", true_coef), _used(who, "coef", coef)
+        if true.width is not None and found.width is not None and true.width != found.width:
+            raise ValueError(f"{who}: coef must have {true.width} features as true_coef has, got {found.width}.")
+        width = true.width if true.width is not None else found.width
+        for name, used in (("true_coef", true), ("coef", found)):
+            if width is not None and len(used.columns) and used.columns[-1] >= width:
+                raise ValueError(f"{who}: {name} must hold indices below {width}, got {used.columns[-1]}.")
+        both = np.intersect1d(true.columns, found.columns, assume_unique=True)
+        return cls(len(true.columns), len(found.columns), len(both))
+
+    @classmethod
+    def in_masks(cls, true: NDArray[np.bool_], found: NDArray[np.bool_]) -> _Found:
+        return cls(int(np.count_nonzero(true)), int(np.count_nonzero(found)), int(np.count_nonzero(true & found)))
+
+    @property
+    def precision(self) -> float:
+        return self.n_both / self.n_found if self.n_found else float(not self.n_true)
+
+    @property
+    def recall(self) -> float:
+        return self.n_both / self.n_true if self.n_true else 1.0
+
+    @property
+    def f1(self) -> float:
+        return 2 * self.n_both / (self.n_true + self.n_found) if self.n_true or self.n_found else 1.0
+
+
+class _Used(NamedTuple):
+    columns: NDArray[np.intp]  # in rising order
+    width: int | None  # number of features, where it is known
+
+
+def _used(who: str, name: str, given: Any) -> _Used:
+    """The features in use, of weights, a mask or indices."""
+    if isinstance(given, Set):
+        given = np.array(sorted(given), dtype=np.intp if not given else None)
+    if not sparse.issparse(given):
+        given = np.asarray(given)
+        if given.ndim == 1 and np.issubdtype(given.dtype, np.integer):
+            columns = np.unique(given)
+            if len(columns) < len(given) or (len(columns) and columns[0] < 0):
+                raise ValueError(
+                    f"{who}: {name} must be weights as floats, or distinct indices of at least 0, got integers that "
+                    "repeat or are below 0."
+                )
+            return _Used(columns.astype(np.intp), None)
+    weights = _weights(who, name, given)
+    return _Used(np.flatnonzero((weights != 0).any(axis=0)), weights.shape[1])
+
+
+def _weights(who: str, name: str, given: Any) -> NDArray[Any]:
+    """One row of weights per output."""
+    weights = np.atleast_2d(given.toarray() if sparse.issparse(given) else np.asarray(given))
+    if weights.ndim != 2 or weights.dtype.kind not in "biuf":
+        what = f"{weights.dtype} of shape {weights.shape}"
+        raise ValueError(f"{who}: {name} must be numbers in one or two dimensions, got {what}.")
+    if not np.isfinite(weights).all():
+        raise ValueError(f"{who}: {name} must hold finite numbers, got one that is not.")
+    return weights
