@@ -16,10 +16,12 @@ __version__ = "0.1.0"
 _ROOMS = (
     "cli",
     "cluster",
+    "compare",
     "datasets",
     "dual_averaging",
     "inspection",
     "kernels",
+    "metrics",
     "onepass",
     "online",
     "persistence",

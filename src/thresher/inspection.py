@@ -166,7 +166,7 @@ class Weights:
 
     def names(self, columns: Any) -> list[str]:
         """The names of some columns."""
-        known = _known_names(self._model, self.learner)
+        known = known_names(self._model, self.learner)
         width = self.rows.shape[1]
         if known is None or len(known) != width:
             return [f"x{j + 1}" for j in columns]
@@ -191,7 +191,7 @@ def largest(values: NDArray[np.float64], n: int) -> NDArray[np.intp]:
     return used[np.lexsort((used, -sizes))]
 
 
-def _known_names(model: Any, learner: Any) -> Any:
+def known_names(model: Any, learner: Any) -> Any:
     """The names of the learner's columns, where anyone knows them."""
     names = getattr(learner, "feature_names_in_", None)
     if names is not None or len(getattr(model, "steps", ())) < 2:

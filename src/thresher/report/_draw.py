@@ -22,6 +22,33 @@ _SVG = "{http://www.w3.org/2000/svg}"
 _XLINK = "{http://www.w3.org/1999/xlink}"
 _NUMBER = re.compile(r"-?\d+\.\d+")
 
+STYLE: dict[str, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "thresher",
+    "text.parse_math": False,  # a label may hold any text
+    "axes.formatter.use_mathtext": False,
+    "path.simplify": False,
+    "font.size": 11.5,
+    "axes.labelsize": 11.5,
+    "axes.facecolor": "none",
+    "axes.edgecolor": GRID,
+    "axes.labelcolor": MUTED,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "grid.color": GRID,
+    "grid.linewidth": 0.7,
+    "text.color": INK,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.major.size": 0,
+    "ytick.major.size": 0,
+    "xtick.minor.size": 0,
+    "ytick.minor.size": 0,
+    "lines.linewidth": 1.8,
+}
+
 
 class Key(NamedTuple):
     """A line of a legend: what it says, and how its mark looks."""
@@ -64,34 +91,8 @@ def draw(paint: Callable[[Any], None], width: int = 440, height: int = 280) -> s
     width, height : int
         In the page's pixels; a narrow page shows it smaller.
     """
-    mpl = _matplotlib()
-    style = {
-        "svg.fonttype": "none",
-        "svg.hashsalt": "thresher",
-        "text.parse_math": False,  # a label may hold any text
-        "axes.formatter.use_mathtext": False,
-        "path.simplify": False,
-        "font.size": 11.5,
-        "axes.labelsize": 11.5,
-        "axes.facecolor": "none",
-        "axes.edgecolor": GRID,
-        "axes.labelcolor": MUTED,
-        "axes.grid": True,
-        "axes.axisbelow": True,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "grid.color": GRID,
-        "grid.linewidth": 0.7,
-        "text.color": INK,
-        "xtick.color": MUTED,
-        "ytick.color": MUTED,
-        "xtick.major.size": 0,
-        "ytick.major.size": 0,
-        "xtick.minor.size": 0,
-        "ytick.minor.size": 0,
-        "lines.linewidth": 1.8,
-    }
-    with mpl.rc_context(style), warnings.catch_warnings():
+    mpl = matplotlib_for("A report as a page")
+    with mpl.rc_context(STYLE), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # letters that the measuring font lacks; the page's font has them
         figure = _figure(width, height)
         paint(figure.subplots())
@@ -100,11 +101,11 @@ def draw(paint: Callable[[Any], None], width: int = 440, height: int = 280) -> s
     return _inline(written.getvalue())
 
 
-def _matplotlib() -> Any:
+def matplotlib_for(what: str) -> Any:
     try:
         import matplotlib
     except ImportError:
-        raise ImportError('A report as a page needs matplotlib: pip install "thresher[lab]".') from None
+        raise ImportError(f'{what} needs matplotlib: pip install "thresher[lab]".') from None
     return matplotlib
 
 

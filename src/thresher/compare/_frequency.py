@@ -1,0 +1,148 @@
+"""How often features were chosen: numbers, a table, a picture."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._params import at_least, check_arguments, fraction
+from ..inspection import largest
+from ..report._axes import short
+from ..report._words import label
+
+_STABLE = 0.8
+_MOST_LINES = 20
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SelectionFrequency:
+    """How often each feature was chosen; see :func:`selection_frequency`. ``print`` shows the most frequent ones.
+
+    Attributes
+    ----------
+    frequency : ndarray of shape (n_features,)
+        The share of the runs in which a feature was chosen.
+    sign : ndarray of shape (n_features,), or None
+        The mean sign of its weight over the runs in which it was chosen, from -1 to 1; 0 if it never was. None where a
+        feature has several weights, or none.
+    mean_size : float
+        Features chosen in a run, in the mean.
+    n_runs : int
+    n_rows, n_drawn : int
+        Rows in all, and those that each run was given.
+    names : ndarray of shape (n_features,), or None
+        The features' names, where they have any.
+    """
+
+    frequency: NDArray[np.float64]
+    sign: NDArray[np.float64] | None
+    mean_size: float
+    n_runs: int
+    n_rows: int
+    n_drawn: int
+    names: NDArray[np.object_] | None = None
+
+    def stable(self, threshold: float = _STABLE) -> NDArray[np.intp]:
+        """Indices of the features chosen in at least a share ``threshold`` of the runs, in rising order.
+
+        Parameters
+        ----------
+        threshold : float, default=0.8
+            From 0 to 1. With 0 all features are, chosen or not.
+
+        Returns
+        -------
+        ndarray of int
+        """
+        check_arguments("SelectionFrequency.stable", threshold=(threshold, fraction))
+        return np.flatnonzero(self.frequency >= threshold)
+
+    def most_frequent(self, n: int = _MOST_LINES) -> NDArray[np.intp]:
+        """Indices of at most ``n`` features that were chosen, the most frequent first, the earlier of equals first.
+
+        Parameters
+        ----------
+        n : int, default=20
+
+        Returns
+        -------
+        ndarray of int
+        """
+        check_arguments("SelectionFrequency.most_frequent", n=(n, at_least(1)))
+        return largest(self.frequency, n)
+
+    def name(self, column: int) -> str:
+        """The name of a feature; without names, its column counted from 1, as in :mod:`thresher.inspection`.
+
+        Parameters
+        ----------
+        column : int
+
+        Returns
+        -------
+        str
+        """
+        return f"x{column + 1}" if self.names is None else label(self.names[column])
+
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        ax: Any = None,
+        n: int = _MOST_LINES,
+        threshold: float = _STABLE,
+    ) -> Any:
+        """Draw the most frequent features as bars, with a line at the threshold. Needs matplotlib.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to save the picture; the ending says how (``.png``, ``.svg``, ``.pdf``).
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+        n : int, default=20
+            Features at most.
+        threshold : float, default=0.8
+            Where the line is; bars that do not reach it are pale.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        check_arguments("SelectionFrequency.plot", n=(n, at_least(1)), threshold=(threshold, fraction))
+        from ._picture import draw
+
+        return draw(self, path, ax, n, threshold)
+
+    def __str__(self) -> str:
+        shown = self.most_frequent()
+        rows = [("feature", "chosen", "sign")]
+        rows += [(short(self.name(j)), f"{self.frequency[j]:.0%}", self._sign(j)) for j in shown]
+        width = max(len(name) for name, *_ in rows)
+        lines = [f"{name:<{width}}  {share:>6}  {sign:>4}".rstrip() for name, share, sign in rows]
+        if self.sign is None:
+            lines = [line.removesuffix("  sign") for line in lines]
+        left = np.count_nonzero(self.frequency) - len(shown)
+        if left:
+            most = np.partition(self.frequency, -len(shown) - 1)[-len(shown) - 1]
+            lines.append(f"and {left:,} more, each in {most:.0%} of the runs or fewer")
+        return "\n".join([self._summary(), "", *lines])
+
+    def _summary(self) -> str:
+        return (
+            f"{self.n_runs} runs on {self.n_drawn:,} of {self.n_rows:,} rows: {self.mean_size:.1f} of "
+            f"{len(self.frequency):,} features chosen in the mean, {len(self.stable()):,} in at least {_STABLE:.0%} "
+            "of the runs"
+        )
+
+    def _sign(self, column: int) -> str:
+        if self.sign is None:
+            return ""
+        return {1.0: "+", -1.0: "-"}.get(float(self.sign[column]), "+/-")
+
+    def __repr__(self) -> str:
+        return f"<SelectionFrequency of {len(self.frequency):,} features over {self.n_runs} runs>"

@@ -1,0 +1,212 @@
+"""Runs on parts of the data, and which features each of them chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone, is_classifier
+from sklearn.utils import _safe_indexing, check_consistent_length, indexable
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _num_samples
+
+from .._order import generator
+from .._params import Rule, at_least, boolean, check_arguments, count_of_jobs, fraction, seed
+from .._threads import one_blas_thread
+from ..inspection import known_names, last_step
+from ..tuning._sparsity import weights_of
+from ._frequency import SelectionFrequency
+from ._progress import bar
+
+_WHO = "selection_frequency"
+_FRACTION = Rule("a number above 0 and at most 1", lambda v: fraction.holds(v) and v > 0)
+
+
+def selection_frequency(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    n_runs: int = 50,
+    fraction: float = 0.5,
+    stratify: bool = True,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> SelectionFrequency:
+    """How often each feature is chosen when the estimator is fitted again and again to parts of the data.
+
+    A sparse model names the features that matter; run again on other rows of the same kind, it may name others. What is
+    chosen in most runs can be relied on, what comes and goes is chance, or stands for something that correlates with it
+    [1]_. This is how [2]_ compares sparse learners (Figures 4.5 and 4.6, with all rows in another order each time:
+    ``fraction=1.0``).
+
+    Each run draws rows without replacement, leaves them in their order and fits a copy of the estimator in which every
+    ``random_state`` is a number of its own, so that visiting orders differ, too. Choose the strength of the penalty
+    first: a model that uses every feature has nothing to say here. It costs ``n_runs`` fits on ``fraction`` of the
+    rows.
+
+    Parameters
+    ----------
+    estimator : estimator, pipeline or search
+        With weights after fitting (``coef_``, or ``cluster_centers_``): a feature is chosen if any of its weights is
+        not 0. Without, a feature selector (``get_support``) or another estimator with ``support_``. Of a pipeline the
+        last step is looked at, and the features are those that it is given; they must be the same in every run. It is
+        not changed.
+    X : array-like, sparse matrix, data frame or list of length n_samples
+    y : array-like of shape (n_samples,), optional
+    n_runs : int, default=50
+    fraction : float, default=0.5
+        The part of the rows that a run is given, above 0 and at most 1.
+    stratify : bool, default=True
+        Whether, for a classifier, the part is taken of each class, at least one row.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the parts and of the runs. With the same integer, more runs begin with the same ones.
+    n_jobs : int, optional
+        Runs at a time, in threads. The result does not depend on it.
+    progress : bool, default=False
+        Show a bar, where standard error is a terminal.
+
+    Returns
+    -------
+    SelectionFrequency
+
+    References
+    ----------
+    .. [1] N. Meinshausen, P. Buehlmann, "Stability selection", JRSS B 72 (2010).
+    .. [2] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
+       modelling", KU Leuven, 2016, Section 4.1.4.
+
+    Examples
+    --------
+    >>> from thresher.compare import selection_frequency
+    >>> from thresher.datasets import make_recovery
+    >>> from thresher.dual_averaging import L1RDAClassifier
+    >>> X, y = make_recovery(1000, 30, n_relevant=3, random_state=0)
+    >>> found = selection_frequency(L1RDAClassifier(alpha=0.05), X, y, n_runs=20, random_state=0)
+    >>> found.stable().tolist()
+    [0, 1, 2]
+    """
+    check_arguments(
+        _WHO,
+        estimator=(estimator, Rule("an estimator", lambda v: hasattr(v, "fit") and hasattr(v, "get_params"))),
+        n_runs=(n_runs, at_least(1)),
+        fraction=(fraction, _FRACTION),
+        stratify=(stratify, boolean),
+        random_state=(random_state, seed),
+        n_jobs=(n_jobs, count_of_jobs),
+        progress=(progress, boolean),
+    )
+    check_consistent_length(X, y)
+    X, y = indexable(X, y)  # a sparse matrix of any format is made one of rows
+    groups = _classes(y) if stratify and y is not None and is_classifier(estimator) else None
+    seeds = generator(random_state).integers(2**31, size=(n_runs, 2))
+    parts = (_part(_num_samples(X), groups, fraction, np.random.default_rng(s)) for s, _ in seeds)
+    tasks = (delayed(_run)(estimator, X, y, rows, int(s)) for rows, (_, s) in zip(parts, seeds, strict=True))
+    with one_blas_thread():  # around all threads: each would set the number back when the others still need it
+        runs = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(tasks)
+        with bar(progress, n_runs) as tick:
+            return _gathered(_ticking(runs, tick), n_runs, _num_samples(X))
+
+
+def _classes(y: Any) -> NDArray[np.intp] | None:
+    labels = np.asarray(y)
+    return np.unique(labels, return_inverse=True)[1] if labels.ndim == 1 else None
+
+
+def _part(n: int, groups: NDArray[np.intp] | None, fraction: float, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Some rows, in their order."""
+    if groups is None:
+        return np.sort(rng.choice(n, max(1, round(fraction * n)), replace=False))
+    members = [np.flatnonzero(groups == g) for g in range(groups.max() + 1)]
+    drawn = [rng.choice(rows, max(1, round(fraction * len(rows))), replace=False) for rows in members]
+    return np.sort(np.concatenate(drawn))
+
+
+class _Run(NamedTuple):
+    columns: NDArray[np.intp]
+    signs: NDArray[np.float64] | None  # of the weights in these columns; None where a feature has several, or none
+    width: int | None
+    names: Any
+    n_drawn: int
+
+
+def _run(estimator: Any, X: Any, y: Any, rows: NDArray[np.intp], number: int) -> _Run:
+    part = (_safe_indexing(X, rows),) if y is None else (_safe_indexing(X, rows), _safe_indexing(y, rows))
+    with one_blas_thread():  # in a process of its own, if joblib was told to make some
+        model = _with_seed(estimator, number).fit(*part)
+    columns, signs, width = _chosen(model)
+    model = getattr(model, "best_estimator_", model)
+    names = known_names(model, last_step(model))
+    return _Run(columns, signs, width, names if names is None or len(names) == width else None, len(rows))
+
+
+def _with_seed(estimator: Any, number: int) -> Any:
+    """A copy in which every ``random_state``, at any depth, is that number."""
+    copy = clone(estimator)
+    names = [n for n in copy.get_params(deep=True) if n == "random_state" or n.endswith("__random_state")]
+    return copy.set_params(**dict.fromkeys(names, number))
+
+
+def _chosen(model: Any) -> tuple[NDArray[np.intp], NDArray[np.float64] | None, int | None]:
+    """The features in use, the signs of their weights, and how many features there are."""
+    weights = weights_of(model)
+    if weights is not None:
+        weights = np.atleast_2d(weights.toarray() if sparse.issparse(weights) else weights)
+        columns = np.flatnonzero((weights != 0).any(axis=0))
+        return columns, np.sign(weights[0, columns]) if len(weights) == 1 else None, weights.shape[1]
+    learner = last_step(model)
+    if hasattr(learner, "get_support"):
+        mask = np.asarray(learner.get_support())
+    elif hasattr(learner, "support_") and not hasattr(learner, "support_vectors_"):
+        mask = np.asarray(learner.support_)
+    else:
+        raise ValueError(
+            f"{_WHO}: estimator must have weights (coef_) or choose features (support_), got {type(learner).__name__}, "
+            "which does neither."
+        )
+    if mask.dtype == bool:
+        return np.flatnonzero(mask), None, len(mask)
+    return mask, None, getattr(learner, "n_features_in_", None)
+
+
+def _ticking(runs: Iterable[_Run], tick: Any) -> Iterator[_Run]:
+    for run in runs:
+        tick()
+        yield run
+
+
+def _gathered(runs: Iterator[_Run], n_runs: int, n_rows: int) -> SelectionFrequency:
+    first = next(runs)
+    if first.width is None:
+        raise ValueError(f"{_WHO}: estimator must have n_features_in_ beside support_, got one without.")
+    times, balance = np.zeros(first.width), np.zeros(first.width)
+    for run in chain([first], runs):
+        _check_same_features(first, run)
+        times[run.columns] += 1
+        if run.signs is not None:
+            balance[run.columns] += run.signs
+    return SelectionFrequency(
+        frequency=times / n_runs,
+        sign=None if first.signs is None else balance / np.maximum(times, 1),
+        mean_size=float(times.sum() / n_runs),
+        n_runs=n_runs,
+        n_rows=n_rows,
+        n_drawn=first.n_drawn,
+        names=None if first.names is None else np.array([str(name) for name in first.names], dtype=object),
+    )
+
+
+def _check_same_features(first: _Run, run: _Run) -> None:
+    same_names = (first.names is None) == (run.names is None) and (
+        first.names is None or np.array_equal(first.names, run.names)
+    )
+    if run.width != first.width or not same_names:
+        raise ValueError(
+            f"{_WHO}: the last step of estimator must be given the same features in every run; fit the steps that make "
+            "them first, and give their output as X."
+        )
