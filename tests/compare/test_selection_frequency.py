@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections import Counter
+
 import joblib
 import numpy as np
 import pandas as pd
@@ -18,6 +20,7 @@ from sklearn.svm import SVC, LinearSVC
 from thresher.compare import selection_frequency
 from thresher.datasets import make_recovery
 from thresher.dual_averaging import L1RDAClassifier
+from thresher.preprocessing import RunningScaler, StreamingPipeline, TableEncoder
 
 
 class RowsAsFeatures(BaseEstimator):
@@ -51,6 +54,24 @@ class SupportOnly(BaseEstimator):
     def fit(self, X, y=None):
         self.n_features_in_ = X.shape[1]
         self.support_ = np.array([0, 2])
+        return self
+
+
+class GrowingWidth(BaseEstimator):
+    """Has one feature more at every fit, all of one name if any."""
+
+    def __init__(self, width, names):
+        self.width = width
+        self.names = names
+
+    def __sklearn_clone__(self):
+        return self
+
+    def fit(self, X, y=None):
+        self.coef_ = np.ones(self.width[0])
+        if self.names:
+            self.feature_names_in_ = np.array(["same"] * self.width[0], dtype=object)
+        self.width[0] += 1
         return self
 
 
@@ -184,15 +205,52 @@ def test_names_are_those_of_the_last_steps_features(problem):
     assert selection_frequency(L1RDAClassifier(), X, y, n_runs=2, random_state=0).names is None
 
 
-@pytest.mark.parametrize("most", [None, 5])
-def test_features_that_differ_from_run_to_run_are_refused(most):
+@pytest.mark.parametrize("most", [None, 60])
+def test_features_that_differ_from_run_to_run_are_matched_by_name(most):
     rng = np.random.default_rng(0)
-    texts = [" ".join(f"w{j}" for j in rng.integers(0, 200, 5)) for _ in range(40)]
-    model = make_pipeline(TfidfVectorizer(max_features=most), L1RDAClassifier())
-    with pytest.raises(ValueError, match="must be given the same features in every run"):
-        selection_frequency(model, texts, np.arange(40) % 2, n_runs=5, random_state=0)
-    fixed = make_pipeline(TfidfVectorizer(vocabulary=[f"w{j}" for j in range(200)]), L1RDAClassifier())
-    assert selection_frequency(fixed, texts, np.arange(40) % 2, n_runs=5, random_state=0).name(7) == "w7"
+    texts = [" ".join(f"w{j}" for j in rng.integers(0, 200, 5)) for _ in range(60)]
+    y = np.arange(60) % 2
+    model = make_pipeline(TfidfVectorizer(max_features=most), L1RDAClassifier(alpha=0.01))
+    found = selection_frequency(model, texts, y, n_runs=6, random_state=0)
+    times = Counter()
+    for rows, order in np.random.default_rng(0).integers(2**31, size=(6, 2)):
+        draw = np.random.default_rng(rows)
+        part = np.sort(np.concatenate([draw.choice(np.flatnonzero(y == c), 15, replace=False) for c in (0, 1)]))
+        model.set_params(l1rdaclassifier__random_state=int(order)).fit([texts[i] for i in part], y[part])
+        words = model[0].get_feature_names_out()
+        times.update(dict.fromkeys(words, 0))
+        times.update(words[model[-1].support_].tolist())
+    assert dict(zip(found.names, found.frequency * 6, strict=True)) == pytest.approx(dict(times))
+    assert list(found.names) == list(times)
+    assert len(set(found.frequency)) > 2
+    assert (np.abs(found.sign[found.frequency > 0]) > 0).any()
+
+
+def test_our_own_pipeline_meets_words_in_another_order_each_time():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"age": rng.normal(40, 10, 400), "job": rng.choice(["a", "b", "c"], 400)})
+    model = StreamingPipeline(
+        [("scale", RunningScaler()), ("encode", TableEncoder()), ("learn", L1RDAClassifier(0.05))]
+    )
+    found = selection_frequency(model, table, np.where(table["job"] == "a", "yes", "no"), n_runs=10, random_state=0)
+    assert sorted(found.names) == ["age", "job=a", "job=b", "job=c"]
+    place = found.names.tolist().index("job=a")
+    assert found.frequency[place] == 1
+    assert found.sign[place] == 1
+    assert (np.delete(found.sign, place) < 1).all()
+
+
+@pytest.mark.parametrize(
+    "names, words",
+    [
+        (False, "must be given the same features in every run, or features with names, got 6 and 7 without names."),
+        (True, "features that differ from run to run must have names of their own, got one name twice."),
+    ],
+)
+def test_features_that_differ_and_cannot_be_matched_are_refused(names, words):
+    with pytest.raises(ValueError) as refused:
+        selection_frequency(GrowingWidth([6], names), np.ones((6, 2)), n_runs=2)
+    assert str(refused.value).endswith(words)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from ..inspection import known_names, last_step
 from ..tuning._sparsity import weights_of
 from ._frequency import SelectionFrequency
 from ._progress import bar
+from ._tally import Run, Tally
 
 _WHO = "selection_frequency"
 _FRACTION = Rule("a number above 0 and at most 1", lambda v: fraction.holds(v) and v > 0)
@@ -55,8 +56,9 @@ def selection_frequency(
     estimator : estimator, pipeline or search
         With weights after fitting (``coef_``, or ``cluster_centers_``): a feature is chosen if any of its weights is
         not 0. Without, a feature selector (``get_support``) or another estimator with ``support_``. Of a pipeline the
-        last step is looked at, and the features are those that it is given; they must be the same in every run. It is
-        not changed.
+        last step is looked at, and the features are those that it is given. Where a pipeline makes other features in
+        each run, such as words of texts, they are matched by name, and one that a run does not have is not chosen. The
+        estimator itself is not changed.
     X : array-like, sparse matrix, data frame or list of length n_samples
     y : array-like of shape (n_samples,), optional
     n_runs : int, default=50
@@ -127,22 +129,14 @@ def _part(n: int, groups: NDArray[np.intp] | None, fraction: float, rng: np.rand
     return np.sort(np.concatenate(drawn))
 
 
-class _Run(NamedTuple):
-    columns: NDArray[np.intp]
-    signs: NDArray[np.float64] | None  # of the weights in these columns; None where a feature has several, or none
-    width: int | None
-    names: Any
-    n_drawn: int
-
-
-def _run(estimator: Any, X: Any, y: Any, rows: NDArray[np.intp], number: int) -> _Run:
+def _run(estimator: Any, X: Any, y: Any, rows: NDArray[np.intp], number: int) -> Run:
     part = (_safe_indexing(X, rows),) if y is None else (_safe_indexing(X, rows), _safe_indexing(y, rows))
     with one_blas_thread():  # in a process of its own, if joblib was told to make some
         model = _with_seed(estimator, number).fit(*part)
     columns, signs, width = _chosen(model)
     model = getattr(model, "best_estimator_", model)
     names = known_names(model, last_step(model))
-    return _Run(columns, signs, width, names if names is None or len(names) == width else None, len(rows))
+    return Run(columns, signs, width, names if names is None or len(names) == width else None, len(rows))
 
 
 def _with_seed(estimator: Any, number: int) -> Any:
@@ -152,7 +146,7 @@ def _with_seed(estimator: Any, number: int) -> Any:
     return copy.set_params(**dict.fromkeys(names, number))
 
 
-def _chosen(model: Any) -> tuple[NDArray[np.intp], NDArray[np.float64] | None, int | None]:
+def _chosen(model: Any) -> tuple[NDArray[np.intp], NDArray[np.float64] | None, int]:
     """The features in use, the signs of their weights, and how many features there are."""
     weights = weights_of(model)
     if weights is not None:
@@ -171,42 +165,26 @@ def _chosen(model: Any) -> tuple[NDArray[np.intp], NDArray[np.float64] | None, i
         )
     if mask.dtype == bool:
         return np.flatnonzero(mask), None, len(mask)
-    return mask, None, getattr(learner, "n_features_in_", None)
+    return mask, None, int(learner.n_features_in_)
 
 
-def _ticking(runs: Iterable[_Run], tick: Any) -> Iterator[_Run]:
+def _ticking(runs: Iterable[Run], tick: Any) -> Iterator[Run]:
     for run in runs:
         tick()
         yield run
 
 
-def _gathered(runs: Iterator[_Run], n_runs: int, n_rows: int) -> SelectionFrequency:
+def _gathered(runs: Iterator[Run], n_runs: int, n_rows: int) -> SelectionFrequency:
     first = next(runs)
-    if first.width is None:
-        raise ValueError(f"{_WHO}: estimator must have n_features_in_ beside support_, got one without.")
-    times, balance = np.zeros(first.width), np.zeros(first.width)
+    tally = Tally(_WHO, first)
     for run in chain([first], runs):
-        _check_same_features(first, run)
-        times[run.columns] += 1
-        if run.signs is not None:
-            balance[run.columns] += run.signs
+        tally.add(run)
     return SelectionFrequency(
-        frequency=times / n_runs,
-        sign=None if first.signs is None else balance / np.maximum(times, 1),
-        mean_size=float(times.sum() / n_runs),
+        frequency=tally.times / n_runs,
+        sign=None if first.signs is None else tally.balance / np.maximum(tally.times, 1),
+        mean_size=float(tally.times.sum() / n_runs),
         n_runs=n_runs,
         n_rows=n_rows,
         n_drawn=first.n_drawn,
-        names=None if first.names is None else np.array([str(name) for name in first.names], dtype=object),
+        names=tally.names,
     )
-
-
-def _check_same_features(first: _Run, run: _Run) -> None:
-    same_names = (first.names is None) == (run.names is None) and (
-        first.names is None or np.array_equal(first.names, run.names)
-    )
-    if run.width != first.width or not same_names:
-        raise ValueError(
-            f"{_WHO}: the last step of estimator must be given the same features in every run; fit the steps that make "
-            "them first, and give their output as X."
-        )
