@@ -86,7 +86,8 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
     References
     ----------
-    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning", KU Leuven, 2016.
+    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
+       modelling", KU Leuven, 2016.
 
     Examples
     --------

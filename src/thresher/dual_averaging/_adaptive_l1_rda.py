@@ -83,7 +83,8 @@ class AdaptiveL1RDAClassifier(_AdaptiveL1RDA, LinearClassifier):
     ----------
     .. [1] J. Duchi, E. Hazan and Y. Singer, "Adaptive subgradient methods for online learning and stochastic
        optimization", JMLR 12, 2011.
-    .. [2] V. Jumutc, "Flexible software design for stochastic and kernel-based learning", KU Leuven, 2016.
+    .. [2] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
+       modelling", KU Leuven, 2016.
 
     Examples
     --------

@@ -82,7 +82,8 @@ class ReweightedL1RDAClassifier(_ReweightedL1RDA, LinearClassifier):
 
     References
     ----------
-    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning", KU Leuven, 2016.
+    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
+       modelling", KU Leuven, 2016.
 
     Examples
     --------
@@ -181,7 +182,8 @@ class ReweightedL1RDARegressor(_ReweightedL1RDA, LinearRegressor):
 
     References
     ----------
-    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning", KU Leuven, 2016.
+    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
+       modelling", KU Leuven, 2016.
 
     Examples
     --------

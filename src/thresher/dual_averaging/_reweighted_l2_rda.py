@@ -72,7 +72,8 @@ class ReweightedL2RDAClassifier(_ReweightedL2RDA, LinearClassifier):
 
     References
     ----------
-    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning", KU Leuven, 2016.
+    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
+       modelling", KU Leuven, 2016.
 
     Examples
     --------
@@ -157,7 +158,8 @@ class ReweightedL2RDARegressor(_ReweightedL2RDA, LinearRegressor):
 
     References
     ----------
-    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning", KU Leuven, 2016.
+    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
+       modelling", KU Leuven, 2016.
 
     Examples
     --------

@@ -117,7 +117,8 @@ class PegasosClassifier(_Pegasos, LinearClassifier):
     ----------
     .. [1] S. Shalev-Shwartz, Y. Singer, N. Srebro and A. Cotter, "Pegasos: primal estimated sub-gradient solver for
        SVM", Mathematical Programming 127, 2011.
-    .. [2] V. Jumutc, "Flexible software design for stochastic and kernel-based learning", KU Leuven, 2016.
+    .. [2] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
+       modelling", KU Leuven, 2016.
 
     Examples
     --------
@@ -212,7 +213,8 @@ class PegasosRegressor(_Pegasos, LinearRegressor):
 
     References
     ----------
-    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning", KU Leuven, 2016.
+    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
+       modelling", KU Leuven, 2016.
 
     Examples
     --------

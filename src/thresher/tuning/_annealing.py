@@ -168,7 +168,8 @@ def coupled_annealing(
     ----------
     .. [1] S. Xavier-de-Souza, J. A. K. Suykens, J. Vandewalle and D. Bollé, "Coupled simulated annealing", IEEE
        Transactions on Systems, Man, and Cybernetics B 40, 2010.
-    .. [2] V. Jumutc, "Flexible software design for stochastic and kernel-based learning", KU Leuven, 2016.
+    .. [2] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
+       modelling", KU Leuven, 2016.
 
     Examples
     --------

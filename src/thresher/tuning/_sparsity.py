@@ -90,7 +90,8 @@ def sparsity_scorer(scoring: Any = "error", kappa: float = 0.2) -> SparsityScore
 
     References
     ----------
-    .. [1] V. Jumutc, "Regularized and sparse stochastic learning algorithms for large-scale data", KU Leuven, 2016,
+    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
+       modelling", KU Leuven, 2016,
        equation (4.17).
 
     Examples
