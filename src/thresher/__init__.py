@@ -24,6 +24,7 @@ _ROOMS = (
     "metrics",
     "onepass",
     "online",
+    "paths",
     "persistence",
     "preprocessing",
     "registry",
