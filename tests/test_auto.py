@@ -111,6 +111,7 @@ def test_methods_follow_the_kind_of_data():
     assert names(wide, y, "classification")[0] == "arow"
     assert names(wide.toarray(), y, "classification")[0] == "arow"
     assert names(X, y, "classification", sparsity=0.1) == ["l1rda"]
+    assert names(wide, y, "classification", sparsity=0.1) == ["adaptivel1rda", "l1rda"]
     assert names(X, X[:, 0], "regression")[0] == "pegasos-regressor"
     assert names(X, X[:, 0], "regression", sparsity=0.1) == ["l1rda-regressor"]
     assert names(X, None, "clustering") == ["sparsekmeans"]
@@ -542,7 +543,7 @@ REFUSALS: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
         {},
         "task must be None or one of 'classification', 'regression', 'clustering', got 'ranking'.",
     ),
-    ((X3, Y3), {"method": "svm"}, "method must be one of 'arow',"),
+    ((X3, Y3), {"method": "svm"}, "method must be one of 'adaptivel1rda',"),
     ((X3, Y3), {"method": "arow", "loss": "hinge"}, "method 'arow' has no choice of losses, got loss='hinge'."),
     ((X3, Y3), {"method": "pegasos", "loss": "quantile"}, "loss must be one of 'hinge',"),
     ((X3, Y3), {"loss": "quantile"}, "loss must be one of 'hinge',"),

@@ -39,6 +39,12 @@ _FULL = 100  # features up to which a learner may keep the covariance of all pai
 _VISITS = 20_000  # rows that a learner should see in all; small data are passed over several times
 _MOST_PASSES = 50
 _MOST_CLUSTERS = 10
+_STEPS = {"l1rda-regressor": "eta0", "adaptivel1rda-regressor": "eta0", "ftrl-regressor": "alpha"}  # their step sizes
+_PENALTY = {
+    "l1rda-regressor": "alpha",
+    "adaptivel1rda-regressor": "alpha",
+    "ftrl-regressor": "l1",
+}  # their l1 penalties
 _UNEVEN = 100.0  # sparse columns are scaled when their usual sizes differ by more than this factor
 
 
@@ -177,7 +183,10 @@ def _preferred(material: Material, task: str, wishes: Wishes) -> tuple[tuple[str
         return ("sparsekmeans",), "it finds clusters that few features tell apart"
     suffix = "" if task == "classification" else "-regressor"
     if wishes.sparsity:
-        return (f"l1rda{suffix}",), "few features are wanted and its zeros are exact"
+        if not material.is_sparse and n_features < _WIDE:
+            return (f"l1rda{suffix}",), "few features are wanted and its zeros are exact"
+        why = "few features are wanted and zeros are exact, and the first takes long steps for features that are rare"
+        return (f"adaptivel1rda{suffix}", f"l1rda{suffix}"), why
     if task == "regression":
         return ("pegasos-regressor", "l1rda-regressor"), "both learn amounts from rows in any order"
     if isinstance(material.X, Table) and len(material.X.text) == len(material.X.columns):
@@ -246,10 +255,12 @@ def _units(method: Method, material: Material, wishes: Wishes) -> dict[str, floa
     if method.task != "regression" or material.y is None or not method.losses:
         return {}
     size = float(f"{np.std(material.y):.3g}") or 1.0
-    averages = method.family == "dual_averaging"
+    steps, penalty = _STEPS.get(method.name), _PENALTY.get(method.name)
     if (wishes.loss or method.losses[0]) in ("squared", "squared_error"):
-        return {"alpha": size} if averages else {}  # steps grow with the targets, an l2 penalty does not care
-    return {"epsilon": size, **({"eta0": size} if averages else {"alpha": 1 / size})}  # steps of one size for all
+        # Gradients grow with the targets, and with them l1 penalties and steps that are divided by gradients.
+        grow = (penalty, steps if method.name != "l1rda-regressor" else None)
+        return {name: size for name in grow if name is not None}
+    return {"epsilon": size, **({steps: size} if steps else {"alpha": 1 / size})}  # gradients are of one size for all
 
 
 # --- straight or curved -----------------------------------------------------------------------------------------------
