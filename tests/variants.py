@@ -20,6 +20,10 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"loss": "logistic", "alpha": 0.1, "intercept_scaling": 1.0},
         {"projection": False},
     ],
+    "dropoutpegasos": [
+        {"alpha": 0.1, "loss": "logistic", "intercept_scaling": 1.0},
+        {"alpha": 0.01, "penalize_intercept": False},
+    ],
     "pegasos-regressor": [
         {"loss": "epsilon_insensitive", "alpha": 0.01, "max_iter": 50},
         {"loss": "quantile", "alpha": 0.01, "tau": 0.3, "max_iter": 50},
@@ -56,11 +60,17 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
     ],
 }  # penalties and passes with which the papers' own recursions, in NumPy, pass scikit-learn's score checks
 
+_SEEDED: dict[str, dict[str, Any]] = {"dropoutpegasos": {"random_state": 0}}  # chance decides what partial_fit learns
+
 
 def models() -> list[Any]:
     """Fresh, unfitted learners; a streaming method that is new to the registry takes part at its defaults."""
     learners = {name: cls for name, cls in registry.estimators().items() if hasattr(cls, "partial_fit")}
-    return [cls(**options) for name, cls in learners.items() for options in ({}, *_OPTIONS.get(name, []))]
+    return [
+        cls(**_SEEDED.get(name, {}), **options)
+        for name, cls in learners.items()
+        for options in ({}, *_OPTIONS.get(name, []))
+    ]
 
 
 def name_of(model: Any) -> str:

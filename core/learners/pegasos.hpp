@@ -101,7 +101,7 @@ struct Pegasos {
   void rebuild() {
     *square_norm = 0;
     for (index_t j = 0; j <= constant; ++j)
-      if (!(j == constant && free_constant))
+      if (iterate(j) != 0 && !(j == constant && free_constant))  // a feature that is left out has an inverse alpha of 0
         *square_norm += iterate(j) * iterate(j) / (inverse_alphas ? inverse_alphas[j] : inverse_alpha);
   }
 

@@ -78,6 +78,10 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         """The compiled update rule with this estimator's parameters."""
         raise NotImplementedError
 
+    def _new_state(self, learner: Learner, n_features: int, n_outputs: int) -> State:
+        """The state before the first row."""
+        return learner.new_state(n_features, n_outputs)
+
     @property
     def _exactness(self) -> str:
         return "row" if getattr(self, "batch_size", 1) == 1 else "batch"
@@ -105,7 +109,7 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         weight = self._weigh(_validation.check_weights(sample_weight, rows.n_rows, type(self).__name__), target)
         if weight is not None and not weight.any():
             raise ValueError(f"{type(self).__name__}: sample_weight must hold a weight above 0, got only zeros.")
-        state = learner.new_state(rows.n_features, target.n_outputs)
+        state = self._new_state(learner, rows.n_features, target.n_outputs)
         n_iter = 0
         before = None
         for pieces in self._passes(target):
@@ -163,7 +167,7 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
                 "one batch does not know how often the classes occur."
             )
         weight = self._weigh(_validation.check_weights(sample_weight, rows.n_rows, type(self).__name__), target)
-        state = learner.new_state(rows.n_features, target.n_outputs) if first else self.state_
+        state = self._new_state(learner, rows.n_features, target.n_outputs) if first else self.state_
         if not first:
             self._adapt_to(learner)
         grows = rows.n_features + 1 > state.sizes["weight"]

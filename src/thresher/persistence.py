@@ -173,6 +173,8 @@ def _model(described: dict[str, Any], prefix: str, tensors: Tensors, room: int) 
         return model
     _check_fitted(fitted, described)
     model.state_ = _state(model, described, prefix, tensors)
+    if hasattr(model, "_check_loaded"):
+        model._check_loaded()
     model._weights_cache = None
     if not np.isfinite(model._all_weights()).all():
         raise _Refusal("the arrays imply weights that are not finite")

@@ -34,7 +34,7 @@ class _Pegasos(OnlineLinear):
     penalize_intercept: bool
 
     def _learner(self, n_features: int) -> Learner:
-        inverse, each = self._inverse_alpha(n_features)
+        inverse, each = inverse_alpha(self, n_features)
         params = {
             **loss_params(self),
             "inverse_alpha": inverse,
@@ -46,22 +46,25 @@ class _Pegasos(OnlineLinear):
         }
         return Learner(_core.Pegasos if self.batch_size == 1 else _core.PegasosBatch, params)
 
-    def _inverse_alpha(self, n_features: int) -> tuple[float, Array | None]:
-        if np.ndim(self.alpha) == 0:
-            return 1.0 / float(self.alpha), None
-        who = type(self).__name__
-        try:
-            alpha = np.asarray(self.alpha, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(f"{who}: alpha must be one number above 0 per feature, got {self.alpha!r}.") from None
-        if len(alpha) != n_features:
-            raise ValueError(
-                f"{who}: alpha must have one entry per feature, got {len(alpha)} for {n_features} features."
-            )
-        if not (np.isfinite(alpha) & (alpha > 0)).all():
-            bad = int(np.flatnonzero(~(np.isfinite(alpha) & (alpha > 0)))[0])
-            raise ValueError(f"{who}: alpha must hold numbers above 0, got {alpha[bad]} for feature {bad}.")
-        return 1.0, np.append(1.0 / alpha, 1.0 / alpha.mean())  # the constant is penalised like the average feature
+
+def inverse_alpha(estimator: Any, n_features: int) -> tuple[float, Array | None]:
+    """1 / alpha for all weights, or for each of them and the constant; a feature of infinite alpha is left out."""
+    if np.ndim(estimator.alpha) == 0:
+        return 1.0 / float(estimator.alpha), None
+    who = type(estimator).__name__
+    try:
+        alpha = np.asarray(estimator.alpha, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{who}: alpha must be one number above 0 per feature, got {estimator.alpha!r}.") from None
+    if len(alpha) != n_features:
+        raise ValueError(f"{who}: alpha must have one entry per feature, got {len(alpha)} for {n_features} features.")
+    if not (alpha > 0).all():
+        bad = int(np.flatnonzero(~(alpha > 0))[0])
+        raise ValueError(f"{who}: alpha must hold numbers above 0, got {alpha[bad]} for feature {bad}.")
+    kept = alpha[np.isfinite(alpha)]
+    if not len(kept):
+        raise ValueError(f"{who}: alpha must be finite for one feature at least, got inf for all of them.")
+    return 1.0, np.append(1.0 / alpha, 1.0 / kept.mean())  # the constant is penalised like the average feature
 
 
 class PegasosClassifier(_Pegasos, LinearClassifier):
@@ -84,6 +87,7 @@ class PegasosClassifier(_Pegasos, LinearClassifier):
     alpha : float or array-like of shape (n_features,), default=1e-4
         Strength of the penalty (:math:`\lambda` in [1]_ and [2]_). One value per feature gives coordinate-wise Pegasos:
         each weight has its own penalty :math:`\frac{\alpha_j}{2} w_j^2`, and the projection uses the same metric.
+        An infinite value leaves a feature out; :func:`ard_weights` finds values from data.
     loss : {"hinge", "squared_hinge", "pinball", "logistic", "modified_huber", "squared"}, default="hinge"
         ``"log_loss"`` and ``"squared_error"`` are accepted as well.
     tau : float, default=0.5
