@@ -10,6 +10,7 @@ void bind_moments(nanobind::module_& m);
 void bind_online(nanobind::module_& m);
 void bind_stochastic(nanobind::module_& m);
 void bind_dual_averaging(nanobind::module_& m);
+void bind_sdca(nanobind::module_& m);
 }  // namespace thresher
 
 NB_MODULE(_core, m) {
@@ -21,4 +22,5 @@ NB_MODULE(_core, m) {
   thresher::bind_online(m);
   thresher::bind_stochastic(m);
   thresher::bind_dual_averaging(m);
+  thresher::bind_sdca(m);
 }

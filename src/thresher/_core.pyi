@@ -70,6 +70,31 @@ def linear_scores(rows: Rows, bias: float, weights: NDArray[np.float64], out: ND
 def add_moments(
     rows: Rows, n: NDArray[np.float64], mean: NDArray[np.float64], m2: NDArray[np.float64], missing: NDArray[np.float64]
 ) -> tuple[int, int, float] | None: ...
+def sdca_epoch(
+    rows: Rows,
+    bias: float,
+    y: NDArray[np.float64],
+    positive: float,
+    share: NDArray[np.float64],
+    order: NDArray[np.int64],
+    b: NDArray[np.float64],
+    v: NDArray[np.float64],
+    l1: float,
+    l2: float,
+    loss: str,
+) -> None: ...
+def sdca_bounds(
+    rows: Rows,
+    bias: float,
+    y: NDArray[np.float64],
+    positive: float,
+    share: NDArray[np.float64],
+    b: NDArray[np.float64],
+    v: NDArray[np.float64],
+    l1: float,
+    l2: float,
+    loss: str,
+) -> tuple[float, float]: ...
 def parse_svmlight(
     text: Any,
     *,

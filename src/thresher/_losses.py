@@ -19,10 +19,15 @@ def loss_rules(names: tuple[str, ...]) -> dict[str, Rule]:
     return {"loss": loss, "tau": fraction} | ({"epsilon": non_negative} if "epsilon_insensitive" in names else {})
 
 
+def loss_name(name: str) -> str:
+    """A loss in the core's words."""
+    return _SYNONYMS.get(name, name)
+
+
 def loss_params(estimator: Any) -> dict[str, Any]:
     """Which loss, in the core's words."""
     return {
-        "loss": _SYNONYMS.get(estimator.loss, estimator.loss),
+        "loss": loss_name(estimator.loss),
         "tau": float(estimator.tau),
         "epsilon": float(getattr(estimator, "epsilon", 0.0)),
     }

@@ -129,10 +129,14 @@ def as_rows(X: Any, who: str, *, n_features: int | None = None, look: bool = Tru
     return rows
 
 
-def check_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
+def check_matrix(estimator: Any, X: Any, *, reset: bool, any_width: bool = False) -> Any:
     """``X`` as an array in C order or a csr_array in order, of float64 or float32, for work that belongs to matrix
-    products. Changes nothing on the estimator: see :func:`commit_features`."""
+    products. Changes nothing on the estimator: see :func:`commit_features`. With ``any_width``, sparse rows may be
+    wider or narrower than the model."""
     who = type(estimator).__name__
+    if any_width and sparse.issparse(X) and X.ndim == 2 and X.shape[1] != estimator.n_features_in_:
+        X = X.tocsr(copy=True)
+        X.resize((X.shape[0], estimator.n_features_in_))
     if not reset and (_is_frame(X) or hasattr(estimator, "feature_names_in_")):
         validate_data(estimator, X, reset=False, skip_check_array=True)
     n_features = as_rows(X, who).n_features
@@ -140,6 +144,16 @@ def check_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
         raise ValueError(
             f"X has {n_features} features, but {who} is expecting {estimator.n_features_in_} features as input."
         )
+    return _as_matrix(X, who)
+
+
+def as_matrix(X: Any, who: str) -> Any:
+    """The same for a function that keeps nothing."""
+    as_rows(X, who)
+    return _as_matrix(X, who)
+
+
+def _as_matrix(X: Any, who: str) -> Any:
     if _is_sparse_frame(X):
         X = X.sparse.to_coo()
     if not sparse.issparse(X):

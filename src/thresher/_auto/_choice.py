@@ -223,7 +223,7 @@ def _candidate(method: Method, material: Material, wishes: Wishes) -> Candidate:
         params["intercept_scaling"] = 1.0  # the constant is one column among others of size 1
     if "covariance" in takes and is_narrow(material, _FULL):
         params["covariance"] = "full"
-    if "max_iter" in takes and method.task != "clustering":
+    if "max_iter" in takes and method.task != "clustering" and method.streams:
         passes = math.ceil(_VISITS / material.facts.n_rows)
         params["max_iter"] = int(np.clip(passes, takes["max_iter"].default, _MOST_PASSES))
     if "class_weight" in takes and material.is_imbalanced:

@@ -114,7 +114,6 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
 
     Parameters given as options stay as they are; the others of the method's search space are tuned.
     """
-    from scipy import sparse
     from sklearn.base import clone
 
     from .. import training
@@ -186,8 +185,6 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
         run = training.train(clone(search.best_estimator_), stream, classes=classes, record=record)
     else:
         tuned = search.best_estimator_
-        if sparse.issparse(X) and hasattr(tuned, "state_"):
-            tuned._grown = True  # other files of this kind may be wider or narrower
         run = fitted(tuned, X, y, stream, record)
         if not given["tests"] and found.task != "clustering":
             run.held_out = training.predict_in_folds(tuned, X, y, random_state=given["seed"])

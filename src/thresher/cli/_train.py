@@ -81,7 +81,7 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
     if "random_state" in found.cls._param_rules:
         params["random_state"] = given["seed"]
     classes = check_task(found, seen, wanted, count, plain.path.name)
-    if isinstance(params.get("class_weight"), (str, dict)) and found.streams:
+    if isinstance(params.get("class_weight"), (str, dict) if found.streams else dict):
         params["class_weight"] = _class_weight(params["class_weight"], seen, classes)
     learner = found.cls(**params)
     model = prepared(learner, seen.first, scale=given["scale"], categories=given["categories"])
@@ -109,7 +109,8 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
         _checkpoint_of(path).unlink(missing_ok=True)
     if small:
         X, y = training.read_all(plain)
-        passed = {name: passes for name in model.get_params() if name.rpartition("__")[2] == "max_iter"}
+        asked = model.get_params() if found.streams else {}  # what needs all rows decides on its passes alone
+        passed = {name: passes for name in asked if name.rpartition("__")[2] == "max_iter"}
         run.held_out = training.predict_in_folds(clone(model).set_params(**passed), X, y, random_state=given["seed"])
     finish(screen, run, stream, given, record, seconds=seconds)
 
@@ -158,8 +159,12 @@ def _streamed(
 
 def fitted(model: Any, X: Any, y: Any, stream: Any, record: dict[str, Any]) -> Any:
     """What is known of a model that was fitted in memory."""
+    from scipy import sparse
+
     from .. import training
 
+    if sparse.issparse(X) and "_grown" in getattr(model, "_fitted", ()):
+        model._grown = True  # other files of this kind may be wider or narrower
     model.record_ = record
     facts = training.facts_of(X, y if hasattr(model, "classes_") else None)
     return training.Run(model, training.History(), facts, None, (X, y), stream.n_skipped)

@@ -50,14 +50,21 @@ def python_for_train(
     if not seed or not shuffle:
         del stream["random_state"]
     imports, made = _constructor(model)
+    in_memory = not hasattr(model, "partial_fit")
+    tool = "read_all" if in_memory else "train"
     lines = [
-        *sorted({*imports, "from thresher.streams import open_stream", "from thresher.training import train"}),
+        *sorted({*imports, "from thresher.streams import open_stream", f"from thresher.training import {tool}"}),
         "",
         f"stream = open_stream({', '.join([repr(paths), *(f'{k}={v!r}' for k, v in stream.items())])})",
         f"model = {made}",
-        f"run = train(model, stream{'' if classes is None else f', classes={classes!r}'})",
-        "run.model.predict  # the trained model",
     ]
+    if in_memory:
+        lines += ["X, y = read_all(stream)", "model.fit(X, y)"]
+    else:
+        lines += [
+            f"run = train(model, stream{'' if classes is None else f', classes={classes!r}'})",
+            "run.model.predict  # the trained model",
+        ]
     return "\n".join(lines)
 
 

@@ -1,0 +1,132 @@
+// Proximal stochastic dual coordinate ascent: linear classification with an elastic net, certified by its duality gap.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "loss.hpp"
+#include "pass.hpp"
+#include "shrink.hpp"
+
+namespace thresher {
+
+/// What a loss is in the dual, in b = y a: its gain -loss*(-b), and the best b for a row of margin m, pushed back by q.
+struct DualLoss {
+  virtual double gain(double b) const = 0;
+  /// argmax_c  gain(c) - c m - q (c - b)^2 / 2
+  virtual double best(double b, double m, double q) const = 0;
+  virtual ~DualLoss() = default;
+};
+
+struct DualHinge final : DualLoss {
+  double gain(double b) const override { return b; }  // 0 <= b <= 1
+  double best(double b, double m, double q) const override {
+    if (q == 0) return m < 1 ? 1 : m > 1 ? 0 : b;
+    return std::min(1.0, std::max(0.0, b + (1 - m) / q));
+  }
+};
+
+struct DualSquaredHinge final : DualLoss {
+  double gain(double b) const override { return b - b * b / 4; }  // b >= 0
+  double best(double b, double m, double q) const override { return std::max(0.0, (1 - m + q * b) / (q + 0.5)); }
+};
+
+struct DualLogistic final : DualLoss {
+  double gain(double b) const override { return -part(b) - part(1 - b); }  // 0 <= b <= 1
+  /// log((1 - c) / c) = m + q (c - b) in the log-odds z of c: the slope of z + m + q (c - b) is 1 or more, Newton's steps
+  /// are kept between two ends that close in.
+  double best(double b, double m, double q) const override {
+    double low = -m - q * (1 - b), high = -m + q * b, z = std::min(high, std::max(low, b > 0 && b < 1 ? std::log(b / (1 - b)) : -m));
+    for (int i = 0; i < 50; ++i) {
+      const double c = sigmoid(z), f = z + m + q * (c - b);
+      (f > 0 ? high : low) = z;
+      double next = z - f / (1 + q * c * (1 - c));
+      if (!(next > low && next < high)) next = low + (high - low) / 2;
+      if (std::fabs(next - z) <= 1e-15 * (1 + std::fabs(z))) break;
+      z = next;
+    }
+    return sigmoid(z);
+  }
+
+ private:
+  static double part(double b) { return b > 0 ? b * std::log(b) : 0; }
+  static double sigmoid(double z) { return z > 0 ? 1 / (1 + std::exp(-z)) : std::exp(z) / (1 + std::exp(z)); }
+};
+
+inline std::unique_ptr<DualLoss> make_dual_loss(const std::string& name) {
+  if (name == "hinge") return std::make_unique<DualHinge>();
+  if (name == "squared_hinge") return std::make_unique<DualSquaredHinge>();
+  if (name == "logistic") return std::make_unique<DualLogistic>();
+  throw std::invalid_argument("unknown loss: " + name);
+}
+
+/// Minimise over w, with shares s_i of the rows that sum to 1,
+///
+///     P(w) = sum_i s_i loss(y_i <w, x_i>) + l1 |w|_1 + (l2 / 2) |w|^2          (the constant feature has no l1)
+///
+/// by its dual, one b_i for each row: with v = (1 / l2) sum_i s_i b_i y_i x_i and w = soft(v, l1 / l2),
+///
+///     D(b) = sum_i s_i gain(b_i) - (l2 / 2) |w|^2  <=  min P  <=  P(w).
+///
+/// A step maximises over one b_i what is left when |w|^2 / 2 is replaced by its quadratic upper bound in v.
+/// Shalev-Shwartz & Zhang, Math. Prog. 155 (2016), Prox-SDCA option I.
+struct Sdca {
+  double *b, *v;           // one per row; one per weight, the constant last
+  const double* share;
+  double l1, l2;
+  const DualLoss& dual;
+  const Loss& loss;
+
+  template <class Row>
+  double margin(const Row& x) const {
+    const double cut = l1 / l2;
+    return x.sum([&](index_t j, double xj) { return soft_threshold(v[j], cut) * xj; },
+                 [&](index_t j, double xj) { return v[j] * xj; });
+  }
+  template <class Row>
+  void add(const Row& x, double step) {
+    x.each([&](index_t j, double xj) { v[j] += step * xj; });
+  }
+
+  /// One step for each row of the lesson's order.
+  template <class Rows>
+  void epoch(const Rows& rows, double bias, const Lesson& lesson) {
+    const index_t ahead = rows_ahead(rows.mean_bytes());
+    for (index_t t = 0; t < lesson.n_steps; ++t) {
+      const index_t i = lesson.order[t];
+      if (t + ahead < lesson.n_steps) rows.prefetch(lesson.order[t + ahead]);
+      if (share[i] == 0) continue;
+      const auto x = rows.row(i, bias);
+      const double y = lesson.target(i), push = share[i] / l2;
+      const double next = dual.best(b[i], y * margin(x), push * x.square());
+      if (next != b[i]) add(x, push * y * (next - b[i]));
+      b[i] = next;
+    }
+  }
+
+  struct Bounds { double primal, dual; };
+  /// P and D; v is summed up anew first, so that no rounding of the steps is left in them.
+  template <class Rows>
+  Bounds bounds(const Rows& rows, double bias, const Lesson& lesson) {
+    std::fill(v, v + rows.n_features + 1, 0.0);
+    for (index_t i = 0; i < rows.n_rows; ++i)
+      if (b[i] != 0) add(rows.row(i, bias), share[i] / l2 * lesson.target(i) * b[i]);
+    double absolute = 0, square = v[rows.n_features] * v[rows.n_features];
+    for (index_t j = 0; j < rows.n_features; ++j) {
+      const double w = soft_threshold(v[j], l1 / l2);
+      absolute += std::fabs(w);
+      square += w * w;
+    }
+    Bounds found{l1 * absolute + l2 * square / 2, -l2 * square / 2};
+    for (index_t i = 0; i < rows.n_rows; ++i) {
+      if (share[i] == 0) continue;
+      found.primal += share[i] * loss.value(margin(rows.row(i, bias)), lesson.target(i));
+      found.dual += share[i] * dual.gain(b[i]);
+    }
+    return found;
+  }
+};
+
+}  // namespace thresher
