@@ -49,7 +49,7 @@ def test_rounds_are_those_of_the_printed_form(data, noise, n_rounds, form):
 def test_the_objective_never_rises(data, noise):
     X, y = data
     G, b = X.T @ X, X.T @ y
-    values = [reference.objective(X, y, _variances(G, b, noise, 0.0, n)[0], noise) for n in range(1, 15)]
+    values = [reference.objective(X, y, _variances(G, b, noise, 1e-8, n)[0], noise) for n in (1, 2, 3, 5, 9)]
     assert (np.diff(values) <= 1e-9 * np.abs(values[:-1])).all()
     assert values[0] - values[-1] > 0.01
 

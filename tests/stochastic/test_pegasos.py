@@ -233,6 +233,38 @@ def test_one_alpha_per_feature_is_plain_pegasos_on_rescaled_features(data, estim
     assert_allclose(each.intercept_, plain.intercept_, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_the_identity_holds_in_every_step_with_the_projection(problem, form):
+    X, y = problem
+    steps = {}
+    for projection in (True, False):
+        each = learner(PegasosClassifier, "hinge", alpha=ALPHAS, projection=projection, fit_intercept=False)
+        plain = learner(PegasosClassifier, "hinge", alpha=1.0, projection=projection, fit_intercept=False)
+        seen, truth = (
+            np.array([model.coef_[0].copy() for _ in row_by_row(model, data, y, form, classes=[-1, 1])])
+            for model, data in ((each, X), (plain, X / np.sqrt(ALPHAS)))
+        )
+        assert_allclose(np.sqrt(ALPHAS) * seen, truth, rtol=1e-12, atol=1e-13)
+        steps[projection] = truth
+    norms = np.linalg.norm(steps[True], axis=1)
+    assert norms.max() <= 1 + 1e-12
+    assert np.count_nonzero(norms > 1 - 1e-12) >= 3  # the ball was met,
+    assert np.linalg.norm(steps[False], axis=1).max() > 1.5  # and would have been left without it
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("batch_size", [1, 4])
+def test_a_feature_of_infinite_alpha_is_left_out(problem, average, batch_size):
+    X, y = problem
+    kept = np.arange(12) % 3 != 1
+    given = {"batch_size": batch_size, "average": average, "max_iter": 3}
+    model = learner(PegasosClassifier, "hinge", alpha=np.where(kept, ALPHAS, np.inf), **given).fit(X, y)
+    alone = learner(PegasosClassifier, "hinge", alpha=ALPHAS[kept], **given).fit(X[:, kept], y)
+    assert_allclose(model.coef_[:, kept], alone.coef_, rtol=1e-10, atol=1e-13)
+    assert_allclose(model.intercept_, alone.intercept_, rtol=1e-10, atol=1e-13)
+    assert not model.coef_[:, ~kept].any()
+
+
 @cases
 @pytest.mark.parametrize("option", ["plain", "free-constant", "batches-average"])
 def test_equal_alphas_are_one_alpha(data, estimator, loss, option):
