@@ -71,7 +71,8 @@ inline std::unique_ptr<DualLoss> make_dual_loss(const std::string& name) {
 ///     D(b) = sum_i s_i gain(b_i) - (l2 / 2) |w|^2  <=  min P  <=  P(w).
 ///
 /// A step maximises over one b_i what is left when |w|^2 / 2 is replaced by its quadratic upper bound in v.
-/// Shalev-Shwartz & Zhang, Math. Prog. 155 (2016), Prox-SDCA option I.
+/// Shalev-Shwartz & Zhang, Math. Prog. 155 (2016), Prox-SDCA option I. With momentum (their accelerated form) v carries a term of
+/// the point ahead, which is the caller's to add, and l2 is larger by kappa.
 struct Sdca {
   double *b, *v;           // one per row; one per weight, the constant last
   const double* share;
@@ -107,22 +108,22 @@ struct Sdca {
   }
 
   struct Bounds { double primal, dual; };
-  /// P and D; v is summed up anew first, so that no rounding of the steps is left in them.
+  /// P of any weights w, and D of b; v is summed up anew, so that no rounding of the steps is left in it.
   template <class Rows>
-  Bounds bounds(const Rows& rows, double bias, const Lesson& lesson) {
-    std::fill(v, v + rows.n_features + 1, 0.0);
+  Bounds bounds(const Rows& rows, double bias, const Lesson& lesson, const double* w) {
+    const index_t n = rows.n_features;
+    std::fill(v, v + n + 1, 0.0);
     for (index_t i = 0; i < rows.n_rows; ++i)
       if (b[i] != 0) add(rows.row(i, bias), share[i] / l2 * lesson.target(i) * b[i]);
-    double absolute = 0, square = v[rows.n_features] * v[rows.n_features];
-    for (index_t j = 0; j < rows.n_features; ++j) {
-      const double w = soft_threshold(v[j], l1 / l2);
-      absolute += std::fabs(w);
-      square += w * w;
+    Bounds found{l2 * w[n] * w[n] / 2, -l2 * v[n] * v[n] / 2};
+    for (index_t j = 0; j < n; ++j) {
+      const double of_b = soft_threshold(v[j], l1 / l2);
+      found.primal += l1 * std::fabs(w[j]) + l2 * w[j] * w[j] / 2;
+      found.dual -= l2 * of_b * of_b / 2;
     }
-    Bounds found{l1 * absolute + l2 * square / 2, -l2 * square / 2};
     for (index_t i = 0; i < rows.n_rows; ++i) {
       if (share[i] == 0) continue;
-      found.primal += share[i] * loss.value(margin(rows.row(i, bias)), lesson.target(i));
+      found.primal += share[i] * loss.value(rows.row(i, bias).dot(w), lesson.target(i));
       found.dual += share[i] * dual.gain(b[i]);
     }
     return found;

@@ -19,7 +19,7 @@ from thresher.kernels import FixedSizeNystroem
 from thresher.online import AROWClassifier
 from thresher.persistence import load_model, save_model
 from thresher.preprocessing import RunningScaler, StreamingPipeline, TableEncoder
-from thresher.stochastic import PegasosClassifier
+from thresher.stochastic import DropoutPegasosClassifier, PegasosClassifier, SparseSDCAClassifier
 from thresher.streams import Table, Text
 
 N_FILES = 10_000
@@ -47,6 +47,8 @@ def models():
         (hashed.partial_fit(TABLE, CLASSES, classes=np.unique(CLASSES)), TABLE),
         (curved.fit(NUMBERS, CLASSES), NUMBERS),
         (SparseKMeans(n_clusters=3, random_state=0).fit(NUMBERS), NUMBERS),
+        (DropoutPegasosClassifier(alpha=0.1, random_state=0).fit(NUMBERS, CLASSES), NUMBERS),
+        (SparseSDCAClassifier(alpha=0.1, random_state=0).fit(NUMBERS, CLASSES), NUMBERS),
     ]
 
 

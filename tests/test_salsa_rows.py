@@ -30,7 +30,7 @@ from thresher.dual_averaging import (
 from thresher.kernels import FixedSizeNystroem
 from thresher.onepass import loss_slope, loss_value
 from thresher.online import AROWClassifier
-from thresher.stochastic import PegasosClassifier, PegasosRegressor
+from thresher.stochastic import DropoutPegasosClassifier, PegasosClassifier, PegasosRegressor
 
 PAGE = Path(__file__).parent.parent / "docs" / "coming-from-salsa-jl.md"
 
@@ -196,6 +196,7 @@ def test_the_budget_of_the_last_fit_is_the_one_asked_for(problem):
     assert search.best_estimator_.batch_size == 3
     assert search.best_estimator_.n_samples_seen_ == 7 * len(y)
     assert PegasosClassifier(n_steps=100, batch_size=3).fit(X, y).n_samples_seen_ == 300
+    assert DropoutPegasosClassifier(n_steps=100).fit(X, y).n_samples_seen_ == 100
 
 
 def two_equal_rows(model):
@@ -250,9 +251,10 @@ def test_slopes_are_derivatives(loss, p, y):
 
 def test_the_first_step_of_the_squared_hinge_has_the_factor_2():
     """B6, as a model sees it: from w = 0, w = 2 y x / alpha."""
-    model = PegasosClassifier(alpha=0.5, loss="squared_hinge", projection=False, fit_intercept=False)
-    model.partial_fit([[3.0, -1.0]], [1], classes=[-1, 1])
-    assert_allclose(model.coef_, [[12.0, -4.0]])
+    for cls, more in ((PegasosClassifier, {"projection": False}), (DropoutPegasosClassifier, {})):
+        model = cls(alpha=0.5, loss="squared_hinge", fit_intercept=False, **more)
+        model.partial_fit([[3.0, -1.0]], [1], classes=[-1, 1])
+        assert_allclose(model.coef_, [[12.0, -4.0]])
 
 
 def test_cross_validation_scores_every_class_by_its_own_labels(three_classes):
@@ -271,7 +273,7 @@ def test_cross_validation_scores_every_class_by_its_own_labels(three_classes):
     assert np.mean(scores) > 0.5
 
 
-@pytest.mark.parametrize("cls", [PegasosClassifier, L1RDAClassifier, AROWClassifier])
+@pytest.mark.parametrize("cls", [PegasosClassifier, L1RDAClassifier, AROWClassifier, DropoutPegasosClassifier])
 def test_predictions_are_labels(three_classes, problem, cls):
     """B8"""
     X, y = three_classes
@@ -412,7 +414,9 @@ def test_scaling_happens_inside_the_folds(problem):
     assert Spy.learned == [*(frozenset(train) for train, _ in folds), frozenset(range(len(X)))]
 
 
-@pytest.mark.parametrize("cls", [PegasosClassifier, L1RDAClassifier, PegasosRegressor, L1RDARegressor])
+@pytest.mark.parametrize(
+    "cls", [PegasosClassifier, DropoutPegasosClassifier, L1RDAClassifier, PegasosRegressor, L1RDARegressor]
+)
 def test_tau_stays_between_0_and_1(cls, problem):
     """B17"""
     from thresher.tuning import search_space

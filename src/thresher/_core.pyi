@@ -70,6 +70,7 @@ def linear_scores(rows: Rows, bias: float, weights: NDArray[np.float64], out: ND
 def add_moments(
     rows: Rows, n: NDArray[np.float64], mean: NDArray[np.float64], m2: NDArray[np.float64], missing: NDArray[np.float64]
 ) -> tuple[int, int, float] | None: ...
+def row_squares(rows: Rows, bias: float) -> NDArray[np.float64]: ...
 def sdca_epoch(
     rows: Rows,
     bias: float,
@@ -91,6 +92,7 @@ def sdca_bounds(
     share: NDArray[np.float64],
     b: NDArray[np.float64],
     v: NDArray[np.float64],
+    w: NDArray[np.float64],
     l1: float,
     l2: float,
     loss: str,

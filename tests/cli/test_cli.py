@@ -121,7 +121,8 @@ def test_options_come_from_the_signatures(files, capsys):
         assert main(["train", "--method", method.name, "--help"]) == 0
         shown = said(capsys)[0]
         for name in method.cls().get_params():
-            hidden = name in ("max_iter", "n_steps", "tol", "shuffle", "n_jobs", "random_state")
+            of_passes = ("max_iter", "n_steps", "tol", "shuffle", "n_jobs")
+            hidden = name == "random_state" or (method.streams and name in of_passes)
             assert ("--" + name.replace("_", "-") in shown) != hidden or name == "shuffle"
     assert run("train x.svm --method pegasos --loss log_loss --alpha 0.01 --no-projection --model m.thresher") == 0
     model = load_model("m.thresher")
@@ -336,6 +337,37 @@ def test_clusters_need_no_target(files, capsys):
     assert model[-1].cluster_centers_.shape == (2, 2)
     assert run("predict m.thresher c.csv -o p.csv") == 0
     assert len(set((files / "p.csv").read_text().split()[1:51])) == 1
+
+
+def test_a_classifier_that_needs_all_rows_reads_them(files, capsys):
+    """In memory, with its own number of passes; files of another width can be read later."""
+    rng = np.random.default_rng(0)
+    lines = [f"{'+1' if a > b else '-1'} 1:{a:.4f} 2:{b:.4f} 5:{c:.4f}\n" for a, b, c in rng.normal(size=(200, 3))]
+    (files / "wide.svm").write_text("".join(lines[:150]), encoding="utf-8")
+    (files / "narrow.svm").write_text(
+        "".join(line.partition(" 5:")[0] + "\n" for line in lines[150:]), encoding="utf-8"
+    )
+    command = "train wide.svm --method sparsesdca --alpha 0.05 --model m.thresher --report r.json --class-weight"
+    assert main([*command.split(), '{"1": 2.0}']) == 0
+    model = load_model("m.thresher")
+    assert model.class_weight == {1: 2.0}
+    assert model.dual_gap_ <= 1e-4
+    assert 1 < model.n_iter_ < 1000
+    assert model.max_iter == 1000
+    python = model.record_["python"]
+    assert "read_all(stream)" in python
+    assert "model.fit(X, y)" in python
+    scope = {}
+    exec(python, scope)  # does the same
+    assert_array_equal(scope["model"].coef_, model.coef_)
+    assert run("predict m.thresher narrow.svm -o p.csv") == 0
+    predicted = (files / "p.csv").read_text().split()[1:]
+    assert np.mean([a == b.split()[0].removeprefix("+") for a, b in zip(predicted, lines[150:], strict=True)]) > 0.9
+    assert run("tune wide.svm --method sparsesdca --evaluations 2 --test narrow.svm --quiet") == 0
+    assert run("auto wide.svm --method sparsesdca --evaluations 2 --test narrow.svm --quiet --model a.thresher") == 0
+    assert load_model("a.thresher").max_iter == 1000
+    capsys.readouterr()
+    assert "below 1" in refused(capsys, "train", "wide.svm", "--method", "sparsesdca", "--l1-ratio", "1.0")
 
 
 def test_criteria_that_do_not_suit_are_refused(files, capsys):

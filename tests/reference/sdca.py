@@ -37,25 +37,50 @@ def best(name: str, b: float, m: float, q: float) -> float:
 
 
 class Sdca:
-    def __init__(self, X: Array, y: Array, *, loss: str, l1: float, l2: float, share: Array, intercept: float) -> None:
-        self.X, self.y, self.loss, self.l1, self.l2, self.share = with_constant(X, intercept), y, loss, l1, l2, share
-        self.b = np.zeros(len(y))
+    """With momentum (``kappa`` above 0), a pass works on P(w) + (kappa / 2) |w - z|^2; z = w + beta (w - last w)."""
 
-    @property
-    def w(self) -> Array:
-        v = (self.share * self.b * self.y) @ self.X / self.l2
-        cut = np.append(np.full(len(v) - 1, self.l1 / self.l2), 0.0)
+    def __init__(
+        self,
+        X: Array,
+        y: Array,
+        *,
+        loss: str,
+        l1: float,
+        l2: float,
+        share: Array,
+        intercept: float,
+        momentum: bool = False,
+    ) -> None:
+        self.X, self.y, self.loss, self.l1, self.l2, self.share = with_constant(X, intercept), y, loss, l1, l2, share
+        self.kappa = max(0.0, np.max(share * (self.X**2).sum(axis=1)) - l2) if momentum else 0.0
+        self.b, self.z, self.last = np.zeros(len(y)), np.zeros(self.X.shape[1]), np.zeros(self.X.shape[1])
+
+    def weights(self, kappa: float, z: Array) -> Array:
+        v = ((self.share * self.b * self.y) @ self.X + kappa * z) / (self.l2 + kappa)
+        cut = np.append(np.full(len(v) - 1, self.l1 / (self.l2 + kappa)), 0.0)
         return np.sign(v) * np.maximum(np.abs(v) - cut, 0)
 
-    def epoch(self, order: Iterable[int]) -> None:
+    def epoch(self, order: Iterable[int]) -> Array:
+        """One pass; the weights after it."""
         for i in order:
             if self.share[i] > 0:
-                q = self.share[i] * self.X[i] @ self.X[i] / self.l2
-                self.b[i] = best(self.loss, self.b[i], self.y[i] * (self.X[i] @ self.w), q)
+                q = self.share[i] * self.X[i] @ self.X[i] / (self.l2 + self.kappa)
+                m = self.y[i] * (self.X[i] @ self.weights(self.kappa, self.z))
+                self.b[i] = best(self.loss, self.b[i], m, q)
+        w = self.weights(self.kappa, self.z)
+        if self.kappa:
+            root = np.sqrt(self.l2 / (self.l2 + self.kappa))
+            self.z, self.last = w + (1 - root) / (1 + root) * (w - self.last), w
+        return w
+
+    def start_anew(self, w: Array) -> None:
+        """From w, without momentum, because the objective rose."""
+        self.z = w
 
     def primal(self, w: Array) -> float:
         penalty = self.l1 * np.abs(w[:-1]).sum() + self.l2 / 2 * w @ w
         return float(self.share @ loss_of(self.loss, self.y * (self.X @ w)) + penalty)
 
     def dual(self) -> float:
-        return float(self.share @ gain(self.loss, self.b) - self.l2 / 2 * self.w @ self.w)
+        w = self.weights(0.0, self.z)
+        return float(self.share @ gain(self.loss, self.b) - self.l2 / 2 * w @ w)

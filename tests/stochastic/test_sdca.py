@@ -47,7 +47,9 @@ def twin(model, X, y, weight=None):
     share = np.ones(len(y)) if weight is None else weight
     bias = model.intercept_scaling if model.fit_intercept else 0.0
     l1, l2 = model.alpha * model.l1_ratio, model.alpha * (1 - model.l1_ratio)
-    return reference.Sdca(X.astype(float), y, loss=model.loss, l1=l1, l2=l2, share=share / share.sum(), intercept=bias)
+    given = {"l1": l1, "l2": l2, "share": share / share.sum(), "intercept": bias}
+    momentum = model.loss != "hinge" and X.shape[0] > X.shape[1]
+    return reference.Sdca(X.astype(float), y, loss=model.loss, momentum=momentum, **given)
 
 
 def weights_of(model, k=0):
@@ -66,17 +68,35 @@ def option(request):
 
 @losses
 @pytest.mark.parametrize("n_passes", [1, 2, 7])
-def test_it_agrees_with_the_twin_step_by_step(problem, row_weights, layout, dtype, loss, n_passes):
-    X, y = problem[0].astype(dtype), problem[1]
+@pytest.mark.parametrize("alpha", [0.05, 0.005])
+def test_it_agrees_with_the_twin_step_by_step(problem, row_weights, layout, dtype, loss, n_passes, alpha):
+    assert_agrees(learner(loss, alpha=alpha), problem[0].astype(dtype), problem[1], layout, n_passes, row_weights)
+
+
+@losses
+@pytest.mark.parametrize("n_passes", [3, 25])
+def test_plain_passes_over_few_rows_agree_with_the_twin(problem, loss, n_passes):
+    X, y = problem
+    assert_agrees(learner(loss, alpha=0.3), X[1:11], y[1:11], np.asarray, n_passes)
+
+
+def assert_agrees(model, X, y, layout, n_passes, weight=None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = learner(loss, tol=0.0, max_iter=n_passes).fit(layout(X), y, sample_weight=row_weights)
-    truth, rng = twin(model, X, y, row_weights), np.random.default_rng(3)
-    for _ in range(n_passes):
-        truth.epoch(rng.permutation(len(y)))
-    assert_allclose(weights_of(model), truth.w, rtol=1e-7, atol=1e-10)
-    assert_array_equal(weights_of(model) != 0, truth.w != 0)
-    assert_allclose(model.dual_gap_, truth.primal(truth.w) - truth.dual(), rtol=1e-6, atol=1e-12)
+        model.set_params(tol=0.0, max_iter=n_passes).fit(layout(X), y, sample_weight=weight)
+    truth, rng = twin(model, X, y, weight), np.random.default_rng(3)
+    primal, dual, kept = np.inf, -np.inf, None
+    for i in range(1, n_passes + 1):
+        w = truth.epoch(rng.permutation(len(y)))
+        if i <= 5 or i % 5 == 0 or i == n_passes:
+            if truth.primal(w) > primal:
+                truth.start_anew(w)
+            else:
+                primal, kept = truth.primal(w), w
+            dual = max(dual, truth.dual())
+    assert_allclose(weights_of(model), kept, rtol=1e-6, atol=1e-9)
+    assert_array_equal(weights_of(model) != 0, kept != 0)
+    assert_allclose(model.dual_gap_, primal - dual, rtol=1e-6, atol=1e-10)
     assert model.n_iter_ == n_passes
 
 
@@ -157,6 +177,16 @@ def test_the_gap_bounds_the_distance_from_the_optimum_at_any_time(problem, loss,
     lead = truth.primal(weights_of(early)) - truth.primal(weights_of(best))
     assert 1e-9 < lead <= early.dual_gap_
     assert early.n_iter_ == max_iter
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
+def test_momentum_pays_where_the_penalty_is_small(loss):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6))
+    y = np.where(X[:, 0] - X[:, 2] + 0.2 * rng.normal(size=300) > 0, 1, -1)
+    model = SparseSDCAClassifier(alpha=1e-4, loss=loss, random_state=0).fit(X, y)
+    assert model.dual_gap_ <= 1e-4
+    assert model.n_iter_ <= 150  # plain passes: 455 for the logistic loss, thousands for the other
 
 
 @losses
