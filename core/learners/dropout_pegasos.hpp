@@ -1,5 +1,6 @@
 #pragma once
 #include <cmath>
+#include <vector>
 
 #include "../draws.hpp"
 #include "../learner.hpp"
@@ -29,6 +30,7 @@ struct DropoutPegasos : Plain {
   bool free_constant;
   index_t constant;
   const Loss& criterion;
+  mutable std::vector<Planned> met;  // the weights of the row that margin read last, which is the row that update gets
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {
@@ -44,18 +46,24 @@ struct DropoutPegasos : Plain {
 
   template <class Row>
   double margin(const Row& x) const {
-    return x.sum([&](index_t j, double xj) { return xj == 0 ? 0 : weight(j) * xj; });
+    met.clear();
+    return x.sum([&](index_t j, double xj) {
+      if (xj == 0) return 0.0;
+      met.push_back(after(planned[j], j, *n_steps));
+      return met.back().value * xj;
+    });
   }
-  double weight(index_t j) const { return after(j, *n_steps).value; }
+  double weight(index_t j) const { return after(planned[j], j, *n_steps).value; }
   double loss(double margin, double y) const { return criterion.value(margin, y); }
   bool wants_settling() const { return *n_steps - *settled >= longest_wait; }
 
   template <class Row>
   bool update(const Row& x, double y, double margin, double weight) {
     const double t = *n_steps + 1, gain = weight * criterion.slope(margin, y) / t;
+    auto next = met.begin();
     x.each([&](index_t j, double xj) {
       if (xj == 0) return;
-      Planned w = after(j, t);  // the shrink of step t is a part of w_t
+      Planned w = after(*next++, j, t);  // with the shrink of step t, if there is one
       const double change = gain * (inverse_alphas ? inverse_alphas[j] : inverse_alpha) * xj;
       if (change != 0) w = plan(j, t, w.value - change);
       planned[j] = w;
@@ -79,8 +87,7 @@ struct DropoutPegasos : Plain {
     return {value, due < never ? due : never};
   }
   /// Weight j after a step, with all shrinks up to there.
-  Planned after(index_t j, double step) const {
-    Planned w = planned[j];
+  Planned after(Planned w, index_t j, double step) const {
     if (w.value == 0) return w;
     if (w.due == 0) w = plan(j, *settled, w.value);
     while (w.due <= step) w = plan(j, w.due, w.value * (1 - 1 / w.due));
