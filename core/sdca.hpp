@@ -38,7 +38,8 @@ struct DualLogistic final : DualLoss {
   /// log((1 - c) / c) = m + q (c - b) in the log-odds z of c: the slope of z + m + q (c - b) is 1 or more, Newton's steps
   /// are kept between two ends that close in.
   double best(double b, double m, double q) const override {
-    double low = -m - q * (1 - b), high = -m + q * b, z = std::min(high, std::max(low, b > 0 && b < 1 ? std::log(b / (1 - b)) : -m));
+    double low = -m - q * (1 - b), high = -m + q * b;
+    double z = std::min(high, std::max(low, b > 0 && b < 1 ? std::log(b / (1 - b)) : -m));
     for (int i = 0; i < 50; ++i) {
       const double c = sigmoid(z), f = z + m + q * (c - b);
       (f > 0 ? high : low) = z;

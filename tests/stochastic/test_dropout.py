@@ -34,7 +34,7 @@ def learner(loss="hinge", **params):
 
 def seeds(model, n_outputs=1):
     """What a fresh model draws."""
-    return np.random.default_rng(model.random_state).integers(2**53, size=n_outputs).astype(float)
+    return np.random.default_rng(model.random_state).integers(2**40, size=n_outputs).astype(float)
 
 
 def twin(model, X, y, weight=None, seed=None):
@@ -305,6 +305,20 @@ def test_settling_moves_no_weight_and_learning_goes_on():
     other.partial_fit(nothing, np.ones(500))
     assert (np.abs(other.coef_) <= np.abs(before)).all()
     assert (np.abs(other.coef_) < np.abs(before)).sum() > 10  # waits count from the settled step
+
+
+def test_models_that_are_merged_get_coins_of_their_own():
+    X, y = gappy_stream(300)
+    a, b = (learner(random_state=seed).fit(X[part], y[part]) for seed, part in ((1, slice(150)), (2, slice(150, 300))))
+    rule = onepass.learner(a, X.shape[1])
+    merged = rule.merge(rule.new_state(X.shape[1]), [a.state_, b.state_], [150, 150])
+    assert_allclose(rule.weights(merged), (rule.weights(a.state_) + rule.weights(b.state_)) / 2, rtol=1e-12, atol=1e-14)
+    assert merged.arrays["seed"] == a.state_.arrays["seed"] + b.state_.arrays["seed"]
+    assert merged.arrays["settled"] == merged.arrays["n_steps"] == 300
+    later = a.state_.copy()
+    rule.learn(onepass.rows(X[:10]), y[:10].astype(float), later)
+    again = rule.merge(a.state_, [later, later], [1, 1])  # from a common start: its seed
+    assert again.arrays["seed"] == a.state_.arrays["seed"]
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from ..onepass import Learner
 from ._pegasos import inverse_alpha
 
 _WHOLE = 2.0**53  # up to here, every whole number is a float64
+_SEEDS = 2**40  # so that those of thousands of shards add up exactly
 _LONGEST_WAIT = 16384  # as in core/learners/dropout_pegasos.hpp
 
 
@@ -144,7 +145,7 @@ class DropoutPegasosClassifier(LinearClassifier):
 
     def _new_state(self, learner: Learner, n_features: int, n_outputs: int) -> State:
         state = super()._new_state(learner, n_features, n_outputs)
-        state.arrays["seed"][:, 0] = _order.generator(self.random_state).integers(int(_WHOLE), size=n_outputs)
+        state.arrays["seed"][:, 0] = _order.generator(self.random_state).integers(_SEEDS, size=n_outputs)
         return state
 
     def _check_loaded(self) -> None:
