@@ -80,17 +80,24 @@ def test_plain_passes_over_few_rows_agree_with_the_twin(problem, loss, n_passes)
     assert_agrees(learner(loss, alpha=0.3), X[1:11], y[1:11], np.asarray, n_passes)
 
 
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
+def test_momentum_starts_anew_when_the_objective_rose(problem, loss):
+    X, y = problem
+    assert assert_agrees(learner(loss, alpha=1e-4, l1_ratio=0.2), X, y, np.asarray, 60) > 0
+
+
 def assert_agrees(model, X, y, layout, n_passes, weight=None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.set_params(tol=0.0, max_iter=n_passes).fit(layout(X), y, sample_weight=weight)
     truth, rng = twin(model, X, y, weight), np.random.default_rng(3)
-    primal, dual, kept = np.inf, -np.inf, None
+    primal, dual, kept, n_starts = np.inf, -np.inf, None, 0
     for i in range(1, n_passes + 1):
         w = truth.epoch(rng.permutation(len(y)))
         if i <= 5 or i % 5 == 0 or i == n_passes:
             if truth.primal(w) > primal:
                 truth.start_anew(w)
+                n_starts += 1
             else:
                 primal, kept = truth.primal(w), w
             dual = max(dual, truth.dual())
@@ -98,6 +105,7 @@ def assert_agrees(model, X, y, layout, n_passes, weight=None):
     assert_array_equal(weights_of(model) != 0, kept != 0)
     assert_allclose(model.dual_gap_, primal - dual, rtol=1e-6, atol=1e-10)
     assert model.n_iter_ == n_passes
+    return n_starts
 
 
 @losses
