@@ -10,7 +10,7 @@ from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import _labels, _validation
-from .._params import at_least, non_negative, positive
+from .._params import at_least, check_arguments, non_negative, positive
 from .._state import Array
 from .._threads import one_blas_thread
 
@@ -58,8 +58,8 @@ def ard_weights(X: Any, y: Any, *, noise: float = 1e-3, tol: float = 1e-5, max_i
     References
     ----------
     .. [1] D. Wipf and S. Nagarajan, "A new view of automatic relevance determination", NIPS 2007.
-    .. [2] V. Jumutc, "Regularized and sparse stochastic learning algorithms for large-scale data", KU Leuven, 2016. It
-       uses the variances as penalties, which turns relevance upside down.
+    .. [2] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
+       modelling", KU Leuven, 2016. It uses the variances as penalties, which turns relevance upside down.
 
     Examples
     --------
@@ -75,10 +75,7 @@ def ard_weights(X: Any, y: Any, *, noise: float = 1e-3, tol: float = 1e-5, max_i
     >>> bool(set(model.support_) <= set(np.flatnonzero(np.isfinite(relative))))
     True
     """
-    rules = {"noise": (noise, positive), "tol": (tol, non_negative), "max_iter": (max_iter, at_least(1))}
-    for name, (value, rule) in rules.items():
-        if not rule.holds(value):
-            raise ValueError(f"ard_weights: {name} must be {rule.says}, got {value!r}.")
+    check_arguments("ard_weights", noise=(noise, positive), tol=(tol, non_negative), max_iter=(max_iter, at_least(1)))
     rows = _validation.as_matrix(X, "ard_weights")
     target = _targets(y, rows.shape[0])
     with one_blas_thread():

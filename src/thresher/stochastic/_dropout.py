@@ -80,8 +80,9 @@ class DropoutPegasosClassifier(LinearClassifier):
 
     References
     ----------
-    .. [1] V. Jumutc, "Regularized and sparse stochastic learning algorithms for large-scale data", KU Leuven, 2016,
-       Algorithm 11; printed with the gradient's sign reversed, and with the remark on dominant features reversed, too.
+    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
+       modelling", KU Leuven, 2016, Algorithm 11; printed with the gradient's sign reversed, and with the remark on
+       dominant features reversed, too.
 
     Examples
     --------
