@@ -45,7 +45,7 @@ struct Sparse {
   }
   template <class Source>
   explicit Sparse(const Source& s)
-      : rule(s, false), n_steps(s.array("n_steps", "")), level(nullptr), n_selected(static_cast<index_t>(s.number("n_selected"))),
+      : rule(s, false), n_steps(s.array("n_steps", "")), level(nullptr), n_selected(static_cast<index_t>(std::min(s.number("n_selected"), 1e15))),
         constant(s.n_weights - 1), criterion(s.loss()) {
     if (s.flag("debias")) second.emplace(s, true);
     if (n_selected > 0) {

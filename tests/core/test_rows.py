@@ -26,7 +26,8 @@ PEGASOS = LOSS | {
     "free_constant": True,
     "batch_size": 1.0,
 }
-L1_RDA = LOSS | {"alpha": 0.01, "eta0": 1.0, "rho": 0.0, "l2_weight": 0.0, "free_constant": True, "batch_size": 1.0}
+SPARSE = LOSS | {"n_selected": 2.0, "debias": True, "free_constant": True}
+L1_RDA = SPARSE | {"alpha": 0.01, "eta0": 1.0, "rho": 0.0, "l2_weight": 0.0, "batch_size": 1.0}
 LEARNERS = {
     "Pa": {"C": 1.0, "squared": False},
     "ArowDiagonal": {"r": 1.0, "precision": False},
@@ -34,7 +35,11 @@ LEARNERS = {
     "Pegasos": PEGASOS,
     "PegasosBatch": PEGASOS | {"batch_size": 3.0},
     "L1Rda": L1_RDA,
-    "L1RdaBatch": L1_RDA | {"batch_size": 3.0},
+    "L1RdaBatch": L1_RDA | {"batch_size": 3.0, "debias": False},
+    "AdaptiveL1Rda": SPARSE | {"alpha": 0.01, "eta0": 1.0, "smoothing": 0.1, "l2_weight": 0.0},
+    "Ftrl": SPARSE | {"alpha": 0.1, "beta": 1.0, "l1": 0.1, "l2": 0.0},
+    "ReweightedL1Rda": SPARSE | {"alpha": 0.01, "eta0": 1.0, "rho": 0.0, "smoothing": 0.1, "l2_weight": 0.0},
+    "ReweightedL2Rda": LOSS | {"alpha": 0.01, "smoothing": 0.1, "threshold": 0.01},
 }
 over_learners = pytest.mark.parametrize("name", LEARNERS)
 refused = pytest.raises((ValueError, TypeError))
