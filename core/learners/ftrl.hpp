@@ -48,7 +48,8 @@ struct FtrlRule {
     sound = std::isfinite(all);
   }
   double weight(index_t j) const {
-    return j == constant && free_constant ? pulled(sums[j], std::sqrt(sums[j].n), 0, 0) : penalised(j);
+    if (j != constant || !free_constant) return penalised(j);
+    return sums[j].n == 0 ? 0 : pulled(sums[j], std::sqrt(sums[j].n), 0, 0);  // beta may be 0, before the first gradient
   }
   bool active(index_t j) const { return order(j) > l1; }
 

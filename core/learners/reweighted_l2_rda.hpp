@@ -12,9 +12,11 @@ namespace thresher {
 ///
 /// No weight is 0 by itself: a prediction leaves out those of at most `threshold`. A weight without gradient follows
 /// R <- R + phi(R), phi = alpha + R^2 / (smoothing R^2 + G^2): n steps are n phi where G = 0, else they are taken one by one
-/// while phi bends, then at once by the flow of the recursion with its first correction,
+/// while they are large and bend, then at once by the flow of the recursion with its first corrections,
 ///
-///     tau(R) = integral of 1 / phi  +  log(phi) / 2,      tau(R_n) = tau(R_0) + n      (Newton).
+///     tau(R) = integral of 1 / phi  +  log(phi) / 2  -  phi' / 12,      tau(R_n) = tau(R_0) + n      (Newton),
+///
+/// to about 1e-8 of R.
 ///
 /// The constant feature is one like the others, but for the threshold.   Jumutc (2016), Algorithm 10.
 struct ReweightedL2Rda : Plain {
@@ -24,7 +26,7 @@ struct ReweightedL2Rda : Plain {
   double alpha, smoothing, threshold;
   index_t constant;
   const Loss& criterion;
-  static constexpr double kBend = 1e-2;  // jumps are for phi' below this
+  static constexpr double kRough = 3e-8;  // jumps are for ways less rough than this: about ten times their error
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {
@@ -78,7 +80,7 @@ struct ReweightedL2Rda : Plain {
     if (c.step == 0 && c.step < t) c = stepped(g, c);
     if (g == 0) return {c.denominator + (t - c.step) * (alpha + 1 / smoothing), t};
     while (c.step < t) {
-      if (t - c.step > 8 && bend(g, c.denominator) < kBend) return {jumped(g, c.denominator, t - c.step), t};
+      if (t - c.step > 8 && roughness(g, c.denominator) < kRough) return {jumped(g, c.denominator, t - c.step), t};
       c = stepped(g, c);
     }
     return c;
@@ -88,15 +90,23 @@ struct ReweightedL2Rda : Plain {
     const double q = g / r, below = smoothing + q * q;
     return 2 * q * q / (r * below * below);
   }
+  /// A bound on phi' phi / R from r on: what the corrections left out weigh. Both phi' and phi / R rise before they fall; past
+  /// |G| / sqrt(smoothing) they only fall, before it they are bounded by their peaks.
+  double roughness(double g, double r) const {
+    const double peak = std::fabs(g) / std::sqrt(smoothing);
+    if (r >= peak) return bend(g, r) * phi(g, r) / r;
+    const double half = 0.5 / (smoothing * peak);  // peak of (phi - alpha) / R; that of phi' is 1.3 of it
+    return 1.3 * half * (alpha / r + half);
+  }
   /// R after n steps from r0: tau(R) - tau(r0) = n, differences taken in forms that keep their digits.
   double jumped(double g, double r0, double n) const {
-    const double a = 1 + alpha * smoothing, size = std::fabs(g), root = std::sqrt(a / alpha), from = root * r0 / size;
+    const double a = 1 + alpha * smoothing, size = std::fabs(g), root = std::sqrt(a / alpha);
     const double least = phi(g, r0);
     double r = r0 + n * least;
     for (int i = 0; i < 50; ++i) {
-      const double to = root * r / size, now = phi(g, r);
-      const double lived = smoothing * (r - r0) / a + size / (a * std::sqrt(a * alpha)) * std::atan((to - from) / (1 + to * from)) +
-                           0.5 * std::log(now / least);
+      const double now = phi(g, r), turn = std::atan(root * size * (r - r0) / (size * size + a / alpha * r * r0));
+      const double lived = smoothing * (r - r0) / a + size / (a * std::sqrt(a * alpha)) * turn + 0.5 * std::log(now / least) -
+                           (bend(g, r) - bend(g, r0)) / 12;
       const double move = (n - lived) / (1 / now + 0.5 * bend(g, r) / now);
       r += move;
       if (std::fabs(move) <= 1e-14 * r) break;

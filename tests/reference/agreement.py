@@ -61,3 +61,62 @@ def progressive(scores: Iterable[float], y: Array, loss: str, weight: Array | No
     value = find_loss(loss, **shape).value
     costs = np.array([value(p, target) for p, target in zip(scores, y, strict=True)])
     return float(costs @ weight / weight.sum())
+
+
+def assert_same_course(
+    model: Any,
+    X: Array,
+    y: Array,
+    layout: Callable[[Array], Any],
+    steps: Iterable[tuple[float, Array]],
+    weight: Array | None = None,
+    *,
+    rtol: float = 1e-10,
+    atol: float = 1e-12,
+    band: float = 0.0,
+    **first: Any,
+) -> None:
+    """Weights and support of a stream are those of the twin after each row.
+
+    With ``band``, weights of about ``model.threshold`` may fall on either side of it.
+    """
+    steps = iter(steps)
+    for i, _ in enumerate(row_by_row(model, X, y, layout, weight, **first)):
+        assert_model(model, next(steps)[1], rtol=rtol, atol=atol, band=band, where=f"after row {i}")
+
+
+def assert_model(
+    model: Any, w: Array, rtol: float = 1e-10, atol: float = 1e-12, band: float = 0.0, where: str = ""
+) -> None:
+    """Weights and support are those of the twin."""
+    seen = np.ravel(model.coef_)
+    sure = np.ones(len(seen), bool)
+    if band:
+        largest = np.maximum(np.abs(seen), np.abs(w[:-1]))
+        sure = (np.abs(largest - model.threshold) > band * (1 + model.threshold)) | (largest == 0)
+    scaling = model.intercept_scaling if model.fit_intercept else 0.0
+    assert_allclose(seen[sure], w[:-1][sure], rtol=rtol, atol=atol, err_msg=where)
+    assert_allclose(np.ravel(model.intercept_), w[-1] * scaling, rtol=rtol, atol=atol, err_msg=where)
+    assert np.array_equal((seen != 0)[sure], (w[:-1] != 0)[sure]), f"another support {where}"
+    assert np.count_nonzero(~sure) <= 1, f"too many weights at the threshold {where}"
+
+
+def gappy_stream(
+    n_rows: int = 3000, n_features: int = 300, seed: int = 0
+) -> tuple[Any, Array]:
+    """Rows in CSR and scores: common features, rare ones, some in bursts, some that stop, some that never come."""
+    from scipy import sparse
+
+    rng = np.random.default_rng(seed)
+    chance = 10 ** rng.uniform(-3.3, -1.2, n_features)
+    present = rng.random((n_rows, n_features)) < chance
+    burst = np.arange(n_features) % 5 == 1
+    start = rng.integers(0, n_rows - 60, n_features)
+    inside = (np.arange(n_rows)[:, None] >= start) & (np.arange(n_rows)[:, None] < start + 60)
+    present[:, burst] = (rng.random((n_rows, n_features)) < 0.3)[:, burst] & inside[:, burst]
+    stops = np.arange(n_features) % 5 == 2
+    present[:, stops] &= (np.arange(n_rows)[:, None] < n_rows * rng.random(n_features))[:, stops]
+    present[:, ::50] = False
+    X = np.where(present, rng.normal(size=present.shape), 0)
+    scores = X @ (rng.normal(size=n_features) * (rng.random(n_features) < 0.3)) + 0.3 * rng.normal(size=n_rows)
+    return sparse.csr_array(X), scores

@@ -68,7 +68,7 @@ class ReweightedL2RDAClassifier(_ReweightedL2RDA, LinearClassifier):
     -----
     The constant is penalised like the other weights, but not cut. A weight without gradient is brought up to date when
     a row asks for it: by closed form, by steps while its recursion bends, and by one Newton solution of its flow beyond
-    (to about 1e-9). Any chunking into calls of :meth:`partial_fit` gives the same bits.
+    (to about 1e-8). Any chunking into calls of :meth:`partial_fit` gives the same bits.
 
     References
     ----------
