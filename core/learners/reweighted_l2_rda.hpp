@@ -100,12 +100,12 @@ struct ReweightedL2Rda : Plain {
   }
   /// R after n steps from r0: tau(R) - tau(r0) = n, differences taken in forms that keep their digits.
   double jumped(double g, double r0, double n) const {
-    const double a = 1 + alpha * smoothing, size = std::fabs(g), root = std::sqrt(a / alpha);
+    const double a = 1 + alpha * smoothing, size = std::fabs(g), c = std::sqrt(a * alpha);
     const double least = phi(g, r0);
     double r = r0 + n * least;
     for (int i = 0; i < 50; ++i) {
-      const double now = phi(g, r), turn = std::atan(root * size * (r - r0) / (size * size + a / alpha * r * r0));
-      const double lived = smoothing * (r - r0) / a + size / (a * std::sqrt(a * alpha)) * turn + 0.5 * std::log(now / least) -
+      const double now = phi(g, r), turn = std::atan(c * size * (r - r0) / (alpha * size * size + a * r * r0));
+      const double lived = smoothing * (r - r0) / a + size / (a * c) * turn + 0.5 * std::log(now / least) -
                            (bend(g, r) - bend(g, r0)) / 12;
       const double move = (n - lived) / (1 / now + 0.5 * bend(g, r) / now);
       r += move;

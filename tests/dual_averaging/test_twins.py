@@ -173,7 +173,7 @@ STREAMED = {
     ReweightedL2RDAClassifier: [
         {"alpha": 1e-3, "smoothing": 10.0, "threshold": 0.2},
         {"alpha": 1e-3, "smoothing": 0.01, "threshold": 1e-4},
-        {"alpha": 1e-12, "smoothing": 100.0, "threshold": 0.5},
+        {"alpha": 1e-12, "smoothing": 20.0, "threshold": 0.2},
     ],
     ReweightedL2RDARegressor: [{"alpha": 0.3, "threshold": 1e-3}, {"alpha": 0.1, "smoothing": 10.0, "threshold": 0.02}],
 }

@@ -113,7 +113,10 @@ class ReweightedL1:
         return self._shrunk(self.alpha * self.Q + self.rho * np.sqrt(self.t) / self.eta0)
 
     def cut_by(self, cut: float) -> Array:
-        return self._shrunk(cut * self.Q)
+        w = self._shrunk(cut * self.Q)
+        held = self.order() <= cut  # without the rounding of cut * Q
+        held[-1] &= not self.free
+        return np.where(held, 0, w)
 
     def _shrunk(self, h: Array) -> Array:
         if self.t == 0:
