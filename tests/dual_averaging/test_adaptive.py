@@ -21,9 +21,7 @@ def test_weights_minimise_the_objective_they_state(problem, loss, alpha, l2_weig
     """min g.w + alpha |w|_1 + l2_weight |w|^2 / 2 + sum_j H_j w_j^2 / (2 eta0 t): half of the square (E18)"""
     X, y = problem
     slope = find_loss(loss).slope
-    model = AdaptiveL1RDAClassifier(
-        alpha, eta0=0.3, smoothing=0.2, l2_weight=l2_weight, loss=loss, fit_intercept=False
-    )
+    model = AdaptiveL1RDAClassifier(alpha, eta0=0.3, smoothing=0.2, l2_weight=l2_weight, loss=loss, fit_intercept=False)
     total, squares, w = np.zeros(12), np.zeros(12), np.zeros(12)
     for i, _ in enumerate(row_by_row(model, X, y, sparse.csr_array, classes=[-1, 1])):
         t = i + 1

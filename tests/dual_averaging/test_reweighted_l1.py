@@ -92,7 +92,9 @@ def test_a_feature_that_comes_back_after_100_000_rows():
 
 
 def test_zero_costs_nothing_and_stays_zero():
-    learner, state, w = after_a_gap(np.array([1.0, -1.0]), np.array([2e3, 2e3]), 5, 10**12, ReweightedL1RDAClassifier(1e-3))
+    learner, state, w = after_a_gap(
+        np.array([1.0, -1.0]), np.array([2e3, 2e3]), 5, 10**12, ReweightedL1RDAClassifier(1e-3)
+    )
     assert_array_equal(w, [0, 0])
     learner.settle(state)
     assert_allclose(state.view(0)["penalty_sum"][:2], 2e3 + 1e13, rtol=1e-15)

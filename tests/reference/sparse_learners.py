@@ -70,7 +70,7 @@ class Adaptive(L1):
 
 
 class FTRL:
-    """w = -soft(z, l1) / (l2 + (beta + sqrt n) / alpha);  z += g - sigma w, n += g^2, sigma the growth of sqrt(n) / alpha"""
+    """w = -soft(z, l1) / (l2 + (beta + sqrt n) / alpha);  z += g - sigma w, sigma how much sqrt(n) / alpha grows"""
 
     def __init__(self, n: int, free: bool, *, alpha: float, beta: float, l1: float, l2: float) -> None:
         self.alpha, self.beta, self.l1, self.l2, self.free = alpha, beta, l1, l2, free
@@ -219,9 +219,12 @@ def selection(model: Any, n: int) -> Selection:
 
 
 def twin(
-    model: Any, X: Array, y: Array, weight: Array | None = None, close_after: Container[int] = ()
-) -> Iterator[tuple[float, Array]]:
-    """After every row its score before it was learned, and the weights that a prediction uses then."""
+    model: Any, X: Array, y: Array, weight: Array | None = None, looks: Container[int] | None = None
+) -> Iterator[tuple[float, Any]]:
+    """After every row its score before it was learned, and the weights that a prediction uses then.
+
+    ``looks`` are rows after which the weights are wanted; all, if not given.
+    """
     find = find_loss(model.loss, model.tau, getattr(model, "epsilon", 0.0))
     X = with_constant(X.astype(float), model.intercept_scaling if model.fit_intercept else 0.0)
     weight = np.ones(len(y)) if weight is None else weight
@@ -231,10 +234,10 @@ def twin(
     for i, (x, target, share) in enumerate(zip(X, y, weight, strict=True)):
         score = rules.score(x)
         if share > 0:
-            own = rules.rule.weights() @ x
+            own = score if rules.second is None else rules.rule.weights() @ x
             gradient = gradient + share * find.slope(own, target) * x
             n_waiting += 1
-        if n_waiting == batch_size or (n_waiting > 0 and i in close_after):
+        if n_waiting == batch_size:
             rules.step(gradient / n_waiting, share * find.slope(score, target) * x)
             gradient, n_waiting = np.zeros(X.shape[1]), 0
-        yield score, rules.weights()
+        yield score, rules.weights() if looks is None or i in looks else None
