@@ -236,7 +236,7 @@ def test_a_batch_that_outgrows_floating_point_is_refused_and_leaves_no_trace(reg
 @pytest.mark.parametrize(
     "estimator, params, words",
     [
-        (AdaptiveL1RDAClassifier, {"alpha": -1}, "alpha must be a number of at least 0, got -1."),
+        (AdaptiveL1RDAClassifier, {"alpha": -1}, 'alpha must be a number of at least 0 or "auto", got -1.'),
         (AdaptiveL1RDARegressor, {"smoothing": 0.0}, "smoothing must be a number above 0, got 0.0."),
         (AdaptiveL1RDAClassifier, {"eta0": 0}, "eta0 must be a number above 0, got 0."),
         (AdaptiveL1RDARegressor, {"l2_weight": -0.5}, "l2_weight must be a number of at least 0, got -0.5."),
@@ -254,11 +254,11 @@ def test_a_batch_that_outgrows_floating_point_is_refused_and_leaves_no_trace(reg
         (FTRLClassifier, {"alpha": 0.0}, "alpha must be a number above 0, got 0.0."),
         (FTRLClassifier, {"beta": -1.0}, "beta must be a number of at least 0, got -1.0."),
         (FTRLRegressor, {"beta": 0.0}, "beta must be a number above 0 when l2 is 0, got 0.0."),
-        (FTRLRegressor, {"l1": -1e-9}, "l1 must be a number of at least 0, got -1e-09."),
+        (FTRLRegressor, {"l1": -1e-9}, 'l1 must be a number of at least 0 or "auto", got -1e-09.'),
         (FTRLClassifier, {"l2": float("nan")}, "l2 must be a number of at least 0, got nan."),
         (FTRLClassifier, {"penalize_intercept": None}, "penalize_intercept must be True or False, got None."),
         (L1RDAClassifier, {"debias": True, "batch_size": 2}, "debias must be False with batch_size above 1, got True."),
-        (ReweightedL1RDAClassifier, {"alpha": -1e-3}, "alpha must be a number of at least 0, got -0.001."),
+        (ReweightedL1RDAClassifier, {"alpha": -1e-3}, 'alpha must be a number of at least 0 or "auto", got -0.001.'),
         (ReweightedL1RDARegressor, {"rho": -1}, "rho must be a number of at least 0, got -1."),
         (ReweightedL1RDAClassifier, {"smoothing": -1}, "smoothing must be a number above 0, got -1."),
         (ReweightedL2RDAClassifier, {"alpha": 0.0}, "alpha must be a number above 0, got 0.0."),
