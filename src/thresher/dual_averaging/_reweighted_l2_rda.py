@@ -103,7 +103,7 @@ class ReweightedL2RDAClassifier(_ReweightedL2RDA, LinearClassifier):
         loss: str = "hinge",
         tau: float = 0.5,
         fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
+        intercept_scaling: float = 0.1,
         max_iter: int = 5,
         n_steps: int | None = None,
         tol: float | None = None,
