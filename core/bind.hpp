@@ -77,6 +77,7 @@ struct PySource {
     return a.data();
   }
   double number(const char* name) const { return nb::cast<double>(get(params, name)); }
+  std::string text(const char* name) const { return nb::cast<std::string>(get(params, name)); }
   bool flag(const char* name) const { return nb::cast<bool>(get(params, name)); }
   /// One number per weight, or null when the parameter is None.
   const double* vector(const char* name) const {
@@ -113,6 +114,12 @@ template <class L> struct HasRebuild<L, std::void_t<decltype(&L::rebuild)>> : st
 template <class L, class = void> struct HasRead : std::false_type {};
 template <class L> struct HasRead<L, std::void_t<decltype(&L::read)>> : std::true_type {};
 
+inline void check_order(const index_t* order, index_t n_steps, index_t n_rows) {
+  bool inside = true;
+  for (index_t t = 0; t < n_steps; ++t) inside &= order[t] >= 0 && order[t] < n_rows;
+  require(inside, "the order names a row that is not there");
+}
+
 template <class L>
 nb::tuple run_pass_of(const Rows& rows, double bias, In<double> y, std::optional<double> positive,
                       std::optional<In<double>> weight, std::optional<In<index_t>> order, nb::dict state, nb::dict params,
@@ -123,11 +130,7 @@ nb::tuple run_pass_of(const Rows& rows, double bias, In<double> y, std::optional
   Lesson lesson{y.data(), weight ? weight->data() : nullptr, order ? order->data() : nullptr,
                 begin, order ? static_cast<index_t>(order->shape(0)) : rows.n_rows, positive.has_value(), positive.value_or(1)};
   require(begin >= 0, "begin must not be negative");
-  if (order) {
-    bool inside = true;
-    for (index_t t = 0; t < lesson.n_steps; ++t) inside &= lesson.order[t] >= 0 && lesson.order[t] < rows.n_rows;
-    require(inside, "the order names a row that is not there");
-  }
+  if (order) check_order(lesson.order, lesson.n_steps, rows.n_rows);
   require(!margins || static_cast<index_t>(margins->shape(0)) == lesson.n_steps, "margins and steps differ in length");
   const PySource source(std::move(state), std::move(params), rows.n_features + 1);
   Tally& tally = *reinterpret_cast<Tally*>(source.array("tally", "tally"));
@@ -163,21 +166,15 @@ void weights_of(nb::dict state, nb::dict params, Out<double> out) {
   for (index_t j = 0; j < source.n_weights; ++j) out.data()[j] = learner.weight(j);
 }
 
+/// What both kinds of learners offer beside their passes.
 template <class L>
-void bind_learner(nb::module_& m, const char* name, const char* what) {
-  nb::class_<L> c(m, name, what);
+void bind_fields_and_hooks(nb::class_<L>& c) {
   c.def_static("fields", [](nb::dict params) {
     nb::list out;
     for (const Field& f : L::fields(PySource(nb::dict(), params, 0)))
       out.append(nb::make_tuple(f.name, f.axes, f.initial, f.merge, f.by, f.beside));
     return out;
   }, nb::arg("params"));
-  c.def_static("run_pass", &run_pass_of<L>, nb::arg("rows"), nb::arg("bias"), nb::arg("y"), nb::arg("positive").none(),
-               nb::arg("weight").none(), nb::arg("order").none(), nb::arg("state"), nb::arg("params"),
-               nb::arg("margins").noconvert().none(), nb::arg("begin") = 0);
-  c.def_static("scores", &scores_of<L>, nb::arg("rows"), nb::arg("bias"), nb::arg("state"), nb::arg("params"),
-               nb::arg("out").noconvert());
-  c.def_static("weights", &weights_of<L>, nb::arg("state"), nb::arg("params"), nb::arg("out").noconvert());
   const auto hook = [&](const char* hook_name, auto act) {
     c.def_static(hook_name, [act](nb::dict state, nb::dict params, index_t n_weights) {
       const PySource source(std::move(state), std::move(params), n_weights);
@@ -188,6 +185,18 @@ void bind_learner(nb::module_& m, const char* name, const char* what) {
   hook("finish", [](L& l) { if constexpr (HasFinish<L>::value) l.finish(); else (void)l; });
   hook("settle", [](L& l) { if constexpr (HasSettle<L>::value) l.settle(); else (void)l; });
   hook("rebuild", [](L& l) { if constexpr (HasRebuild<L>::value) l.rebuild(); else (void)l; });
+}
+
+template <class L>
+void bind_learner(nb::module_& m, const char* name, const char* what) {
+  nb::class_<L> c(m, name, what);
+  bind_fields_and_hooks(c);
+  c.def_static("run_pass", &run_pass_of<L>, nb::arg("rows"), nb::arg("bias"), nb::arg("y"), nb::arg("positive").none(),
+               nb::arg("weight").none(), nb::arg("order").none(), nb::arg("state"), nb::arg("params"),
+               nb::arg("margins").noconvert().none(), nb::arg("begin") = 0);
+  c.def_static("scores", &scores_of<L>, nb::arg("rows"), nb::arg("bias"), nb::arg("state"), nb::arg("params"),
+               nb::arg("out").noconvert());
+  c.def_static("weights", &weights_of<L>, nb::arg("state"), nb::arg("params"), nb::arg("out").noconvert());
 }
 
 }  // namespace thresher

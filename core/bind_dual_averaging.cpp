@@ -1,9 +1,13 @@
 #include "bind.hpp"
+#include "bind_matrix.hpp"
 #include "learners/adaptive_l1_rda.hpp"
 #include "learners/ftrl.hpp"
 #include "learners/l1_rda.hpp"
+#include "learners/multi_task_fobos.hpp"
+#include "learners/multi_task_rda.hpp"
 #include "learners/reweighted_l1_rda.hpp"
 #include "learners/reweighted_l2_rda.hpp"
+#include "learners/shared_rda.hpp"
 
 namespace thresher {
 
@@ -14,6 +18,9 @@ void bind_dual_averaging(nb::module_& m) {
   bind_learner<Ftrl>(m, "Ftrl", "FTRL-proximal.");
   bind_learner<ReweightedL1Rda>(m, "ReweightedL1Rda", "Dual averaging with a reweighted l1 penalty.");
   bind_learner<ReweightedL2Rda>(m, "ReweightedL2Rda", "Dual averaging with a reweighted l2 penalty.");
+  bind_matrix_learner<MultiTaskRda>(m, "MultiTaskRda", "Dual averaging for tasks that share features.");
+  bind_matrix_learner<MultiTaskFobos>(m, "MultiTaskFobos", "Forward-backward splitting for tasks that share features.");
+  bind_matrix_learner<SharedRda>(m, "SharedRda", "Dual averaging with one set of features for all classes.");
 }
 
 }  // namespace thresher

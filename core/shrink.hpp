@@ -1,10 +1,104 @@
 // Proximal maps: what a penalty does to a weight.
 #pragma once
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 
 namespace thresher {
 
 /// argmin_w (w - v)^2 / 2 + cut |w|, for cut >= 0. Written without a branch; the inner loop of every l1 learner.
 inline double soft_threshold(double v, double cut) { return v - std::min(std::max(v, -cut), cut); }
+
+/// argmin_w |w - v|^2 / 2 + cut |w|_2  is this factor times v, for a v of this length.
+inline double row_factor(double length, double cut) { return length > cut ? 1 - cut / length : 0; }
+
+/// The length of (at(0), ..., at(n - 1)). Four sums; entries of 0 at the end leave no trace in the bits.
+template <class At>
+double row_length(At at, std::int64_t n) {
+  double acc[4] = {0, 0, 0, 0};
+  std::int64_t q = 0;
+  for (; q + 4 <= n; q += 4)
+    for (int i = 0; i < 4; ++i) acc[i] += at(q + i) * at(q + i);
+  for (; q < n; ++q) acc[q & 3] += at(q) * at(q);
+  const double length = std::sqrt((acc[0] + acc[1]) + (acc[2] + acc[3]));
+  if (std::isfinite(length)) return length;
+  double largest = 0, sum = 0;  // squares outgrew doubles, the length need not
+  for (q = 0; q < n; ++q) largest = std::max(largest, std::fabs(at(q)));
+  for (q = 0; q < n; ++q) sum += (at(q) / largest) * (at(q) / largest);
+  return largest * std::sqrt(sum);
+}
+
+/// argmin_w |w - v|^2 / 2 + cut max|w|  caps the entries of v at this level: what is cut off sums to `cut`.
+/// Entries below the level leave the set one sweep after another; no sorting, no memory.
+template <class At>
+double row_level(At at, std::int64_t n, double cut) {
+  double level = 0, before = -1;
+  while (level > before) {
+    double sum = 0, above = 0;
+    for (std::int64_t q = 0; q < n; ++q) {
+      const double size = std::fabs(at(q));
+      if (size > level) { sum += size; ++above; }
+    }
+    before = level;
+    if (above > 0) level = std::max(level, (sum - cut) / above);
+  }
+  return level;
+}
+
+/// The x >= 0 with  linear x + steep x^power = c  for power >= 1: Newton from the right, where the curve is convex.
+inline double power_root(double linear, double steep, double power, double c) {
+  if (c <= 0) return 0;
+  double x = std::pow(c / steep, 1 / power);
+  if (linear > 0) x = std::min(x, c / linear);
+  for (int i = 0; i < 100; ++i) {
+    const double rise = steep * std::pow(x, power);
+    const double next = x - (linear * x + rise - c) / (linear + power * rise / x);
+    if (!(next < x) || next <= 0) break;
+    x = next;
+  }
+  return x;
+}
+
+/// One entry of  argmin_w |w - v|^2 / 2 + cut |w|_p,  1 < p < inf, when |w|_p = size:  w + cut (w / size)^(p - 1) = |v|.
+/// z = w / size solves a power equation in z, or in z^(p - 1) where that is the convex form.
+inline double lp_share(double v, double size, double cut, double p) {
+  if (p >= 2) return power_root(size, cut, p - 1, std::fabs(v));
+  return std::pow(power_root(cut, size, 1 / (p - 1), std::fabs(v)), 1 / (p - 1));
+}
+inline double lp_entry(double v, double size, double cut, double p) {
+  return size > 0 ? std::copysign(size * lp_share(v, size, cut, p), v) : 0;
+}
+
+/// The |w|_p of that w: 0 when the dual norm of v is at most `cut`, else the size at which the shares have p-norm 1.
+template <class At>
+double lp_size(At at, std::int64_t n, double cut, double p) {
+  double largest = 0, dual = 0, norm = 0;
+  for (std::int64_t q = 0; q < n; ++q) largest = std::max(largest, std::fabs(at(q)));
+  if (cut <= 0 || largest <= 0) cut = largest > 0 ? std::max(cut, largest * 1e-300) : 1;
+  if (largest <= 0) return 0;
+  const double c = cut / largest;  // on entries of size up to 1, no power leaves the range of doubles
+  for (std::int64_t q = 0; q < n; ++q) {
+    const double v = std::fabs(at(q)) / largest;
+    dual += std::pow(v, p / (p - 1));
+    norm += std::pow(v, p);
+  }
+  if (std::pow(dual, (p - 1) / p) <= c) return 0;
+  double low = 0, high = std::pow(norm, 1 / p), size = high;
+  for (int i = 0; i < 200 && high - low > 2e-16 * high; ++i) {
+    double total = 0, slope = 0;  // of sum z^p, which falls as the size grows
+    for (std::int64_t q = 0; q < n; ++q) {
+      const double z = lp_share(at(q) / largest, size, c, p);
+      if (z <= 0) continue;
+      total += std::pow(z, p);
+      slope -= p * std::pow(z, p) / (size + c * (p - 1) * std::pow(z, p - 2));
+    }
+    (total > 1 ? low : high) = size;
+    const double next = size - (total - 1) / slope;
+    const double chosen = next > low && next < high ? next : low + (high - low) / 2;
+    if (chosen == size) break;
+    size = chosen;
+  }
+  return size * largest;
+}
 
 }  // namespace thresher

@@ -84,6 +84,12 @@ def regresses(model: Any) -> bool:
     return bool(is_regressor(model))
 
 
+def is_binary(model: Any) -> bool:
+    """Whether it takes two classes and no more."""
+    tags = model.__sklearn_tags__().classifier_tags
+    return tags is not None and not tags.multi_class
+
+
 def with_params(model: Any, **params: Any) -> Any:
     """A fresh copy with other values for those of ``params`` that it has."""
     return clone(model).set_params(**{k: v for k, v in params.items() if k in model.get_params()})
@@ -91,6 +97,7 @@ def with_params(model: Any, **params: Any) -> Any:
 
 def rows_for(model: Any, n_rows: int = 64, n_features: int = 9, n_classes: int = 3, seed: int = 0) -> tuple[Any, Any]:
     """Dense rows, a third of them non-zero, with labels or targets."""
+    n_classes = min(n_classes, 2) if is_binary(model) else n_classes
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, n_features)) * (rng.random((n_rows, n_features)) < 0.4)
     X[[0, n_rows // 2]] = 0

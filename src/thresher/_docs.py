@@ -42,6 +42,31 @@ class_weight : dict or "balanced", optional
     Weights of the classes, multiplied into the row weights. "balanced" is for :meth:`fit` only.
 n_jobs : int, optional
     Threads over classes, when there are more than two.""",
+    "row penalty": """
+penalty : {{"l21", "l1", "l1_l21", "lp1"}}, default="l21"
+    What a feature pays for its weights over the tasks: their length (aMTFS in [1]_: features are chosen for all tasks),
+    the sum of their sizes (iMTFS: for each task alone), ``l1_weight`` times the second plus the first (MTFTS: features,
+    and tasks within them), or their ``p``-norm.
+alpha : float, default={alpha}
+    Strength of the penalty (:math:`\\lambda` in [1]_). Larger values give fewer features.
+eta0 : float, default={eta0}
+    Step size (:math:`1/\\gamma` in [1]_).
+p : float, default={p}
+    The power of ``penalty="lp1"``, at least 1; infinity is allowed.
+l1_weight : float or array-like of shape (n_features,), default={l1_weight}
+    Share of the l1 penalty in ``"l1_l21"`` (:math:`r_j` in [1]_), one for all or one per feature.""",
+    "fitted tasks": """
+coef_ : ndarray of shape (n_tasks, n_features)
+    Weights.
+intercept_ : ndarray of shape (n_tasks,)
+    Constant terms, which have no penalty.
+tasks_ : ndarray of shape (n_tasks,)
+    Labels of the tasks, in the order of their appearance; 0 when there were none.""",
+    "fitted task classes": """
+classes_ : ndarray of shape (2,)
+    Labels, sorted.
+n_mistakes_ : int
+    How many rows were predicted wrongly (by the weights of the moment) before they were learned from.""",
     "fitted classifier": """
 coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
     Weights. One row when there are two classes.

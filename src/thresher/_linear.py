@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -29,7 +29,7 @@ from ._params import (
     seed,
 )
 from ._scores import ReadsClasses, ReadsValues, Target
-from ._state import Array, State
+from ._state import Array, Memory, State
 from .onepass import Learner
 
 SHARED_RULES: dict[str, Rule] = {
@@ -102,10 +102,13 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
+        return self._fit(X, lambda n_rows: self._read_all(y, n_rows), sample_weight)
+
+    def _fit(self, X: Any, read: Callable[[int], Target], sample_weight: Any) -> Self:
         # The first pass looks at every value; a budget that may not reach all rows needs a look of its own.
         rows = _validation.check_features(self, X, reset=True, look=self.n_steps is not None)
         learner = self._checked_learner(rows.n_features)
-        target = self._read_all(y, rows.n_rows)
+        target = read(rows.n_rows)
         weight = self._weigh(_validation.check_weights(sample_weight, rows.n_rows, type(self).__name__), target)
         if weight is not None and not weight.any():
             raise ValueError(f"{type(self).__name__}: sample_weight must hold a weight above 0, got only zeros.")
@@ -115,7 +118,7 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         for pieces in self._passes(target):
             try:
                 for order in pieces:
-                    learn_all(self, learner, state, Batch(rows, target, weight, order))
+                    self._learn(learner, state, Batch(rows, target, weight, order))
             except FloatingPointError:
                 _validation.refuse_values(rows, X, type(self).__name__)
                 raise
@@ -158,9 +161,13 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         self
         """
         first = not hasattr(self, "state_")
+        return self._partial_fit(X, lambda n_rows: self._read_batch(y, n_rows, classes, first), sample_weight, grow)
+
+    def _partial_fit(self, X: Any, read: Callable[[int], Target], sample_weight: Any, grow: bool) -> Self:
+        first = not hasattr(self, "state_")
         rows = _validation.check_features(self, X, reset=first, grow=grow)
         learner = self._checked_learner(rows.n_features) if first else self._learner_now(rows.n_features)
-        target = self._read_batch(y, rows.n_rows, classes, first)
+        target = read(rows.n_rows)
         if getattr(self, "class_weight", None) == "balanced":
             raise ValueError(
                 f'{type(self).__name__}: class_weight must be None or a dict in partial_fit, got "balanced": '
@@ -170,24 +177,29 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         state = self._new_state(learner, rows.n_features, target.n_outputs) if first else self.state_
         if not first:
             self._adapt_to(learner)
+        batch = Batch(rows, target, weight)
         grows = rows.n_features + 1 > state.sizes["weight"]
         memory = learner.remember(state, rows) if learner.steep or grows else None
         learner.grow(state, rows.n_features)
         try:
-            learn_all(self, learner, state, Batch(rows, target, weight), memory)
+            self._learn(learner, state, batch, memory)
         except FloatingPointError:
             if memory is not None:
                 memory.put_back()
             raise
         if first:
             _validation.commit_features(self, X, rows.n_features)
-            self._commit_target(target)
             self.state_, self.n_iter_ = state, 1
         elif grow:
             _validation.commit_growth(self, X, rows.n_features)
+        self._commit_target(target)
         self._weights_cache, self._learner_of_state = None, learner
         self._grown = grow or self.__dict__.get("_grown", False)
         return self
+
+    def _learn(self, learner: Learner, state: State, batch: Batch, memory: Memory | None = None) -> None:
+        """One pass over a batch."""
+        learn_all(self, learner, state, batch, memory)
 
     def _passes(self, target: Target) -> Iterator[Iterator[NDArray[np.int64] | None]]:
         """The visiting orders of :meth:`fit`."""
@@ -216,7 +228,7 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
                 f"{type(self).__name__}: no feature is in use, all weights are 0; a smaller {self._penalty} keeps "
                 "more of them.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     # --- reading ----------------------------------------------------------------------------------------------------
@@ -230,6 +242,16 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         scores = np.empty((rows.n_rows, len(weights)))
         linear_scores(rows, learner.intercept, weights, scores)
         return scores
+
+    def _scores_again(self, rows: Rows, target: Target) -> Array:
+        """Scores of the rows it was just fitted to."""
+        return self._learner_now().scores(rows, self.state_)
+
+    def _state_shape(self, learner: Learner) -> tuple[int, dict[str, int]]:
+        """The number of outputs and the sizes that the state of this fitted model must have."""
+        classes = getattr(self, "classes_", ())
+        n_outputs = len(classes) if len(classes) > 2 else 1
+        return n_outputs * learner.n_models, learner.sizes(self.n_features_in_)
 
     def _learner_now(self, n_features: int | None = None) -> Learner:
         """The learner of a fitted model; its state must be of the learner's making."""
@@ -370,7 +392,7 @@ class LinearRegressor(ReadsValues, OnlineLinear):
         learner = self._learner_now()
         name, tau, epsilon = (learner.params[key] for key in ("loss", "tau", "epsilon"))
         some = np.linspace(0, rows.n_rows - 1, min(rows.n_rows, 200)).astype(np.int64)
-        y, p = target.y[some], learner.scores(rows, self.state_)[some, 0]
+        y, p = target.y[some], self._scores_again(rows, target)[some, 0]
         constant = y.mean() if name == "squared" else np.quantile(y, tau if name == "quantile" else 0.5)
 
         def paid(predicted: Array) -> float:
@@ -381,7 +403,7 @@ class LinearRegressor(ReadsValues, OnlineLinear):
                 f"{type(self).__name__}: a constant would predict better; steps were too long for these features: "
                 f"scale them to about 1, or take shorter steps ({self._shorter_steps}).",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def predict(self, X: Any) -> Array:

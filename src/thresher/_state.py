@@ -170,6 +170,10 @@ class State:
         self.sizes, self._buffers = sizes, buffers
         self._open()
 
+    def blank(self, n_weights: int) -> State:
+        """A state of the same kind before the first row, of that many weights."""
+        return State(self.fields, self.n_outputs, {**self.sizes, "weight": n_weights})
+
     def copy(self) -> State:
         return State(self.fields, self.n_outputs, self.sizes, self.arrays)
 
@@ -263,8 +267,9 @@ def merge(
     if len(states) == 1:
         return states[0].copy()
     start, *states = (s.copy() for s in (start, *states))
-    for s in (start, *states):  # features that only some shards met
-        s.grow(max(other.sizes.get("weight", 0) for other in (start, *states)))
+    longest = {axis: max(s.sizes[axis] for s in (start, *states)) for axis in start.sizes}
+    for s in (start, *states):  # features, tasks and so on that only some shards met
+        s.grow(longest.get("weight", 0), **{axis: n for axis, n in longest.items() if axis != "weight"})
     if settle is not None:
         settle((start, *states))
     share = np.asarray(weights, dtype=float) / np.sum(np.sort(np.asarray(weights, dtype=float)))

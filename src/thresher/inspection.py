@@ -131,6 +131,8 @@ class Weights:
     def _outputs(self) -> list[Any]:
         classes = getattr(self.learner, "classes_", None)
         n_outputs = len(self.rows)
+        if n_outputs > 1 and hasattr(self.learner, "tasks_"):
+            return list(self.learner.tasks_.tolist())
         if classes is not None and n_outputs == 1 and len(classes) == 2:
             return [classes.tolist()[1]]
         if classes is not None and n_outputs == len(classes):

@@ -192,22 +192,28 @@ def _check_fitted(fitted: dict[str, Any], header: dict[str, Any]) -> None:
         raise _Refusal("there must be one name per feature")
     if type(fitted["n_iter_"]) is not int or fitted["n_iter_"] < 0 or type(fitted.get("_grown", False)) is not bool:
         raise _Refusal("the number of passes must be an integer of at least 0")
-    classes = fitted.get("classes_")
-    n_outputs = 1
+    classes, tasks = fitted.get("classes_"), fitted.get("tasks_")
     if classes is not None:
         if not isinstance(classes, np.ndarray) or classes.ndim != 1 or classes.dtype.kind not in "biufOU":
             raise _Refusal("classes must be labels")
         if len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
             raise _Refusal("classes must be at least two, in order")
-        n_outputs = 1 if len(classes) == 2 else len(classes)
-    if header["n_outputs"] != n_outputs * header["sizes"].get("model", 1):  # the learner has a word on the models
-        raise _Refusal(f"{header['n_outputs']!r} outputs do not fit the classes")
+    if tasks is not None and not (
+        isinstance(tasks, np.ndarray)
+        and tasks.ndim == 1
+        and tasks.dtype.kind in "iU"
+        and 1 <= len(tasks) == len(np.unique(tasks))
+    ):
+        raise _Refusal("tasks must be labels, each of them once")
 
 
 def _state(model: Any, header: dict[str, Any], prefix: str, tensors: Tensors) -> State:
     learner = model._checked_learner(model.n_features_in_)
     fields, n_outputs, sizes = learner.fields(), header["n_outputs"], header["sizes"]
-    if sizes != learner.sizes(model.n_features_in_):
+    expected_outputs, expected_sizes = model._state_shape(learner)
+    if n_outputs != expected_outputs:
+        raise _Refusal(f"{n_outputs!r} outputs do not fit the classes")
+    if sizes != expected_sizes:
         raise _Refusal("the sizes of the state are not those of the learner")
     arrays = {}
     for f in fields:
@@ -219,7 +225,7 @@ def _state(model: Any, header: dict[str, Any], prefix: str, tensors: Tensors) ->
             raise _Refusal(f"array {f.name!r} must hold finite numbers")
         if f.initial > 0 and not (np.diagonal(array, axis1=-2, axis2=-1) if array.ndim == 3 else array).min() > 0:
             raise _Refusal(f"array {f.name!r} must hold numbers above 0")
-        if f.merge == "sum" and f.axes != "weight" and not array.min() >= 0:
+        if f.merge == "sum" and "weight" not in f.axes.split() and not array.min() >= 0:
             raise _Refusal(f"array {f.name!r} must hold counts and sums of at least 0")
         arrays[f.name] = array
     return State(fields, n_outputs, sizes, arrays)

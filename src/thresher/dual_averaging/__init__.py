@@ -3,8 +3,11 @@
 from ._adaptive_l1_rda import AdaptiveL1RDAClassifier, AdaptiveL1RDARegressor
 from ._ftrl import FTRLClassifier, FTRLRegressor
 from ._l1_rda import L1RDAClassifier, L1RDARegressor
+from ._multi_task_fobos import MultiTaskFOBOSClassifier, MultiTaskFOBOSRegressor
+from ._multi_task_rda import MultiTaskRDAClassifier, MultiTaskRDARegressor
 from ._reweighted_l1_rda import ReweightedL1RDAClassifier, ReweightedL1RDARegressor
 from ._reweighted_l2_rda import ReweightedL2RDAClassifier, ReweightedL2RDARegressor
+from ._shared_rda import SharedRDAClassifier
 
 __all__ = [
     "AdaptiveL1RDAClassifier",
@@ -13,8 +16,13 @@ __all__ = [
     "FTRLRegressor",
     "L1RDAClassifier",
     "L1RDARegressor",
+    "MultiTaskFOBOSClassifier",
+    "MultiTaskFOBOSRegressor",
+    "MultiTaskRDAClassifier",
+    "MultiTaskRDARegressor",
     "ReweightedL1RDAClassifier",
     "ReweightedL1RDARegressor",
     "ReweightedL2RDAClassifier",
     "ReweightedL2RDARegressor",
+    "SharedRDAClassifier",
 ]

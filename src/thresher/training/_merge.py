@@ -42,7 +42,7 @@ def merge_models(models: Sequence[Any], start: Any = None) -> Any:
     merged = deepcopy(models[widest])
     rule = learner_of(merged)._learner_now()
     states = [learner.state_ for learner in learners]
-    begin = rule.new_state(width, states[0].n_outputs // rule.n_models) if start is None else learner_of(start).state_
+    begin = states[0].blank(width + 1) if start is None else learner_of(start).state_
     rows = [float(learner.n_samples_seen_ - begin.arrays["tally"][0, 0]) for learner in learners]
     if min(rows) < 0 or not sum(rows) > 0:
         raise ValueError("merge_models: the models must have learned from rows beyond those of the start.")
@@ -67,6 +67,8 @@ def _check_alike(a: Any, b: Any) -> None:
                 )
     if not np.array_equal(getattr(steps_a[-1], "classes_", ()), getattr(steps_b[-1], "classes_", ())):
         raise ValueError("merge_models: the models must know the same classes.")
+    if not np.array_equal(getattr(steps_a[-1], "tasks_", ()), getattr(steps_b[-1], "tasks_", ())):
+        raise ValueError("merge_models: the models must know the same tasks, in the same order.")
 
 
 def _equal(a: Any, b: Any) -> bool:

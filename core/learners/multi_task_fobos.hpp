@@ -1,0 +1,125 @@
+#pragma once
+#include "../loss.hpp"
+#include "../row_penalty.hpp"
+#include "../rounds.hpp"
+
+namespace thresher {
+
+/// Forward-backward splitting for tasks that share features. Round t, with gradients G of its rows and eta = eta0 / sqrt(t),
+///
+///     W <- argmin_W  |W - (W_t - eta G)|^2 / 2 + eta alpha sum_j |W_j|
+///
+/// (see row_penalty.hpp for |W_j|). A row of W pays its penalty when it is next asked for: the steps it missed are one prox of the
+/// summed strengths with "l1", "l21" and "linf1"; with "l1_l21" and "lp1" they are made one by one, until the row is 0.
+/// `clock` runs in steps or in rounds, and `paid` is its value when a row last paid. A row of data costs O(n_tasks) for each of its
+/// non-zeros. The gradient of task q counts t / n_q times, as if every round held the task, up to `most`. The constant has
+/// no penalty.   Yang (2011), eq. 4.10.
+struct MultiTaskFobos {
+  static constexpr const char* outputs = "task";  // the axis of its outputs
+  static constexpr double most = 16;
+  Rounds rounds;
+  RowPenalty penalty;
+  double *coef, *paid, *clock;
+  double alpha, eta0, l1_weight;
+  const double* l1_weights;
+  index_t constant;
+  const Loss& criterion;
+  mutable std::vector<double> scratch;  // one row of W
+
+  template <class Source>
+  static std::vector<Field> fields(const Source&) {
+    std::vector<Field> all{{"coef", "weight task", 0.0, "mean"}, {"paid", "weight", 0.0, "derived"}, {"clock", "", 0.0, "derived"}};
+    Rounds::declare(all);
+    return all;
+  }
+  template <class Source>
+  explicit MultiTaskFobos(const Source& s)
+      : rounds(s), penalty(s.text("penalty"), s.number("p")), coef(s.array("coef", "weight task")), paid(s.array("paid", "weight")),
+        clock(s.array("clock", "")), alpha(s.number("alpha")), eta0(s.number("eta0")), l1_weight(s.number("l1_weight")),
+        l1_weights(s.vector("l1_weights")), constant(s.n_weights - 1), criterion(s.loss()),
+        scratch(static_cast<std::size_t>(rounds.n_tasks)) {}
+
+  index_t width() const { return 1; }
+  void open(const Item& item) {
+    if (rounds.ends_before(item)) close();
+  }
+  template <class Row>
+  void score(const Row& x, const Item& item, double* out) {
+    *out = x.sum([&](index_t j, double xj) {
+      if (xj == 0) return 0.0;
+      catch_up(j);
+      return row(j)[item.code] * xj;
+    });
+  }
+  template <class Row>
+  void look(const Row& x, const Item& item, double* out) const {
+    *out = x.sum([&](index_t j, double xj) { return xj == 0 ? 0.0 : read(j)[item.code] * xj; });
+  }
+  void weights(index_t j, double* out) const {
+    const double* w = read(j);
+    std::copy(w, w + rounds.n_tasks, out);
+  }
+  double loss(const double* out, const Item& item) const { return criterion.value(*out, item.y); }
+  bool wrong(const double* out, const Item& item) const { return (*out > 0) != (item.y > 0); }
+
+  template <class Row>
+  bool update(const Row& x, const Item& item, const double* out) {
+    rounds.join(item);
+    const double often = std::min(rounds.number() / rounds.n_seen[item.code], most);
+    const double move = eta(rounds.number()) * often * item.weight * criterion.slope(*out, item.y);
+    if (move != 0) x.each([&](index_t j, double xj) { row(j)[item.code] -= move * xj; });
+    if (rounds.ends_after(item)) close();
+    return move != 0;
+  }
+  void finish() {
+    if (*rounds.is_open != 0) close();
+  }
+  void settle() {
+    finish();
+    for (index_t j = 0; j < constant; ++j) catch_up(j);
+  }
+
+ private:
+  double* row(index_t j) const { return coef + j * rounds.n_tasks; }
+  double eta(double t) const { return eta0 / std::sqrt(t); }
+  double l1_of(index_t j) const { return l1_weights ? l1_weights[j] : l1_weight; }
+  double tick() const { return penalty.composes() ? eta(rounds.number()) : 1; }
+  void close() {
+    *clock += tick();
+    rounds.close();
+  }
+  void catch_up(index_t j) {
+    if (j == constant || paid[j] == *clock) return;
+    pay(j, row(j), *clock - paid[j], *rounds.n_rounds);
+    paid[j] = *clock;
+  }
+  /// What row j missed: steps of this sum, or that many rounds, the last of them round t.
+  void pay(index_t j, double* w, double missed, double t) const {
+    if (penalty.composes()) {
+      prox(j, w, missed);
+    } else {
+      for (double s = t - missed + 1; s <= t && prox(j, w, eta(s)); ++s) {}
+    }
+  }
+  /// Whether a shorter step after this one may change anything: not when the row is 0, nor when this one was lost in rounding.
+  bool prox(index_t j, double* w, double step) const {
+    const index_t n = rounds.n_tasks;
+    if (std::all_of(w, w + n, [](double v) { return v == 0; })) return false;
+    const double cut = alpha * step, of_row = penalty.of_row([w](index_t q) { return w[q]; }, n, cut, l1_of(j));
+    bool moved = false;
+    for (index_t q = 0; q < n; ++q) {
+      const double v = of_row > 0 ? penalty.entry(w[q], of_row, cut, l1_of(j)) : 0;
+      moved |= v != w[q];
+      w[q] = v;
+    }
+    return moved;
+  }
+  /// Row j as if the open round were complete.
+  const double* read(index_t j) const {
+    std::copy(row(j), row(j) + rounds.n_tasks, scratch.begin());
+    if (j != constant) pay(j, scratch.data(), *clock - paid[j] + *rounds.is_open * tick(), rounds.n_with_open());
+    return scratch.data();
+  }
+};
+
+}  // namespace thresher

@@ -1,0 +1,84 @@
+// The loop for coupled outputs: tasks that share features, classes that share them. The mirror of pass.hpp for learners whose rows
+// of weights (one feature, all outputs) are penalised together.
+//
+//   index_t width() const                             scores of one row: 1 for a row of one task, all classes otherwise
+//   void   open(const Item&)                          before a row is scored: a new round may start with it
+//   void   score(const Row&, const Item&, out)        the scores it learns from
+//   void   look(const Row&, const Item&, out) const   the scores a prediction uses; changes nothing
+//   double loss(out, const Item&) const
+//   bool   wrong(out, const Item&) const
+//   bool   update(const Row&, const Item&, out)       one step; true when weights moved
+//   void   weights(j, out) const                      of feature j for all outputs, as a prediction uses them
+#pragma once
+#include "pass.hpp"
+
+namespace thresher {
+
+/// A row beside its features. `code` is its task or its class.
+struct Item {
+  index_t code;
+  double y, weight, round;
+};
+
+/// `code`, `weight`, `order` and `round` may be null: code 0, weight 1, row order, a round for each row.
+struct MatrixLesson {
+  const double* y;
+  const index_t* code;
+  const double *weight, *round;
+  const index_t* order;
+  index_t n_steps;
+
+  static constexpr double alone = -2;  // the round of a row that is one
+  Item item(index_t i) const {
+    return {code ? code[i] : 0, y[i], weight ? weight[i] : 1.0, round ? round[i] : alone};
+  }
+};
+
+inline bool all_finite(const double* x, index_t n) {
+  double sum = 0;
+  for (index_t k = 0; k < n; ++k) sum += x[k] - x[k];  // 0, or NaN
+  return sum == 0;
+}
+
+/// Visit rows[order[0]], rows[order[1]], ... ; predict each, then learn from it. `out` has room for the scores of one row; with
+/// `margins`, those of step t before its update are written to margins[t * width].
+template <class Learner, class Rows>
+PassResult run_matrix_pass(Learner& learner, const Rows& rows, double bias, const MatrixLesson& lesson, Tally& tally, double* out,
+                           double* margins) {
+  PassResult result;
+  const index_t ahead = rows_ahead(rows.mean_bytes()), width = learner.width();
+  for (index_t t = 0; t < lesson.n_steps; ++t) {
+    const index_t i = lesson.order ? lesson.order[t] : t;
+    if (lesson.order && t + ahead < lesson.n_steps) rows.prefetch(lesson.order[t + ahead]);
+    const auto x = rows.row(i, bias);
+    const Item item = lesson.item(i);
+    if (item.weight != 0) {
+      learner.open(item);
+      learner.score(x, item, out);
+    } else {
+      learner.look(x, item, out);  // an absent row advances no clock
+    }
+    if (margins) std::copy(out, out + width, margins + t * width);
+    const double paid = item.weight == 0 ? 0 : item.weight * learner.loss(out, item);
+    if (!all_finite(out, width) || !std::isfinite(paid)) { result.diverged = t; break; }
+    if (item.weight == 0) continue;
+    result.n_mistakes += learner.wrong(out, item);
+    tally.n_rows += 1;
+    tally.loss_sum += paid;
+    tally.weight_sum += item.weight;
+    tally.n_updates += learner.update(x, item, out);
+    if (t + 1 < lesson.n_steps) continue;
+    learner.look(x, item, out);
+    if (!all_finite(out, width)) result.diverged = t;
+  }
+  return result;
+}
+
+/// Scores of all rows with the weights a prediction uses.
+template <class Learner, class Rows>
+void run_matrix_scores(const Learner& learner, const Rows& rows, double bias, const index_t* code, double* out) {
+  for (index_t i = 0; i < rows.n_rows; ++i)
+    learner.look(rows.row(i, bias), Item{code ? code[i] : 0, 0, 0, 0}, out + i * learner.width());
+}
+
+}  // namespace thresher

@@ -1,0 +1,48 @@
+// The clock of multi-task learning. A round holds at most one row of each task, and all of them meet the same weights.
+#pragma once
+#include "learner.hpp"
+#include "matrix_pass.hpp"
+
+namespace thresher {
+
+/// A new round starts when the id of the rows changes, or when a task comes again. An open round waits in the state: n_seen counts
+/// its rows at once, and last_round tells which tasks it holds, so that closing it is O(1).
+struct Rounds {
+  double *n_rounds, *is_open, *id;  // complete rounds
+  double *n_seen, *last_round;      // for each task: its rows, and the round of the last of them
+  index_t n_tasks;
+
+  static void declare(std::vector<Field>& fields) {
+    fields.push_back({"n_rounds", "", 0.0, "sum"});
+    fields.push_back({"is_open", "", 0.0, "derived"});
+    fields.push_back({"round_id", "", 0.0, "derived"});
+    fields.push_back({"n_seen", "task", 0.0, "sum"});
+    fields.push_back({"last_round", "task", 0.0, "derived"});
+  }
+  template <class Source>
+  explicit Rounds(const Source& s)
+      : n_rounds(s.array("n_rounds", "")), is_open(s.array("is_open", "")), id(s.array("round_id", "")),
+        n_seen(s.array("n_seen", "task")), last_round(s.array("last_round", "task")), n_tasks(s.extent("task")) {}
+
+  double number() const { return *n_rounds + 1; }  // of the open round, or the next one
+  bool holds(index_t task) const { return *is_open != 0 && last_round[task] == number(); }
+  bool ends_before(const Item& item) const { return *is_open != 0 && (item.round != *id || holds(item.code)); }
+  bool ends_after(const Item& item) const { return item.round == MatrixLesson::alone; }
+  void join(const Item& item) {
+    *is_open = 1;
+    *id = item.round;
+    ++n_seen[item.code];
+    last_round[item.code] = number();
+  }
+  void close() {
+    *is_open = 0;
+    ++*n_rounds;
+  }
+  /// Rows of a task in complete rounds; at least 1, to divide by.
+  double seen_before(index_t task) const { return std::max(n_seen[task] - holds(task), 1.0); }
+  /// The same as if the open round were complete.
+  double seen(index_t task) const { return std::max(n_seen[task], 1.0); }
+  double n_with_open() const { return *n_rounds + *is_open; }
+};
+
+}  // namespace thresher

@@ -1,0 +1,59 @@
+// Penalties on the rows of a weight matrix: a row holds one feature over all tasks. Each prox needs one number for the whole row,
+// O(n_tasks), and gives an entry from it in O(1).
+#pragma once
+#include <stdexcept>
+#include <string>
+
+#include "shrink.hpp"
+
+namespace thresher {
+
+enum class Coupling { l1, l21, l1_l21, linf1, lp1 };
+
+/// prox of  cut |row|, where |row| is the sum of sizes (l1), the length (l21), l1_weight times the first plus the second (l1_l21),
+/// the largest size (linf1) or the p-norm (lp1).   Yang (2011), eqs. 4.11-4.14.
+struct RowPenalty {
+  Coupling kind;
+  double p;
+
+  RowPenalty(const std::string& name, double power) : kind(named(name)), p(power) {}
+
+  /// Whether an entry can be told without the rest of its row.
+  bool is_plain() const { return kind == Coupling::l1; }
+  /// Whether prox after prox is one prox of the summed strengths.
+  bool composes() const { return kind != Coupling::l1_l21 && kind != Coupling::lp1; }
+
+  /// The number that the entries of a row need; not above 0 where all of them are 0.
+  template <class At>
+  double of_row(At at, std::int64_t n, double cut, double l1_weight) const {
+    switch (kind) {
+      case Coupling::l1: return 1;
+      case Coupling::l21: return row_factor(row_length(at, n), cut);
+      case Coupling::l1_l21:
+        return row_factor(row_length([&](std::int64_t q) { return soft_threshold(at(q), cut * l1_weight); }, n), cut);
+      case Coupling::linf1: return row_level(at, n, cut);
+      default: return lp_size(at, n, cut, p);
+    }
+  }
+  double entry(double v, double of_its_row, double cut, double l1_weight) const {
+    switch (kind) {
+      case Coupling::l1: return soft_threshold(v, cut);
+      case Coupling::l21: return of_its_row * v;
+      case Coupling::l1_l21: return of_its_row * soft_threshold(v, cut * l1_weight);
+      case Coupling::linf1: return std::copysign(std::min(std::fabs(v), of_its_row), v);
+      default: return lp_entry(v, of_its_row, cut, p);
+    }
+  }
+
+ private:
+  static Coupling named(const std::string& name) {
+    if (name == "l1") return Coupling::l1;
+    if (name == "l21") return Coupling::l21;
+    if (name == "l1_l21") return Coupling::l1_l21;
+    if (name == "linf1") return Coupling::linf1;
+    if (name == "lp1") return Coupling::lp1;
+    throw std::invalid_argument("unknown penalty: " + name);
+  }
+};
+
+}  // namespace thresher

@@ -1,0 +1,198 @@
+"""Dual averaging for tasks that share features."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from .. import _core
+from .._coupled import MultiTaskClassifier, MultiTaskRegressor
+from .._losses import FOR_CLASSES, FOR_VALUES, loss_rules
+from .._spaces import Log, Range
+from ._multi_task import PENALTY_RULES, PenalisedTasks
+
+
+class MultiTaskRDAClassifier(PenalisedTasks, MultiTaskClassifier):
+    r"""Sparse classifiers for several tasks at once, by dual averaging: tasks choose their features together.
+
+    Rows belong to tasks (a school, a user, a sensor), each with weights of its own for the same two classes. The
+    penalty makes a feature count for many tasks or for none, so that what one task has seen too little of is learned
+    from the others. Choose it for tasks that depend on the same few features; :class:`L1RDAClassifier` for each task
+    alone when they do not. With more than two classes, see :class:`SharedRDAClassifier`.
+
+    Learning goes round by round: a round holds at most one row of each task, and all of them meet the same weights.
+    After :math:`t` rounds with gradient sums :math:`S` and :math:`n_q` rows of task :math:`q`,
+
+    .. math:: W = \arg\min_W\ \langle \bar G, W\rangle + \alpha \sum_j \Omega(W_j) + \frac{\|W\|^2}{2\eta_0\sqrt t},
+              \qquad \bar G_{jq} = S_{jq} / n_q,
+
+    with row :math:`W_j` the weights of feature :math:`j` over the tasks. With ``"l21"`` that is
+    :math:`W_j = -\eta_0\sqrt t\,[1 - \alpha/\|\bar G_j\|]_+ \bar G_j`. Each task's mean is over its own rows, so that
+    tasks seen rarely are penalised like the others (zeros in their place, as in [1]_, over-penalise them by
+    :math:`t / n_q`).
+
+    Parameters
+    ----------
+    <row penalty>
+    loss : {"hinge", "squared_hinge", "pinball", "logistic", "modified_huber", "squared"}, default="hinge"
+        ``"log_loss"`` and ``"squared_error"`` are accepted as well.
+    tau : float, default=0.5
+        How much the pinball loss charges for margins above 1 (0 is the hinge loss).
+    <intercept>
+    <passes>
+    class_weight : dict or "balanced", optional
+        Weights of the classes, multiplied into the row weights. "balanced" is for :meth:`fit` only.
+
+    Attributes
+    ----------
+    <fitted tasks>
+    <fitted task classes>
+    <fitted>
+
+    Notes
+    -----
+    Rows carry their task: ``fit(X, y, tasks=...)``, ``predict(X, tasks=...)``. Without tasks there is one, and the
+    model is :class:`L1RDAClassifier` without its extras. New tasks may come with any call of :meth:`partial_fit`.
+
+    A row costs O(tasks) for each of its stored values, O(1) with ``"l1"``. Any chunking into calls of
+    :meth:`partial_fit` gives the same bits: an unfinished round waits in the state, and goes on with the next call.
+    Predictions and ``coef_`` read the weights as if it were complete; :meth:`fit` completes the last one. Only the
+    gradient sums are stored, one number per feature and task.
+
+    For tasks that are not linear, put a feature map in front and pass the tasks on:
+    ``make_pipeline(RBFSampler(), MultiTaskRDAClassifier()).fit(X, y, multitaskrdaclassifier__tasks=tasks)``.
+
+    References
+    ----------
+    .. [1] H. Yang, "Sparse learning under regularization framework", CUHK, 2011, chapter 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thresher.dual_averaging import MultiTaskRDAClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X, tasks = rng.normal(size=(4000, 50)), np.tile(["north", "south"], 2000)
+    >>> y = np.where(tasks == "north", X[:, 3] - X[:, 7], X[:, 3] + X[:, 7]) > 0
+    >>> model = MultiTaskRDAClassifier(alpha=0.1, random_state=0).fit(X, y, tasks=tasks)
+    >>> model.support_
+    array([3, 7])
+    >>> model.predict(X[:4], tasks=tasks[:4]) == y[:4]
+    array([ True,  True,  True,  True])
+    """
+
+    _core_learner = _core.MultiTaskRda
+    _param_rules = MultiTaskClassifier._param_rules | PENALTY_RULES | loss_rules(FOR_CLASSES)
+    _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-7, 1e-1), "eta0": Log(1e-3, 1e3)}
+
+    def __init__(
+        self,
+        penalty: str = "l21",
+        alpha: float = 1e-4,
+        *,
+        eta0: float = 1.0,
+        p: float = 2.0,
+        l1_weight: Any = 1.0,
+        loss: str = "hinge",
+        tau: float = 0.5,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 0.1,
+        max_iter: int = 5,
+        n_steps: int | None = None,
+        tol: float | None = None,
+        shuffle: bool = True,
+        class_weight: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.penalty = penalty
+        self.alpha = alpha
+        self.eta0 = eta0
+        self.p = p
+        self.l1_weight = l1_weight
+        self.loss = loss
+        self.tau = tau
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.n_steps = n_steps
+        self.tol = tol
+        self.shuffle = shuffle
+        self.class_weight = class_weight
+        self.random_state = random_state
+
+
+class MultiTaskRDARegressor(PenalisedTasks, MultiTaskRegressor):
+    r"""Sparse linear regression for several tasks at once, by dual averaging; see :class:`MultiTaskRDAClassifier`.
+
+    The squared loss has gradients without a bound: steps overshoot while :math:`\sqrt t < \eta_0 \|x\|^2 / 2`. Scale
+    features and targets to about 1, or lower ``eta0``; weights that outgrow floating point are refused with advice.
+
+    Parameters
+    ----------
+    <row penalty>
+    loss : {"squared", "epsilon_insensitive", "quantile"}, default="squared"
+        ``"squared_error"`` is accepted as well.
+    tau : float, default=0.5
+        The quantile to estimate, with ``loss="quantile"``.
+    epsilon : float, default=0.1
+        Errors up to this size cost nothing, with ``loss="epsilon_insensitive"``.
+    <intercept>
+    <passes>
+
+    Attributes
+    ----------
+    <fitted tasks>
+    <fitted>
+
+    References
+    ----------
+    .. [1] H. Yang, "Sparse learning under regularization framework", CUHK, 2011, chapter 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thresher.dual_averaging import MultiTaskRDARegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X, tasks = rng.normal(size=(4000, 20)), np.arange(4000) % 4
+    >>> y = (1 + tasks) * X[:, 3] - X[:, 7]
+    >>> model = MultiTaskRDARegressor(alpha=0.2, random_state=0).fit(X, y, tasks=tasks)
+    >>> model.support_, model.coef_.shape
+    (array([3, 7]), (4, 20))
+    """
+
+    _core_learner = _core.MultiTaskRda
+    _param_rules = MultiTaskRegressor._param_rules | PENALTY_RULES | loss_rules(FOR_VALUES)
+    _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-7, 1.0), "eta0": Log(1e-4, 1e2)}
+
+    def __init__(
+        self,
+        penalty: str = "l21",
+        alpha: float = 1e-4,
+        *,
+        eta0: float = 0.1,
+        p: float = 2.0,
+        l1_weight: Any = 1.0,
+        loss: str = "squared",
+        tau: float = 0.5,
+        epsilon: float = 0.1,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        max_iter: int = 5,
+        n_steps: int | None = None,
+        tol: float | None = None,
+        shuffle: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.penalty = penalty
+        self.alpha = alpha
+        self.eta0 = eta0
+        self.p = p
+        self.l1_weight = l1_weight
+        self.loss = loss
+        self.tau = tau
+        self.epsilon = epsilon
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.n_steps = n_steps
+        self.tol = tol
+        self.shuffle = shuffle
+        self.random_state = random_state

@@ -1,0 +1,125 @@
+"""Dual averaging that chooses one set of features for all classes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from .. import _core
+from .._coupled import CoupledLearner, SharedClassifier
+from .._losses import FOR_CLASSES, loss_params, loss_rules
+from .._params import at_least, non_negative, none, positive
+from .._spaces import Linear, Log, Range
+
+
+class SharedRDAClassifier(SharedClassifier):
+    r"""Sparse linear classifier that uses the same features for all classes.
+
+    One against the rest chooses features for each class alone, and a model of ten classes then needs the union of ten
+    sets. Here the weights of a feature over all classes are one group, in use or out together. Choose it with more than
+    two classes when features cost something to measure or to read; with two classes it is :class:`L1RDAClassifier`.
+
+    After :math:`t` rows with mean gradients :math:`\bar G` (row :math:`j`: feature :math:`j` over the classes, each
+    with its loss against the rest),
+
+    .. math:: W_j = -\eta_0\sqrt t\,\Big[1 - \frac{\alpha}{\|\bar G_j\|_2}\Big]_+ \bar G_j ,
+
+    the minimiser of :math:`\langle\bar G, W\rangle + \alpha\sum_j\|W_j\|_2 + \|W\|^2/(2\eta_0\sqrt t)`. The groups
+    carry no factor for their size: :math:`\alpha` means the same for any number of classes that a feature matters to.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Strength of the penalty (:math:`\lambda`). Larger values give fewer features.
+    eta0 : float, default=1.0
+        Step size (:math:`1/\gamma`). 1 suits features of unit size; rows of norm 1 with many small values, as tf-idf
+        makes them, want 10 to 300.
+    loss : {"hinge", "squared_hinge", "pinball", "logistic", "modified_huber", "squared"}, default="hinge"
+        ``"log_loss"`` and ``"squared_error"`` are accepted as well.
+    tau : float, default=0.5
+        How much the pinball loss charges for margins above 1 (0 is the hinge loss).
+    n_features_to_select : int, optional
+        Use exactly this many features (those tied with the next one left out) for all classes together: the penalty
+        then follows an order statistic of the stream instead of ``alpha``, found anew after 64, 128, 256, ... rows and
+        whenever someone looks.
+    <intercept>
+    <passes>
+    class_weight : dict or "balanced", optional
+        Weights of the classes, multiplied into the row weights. "balanced" is for :meth:`fit` only.
+
+    Attributes
+    ----------
+    <fitted classifier>
+    <fitted>
+
+    Notes
+    -----
+    A row costs O(classes) for each of its stored values whose feature is in use, and O(1) for the others to be
+    predicted; all classes are learned in one pass over the rows. Any chunking into calls of :meth:`partial_fit` gives
+    the same bits. ``progressive_loss_`` is the mean over the classes. The constant terms have no penalty.
+
+    References
+    ----------
+    .. [1] H. Yang, "Sparse learning under regularization framework", CUHK, 2011, eq. 4.12.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thresher.dual_averaging import SharedRDAClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(3000, 50))
+    >>> y = X[:, [3, 7, 11]].argmax(axis=1)
+    >>> model = SharedRDAClassifier(n_features_to_select=3, random_state=0).fit(X, y)
+    >>> model.support_
+    array([ 3,  7, 11])
+    """
+
+    _param_rules = (
+        SharedClassifier._param_rules
+        | loss_rules(FOR_CLASSES)
+        | {"alpha": non_negative, "eta0": positive, "n_features_to_select": at_least(1) | none}
+    )
+    _search_space: ClassVar[dict[str, Range]] = {
+        "alpha": Log(1e-7, 1e-1),
+        "eta0": Log(1e-3, 1e3),
+        "tau": Linear(0.0, 1.0, when={"loss": "pinball"}),
+    }
+
+    def __init__(
+        self,
+        alpha: float = 1e-4,
+        *,
+        eta0: float = 1.0,
+        loss: str = "hinge",
+        tau: float = 0.5,
+        n_features_to_select: int | None = None,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 0.1,
+        max_iter: int = 5,
+        n_steps: int | None = None,
+        tol: float | None = None,
+        shuffle: bool = True,
+        class_weight: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.eta0 = eta0
+        self.loss = loss
+        self.tau = tau
+        self.n_features_to_select = n_features_to_select
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.n_steps = n_steps
+        self.tol = tol
+        self.shuffle = shuffle
+        self.class_weight = class_weight
+        self.random_state = random_state
+
+    def _learner(self, n_features: int) -> CoupledLearner:
+        params = {
+            **loss_params(self),
+            "alpha": float(self.alpha),
+            "eta0": float(self.eta0),
+            "n_selected": float(self.n_features_to_select or 0),
+        }
+        return CoupledLearner(_core.SharedRda, params, axis="output")
