@@ -478,9 +478,8 @@ def test_a_weight_of_one_is_no_weight(model):
 def test_fit_touches_neither_parameters_nor_data(model, layout):
     X, y = rows_for(model)
     X, weight = layout(X), np.linspace(0, 2, len(y))
-    model = with_params(
-        model, random_state=np.random.RandomState(3), class_weight={"ham": 2.0, "maybe": 1.0, "spam": 0.5}
-    )
+    class_weight = dict(zip(np.unique(y).tolist(), (2.0, 1.0, 0.5), strict=False))
+    model = with_params(model, random_state=np.random.RandomState(3), class_weight=class_weight)
     if "alpha" in model.get_params() and "Pegasos" in type(model).__name__:
         model.set_params(alpha=np.linspace(0.01, 0.1, X.shape[1]))
     given_params = dict(vars(model))

@@ -58,6 +58,11 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"loss": "quantile"},
         {"batch_size": 8, "eta0": 0.05},
     ],
+    "sharedrda": [{"loss": "logistic", "alpha": 0.01}],
+    "multitaskrda": [{"penalty": "lp1", "p": float("inf")}],
+    "multitaskrda-regressor": [{"penalty": "l1", "loss": "epsilon_insensitive"}],
+    "multitaskfobos": [{"penalty": "l1_l21", "loss": "logistic"}],
+    "multitaskfobos-regressor": [{"penalty": "l1", "loss": "quantile"}],
 }  # penalties and passes with which the papers' own recursions, in NumPy, pass scikit-learn's score checks
 
 _SEEDED: dict[str, dict[str, Any]] = {"dropoutpegasos": {"random_state": 0}}  # chance decides what partial_fit learns

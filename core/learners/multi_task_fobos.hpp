@@ -117,7 +117,7 @@ struct MultiTaskFobos {
   /// Row j as if the open round were complete.
   const double* read(index_t j) const {
     std::copy(row(j), row(j) + rounds.n_tasks, scratch.begin());
-    if (j != constant) pay(j, scratch.data(), *clock - paid[j] + *rounds.is_open * tick(), rounds.n_with_open());
+    if (j != constant) pay(j, scratch.data(), (*clock + *rounds.is_open * tick()) - paid[j], rounds.n_with_open());
     return scratch.data();
   }
 };
