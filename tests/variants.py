@@ -58,7 +58,7 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"loss": "quantile"},
         {"batch_size": 8, "eta0": 0.05},
     ],
-    "sharedrda": [{"loss": "logistic", "alpha": 0.01}],
+    "sharedrda": [{"loss": "logistic", "alpha": 0.01}, {"n_features_to_select": 4}],
     "multitaskrda": [{"penalty": "lp1", "p": float("inf")}],
     "multitaskrda-regressor": [{"penalty": "l1", "loss": "epsilon_insensitive"}],
     "multitaskfobos": [{"penalty": "l1_l21", "loss": "logistic"}],

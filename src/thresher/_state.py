@@ -130,14 +130,15 @@ class State:
     def grow(self, n_weights: int, **others: int) -> None:
         """Make room for features that appear later; the weight of the constant stays last. Other axes grow at the end.
 
-        Vectors keep spare room, so growing a little with every batch costs O(new features) on average.
+        Vectors, and matrices with one row per weight, keep spare room, so growing a little with every batch costs
+        O(new features) on average.
         """
         self._lengthen({axis: n for axis, n in others.items() if n > self.sizes[axis]})
         old = self.sizes.get("weight", n_weights)
         if n_weights <= old:
             return
         sizes, buffers = {**self.sizes, "weight": n_weights}, dict(self._buffers)
-        vectors = [f for f in self.fields if f.axes == "weight"]
+        vectors = [f for f in self.fields if f.axes.split().count("weight") == 1 and f.axes.startswith("weight")]
         if any(buffers[f.name].shape[1] < n_weights for f in vectors):
             roomy = self._allocate({**sizes, "weight": max(n_weights, 2 * old)}, vectors)
             for name, buffer in roomy.items():
@@ -145,7 +146,7 @@ class State:
             buffers.update(roomy)
         for f in self.fields:
             axes = f.axes.split()
-            if "weight" in axes and len(axes) > 1:
+            if "weight" in axes and f not in vectors:
                 grown = f.block(self.n_outputs, sizes)
                 kept = [np.r_[: old - 1, n_weights - 1] if a == "weight" else np.arange(sizes[a]) for a in axes]
                 grown[np.ix_(np.arange(self.n_outputs), *kept)] = buffers[f.name]

@@ -19,6 +19,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from thresher import _tasks, inspection, onepass, registry
+from thresher.cli import main
 from thresher.dual_averaging import (
     MultiTaskFOBOSClassifier,
     MultiTaskFOBOSRegressor,
@@ -367,6 +368,14 @@ def test_the_lab_knows_that_tasks_are_needed():
     for name in ("multitaskrda", "multitaskrda-regressor", "multitaskfobos", "multitaskfobos-regressor"):
         assert needs[name] == ("tasks",)
     assert needs["sharedrda"] == ()
+
+
+@pytest.mark.parametrize("command", ["train", "tune"])
+def test_the_command_line_says_that_files_have_no_tasks(command, tmp_path, capsys):
+    (tmp_path / "x.svm").write_text("1 1:1\n-1 1:-1\n")
+    given = [command, str(tmp_path / "x.svm"), "--method", "multitaskrda", "--model", str(tmp_path / "m")]
+    assert main(given) == 2
+    assert "multitaskrda needs the task of each row" in capsys.readouterr().err
 
 
 def test_features_that_matter_are_told_by_task():

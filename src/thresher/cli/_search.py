@@ -20,6 +20,7 @@ from ._options import (
     method_params,
     output_options,
     stream_options,
+    trainable,
 )
 from ._screen import Screen
 from ._train import check_places, check_task, finish, fitted
@@ -123,7 +124,7 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
     from ..tuning import CoupledAnnealingSearchCV, criterion, sparsity_scorer
 
     screen = Screen(as_json, quiet)
-    found = method(method_name)
+    found = trainable(method_name)
     check_places(data, given)
     options = stream_options({**given, "data": data}, found.task)
     stream = open_stream(files(data), **options)

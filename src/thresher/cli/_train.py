@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ._options import MethodCommand, data_options, files, method, method_params, output_options, stream_options
+from ._options import MethodCommand, data_options, files, method_params, output_options, stream_options, trainable
 from ._screen import Screen, Stop
 from ._words import command_line, essential, python_for_train, typed
 
@@ -71,7 +71,7 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
 
     given["quiet"] = quiet
     screen = Screen(as_json, quiet)
-    found = method(method_name)
+    found = trainable(method_name)
     check_places(data, given)
     options = stream_options({**given, "data": data}, found.task)
     plain = open_stream(files(data), **options)
