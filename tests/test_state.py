@@ -825,3 +825,40 @@ def test_a_merged_pruned_model_goes_on_and_survives_pickle():
     again = pickle.loads(pickle.dumps(merged))
     X, y = stream(5)
     assert_same_bits(run(learner, merged, X, y), run(learner, again, X, y))
+
+
+def test_a_matrix_with_a_row_for_each_weight_grows_in_spare_room():
+    """One more feature with each of 500 batches replaces buffers a logarithmic number of times."""
+    fields = (Field("sum", "weight task", 0.0, "sum"), Field("clock", "", 0.0, "sum"))
+    state = State(fields, 2, {"weight": 2, "task": 3})
+    state.arrays["sum"][:, -1] = 7
+    replaced, held = 0, []
+    for n_weights in range(3, 503):
+        state.view(1)["sum"].reshape(-1, 3)[n_weights - 3] = n_weights  # what is written to a view is there
+        state.grow(n_weights)
+        buffer = state._buffers["sum"]
+        replaced += not held or held[-1] is not buffer
+        held.append(buffer)
+        assert state.view(1)["sum"].shape == (3 * n_weights,)
+    assert replaced <= 10
+    assert_array_equal(state.arrays["sum"][1, :-1, 0], [*range(3, 503), 0])
+    assert (state.arrays["sum"][:, -1] == 7).all()
+    state.grow(502, task=5)
+    assert_array_equal(state.arrays["sum"][1, -1], [7, 7, 7, 0, 0])
+
+
+def test_shards_that_met_different_tasks_merge_at_the_longest():
+    fields = (Field("sum", "weight task", 0.0, "sum"), Field("seen", "task", 0.0, "sum"))
+    start = State(fields, 1, {"weight": 2, "task": 1})
+    one, other = start.copy(), start.copy()
+    one.grow(2, task=3)
+    one.arrays["seen"][...] = 1
+    other.arrays["seen"][...] = 5
+    assert_array_equal(merge(start, [one, other], [1, 1]).arrays["seen"], [[6, 1, 1]])
+
+
+def test_a_blank_state_is_of_the_same_kind():
+    state = randomly(new(), np.random.default_rng(0))
+    blank = state.blank(9)
+    assert (blank.n_outputs, blank.sizes) == (3, {**SIZES, "weight": 9})
+    assert_same_bits(blank, State(EVERY_KIND, 3, {**SIZES, "weight": 9}))

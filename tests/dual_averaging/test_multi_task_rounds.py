@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import doctest
 import itertools
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -408,3 +410,10 @@ def test_a_feature_map_in_front_learns_tasks_that_are_not_linear():
     truth = y[2000:]
     assert np.mean(linear.predict(X[2000:], tasks[2000:]) == truth) < 0.8
     assert np.mean(curved.predict(X[2000:], tasks=tasks[2000:]) == truth) > 0.93
+
+
+def test_the_page_on_tasks_tells_the_truth():
+    page = Path(__file__).parents[2] / "docs" / "multi-task.md"
+    found = doctest.testfile(str(page), module_relative=False)
+    assert found.failed == 0
+    assert found.attempted > 12
