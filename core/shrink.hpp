@@ -74,7 +74,6 @@ template <class At>
 double lp_size(At at, std::int64_t n, double cut, double p) {
   double largest = 0, dual = 0, norm = 0;
   for (std::int64_t q = 0; q < n; ++q) largest = std::max(largest, std::fabs(at(q)));
-  if (cut <= 0 || largest <= 0) cut = largest > 0 ? std::max(cut, largest * 1e-300) : 1;
   if (largest <= 0) return 0;
   const double c = cut / largest;  // on entries of size up to 1, no power leaves the range of doubles
   for (std::int64_t q = 0; q < n; ++q) {
@@ -82,6 +81,7 @@ double lp_size(At at, std::int64_t n, double cut, double p) {
     dual += std::pow(v, p / (p - 1));
     norm += std::pow(v, p);
   }
+  if (c <= 0) return largest * std::pow(norm, 1 / p);
   if (std::pow(dual, (p - 1) / p) <= c) return 0;
   double low = 0, high = std::pow(norm, 1 / p), size = high;
   for (int i = 0; i < 200 && high - low > 2e-16 * high; ++i) {

@@ -192,19 +192,12 @@ def _check_fitted(fitted: dict[str, Any], header: dict[str, Any]) -> None:
         raise _Refusal("there must be one name per feature")
     if type(fitted["n_iter_"]) is not int or fitted["n_iter_"] < 0 or type(fitted.get("_grown", False)) is not bool:
         raise _Refusal("the number of passes must be an integer of at least 0")
-    classes, tasks = fitted.get("classes_"), fitted.get("tasks_")
+    classes = fitted.get("classes_")
     if classes is not None:
         if not isinstance(classes, np.ndarray) or classes.ndim != 1 or classes.dtype.kind not in "biufOU":
             raise _Refusal("classes must be labels")
         if len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
             raise _Refusal("classes must be at least two, in order")
-    if tasks is not None and not (
-        isinstance(tasks, np.ndarray)
-        and tasks.ndim == 1
-        and tasks.dtype.kind in "iU"
-        and 1 <= len(tasks) == len(np.unique(tasks))
-    ):
-        raise _Refusal("tasks must be labels, each of them once")
 
 
 def _state(model: Any, header: dict[str, Any], prefix: str, tensors: Tensors) -> State:

@@ -247,6 +247,26 @@ def test_fobos_counts_the_gradients_of_rare_tasks_more():
     assert np.linalg.norm(mean - biased) > 0.9
 
 
+@pytest.mark.parametrize("n_before, times", [(0, 1), (9, 10), (15, 16), (40, 16)])
+def test_fobos_counts_a_gradient_sixteen_times_at_most(n_before, times):
+    """A task that comes first in round t has been absent from t - 1 of t rounds."""
+    model = MultiTaskFOBOSRegressor(alpha=0.0, eta0=0.1, fit_intercept=False)
+    if n_before:
+        model.partial_fit(np.ones((n_before, 1)), np.zeros(n_before), tasks=np.zeros(n_before, int))
+    model.partial_fit([[1.0]], [1.0], tasks=[1], round_ids=[5])
+    assert_allclose(model.coef_[-1], times * 0.1 / np.sqrt(n_before + 1), rtol=1e-14)
+
+
+@pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 3.0, np.inf])
+def test_without_a_penalty_every_power_is_plain_dual_averaging(p):
+    X, y, tasks, _, weight = stream(100)
+    one = MultiTaskRDAClassifier("lp1", 0.0, p=p, shuffle=False, max_iter=1).fit(
+        X, y, tasks=tasks, sample_weight=weight
+    )
+    other = MultiTaskRDAClassifier("l1", 0.0, shuffle=False, max_iter=1).fit(X, y, tasks=tasks, sample_weight=weight)
+    assert_allclose(one.coef_, other.coef_, rtol=1e-11, atol=1e-14)
+
+
 @pytest.mark.parametrize("penalty", ["l1", "l21", "l1_l21", "linf1"])
 @pytest.mark.parametrize("gamma_of_best", [0.3, 1.0, 3.0])
 def test_the_regret_is_within_the_corrected_bound(penalty, gamma_of_best):

@@ -126,7 +126,7 @@ def test_a_file_with_tasks_that_do_not_fit_is_refused(tmp_path):
         bad = copy.deepcopy(model)
         bad.tasks_ = wrong
         save_model(bad, tmp_path / "m")
-        with pytest.raises(ValueError, match=r"tasks must be labels|sizes of the state"):
+        with pytest.raises(ValueError, match=r"tasks_ must hold labels|sizes of the state"):
             load_model(tmp_path / "m")
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .._coupled import CoupledLearner, MultiTask
+from .._coupled import CoupledLearner
 from .._losses import loss_params
+from .._multi_task import MultiTask
 from .._params import Rule, non_negative, one_of, positive
 from .._state import Array
 

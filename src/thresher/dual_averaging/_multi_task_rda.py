@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from .. import _core
-from .._coupled import MultiTaskClassifier, MultiTaskRegressor
 from .._losses import FOR_CLASSES, FOR_VALUES, loss_rules
+from .._multi_task import MultiTaskClassifier, MultiTaskRegressor
 from .._spaces import Log, Range
 from ._multi_task import PENALTY_RULES, PenalisedTasks
 
