@@ -15,7 +15,7 @@ from rich.console import Console
 from ._measure import SINGLE_THREAD
 from ._report import Report, Table, core_fingerprint, machine
 
-SECTIONS = ("passes", "fit", "one_row", "reading", "out_of_core", "command_line", "sparsity", "tuning")
+SECTIONS = ("passes", "fit", "one_row", "reading", "out_of_core", "command_line", "sparsity", "tuning", "groups")
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ void bind_online(nanobind::module_& m);
 void bind_stochastic(nanobind::module_& m);
 void bind_dual_averaging(nanobind::module_& m);
 void bind_sdca(nanobind::module_& m);
+void bind_groups(nanobind::module_& m);
 }  // namespace thresher
 
 NB_MODULE(_core, m) {
@@ -23,4 +24,5 @@ NB_MODULE(_core, m) {
   thresher::bind_stochastic(m);
   thresher::bind_dual_averaging(m);
   thresher::bind_sdca(m);
+  thresher::bind_groups(m);
 }

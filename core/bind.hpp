@@ -67,25 +67,26 @@ struct PySource {
     }
     return n;
   }
-  /// Two vectors over the weights that lie beside each other: first[j] at 2 j, second[j] at 2 j + 1.
-  double* pair(const char* first, const char* second) const {
+  /// Two vectors that lie beside each other: first[j] at 2 j, second[j] at 2 j + 1.
+  double* pair(const char* first, const char* second, const char* axis = "weight") const {
     nb::ndarray<double, nb::ndim<1>, nb::device::cpu> a, b;
+    const index_t n = extent(axis);
     require(nb::try_cast(get(state, first), a, false) && nb::try_cast(get(state, second), b, false) &&
-                static_cast<index_t>(a.shape(0)) == n_weights && static_cast<index_t>(b.shape(0)) == n_weights &&
-                a.stride(0) == 2 && b.stride(0) == 2 && b.data() == a.data() + 1,
-            std::string("state arrays ") + first + " and " + second + " must be writable float64, one per weight, side by side");
+                static_cast<index_t>(a.shape(0)) == n && static_cast<index_t>(b.shape(0)) == n &&
+                (n == 1 || (a.stride(0) == 2 && b.stride(0) == 2)) && b.data() == a.data() + 1,
+            std::string("state arrays ") + first + " and " + second + " must be writable float64, one per " + axis + ", side by side");
     return a.data();
   }
   double number(const char* name) const { return nb::cast<double>(get(params, name)); }
   std::string text(const char* name) const { return nb::cast<std::string>(get(params, name)); }
   bool flag(const char* name) const { return nb::cast<bool>(get(params, name)); }
-  /// One number per weight, or null when the parameter is None.
-  const double* vector(const char* name) const {
+  /// One number per weight (or group, ...), or null when the parameter is None.
+  const double* vector(const char* name, const char* axis = "weight") const {
     const nb::object given = get(params, name);
     if (given.is_none()) return nullptr;
     In<double> found;  // never a converted copy
     require(nb::try_cast(given, found, false), std::string(name) + " must be float64 in one piece");
-    require(static_cast<index_t>(found.shape(0)) == n_weights, std::string(name) + " must have one entry per weight");
+    require(static_cast<index_t>(found.shape(0)) == extent(axis), std::string(name) + " must have one entry per " + axis);
     return found.data();
   }
   /// A parameter that is an object of the core, checked when it was made.

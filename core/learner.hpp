@@ -11,7 +11,8 @@
 //   void   finish(), settle(), rebuild(), read()       if it has mini-batches, lazy state, derived state, a view for readers
 //
 // A Source hands over arrays and parameters by name; the core never asks where they come from. It offers
-//   double* array(name, axes)   double* pair(first, second)   n_weights   number(name)   flag(name)   vector(name)   loss()
+//   double* array(name, axes)   double* pair(first, second, axis)   n_weights   number(name)   flag(name)   vector(name, axis)
+//   const T& object<T>(name)   loss()
 #pragma once
 #include <vector>
 

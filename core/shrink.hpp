@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace thresher {
 
@@ -99,6 +100,37 @@ double lp_size(At at, std::int64_t n, double cut, double p) {
     size = chosen;
   }
   return size * largest;
+}
+
+/// What shrinking leaves of the members of a group:  v -> sign(v) min(factor [|v| - cut]+, level).
+///
+/// Steps that shrink by an l1 norm and then by a Euclidean or a largest-value norm stay in this family, so however many of them
+/// follow each other, three numbers say what became of every member.
+struct Shrinkage {
+  double cut = 0, factor = 1, level = std::numeric_limits<double>::infinity();
+
+  static Shrinkage to_zero() { return {0, 0, 0}; }
+  bool is_zero() const { return factor == 0 || level == 0; }
+  /// This one, and then another.
+  Shrinkage then(const Shrinkage& next) const {
+    return {cut + next.cut / factor, factor * next.factor, std::min(next.factor * std::max(level - next.cut, 0.0), next.level)};
+  }
+  double operator()(double v) const {
+    return std::copysign(std::min(factor * std::max(std::fabs(v) - cut, 0.0), level), v);
+  }
+};
+
+/// argmin_w |w - v|^2 / 2 + l1 |w|_1 + penalty |w|_2  =  [1 - penalty / |c|]+ c,  c = soft(v, l1).   Yang (2011), eq. 3.12-3.13.
+template <class Value>
+Shrinkage shrink_length(std::int64_t n, Value v, double l1, double penalty) {
+  const double factor = row_factor(row_length([&](std::int64_t k) { return std::max(std::fabs(v(k)) - l1, 0.0); }, n), penalty);
+  return factor > 0 ? Shrinkage{l1, factor} : Shrinkage::to_zero();
+}
+
+/// argmin_w |w - v|^2 / 2 + l1 |w|_1 + penalty max|w|  =  sign(c) min(|c|, level),  where  sum [|c| - level]+ = penalty.
+template <class Value>
+Shrinkage shrink_level(std::int64_t n, Value v, double l1, double penalty) {
+  return {l1, 1, row_level([&](std::int64_t k) { return std::max(std::fabs(v(k)) - l1, 0.0); }, n, penalty)};
 }
 
 }  // namespace thresher

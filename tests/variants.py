@@ -63,6 +63,19 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
     "multitaskrda-regressor": [{"penalty": "l1", "loss": "epsilon_insensitive"}],
     "multitaskfobos": [{"penalty": "l1_l21", "loss": "logistic"}],
     "multitaskfobos-regressor": [{"penalty": "l1", "loss": "quantile"}],
+    "grouprda": [
+        {"groups": [[0, 1], [2, 3]], "alpha": 0.01},
+        {"groups": [[0, 1, 2], [2, 3], [1]], "alpha": 0.01},
+        {"groups": [[3, 1], [0, 2]], "alpha": 0.01, "l1_weight": 0.3, "rho": 0.01},
+        {"groups": {"some": [0, 1], "more": [1, 2, 3]}, "alpha": 0.01, "norm": "inf"},
+    ],
+    "grouprda-regressor": [{"groups": [[0, 1], [2, 3]], "alpha": 0.01, "eta0": 0.05}],
+    "groupfobos": [
+        {"groups": [[0, 1], [2, 3]], "alpha": 0.01},
+        {"groups": [[0, 1], [2, 3]], "alpha": 0.01, "l1_weight": 0.3},
+        {"groups": [[0, 1], [2, 3]], "alpha": 0.01, "norm": "inf"},
+    ],
+    "groupfobos-regressor": [{"groups": [[0, 1], [2, 3]], "alpha": 0.01, "eta0": 0.05}],
 }  # penalties and passes with which the papers' own recursions, in NumPy, pass scikit-learn's score checks
 
 _SEEDED: dict[str, dict[str, Any]] = {"dropoutpegasos": {"random_state": 0}}  # chance decides what partial_fit learns
@@ -98,6 +111,16 @@ def is_binary(model: Any) -> bool:
 def with_params(model: Any, **params: Any) -> Any:
     """A fresh copy with other values for those of ``params`` that it has."""
     return clone(model).set_params(**{k: v for k, v in params.items() if k in model.get_params()})
+
+
+def moved(model: Any, places: Any) -> Any:
+    """A fresh copy for data whose column j stands at ``places[j]``."""
+    groups = getattr(model, "groups", None)
+    if groups is None:
+        return with_params(model)
+    lists = groups.values() if isinstance(groups, dict) else groups
+    there = [[int(places[j]) for j in group] for group in lists]
+    return with_params(model, groups=dict(zip(groups, there, strict=True)) if isinstance(groups, dict) else there)
 
 
 def rows_for(model: Any, n_rows: int = 64, n_features: int = 9, n_classes: int = 3, seed: int = 0) -> tuple[Any, Any]:

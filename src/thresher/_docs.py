@@ -10,6 +10,14 @@ import inspect
 import re
 
 _TEXTS = {
+    "groups": """
+groups : lists of columns, dict, labels, str or encoder, optional
+    Which columns belong together: lists of columns, by number or by name (``[[0, 1], [2, 3, 4]]``); a dict of names to
+    such lists; one label per column, text or numbers (-1, ``""`` or None: on its own); ``"prefix:="`` for columns of a
+    data frame whose names agree up to the first ``=``, or any other separator; a fitted encoder, whose columns of one
+    origin are a group: :class:`~thresher.preprocessing.InteractionGroups`, scikit-learn's ``OneHotEncoder``; or
+    ``"encoder"``, in a pipeline, for the one before the learner. A column in no group is on its own. Without groups,
+    all of them are.""",
     "intercept": """
 fit_intercept : bool, default={fit_intercept}
     Learn a constant term, as the weight of one more feature.
@@ -81,6 +89,12 @@ coef_ : ndarray of shape (n_features,)
     Weights.
 intercept_ : ndarray of shape (1,)
     Constant term.""",
+    "fitted groups": """
+groups_ : sequence of ndarray
+    Columns of each group, ``groups_.names`` their names, if they have any. Columns on their own are groups of one,
+    after the given ones.
+selected_groups_ : ndarray
+    Groups with a weight other than 0: their names, or their places in ``groups_``.""",
     "fitted": """
 support_ : ndarray
     Indices of the features in use.

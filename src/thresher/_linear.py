@@ -107,7 +107,7 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
     def _fit(self, X: Any, read: Callable[[int], Target], sample_weight: Any) -> Self:
         # The first pass looks at every value; a budget that may not reach all rows needs a look of its own.
         rows = _validation.check_features(self, X, reset=True, look=self.n_steps is not None)
-        learner = self._checked_learner(rows.n_features)
+        learner = self._learner_for(X, rows.n_features)
         target = read(rows.n_rows)
         weight = self._weigh(_validation.check_weights(sample_weight, rows.n_rows, type(self).__name__), target)
         if weight is not None and not weight.any():
@@ -134,7 +134,8 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
             refuse_divergence(self, rows.n_rows - 1, None)
         _validation.commit_features(self, X, rows.n_features)
         self._commit_target(target)
-        self.state_, self.n_iter_, self._learner_of_state = state, n_iter, learner
+        self.state_, self.n_iter_ = state, n_iter
+        self._keep(learner)
         self._weights_cache: tuple[Learner, Array] | None = (learner, weights)
         self._grown = False
         self._look_back(rows, target)
@@ -166,7 +167,7 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
     def _partial_fit(self, X: Any, read: Callable[[int], Target], sample_weight: Any, grow: bool) -> Self:
         first = not hasattr(self, "state_")
         rows = _validation.check_features(self, X, reset=first, grow=grow)
-        learner = self._checked_learner(rows.n_features) if first else self._learner_now(rows.n_features)
+        learner = self._learner_for(X, rows.n_features) if first else self._learner_now(rows.n_features)
         target = read(rows.n_rows)
         if getattr(self, "class_weight", None) == "balanced":
             raise ValueError(
@@ -193,7 +194,8 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         elif grow:
             _validation.commit_growth(self, X, rows.n_features)
         self._commit_target(target)
-        self._weights_cache, self._learner_of_state = None, learner
+        self._weights_cache = None
+        self._keep(learner)
         self._grown = grow or self.__dict__.get("_grown", False)
         return self
 
@@ -208,6 +210,14 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         mixed = self.shuffle and _order.are_mixed(target.groups())
         return _order.passes(n_rows, n_visits, self.shuffle, mixed, self.random_state)
 
+    def _learner_for(self, X: Any, n_features: int) -> Learner:
+        """The learner of a fit or a first batch; one that goes by the names of columns looks at ``X``."""
+        return self._checked_learner(n_features)
+
+    def _keep(self, learner: Learner) -> None:
+        """Remember the learner that the state was made by, once its rows were accepted."""
+        self._learner_of_state = learner
+
     def _checked_learner(self, n_features: int) -> Learner:
         """The learner; rules are looked at again only when a parameter is another object than last time."""
         now = [self.__dict__.get(name) for name in self._param_rules]
@@ -216,10 +226,12 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
             learner: Learner = cached[2]
             return learner
         check_params(self, self._param_rules)
-        bias = float(self.intercept_scaling) if self.fit_intercept else 0.0
-        learner = replace(self._learner(n_features), intercept=bias)
+        learner = self._with_intercept(self._learner(n_features))
         self._learner_cache = (n_features, now, learner)
         return learner
+
+    def _with_intercept(self, learner: Learner) -> Learner:
+        return replace(learner, intercept=float(self.intercept_scaling) if self.fit_intercept else 0.0)
 
     def _look_back(self, rows: Rows, target: Target) -> None:
         """Say so when a fit came to nothing."""
@@ -334,6 +346,8 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         kept: dict[str, Any] = dict(super().__getstate__())
         for name in ("_learner_cache", "_learner_of_state"):  # compiled code is found again, not stored
             kept.pop(name, None)
+        if "_weights_cache" in kept:
+            kept["_weights_cache"] = None
         return kept
 
     def __sklearn_tags__(self) -> Any:

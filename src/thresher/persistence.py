@@ -7,6 +7,7 @@ code sees it.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import tempfile
@@ -77,9 +78,10 @@ def _describe(model: Any, prefix: str, tensors: Tensors) -> dict[str, Any]:
                 for i, (step_name, step) in enumerate(model.steps)
             ],
         }
+    params = model._plain_params() if hasattr(model, "_plain_params") else model.get_params(deep=False)
     described: dict[str, Any] = {
         "class": name,
-        "params": {k: _pack(v, f"{prefix}params/{k}", tensors) for k, v in model.get_params(deep=False).items()},
+        "params": {k: _pack(v, f"{prefix}params/{k}", tensors) for k, v in params.items()},
         "fitted": {
             k: _pack(getattr(model, k), f"{prefix}fitted/{k}", tensors) for k in model._fitted if k in vars(model)
         },
@@ -237,6 +239,9 @@ def _pack(value: Any, key: str, tensors: Tensors) -> Any:
             "pairs": [[_pack(k, f"{key}/{i}k", tensors), _pack(v, f"{key}/{i}", tensors)]
                       for i, (k, v) in enumerate(value.items())]
         }  # fmt: skip
+    if isinstance(value, (list, tuple)) and value and all(isinstance(each, (list, tuple, range)) for each in value):
+        tensors[f"{key}/ends"] = np.cumsum([len(each) for each in value])
+        return {"lists": key, "of": _pack(np.array([v for each in value for v in each]), f"{key}/all", tensors)}
     array = np.asarray(value)
     if array.dtype.kind in "OUS" or (isinstance(value, (list, tuple)) and not value):
         texts = array.tolist()
@@ -250,7 +255,7 @@ def _pack(value: Any, key: str, tensors: Tensors) -> Any:
         tensors[f"{key}/text"] = np.frombuffer(b"".join(packed), dtype=np.uint8)
         return {"texts": key, "as": kind}
     tensors[key] = np.ascontiguousarray(array)
-    return {"tensor": key}
+    return {"tensor": key, "as": "list"} if isinstance(value, (list, tuple)) else {"tensor": key}
 
 
 def _unpack(value: Any, tensors: Tensors, room: int) -> Any:
@@ -259,7 +264,10 @@ def _unpack(value: Any, tensors: Tensors, room: int) -> Any:
     if "pairs" in value:
         return {_unpack(k, tensors, room): _unpack(v, tensors, room) for k, v in value["pairs"]}
     if "tensor" in value:
-        return tensors[value["tensor"]]
+        array = tensors[value["tensor"]]
+        return array.tolist() if value.get("as") == "list" else array
+    if "lists" in value:
+        return _lists(tensors[f"{value['lists']}/ends"], _unpack(value["of"], tensors, room))
     if "texts" in value:
         texts = _texts(tensors[f"{value['texts']}/lengths"], tensors[f"{value['texts']}/text"])
     else:
@@ -272,6 +280,16 @@ def _unpack(value: Any, tensors: Tensors, room: int) -> Any:
     if 4 * len(texts) * max(map(len, texts), default=0) > room and kind == "str":  # as NumPy would store it
         raise _Refusal("names and labels take more room than the file")
     return np.array(texts, dtype=object if kind == "object" else str)
+
+
+def _lists(ends: np.ndarray[Any, Any], together: Any) -> list[list[Any]]:
+    if ends.dtype != np.int64 or ends.ndim != 1 or not isinstance(together, np.ndarray) or together.ndim != 1:
+        raise _Refusal("lists must be kept as their ends and what they hold")
+    starts = np.concatenate([[0], ends])
+    if (np.diff(starts) < 0).any() or starts[-1] != len(together):
+        raise _Refusal("lists must fit what they hold")
+    each = together.tolist()
+    return [each[a:b] for a, b in itertools.pairwise(starts.tolist())]
 
 
 def _texts(lengths: np.ndarray[Any, Any], text: np.ndarray[Any, Any]) -> list[str]:

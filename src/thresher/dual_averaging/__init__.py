@@ -2,6 +2,8 @@
 
 from ._adaptive_l1_rda import AdaptiveL1RDAClassifier, AdaptiveL1RDARegressor
 from ._ftrl import FTRLClassifier, FTRLRegressor
+from ._group_fobos import GroupFOBOSClassifier, GroupFOBOSRegressor
+from ._group_rda import GroupRDAClassifier, GroupRDARegressor
 from ._l1_rda import L1RDAClassifier, L1RDARegressor
 from ._multi_task_fobos import MultiTaskFOBOSClassifier, MultiTaskFOBOSRegressor
 from ._multi_task_rda import MultiTaskRDAClassifier, MultiTaskRDARegressor
@@ -14,6 +16,10 @@ __all__ = [
     "AdaptiveL1RDARegressor",
     "FTRLClassifier",
     "FTRLRegressor",
+    "GroupFOBOSClassifier",
+    "GroupFOBOSRegressor",
+    "GroupRDAClassifier",
+    "GroupRDARegressor",
     "L1RDAClassifier",
     "L1RDARegressor",
     "MultiTaskFOBOSClassifier",

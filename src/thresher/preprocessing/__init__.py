@@ -4,13 +4,23 @@
 :class:`StreamingPipeline`     transformations and a learner as one model with ``partial_fit``
 :class:`RunningScaler`         columns to mean 0 and deviation 1; sparse rows are scaled, never centred
 :class:`TableEncoder`          words to features, one-hot or hashed, with names; missing numbers by a stated rule
+:class:`InteractionGroups`     columns of categories to one-hot features of their interactions, in groups
+:func:`groups_from_graph`      groups of features that edges join
 :func:`prepared`               a learner with the steps that some rows need before it
 =============================  ========================================================================================
 """
 
 from ._encoder import TableEncoder
+from ._interactions import InteractionGroups, groups_from_graph
 from ._pipeline import StreamingPipeline
 from ._prepare import prepared
 from ._scaler import RunningScaler
 
-__all__ = ["RunningScaler", "StreamingPipeline", "TableEncoder", "prepared"]
+__all__ = [
+    "InteractionGroups",
+    "RunningScaler",
+    "StreamingPipeline",
+    "TableEncoder",
+    "groups_from_graph",
+    "prepared",
+]

@@ -355,6 +355,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return pieces
 
     @property
+    def groups_(self) -> list[str]:
+        """For each feature the column of categories it is a word of, ``""`` for numbers, buckets and gaps."""
+        check_is_fitted(self)
+        alone = [""] * (self.kinds_.count("n") + len(self.fingerprints_))
+        return alone + [self.columns_[j] if self.kinds_[j] == "c" else "" for j in self.added_columns_]
+
+    @property
     def n_features_in_(self) -> int:
         return len(self.columns_)
 

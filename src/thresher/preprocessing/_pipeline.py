@@ -114,6 +114,7 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
         Z = X
         for step in made:
             Z = step.fit(Z, y).transform(Z)
+        _hand_over_groups(made, learner)
         learner.fit(Z, y, **params)
         self.steps = [(name, step) for (name, _), step in zip(self.steps, [*made, learner], strict=True)]
         return self
@@ -151,6 +152,7 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
         Z = X
         for step in transformers:
             Z = step.partial_fit(Z, y).transform(Z)
+        _hand_over_groups(transformers, learner)
         known = getattr(learner, "n_features_in_", None)
         options: dict[str, Any] = {"sample_weight": sample_weight}
         if is_classifier(learner):
@@ -255,6 +257,13 @@ def _copied(value: Any) -> Any:
     if isinstance(value, list):
         return [_copied(each) for each in value] if value and isinstance(value[0], (list, dict)) else list(value)
     return value
+
+
+def _hand_over_groups(transformers: list[Any], learner: Any) -> None:
+    """Tell a learner which features the step before it made of the same columns, if it asks for that."""
+    asked = getattr(learner, "groups", None)
+    if isinstance(asked, str) and asked == "encoder" and transformers and hasattr(transformers[-1], "groups_"):
+        learner._groups_handed = transformers[-1].groups_
 
 
 def _is_fitted(step: Any) -> bool:

@@ -1,0 +1,244 @@
+"""Forward-backward splitting with penalties on groups of features."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .. import _core
+from .._linear import LinearClassifier, LinearRegressor
+from .._losses import FOR_CLASSES, FOR_VALUES, loss_params, loss_rules
+from .._spaces import Linear, Log, Range
+from ..onepass import Learner
+from ._grouped import GROUP_RULES, Grouped, GroupLearner
+from ._groups import Groups
+
+
+class _GroupFOBOS(Grouped):
+    """What the classifier and the regressor share."""
+
+    loss: str
+
+    def _learner_with(self, groups: Groups | None) -> GroupLearner:
+        if groups is not None and groups.core.overlapping:
+            raise ValueError(
+                f"{type(self).__name__}: groups must not share columns; {type(self).__name__.replace('FOBOS', 'RDA')} "
+                "takes groups that do."
+            )
+        l1_weight, l1_weights = self._l1_weights(groups)
+        core = _NO_GROUPS if groups is None else groups.core
+        params = loss_params(self) | {
+            "alpha": float(self.alpha),
+            "eta0": float(self.eta0),
+            "l1_weight": l1_weight,
+            "l1_weights": l1_weights,
+            "largest": self.norm != 2,
+            "stepwise": l1_weight > 0 or l1_weights is not None,
+            "groups": core,
+            "n_groups": float(len(core.starts) - 1),
+        }
+        return GroupLearner(_core.GroupFobos, params, groups=groups)
+
+    def _adapt_to(self, learner: Learner) -> None:
+        """Steps that are behind were made with the parameters of their time."""
+        made_by: Learner | None = self.__dict__.get("_learner_of_state")
+        if made_by is None or made_by is learner:
+            return
+        if any(not np.array_equal(value, made_by.params[name]) for name, value in learner.params.items()):
+            made_by.settle(self.state_)
+
+
+_NO_GROUPS = _core.Groups(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), 0)
+
+
+class GroupFOBOSClassifier(_GroupFOBOS, LinearClassifier):
+    r"""Linear classifier with penalties on groups of features, by forward-backward splitting.
+
+    After each row a gradient step, then the penalty:
+
+    .. math:: v = w_t - \eta_t u_t,\qquad w^g_{t+1} = \arg\min_w\ \tfrac12\|w - v^g\|^2
+                  + \eta_t\alpha\big(\sqrt{d_g}\,\|w\|_2 + r_g\|w\|_1\big),\qquad \eta_t = \eta_0/\sqrt t.
+
+    It is here to be compared with. :class:`GroupRDAClassifier` decides by the mean of all gradients, and its zeros are
+    those of the penalty; here each step shrinks by :math:`\eta_t\alpha` only, so a group that a recent row touched is
+    seldom zero, and the last iterate is not sparse in general.
+
+    Parameters
+    ----------
+    <groups>
+        Groups must not share columns.
+    alpha : float, default=1e-4
+        Strength of the penalty (:math:`\lambda` in [2]_).
+    eta0 : float, default=1.0
+        First step size.
+    l1_weight : float or one per group, default=0.0
+        Weight of the l1 norm inside a group (:math:`r_g` in [2]_), times ``alpha``.
+    norm : {2, "inf"}, default=2
+        How the weights of a group are measured: :math:`\sqrt{d_g}\,\|w\|_2`, or :math:`d_g \max_j |w_j|`.
+    loss : {"hinge", "squared_hinge", "pinball", "logistic", "modified_huber", "squared"}, default="hinge"
+        ``"log_loss"`` and ``"squared_error"`` are accepted as well.
+    tau : float, default=0.5
+        How much the pinball loss charges for margins above 1 (0 is the hinge loss).
+    <intercept>
+    <passes>
+    <classes>
+
+    Attributes
+    ----------
+    <fitted classifier>
+    <fitted>
+    <fitted groups>
+
+    Notes
+    -----
+    Steps that pass a group by are made up for when a row touches it, which costs O(its size). With ``l1_weight`` they
+    are made up for one by one, until the group is zero: prefer :class:`GroupRDAClassifier` for the sparse group lasso
+    on sparse rows. The constant term has no penalty. Features that appear later (``grow=True``) are on their own.
+
+    References
+    ----------
+    .. [1] J. Duchi and Y. Singer, "Efficient online and batch learning using forward backward splitting", JMLR 10,
+       2009.
+    .. [2] H. Yang, "Sparse learning under regularization framework", CUHK, 2011, chapter 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thresher.dual_averaging import GroupFOBOSClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(2000, 12))
+    >>> y = X[:, 3:6].sum(axis=1) > 0
+    >>> model = GroupFOBOSClassifier([[0, 1, 2], [3, 4, 5], [6, 7, 8, 9, 10, 11]], alpha=0.1, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95)
+    True
+    """
+
+    _param_rules = LinearClassifier._param_rules | GROUP_RULES | loss_rules(FOR_CLASSES)
+    _fitted = (*LinearClassifier._fitted, "_grouping")
+    _search_space: ClassVar[dict[str, Range]] = {
+        "alpha": Log(1e-7, 1e-1),
+        "eta0": Log(1e-3, 1e3),
+        "tau": Linear(0.0, 1.0, when={"loss": "pinball"}),
+    }
+
+    def __init__(
+        self,
+        groups: Any = None,
+        alpha: float = 1e-4,
+        *,
+        eta0: float = 1.0,
+        l1_weight: Any = 0.0,
+        norm: Any = 2,
+        loss: str = "hinge",
+        tau: float = 0.5,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 0.1,
+        max_iter: int = 5,
+        n_steps: int | None = None,
+        tol: float | None = None,
+        shuffle: bool = True,
+        class_weight: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.groups = groups
+        self.alpha = alpha
+        self.eta0 = eta0
+        self.l1_weight = l1_weight
+        self.norm = norm
+        self.loss = loss
+        self.tau = tau
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.n_steps = n_steps
+        self.tol = tol
+        self.shuffle = shuffle
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class GroupFOBOSRegressor(_GroupFOBOS, LinearRegressor):
+    r"""Linear regression with penalties on groups of features; see :class:`GroupFOBOSClassifier` for the equations.
+
+    Scale features and targets to about 1, or lower ``eta0``; weights that outgrow floating point are refused with
+    advice.
+
+    Parameters
+    ----------
+    <groups>
+        Groups must not share columns.
+    alpha : float, default=1e-4
+        Strength of the penalty.
+    eta0 : float, default=0.1
+        First step size.
+    l1_weight : float or one per group, default=0.0
+        Weight of the l1 norm inside a group, times ``alpha``.
+    norm : {2, "inf"}, default=2
+        How the weights of a group are measured: :math:`\sqrt{d_g}\,\|w\|_2`, or :math:`d_g \max_j |w_j|`.
+    loss : {"squared", "epsilon_insensitive", "quantile"}, default="squared"
+        ``"squared_error"`` is accepted as well.
+    tau : float, default=0.5
+        The quantile to estimate, with ``loss="quantile"``.
+    epsilon : float, default=0.1
+        Errors up to this size cost nothing, with ``loss="epsilon_insensitive"``.
+    <intercept>
+    <passes>
+
+    Attributes
+    ----------
+    <fitted regressor>
+    <fitted>
+    <fitted groups>
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thresher.dual_averaging import GroupFOBOSRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(2000, 9))
+    >>> model = GroupFOBOSRegressor([[0, 1, 2], [3, 4, 5], [6, 7, 8]], alpha=0.01, random_state=0)
+    >>> bool(model.fit(X, X[:, 3] - X[:, 4]).score(X, X[:, 3] - X[:, 4]) > 0.9)
+    True
+    """
+
+    _param_rules = LinearRegressor._param_rules | GROUP_RULES | loss_rules(FOR_VALUES)
+    _fitted = (*LinearRegressor._fitted, "_grouping")
+    _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-7, 1.0), "eta0": Log(1e-4, 1e2)}
+
+    def __init__(
+        self,
+        groups: Any = None,
+        alpha: float = 1e-4,
+        *,
+        eta0: float = 0.1,
+        l1_weight: Any = 0.0,
+        norm: Any = 2,
+        loss: str = "squared",
+        tau: float = 0.5,
+        epsilon: float = 0.1,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        max_iter: int = 5,
+        n_steps: int | None = None,
+        tol: float | None = None,
+        shuffle: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.groups = groups
+        self.alpha = alpha
+        self.eta0 = eta0
+        self.l1_weight = l1_weight
+        self.norm = norm
+        self.loss = loss
+        self.tau = tau
+        self.epsilon = epsilon
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.n_steps = n_steps
+        self.tol = tol
+        self.shuffle = shuffle
+        self.random_state = random_state

@@ -1,0 +1,147 @@
+"""What linear learners with groups of weights share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from .._linear import OnlineLinear
+from .._params import Rule, check_params, non_negative, positive
+from .._state import Array
+from ..onepass import Axis, Learner
+from ._groups import ENCODER, GroupList, Groups, groups_rule, plain_groups, read_groups
+
+GROUP_RULES: dict[str, Rule] = {
+    "groups": groups_rule,
+    "alpha": non_negative,
+    "eta0": positive,
+    "l1_weight": non_negative
+    | Rule("one such number per group", lambda v: isinstance(v, (list, tuple, np.ndarray)) and np.ndim(v) == 1),
+    "norm": Rule(
+        '2 or "inf"',
+        lambda v: (
+            (isinstance(v, str) and v == "inf")
+            or (isinstance(v, (int, float, np.number)) and not isinstance(v, bool) and v in (2, np.inf))
+        ),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class GroupLearner(Learner):
+    """A compiled update rule over groups of weights; None where every weight is on its own."""
+
+    groups: Groups | None = None
+
+    def continues(self, other: Learner) -> bool:
+        others = other.groups if isinstance(other, GroupLearner) else None
+        same = self.groups is others or (self.groups is not None and self.groups.same_as(others))
+        alike = self.params.get("stepwise") == other.params.get("stepwise")
+        return same and alike and super().continues(other)
+
+
+def group_axis(groups: Groups) -> dict[str, Axis]:
+    return {"group": Axis(len(groups), lambda columns: np.unique(groups.core.touched(columns)))}
+
+
+class Grouped(OnlineLinear):
+    """Base class: reads ``groups`` once, when learning begins, and keeps them with the state."""
+
+    _needs: ClassVar[tuple[str, ...]] = ("groups",)
+    _shorter_steps = "a smaller eta0"
+    _fitted = (*OnlineLinear._fitted, "_grouping")
+
+    groups: Any
+    alpha: float
+    eta0: float
+    l1_weight: Any
+    norm: Any
+
+    def _learner_with(self, groups: Groups | None) -> GroupLearner:
+        """The compiled update rule for these groups."""
+        raise NotImplementedError
+
+    def _learner(self, n_features: int) -> Learner:
+        return self._learner_with(self._groups_now(n_features))
+
+    def _groups_now(self, n_features: int) -> Groups | None:
+        """The groups of a fitted model, as long as the parameter is what it was; else those it names now."""
+        who, kept = type(self).__name__, vars(self)
+        if "_grouping" not in kept or kept.get("_groups_given", self.groups) is not self.groups:
+            return read_groups(self.groups, n_features, kept.get("feature_names_in_"), who)
+        made_by = kept.get("_learner_of_state")
+        if isinstance(made_by, GroupLearner):
+            return made_by.groups
+        return None if self._grouping is None else Groups.from_plain(self._grouping, n_features, who)
+
+    def _learner_for(self, X: Any, n_features: int) -> Learner:
+        check_params(self, self._param_rules)
+        columns = [str(name) for name in X.columns] if hasattr(X, "columns") else None
+        asks = isinstance(self.groups, str) and self.groups == ENCODER
+        given = self.__dict__.get("_groups_handed", ENCODER) if asks else self.groups
+        groups = read_groups(given, n_features, columns, type(self).__name__)
+        return self._with_intercept(self._learner_with(groups))
+
+    def _keep(self, learner: Learner) -> None:
+        assert isinstance(learner, GroupLearner)
+        if self.__dict__.get("_learner_of_state") is not learner:
+            self._grouping = None if learner.groups is None else learner.groups.plain()
+            self._groups_given = self.groups
+            now = [self.__dict__.get(name) for name in self._param_rules]
+            self._learner_cache = (self.state_.sizes["weight"] - 1, now, learner)
+        super()._keep(learner)
+
+    def _l1_weights(self, groups: Groups | None) -> tuple[float, Array | None]:
+        """One number for all groups, or one for each."""
+        if np.ndim(self.l1_weight) == 0:
+            return float(self.l1_weight), None
+        who, n_groups = type(self).__name__, 0 if groups is None else len(groups)
+        try:
+            weights = np.array(self.l1_weight, dtype=np.float64)
+        except (TypeError, ValueError):
+            weights = np.array([np.nan])
+        if len(weights) != n_groups or not (np.isfinite(weights) & (weights >= 0)).all():
+            raise ValueError(
+                f"{who}: l1_weight must be a number of at least 0 or one for each of the {n_groups} groups, "
+                f"got {len(weights)}."
+            )
+        return 0.0, weights
+
+    # --- reading ----------------------------------------------------------------------------------------------------
+
+    @property
+    def groups_(self) -> GroupList:
+        """The groups in use; columns on their own are groups of one, after the given ones."""
+        check_is_fitted(self)
+        groups = self._groups_now(self.n_features_in_)
+        return GroupList(groups, self.n_features_in_, self.__dict__.get("feature_names_in_"))
+
+    @property
+    def selected_groups_(self) -> NDArray[Any]:
+        """Groups with a weight other than 0 in any output: their names, or their places in ``groups_``."""
+        used: NDArray[np.bool_] = np.any(self._all_weights()[:, :-1] != 0, axis=0)
+        listed, groups = self.groups_, self._groups_now(self.n_features_in_)
+        given = np.empty(0, dtype=bool) if groups is None else self._chosen(groups, used)
+        places = np.flatnonzero(np.concatenate([given, used[listed.alone]]))
+        names = listed.names
+        return places if names is None else np.array(names, dtype=object)[places]
+
+    def _chosen(self, groups: Groups, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        return groups.any_of(used)
+
+    # --- copies -----------------------------------------------------------------------------------------------------
+
+    def __sklearn_clone__(self) -> Self:
+        """Unfitted, with the same groups: a copy of a fitted encoder would not be fitted."""
+        params = self.get_params(deep=False)
+        return type(self)(**{k: v if k == "groups" else clone(v, safe=False) for k, v in params.items()})
+
+    def _plain_params(self) -> dict[str, Any]:
+        """Parameters as a file keeps them."""
+        params: dict[str, Any] = self.get_params(deep=False)
+        return params | {"groups": plain_groups(self.groups, type(self).__name__)}

@@ -1,0 +1,262 @@
+"""Columns of categories to one-hot features of all their interactions, in groups; groups from a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from math import prod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from .._params import Rule, at_least, check_params
+from ._encoder_state import is_names
+
+_WIDEST = 2**31 - 1
+
+
+class InteractionGroups(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """One-hot features of all combinations of up to three columns, each combination of columns a group.
+
+    For data whose columns are few categories each, such as the letters of a gene: which of them, and which of their
+    interactions, matter? Seven columns of four letters make 28 features alone, 336 in pairs and 2240 in threes, in
+    63 groups. Hand these to a learner with ``groups=encoder.groups_``, or behind it in a
+    :class:`StreamingPipeline` with ``groups="encoder"``.
+
+    Parameters
+    ----------
+    degree : {1, 2, 3}, default=3
+        Columns in a combination, at most.
+
+    Attributes
+    ----------
+    columns_ : list of str
+        The columns that go in: their names, or ``x1``, ``x2``, ...
+    categories_ : list of list of str
+        The categories of each, as text.
+    groups_ : list of str
+        For each feature that comes out, the columns it combines: ``a``, ``a:b``, ``a:b:c``.
+    n_features_in_, n_features_out_ : int
+
+    Notes
+    -----
+    Columns hold text or whole numbers, which are taken for categories. Other numbers are refused: cut them into ranges
+    first. A category that :meth:`fit` did not see has no features. Every feature is full one-hot, without a category
+    left out; the penalty of the groups makes the weights unique.
+
+    Examples
+    --------
+    >>> from thresher.preprocessing import InteractionGroups
+    >>> encoder = InteractionGroups(degree=2).fit([["A", "C"], ["G", "C"], ["G", "T"]])
+    >>> encoder.get_feature_names_out()
+    array(['x1=A', 'x1=G', 'x2=C', 'x2=T', 'x1=A:x2=C', 'x1=A:x2=T', 'x1=G:x2=C', 'x1=G:x2=T'], dtype=object)
+    >>> encoder.groups_
+    ['x1', 'x1', 'x2', 'x2', 'x1:x2', 'x1:x2', 'x1:x2', 'x1:x2']
+    >>> encoder.transform([["G", "T"]]).toarray()
+    array([[0., 1., 0., 1., 0., 0., 0., 1.]])
+    """
+
+    _param_rules = {"degree": Rule("1, 2 or 3", lambda v: at_least(1).holds(v) and v <= 3)}
+    _fitted = ("columns_", "categories_")
+
+    columns_: list[str]
+    categories_: list[list[str]]
+
+    def __init__(self, degree: int = 3) -> None:
+        self.degree = degree
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the categories of each column.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_columns)
+            Text or whole numbers.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        check_params(self, self._param_rules)
+        names, columns = _categorical(X, type(self).__name__)
+        categories = [np.unique(column).tolist() for column in columns]
+        width = _width([len(each) for each in categories], self.degree)
+        if width > _WIDEST:
+            raise ValueError(f"InteractionGroups: degree must be lower for these columns, it makes {width} features.")
+        self.columns_, self.categories_ = names, categories
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Features of rows.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_columns)
+
+        Returns
+        -------
+        csr_array of shape (n_samples, n_features_out_)
+        """
+        check_is_fitted(self)
+        names, columns = _categorical(X, type(self).__name__)
+        if len(columns) != len(self.columns_) or (hasattr(X, "columns") and names != self.columns_):
+            raise ValueError(
+                f"InteractionGroups: X must have the columns {', '.join(map(repr, self.columns_))}, got "
+                f"{', '.join(map(repr, names))}."
+            )
+        codes = [_codes(column, known) for column, known in zip(columns, self.categories_, strict=True)]
+        sizes = [len(known) for known in self.categories_]
+        places, base = [], 0
+        for chosen in self._combinations():
+            place = np.zeros(len(codes[0]), dtype=np.int64)
+            there = np.ones(len(codes[0]), dtype=bool)
+            for j in chosen:
+                place = place * sizes[j] + codes[j]
+                there &= codes[j] >= 0
+            places.append(np.where(there, base + place, -1))
+            base += prod(sizes[j] for j in chosen)
+        table = np.stack(places, axis=1)
+        starts = np.concatenate([[0], np.cumsum((table >= 0).sum(axis=1))]).astype(np.int64)
+        found = table[table >= 0].astype(np.int32)
+        encoded = sparse.csr_array((np.ones(len(found)), found, starts), shape=(len(table), base))
+        encoded.has_sorted_indices = encoded.has_canonical_format = True
+        return encoded
+
+    def _combinations(self) -> Iterator[tuple[int, ...]]:
+        """Columns alone, then pairs, then threes."""
+        for n in range(1, self.degree + 1):
+            yield from combinations(range(len(self.columns_)), n)
+
+    @property
+    def n_features_in_(self) -> int:
+        return len(self.columns_)
+
+    @property
+    def n_features_out_(self) -> int:
+        check_is_fitted(self)
+        return _width([len(known) for known in self.categories_], self.degree)
+
+    @property
+    def groups_(self) -> list[str]:
+        """For each feature, the columns it combines."""
+        check_is_fitted(self)
+        labels: list[str] = []
+        for chosen in self._combinations():
+            n = prod(len(self.categories_[j]) for j in chosen)
+            labels += [":".join(self.columns_[j] for j in chosen)] * n
+        return labels
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """``column=category``, joined by ``:``."""
+        check_is_fitted(self)
+        names: list[str] = []
+        for chosen in self._combinations():
+            made = [""]
+            for j in chosen:
+                each = [f"{self.columns_[j]}={value}" for value in self.categories_[j]]
+                made = [f"{a}:{b}" if a else b for a in made for b in each]
+            names += made
+        return np.array(names, dtype=object)
+
+    def _check_loaded(self) -> None:
+        """Refuse attributes from a file that do not belong together."""
+        if not isinstance(self.columns_, list) or not is_names(self.columns_) or not self.columns_:
+            raise ValueError("columns_ must hold names.")
+        if not isinstance(self.categories_, list) or len(self.categories_) != len(self.columns_):
+            raise ValueError("categories_ must hold one list for each column.")
+        for known in self.categories_:
+            if not isinstance(known, list) or not is_names(known) or not known or sorted(set(known)) != known:
+                raise ValueError("categories_ must hold different texts, in order.")
+        if _width([len(known) for known in self.categories_], self.degree) > _WIDEST:
+            raise ValueError("there must be no more features than a file has room for.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
+
+
+def _width(sizes: list[int], degree: int) -> int:
+    return sum(prod(chosen) for n in range(1, degree + 1) for chosen in combinations(sizes, n))
+
+
+def _codes(column: NDArray[Any], known: list[str]) -> NDArray[np.int64]:
+    """The place of each category among those that are known, -1 for others."""
+    sorted_ = np.array(known)
+    places = np.minimum(np.searchsorted(sorted_, column), len(sorted_) - 1)
+    return np.where(sorted_[places] == column, places, -1)
+
+
+def _categorical(X: Any, who: str) -> tuple[list[str], list[NDArray[Any]]]:
+    """Names and columns, as text."""
+    if sparse.issparse(X):
+        raise ValueError(f"{who}: X must be a data frame or an array, got sparse rows.")
+    if hasattr(X, "columns"):
+        names = [str(name) for name in X.columns]
+        columns = [np.asarray(X[name]) for name in X.columns]
+    else:
+        table = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=None if _regular(X) else object)
+        if table.ndim != 2:
+            raise ValueError(f"{who}: X must be a table of rows and columns, got {table.ndim} dimensions.")
+        names, columns = [f"x{j + 1}" for j in range(table.shape[1])], list(table.T)
+    if not columns or not len(columns[0]):
+        raise ValueError(f"{who}: X must have at least one row and one column.")
+    return names, [_as_text(column, name, who) for name, column in zip(names, columns, strict=True)]
+
+
+def _regular(X: Any) -> bool:
+    """Whether all values are of one kind, so that NumPy does not turn numbers into text."""
+    kinds = {isinstance(value, str) for row in X for value in row}
+    return len(kinds) == 1
+
+
+def _as_text(column: NDArray[Any], name: str, who: str) -> NDArray[Any]:
+    if column.dtype.kind == "U":
+        return column
+    if column.dtype.kind in "fiub":
+        whole = column.astype(np.int64) if column.dtype.kind != "f" or np.isfinite(column).all() else None
+        if whole is not None and (whole == column).all():
+            return whole.astype(str)
+    elif all(isinstance(value, (str, int, np.integer)) for value in column.tolist()):
+        return np.array([str(value) for value in column.tolist()])
+    raise ValueError(f"{who}: column {name!r} must hold text or whole numbers, without gaps.")
+
+
+def groups_from_graph(edges: Any, n_features: int) -> list[list[int]]:
+    """Groups of two: the features that an edge joins. They overlap where edges meet.
+
+    Parameters
+    ----------
+    edges : array-like of shape (n_edges, 2), or sparse matrix of shape (n_features, n_features)
+        Pairs of features; or a matrix whose entries other than 0 are the edges. Direction and repeats do not matter.
+    n_features : int
+        Features in all. Those without an edge are in no group, so on their own.
+
+    Returns
+    -------
+    list of [int, int]
+        For the ``groups`` of :class:`~thresher.dual_averaging.GroupRDAClassifier`.
+
+    Examples
+    --------
+    >>> from thresher.preprocessing import groups_from_graph
+    >>> groups_from_graph([(0, 1), (2, 1), (1, 2)], n_features=4)
+    [[0, 1], [1, 2]]
+    """
+    pairs = np.stack(edges.nonzero(), axis=1) if sparse.issparse(edges) else np.asarray(edges)
+    if pairs.size == 0:
+        return []
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
+        raise ValueError("groups_from_graph: edges must be pairs of integers, or a sparse matrix.")
+    if pairs.min() < 0 or pairs.max() >= n_features:
+        wrong = int(pairs.max() if pairs.max() >= n_features else pairs.min())
+        raise ValueError(f"groups_from_graph: edges must join features from 0 to {n_features - 1}, got {wrong}.")
+    if (pairs[:, 0] == pairs[:, 1]).any():
+        raise ValueError("groups_from_graph: edges must join two different features.")
+    found: list[list[int]] = np.unique(np.sort(pairs, axis=1), axis=0).tolist()
+    return found
