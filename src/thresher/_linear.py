@@ -293,7 +293,9 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         """Recompute what the state derived from parameters that changed under way."""
         made_by: Learner | None = self.__dict__.get("_learner_of_state")
         if made_by is not None and learner is not made_by and not _same_params(learner.params, made_by.params):
-            if "last_step" in self.state_.arrays:  # steps that lazy weights still owe are those of the old parameters
+            if not {"last_step", "paid"}.isdisjoint(
+                self.state_.arrays
+            ):  # steps that lazy weights still owe are those of the old parameters
                 made_by.settle(self.state_)
             learner.rebuild(self.state_)
 
