@@ -15,6 +15,7 @@ void bind_groups(nanobind::module_& m);
 }  // namespace thresher
 
 NB_MODULE(_core, m) {
+  nanobind::set_leak_warnings(false);  // models that are alive when the interpreter ends are no one's mistake
   thresher::bind_rows(m);
   thresher::bind_parse(m);
   thresher::bind_csv(m);

@@ -295,7 +295,7 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         if made_by is not None and learner is not made_by and not _same_params(learner.params, made_by.params):
             if not {"last_step", "paid"}.isdisjoint(
                 self.state_.arrays
-            ):  # steps that lazy weights still owe are those of the old parameters
+            ):  # steps that are owed are those of the old ones
                 made_by.settle(self.state_)
             learner.rebuild(self.state_)
 

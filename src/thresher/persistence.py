@@ -170,7 +170,7 @@ def _model(described: dict[str, Any], prefix: str, tensors: Tensors, room: int) 
     check_params(model, cls._param_rules)
     for key, value in fitted.items():
         setattr(model, key, value)
-    if "sizes" not in described:
+    if not hasattr(cls, "_learner_now"):  # no compiled state
         model._check_loaded()
         return model
     _check_fitted(fitted, described)
