@@ -28,6 +28,7 @@ def run(quick: bool) -> list[Table]:
     models = {
         "L1RDA": L1RDAClassifier(),
         "GroupRDA": GroupRDAClassifier(groups),
+        "GroupRDA, all groups in use": GroupRDAClassifier(groups, alpha=1e-9),
         "GroupRDA, l1_weight=0.5": GroupRDAClassifier(groups, l1_weight=0.5),
         'GroupRDA, norm="inf"': GroupRDAClassifier(groups, norm="inf"),
         "GroupFOBOS": GroupFOBOSClassifier(groups),

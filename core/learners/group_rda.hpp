@@ -68,6 +68,7 @@ struct GroupLassoRda : GroupRda {
   template <class Row>
   double margin(const Row& x) const {
     x.each([&](index_t j, double) { __builtin_prefetch(gradient_sum + j); members.prefetch(j); }, [](index_t, double) {});
+    x.each([&](index_t j, double) { members.each(j, [&](index_t g, double) { __builtin_prefetch(norm + g); }); }, [](index_t, double) {});
     const double sum = x.sum([&](index_t j, double xj) { return xj == 0 ? 0.0 : left_of(j) * xj; }, nothing);
     return -scale * (sum + x.bias * gradient_sum[constant]);
   }
@@ -106,7 +107,7 @@ struct GroupLassoRda : GroupRda {
     const double least = cut_square * size;
     double square = norm[g].square;
     if (std::fabs(square - least) <= 8 * norm[g].error) square = square_of(g);
-    return std::max(0.0, 1 - std::sqrt(least / square));  // without a branch; 0 / 0 leaves 0
+    return square > least ? 1 - std::sqrt(least / square) : 0;
   }
   void add(index_t j, double change) {
     if (change == 0) return;
