@@ -15,7 +15,18 @@ from rich.console import Console
 from ._measure import SINGLE_THREAD
 from ._report import Report, Table, core_fingerprint, machine
 
-SECTIONS = ("passes", "fit", "one_row", "reading", "out_of_core", "command_line", "sparsity", "tuning", "groups")
+SECTIONS = (
+    "passes",
+    "fit",
+    "one_row",
+    "reading",
+    "out_of_core",
+    "command_line",
+    "sparsity",
+    "selection",
+    "tuning",
+    "groups",
+)
 
 
 def main() -> None:
@@ -23,11 +34,15 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small sizes: does it run; the figures mean little")
     parser.add_argument("--only", nargs="+", choices=SECTIONS, metavar="NAME", help=f"some of: {', '.join(SECTIONS)}")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the tables there, too")
-    parser.add_argument("--update", action="store_true", help="write the tables into benchmarks/README.md")
+    parser.add_argument(
+        "--update",
+        action="store_true",
+        help="write the tables into benchmarks/README.md, with --only those of some sections",
+    )
     parser.add_argument("--unpinned", action="store_true", help="leave the number of threads to each library")
     options = parser.parse_args()
-    if options.update and (options.only or options.unpinned):
-        parser.error("--update needs all sections, on one thread: the figures of README.md come from one run.")
+    if options.update and (options.quick or options.unpinned):
+        parser.error("--update needs full sizes, on one thread.")
 
     core = core_fingerprint()
     report = Report(f"python -m benchmarks{' --quick' if options.quick else ''}", machine(), {})
@@ -43,7 +58,9 @@ def main() -> None:
             table.show(console)
     if options.json:
         options.json.write_text(json.dumps(report.as_dict(), indent=1))
-    if options.update:
+    if options.update and options.only:
+        report.write_readme_sections()
+    elif options.update:
         report.write_readme()
 
 

@@ -45,7 +45,7 @@ def dense_problem(n_rows: int, n_test: int = 20_000) -> Problem:
 
 def text_rows(n_rows: int, nnz: int, seed: int) -> tuple[Any, np.ndarray[Any, Any]]:
     """CSR rows (float64, int32) and labels of -1 and 1."""
-    a = _cached(f"text-{n_rows}-{nnz}-{seed}", lambda: _make_text(n_rows, nnz, seed))
+    a = cached(f"text-{n_rows}-{nnz}-{seed}", lambda: _make_text(n_rows, nnz, seed))
     return sparse.csr_array((a["data"], a["indices"], a["indptr"]), shape=(n_rows, N_WORDS)), a["y"]
 
 
@@ -78,7 +78,7 @@ def _make_text(n_rows: int, nnz: int, seed: int) -> Arrays:
 
 
 def _dense_rows(n_rows: int, seed: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    a = _cached(f"dense-{n_rows}-{seed}", lambda: _make_dense(n_rows, seed))
+    a = cached(f"dense-{n_rows}-{seed}", lambda: _make_dense(n_rows, seed))
     return a["X"], a["y"]
 
 
@@ -106,7 +106,7 @@ def svmlight_file(name: str, n_rows: int, *, decimals: int | None, seed: int = 1
                 file.write(part.read_bytes())
                 part.unlink()
 
-    return _cached_file(f"{name}-{n_rows}-{seed}.svm", write)
+    return cached_file(f"{name}-{n_rows}-{seed}.svm", write)
 
 
 def vw_file(svmlight: Path) -> Path:
@@ -118,7 +118,7 @@ def vw_file(svmlight: Path) -> Path:
                 text = b"\n" + b"".join(lines)
                 file.write(text.replace(b"\n1 ", b"\n1 | ").replace(b"\n-1 ", b"\n-1 | ")[1:])
 
-    return _cached_file(svmlight.with_suffix(".vw").name, write)
+    return cached_file(svmlight.with_suffix(".vw").name, write)
 
 
 def _chunks(n_rows: int, seed: int, size: int = 50_000) -> Iterator[tuple[Any, np.ndarray[Any, Any]]]:
@@ -135,19 +135,19 @@ def csv_file(n_rows: int) -> Path:
         header = ",".join([*(f"x{j}" for j in range(28)), "y"])
         np.savetxt(path, np.column_stack([X, y]), fmt="%.7f", delimiter=",", header=header, comments="")
 
-    return _cached_file(f"dense-{n_rows}.csv", write)
+    return cached_file(f"dense-{n_rows}.csv", write)
 
 
-def _cached(name: str, make: Callable[[], Arrays]) -> Arrays:
+def cached(name: str, make: Callable[[], Arrays]) -> Arrays:
     def write(path: Path) -> None:
         with open(path, "wb") as file:
             np.savez(file, **make())
 
-    with np.load(_cached_file(f"{name}.npz", write)) as file:
+    with np.load(cached_file(f"{name}.npz", write)) as file:
         return dict(file)
 
 
-def _cached_file(name: str, write: Callable[[Path], None]) -> Path:
+def cached_file(name: str, write: Callable[[Path], None]) -> Path:
     path = FOLDER / name
     if not path.exists():
         FOLDER.mkdir(parents=True, exist_ok=True)

@@ -71,9 +71,13 @@ class Report:
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
+    @property
+    def where(self) -> str:
+        return f"`{self.command}` on {'; '.join(self.machine)}."
+
     def write_readme(self) -> None:
         """Replace what stands between the markers of benchmarks/README.md, and of the front page."""
-        where = f"`{self.command}` on {'; '.join(self.machine)}."
+        where = self.where
         parts = [where, ""]
         for name, tables in self.sections.items():
             parts += [f"### {name}", "", *(table.markdown() for table in tables)]
@@ -81,6 +85,18 @@ class Report:
         chosen = [self.sections[name][place].only(columns).markdown() for name, place, columns in _ON_FRONT_PAGE]
         how = "CPU time of one thread, best of 7. All tables and how they are made: [benchmarks](benchmarks/README.md)."
         _replace_marked(_FRONT_PAGE, "speed", "\n".join([where, "", how, "", *chosen]))
+
+    def write_readme_sections(self) -> None:
+        """Replace the figures of these sections alone; each says which run it is from. The front page stays."""
+        page = _README.read_text()
+        for name, tables in self.sections.items():
+            text = "\n".join([f"### {name}", "", self.where, "", *(table.markdown() for table in tables)])
+            old = re.compile(rf"^### {name}\n.*?(?=^### |^<!-- figures: end)", re.DOTALL | re.MULTILINE)
+            if not old.search(page):
+                old = re.compile(r"(?=^<!-- figures: end)", re.MULTILINE)
+                text = "\n" + text
+            page = old.sub(lambda _, text=text: text, page, count=1)
+        _README.write_text(page)
 
 
 def _replace_marked(path: Path, name: str, text: str) -> None:
