@@ -113,6 +113,7 @@ def _tfidf(archive: Path) -> Arrays:
     arrays: Arrays = {"names": names}
     for part in texts:
         X = words.transform(texts[part]).tocsr()
+        X.sort_indices()  # scikit-learn leaves them as they come, and to sort them takes longer than to learn from them
         arrays |= {f"{part}_{key}": getattr(X, key) for key in ("data", "indices", "indptr")}
         arrays |= {f"{part}_shape": np.array(X.shape), f"{part}_y": np.searchsorted(names, labels[part])}
     return arrays

@@ -7,8 +7,6 @@ judge. Every stream learner has five candidates. The loss is the logistic one fo
 
 from __future__ import annotations
 
-import sys
-import time
 import warnings
 from typing import Any, NamedTuple
 
@@ -45,9 +43,7 @@ def run(quick: bool) -> list[Table]:
         orders = [_stream(task, seed) for seed in range(n_orders)]
         for name, learner in sparse_learners(task.scale).items():
             if learner.suits(orders[0]):
-                begin = time.process_time()
                 done[name] = _outcome(task, learner, orders)
-                print(f"{task.key}, {name}: {time.process_time() - begin:.1f} s", file=sys.stderr, flush=True)
         outcomes[task.title] = task, done
         tables.append(_table(task, done, n_orders))
         if "FTRL" in done:
