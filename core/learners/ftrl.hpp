@@ -20,6 +20,7 @@ struct FtrlRule {
   struct Sums { double z, n; };
   Sums* sums;
   double inverse_alpha, beta, l1, l2;
+  double threshold;  // a weight is 0 where |z| is at most that: l1, but for a look at n_selected of them
   bool free_constant;
   index_t constant;
   bool sound = true;
@@ -32,8 +33,8 @@ struct FtrlRule {
   template <class Source>
   FtrlRule(const Source& s, bool second)
       : sums(reinterpret_cast<Sums*>(s.pair(names(second).first, names(second).second))), inverse_alpha(1 / s.number("alpha")),
-        beta(s.number("beta")), l1(second ? 0 : s.number("l1")), l2(s.number("l2")), free_constant(s.flag("free_constant")),
-        constant(s.n_weights - 1) {}
+        beta(s.number("beta")), l1(second ? 0 : s.number("l1")), l2(s.number("l2")), threshold(l1),
+        free_constant(s.flag("free_constant")), constant(s.n_weights - 1) {}
 
   template <class Row, class Keep>
   double score(const Row& x, Keep keep) const {
@@ -51,12 +52,12 @@ struct FtrlRule {
     if (j != constant || !free_constant) return penalised(j);
     return sums[j].n == 0 ? 0 : pulled(sums[j], std::sqrt(sums[j].n), 0, 0);  // beta may be 0, before the first gradient
   }
-  bool active(index_t j) const { return order(j) > l1; }
+  bool active(index_t j) const { return order(j) > threshold; }
 
   double order(index_t j) const { return std::fabs(sums[j].z); }
-  void cut_at(double order) { l1 = order; }
+  void cut_at(double order) { threshold = order; l1 = std::min(l1, order); }  // shrunk by what they were learned with
   double penalty_at(double order) const { return order; }
-  void set_penalty(double p) { l1 = p; }
+  void set_penalty(double p) { l1 = threshold = p; }
 
   static constexpr double batch_size() { return 1; }
   static constexpr bool row_completes_batch() { return true; }
@@ -73,7 +74,7 @@ struct FtrlRule {
     return -soft_threshold(s.z, cut) / (ridge + (beta + root) * inverse_alpha);
   }
   double penalised(index_t j) const {
-    return std::fabs(sums[j].z) <= l1 ? 0 : pulled(sums[j], std::sqrt(sums[j].n), l1, l2);  // most are 0, and need no root
+    return std::fabs(sums[j].z) <= threshold ? 0 : pulled(sums[j], std::sqrt(sums[j].n), l1, l2);  // most are 0, and need no root
   }
   double move(Sums& s, double g, double cut, double ridge) const {
     const double n = s.n + g * g;

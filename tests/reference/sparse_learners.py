@@ -84,10 +84,12 @@ class FTRL:
         return self.cut_by(self.l1)
 
     def cut_by(self, cut: float) -> Array:
-        l1, l2 = np.full(len(self.z), cut), np.full(len(self.z), self.l2)
+        """Weights of |z| up to the cut are 0; the others shrink by the penalty they were learned with, if it is less."""
+        l1, l2 = np.full(len(self.z), min(self.l1, cut)), np.full(len(self.z), self.l2)
+        held = np.abs(self.z) <= cut
         if self.free:
-            l1[-1] = l2[-1] = 0
-        pulled = soft(self.z, l1)
+            l1[-1] = l2[-1] = held[-1] = 0
+        pulled = np.where(held, 0, soft(self.z, l1))
         curve = l2 + (self.beta + np.sqrt(self.n)) / self.alpha
         return np.divide(-pulled, curve, out=np.zeros(len(pulled)), where=pulled != 0)
 
