@@ -45,7 +45,8 @@ def main() -> None:
         parser.error("--update needs full sizes, on one thread.")
 
     core = core_fingerprint()
-    report = Report(f"python -m benchmarks{' --quick' if options.quick else ''}", machine(), {})
+    said = (" --quick" if options.quick else "") + (f" --only {' '.join(options.only)}" if options.only else "")
+    report = Report(f"python -m benchmarks{said}", machine(), {})
     console = Console(width=None if sys.stdout.isatty() else 160)
     for line in report.machine:
         console.print(line, highlight=False)
