@@ -155,7 +155,7 @@ def _speed_table(timings: list[Any], missing: list[str]) -> Table:
         notes=[
             "Best of several processes in turn, imports excluded, the making of the model included. VW reads its own "
             "binary cache, made beforehand: the first ratio is of learning without parsing text, the second of text "
-            "with text.",
+            "with text. VW is timed with --l1 1, not with the penalty that was found.",
             f"Our pass finds the penalty by itself; VW's was searched for with up to {N_TRIES} passes for each size, "
             f"until at most {100 * TOLERANCE - 100:.0f} % too many weights are left.",
             *skipped(missing),
