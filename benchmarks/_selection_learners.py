@@ -77,7 +77,7 @@ _FTRL = {
     "bits": _grid(alpha=(0.03, 0.1, 0.3, 1.0, 0.1), beta=(1.0, 1.0, 1.0, 1.0, 0.1)),
 }
 _PLAIN = {"text": _grid(eta0=[1000 * s for s in _SPREAD]), "bits": _grid(eta0=_SPREAD)}
-_ADAPTIVE = {"text": _grid(eta0=(3.0, 10.0, 30.0, 100.0, 300.0)), "bits": _grid(eta0=_SPREAD)}
+_ADAPTIVE = {"text": _grid(eta0=(0.3, 1.0, 3.0, 10.0, 30.0)), "bits": _grid(eta0=_SPREAD)}
 _SMOOTHING = {"text": (1e2, 1e3, 1e4, 1e5, 1e6), "bits": (1.0, 10.0, 100.0, 1e3, 1e4)}
 _SGD = {
     scale: ({}, *({"learning_rate": "invscaling", "eta0": e} for e in rates))

@@ -123,10 +123,12 @@ struct Sparse {
   }
   /// The (n_selected + 1)-th largest order of all features; 0 when there are not so many.
   double cut() const {
-    if (n_selected >= constant) return 0;
-    std::vector<double> orders(static_cast<std::size_t>(constant));
-    for (index_t j = 0; j < constant; ++j)  // a feature that the second learner never met cannot be one of K
-      orders[static_cast<std::size_t>(j)] = second && second->weight(j) == 0 ? 0 : rule.order(j);
+    std::vector<double> orders;  // of features that were met; one that the second learner never met cannot be one of K
+    for (index_t j = 0; j < constant; ++j) {
+      const double order = rule.order(j);
+      if (order > 0 && !(second && second->weight(j) == 0)) orders.push_back(order);
+    }
+    if (static_cast<index_t>(orders.size()) <= n_selected) return 0;
     const auto nth = orders.begin() + n_selected;
     std::nth_element(orders.begin(), nth, orders.end(), std::greater<double>());
     return *nth;

@@ -84,7 +84,7 @@ class FTRL:
         return self.cut_by(self.l1)
 
     def cut_by(self, cut: float) -> Array:
-        """Weights of |z| up to the cut are 0; the others shrink by the penalty they were learned with, if it is less."""
+        """Weights of |z| up to the cut are 0; others shrink by the penalty they were learned with, if it is less."""
         l1, l2 = np.full(len(self.z), min(self.l1, cut)), np.full(len(self.z), self.l2)
         held = np.abs(self.z) <= cut
         if self.free:

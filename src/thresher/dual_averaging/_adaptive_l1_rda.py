@@ -52,8 +52,8 @@ class AdaptiveL1RDAClassifier(_AdaptiveL1RDA, LinearClassifier):
         Strength of the l1 penalty (:math:`\lambda` in [1]_ and [2]_). Larger values give fewer features.
         ``"auto"`` learns with 13 strengths side by side and reads the one with the least progressive loss.
     eta0 : float, default=1.0
-        Step size (:math:`\eta` in [1]_ and [2]_).
-    smoothing : float, default=0.1
+        Step size (:math:`\eta` in [1]_ and [2]_). From 0.1 to 10: the fewer features are wanted, the larger.
+    smoothing : float, default=0.01
         What a feature's step size begins with, before it has seen gradients of its own (:math:`\delta` in [1]_,
         :math:`\rho` in [2]_).
     l2_weight : float, default=0.0
@@ -109,7 +109,7 @@ class AdaptiveL1RDAClassifier(_AdaptiveL1RDA, LinearClassifier):
         alpha: Any = 1e-4,
         *,
         eta0: float = 1.0,
-        smoothing: float = 0.1,
+        smoothing: float = 0.01,
         l2_weight: float = 0.0,
         loss: str = "hinge",
         tau: float = 0.5,
@@ -159,7 +159,7 @@ class AdaptiveL1RDARegressor(_AdaptiveL1RDA, LinearRegressor):
         ``"auto"`` learns with 13 strengths side by side and reads the one with the least progressive loss.
     eta0 : float, default=1.0
         Step size (:math:`\eta` in [1]_).
-    smoothing : float, default=0.1
+    smoothing : float, default=0.01
         What a feature's step size begins with (:math:`\delta` in [1]_).
     l2_weight : float, default=0.0
         Strength of the l2 penalty.
@@ -204,7 +204,7 @@ class AdaptiveL1RDARegressor(_AdaptiveL1RDA, LinearRegressor):
         alpha: Any = 1e-4,
         *,
         eta0: float = 1.0,
-        smoothing: float = 0.1,
+        smoothing: float = 0.01,
         l2_weight: float = 0.0,
         loss: str = "squared",
         tau: float = 0.5,

@@ -53,7 +53,8 @@ class FTRLClassifier(_FTRL, LinearClassifier):
     ----------
     alpha : float, default=0.3
         Step size (:math:`\alpha` in [1]_, ``--ftrl_alpha`` of Vowpal Wabbit). In this method alone it is not a penalty:
-        all four letters are those of [1]_.
+        all four letters are those of [1]_. Features of size 1 want 0.1 to 1; rows of norm 1 with many small values, as
+        tf-idf makes them, 3 to 10 with ``beta=0.1``.
     beta : float, default=1.0
         What a feature's step size begins with (:math:`\beta` in [1]_).
     l1 : float or "auto", default=1.0

@@ -65,7 +65,8 @@ class L1RDAClassifier(_L1RDA, LinearClassifier):
         ``"auto"`` learns with 13 strengths side by side and reads the one with the least progressive loss.
     eta0 : float, default=1.0
         Step size (:math:`1/\gamma` in [1]_ and [2]_). 1 suits features of unit size. Rows of norm 1 with many small
-        values, as tf-idf makes them, want 10 to 300: with less, margins never reach 1 and every row counts alike.
+        values, as tf-idf makes them, want 10 to 300, with the logistic loss 300 to 3000: with less, margins never reach
+        1 and every row counts alike.
     rho : float, default=0.0
         Extra sparsity in early steps (:math:`\rho` in [1]_ and [2]_): it raises the threshold by
         :math:`\rho / (\eta_0 \sqrt t)`.
