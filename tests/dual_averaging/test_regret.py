@@ -20,14 +20,16 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.base import is_classifier
 
 from reference.agreement import row_by_row
 from reference.losses import loss as find_loss
 from reference.objectives import mean_loss, solve
-from thresher.dual_averaging import L1RDAClassifier, L1RDARegressor
-from thresher.solvers import lasso
+from thresher.dual_averaging import GroupRDAClassifier, L1RDAClassifier, L1RDARegressor
+from thresher.solvers import group_lasso, lasso
 
 N_ROWS, ALPHA = 150, 0.05
+GROUPS = [[0, 1, 2], [3, 4], [5, 6, 7]]
 LOOKS = (2, 3, 5, 10, 30, 75, N_ROWS)  # rounds after which the best weights in hindsight are found
 
 
@@ -48,7 +50,7 @@ def bounds(T, L, gamma, D2):
     return sharp, (gamma * D2 + L**2 / gamma) / np.sqrt(T)
 
 
-# --- linear learners with an l1 penalty -----------------------------------------------------------------------------
+# --- linear learners ------------------------------------------------------------------------------------------------
 
 
 @cache
@@ -76,25 +78,49 @@ def best_in_hindsight(loss, T, fit_intercept):
     return np.append(w.value, b.value)
 
 
-def l1_rda_run(estimator, loss, gamma, fit_intercept):
-    X, y = rows(loss)
-    options = {"loss": loss, "fit_intercept": fit_intercept, "intercept_scaling": 1.0}
-    model = estimator(ALPHA, eta0=1 / gamma, **options)
-    first = {"classes": [-1, 1]} if estimator is L1RDAClassifier else {}
+@cache
+def best_groups_in_hindsight(T, l1_weight, fit_intercept):
+    """Weights and the intercept that minimise the mean logistic loss of T rows + ALPHA times the penalty of groups."""
+    X, y = (part[:T] for part in rows("logistic"))
+    options = {"l1_weight": l1_weight, "loss": "logistic", "fit_intercept": fit_intercept, "tol": 1e-10}
+    found = group_lasso(X, y, GROUPS, ALPHA, **options)
+    assert found.converged
+    return np.append(found.coef, found.intercept)
+
+
+def linear_run(model, penalty, best):
+    """penalty is that of the weights, without alpha; best is a function of T."""
+    X, y = rows(model.loss)
+    first = {"classes": [-1, 1]} if is_classifier(model) else {}
     fed = row_by_row(model, X, y, np.asarray, **first)
     weights = np.array([np.zeros(9), *(np.append(model.coef_, model.intercept_) for _ in fed)])
 
-    extended = np.column_stack([X, np.full(N_ROWS, float(fit_intercept))])
-    rule = find_loss(loss, epsilon=0.1)
+    extended = np.column_stack([X, np.full(N_ROWS, float(model.fit_intercept))])
+    rule = find_loss(model.loss, epsilon=0.1)
 
     def cost(t, w):
-        return rule.value(extended[t] @ w, y[t]) + ALPHA * np.abs(w[:-1]).sum()
+        return rule.value(extended[t] @ w, y[t]) + ALPHA * penalty(w[:-1])
 
     slopes = [rule.slope(x @ w, target) for x, w, target in zip(extended, weights[:-1], y, strict=True)]
     lengths = np.linalg.norm(extended, axis=1)
-    unbounded = loss == "squared"  # its slopes have no bound that is known before
+    unbounded = model.loss == "squared"  # its slopes have no bound that is known before
     steepest = (np.abs(slopes) * lengths).max() if unbounded else lengths.max()
-    return Run(weights, cost, float(steepest), lambda T: best_in_hindsight(loss, T, fit_intercept))
+    return Run(weights, cost, float(steepest), best)
+
+
+def l1_rda_run(estimator, loss, gamma, fit):
+    model = estimator(ALPHA, eta0=1 / gamma, loss=loss, fit_intercept=fit, intercept_scaling=1.0)
+    return linear_run(model, lambda w: np.abs(w).sum(), lambda T: best_in_hindsight(loss, T, fit))
+
+
+def group_rda_run(l1_weight, gamma, fit):
+    options = {"l1_weight": l1_weight, "loss": "logistic", "fit_intercept": fit, "intercept_scaling": 1.0}
+    model = GroupRDAClassifier(GROUPS, ALPHA, eta0=1 / gamma, **options)
+
+    def penalty(w):
+        return sum(np.sqrt(len(g)) * np.linalg.norm(w[g]) + l1_weight * np.abs(w[g]).sum() for g in GROUPS)
+
+    return linear_run(model, penalty, lambda T: best_groups_in_hindsight(T, l1_weight, fit))
 
 
 LEARNERS = [
@@ -108,6 +134,12 @@ RUNS = {
         lambda gamma, estimator=estimator, loss=loss, fit=fit: l1_rda_run(estimator, loss, gamma, fit)
     )
     for estimator, loss in LEARNERS
+    for fit in (False, True)
+} | {
+    f"GroupRDAClassifier-{l1_weight}-{'intercept' if fit else 'no-intercept'}": (
+        lambda gamma, l1_weight=l1_weight, fit=fit: group_rda_run(l1_weight, gamma, fit)
+    )
+    for l1_weight in (0.0, 0.5)  # the group lasso and the sparse one
     for fit in (False, True)
 }
 
