@@ -5,6 +5,7 @@
 #   make check      style, types, import contracts
 #   make sanitize   the core's tests under address and undefined-behaviour sanitizers
 #   make bench      speed against peers, in one run
+#   make papers     published tables, computed again
 #   make clean
 PYTHON ?= python3
 VENV   := .venv
@@ -12,7 +13,7 @@ BIN    := $(VENV)/bin
 CORE   := $(wildcard core/*.hpp core/*.cpp core/learners/*.hpp)
 JOBS   ?= $(shell nproc)
 
-.PHONY: demo test test-slow check sanitize bench clean
+.PHONY: demo test test-slow check sanitize bench papers clean
 
 demo: $(VENV)/built-lab
 	$(BIN)/thresher demo
@@ -31,6 +32,12 @@ check: $(VENV)/built-check
 
 bench: $(VENV)/built-bench
 	$(BIN)/python -m benchmarks
+
+# Each says what it needs, and how long it took.
+papers: $(VENV)/built
+	$(BIN)/python -m papers.table_3_1
+	$(BIN)/python -m papers.table_4_1
+	$(BIN)/python -m papers.figure_4_7
 
 # An extension built with sanitizers, in a place of its own; their run-time library must be there before the interpreter.
 SANITIZED := build/sanitized

@@ -1,0 +1,1 @@
+"""Published tables of this family, computed again."""
