@@ -55,7 +55,7 @@ def one_run(X: np.ndarray, y: np.ndarray, tasks: np.ndarray, seed: int, **params
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m papers.table_4_1", description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=10, metavar="N", help="splits; the thesis has 20")
+    parser.add_argument("--repeats", type=int, default=20, metavar="N", help="splits, of which the thesis has 20")
     repeats = parser.parse_args().repeats
     begin = time.perf_counter()
     rows = []
