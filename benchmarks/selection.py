@@ -84,16 +84,14 @@ def _outcome(task: Task, learner: SparseLearner, orders: list[Stream]) -> Outcom
 
 
 def _chosen(learner: SparseLearner, stream: Stream, task: Task) -> list[Params]:
-    """The candidate for each size. With many classes, one is chosen at the last size but one, for all."""
+    """The candidate for each size."""
     if len(learner.steps) == 1:
         return [learner.steps[0]] * len(task.sizes)
     n_learning = int(_LEARNING * stream.n_rows)
     part = Stream(stream.name, stream.X, stream.y, n_learning)
     later = stream.X[n_learning:], stream.y[n_learning:]
-    sizes = task.sizes if task.n_classes == 2 else task.sizes[-2:-1]
-    scores = [[w.quality(*later)[0] for w in learner.fit(part, params, sizes)] for params in learner.steps]
-    best = [learner.steps[k] for k in np.argmax(scores, axis=0)]
-    return best if task.n_classes == 2 else best * len(task.sizes)
+    scores = [[w.quality(*later)[0] for w in learner.fit(part, params, task.sizes)] for params in learner.steps]
+    return [learner.steps[k] for k in np.argmax(scores, axis=0)]
 
 
 def _distinct(chosen: list[Params]) -> list[Params]:
@@ -116,7 +114,7 @@ def _table(task: Task, done: dict[str, Outcome], n_orders: int) -> Table:
         table.notes.append(
             "Weights are counted over all classes, each of them against the rest: ours have a 20th for each class, the "
             "peers what one penalty for all leaves each. AUROC is the mean over the classes. Shared RDA uses so many "
-            "features, each with a weight for every class. Steps are chosen for 2,000 weights and serve all sizes."
+            "features, each with a weight for every class."
         )
     for name, each in done.items():
         mean, spread = each.quality.mean(axis=0), each.quality.std(axis=0)
