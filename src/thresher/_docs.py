@@ -31,8 +31,20 @@ n_features_to_select : int, optional
     more than two classes, each has its own.
 debias : bool, default={debias}
     Learn the weights that predict by a second learner of the same kind, without the l1 penalty, on the features in use:
-    which features matter and how much they weigh are then two questions. Worth 1 to 4 points on sparse text, for
-    twice the time.""",
+    which features matter and how much they weigh are then two questions. On text it is worth about half a point to
+    dual averaging, more where few features are wanted, for twice the time.""",
+    "losses for classes": """
+loss : {{"hinge", "squared_hinge", "pinball", "logistic", "modified_huber", "squared"}}, default="{loss}"
+    ``"log_loss"`` and ``"squared_error"`` are accepted as well.
+tau : float, default={tau}
+    How much the pinball loss charges for margins above 1 (0 is the hinge loss).""",
+    "losses for values": """
+loss : {{"squared", "epsilon_insensitive", "quantile"}}, default="{loss}"
+    ``"squared_error"`` is accepted as well.
+tau : float, default={tau}
+    The quantile to estimate, with ``loss="quantile"``.
+epsilon : float, default={epsilon}
+    Errors up to this size cost nothing, with ``loss="epsilon_insensitive"``.""",
     "passes": """
 max_iter : int, default={max_iter}
     Passes over the data in :meth:`fit`. :meth:`partial_fit` always makes one.

@@ -58,10 +58,7 @@ class AdaptiveL1RDAClassifier(_AdaptiveL1RDA, LinearClassifier):
         :math:`\rho` in [2]_).
     l2_weight : float, default=0.0
         Strength of the l2 penalty.
-    loss : {"hinge", "squared_hinge", "pinball", "logistic", "modified_huber", "squared"}, default="hinge"
-        ``"log_loss"`` and ``"squared_error"`` are accepted as well.
-    tau : float, default=0.5
-        How much the pinball loss charges for margins above 1 (0 is the hinge loss).
+    <losses for classes>
     <selection>
     <intercept>
     penalize_intercept : bool, default=False
@@ -163,12 +160,7 @@ class AdaptiveL1RDARegressor(_AdaptiveL1RDA, LinearRegressor):
         What a feature's step size begins with (:math:`\delta` in [1]_).
     l2_weight : float, default=0.0
         Strength of the l2 penalty.
-    loss : {"squared", "epsilon_insensitive", "quantile"}, default="squared"
-        ``"squared_error"`` is accepted as well.
-    tau : float, default=0.5
-        The quantile to estimate, with ``loss="quantile"``.
-    epsilon : float, default=0.1
-        Errors up to this size cost nothing, with ``loss="epsilon_insensitive"``.
+    <losses for values>
     <selection>
     <intercept>
     penalize_intercept : bool, default=False

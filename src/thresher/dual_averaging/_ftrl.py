@@ -63,10 +63,7 @@ class FTRLClassifier(_FTRL, LinearClassifier):
         ``"auto"`` learns with 13 strengths side by side and reads the one with the least progressive loss.
     l2 : float, default=0.0
         Strength of the l2 penalty (:math:`\lambda_2` in [1]_), on the same scale.
-    loss : {"hinge", "squared_hinge", "pinball", "logistic", "modified_huber", "squared"}, default="logistic"
-        ``"log_loss"`` and ``"squared_error"`` are accepted as well.
-    tau : float, default=0.5
-        How much the pinball loss charges for margins above 1 (0 is the hinge loss).
+    <losses for classes>
     <selection>
     <intercept>
     penalize_intercept : bool, default=False
@@ -162,12 +159,7 @@ class FTRLRegressor(_FTRL, LinearRegressor):
         ``"auto"`` learns with 13 strengths side by side and reads the one with the least progressive loss.
     l2 : float, default=0.0
         Strength of the l2 penalty (:math:`\lambda_2` in [1]_), on the same scale.
-    loss : {"squared", "epsilon_insensitive", "quantile"}, default="squared"
-        ``"squared_error"`` is accepted as well.
-    tau : float, default=0.5
-        The quantile to estimate, with ``loss="quantile"``.
-    epsilon : float, default=0.1
-        Errors up to this size cost nothing, with ``loss="epsilon_insensitive"``.
+    <losses for values>
     <selection>
     <intercept>
     penalize_intercept : bool, default=False

@@ -76,10 +76,7 @@ class GroupFOBOSClassifier(_GroupFOBOS, LinearClassifier):
         Weight of the l1 norm inside a group (:math:`r_g` in [2]_), times ``alpha``.
     norm : {2, "inf"}, default=2
         How the weights of a group are measured: :math:`\sqrt{d_g}\,\|w\|_2`, or :math:`d_g \max_j |w_j|`.
-    loss : {"hinge", "squared_hinge", "pinball", "logistic", "modified_huber", "squared"}, default="hinge"
-        ``"log_loss"`` and ``"squared_error"`` are accepted as well.
-    tau : float, default=0.5
-        How much the pinball loss charges for margins above 1 (0 is the hinge loss).
+    <losses for classes>
     <intercept>
     <passes>
     <classes>
@@ -178,12 +175,7 @@ class GroupFOBOSRegressor(_GroupFOBOS, LinearRegressor):
         Weight of the l1 norm inside a group, times ``alpha``.
     norm : {2, "inf"}, default=2
         How the weights of a group are measured: :math:`\sqrt{d_g}\,\|w\|_2`, or :math:`d_g \max_j |w_j|`.
-    loss : {"squared", "epsilon_insensitive", "quantile"}, default="squared"
-        ``"squared_error"`` is accepted as well.
-    tau : float, default=0.5
-        The quantile to estimate, with ``loss="quantile"``.
-    epsilon : float, default=0.1
-        Errors up to this size cost nothing, with ``loss="epsilon_insensitive"``.
+    <losses for values>
     <intercept>
     <passes>
 

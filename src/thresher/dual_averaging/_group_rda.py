@@ -98,10 +98,7 @@ class GroupRDAClassifier(_GroupRDA, LinearClassifier):
     norm : {2, "inf"}, default=2
         How the weights of a group are measured: :math:`\sqrt{d_g}\,\|w\|_2`, or :math:`d_g \max_j |w_j|`, which draws
         the weights of a selected group to the same size.
-    loss : {"hinge", "squared_hinge", "pinball", "logistic", "modified_huber", "squared"}, default="hinge"
-        ``"log_loss"`` and ``"squared_error"`` are accepted as well.
-    tau : float, default=0.5
-        How much the pinball loss charges for margins above 1 (0 is the hinge loss).
+    <losses for classes>
     <intercept>
     <passes>
     <classes>
@@ -205,12 +202,7 @@ class GroupRDARegressor(_GroupRDA, LinearRegressor):
         Extra sparsity in early steps (:math:`\rho` in [1]_).
     norm : {2, "inf"}, default=2
         How the weights of a group are measured: :math:`\sqrt{d_g}\,\|w\|_2`, or :math:`d_g \max_j |w_j|`.
-    loss : {"squared", "epsilon_insensitive", "quantile"}, default="squared"
-        ``"squared_error"`` is accepted as well.
-    tau : float, default=0.5
-        The quantile to estimate, with ``loss="quantile"``.
-    epsilon : float, default=0.1
-        Errors up to this size cost nothing, with ``loss="epsilon_insensitive"``.
+    <losses for values>
     <intercept>
     <passes>
 

@@ -72,10 +72,7 @@ class L1RDAClassifier(_L1RDA, LinearClassifier):
         :math:`\rho / (\eta_0 \sqrt t)`.
     l2_weight : float, default=0.0
         Strength of the l2 penalty.
-    loss : {"hinge", "squared_hinge", "pinball", "logistic", "modified_huber", "squared"}, default="hinge"
-        ``"log_loss"`` and ``"squared_error"`` are accepted as well.
-    tau : float, default=0.5
-        How much the pinball loss charges for margins above 1 (0 is the hinge loss).
+    <losses for classes>
     <selection>
     batch_size : int, default=1
         Rows of a mini-batch, whose mean gradient makes one step.
@@ -184,12 +181,7 @@ class L1RDARegressor(_L1RDA, LinearRegressor):
         Extra sparsity in early steps: it raises the threshold by :math:`\rho / (\eta_0 \sqrt t)`.
     l2_weight : float, default=0.0
         Strength of the l2 penalty.
-    loss : {"squared", "epsilon_insensitive", "quantile"}, default="squared"
-        ``"squared_error"`` is accepted as well.
-    tau : float, default=0.5
-        The quantile to estimate, with ``loss="quantile"``.
-    epsilon : float, default=0.1
-        Errors up to this size cost nothing, with ``loss="epsilon_insensitive"``.
+    <losses for values>
     <selection>
     batch_size : int, default=1
         Rows of a mini-batch, whose mean gradient makes one step.

@@ -33,10 +33,7 @@ class MultiTaskRDAClassifier(PenalisedTasks, MultiTaskClassifier):
     Parameters
     ----------
     <row penalty>
-    loss : {"hinge", "squared_hinge", "pinball", "logistic", "modified_huber", "squared"}, default="hinge"
-        ``"log_loss"`` and ``"squared_error"`` are accepted as well.
-    tau : float, default=0.5
-        How much the pinball loss charges for margins above 1 (0 is the hinge loss).
+    <losses for classes>
     <intercept>
     <passes>
     class_weight : dict or "balanced", optional
@@ -128,12 +125,7 @@ class MultiTaskRDARegressor(PenalisedTasks, MultiTaskRegressor):
     Parameters
     ----------
     <row penalty>
-    loss : {"squared", "epsilon_insensitive", "quantile"}, default="squared"
-        ``"squared_error"`` is accepted as well.
-    tau : float, default=0.5
-        The quantile to estimate, with ``loss="quantile"``.
-    epsilon : float, default=0.1
-        Errors up to this size cost nothing, with ``loss="epsilon_insensitive"``.
+    <losses for values>
     <intercept>
     <passes>
 

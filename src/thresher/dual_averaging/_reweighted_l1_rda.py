@@ -58,10 +58,7 @@ class ReweightedL1RDAClassifier(_ReweightedL1RDA, LinearClassifier):
         Extra sparsity in early steps (:math:`\rho` in [1]_).
     smoothing : float, default=0.1
         Keeps the reweighting finite (:math:`\epsilon` in [1]_): the size at which a weight begins to count as large.
-    loss : {"hinge", "squared_hinge", "pinball", "logistic", "modified_huber", "squared"}, default="hinge"
-        ``"log_loss"`` and ``"squared_error"`` are accepted as well.
-    tau : float, default=0.5
-        How much the pinball loss charges for margins above 1 (0 is the hinge loss).
+    <losses for classes>
     <selection>
     <intercept>
     penalize_intercept : bool, default=False
@@ -163,12 +160,7 @@ class ReweightedL1RDARegressor(_ReweightedL1RDA, LinearRegressor):
         Extra sparsity in early steps (:math:`\rho` in [1]_).
     smoothing : float, default=0.1
         Keeps the reweighting finite (:math:`\epsilon` in [1]_).
-    loss : {"squared", "epsilon_insensitive", "quantile"}, default="squared"
-        ``"squared_error"`` is accepted as well.
-    tau : float, default=0.5
-        The quantile to estimate, with ``loss="quantile"``.
-    epsilon : float, default=0.1
-        Errors up to this size cost nothing, with ``loss="epsilon_insensitive"``.
+    <losses for values>
     <selection>
     <intercept>
     penalize_intercept : bool, default=False

@@ -51,10 +51,7 @@ class ReweightedL2RDAClassifier(_ReweightedL2RDA, LinearClassifier):
         gradient, so that it is a step size, too.
     threshold : float, default=1e-2
         Weights of at most this size are zero in ``coef_`` and in predictions. Learning goes on with all of them.
-    loss : {"hinge", "squared_hinge", "pinball", "logistic", "modified_huber", "squared"}, default="hinge"
-        ``"log_loss"`` and ``"squared_error"`` are accepted as well.
-    tau : float, default=0.5
-        How much the pinball loss charges for margins above 1 (0 is the hinge loss).
+    <losses for classes>
     <intercept>
     <passes>
     <classes>
@@ -142,12 +139,7 @@ class ReweightedL2RDARegressor(_ReweightedL2RDA, LinearRegressor):
         Keeps the reweighting finite (:math:`\epsilon` in [1]_).
     threshold : float, default=1e-2
         Weights of at most this size are zero in ``coef_`` and in predictions.
-    loss : {"squared", "epsilon_insensitive", "quantile"}, default="squared"
-        ``"squared_error"`` is accepted as well.
-    tau : float, default=0.5
-        The quantile to estimate, with ``loss="quantile"``.
-    epsilon : float, default=0.1
-        Errors up to this size cost nothing, with ``loss="epsilon_insensitive"``.
+    <losses for values>
     <intercept>
     <passes>
 

@@ -33,10 +33,7 @@ class SharedRDAClassifier(SharedClassifier):
     eta0 : float, default=1.0
         Step size (:math:`1/\gamma`). 1 suits features of unit size; rows of norm 1 with many small values, as tf-idf
         makes them, want 10 to 300.
-    loss : {"hinge", "squared_hinge", "pinball", "logistic", "modified_huber", "squared"}, default="hinge"
-        ``"log_loss"`` and ``"squared_error"`` are accepted as well.
-    tau : float, default=0.5
-        How much the pinball loss charges for margins above 1 (0 is the hinge loss).
+    <losses for classes>
     n_features_to_select : int, optional
         Use exactly this many features (those tied with the next one left out) for all classes together: the penalty
         then follows an order statistic of the stream instead of ``alpha``, found anew after 64, 128, 256, ... rows and

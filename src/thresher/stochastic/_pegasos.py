@@ -88,10 +88,7 @@ class PegasosClassifier(_Pegasos, LinearClassifier):
         Strength of the penalty (:math:`\lambda` in [1]_ and [2]_). One value per feature gives coordinate-wise Pegasos:
         each weight has its own penalty :math:`\frac{\alpha_j}{2} w_j^2`, and the projection uses the same metric.
         An infinite value leaves a feature out; :func:`ard_weights` finds values from data.
-    loss : {"hinge", "squared_hinge", "pinball", "logistic", "modified_huber", "squared"}, default="hinge"
-        ``"log_loss"`` and ``"squared_error"`` are accepted as well.
-    tau : float, default=0.5
-        How much the pinball loss charges for margins above 1 (0 is the hinge loss).
+    <losses for classes>
     batch_size : int, default=1
         Rows of a mini-batch (:math:`k`).
     projection : bool, default=True
@@ -193,12 +190,7 @@ class PegasosRegressor(_Pegasos, LinearRegressor):
     ----------
     alpha : float or array-like of shape (n_features,), default=1e-4
         Strength of the penalty (:math:`\lambda` in [1]_), one for all or one per feature.
-    loss : {"squared", "epsilon_insensitive", "quantile"}, default="squared"
-        ``"squared_error"`` is accepted as well.
-    tau : float, default=0.5
-        The quantile to estimate, with ``loss="quantile"``.
-    epsilon : float, default=0.1
-        Errors up to this size cost nothing, with ``loss="epsilon_insensitive"``.
+    <losses for values>
     batch_size : int, default=1
         Rows of a mini-batch (:math:`k`).
     projection : bool, default=True
