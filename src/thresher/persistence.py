@@ -77,6 +77,7 @@ def _describe(model: Any, prefix: str, tensors: Tensors) -> dict[str, Any]:
                 {"name": step_name, **_describe(step, f"{prefix}{i}/", tensors)}
                 for i, (step_name, step) in enumerate(model.steps)
             ],
+            **({} if model.task_column is None else {"task_column": _pack(model.task_column, "", tensors)}),
         }
     params = model._plain_params() if hasattr(model, "_plain_params") else model.get_params(deep=False)
     described: dict[str, Any] = {
@@ -157,7 +158,7 @@ def _model(described: dict[str, Any], prefix: str, tensors: Tensors, room: int) 
         if prefix or not isinstance(described["steps"], list) or not described["steps"]:
             raise _Refusal("a pipeline must be a list of steps, none of them a pipeline")
         steps = [(str(step["name"]), _model(step, f"{i}/", tensors, room)) for i, step in enumerate(described["steps"])]
-        pipeline = cls(steps)
+        pipeline = cls(steps, described.get("task_column"))
         pipeline._checked_steps()
         return pipeline
     params = {k: _unpack(v, tensors, room) for k, v in described["params"].items()}

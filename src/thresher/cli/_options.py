@@ -172,14 +172,6 @@ def method(name: str) -> Any:
     return found[name]
 
 
-def trainable(name: str) -> Any:
-    """The method of that name, if files can give what it needs."""
-    found = method(name)
-    if "tasks" in found.needs:
-        raise click.UsageError(f"{name} needs the task of each row, which files do not give yet; use it from Python.")
-    return found
-
-
 def method_options(cls: type[Any], streams: bool) -> list[click.Option]:
     """Click options for the constructor's parameters, with the docstring's words."""
     docs = parameter_docs(cls)

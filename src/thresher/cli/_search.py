@@ -20,10 +20,10 @@ from ._options import (
     method_params,
     output_options,
     stream_options,
-    trainable,
 )
 from ._screen import Screen
-from ._train import check_places, check_task, finish, fitted
+from ._structure import Columns, check_structure, structure_options, width_of
+from ._train import check_places, check_task, finish, fitted, groups_for
 from ._words import command_line, essential, python_for_auto, python_for_tune, typed
 
 _CRITERIA = ("error", "balanced_error", "f1", "roc_auc", "average_precision", "mse", "silhouette")
@@ -96,6 +96,7 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--method", "method_name", metavar="NAME", required=True, help="Which learner; `thresher methods` lists them."
 )
+@structure_options
 @click.option(
     "--space",
     "spaces",
@@ -124,16 +125,24 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
     from ..tuning import CoupledAnnealingSearchCV, criterion, sparsity_scorer
 
     screen = Screen(as_json, quiet)
-    found = trainable(method_name)
+    found = method(method_name)
+    check_structure(found, given)
     check_places(data, given)
     options = stream_options({**given, "data": data}, found.task)
     stream = open_stream(files(data), **options)
     seen = training.look(stream)
     classes = check_task(found, seen, None, None, stream.path.name)
     params = method_params(given, found.cls)
+    columns = Columns(data, options)
+    task_column = columns.task(given["task_column"])
+    params |= groups_for(found, columns, seen, given, screen)
+    if not columns.is_table and width_of(params.get("groups")) and "n_features" not in options:
+        options["n_features"] = max(width_of(params["groups"]), seen.n_features)
+        stream = open_stream(files(data), **options)
     if "random_state" in found.cls._param_rules:
         params["random_state"] = given["seed"]
-    model = prepared(found.cls(**params), seen.first, scale=given["scale"], categories=given["categories"])
+    made = {"scale": given["scale"], "categories": given["categories"], "task_column": task_column}
+    model = prepared(found.cls(**params), seen.first, **made)
     space = _space(given["spaces"], found, params)
     prefix = f"{model.steps[-1][0]}__" if hasattr(model, "steps") else ""
     name = (

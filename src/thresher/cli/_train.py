@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
-from ._options import MethodCommand, data_options, files, method_params, output_options, stream_options, trainable
+from ._options import MethodCommand, data_options, files, method, method_params, output_options, stream_options
 from ._screen import Screen, Stop
+from ._structure import Columns, check_structure, late_words, structure_options, usual_groups, width_of
 from ._words import command_line, essential, python_for_train, typed
 
 _LARGE = 1 << 26
@@ -21,6 +22,7 @@ _SHOWN = ("measures", "clusters", "features", "stream", "tuning")  # the rest is
 @click.command(cls=MethodCommand)
 @data_options
 @click.option("--method", "method_name", metavar="NAME", default="arow", show_default=True, help="Which learner.")
+@structure_options
 @click.option("--classes", help="Number of classes, or their labels: 2, or no,yes (default: by looking).")
 @click.option("--test", "tests", multiple=True, help="Files to measure the model on; may be repeated.")
 @click.option(
@@ -71,20 +73,29 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
 
     given["quiet"] = quiet
     screen = Screen(as_json, quiet)
-    found = trainable(method_name)
+    found = method(method_name)
+    check_structure(found, given)
     check_places(data, given)
     options = stream_options({**given, "data": data}, found.task)
     plain = open_stream(files(data), **options)
     wanted, count = _classes(given["classes"])
     seen = training.look(plain, _LARGE, count)
     params = method_params(given, found.cls)
+    columns = Columns(data, options)
+    task_column = columns.task(given["task_column"])
+    params |= groups_for(found, columns, seen, given, screen)
+    if not columns.is_table and width_of(params.get("groups")) and "n_features" not in options:
+        options["n_features"] = max(width_of(params["groups"]), seen.n_features)
+        plain = open_stream(files(data), **options)
     if "random_state" in found.cls._param_rules:
         params["random_state"] = given["seed"]
     classes = check_task(found, seen, wanted, count, plain.path.name)
     if isinstance(params.get("class_weight"), (str, dict) if found.streams else dict):
         params["class_weight"] = _class_weight(params["class_weight"], seen, classes)
     learner = found.cls(**params)
-    model = prepared(learner, seen.first, scale=given["scale"], categories=given["categories"])
+    model = prepared(
+        learner, seen.first, scale=given["scale"], categories=given["categories"], task_column=task_column
+    )
     passes, shuffle = _order(given, seen, learner, found, len(plain.paths), screen)
     stream = open_stream(files(data), **options, n_passes=passes, shuffle=shuffle, random_state=given["seed"])
     record = {
@@ -103,6 +114,8 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
         run = fitted(model.fit(X, y), X, y, stream, record)
     seconds = time.perf_counter() - begin
     screen.remark(f"{stream.n_bytes / 1e6:,.1f} MB learned from in {seconds:.1f} s.")
+    if late_words(run.model):
+        screen.remark(late_words(run.model))
     path: Path | None = given["model_path"]
     if path is not None:
         save_model(run.model, path)
@@ -113,6 +126,16 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
         passed = {name: passes for name in asked if name.rpartition("__")[2] == "max_iter"}
         run.held_out = training.predict_in_folds(clone(model).set_params(**passed), X, y, random_state=given["seed"])
     finish(screen, run, stream, given, record, seconds=seconds)
+
+
+def groups_for(found: Any, columns: Columns, seen: Any, given: dict[str, Any], screen: Screen) -> dict[str, Any]:
+    """The groups of columns, given or usual, as a parameter of the method."""
+    groups, remark = columns.groups(given["groups"]), ""
+    if groups is None:
+        groups, remark = usual_groups(found.cls, seen.first, given["categories"])
+    if remark:
+        screen.remark(remark)
+    return {} if groups is None else {"groups": groups}
 
 
 def _streamed(
@@ -205,7 +228,7 @@ def finish(
         data={
             "files": [{"name": p.name, "bytes": p.stat().st_size if p.is_file() else None} for p in stream.paths],
             "n_rows": facts.n_rows,
-            "n_features": facts.n_features,
+            "n_features": facts.n_features - (getattr(run.model, "task_column", None) is not None),
             "n_values": facts.n_values,
             "classes": facts.classes,
             "target": stream.layout().get("target"),

@@ -76,7 +76,8 @@ def _constructor(model: Any) -> tuple[list[str], str]:
             more, made = _constructor(step)
             imports += more
             parts.append(f'("{name}", {made})')
-        return imports, f"StreamingPipeline([{', '.join(parts)}])"
+        tasks = "" if model.task_column is None else f", task_column={model.task_column!r}"
+        return imports, f"StreamingPipeline([{', '.join(parts)}]{tasks})"
     room = type(model).__module__.split(".")[1]
     defaults = type(model)().get_params(deep=False)
     given = {k: v for k, v in model.get_params(deep=False).items() if repr(v) != repr(defaults[k])}

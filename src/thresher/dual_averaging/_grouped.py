@@ -81,10 +81,11 @@ class Grouped(OnlineLinear):
 
     def _learner_for(self, X: Any, n_features: int) -> Learner:
         check_params(self, self._param_rules)
-        columns = [str(name) for name in X.columns] if hasattr(X, "columns") else None
+        handed: Any = self.__dict__.pop("_columns_handed", (None, None))  # by a pipeline, whose encoder names features
+        columns, origins = ([str(name) for name in X.columns], None) if hasattr(X, "columns") else handed
         asks = isinstance(self.groups, str) and self.groups == ENCODER
         given = self.__dict__.get("_groups_handed", ENCODER) if asks else self.groups
-        groups = read_groups(given, n_features, columns, type(self).__name__)
+        groups = read_groups(given, n_features, columns, type(self).__name__, origins)
         return self._with_intercept(self._learner_with(groups))
 
     def _keep(self, learner: Learner) -> None:

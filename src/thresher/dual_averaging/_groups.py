@@ -129,8 +129,13 @@ class GroupList(Sequence[NDArray[np.int64]]):
 # --- what users pass ------------------------------------------------------------------------------------------------
 
 
-def read_groups(given: Any, n_features: int, columns: Sequence[str] | None, who: str) -> Groups | None:
-    """The groups that a user means; None if every column is on its own."""
+def read_groups(
+    given: Any, n_features: int, columns: Sequence[str] | None, who: str, origins: Sequence[str] | None = None
+) -> Groups | None:
+    """The groups that a user means; None if every column is on its own.
+
+    ``origins`` tells for each feature of an encoder the column it is a word of: such a column stands for all of them.
+    """
     if given is None:
         return None
     if isinstance(given, str) and given == ENCODER:
@@ -143,11 +148,12 @@ def read_groups(given: Any, n_features: int, columns: Sequence[str] | None, who:
     if is_encoder(given):
         return _from_labels(labels_of_encoder(given, who), n_features, who)
     if isinstance(given, Mapping):
-        return _from_lists(list(given.values()), tuple(map(str, given)), n_features, columns, who)
+        lists = _with_words(list(given.values()), columns, origins)
+        return _from_lists(lists, tuple(map(str, given)), n_features, columns, who)
     if _is_series(given):
         given = given.to_numpy()
     if len(given) and isinstance(next(iter(given)), _LISTS):
-        return _from_lists(list(given), None, n_features, columns, who)
+        return _from_lists(_with_words(list(given), columns, origins), None, n_features, columns, who)
     return _from_labels(given, n_features, who)
 
 
@@ -227,6 +233,23 @@ def _numbered_texts(labels: NDArray[Any]) -> tuple[NDArray[np.int64], tuple[str,
     values, seen, number = np.unique(labels, return_index=True, return_inverse=True)
     order = np.argsort(seen)
     return np.argsort(order)[number], tuple(values[order].tolist())
+
+
+def _with_words(lists: list[Any], columns: Sequence[str] | None, origins: Sequence[str] | None) -> list[Any]:
+    """Lists of names in which a column of words stands for the features that an encoder made of it."""
+    if columns is None or origins is None:
+        return lists
+    made: dict[str, list[str]] = {}
+    for name, origin in zip(columns, origins, strict=True):
+        if origin:
+            made.setdefault(origin, []).append(name)
+    of = {origin: names for origin, names in made.items() if origin not in set(columns)}
+    return [
+        list(chain.from_iterable(of.get(v, [v]) if isinstance(v, str) else [v] for v in group))
+        if isinstance(group, _LISTS)
+        else group
+        for group in lists
+    ]
 
 
 def _from_lists(

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._encoder import TableEncoder
 from ._scaler import RunningScaler
+from ._task_column import part, task_column_rule
 
 
 def _last_has(name: str) -> Any:
@@ -37,6 +38,10 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
     steps : list of (name, object)
         Transformers with ``partial_fit`` and ``transform``, then a classifier or regressor. Transformers that only have
         ``fit`` are welcome as long as only :meth:`fit` is used.
+    task_column : str or int, optional
+        The column that says which task a row belongs to, by name (tables and data frames) or by number from 0. It is no
+        feature: it is taken out before the first step and handed to the learner, which must be one of several tasks
+        such as :class:`~thresher.dual_averaging.MultiTaskRDARegressor`, as ``tasks``.
 
     Attributes
     ----------
@@ -61,8 +66,9 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
     array([1])
     """
 
-    def __init__(self, steps: list[tuple[str, Any]]) -> None:
+    def __init__(self, steps: list[tuple[str, Any]], task_column: str | int | None = None) -> None:
         self.steps = steps
+        self.task_column = task_column
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters of all steps, as ``name__parameter``."""
@@ -91,6 +97,13 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"StreamingPipeline: step {name!r} must have transform, only the last one may learn.")
         if not hasattr(self.steps[-1][1], "predict"):
             raise ValueError(f"StreamingPipeline: the last step, {self.steps[-1][0]!r}, must have predict.")
+        if not task_column_rule.holds(self.task_column):
+            raise ValueError(f"StreamingPipeline: task_column must be {task_column_rule.says}, got {self.task_column!r}.")
+        if self.task_column is not None and "tasks" not in getattr(self.steps[-1][1], "_needs", ()):
+            raise ValueError(
+                "StreamingPipeline: task_column needs a learner of several tasks, got "
+                f"{type(self.steps[-1][1]).__name__}."
+            )
         return [step for _, step in self.steps]
 
     # --- learning ---------------------------------------------------------------------------------------------------
@@ -111,11 +124,11 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
         """
         *transformers, learner = self._checked_steps()
         made = [clone(step) for step in transformers]
-        Z = X
+        Z, tasks = self._parted(X)
         for step in made:
             Z = step.fit(Z, y).transform(Z)
         _hand_over_groups(made, learner)
-        learner.fit(Z, y, **params)
+        learner.fit(Z, y, **tasks, **params)
         self.steps = [(name, step) for (name, _), step in zip(self.steps, [*made, learner], strict=True)]
         return self
 
@@ -149,12 +162,13 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _learn(self, transformers: list[Any], learner: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
-        Z = X
+        Z, tasks = self._parted(X)
         for step in transformers:
             Z = step.partial_fit(Z, y).transform(Z)
-        _hand_over_groups(transformers, learner)
+        if not _is_fitted(learner):
+            _hand_over_groups(transformers, learner)
         known = getattr(learner, "n_features_in_", None)
-        options: dict[str, Any] = {"sample_weight": sample_weight}
+        options: dict[str, Any] = {"sample_weight": sample_weight, **tasks}
         if is_classifier(learner):
             options["classes"] = classes
         if sparse.issparse(Z) or (transformers and known is not None and Z.shape[1] != known):
@@ -165,20 +179,34 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
 
     def transform(self, X: Any) -> Any:
         """What the learner sees of the rows: all steps but the last."""
+        return self._seen(X)[0]
+
+    def _seen(self, X: Any) -> tuple[Any, dict[str, Any]]:
+        """Rows as the learner takes them, and the tasks they belong to."""
+        Z, tasks = self._parted(X)
         for _, step in self.steps[:-1]:
-            X = step.transform(X)
-        return X
+            Z = step.transform(Z)
+        return Z, tasks
+
+    def _parted(self, X: Any) -> tuple[Any, dict[str, Any]]:
+        """Rows without the column of tasks, and the tasks as the learner's arguments."""
+        if self.task_column is None:
+            return X, {}
+        rows, tasks = part(X, self.task_column, type(self).__name__)
+        return rows, {"tasks": tasks}
 
     @available_if(_last_has("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> NDArray[Any]:
         """Predictions of the last step."""
-        found: NDArray[Any] = self[-1].predict(self.transform(X))
+        Z, tasks = self._seen(X)
+        found: NDArray[Any] = self[-1].predict(Z, **tasks)
         return found
 
     @available_if(_last_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores of the last step."""
-        found: NDArray[np.float64] = self[-1].decision_function(self.transform(X))
+        Z, tasks = self._seen(X)
+        found: NDArray[np.float64] = self[-1].decision_function(Z, **tasks)
         return found
 
     @available_if(_last_has("predict_proba"))  # type: ignore[untyped-decorator]
@@ -191,7 +219,8 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Score of the last step: accuracy of a classifier, R2 of a regressor."""
         options = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return float(self[-1].score(self.transform(X), y, **options))
+        Z, tasks = self._seen(X)
+        return float(self[-1].score(Z, y, **tasks, **options))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns that the learner sees; nameless ones are ``x1``, ``x2``, ... as svmlight counts them."""
@@ -244,7 +273,9 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
         tags.estimator_type = last.estimator_type
         tags.classifier_tags, tags.regressor_tags = last.classifier_tags, last.regressor_tags
         tags.target_tags = last.target_tags
-        tags.input_tags.sparse = all(step.__sklearn_tags__().input_tags.sparse for _, step in self.steps)
+        tags.input_tags.sparse = self.task_column is None and all(
+            step.__sklearn_tags__().input_tags.sparse for _, step in self.steps
+        )
         return tags
 
 
@@ -260,10 +291,23 @@ def _copied(value: Any) -> Any:
 
 
 def _hand_over_groups(transformers: list[Any], learner: Any) -> None:
-    """Tell a learner which features the step before it made of the same columns, if it asks for that."""
+    """Tell a learner which features the step before it made of the same columns, if it asks for that, or what the
+    features are called, if its groups name them."""
     asked = getattr(learner, "groups", None)
-    if isinstance(asked, str) and asked == "encoder" and transformers and hasattr(transformers[-1], "groups_"):
-        learner._groups_handed = transformers[-1].groups_
+    if asked is None or not transformers:
+        return
+    origins = getattr(transformers[-1], "groups_", None)
+    if isinstance(asked, str) and asked == "encoder":
+        if origins is not None:
+            learner._groups_handed = origins
+        return
+    names = None
+    for step in transformers:
+        if not hasattr(step, "get_feature_names_out"):
+            return
+        names = step.get_feature_names_out(names)
+    if names is not None:
+        learner._columns_handed = [str(name) for name in names], origins
 
 
 def _is_fitted(step: Any) -> bool:

@@ -10,10 +10,17 @@ from .._table import Table
 from ._encoder import TableEncoder
 from ._pipeline import StreamingPipeline
 from ._scaler import RunningScaler
+from ._task_column import without
 
 
 def prepared(
-    learner: Any, X: Any, *, scale: bool | None = None, categories: str = "onehot", **encoder_options: Any
+    learner: Any,
+    X: Any,
+    *,
+    scale: bool | None = None,
+    categories: str = "onehot",
+    task_column: str | int | None = None,
+    **encoder_options: Any,
 ) -> Any:
     """A learner with the steps that rows like `X` need before it.
 
@@ -29,6 +36,8 @@ def prepared(
         Whether to standardise; by default only rows that are not sparse.
     categories : {"onehot", "hash"}
         How words become features, see :class:`TableEncoder`.
+    task_column : str or int, optional
+        The column that says which task a row belongs to, see :class:`StreamingPipeline`.
     **encoder_options
         More parameters of :class:`TableEncoder`.
 
@@ -44,6 +53,8 @@ def prepared(
     >>> [name for name, _ in prepared(AROWClassifier(), np.eye(2)).steps]
     ['scale', 'encode', 'learn']
     """
+    if task_column is not None:
+        X = without(X, task_column, "prepared")
     is_sparse = sparse.issparse(X)
     steps: list[tuple[str, Any]] = []
     has_numbers = not isinstance(X, Table) or bool(X.number_names)
@@ -51,4 +62,4 @@ def prepared(
         steps.append(("scale", RunningScaler()))
     if not is_sparse:
         steps.append(("encode", TableEncoder(categories=categories, **encoder_options)))
-    return StreamingPipeline([*steps, ("learn", learner)]) if steps else learner
+    return StreamingPipeline([*steps, ("learn", learner)], task_column) if steps else learner

@@ -22,10 +22,8 @@ def said(model: Any, X: Any) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
     """Predictions and scores."""
     if is_regressor(model) or not hasattr(model, "decision_function"):
         return model.predict(X), None
-    transformed = model.transform(X) if hasattr(model, "steps") else X
-    learner = learner_of(model)
-    scores = learner.decision_function(transformed)
-    return learner._read_scores(scores), scores
+    scores = model.decision_function(X)
+    return learner_of(model)._read_scores(scores), scores
 
 
 def counts(model: Any) -> tuple[int, int, float]:

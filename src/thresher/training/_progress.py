@@ -6,6 +6,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.base import is_classifier
 
 from .._records import History
@@ -107,7 +108,7 @@ def _spelled(model: Any) -> str:
     """The class and every parameter, those of steps included."""
     params = {k: v for k, v in model.get_params(deep=True).items() if not hasattr(v, "get_params") and k != "steps"}
     steps = [type(step).__name__ for _, step in getattr(model, "steps", ())]
-    shown = ", ".join(f"{k}={v!r}" for k, v in sorted(params.items()))
+    shown = ", ".join(f"{k}={v.tolist() if isinstance(v, np.ndarray) else v!r}" for k, v in sorted(params.items()))
     return f"{' > '.join(steps) or type(model).__name__}({shown})"
 
 
