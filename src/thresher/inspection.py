@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._params import at_least
 
-__all__ = ["Feature", "features_that_matter"]
+__all__ = ["Feature", "GroupInUse", "features_that_matter", "groups_in_use"]
 
 _VALUE = "value"  # what the one output of a regressor is called
 
@@ -95,6 +95,56 @@ def features_that_matter(model: Any, n: int = 20, *, scale: Any = None) -> list[
         )
         for name, j in zip(weights.names(chosen), chosen, strict=True)
     ]
+
+
+class GroupInUse(NamedTuple):
+    """A group of columns with weights other than 0; see :func:`groups_in_use`."""
+
+    name: str
+    features: list[str]
+    n_used: int
+    strength: float
+
+
+def groups_in_use(model: Any) -> list[GroupInUse]:
+    """The groups of columns that a model has selected, the strongest first.
+
+    Columns that belong to no group are not listed.
+
+    Parameters
+    ----------
+    model : estimator or pipeline
+        Fitted, with ``selected_groups_``.
+
+    Returns
+    -------
+    list of GroupInUse
+        Each with its ``name`` (``"group 1"`` is the first, where they have none), the names of its ``features``, how
+        many of them are in use, and its ``strength``: the length of its weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thresher.dual_averaging import GroupRDAClassifier
+    >>> from thresher.inspection import groups_in_use
+    >>> X = np.random.default_rng(0).normal(size=(2000, 6))
+    >>> model = GroupRDAClassifier({"a": [0, 1], "b": [2, 3]}, alpha=0.1, random_state=0).fit(X, X[:, 0] + X[:, 1] > 0)
+    >>> [(group.name, group.features) for group in groups_in_use(model)]
+    [('a', ['x1', 'x2'])]
+    """
+    weights = Weights(model)
+    learner = weights.learner
+    if not hasattr(learner, "selected_groups_"):
+        raise ValueError(f"groups_in_use: model must know groups, got {type(learner).__name__}, which has none.")
+    listed, names = learner.groups_, learner.groups_.names
+    found = []
+    for k in learner._selected_places():
+        if k < len(listed) - len(listed.alone):
+            members, own = listed[int(k)], weights.rows[:, listed[int(k)]]
+            name = f"group {k + 1}" if names is None else names[k]
+            n_used = int(own.any(axis=0).sum())
+            found.append(GroupInUse(name, weights.names(members), n_used, float(np.linalg.norm(own))))
+    return sorted(found, key=lambda group: -group.strength)
 
 
 class Weights:

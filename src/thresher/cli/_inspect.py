@@ -43,6 +43,7 @@ def inspect(model_path: Path, n_features: int, as_json: bool, quiet: bool) -> No
         facts["n_features_used"] = len(learner.support_)
         if hasattr(learner, "n_mistakes_"):
             facts["progressive_error"] = learner.n_mistakes_ / max(learner.n_samples_seen_, 1)
+    facts |= _structure(model, learner)
     record = getattr(model, "record_", None) or {}
     if isinstance(record.get("training"), dict):
         facts["checkpoint"] = "of an unfinished run; go on with thresher train ... --resume"
@@ -52,6 +53,24 @@ def inspect(model_path: Path, n_features: int, as_json: bool, quiet: bool) -> No
         for f in features
     ]
     screen.result(_as_text(facts, rows), facts | {"features": rows, "record": record})
+
+
+def _structure(model: Any, learner: Any) -> dict[str, Any]:
+    """Groups in use, tasks and what they share, and a penalty that was chosen."""
+    from ..inspection import groups_in_use
+
+    facts: dict[str, Any] = {}
+    if getattr(learner, getattr(learner, "_penalty", ""), None) == "auto" and hasattr(learner, "penalty_"):
+        facts["penalty"] = learner.penalty_
+    if hasattr(learner, "selected_groups_"):
+        facts["n_groups"] = len(learner.groups_) - len(learner.groups_.alone)
+        facts["groups_in_use"] = [group.name for group in groups_in_use(model)]
+    if hasattr(learner, "tasks_"):
+        used = learner.coef_ != 0
+        facts["tasks"] = learner.tasks_.tolist()
+        facts["task_column"] = getattr(model, "task_column", None)
+        facts["n_features_shared"] = int(used.all(axis=0).sum())
+    return facts
 
 
 def _shown(value: Any) -> Any:
@@ -66,12 +85,12 @@ def _as_text(facts: dict[str, Any], features: list[dict[str, Any]]) -> str:
         if key == "python":
             continue
         if key == "parameters":
-            value = ", ".join(f"{k}={v!r}" for k, v in value.items())
+            value = ", ".join(f"{k}={_short(v)}" for k, v in value.items())
         if isinstance(value, list):
             value = ", ".join(map(str, value[:20])) + (", ..." if len(value) > 20 else "")
         if isinstance(value, float):
             value = f"{value:.6g}"
-        lines.append(f"{key.replace('_', ' '):18} {value}")
+        lines.append(f"{key.replace('_', ' '):18} {value}".rstrip())
     if features:
         width = min(50, max(len(f["name"]) for f in features))
         lines += ["", "features that matter"]
@@ -84,6 +103,11 @@ def _as_text(facts: dict[str, Any], features: list[dict[str, Any]]) -> str:
             name = " ".join(f["name"].split())[:50]
             lines.append(f"  {name:{width}}  {weights}{doubt}")
     return "\n".join(lines)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}..."
 
 
 @click.command()
@@ -139,7 +163,7 @@ def methods(name: str | None, as_json: bool, quiet: bool) -> None:
         ]
         lines = []
         for task in dict.fromkeys(m.task for m in found):
-            lines += [task, *(f"  {m.name:20} {unmarked(m.summary)}" for m in found if m.task == task), ""]
+            lines += [task, *(f"  {m.name:20} {_summary(m)}" for m in found if m.task == task), ""]
         lines.append(
             "`thresher methods NAME` tells the parameters of one; streams: all but those that need the whole file."
         )
@@ -151,7 +175,7 @@ def methods(name: str | None, as_json: bool, quiet: bool) -> None:
         parameter: {"default": p.default, "is": docs.get(parameter, "")}
         for parameter, p in signatures.signature(m.cls).parameters.items()
     }
-    lines = [f"{m.name}: {m.cls.__name__} in thresher.{m.family}, for {m.task}", unmarked(m.summary), ""]
+    lines = [f"{m.name}: {m.cls.__name__} in thresher.{m.family}, for {m.task}", _summary(m), ""]
     for parameter, facts in parameters.items():
         tuned = f"; tuned in {m.space[parameter]!r}" if parameter in m.space else ""
         rule = getattr(m.cls, "_param_rules", {}).get(parameter)
@@ -159,3 +183,12 @@ def methods(name: str | None, as_json: bool, quiet: bool) -> None:
             tuned += f"; one of {', '.join(rule.options)}"
         lines += [f"  --{parameter.replace('_', '-')}  [{facts['default']}{tuned}]", f"      {facts['is']}"]
     screen.result("\n".join(lines), {"name": m.name, "class": m.cls.__name__, "task": m.task, "parameters": parameters})
+
+
+_NEEDS = {"groups": "--groups", "tasks": "--task-column"}
+
+
+def _summary(m: Any) -> str:
+    """What a method is, and the options that say what it needs beside rows and targets."""
+    asks = " and ".join(_NEEDS.get(need, need) for need in m.needs)
+    return unmarked(m.summary) + (f" [{asks}]" if asks else "")

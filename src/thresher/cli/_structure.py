@@ -210,3 +210,12 @@ def late_words(model: Any) -> str:
         return ""
     what = "word was" if late == 1 else "words were"
     return f"{late:,} {what} not in the first rows read and stand alone; a larger --chunk lets more into their groups."
+
+
+def penalty_of(model: Any) -> str:
+    """The penalty that a learner has chosen itself."""
+    learner = model.steps[-1][1] if hasattr(model, "steps") else model
+    name = getattr(learner, "_penalty", "")
+    if not hasattr(learner, "penalty_") or getattr(learner, name, None) != "auto":
+        return ""
+    return f"{name} = {learner.penalty_:.4g}"

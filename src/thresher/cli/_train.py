@@ -11,12 +11,12 @@ import click
 
 from ._options import MethodCommand, data_options, files, method, method_params, output_options, stream_options
 from ._screen import Screen, Stop
-from ._structure import Columns, check_structure, late_words, structure_options, usual_groups, width_of
+from ._structure import Columns, check_structure, late_words, penalty_of, structure_options, usual_groups, width_of
 from ._words import command_line, essential, python_for_train, typed
 
 _LARGE = 1 << 26
 _SMALL = 20_000  # rows, up to which a model is measured in folds
-_SHOWN = ("measures", "clusters", "features", "stream", "tuning")  # the rest is in the report
+_SHOWN = ("measures", "clusters", "groups", "tasks", "features", "stream", "tuning")  # the rest is in the report
 
 
 @click.command(cls=MethodCommand)
@@ -241,6 +241,8 @@ def finish(
     )
     if held_out is not None and held_out.scores is None and _loses_to_the_mean(held_out):
         screen.remark("The mean of the targets would predict better: try a larger --alpha, or `thresher tune`.")
+    if chosen := penalty_of(run.model):
+        screen.remark(f"The penalty with the least progressive loss is {chosen}.")
     if run.n_skipped:
         screen.remark(f"{run.n_skipped:,} malformed lines were skipped.")
     if given["report_path"] is not None:

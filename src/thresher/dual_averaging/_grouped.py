@@ -125,12 +125,14 @@ class Grouped(OnlineLinear):
     @property
     def selected_groups_(self) -> NDArray[Any]:
         """Groups with a weight other than 0 in any output: their names, or their places in ``groups_``."""
-        used: NDArray[np.bool_] = np.any(self._all_weights()[:, :-1] != 0, axis=0)
-        listed, groups = self.groups_, self._groups_now(self.n_features_in_)
-        given = np.empty(0, dtype=bool) if groups is None else self._chosen(groups, used)
-        places = np.flatnonzero(np.concatenate([given, used[listed.alone]]))
-        names = listed.names
+        names, places = self.groups_.names, self._selected_places()
         return places if names is None else np.array(names, dtype=object)[places]
+
+    def _selected_places(self) -> NDArray[np.int64]:
+        used: NDArray[np.bool_] = np.any(self._all_weights()[:, :-1] != 0, axis=0)
+        groups = self._groups_now(self.n_features_in_)
+        given = np.empty(0, dtype=bool) if groups is None else self._chosen(groups, used)
+        return np.flatnonzero(np.concatenate([given, used[self.groups_.alone]]))
 
     def _chosen(self, groups: Groups, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
         return groups.any_of(used)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ._structure import penalty
 from ._subject import Subject
 from ._words import count, label, lines, listed, number, one_in, percent, plural, quoted
 
@@ -133,6 +134,9 @@ def model(subject: Subject) -> Section:
         section["figures"] = {"features in use": used, "features": n_features}
         share = f", {percent(used / n_features)} of them" if n_features > used else ""
         says += f" It uses {plural(used, 'feature')} of {count(n_features)}{share}."
+    chosen = penalty(subject)
+    says += chosen.pop("says", "")
+    section["figures"] |= chosen
     if steps:
         says += f" Rows first pass through {listed([step['kind'] for step in steps])}."
     for name, attribute in (("rows learned from", "n_samples_seen_"), ("passes", "n_iter_"), ("steps", "n_updates_")):

@@ -121,7 +121,7 @@ def _signed(vectors: Array) -> Array:
 def regions(subject: Subject) -> Section | None:
     """What the model answers over the plane, when rows have exactly two numeric columns."""
     sample = subject.sample
-    if sample is None or subject.task == "regression":
+    if sample is None or subject.task == "regression" or subject.has_tasks:
         return None
     numbers = _two_columns(sample.X)
     if numbers is None:
@@ -130,9 +130,7 @@ def regions(subject: Subject) -> Section | None:
     margin = np.where(high > low, 0.06 * (high - low), 0.5)
     axes = [np.linspace(a, b, _GRID) for a, b in zip(low - margin, high + margin, strict=True)]
     grid = np.stack([part.ravel() for part in np.meshgrid(*axes)], axis=1)
-    Z = _rows_like(sample.X, grid)
-    for step in subject.steps:
-        Z = step.transform(Z)
+    Z = subject.passed(_rows_like(sample.X, grid))
     answered = np.asarray(subject.learner.predict(Z))
     if subject.task == "clustering":
         names, answers = np.unique(np.concatenate([answered, sample.predicted]), return_inverse=True)

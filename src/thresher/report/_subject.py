@@ -80,6 +80,19 @@ class Subject:
         before = [step for _, step in getattr(self.model, "steps", ())[:-1]]
         return [step for step in before if hasattr(step, "transform")]  # scikit-learn has "passthrough"
 
+    @property
+    def has_tasks(self) -> bool:
+        """Whether rows carry the task they belong to."""
+        return getattr(self.model, "task_column", None) is not None
+
+    def passed(self, X: Any) -> Any:
+        """Rows as the learner takes them."""
+        if self.has_tasks:
+            return self.model.transform(X)
+        for step in self.steps:
+            X = step.transform(X)
+        return X
+
     @cached_property
     def task(self) -> str:
         for name, test in (
@@ -139,15 +152,14 @@ class Subject:
             X, y = _take(X, some), None if y is None else np.asarray(y)[some]
         if not sparse.issparse(X) and not hasattr(X, "columns"):
             X = np.asarray(X)
-        Z = X
-        for step in self.steps:
-            Z = step.transform(Z)
+        Z = self.passed(X)
         scores = None
+        asked, rows = (self.model, X) if self.has_tasks else (self.learner, Z)
         if self.task == "classification" and hasattr(self.learner, "decision_function"):
-            scores = np.asarray(self.learner.decision_function(Z), dtype=np.float64)
+            scores = np.asarray(asked.decision_function(rows), dtype=np.float64)
         if y is not None:
             y = np.asarray(y, dtype=np.float64 if self.task == "regression" else None)
-        predicted = np.asarray(self.learner.predict(Z))
+        predicted = np.asarray(asked.predict(rows))
         Z = sparse.csr_array(Z) if sparse.issparse(Z) else np.asarray(Z)
         return Sample(X, Z, y, predicted, scores)
 

@@ -153,6 +153,22 @@ def _confusion(section: dict[str, Any]) -> str:
     return _table(rows, "l" + "r" * len(names), max(6, 60 // len(names)))
 
 
+def _groups(section: dict[str, Any]) -> str:
+    shown = section["groups"][:_MOST_LINES]
+    rows = [
+        (g["name"], _bar(g["strength"] / (shown[0]["strength"] or 1.0), 12), f"{g['n_used']} of {g['n_features']}",
+         ", ".join(g["features"]))
+        for g in shown
+    ]  # fmt: skip
+    return _table(rows, "llrl", 27) + _more(len(shown), section["n_used"], "groups") if rows else ""
+
+
+def _tasks(section: dict[str, Any]) -> str:
+    shown = section["tasks"][:_MOST_LINES]
+    rows = [(t["name"], f"{count(t['n_used'])} features") for t in shown]
+    return _table(rows, "lr", 27) + _more(len(shown), section["n_tasks"], "tasks")
+
+
 def _features(section: dict[str, Any]) -> str:
     single = len(section["outputs"]) == 1
     rows = []
@@ -223,6 +239,8 @@ _TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "model": _model,
     "measures": _measures,
     "confusion": _confusion,
+    "groups": _groups,
+    "tasks": _tasks,
     "features": _features,
     "sparsity": _sparsity,
     "stream": _stream,

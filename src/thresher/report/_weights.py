@@ -57,6 +57,7 @@ def features(subject: Subject) -> Section | None:
         "outputs": [label(key) for key in weights.outputs][:_MOST_OUTPUTS],
         "n_outputs": len(weights.outputs),
         "is_centres": weights.is_centres,
+        "each": "cluster" if weights.is_centres else "task" if hasattr(weights.learner, "tasks_") else "class",
         "features": table,
     }
 
@@ -76,12 +77,26 @@ def _effect(subject: Subject, weights: Weights, values: list[float]) -> str:
     if weights.is_centres:
         k = int(np.argmax(np.abs(np.array(values) - np.mean(values))))
         return f"sets cluster {label(weights.outputs[k])} apart"
+    if hasattr(weights.learner, "tasks_"):
+        return _effect_on_tasks(subject, values)
     if subject.task == "regression":
         return "raises the value" if values[0] > 0 else "lowers the value"
     if len(values) == 1:
         return f"pushes towards {quoted(subject.classes[1 if values[0] > 0 else 0])}"
     k = int(np.argmax(np.abs(values)))
     return f"pushes {'towards' if values[k] > 0 else 'away from'} {quoted(weights.outputs[k])}"
+
+
+def _effect_on_tasks(subject: Subject, values: list[float]) -> str:
+    up, down = sum(v > 0 for v in values), sum(v < 0 for v in values)
+    many, other, first = (up, down, 1) if up >= down else (down, up, 0)
+    if subject.task == "regression":
+        said = f"{('lowers', 'raises')[first]} the value"
+    else:
+        said = f"pushes towards {quoted(subject.classes[first])}"
+    if many == len(values):
+        return said
+    return f"{said} in {count(many)} of {plural(len(values), 'task')}" + (", not in others" if other else "")
 
 
 def _features_said(subject: Subject, table: list[dict[str, Any]], used: int | None) -> str:
