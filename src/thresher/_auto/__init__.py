@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from .._params import Rule, at_least, boolean, count_of_jobs, fraction, none, one_of, positive
+from ..preprocessing._task_column import part, task_column_rule
 from ..training import Run
 from ._choice import CRITERIA, KERNELS, TASKS, Wishes, choose_criterion, choose_methods, choose_task
-from ._compare import Plan, compare, make_folds
+from ._compare import Plan, compare, make_folds, of_known_tasks
 from ._data import gather
 from ._finish import explain, finished
 
@@ -23,11 +24,13 @@ _RULES: dict[str, Rule] = {
     "scale": none | boolean,
     "n_clusters": none | at_least(2),
     "categories": one_of("onehot", "hash"),
+    "task_column": task_column_rule,
     "params": none | Rule("a dict of parameters", lambda v: isinstance(v, dict)),
     "random_state": at_least(0),
     "n_jobs": count_of_jobs,
     "max_rows_in_memory": at_least(10),
 }
+_STRUCTURE = ("groups", "task_column")
 _HOW_TO_READ = ("delimiter", "header", "format")  # options of files that a model's other files will need, too
 
 
@@ -48,6 +51,8 @@ def auto(
     scale: bool | None = None,
     n_clusters: int | None = None,
     categories: str = "onehot",
+    groups: Any = None,
+    task_column: str | int | None = None,
     params: dict[str, Any] | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -98,6 +103,13 @@ def auto(
         Number of clusters; by default from 2 to 10, by the criterion.
     categories : {"onehot", "hash"}
         How words become features.
+    groups : optional
+        Columns that belong together and are selected together, in any form that
+        :class:`~thresher.dual_averaging.GroupRDAClassifier` takes: lists of columns, a dict of such lists,
+        ``"prefix:="``, or ``"encoder"`` for the words of each column. A column of words stands for all of its features.
+    task_column : str or int, optional
+        The column of a table or data frame that says which of several related tasks a row belongs to: a school, a
+        customer. Tasks then choose their features together; there must be two classes, or amounts.
     params : dict, optional
         Parameters of the method to hold fixed, such as ``{"max_iter": 10}``.
     random_state : int
@@ -166,12 +178,14 @@ def run_auto(
     wishes = Wishes(
         **{
             name: settings[name]
-            for name in ("method", "loss", "kernel", "sparsity", "scale", "categories", "n_clusters")
+            for name in ("method", "loss", "kernel", "sparsity", "scale", "categories", "n_clusters", *_STRUCTURE)
         },
         params=settings["params"] or {},
         seed=seed,
     )
     material = gather(X, y, task, options, settings["max_rows_in_memory"], seed)
+    if wishes.task_column is not None:
+        part(material.X, wishes.task_column, "auto")  # refuses what is no column of tasks
     task, *reasons = choose_task(material, task, wishes)
     if task == "classification":
         material.as_labels()
@@ -180,6 +194,8 @@ def run_auto(
     candidates, why = choose_methods(material, task, wishes)
     criterion, because = choose_criterion(material, task, settings["criterion"])
     folds = make_folds(material, task, settings["cv"], seed)
+    if wishes.task_column is not None:
+        folds = of_known_tasks(folds, part(material.X, wishes.task_column, "auto").tasks)
     limits = {name: settings[name] for name in ("search", "n_evaluations", "max_seconds", "n_jobs", "progress")}
     plan = Plan(task, criterion, wishes, folds, **limits)
     best, found, history = compare(candidates, material, plan)

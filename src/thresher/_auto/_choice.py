@@ -39,12 +39,9 @@ _FULL = 100  # features up to which a learner may keep the covariance of all pai
 _VISITS = 20_000  # rows that a learner should see in all; small data are passed over several times
 _MOST_PASSES = 50
 _MOST_CLUSTERS = 10
-_STEPS = {"l1rda-regressor": "eta0", "adaptivel1rda-regressor": "eta0", "ftrl-regressor": "alpha"}  # their step sizes
-_PENALTY = {
-    "l1rda-regressor": "alpha",
-    "adaptivel1rda-regressor": "alpha",
-    "ftrl-regressor": "l1",
-}  # their l1 penalties
+_AVERAGED = ("l1rda-regressor", "grouprda-regressor", "multitaskrda-regressor")  # weights grow with their gradients
+_STEPS = dict.fromkeys((*_AVERAGED, "adaptivel1rda-regressor"), "eta0") | {"ftrl-regressor": "alpha"}  # step sizes
+_PENALTY = dict.fromkeys((*_AVERAGED, "adaptivel1rda-regressor"), "alpha") | {"ftrl-regressor": "l1"}
 _UNEVEN = 100.0  # sparse columns are scaled when their usual sizes differ by more than this factor
 
 
@@ -59,8 +56,16 @@ class Wishes:
     scale: bool | None = None
     categories: str = "onehot"
     n_clusters: int | None = None
+    groups: Any = None
+    task_column: str | int | None = None
     params: dict[str, Any] = field(default_factory=dict)
     seed: int = 0
+
+    @property
+    def needs_met(self) -> set[str]:
+        """What was given beside rows and targets, by the names that methods have for it."""
+        given = {"groups": self.groups, "tasks": self.task_column}
+        return {name for name, value in given.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -153,12 +158,14 @@ def choose_criterion(material: Material, task: str, name: str | None) -> tuple[s
 
 def choose_methods(material: Material, task: str, wishes: Wishes) -> tuple[list[Candidate], str]:
     """The methods to compare, the most promising first, and why these."""
+    if wishes.needs_met:
+        _check_structure(material, task, wishes)
     if wishes.method is not None:
         method = _named(wishes.method)
         if wishes.loss is not None and not _takes_loss(method, wishes.loss):
             raise ValueError(_loss_refused(method, wishes.loss))
         return [_candidate(method, material, wishes)], f"Method: {method.name}, as asked."
-    fitting = [method for method in registry.methods() if method.task == task and not method.needs]
+    fitting = [method for method in registry.methods() if method.task == task and set(method.needs) == wishes.needs_met]
     if wishes.loss is not None:
         with_loss = [method for method in fitting if _takes_loss(method, wishes.loss)]
         if not with_loss:
@@ -176,12 +183,32 @@ def choose_methods(material: Material, task: str, wishes: Wishes) -> tuple[list[
     return [_candidate(method, material, wishes) for method in found], f"{what}: {said}, because {why}."
 
 
+def _check_structure(material: Material, task: str, wishes: Wishes) -> None:
+    """Refuse groups and tasks that no method, or not this one, can use."""
+    if wishes.needs_met == {"groups", "tasks"}:
+        raise ValueError("auto: groups and task_column cannot both be given, because no method takes both.")
+    name = "groups" if wishes.groups is not None else "task_column"
+    if task == "clustering":
+        raise ValueError(f"auto: {name} is for classification and regression, but the task is clustering.")
+    if wishes.kernel not in (None, "linear"):
+        raise ValueError(f"auto: kernel must be None or 'linear' with {name}, got {wishes.kernel!r}.")
+    if name == "task_column" and task == "classification" and material.n_classes > 2:
+        raise ValueError(f"auto: task_column needs two classes or amounts, got {material.n_classes} classes.")
+    if wishes.method is not None and not wishes.needs_met <= set(_named(wishes.method).needs):
+        able = [m.name for m in registry.methods() if m.task == task and wishes.needs_met <= set(m.needs)]
+        raise ValueError(f"auto: method must be one of {', '.join(map(repr, able))} with {name}, got {wishes.method!r}.")
+
+
 def _preferred(material: Material, task: str, wishes: Wishes) -> tuple[tuple[str, ...], str]:
     """Names of methods for data of this kind, and why."""
     n_features = material.facts.n_features
     if task == "clustering":
         return ("sparsekmeans",), "it finds clusters that few features tell apart"
     suffix = "" if task == "classification" else "-regressor"
+    if wishes.task_column is not None:
+        return (f"multitaskrda{suffix}",), "rows belong to several tasks, which choose their features together"
+    if wishes.groups is not None:
+        return (f"grouprda{suffix}",), "some columns belong together, and it selects them together"
     if wishes.sparsity:
         if not material.is_sparse and n_features < _WIDE:
             return (f"l1rda{suffix}",), "few features are wanted and its zeros are exact"
@@ -232,6 +259,9 @@ def _candidate(method: Method, material: Material, wishes: Wishes) -> Candidate:
         params["n_clusters"] = wishes.n_clusters
     if wishes.loss is not None:
         params["loss"] = wishes.loss
+    if "groups" in takes:
+        has_words = isinstance(material.X, Table) and bool(material.X.text) and wishes.categories == "onehot"
+        params["groups"] = "encoder" if wishes.groups is None and has_words else wishes.groups
     start = {name: p.default for name, p in takes.items()} | _first_tries(method, material)
     params |= _first_tries(method, material)
     params |= {name: start[name] * unit for name, unit in _units(method, material, wishes).items()}
@@ -258,7 +288,7 @@ def _units(method: Method, material: Material, wishes: Wishes) -> dict[str, floa
     steps, penalty = _STEPS.get(method.name), _PENALTY.get(method.name)
     if (wishes.loss or method.losses[0]) in ("squared", "squared_error"):
         # Gradients grow with the targets, and with them l1 penalties and steps that are divided by gradients.
-        grow = (penalty, steps if method.name != "l1rda-regressor" else None)
+        grow = (penalty, steps if method.name not in _AVERAGED else None)
         return {name: size for name in grow if name is not None}
     return {"epsilon": size, **({steps: size} if steps else {"alpha": 1 / size})}  # gradients are of one size for all
 
@@ -289,7 +319,8 @@ def is_narrow(material: Material, n_features: int) -> bool:
 def build(candidate: Candidate, material: Material, wishes: Wishes) -> Any:
     """The model with everything that the rows need before the learner, not yet fitted."""
     learner = candidate.method.cls(**candidate.params)
-    model = prepared(learner, material.X, scale=_scales(material, wishes), categories=wishes.categories)
+    how = {"categories": wishes.categories, "task_column": wishes.task_column}
+    model = prepared(learner, material.X, scale=_scales(material, wishes), **how)
     if candidate.kernel is None:
         return model
     before = model.steps[:-1] if hasattr(model, "steps") else []
@@ -327,10 +358,17 @@ def say_preparation(model: Any, material: Material, wishes: Wishes) -> list[str]
         said.append("Columns are standardised, so that none counts more because of its unit.")
     elif material.is_sparse:
         said.append("Sparse rows are used as they are, without scaling.")
-    if isinstance(material.X, Table) and material.X.text:
-        words = ", ".join(list(material.X.text)[:5]) + (", ..." if len(material.X.text) > 5 else "")
+    tasks = getattr(model, "task_column", None)
+    texts = list(material.X.text) if isinstance(material.X, Table) else []
+    if tasks is not None:
+        texts = [name for name in texts if name != (material.X.columns[tasks] if isinstance(tasks, int) else tasks)]
+        said.append(f"The column {tasks!r} tells the task of a row; it is no feature.")
+    if texts:
+        words = ", ".join(texts[:5]) + (", ..." if len(texts) > 5 else "")
         how = "one for each word of a text, or each value of a short column"
         said.append(f"Words become features ({how}): {words}.")
+    if hasattr(model, "steps") and getattr(model[-1], "groups", None) == "encoder":
+        said.append("The features of one column of words are a group, selected or left out together.")
     return said
 
 

@@ -118,6 +118,11 @@ def make_folds(material: Material, task: str, cv: Any, seed: int) -> Folds:
         return list(split.split(rows, codes))
 
 
+def of_known_tasks(folds: Folds, tasks: NDArray[Any]) -> Folds:
+    """Folds without rows to predict whose task is in no row to learn from."""
+    return [(learn, test[np.isin(tasks[test], tasks[learn])]) for learn, test in folds]
+
+
 def make_scoring(plan: Plan, material: Material) -> Any:
     """What the search maximises."""
     measure: Any = _silhouette if plan.criterion == "silhouette" else criterion(plan.criterion)
@@ -279,7 +284,7 @@ def _counted(candidate: Candidate, material: Material, plan: Plan) -> tuple[Foun
 
 def _contest(candidates: list[Candidate], material: Material, task: str, wishes: Wishes) -> list[Candidate]:
     """Straight and curved candidates, in the order in which they deserve the budget."""
-    if wishes.kernel == "linear":
+    if wishes.kernel == "linear" or wishes.needs_met:  # groups and tasks speak of columns, not of a map of them
         return candidates
     if wishes.kernel is not None:
         return [with_kernel(candidate, wishes, wishes.kernel) for candidate in candidates]

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from ._options import (
+    NO_COLUMN,
     MethodCommand,
     data_options,
     files,
@@ -22,7 +23,7 @@ from ._options import (
     stream_options,
 )
 from ._screen import Screen
-from ._structure import Columns, check_structure, structure_options, width_of
+from ._structure import Columns, check_structure, structure_options
 from ._train import check_places, check_task, finish, fitted, groups_for
 from ._words import command_line, essential, python_for_auto, python_for_tune, typed
 
@@ -136,9 +137,8 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
     columns = Columns(data, options)
     task_column = columns.task(given["task_column"])
     params |= groups_for(found, columns, seen, given, screen)
-    if not columns.is_table and width_of(params.get("groups")) and "n_features" not in options:
-        options["n_features"] = max(width_of(params["groups"]), seen.n_features)
-        stream = open_stream(files(data), **options)
+    options |= columns.width(params.get("groups"), seen)
+    stream = open_stream(files(data), **options)
     if "random_state" in found.cls._param_rules:
         params["random_state"] = given["seed"]
     made = {"scale": given["scale"], "categories": given["categories"], "task_column": task_column}
@@ -214,6 +214,7 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
     type=click.Choice(["linear", "rbf", "polynomial", "nystroem", "nystroem-linear"]),
     help="Straight or curved borders (default: chosen).",
 )
+@structure_options
 @click.option("--clusters", type=click.IntRange(1), help="Number of clusters, where there is no target.")
 @search_options
 @output_options
@@ -229,6 +230,12 @@ def auto(data: tuple[str, ...], method_name: str | None, as_json: bool, quiet: b
     screen = Screen(as_json, quiet)
     check_places(data, given)
     options = stream_options({**given, "data": data}, given["task"])
+    if method_name is not None:
+        check_structure(method(method_name), given)
+    columns = Columns(data, options)
+    given["task_column"] = columns.task(None if given["task_column"] == NO_COLUMN else given["task_column"])
+    given["groups"] = columns.groups(given["groups"])
+    options |= columns.width(given["groups"])
     arguments = auto_arguments(method_name, given)
     stream = open_stream(files(data), **options)
     record = {
@@ -267,6 +274,8 @@ def auto_arguments(method_name: str | None, given: dict[str, Any]) -> dict[str, 
         "scale": given["scale"],
         "n_clusters": given["clusters"],
         "categories": given["categories"],
+        "groups": given["groups"],
+        "task_column": given["task_column"],
         "random_state": given["seed"],
         "n_jobs": given["jobs"],
         "max_rows_in_memory": given["max_rows"],

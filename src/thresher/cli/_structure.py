@@ -62,9 +62,10 @@ class Columns:
     def __init__(self, data: tuple[str, ...], options: dict[str, Any]) -> None:
         from ..streams import open_stream
 
-        stream = open_stream(files(data), **options)
-        layout = stream.layout()
-        self.where = stream.path.name
+        self._options = options
+        self._stream = open_stream(files(data), **options)
+        layout = self._stream.layout()
+        self.where = self._stream.path.name
         self.is_table = "columns" in layout
         self.target: str | None = layout.get("target")
         self.features: list[str] = list(layout.get("columns") or ())
@@ -98,6 +99,8 @@ class Columns:
     def groups(self, text: str | None) -> Any:
         """Groups as the methods take them: columns of a table by their names, those of sparse rows by number."""
         groups = None if text is None else typed_groups(text)
+        if isinstance(groups, str) and not self.is_table:
+            raise ValueError(f"{self.where}: --groups {text} needs a table; sparse rows take lists of numbers.")
         if groups is None or isinstance(groups, str):
             return groups
         if isinstance(groups, list) and not any(isinstance(each, list) for each in groups):
@@ -105,6 +108,17 @@ class Columns:
         if isinstance(groups, dict):
             return {str(name): self._members(group) for name, group in groups.items()}
         return [self._members(group) for group in groups]
+
+    def width(self, groups: Any, seen: Any = None) -> dict[str, int]:
+        """How wide to read sparse rows, so that the first ones have all columns that groups speak of."""
+        lists = list(groups.values()) if isinstance(groups, dict) else groups
+        if self.is_table or not isinstance(lists, list) or not lists or "n_features" in self._options:
+            return {}
+        from ..training import look
+
+        seen = look(self._stream) if seen is None else seen
+        named = len(lists) if not isinstance(lists[0], list) else 1 + max(j for group in lists for j in group)
+        return {"n_features": max(named, seen.n_features)}
 
     def _members(self, group: Any) -> list[Any]:
         if not isinstance(group, list) or not group:
@@ -187,16 +201,6 @@ def usual_groups(cls: type[Any], first: Any, categories: str) -> tuple[str | Non
         words = ", ".join(list(first.text)[:5]) + (", ..." if len(first.text) > 5 else "")
         return "encoder", f"The words of a column are one group: {words} (--groups tells others)."
     return None, "Without --groups every column is a group of its own."
-
-
-def width_of(groups: Any) -> int:
-    """How many columns groups of sparse rows speak of."""
-    lists = list(groups.values()) if isinstance(groups, dict) else groups
-    if not isinstance(lists, list) or not lists:
-        return 0
-    if not isinstance(lists[0], list):
-        return len(lists)
-    return 1 + max(column for group in lists for column in group)
 
 
 def late_words(model: Any) -> str:

@@ -11,7 +11,7 @@ import click
 
 from ._options import MethodCommand, data_options, files, method, method_params, output_options, stream_options
 from ._screen import Screen, Stop
-from ._structure import Columns, check_structure, late_words, penalty_of, structure_options, usual_groups, width_of
+from ._structure import Columns, check_structure, late_words, penalty_of, structure_options, usual_groups
 from ._words import command_line, essential, python_for_train, typed
 
 _LARGE = 1 << 26
@@ -84,9 +84,8 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
     columns = Columns(data, options)
     task_column = columns.task(given["task_column"])
     params |= groups_for(found, columns, seen, given, screen)
-    if not columns.is_table and width_of(params.get("groups")) and "n_features" not in options:
-        options["n_features"] = max(width_of(params["groups"]), seen.n_features)
-        plain = open_stream(files(data), **options)
+    options |= columns.width(params.get("groups"), seen)
+    plain = open_stream(files(data), **options)
     if "random_state" in found.cls._param_rules:
         params["random_state"] = given["seed"]
     classes = check_task(found, seen, wanted, count, plain.path.name)

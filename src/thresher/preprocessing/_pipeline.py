@@ -195,6 +195,15 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
         rows, tasks = part(X, self.task_column, type(self).__name__)
         return rows, {"tasks": tasks}
 
+    def knows_task(self, X: Any) -> NDArray[np.bool_]:
+        """For each row, whether the learner has met its task; a row of another one cannot be predicted."""
+        if self.task_column is None:
+            return np.ones(X.shape[0], dtype=bool)
+        tasks, known = part(X, self.task_column, type(self).__name__).tasks, self[-1].tasks_
+        if (tasks.dtype.kind == "U") != (known.dtype.kind == "U"):
+            return np.zeros(len(tasks), dtype=bool)
+        return np.isin(tasks, known)
+
     @available_if(_last_has("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> NDArray[Any]:
         """Predictions of the last step."""

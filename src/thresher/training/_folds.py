@@ -10,7 +10,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from .._records import Collector, HeldOut
-from ._model import said
+from ._model import answerable, said
 
 
 def predict_in_folds(
@@ -45,7 +45,9 @@ def predict_in_folds(
             break
         seen[test] = True
         fitted = clone(model).fit(X[learn], y[learn])
-        answers.append((y[test], *said(fitted, X[test])))
+        rows, truth = answerable(fitted, X[test], y[test])
+        if len(truth):
+            answers.append((truth, *said(fitted, rows)))
         alike = alike and (not n_classes or len(fitted.classes_) == n_classes)
     collector = Collector("cross-validation: every row, predicted by a model that had not seen it")
     for truth, predicted, scores in answers:

@@ -26,6 +26,13 @@ def said(model: Any, X: Any) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
     return learner_of(model)._read_scores(scores), scores
 
 
+def answerable(model: Any, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
+    """The rows that a model can be asked about: where rows belong to tasks, those of tasks that it has met."""
+    if getattr(model, "task_column", None) is None or (known := model.knows_task(X)).all():
+        return X, y
+    return X[known], y[known]
+
+
 def counts(model: Any) -> tuple[int, int, float]:
     """Rows, mistakes and loss so far."""
     learner = learner_of(model)

@@ -15,7 +15,7 @@ from .._records import Collector, HeldOut, History
 from ..persistence import load_model
 from ..streams import Batch, Stream
 from ._look import MOST_CLASSES, Facts, look
-from ._model import alike, is_fitted, learner_of, said
+from ._model import alike, answerable, is_fitted, learner_of, said
 from ._progress import Progress, fingerprint
 from ._sample import Sampler
 
@@ -136,7 +136,9 @@ def train(
         if batch.y is None:
             raise ValueError(f"{batch.path.name}: training needs a target column.")
         if before is not None and batch.position.n_pass == 0 and is_fitted(model):
-            before.add(batch.y, *said(model, batch.X))
+            X, y = answerable(model, batch.X, batch.y)
+            if len(y):
+                before.add(y, *said(model, X))
         _learn(model, batch, classes)
         state.note(model, batch)
         if batch.position.n_pass == 0:
@@ -163,6 +165,8 @@ def train(
         these = (
             f"all rows but the first {left_out:,}" if not begin else f"the last {held_out.n_rows:,} rows, read since"
         )
+        if getattr(model, "task_column", None) is not None and not begin:
+            these = f"all rows but {left_out:,}, the first ones and those of tasks that were new"
         held_out.name = f"{these}{' the run was resumed' if begin else ''}; each was predicted before it was learned"
     return Run(model, state.history, state.facts, held_out, sampler.rows(), state.n_skipped + stream.n_skipped)
 
