@@ -196,7 +196,9 @@ def _check_structure(material: Material, task: str, wishes: Wishes) -> None:
         raise ValueError(f"auto: task_column needs two classes or amounts, got {material.n_classes} classes.")
     if wishes.method is not None and not wishes.needs_met <= set(_named(wishes.method).needs):
         able = [m.name for m in registry.methods() if m.task == task and wishes.needs_met <= set(m.needs)]
-        raise ValueError(f"auto: method must be one of {', '.join(map(repr, able))} with {name}, got {wishes.method!r}.")
+        raise ValueError(
+            f"auto: method must be one of {', '.join(map(repr, able))} with {name}, got {wishes.method!r}."
+        )
 
 
 def _preferred(material: Material, task: str, wishes: Wishes) -> tuple[tuple[str, ...], str]:
@@ -319,7 +321,7 @@ def is_narrow(material: Material, n_features: int) -> bool:
 def build(candidate: Candidate, material: Material, wishes: Wishes) -> Any:
     """The model with everything that the rows need before the learner, not yet fitted."""
     learner = candidate.method.cls(**candidate.params)
-    how = {"categories": wishes.categories, "task_column": wishes.task_column}
+    how: dict[str, Any] = {"categories": wishes.categories, "task_column": wishes.task_column}
     model = prepared(learner, material.X, scale=_scales(material, wishes), **how)
     if candidate.kernel is None:
         return model

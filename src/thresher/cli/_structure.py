@@ -136,7 +136,9 @@ class Columns:
         if isinstance(column, str):
             counted = re.fullmatch(r"x([1-9]\d*)", column)  # as reports call them
             if counted is None:
-                raise ValueError(f"--groups: columns of {self.where} are numbers from 0, or x1, x2, ...; got {column!r}.")
+                raise ValueError(
+                    f"--groups: columns of {self.where} are numbers from 0, or x1, x2, ...; got {column!r}."
+                )
             return int(counted[1]) - 1
         return column
 
@@ -207,9 +209,10 @@ def late_words(model: Any) -> str:
     """A remark on words that came too late for their groups: these are settled with the first batch."""
     steps = dict(getattr(model, "steps", ()))
     learner, encoder = steps.get("learn"), steps.get("encode")
-    if getattr(learner, "groups", None) != "encoder" or encoder is None:
+    if learner is None or encoder is None or getattr(learner, "groups", None) != "encoder":
         return ""
-    late = sum(1 for j in learner.groups_.alone if encoder.groups_[j])
+    origins = encoder.groups_
+    late = sum(origins[j] != "" for j in learner.groups_.alone.tolist())
     if not late:
         return ""
     what = "word was" if late == 1 else "words were"

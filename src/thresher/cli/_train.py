@@ -92,9 +92,7 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
     if isinstance(params.get("class_weight"), (str, dict) if found.streams else dict):
         params["class_weight"] = _class_weight(params["class_weight"], seen, classes)
     learner = found.cls(**params)
-    model = prepared(
-        learner, seen.first, scale=given["scale"], categories=given["categories"], task_column=task_column
-    )
+    model = prepared(learner, seen.first, scale=given["scale"], categories=given["categories"], task_column=task_column)
     passes, shuffle = _order(given, seen, learner, found, len(plain.paths), screen)
     stream = open_stream(files(data), **options, n_passes=passes, shuffle=shuffle, random_state=given["seed"])
     record = {

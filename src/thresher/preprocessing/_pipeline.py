@@ -98,7 +98,9 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
         if not hasattr(self.steps[-1][1], "predict"):
             raise ValueError(f"StreamingPipeline: the last step, {self.steps[-1][0]!r}, must have predict.")
         if not task_column_rule.holds(self.task_column):
-            raise ValueError(f"StreamingPipeline: task_column must be {task_column_rule.says}, got {self.task_column!r}.")
+            raise ValueError(
+                f"StreamingPipeline: task_column must be {task_column_rule.says}, got {self.task_column!r}."
+            )
         if self.task_column is not None and "tasks" not in getattr(self.steps[-1][1], "_needs", ()):
             raise ValueError(
                 "StreamingPipeline: task_column needs a learner of several tasks, got "

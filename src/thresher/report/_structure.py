@@ -83,10 +83,12 @@ def penalty(subject: Subject) -> dict[str, Any]:
     learner = subject.learner
     name = getattr(learner, "_penalty", "alpha")
     asked = getattr(learner, name, None)
-    wanted = getattr(learner, "n_features_to_select", None)
-    if not hasattr(learner, "penalty_") or not (asked == "auto" or wanted is not None):
+    wanted: int | None = getattr(learner, "n_features_to_select", None)
+    if not hasattr(learner, "penalty_"):
         return {}
     if asked == "auto":
         how = "the one of least progressive loss among those that learned side by side"
         return {"penalty": learner.penalty_, "says": f" Its penalty is {name} = {number(learner.penalty_, 3)}, {how}."}
-    return {"says": f" At most {plural(wanted, 'feature')} may be in use, those of the strongest evidence."}
+    if wanted is not None:
+        return {"says": f" At most {plural(wanted, 'feature')} may be in use, those of the strongest evidence."}
+    return {}

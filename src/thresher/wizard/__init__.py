@@ -166,7 +166,7 @@ def _report(done: Run, call: Call, model: str | None, report: str | None) -> Rep
         data={
             "files": [{"name": Path(call.path).name}],
             "n_rows": done.facts.n_rows,
-            "n_features": done.facts.n_features,
+            "n_features": done.facts.n_features - ("task_column" in call.arguments),
             "n_values": done.facts.n_values,
             "classes": done.facts.classes if record["auto"]["task"] == "classification" else {},
             "target": call.arguments.get("target"),

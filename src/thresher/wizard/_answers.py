@@ -18,6 +18,9 @@ def from_person(out: TextIO) -> Ask:
         if sys.stdin.isatty() and out is sys.stdout:
             return input(prompt)
         print(prompt, end="", file=out, flush=True)
+        if question.by_name_only and not sys.stdin.isatty():
+            print(file=out)
+            return ""
         line = sys.stdin.readline()
         if not line:
             raise EOFError
@@ -51,7 +54,7 @@ def from_dict(answers: Mapping[str, Any], known: Sequence[str], where: str = "an
 def from_lines(lines: Sequence[str]) -> Ask:
     """Answers one after the other, then defaults."""
     left = iter(lines)
-    return lambda question, prompt: next(left, "")
+    return lambda question, prompt: "" if question.by_name_only else next(left, "")
 
 
 def _typed(answer: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,13 @@ from ._dialogue import Answers
 from ._file import File
 from ._questions import task_of
 
-_FLAGS = {"n_evaluations": "evaluations", "max_seconds": "seconds", "n_clusters": "clusters", "random_state": "seed"}
+_FLAGS = {
+    "n_evaluations": "evaluations",
+    "max_seconds": "seconds",
+    "n_clusters": "clusters",
+    "random_state": "seed",
+    "task_column": "task-column",
+}
 _KERNELS = {"rbf": "nystroem", "polynomial": "polynomial", "linear": "nystroem-linear"}
 
 
@@ -30,7 +37,7 @@ class Call:
                 for parameter, fixed in value.items():
                     words += [f"--{parameter.replace('_', '-')}", str(fixed)]
             else:
-                words += [f"--{_FLAGS.get(name, name)}", "none" if value is None else str(value)]
+                words += [f"--{_FLAGS.get(name, name)}", _typed(value)]
         for name, place in (("model", model), ("report", report)):
             words += [f"--{name}", place] if place is not None else []
         return shlex.join(words)
@@ -42,6 +49,13 @@ class Call:
         return text if model is None else f"{text}thresher.persistence.save_model(model, {model!r})\n"
 
 
+def _typed(value: Any) -> str:
+    """A value as the command line takes it."""
+    if isinstance(value, list):
+        return json.dumps(value, ensure_ascii=False)
+    return "none" if value is None else str(value)
+
+
 def call_of(answers: Answers, file: File) -> Call:
     """The call that the answers describe."""
     arguments: dict[str, Any] = {}
@@ -50,6 +64,8 @@ def call_of(answers: Answers, file: File) -> Call:
     arguments["task"] = task_of(answers)
     arguments |= {
         "method": answers.get("algorithm"),
+        "groups": answers.get("groups"),
+        "task_column": answers.get("tasks"),
         "loss": answers.get("loss"),
         "kernel": _kernel(answers),
         "criterion": answers.get("criterion"),
@@ -63,7 +79,7 @@ def call_of(answers: Answers, file: File) -> Call:
 
 
 def _kernel(answers: Answers) -> str | None:
-    if answers["nystroem"] is None:
+    if answers.get("nystroem") is None:
         return None
     return _KERNELS[answers["kernel"]] if answers["nystroem"] else "linear"
 

@@ -52,6 +52,11 @@ class Question:
         Whether the question makes sense.
     nothing : str
         How the answer None is written.
+    spell : value -> str
+        How an answer that is not one of the options is written.
+    by_name_only : bool
+        Whether a person is asked and files answer by its name, while mere lines of answers, which count questions, pass
+        it over.
     """
 
     id: str
@@ -63,6 +68,8 @@ class Question:
     parse: Callable[[str, Any, Answers], Any] | None = None
     when: Callable[[Any, Answers], bool] = field(default=lambda data, answers: True)
     nothing: str = ""
+    spell: Callable[[Any], str] = str
+    by_name_only: bool = False
 
     def read(self, text: str, data: Any, answers: Answers) -> Any:
         """The value that a typed answer means."""
@@ -87,7 +94,9 @@ class Question:
     def write(self, value: Any, data: Any, answers: Answers) -> str:
         """A value as it could be typed."""
         names = [option.name for option in self.options(data, answers) if _equal(option.value, value)]
-        return names[0] if names else self.nothing if value is None else str(value)
+        if names:
+            return names[0]
+        return self.nothing if value is None else self.spell(value)
 
 
 Ask = Callable[[Question, str], str]

@@ -39,8 +39,16 @@ class File:
         self.is_table = "columns" in stream.layout()
         self.columns: list[str] = open_stream(path, target=None).layout()["columns"] if self.is_table else []
         self.look = functools.lru_cache(maxsize=8)(self._look)
+        self.words = functools.lru_cache(maxsize=8)(self._words)
 
     def _look(self, target: str | None) -> Look:
         """What the first rows say; without a target, of a table."""
         options: dict[str, Any] = {"target": target} if self.is_table else {}
         return look(open_stream(self.path, **options), _BYTES)
+
+    def _words(self, target: str | None) -> list[str]:
+        """The columns of words beside the target; none of files that are no tables."""
+        if not self.is_table:
+            return []
+        layout = open_stream(self.path, target=target).layout()
+        return [name for name, kind in zip(layout["columns"], layout["kinds"], strict=True) if kind == "t"]

@@ -120,12 +120,14 @@ def _columns(data: Known, answers: Answers) -> list[Option]:
 
 
 def methods_for(answers: Answers) -> list[registry.Method]:
-    """Methods that fit what was answered so far and need nothing else than rows and targets."""
+    """Methods that fit what was answered so far and need nothing else."""
     loss = answers.get("loss")
+    given = {"groups": answers.get("groups"), "tasks": answers.get("tasks")}
+    needs = {name for name, value in given.items() if value is not None}
     return [
         method
         for method in registry.methods()
-        if method.task == task_of(answers) and not method.needs and (loss is None or loss in method.losses)
+        if method.task == task_of(answers) and set(method.needs) == needs and (loss is None or loss in method.losses)
     ]
 
 
@@ -149,6 +151,49 @@ def _algorithms(data: Known, answers: Answers) -> list[Option]:
 def _plain(summary: str) -> str:
     """The first sentence of a docstring without its markup."""
     return re.sub(r":\w+:`~?(?:[\w.]*\.)?(\w+)`|``([^`]*)``", r"\1\2", summary).partition(";")[0].rstrip(".")
+
+
+def _may_have_tasks(data: Known, answers: Answers) -> bool:
+    """Tasks have two classes, or amounts."""
+    if not answers["classification"]:
+        return True
+    return len(_file(data, answers).look(answers.get("target")).labels or ()) == 2
+
+
+def _read_task_column(text: str, data: Known, answers: Answers) -> str:
+    column = _read_column(text, data, answers)
+    if column == answers.get("target"):
+        raise Wrong(f"{column} is what is to be predicted; please name another column, or answer no.")
+    return column
+
+
+def _task_columns(data: Known, answers: Answers) -> list[Option]:
+    words = _file(data, answers).words(answers.get("target"))
+    return [Option("no", None, "one model for all rows"), *(Option(name, name) for name in words[:_MOST_LISTED])]
+
+
+def _read_groups(text: str, data: Known, answers: Answers) -> Any:
+    """Groups as they are typed: columns between commas, groups between semicolons."""
+    if text.startswith("prefix:") and text != "prefix:":
+        return text
+    groups = [[name.strip() for name in part.split(",") if name.strip()] for part in text.split(";") if part.strip()]
+    known = [name for name in _file(data, answers).columns if name != answers.get("target")]
+    wrong = next((name for group in groups for name in group if name not in known), None)
+    if wrong is not None or not groups:
+        raise Wrong(
+            f"There is no column {wrong!r} to learn from; please answer with names of columns between commas, groups "
+            "between semicolons, such as: age, income; town."
+        )
+    return groups
+
+
+def _write_groups(groups: Any) -> str:
+    return groups if isinstance(groups, str) else "; ".join(", ".join(group) for group in groups)
+
+
+def _has_words(data: Known, answers: Answers) -> bool:
+    """Whether a table has words to learn from, besides the target."""
+    return bool(answers["has_target"] and _file(data, answers).words(answers.get("target")))
 
 
 # --- the questions ----------------------------------------------------------------------------------------------------
@@ -199,6 +244,32 @@ QUESTIONS: tuple[Question, ...] = (
         default=lambda data, answers: _file(data, answers).look(answers.get("target")).task == "classification",
         options=lambda data, answers: _YES_NO,
         when=lambda data, answers: answers["has_target"],
+    ),
+    Question(
+        "tasks",
+        _always("Do rows belong to several related tasks? Which column says to which?"),
+        _always("Schools, customers, machines: each gets weights of its own, and all choose the same columns."),
+        "What one task has seen too little of is learned from the others. Answer with the name of the column, or no.",
+        default=lambda data, answers: None,
+        options=_task_columns,
+        parse=_read_task_column,
+        when=lambda data, answers: _has_words(data, answers) and _may_have_tasks(data, answers),
+        by_name_only=True,
+    ),
+    Question(
+        "groups",
+        _always("Do some columns belong together, to be used or left out together?"),
+        _always("words: those of each column; or names between commas, groups between semicolons: age, income; town."),
+        "A group is used as a whole or not at all. prefix:_ puts columns together whose names agree up to the sign.",
+        default=lambda data, answers: None,
+        options=lambda data, answers: (
+            Option("no", None, "every column counts on its own"),
+            Option("words", "encoder", "the words of each column are a group"),
+        ),
+        parse=_read_groups,
+        spell=_write_groups,
+        when=lambda data, answers: _has_words(data, answers) and answers.get("tasks") is None,
+        by_name_only=True,
     ),
     Question(
         "loss",
@@ -260,6 +331,7 @@ QUESTIONS: tuple[Question, ...] = (
             *([Option(AUTOMATIC, None, "only if that is clearly better")] if answers["has_target"] else []),
             *_YES_NO,
         ),
+        when=lambda data, answers: answers.get("tasks") is None and answers.get("groups") is None,
     ),
     Question(
         "kernel",
@@ -268,7 +340,7 @@ QUESTIONS: tuple[Question, ...] = (
         "The kernel says how alike two rows are; its width is tuned together with the rest.",
         default=lambda data, answers: "rbf",
         options=lambda data, answers: [Option(name, name, about) for name, about in _ABOUT_KERNELS.items()],
-        when=lambda data, answers: answers["nystroem"] is True,
+        when=lambda data, answers: answers.get("nystroem") is True,
     ),
     Question(
         "algorithm",
