@@ -197,7 +197,7 @@ def test_new_rows_are_predicted_by_the_weights_of_their_task(files, capsys):
     capsys.readouterr()
     assert run("predict", "m.thresher", "new.csv") == 0
     predicted = np.array(capsys.readouterr().out.split()[1:], dtype=float)
-    X, y = read_all(open_stream("exam.csv", target="score"))
+    X, _ = read_all(open_stream("exam.csv", target="score"))
     assert_allclose(predicted, load_model("m.thresher").predict(X[:20]))
     assert run("train", *TRAIN[1:], "--task-column", "school", "--test", "exam.csv") == 0
     (files / "mars.csv").write_text((files / "new.csv").read_text().replace("north", "mars"))

@@ -7,6 +7,7 @@ from numpy.testing import assert_array_equal
 from thresher._table import Table, Text
 from thresher.dual_averaging import GroupFOBOSRegressor, GroupRDAClassifier
 from thresher.inspection import groups_in_use
+from thresher.online import AROWClassifier
 from thresher.persistence import load_model, save_model
 from thresher.preprocessing import RunningScaler, StreamingPipeline, prepared
 
@@ -96,6 +97,4 @@ def test_groups_in_use_are_named_and_the_strongest_first(table):
     loose = prepared(GroupRDAClassifier([["town"], ["job"]], alpha=1e-6, random_state=0), X).fit(X, y)
     assert [group.name for group in groups_in_use(loose)] == ["group 2", "group 1"]
     with pytest.raises(ValueError, match="groups_in_use: model must know groups"):
-        from thresher.online import AROWClassifier
-
         groups_in_use(AROWClassifier().fit(X.numbers, y))

@@ -151,7 +151,7 @@ def test_refusals(column, change, sentence):
 
 
 def test_only_learners_of_tasks_and_rows_with_columns_take_it():
-    X, schools, _, y = rows()
+    X, _, _, y = rows()
     with pytest.raises(ValueError, match="task_column needs a learner of several tasks, got AROWClassifier"):
         StreamingPipeline([("learn", AROWClassifier())], 1).fit(X, y > 0)
     with pytest.raises(ValueError, match="task_column needs a table, a data frame or an array, got sparse rows"):

@@ -27,7 +27,7 @@ def groups(subject: Subject) -> Section | None:
         return None
     found = groups_in_use(subject.model)
     n_alone_used = len(learner._selected_places()) - len(found)
-    says = f"{count(len(found))} of {plural(n_groups, 'group')} {'is' if len(found) == 1 else 'are'} in use"
+    says = f"{count(len(found))} of {plural(n_groups, 'group')} {'is' if 1 in (len(found), n_groups) else 'are'} in use"
     says += f": {listed([quoted(label(group.name)) for group in found], 6)}." if found else "."
     if n_alone:
         says += f" Of {plural(n_alone, 'column')} in no group, {count(n_alone_used)} {_are(n_alone_used)} in use."

@@ -179,11 +179,11 @@ def _read_groups(text: str, data: Known, answers: Answers) -> Any:
     groups = [[name.strip() for name in part.split(",") if name.strip()] for part in text.split(";") if part.strip()]
     known = [name for name in _file(data, answers).columns if name != answers.get("target")]
     wrong = next((name for group in groups for name in group if name not in known), None)
-    if wrong is not None or not groups:
-        raise Wrong(
-            f"There is no column {wrong!r} to learn from; please answer with names of columns between commas, groups "
-            "between semicolons, such as: age, income; town."
-        )
+    how = "names of columns between commas, groups between semicolons, such as: age, income; town"
+    if not groups:
+        raise Wrong(f"Please answer with {how}.")
+    if wrong is not None:
+        raise Wrong(f"There is no column {wrong!r} to learn from; please answer with {how}.")
     return groups
 
 
