@@ -229,6 +229,18 @@ def test_a_rare_task_spoils_no_measure(files, capsys):
     assert run(*line) == 0
 
 
+def test_rows_of_a_new_task_are_learned_but_not_predicted_first(capsys):
+    with open("exam.csv", "a") as file:
+        file.write("1.0,west,1.0,1.0,A,1.0\n")
+    stream = open_stream("exam.csv", target="score", batch_size=40)
+    blank = prepared(MultiTaskRDARegressor(alpha=0.01), next(iter(stream)).X, task_column="school")
+    done = train(blank, stream, predict_first=True)
+    assert done.held_out.n_rows == 301 - 40 - 1
+    assert "all rows but 41, the first ones and those of tasks that were new" in done.held_out.name
+    assert done.model[-1].tasks_[-1] == "west"
+    assert done.model[-1].n_samples_seen_ == 301
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -255,8 +267,8 @@ def test_wrong_task_columns_get_one_sentence(words, sentence, capsys):
 def test_a_killed_run_goes_on_and_ends_in_the_same_model(files, method, structure, other, capsys):
     """A real process, killed; resumed with other groups or tasks it is refused."""
     head, *body = (files / "exam.csv").read_text().splitlines(keepends=True)
-    (files / "long.csv").write_text(head + "".join(body * 60))
-    line = ["train", "long.csv", "--target", "score", "--method", method, "--passes", "40", "--chunk", "50"]
+    (files / "long.csv").write_text(head + "".join(body * 10))
+    line = ["train", "long.csv", "--target", "score", "--method", method, "--passes", "10", "--chunk", "50"]
     line += ["--checkpoint-every", "0"]
     process = subprocess.Popen(
         [sys.executable, "-m", "thresher", *line, *structure, "--model", "m.thresher", "--quiet"],
@@ -265,17 +277,17 @@ def test_a_killed_run_goes_on_and_ends_in_the_same_model(files, method, structur
     until = time.monotonic() + 30
     while not os.path.exists("m.thresher.checkpoint") and time.monotonic() < until:
         time.sleep(0.01)
-    time.sleep(0.2)
+    time.sleep(0.1)
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert os.path.exists("m.thresher.checkpoint")
-    again = ["--model", "m.thresher", "--resume", "--passes", "40"]
+    again = ["--model", "m.thresher", "--resume"]
     assert "this checkpoint was made with model" in refused(capsys, *line, *other, *again)
     line[line.index("0", line.index("--checkpoint-every"))] = "30"
     assert run(*line, *structure, *again) == 0
     assert run(*line, *structure, "--model", "whole.thresher") == 0
     resumed, whole = load_model("m.thresher"), load_model("whole.thresher")
-    assert resumed[-1].n_samples_seen_ == whole[-1].n_samples_seen_ == 300 * 60 * 40
+    assert resumed[-1].n_samples_seen_ == whole[-1].n_samples_seen_ == 300 * 10 * 10
     assert_array_equal(resumed.coef_, whole.coef_)
 
 

@@ -96,7 +96,8 @@ def _effect_on_tasks(subject: Subject, values: list[float]) -> str:
         said = f"pushes towards {quoted(subject.classes[first])}"
     if many == len(values):
         return said
-    return f"{said} in {count(many)} of {plural(len(values), 'task')}" + (f", the opposite in {count(other)}" if other else "")
+    otherwise = f", the opposite in {count(other)}" if other else ""
+    return f"{said} in {count(many)} of {plural(len(values), 'task')}{otherwise}"
 
 
 def _features_said(subject: Subject, table: list[dict[str, Any]], used: int | None) -> str:
