@@ -227,15 +227,15 @@ def _as_text(column: NDArray[Any], name: str, who: str) -> NDArray[Any]:
     raise ValueError(f"{who}: column {name!r} must hold text or whole numbers, without gaps.")
 
 
-def groups_from_graph(edges: Any, n_features: int) -> list[list[int]]:
+def groups_from_graph(edges: Any, n_features: int | None = None) -> list[list[int]]:
     """Groups of two: the features that an edge joins. They overlap where edges meet.
 
     Parameters
     ----------
     edges : array-like of shape (n_edges, 2), or sparse matrix of shape (n_features, n_features)
         Pairs of features; or a matrix whose entries other than 0 are the edges. Direction and repeats do not matter.
-    n_features : int
-        Features in all. Those without an edge are in no group, so on their own.
+    n_features : int, optional
+        Features in all, if edges beyond them are to be refused. Those without an edge are in no group, so on their own.
 
     Returns
     -------
@@ -245,7 +245,7 @@ def groups_from_graph(edges: Any, n_features: int) -> list[list[int]]:
     Examples
     --------
     >>> from thresher.preprocessing import groups_from_graph
-    >>> groups_from_graph([(0, 1), (2, 1), (1, 2)], n_features=4)
+    >>> groups_from_graph([(0, 1), (2, 1), (1, 2)])
     [[0, 1], [1, 2]]
     """
     pairs = np.stack(edges.nonzero(), axis=1) if sparse.issparse(edges) else np.asarray(edges)
@@ -253,9 +253,11 @@ def groups_from_graph(edges: Any, n_features: int) -> list[list[int]]:
         return []
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
         raise ValueError("groups_from_graph: edges must be pairs of integers, or a sparse matrix.")
-    if pairs.min() < 0 or pairs.max() >= n_features:
-        wrong = int(pairs.max() if pairs.max() >= n_features else pairs.min())
-        raise ValueError(f"groups_from_graph: edges must join features from 0 to {n_features - 1}, got {wrong}.")
+    if pairs.min() < 0:
+        raise ValueError(f"groups_from_graph: edges must join features from 0 on, got {int(pairs.min())}.")
+    if n_features is not None and pairs.max() >= n_features:
+        most = int(pairs.max())
+        raise ValueError(f"groups_from_graph: edges must join features from 0 to {n_features - 1}, got {most}.")
     if (pairs[:, 0] == pairs[:, 1]).any():
         raise ValueError("groups_from_graph: edges must join two different features.")
     found: list[list[int]] = np.unique(np.sort(pairs, axis=1), axis=0).tolist()
