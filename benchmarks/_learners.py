@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from thresher.dual_averaging import L1RDAClassifier
+from thresher.dual_averaging import AdaptiveL1RDAClassifier, FTRLClassifier, L1RDAClassifier
 from thresher.online import AROWClassifier, PAClassifier
 from thresher.stochastic import PegasosClassifier
 
@@ -15,6 +15,8 @@ def learners() -> dict[str, Any]:
         "PA": PAClassifier(),
         "Pegasos": PegasosClassifier(),
         "l1-RDA": L1RDAClassifier(),
+        "adaptive l1-RDA": AdaptiveL1RDAClassifier(),
+        "FTRL": FTRLClassifier(),
         "AROW, drop": AROWClassifier(),
         "AROW, precision": AROWClassifier(diagonal="precision"),
     }
