@@ -12,13 +12,15 @@ namespace thresher {
 ///       = -soft(z, l1) / (l2 + (beta + sqrt(n)) / alpha),         feature by feature
 ///     z += g - w (sqrt(n + g^2) - sqrt(n)) / alpha,   n += g^2
 ///
-/// A free constant feature has neither l1 nor l2. A weight is a function of (z, n): a row costs O(non-zeros).
+/// A free constant feature has neither l1 nor l2. A weight is a function of (z, n), kept beside them so that a score is a plain
+/// product; a row costs O(non-zeros), and a penalty that changes O(d).
 /// McMahan et al., KDD 2013, Algorithm 1.
 struct FtrlRule {
   using Second = FtrlRule;
-  static constexpr bool lazy = false;
+  static constexpr bool lazy = true;  // a new penalty changes all weights
   struct Sums { double z, n; };
   Sums* sums;
+  double* coef;
   double inverse_alpha, beta, l1, l2;
   double threshold;  // a weight is 0 where |z| is at most that: l1, but for a look at n_selected of them
   bool free_constant;
@@ -29,23 +31,25 @@ struct FtrlRule {
     const auto [z, n] = names(second);
     all.push_back({z, "weight", 0.0, "sum"});
     all.push_back({n, "weight", 0.0, "sum", "", z});
+    all.push_back({coef_name(second), "weight", 0.0, "derived"});
   }
   template <class Source>
   FtrlRule(const Source& s, bool second)
-      : sums(reinterpret_cast<Sums*>(s.pair(names(second).first, names(second).second))), inverse_alpha(1 / s.number("alpha")),
+      : sums(reinterpret_cast<Sums*>(s.pair(names(second).first, names(second).second))),
+        coef(s.array(coef_name(second), "weight")), inverse_alpha(1 / s.number("alpha")),
         beta(s.number("beta")), l1(second ? 0 : s.number("l1")), l2(s.number("l2")), threshold(l1),
         free_constant(s.flag("free_constant")), constant(s.n_weights - 1) {}
 
   template <class Row, class Keep>
   double score(const Row& x, Keep keep) const {
-    const double sum = x.sum([&](index_t j, double xj) { return keep(j) ? penalised(j) * xj : 0; }, nothing);
-    return sum + x.bias * weight(constant);
+    return x.sum([&](index_t j, double xj) { return keep(j) ? coef[j] * xj : 0; },
+                 [&](index_t j, double xj) { return coef[j] * xj; });
   }
   template <class Row, class Keep>
   void add(const Row& x, double slope, Keep keep) {
     double all = 0;
-    x.each([&](index_t j, double xj) { if (keep(j)) all += move(sums[j], slope * xj, l1, l2); },
-           [&](index_t j, double xj) { all += free_constant ? move(sums[j], slope * xj, 0, 0) : move(sums[j], slope * xj, l1, l2); });
+    x.each([&](index_t j, double xj) { if (keep(j)) all += move(j, slope * xj, l1, l2); },
+           [&](index_t j, double xj) { all += free_constant ? move(j, slope * xj, 0, 0) : move(j, slope * xj, l1, l2); });
     sound = std::isfinite(all);
   }
   double weight(index_t j) const {
@@ -64,25 +68,26 @@ struct FtrlRule {
   void step() {}
   static constexpr bool finish() { return false; }
   void settle() {}
-  void rebuild() {}
+  void rebuild() {
+    for (index_t j = 0; j <= constant; ++j) coef[j] = weight(j);
+  }
 
  private:
   static std::pair<const char*, const char*> names(bool second) {
     return second ? std::pair("debiased_z", "debiased_n") : std::pair("z", "n");
   }
+  static const char* coef_name(bool second) { return second ? "debiased_coef" : "coef"; }
   double pulled(const Sums& s, double root, double cut, double ridge) const {
     return -soft_threshold(s.z, cut) / (ridge + (beta + root) * inverse_alpha);
   }
   double penalised(index_t j) const {
     return std::fabs(sums[j].z) <= threshold ? 0 : pulled(sums[j], std::sqrt(sums[j].n), l1, l2);  // most are 0, and need no root
   }
-  double move(Sums& s, double g, double cut, double ridge) const {
-    const double n = s.n + g * g;
-    if (std::fabs(s.z) > cut) {
-      const double root = std::sqrt(s.n);
-      s.z -= pulled(s, root, cut, ridge) * (std::sqrt(n) - root) * inverse_alpha;
-    }
-    s.z += g;
+  double move(index_t j, double g, double cut, double ridge) {
+    Sums& s = sums[j];
+    const double n = s.n + g * g, w = coef[j];
+    s.z += w == 0 ? g : g - w * (std::sqrt(n) - std::sqrt(s.n)) * inverse_alpha;  // where weights are 0, no root is taken
+    coef[j] = std::fabs(s.z) <= cut ? 0 : pulled(s, std::sqrt(n), cut, ridge);
     return s.n = n;
   }
 };

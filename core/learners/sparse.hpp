@@ -75,7 +75,7 @@ struct Sparse {
     return moved;
   }
   bool sound() const { return rule.sound && (!second || second->sound); }
-  /// A rule that catches up its weights lazily must do so before the penalty changes.
+  /// Where a new penalty changes more than the weights of a row, the caller must know: what is owed is settled first.
   bool wants_settling() const { return Rule::lazy && level && *n_steps * 2 == next_refresh && *n_steps >= 64; }
 
   void finish() {
@@ -88,6 +88,7 @@ struct Sparse {
   }
   void rebuild() {
     rule.rebuild();
+    if (second) second->rebuild();
     if (level) refresh();
   }
   /// Before weights are read: exactly n_selected of them, or those that are there.
@@ -120,6 +121,7 @@ struct Sparse {
   void refresh() {
     *level = *n_steps == 0 ? 0 : rule.penalty_at(cut());
     rule.set_penalty(*level);
+    rule.rebuild();
   }
   /// The (n_selected + 1)-th largest order of all features; 0 when there are not so many.
   double cut() const {
