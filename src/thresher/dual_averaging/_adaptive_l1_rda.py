@@ -37,7 +37,8 @@ class AdaptiveL1RDAClassifier(_AdaptiveL1RDA, LinearClassifier):
     r"""Sparse linear classifier by dual averaging with a step size for every feature: rare features take longer steps.
 
     As :class:`L1RDAClassifier` it keeps exact zeros in a stream. Where features differ in how often they occur, as
-    words do, it is a point or two more accurate at the same number of features, and asks for less tuning of ``eta0``.
+    words do, it is a little more accurate at the same number of features, mostly where many of them are
+    kept, and asks for less tuning of ``eta0``.
 
     After :math:`t` steps with gradients :math:`g_1, \dots, g_t`, feature by feature,
 

@@ -38,7 +38,7 @@ class ReweightedL1RDAClassifier(_ReweightedL1RDA, LinearClassifier):
 
     Every step weighs the penalty of each feature anew by :math:`1/(|w| + \epsilon)`: closer to counting features than
     :class:`L1RDAClassifier` is, with less shrinkage of those in use. It finds the support well where few features
-    carry a lot; on text :class:`FTRLClassifier` and :class:`AdaptiveL1RDAClassifier` are the better choice.
+    carry a lot; with thousands of them in use it is slow, and :class:`FTRLClassifier` the better choice.
 
     .. math:: w_{t+1} = -\frac{\eta_0}{\sqrt t}\,\mathrm{soft}\Big(G_t,\ \alpha Q_t + \frac{\rho\sqrt t}{\eta_0}\Big),
               \qquad Q_t = \sum_{s \le t}\Theta_s, \qquad \Theta_1 = 1, \quad
