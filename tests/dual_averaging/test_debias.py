@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 
 from reference.agreement import assert_model, assert_same_course, gappy_stream, last, progressive
 from reference.losses import FOR_CLASSES, FOR_VALUES
@@ -159,3 +160,24 @@ def test_debiasing_undoes_the_shrinkage():
     truth = np.array([2.0, -1.0])
     assert np.abs(model.coef_[[3, 7]] - truth).max() < 0.05
     assert np.abs(plain.coef_[[3, 7]] - truth).max() > 0.2
+
+
+@pytest.mark.parametrize("debias", [False, True])
+@pytest.mark.parametrize("kind", [L1RDAClassifier, AdaptiveL1RDAClassifier, FTRLClassifier, ReweightedL1RDAClassifier])
+def test_merged_and_changed_models_learn_from_the_weights_they_predict_with(problem, kind, debias):
+    X, y = problem
+    model = kind(debias=debias, loss="logistic", max_iter=1, shuffle=False)
+    shards = [onepass.learner(model, X.shape[1]).new_state(X.shape[1]) for _ in range(3)]
+    learner, next_row = onepass.learner(model, X.shape[1]), onepass.rows(X[40:41])
+    for part, state in zip((slice(0, 20), slice(20, 40)), shards[1:], strict=True):
+        learner.learn(onepass.rows(X[part]), y[part].astype(float), state)
+    merged = learner.merge(shards[0], shards[1:], [1.0, 1.0])
+    changed = shards[1].copy()
+    other = onepass.learner(clone(model).set_params(**{"l1" if kind is FTRLClassifier else "alpha": 1e-3}), X.shape[1])
+    learner.settle(changed)
+    other.rebuild(changed)
+    for rule, state in ((learner, merged), (other, changed)):
+        predicted, margin = rule.scores(next_row, state)[0, 0], np.empty(1)
+        rule.learn(next_row, y[40:41].astype(float), state, margins=margin)
+        assert predicted != 0
+        assert_allclose(margin[0], predicted, rtol=1e-12)
