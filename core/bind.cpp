@@ -12,6 +12,7 @@ void bind_stochastic(nanobind::module_& m);
 void bind_dual_averaging(nanobind::module_& m);
 void bind_sdca(nanobind::module_& m);
 void bind_groups(nanobind::module_& m);
+void bind_batches(nanobind::module_& m);
 }  // namespace thresher
 
 NB_MODULE(_core, m) {
@@ -26,4 +27,5 @@ NB_MODULE(_core, m) {
   thresher::bind_dual_averaging(m);
   thresher::bind_sdca(m);
   thresher::bind_groups(m);
+  thresher::bind_batches(m);
 }

@@ -107,7 +107,9 @@ void bind_rows(nb::module_& m) {
       }, "Look at the values of rows that were made with look=False.")
       .def_ro("n_rows", &Rows::n_rows)
       .def_ro("n_features", &Rows::n_features)
+      .def_ro("values", &Rows::values, "The stored values; the matrix itself when dense.")
       .def_ro("columns", &Rows::columns, "The column of every stored value, None when dense.")
+      .def_ro("starts", &Rows::starts, "Where each row begins among the stored values; nothing when dense.")
       .def_prop_ro("fault", [](const Rows& r) { return fault_name(r.finding.fault); })
       .def_prop_ro("fault_at", [](const Rows& r) { return nb::make_tuple(r.finding.row, r.finding.column, r.finding.value); });
   m.def("linear_scores", &linear_scores, nb::arg("rows"), nb::arg("bias"), nb::arg("weights").noconvert(), nb::arg("out").noconvert(),

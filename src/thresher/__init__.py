@@ -17,6 +17,7 @@ _ROOMS = (
     "cli",
     "cluster",
     "compare",
+    "confidence",
     "datasets",
     "dual_averaging",
     "inspection",

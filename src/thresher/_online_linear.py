@@ -51,6 +51,7 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
     _param_rules: ClassVar[dict[str, Rule]] = {}
     _penalty: ClassVar[str] = "alpha"  # the parameter that decides how many features are in use
     _shorter_steps: ClassVar[str] = "a larger alpha, such as 1e-2, or more passes"  # what makes them
+    _looks_first: ClassVar[bool] = False  # whether a pass may leave out values, which must be looked at before it
     _fitted: ClassVar[tuple[str, ...]] = (
         "n_features_in_",
         "feature_names_in_",
@@ -104,7 +105,7 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, X: Any, read: Callable[[int], Target], sample_weight: Any) -> Self:
         # The first pass looks at every value; a budget that may not reach all rows needs a look of its own.
-        rows = _validation.check_features(self, X, reset=True, look=self.n_steps is not None)
+        rows = _validation.check_features(self, X, reset=True, look=self._looks_first or self.n_steps is not None)
         learner = self._learner_for(X, rows.n_features)
         target = read(rows.n_rows)
         weight = self._weigh(_validation.check_weights(sample_weight, rows.n_rows, type(self).__name__), target)

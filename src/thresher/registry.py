@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sklearn.base import is_clusterer, is_regressor
 
-FAMILIES = ("online", "stochastic", "dual_averaging", "cluster")
+FAMILIES = ("online", "stochastic", "dual_averaging", "confidence", "cluster")
 HELPERS = ("preprocessing", "kernels")  # rooms of transformers, which are saved with models
 
 __all__ = ["FAMILIES", "Method", "components", "estimators", "methods", "short_name"]

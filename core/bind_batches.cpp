@@ -1,0 +1,56 @@
+// What learners that take a whole batch at a time do row by row.
+#include "bind.hpp"
+#include "box_ascent.hpp"
+#include "columns.hpp"
+
+namespace thresher {
+namespace {
+
+using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using ReadMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+void take(const Rows& rows, double bias, In<index_t> columns, Matrix out) {
+  rows.check();
+  const auto n = static_cast<index_t>(columns.shape(0));
+  require(static_cast<index_t>(out.shape(0)) == rows.n_rows && static_cast<index_t>(out.shape(1)) == n,
+          "out must have a place for every row and column");
+  bool inside = true;
+  for (index_t k = 0; k < n; ++k) inside &= columns.data()[k] >= 0 && columns.data()[k] <= rows.n_features;
+  require(inside, "columns must be those of the rows, or the constant");
+  nb::gil_scoped_release nogil;
+  std::visit([&](const auto& x) { take_columns(x, bias, columns.data(), n, out.data()); }, rows.any);
+}
+
+void add(const Rows& rows, In<double> a, In<double> b, Out<double> first, Out<double> second) {
+  rows.check();
+  require(static_cast<index_t>(a.shape(0)) == rows.n_rows && static_cast<index_t>(b.shape(0)) == rows.n_rows,
+          "there must be a coefficient for every row");
+  require(static_cast<index_t>(first.shape(0)) >= rows.n_features && static_cast<index_t>(second.shape(0)) >= rows.n_features,
+          "there must be a sum for every feature");
+  nb::gil_scoped_release nogil;
+  std::visit([&](const auto& x) { add_columns(x, a.data(), b.data(), first.data(), second.data()); }, rows.any);
+}
+
+double ascend(ReadMatrix X, In<double> y, In<double> cost, bool squared, Out<double> a, Out<double> w) {
+  const auto n = static_cast<index_t>(X.shape(0)), m = static_cast<index_t>(X.shape(1));
+  for (const std::size_t length : {y.shape(0), cost.shape(0), a.shape(0)})
+    require(static_cast<index_t>(length) == n, "there must be a target, a cost and a dual variable for every row");
+  require(static_cast<index_t>(w.shape(0)) == m, "there must be a weight for every column");
+  nb::gil_scoped_release nogil;
+  BoxAscent ascent{y.data(), cost.data(), a.data(), w.data(), squared};
+  return ascent.pass(DenseRows<double>{X.data(), n, m});
+}
+
+}  // namespace
+
+void bind_batches(nb::module_& m) {
+  m.def("take_columns", &take, nb::arg("rows"), nb::arg("bias"), nb::arg("columns").noconvert(), nb::arg("out").noconvert(),
+        "Dense values of some columns, written to `out`, which holds zeros; column n_features is the constant.");
+  m.def("add_columns", &add, nb::arg("rows"), nb::arg("a"), nb::arg("b"), nb::arg("first").noconvert(),
+        nb::arg("second").noconvert(), "first += X' a and second += (X * X)' b.");
+  m.def("ascend", &ascend, nb::arg("X").noconvert(), nb::arg("y"), nb::arg("cost"), nb::arg("squared"),
+        nb::arg("a").noconvert(), nb::arg("w").noconvert(),
+        "One pass of dual coordinate ascent; the largest change of w that one row made.");
+}
+
+}  // namespace thresher

@@ -1,0 +1,72 @@
+// Some columns of rows: what learners that keep few features do with a whole batch.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "rows.hpp"
+
+namespace thresher {
+
+/// Where a column stands among chosen ones: a table with room to spare, about one look for each question.
+class Places {
+ public:
+  Places(const index_t* columns, index_t n) {
+    while ((std::size_t{1} << bits_) < 4 * static_cast<std::size_t>(n)) ++bits_;
+    table_.assign(std::size_t{1} << bits_, {-1, -1});
+    for (index_t k = 0; k < n; ++k) {
+      std::size_t at = slot(columns[k]);
+      while (table_[at].place >= 0) at = (at + 1) & (table_.size() - 1);
+      table_[at] = {columns[k], k};
+    }
+  }
+  /// -1 for a column that is not among them.
+  index_t of(index_t column) const {
+    for (std::size_t at = slot(column);; at = (at + 1) & (table_.size() - 1))
+      if (table_[at].column == column || table_[at].place < 0) return table_[at].place;
+  }
+
+ private:
+  struct Entry { index_t column, place; };
+  int bits_ = 4;
+  std::vector<Entry> table_;
+
+  std::size_t slot(index_t column) const {
+    return static_cast<std::size_t>((static_cast<std::uint64_t>(column) * 0x9E3779B97F4A7C15u) >> (64 - bits_));
+  }
+};
+
+template <class Value>
+void take_columns(const DenseRows<Value>& rows, double bias, const index_t* columns, index_t n, double* out) {
+  for (index_t i = 0; i < rows.n_rows; ++i)
+    for (index_t k = 0; k < n; ++k)
+      out[i * n + k] = columns[k] == rows.n_features ? bias : static_cast<double>(rows.values[i * rows.n_features + columns[k]]);
+}
+
+/// Dense values of the chosen columns, row by row; column n_features is the constant. `out` holds zeros.
+template <class Value, class Column>
+void take_columns(const CsrRows<Value, Column>& rows, double bias, const index_t* columns, index_t n, double* out) {
+  const Places places(columns, n);
+  const index_t constant = places.of(rows.n_features);
+  for (index_t i = 0; i < rows.n_rows; ++i) {
+    double* row = out + i * n;
+    rows.row(i, 0).each([&](index_t j, double xj) {
+      const index_t k = places.of(j);
+      if (k >= 0) row[k] = xj;
+    });
+    if (constant >= 0) row[constant] = bias;
+  }
+}
+
+/// first_j += sum_i a_i x_ij and second_j += sum_i b_i x_ij^2, over the features without the constant.
+template <class AllRows>
+void add_columns(const AllRows& rows, const double* a, const double* b, double* first, double* second) {
+  for (index_t i = 0; i < rows.n_rows; ++i) {
+    if (a[i] == 0 && b[i] == 0) continue;
+    rows.row(i, 0).each([&](index_t j, double xj) {
+      first[j] += a[i] * xj;
+      second[j] += b[i] * xj * xj;
+    });
+  }
+}
+
+}  // namespace thresher
