@@ -6,6 +6,7 @@ from typing import Any
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from thresher.confidence import BCWClassifier
 from thresher.dual_averaging import (
     FTRLRegressor,
     GroupFOBOSRegressor,
@@ -41,6 +42,8 @@ def exemptions(model: Any) -> dict[str, str]:
         no |= dict.fromkeys(("check_fit_idempotent", "check_fit_check_is_fitted", "check_n_features_in"), UNSCALED)
     weights_7_decades_apart = "check_class_weight_classifiers"
     if isinstance(model, AROWClassifier) and not model.fit_intercept:
+        no[weights_7_decades_apart] = "Without a constant term no class can win everywhere."
+    if isinstance(model, BCWClassifier) and not model.fit_intercept:
         no[weights_7_decades_apart] = "Without a constant term no class can win everywhere."
     if isinstance(model, PAClassifier) and model.variant == "hard":
         no[weights_7_decades_apart] = "A row weight multiplies C, and the hard variant has none."

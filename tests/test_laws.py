@@ -47,6 +47,16 @@ def allowed(model, cuts):
     return {cut for cut in cuts if model.batch_size and cut % model.batch_size == 0}
 
 
+def assert_same_state(model, one, other):
+    """To the bit; what comes out of BLAS, whose sums depend on the width of a matrix, to rounding errors."""
+    if model._exactness != "call":
+        assert_same_bits(one, other)
+        return
+    assert set(one.arrays) == set(other.arrays)
+    for name, a in one.arrays.items():
+        assert_allclose(a, other.arrays[name], rtol=1e-9, atol=1e-11, err_msg=name)
+
+
 def assert_learned_the_same(one, other):
     """To the bit, but for the sums of losses and weights in the books, which have a test of their own."""
     assert_same_bits(one.state_, other.state_, skip=("tally",))
@@ -404,6 +414,9 @@ def without_columns(state, places, old_width):
         for axis, name in enumerate(f.axes.split(), start=1):
             if name == "weight":
                 a = np.take(a, kept, axis=axis)
+        if f.name == "ids":  # of features, and of the constant; -1 where there is none
+            known = {-1: -1, **{int(old): new for new, old in enumerate(kept)}}
+            a = np.vectorize(known.__getitem__, otypes=[float])(a)
         out[f.name] = a
     return out
 
@@ -418,7 +431,10 @@ def test_columns_that_are_never_non_zero_change_nothing_in_csr(model, seed):
     wide = one_pass(moved(model, places)).fit(sparse.csr_array(spread_columns(X, places, 30)), y)
     seen = without_columns(wide.state_, places, X.shape[1])
     for name, a in narrow.state_.arrays.items():
-        assert np.ascontiguousarray(seen[name]).tobytes() == a.tobytes(), name
+        if model._exactness == "call":
+            assert_allclose(seen[name], a, rtol=1e-9, atol=1e-11, err_msg=name)
+        else:
+            assert np.ascontiguousarray(seen[name]).tobytes() == a.tobytes(), name
     unseen = np.setdiff1d(np.arange(30), places)
     assert not wide.coef_[..., unseen].any()
     caught_up = "last_step" in wide.state_.arrays and getattr(model, "n_features_to_select", None) is not None
@@ -607,9 +623,10 @@ def test_growing_is_having_known_the_width_to_the_bit(model):
     for A, b in batches:
         first_batch(grew, sparse.csr_array(A), b, y, grow=True)
     assert grew.n_features_in_ == 31
-    assert_same_bits(grew.state_, knew.state_)
-    assert_array_equal(grew.coef_, knew.coef_)
-    assert_array_equal(grew.intercept_, knew.intercept_)
+    assert_same_state(model, grew.state_, knew.state_)
+    if model._exactness != "call":
+        assert_array_equal(grew.coef_, knew.coef_)
+        assert_array_equal(grew.intercept_, knew.intercept_)
     assert_array_equal(grew.predict(X), knew.predict(X))
 
 
@@ -635,7 +652,7 @@ def test_a_grown_model_is_saved_and_goes_on_growing(model, way, tmp_path):
     grew = way(grew, tmp_path)
     for A, b in batches[4:]:
         grew.partial_fit(sparse.csr_array(A), b, grow=True)
-    assert_same_bits(grew.state_, knew.state_)
+    assert_same_state(model, grew.state_, knew.state_)
 
 
 @over_all
@@ -654,8 +671,8 @@ def test_grown_states_merge_like_wide_ones(model):
     grown = [run([batches[k], batches[5]], grown_start, grow=True).state_ for k in (2, 4)]
     wide_ = [run([wide[k], wide[5]], wide_start).state_ for k in (2, 4)]
     grown_start.state_.grow(32)
-    assert_same_bits(
-        learner.merge(grown_start.state_, grown, [18, 18]), learner.merge(wide_start.state_, wide_, [18, 18])
+    assert_same_state(
+        model, learner.merge(grown_start.state_, grown, [18, 18]), learner.merge(wide_start.state_, wide_, [18, 18])
     )
 
 
@@ -673,7 +690,7 @@ def test_shards_that_grew_to_different_widths_merge_as_if_all_had_the_widest(mod
     for s in widest:
         s.grow(11)
     learner = onepass.learner(with_params(model), 10)
-    assert_same_bits(learner.merge(start.state_, shards, [9, 9]), learner.merge(widest[0], widest[1:], [9, 9]))
+    assert_same_state(model, learner.merge(start.state_, shards, [9, 9]), learner.merge(widest[0], widest[1:], [9, 9]))
 
 
 @over_all
