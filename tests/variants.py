@@ -12,7 +12,10 @@ from thresher import registry
 _OPTIONS: dict[str, list[dict[str, Any]]] = {
     "arow": [{"covariance": "full"}, {"diagonal": "precision"}, {"fit_intercept": False}],
     "pa": [{"variant": "hard"}, {"variant": "II", "C": 0.3, "intercept_scaling": 1.0}],
-    "bcw": [{"batch_size": 8}, {"batch_size": 8, "loss": "hinge", "centre": "kl", "n_passes": 2, "fit_intercept": False}],
+    "bcw": [
+        {"batch_size": 8},
+        {"batch_size": 8, "loss": "hinge", "centre": "kl", "n_passes": 2, "fit_intercept": False},
+    ],
     "pegasos": [
         {"average": True},
         {"batch_size": 8, "alpha": 0.1, "intercept_scaling": 1.0},

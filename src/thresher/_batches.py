@@ -1,4 +1,4 @@
-"""Learners that take rows batch by batch: a rule in Python over BLAS and compiled steps, behind the interface of all others.
+"""Learners that take rows batch by batch: a rule in Python over BLAS and compiled steps, behind everybody's interface.
 
 A rule says what it keeps, what it makes of one batch, and which weights it implies; everything else (several classes,
 several costs side by side, books, saving, growing, merging) is written here or below, once.
@@ -65,7 +65,7 @@ class BatchRule:
 
     @classmethod
     def learn(cls, lesson: Lesson, state: State, output: int, params: Params) -> int:
-        """Learn from one batch, in place; how many rows moved the weights. Raises FloatingPointError if they outgrow."""
+        """Learn from one batch, in place; how many rows moved the weights. FloatingPointError if they outgrow."""
         raise NotImplementedError
 
     @classmethod

@@ -110,7 +110,7 @@ def _whitened(X: Any, root: Array) -> Iterator[tuple[int, Array]]:
 
 
 class BCWClassifier(BatchClassifier):
-    r"""Confidence-weighted learning in batches: a mean and a precision of all weights, changed by whole batches of rows.
+    r"""Confidence-weighted learning in batches: a mean and a precision of all weights, changed by whole batches.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ class BCWClassifier(BatchClassifier):
     def _learner(self, n_features: int) -> BatchLearner:
         if n_features > _WIDEST:
             raise ValueError(
-                f"BCWClassifier: X must have at most {_WIDEST:,} features, because every pair of them has a covariance, "
+                f"BCWClassifier: X must have at most {_WIDEST:,} features, because every pair has a covariance, "
                 f"got {n_features:,}."
             )
         core: Any = Bcw
