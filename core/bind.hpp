@@ -114,6 +114,11 @@ template <class L, class = void> struct HasRebuild : std::false_type {};
 template <class L> struct HasRebuild<L, std::void_t<decltype(&L::rebuild)>> : std::true_type {};
 template <class L, class = void> struct HasRead : std::false_type {};
 template <class L> struct HasRead<L, std::void_t<decltype(&L::read)>> : std::true_type {};
+/// So is spread(row, keep), the variance of a row's score.
+template <class L, class = void> struct HasSpread : std::false_type {};
+template <class L>
+struct HasSpread<L, std::void_t<decltype(std::declval<const L&>().spread(std::declval<const DenseRow<double>&>(), AllFeatures()))>>
+    : std::true_type {};
 
 inline void check_order(const index_t* order, index_t n_steps, index_t n_rows) {
   bool inside = true;
@@ -159,6 +164,18 @@ void scores_of(const Rows& rows, double bias, nb::dict state, nb::dict params,
 }
 
 template <class L>
+void spreads_of(const Rows& rows, double bias, nb::dict state, nb::dict params,
+                nb::ndarray<double, nb::ndim<1>, nb::device::cpu> out) {
+  rows.check();
+  require(static_cast<index_t>(out.shape(0)) == rows.n_rows, "out and the rows differ in length");
+  const PySource source(std::move(state), std::move(params), rows.n_features + 1);
+  L learner(source);
+  nb::gil_scoped_release nogil;
+  if constexpr (HasRead<L>::value) learner.read();
+  std::visit([&](const auto& x) { run_spreads(learner, x, bias, out.data(), out.stride(0)); }, rows.any);
+}
+
+template <class L>
 void weights_of(nb::dict state, nb::dict params, Out<double> out) {
   const PySource source(std::move(state), std::move(params), static_cast<index_t>(out.shape(0)));
   L learner(source);
@@ -197,6 +214,9 @@ void bind_learner(nb::module_& m, const char* name, const char* what) {
                nb::arg("margins").noconvert().none(), nb::arg("begin") = 0);
   c.def_static("scores", &scores_of<L>, nb::arg("rows"), nb::arg("bias"), nb::arg("state"), nb::arg("params"),
                nb::arg("out").noconvert());
+  if constexpr (HasSpread<L>::value)
+    c.def_static("spreads", &spreads_of<L>, nb::arg("rows"), nb::arg("bias"), nb::arg("state"), nb::arg("params"),
+                 nb::arg("out").noconvert());
   c.def_static("weights", &weights_of<L>, nb::arg("state"), nb::arg("params"), nb::arg("out").noconvert());
 }
 

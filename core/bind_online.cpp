@@ -6,8 +6,8 @@ namespace thresher {
 
 void bind_online(nb::module_& m) {
   bind_learner<Pa>(m, "Pa", "Passive-aggressive: C, squared.");
-  bind_learner<ArowDiagonal>(m, "ArowDiagonal", "AROW with one variance per weight: r, precision.");
-  bind_learner<ArowFull>(m, "ArowFull", "AROW with a full covariance: r.");
+  bind_learner<ConfidentDiagonal<ArowRule>>(m, "ArowDiagonal", "AROW with one variance per weight: r, precision.");
+  bind_learner<ConfidentFull<ArowRule>>(m, "ArowFull", "AROW with a full covariance: r.");
 }
 
 }  // namespace thresher

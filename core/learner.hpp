@@ -8,6 +8,7 @@
 //   bool   sound() const                               whether what it keeps beside the weights is still finite
 //   bool   wants_settling() const                      whether settle() must come before the next row
 //   double weight(j) const                             the weight a prediction uses, j = n_features for the constant
+//   double spread(row, keep) const                     if weights have variances: that of a score, over features that keep(j) names
 //   void   finish(), settle(), rebuild(), read()       if it has mini-batches, lazy state, derived state, a view for readers
 //
 // A Source hands over arrays and parameters by name; the core never asks where they come from. It offers
@@ -35,6 +36,9 @@ struct Plain {
   bool sound() const { return true; }
   bool wants_settling() const { return false; }
 };
+
+/// For learners and sums without a mask.
+struct AllFeatures { bool operator()(index_t) const { return true; } };
 
 /// For sums that leave the constant feature out.
 inline double nothing(index_t, double) { return 0; }

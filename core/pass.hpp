@@ -2,7 +2,7 @@
 #pragma once
 #include <cmath>
 
-#include "rows.hpp"
+#include "learner.hpp"
 
 namespace thresher {
 
@@ -78,6 +78,12 @@ PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesso
 template <class Learner, class Rows>
 void run_scores(const Learner& learner, const Rows& rows, double bias, double* out, index_t stride) {
   for (index_t i = 0; i < rows.n_rows; ++i) out[i * stride] = look(learner, rows.row(i, bias));
+}
+
+/// The variance of each of these scores, of a learner that keeps one for its weights.
+template <class Learner, class Rows>
+void run_spreads(const Learner& learner, const Rows& rows, double bias, double* out, index_t stride) {
+  for (index_t i = 0; i < rows.n_rows; ++i) out[i * stride] = learner.spread(rows.row(i, bias), AllFeatures());
 }
 
 }  // namespace thresher

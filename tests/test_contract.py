@@ -18,6 +18,7 @@ from thresher.dual_averaging import (
     ReweightedL2RDARegressor,
 )
 from thresher.online import AROWClassifier, PAClassifier
+from thresher.online._confident import ConfidentClassifier
 from thresher.stochastic import PegasosClassifier
 from variants import models
 
@@ -40,6 +41,10 @@ def exemptions(model: Any) -> dict[str, str]:
         no |= dict.fromkeys(("check_fit_idempotent", "check_fit_check_is_fitted", "check_n_features_in"), UNSCALED)
     if isinstance(model, (GroupRDARegressor, GroupFOBOSRegressor)):
         no |= dict.fromkeys(("check_fit_idempotent", "check_fit_check_is_fitted", "check_n_features_in"), UNSCALED)
+    if isinstance(model, ConfidentClassifier):
+        no["check_decision_proba_consistency"] = (
+            "A probability is the score over its deviation, which differs between rows: not monotone in the score."
+        )
     weights_7_decades_apart = "check_class_weight_classifiers"
     if isinstance(model, AROWClassifier) and not model.fit_intercept:
         no[weights_7_decades_apart] = "Without a constant term no class can win everywhere."

@@ -8,9 +8,6 @@
 
 namespace thresher {
 
-/// For learners and sums without a mask.
-struct AllFeatures { bool operator()(index_t) const { return true; } };
-
 /// What all l1 learners share. A rule says what one weight is and what a gradient does to it:
 ///
 ///   static void declare(fields, second)     Rule(source, second)     its arrays; as the `second` learner, without an l1 penalty

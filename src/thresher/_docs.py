@@ -24,6 +24,18 @@ fit_intercept : bool, default={fit_intercept}
 intercept_scaling : float, default={intercept_scaling}
     Value of that constant feature. 1 is the papers' form; on sparse rows a constant that takes full steps drowns the
     features, and 0.1 does not.""",
+    "covariance": """
+covariance : {{"diagonal", "full"}}, default="{covariance}"
+    Keep one variance per feature, or the whole matrix :math:`\\Sigma` (O(d²) memory and time per update: up to a few
+    thousand features).
+diagonal : {{"drop", "precision"}}, default="{diagonal}"
+    What a diagonal covariance keeps of an update: the diagonal of the new :math:`\\Sigma`, or that of the new
+    :math:`\\Sigma^{{-1}}`, which stays more doubtful.""",
+    "fitted covariance": """
+variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+    The doubt about each weight: the diagonal of :math:`\\Sigma`. It starts at 1 and only falls.
+covariance_ : ndarray of shape (1, n_features, n_features) or (n_classes, n_features, n_features)
+    :math:`\\Sigma`, with ``covariance="full"`` only.""",
     "selection": """
 n_features_to_select : int, optional
     Use exactly this many features (those tied with the next one left out): the penalty then follows an order statistic

@@ -245,8 +245,14 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
     # --- reading ----------------------------------------------------------------------------------------------------
 
     def _scores(self, X: Any) -> Array:
+        return self._scores_of(self._rows_to_score(X))
+
+    def _rows_to_score(self, X: Any) -> Rows:
+        self._learner_now()
+        return _validation.check_features(self, X, reset=False, any_width=self.__dict__.get("_grown", False))
+
+    def _scores_of(self, rows: Rows) -> Array:
         learner = self._learner_now()
-        rows = _validation.check_features(self, X, reset=False, any_width=self.__dict__.get("_grown", False))
         if not learner.params.get("n_selected"):
             return learner.scores(rows, self.state_)
         weights = self._all_weights()  # which features are in use is decided once

@@ -225,6 +225,14 @@ class Learner:
             self.core.scores(rows, self.intercept, state.views[k], self._params_of(state, k), out[:, place])
         return out
 
+    def spreads(self, rows: Rows, state: State) -> Array:
+        """The variance of each score, of learners that keep variances of their weights."""
+        outputs = self.outputs_of(state, self.chosen(state))
+        out = np.empty((rows.n_rows, len(outputs)))
+        for place, k in enumerate(outputs):
+            self.core.spreads(rows, self.intercept, state.views[k], self._params_of(state, k), out[:, place])
+        return out
+
     def weights(self, state: State, model: int | None = None) -> Array:
         """All weights, shape ``(n_outputs, n_features + 1)``, that of the constant feature last."""
         outputs = self.outputs_of(state, self.chosen(state) if model is None else model)

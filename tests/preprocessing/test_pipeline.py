@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
 from thresher.kernels import FixedSizeNystroem
-from thresher.online import AROWClassifier
+from thresher.online import AROWClassifier, PAClassifier
 from thresher.preprocessing import RunningScaler, StreamingPipeline, TableEncoder, prepared
 from thresher.stochastic import PegasosRegressor
 from thresher.streams import Table, Text
@@ -70,7 +70,7 @@ def test_it_is_a_scikit_learn_estimator():
     assert is_regressor(StreamingPipeline([("learn", PegasosRegressor())]))
     with pytest.raises(NotFittedError):
         copy.predict(X)
-    assert not hasattr(model, "predict_proba")
+    assert not hasattr(StreamingPipeline([("learn", PAClassifier())]), "predict_proba")
 
 
 def test_a_refused_label_leaves_every_step_untouched():

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
 from .. import _core
-from .._linear import LinearClassifier, read_only
-from .._params import one_of, positive
+from .._params import positive
 from .._spaces import Log, Range
-from .._state import Array
 from ..onepass import Learner
+from ._confident import ConfidentClassifier
 
 
-class AROWClassifier(LinearClassifier):
+class AROWClassifier(ConfidentClassifier):
     r"""Adaptive regularisation of weights: every weight carries a variance, the model's doubt about it.
 
     A mistake moves the weights the model doubts most, and each update makes the features it saw more certain. Rare but
@@ -33,12 +30,7 @@ class AROWClassifier(LinearClassifier):
     ----------
     r : float, default=1.0
         Inertia (:math:`r` in [1]_). Larger values take smaller steps: raise it when labels are noisy.
-    covariance : {"diagonal", "full"}, default="diagonal"
-        Keep one variance per feature, or the whole matrix :math:`\Sigma` (O(d²) memory and time per update: up to a few
-        thousand features).
-    diagonal : {"drop", "precision"}, default="drop"
-        What a diagonal covariance keeps of an update: the diagonal of the new :math:`\Sigma`, or that of the new
-        :math:`\Sigma^{-1}`, which stays more doubtful.
+    <covariance>
     <intercept>
     <passes>
     <classes>
@@ -46,10 +38,7 @@ class AROWClassifier(LinearClassifier):
     Attributes
     ----------
     <fitted classifier>
-    variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        The doubt about each weight: the diagonal of :math:`\Sigma`. It starts at 1 and only falls.
-    covariance_ : ndarray of shape (1, n_features, n_features) or (n_classes, n_features, n_features)
-        :math:`\Sigma`, with ``covariance="full"`` only.
+    <fitted covariance>
     <fitted>
 
     Notes
@@ -74,11 +63,7 @@ class AROWClassifier(LinearClassifier):
     True
     """
 
-    _param_rules = LinearClassifier._param_rules | {
-        "r": positive,
-        "covariance": one_of("diagonal", "full"),
-        "diagonal": one_of("drop", "precision"),
-    }
+    _param_rules = ConfidentClassifier._param_rules | {"r": positive}
 
     _search_space: ClassVar[dict[str, Range]] = {"r": Log(1e-3, 1e3)}
 
@@ -115,19 +100,3 @@ class AROWClassifier(LinearClassifier):
         if self.covariance == "full":
             return Learner(_core.ArowFull, {"r": float(self.r)})
         return Learner(_core.ArowDiagonal, {"r": float(self.r), "precision": self.diagonal == "precision"})
-
-    @property
-    def covariance_(self) -> Array:
-        """The covariance of the weights, when it is kept in full."""
-        self._all_weights()
-        if "covariance" not in self.state_.arrays:
-            raise AttributeError('AROWClassifier keeps covariance_ only with covariance="full"; see variance_.')
-        return read_only(self.state_.arrays["covariance"][:, :-1, :-1])
-
-    @property
-    def variance_(self) -> Array:
-        """The variance of each weight."""
-        self._all_weights()
-        if "variance" in self.state_.arrays:
-            return read_only(self.state_.arrays["variance"][:, :-1])
-        return np.diagonal(self.covariance_, axis1=1, axis2=2)

@@ -1,0 +1,149 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "../learner.hpp"
+#include "../loss.hpp"
+
+namespace thresher {
+
+/// What a row asks of weights ~ N(mu, Sigma):   mu += pull y Sigma x,   Sigma^-1 += x x' / inertia.
+struct Step {
+  double pull, inertia;
+  static Step none() { return {0, std::numeric_limits<double>::infinity()}; }
+};
+
+/// What most rules share: a row of margin 1 is well, and doubt starts at 1.
+struct HingeRule {
+  double loss(double margin, double y) const { return Hinge().value(margin, y); }
+  bool satisfied(double m) const { return m >= 1; }
+  template <class Source>
+  static double prior(const Source&) { return 1; }
+};
+
+/// Learners that keep a mean and a variance of every weight. They are one shape; a rule says what a row asks for:
+///
+///   explicit Rule(source)
+///   double loss(margin, y)            what it pays, for the progressive loss
+///   bool   satisfied(m)               whether a row of margin m = y <mu, x> asks for nothing, whatever its variance
+///   Step   step(m, v, weight)         what it asks for otherwise, v = x' Sigma x being finite and at least 0
+///   static double prior(source)       the variance before the first row
+///
+/// A step that is not finite is no step. Kept to a diagonal there are two ways to go on from
+///
+///     Sigma -= beta (Sigma x)(Sigma x)',  beta = 1 / (v + inertia)      the same as      Sigma^-1 += x x' / inertia
+///
+/// `drop` takes the diagonal of the first form, `precision` that of the second. A row costs O(non-zeros).
+template <class Rule>
+struct ConfidentDiagonal : Plain {
+  struct Belief { double mean, variance; };
+  Belief* belief;
+  Rule rule;
+  bool precision;
+
+  template <class Source>
+  static std::vector<Field> fields(const Source& s) {
+    return {{"coef", "weight", 0.0, "weighted", "variance"}, {"variance", "weight", Rule::prior(s), "precision", "", "coef"}};
+  }
+  template <class Source>
+  explicit ConfidentDiagonal(const Source& s)
+      : belief(reinterpret_cast<Belief*>(s.pair("coef", "variance"))), rule(s), precision(s.flag("precision")) {}
+
+  template <class Row>
+  double margin(const Row& x) const {
+    return x.sum([&](index_t j, double xj) { return belief[j].mean * xj; });
+  }
+  double weight(index_t j) const { return belief[j].mean; }
+  double variance(index_t j) const { return belief[j].variance; }
+  double loss(double margin, double y) const { return rule.loss(margin, y); }
+  /// x' Sigma x over the features that `keep` names.
+  template <class Row, class Keep>
+  double spread(const Row& x, Keep keep) const {
+    return x.sum([&](index_t j, double xj) { return keep(j) ? belief[j].variance * xj * xj : 0; });
+  }
+
+  template <class Row>
+  bool update(const Row& x, double y, double margin, double weight) {
+    const double m = y * margin;
+    if (rule.satisfied(m)) return false;
+    const double v = x.sum([&](index_t j, double xj) { return belief[j].variance * xj * xj; });
+    if (!std::isfinite(v)) return false;
+    const auto [pull, inertia] = rule.step(m, v, weight);
+    if (!std::isfinite(inertia) || !std::isfinite(pull)) return false;
+    const double beta = 1 / (v + inertia), step = pull * y;
+    if (precision) {
+      x.each([&, r = inertia](index_t j, double xj) {
+        const double sx = belief[j].variance * xj;
+        belief[j].mean += step * sx;
+        belief[j].variance *= r / (r + sx * xj);
+      });
+    } else {
+      x.each([&, r = inertia](index_t j, double xj) {
+        const double sx = belief[j].variance * xj;
+        belief[j].mean += step * sx;
+        belief[j].variance *= beta * (r + std::max(0.0, v - sx * xj));  // 1 - beta sx xj, above 0 at any size
+      });
+    }
+    return true;
+  }
+};
+
+/// The same with the whole covariance: O(non-zeros d + d^2) an update.
+template <class Rule>
+struct ConfidentFull : Plain {
+  double *coef, *covariance;
+  Rule rule;
+  index_t n;
+  std::vector<double> sx;  // Sigma x
+
+  template <class Source>
+  static std::vector<Field> fields(const Source& s) {
+    return {{"coef", "weight", 0.0, "weighted", "covariance"}, {"covariance", "weight weight", Rule::prior(s), "precision"}};
+  }
+  template <class Source>
+  explicit ConfidentFull(const Source& s)
+      : coef(s.array("coef", "weight")), covariance(s.array("covariance", "weight weight")), rule(s), n(s.n_weights), sx(n) {}
+
+  template <class Row>
+  double margin(const Row& x) const { return x.dot(coef); }
+  double weight(index_t j) const { return coef[j]; }
+  double variance(index_t j) const { return covariance[j * n + j]; }
+  double loss(double margin, double y) const { return rule.loss(margin, y); }
+  template <class Row, class Keep>
+  double spread(const Row& x, Keep keep) const {
+    const double v = x.sum([&](index_t j, double xj) {
+      const double* row = covariance + j * n;
+      return keep(j) ? xj * x.sum([&](index_t k, double xk) { return keep(k) ? row[k] * xk : 0; }) : 0;
+    });
+    return std::max(0.0, v);
+  }
+
+  template <class Row>
+  bool update(const Row& x, double y, double margin, double weight) {
+    const double m = y * margin;
+    if (rule.satisfied(m)) return false;
+    for (double& v : sx) v = 0;
+    x.each([&](index_t j, double xj) {
+      const double* row = covariance + j * n;
+      for (index_t k = 0; k < n; ++k) sx[k] += xj * row[k];
+    });
+    const double v = std::max(0.0, x.dot(sx.data()));  // a matrix from a stranger's file may not be a covariance
+    if (!std::isfinite(v)) return false;
+    const auto [pull, inertia] = rule.step(m, v, weight);
+    if (!std::isfinite(inertia) || !std::isfinite(pull)) return false;
+    const double beta = 1 / (v + inertia), step = pull * y;
+    for (index_t j = 0; j < n; ++j) {
+      if (sx[j] == 0) continue;
+      coef[j] += step * sx[j];
+      const double drop = beta * sx[j];
+      double* row = covariance + j * n;
+      const double floor = row[j] * std::numeric_limits<double>::epsilon();
+      for (index_t k = 0; k < n; ++k) row[k] -= drop * sx[k];
+      row[j] = std::max(row[j], floor);  // rounding must not end all doubt
+    }
+    return true;
+  }
+};
+
+}  // namespace thresher

@@ -1,0 +1,76 @@
+"""What learners share that keep a mean and a variance of every weight."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import log_ndtr, ndtr
+
+from .._linear import LinearClassifier, read_only
+from .._params import Rule, one_of
+from .._state import Array
+
+
+class ConfidentClassifier(LinearClassifier):
+    """Weights are believed to be normal, with a mean and a covariance; so is the score of a row."""
+
+    _param_rules: ClassVar[dict[str, Rule]] = LinearClassifier._param_rules | {
+        "covariance": one_of("diagonal", "full"),
+        "diagonal": one_of("drop", "precision"),
+    }
+
+    covariance: str
+    diagonal: str
+
+    @property
+    def covariance_(self) -> Array:
+        """The covariance of the weights, when it is kept in full."""
+        self._learner_now()
+        if "covariance" not in self.state_.arrays:
+            raise AttributeError(f'{type(self).__name__} keeps covariance_ only with covariance="full"; see variance_.')
+        return read_only(self.state_.arrays["covariance"][:, :-1, :-1])
+
+    @property
+    def variance_(self) -> Array:
+        """The variance of each weight."""
+        self._learner_now()
+        if "variance" in self.state_.arrays:
+            return read_only(self.state_.arrays["variance"][:, :-1])
+        return np.diagonal(self.covariance_, axis1=1, axis2=2)
+
+    def predict_proba(self, X: Any) -> Array:
+        r"""How sure the model is of each class, from its doubt about the weights.
+
+        With two classes, the probability :math:`\Phi(\mu^\top x / \sqrt{x^\top \Sigma x})` that the score is above 0,
+        if weights are normal with the mean and covariance that were learned. With more, the same for each class, with
+        the variance averaged over the classes, divided by their sum. It is the confidence of the model in a sign, not
+        a frequency: calibrate it (:class:`sklearn.calibration.CalibratedClassifierCV`) where frequencies matter.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``. The class with the largest share is the one that :meth:`predict` names.
+        """
+        rows = self._rows_to_score(X)
+        scores = self._scores_of(rows)
+        deviation = np.sqrt(self._learner_now().spreads(rows, self.state_).mean(axis=1, keepdims=True))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = np.where(scores == 0, 0.0, scores / deviation)  # no doubt at all: 0 or 1, and 1/2 for a score of 0
+        if z.shape[1] == 1:
+            return _in_favour_of(ndtr(np.hstack([-z, z])), (scores[:, 0] > 0).astype(np.intp))
+        logs = log_ndtr(np.maximum(z, -1e100))  # of which the largest is never minus infinity
+        shares = np.exp(logs - logs.max(axis=1, keepdims=True))
+        return _in_favour_of(shares / shares.sum(axis=1, keepdims=True), scores.argmax(axis=1))
+
+
+def _in_favour_of(shares: Array, winner: np.ndarray[Any, Any]) -> Array:
+    """Shares whose largest is the winner's: where rounding left it even with another, the other gives way."""
+    for i in np.flatnonzero(shares.argmax(axis=1) != winner):
+        even = (shares[i] >= shares[i, winner[i]]) & (np.arange(shares.shape[1]) != winner[i])
+        shares[i, even] = np.nextafter(shares[i, winner[i]], 0.0)
+    return shares
