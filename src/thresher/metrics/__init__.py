@@ -5,10 +5,23 @@
 :func:`support_recall`, :func:`support_f1`
 :func:`sign_f1`                           whether their weights have the right sign
 :func:`explained_variance_over_tasks`     how much of the variance of several tasks is explained
+:class:`ProgressiveF1`,                   how a stream goes whose rows are scored before they are learned: in bounded
+:class:`ProgressiveROCAUC`,               memory, for streams that never end and for rare classes
+:class:`ProgressiveAveragePrecision`
 ========================================  ==============================================================================
 """
 
+from ._progressive import ProgressiveAveragePrecision, ProgressiveF1, ProgressiveROCAUC
 from ._support import sign_f1, support_f1, support_precision, support_recall
 from ._tasks import explained_variance_over_tasks
 
-__all__ = ["explained_variance_over_tasks", "sign_f1", "support_f1", "support_precision", "support_recall"]
+__all__ = [
+    "ProgressiveAveragePrecision",
+    "ProgressiveF1",
+    "ProgressiveROCAUC",
+    "explained_variance_over_tasks",
+    "sign_f1",
+    "support_f1",
+    "support_precision",
+    "support_recall",
+]
