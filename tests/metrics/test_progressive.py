@@ -171,6 +171,8 @@ def test_ties_at_zero_are_known():
     measure = ProgressiveAveragePrecision().update(y & (scores == 0), scores, weights)
     true = average_precision_score(y & (scores == 0), scores, sample_weight=weights)
     assert_allclose([*measure.bounds, measure.value], true, rtol=1e-12)
+    area = roc_auc_score(y & (scores == 0), scores, sample_weight=weights)
+    assert_allclose(measure.roc_auc_bounds, area, rtol=1e-12)
     other = ProgressiveAveragePrecision().update(y & (scores == 0), np.where(scores == 0, 1e-3, scores), weights)
     assert other.bounds[0] < true < other.bounds[1]
 
