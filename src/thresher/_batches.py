@@ -40,6 +40,8 @@ class Lesson(NamedTuple):
     """Above 0."""
     margins: Array
     """Scores before the batch is learned from."""
+    shared: Any = None
+    """What the rule prepared once for all outputs."""
 
     @property
     def matrix(self) -> Any:
@@ -64,13 +66,17 @@ class BatchRule:
         raise NotImplementedError
 
     @classmethod
+    def prepare(cls, rows: Rows) -> Any:
+        """What all outputs need of a batch, made once; each finds it as ``lesson.shared``."""
+
+    @classmethod
     def learn(cls, lesson: Lesson, state: State, output: int, params: Params) -> int:
         """Learn from one batch, in place; how many rows moved the weights. FloatingPointError if they outgrow."""
         raise NotImplementedError
 
     @classmethod
     def selection(cls, view: View, params: Params) -> tuple[Ids, Array] | None:
-        """The features in use and their weights; the constant has the index of the last weight."""
+        """The features in use and their weights; the constant has the index of the last weight, or -1."""
         return None
 
     @classmethod
@@ -105,7 +111,8 @@ class BatchLearner(Learner):
         return True
 
     def selection(self, state: State, output: int) -> tuple[Ids, Array] | None:
-        return self.rule.selection(state.views[output], self._params_of(state, output))
+        chosen = self.rule.selection(state.views[output], self._params_of(state, output))
+        return chosen and (np.where(chosen[0] < 0, state.sizes["weight"] - 1, chosen[0]), chosen[1])
 
     def all_scores(self, rows: Rows, state: State, outputs: Sequence[int]) -> Array:
         """Scores of shape ``(len(outputs), n_rows)``."""
@@ -128,11 +135,11 @@ class BatchLearner(Learner):
         margins = self.all_scores(rows, state, outputs)
         if not np.isfinite(margins).all():
             raise FloatingPointError
-        n_targets = len(targets)
+        n_targets, shared = len(targets), self.rule.prepare(rows)
 
         def learn_one(k: int) -> int:
             y = targets[k % n_targets]
-            lesson = Lesson(rows, self.intercept, y, weight, margins[k])
+            lesson = Lesson(rows, self.intercept, y, weight, margins[k], shared)
             return self.rule.learn(lesson, state, k, self._params_of(state, k))
 
         n_updates = list(run(learn_one, outputs))

@@ -104,6 +104,11 @@ class Learner:
         """Whether its loss has slopes without a bound, so that weights may outgrow floating point."""
         return self.params.get("loss") in ("squared", "squared_hinge")
 
+    @property
+    def open_axes(self) -> tuple[str, ...]:
+        """Axes that grow with what is learned, and may have any length."""
+        return ()
+
     def continues(self, other: Learner) -> bool:
         """Whether it can go on with a state that ``other`` made, as far as parameters tell."""
         return self.core is other.core and self.params.get("free_constant") == other.params.get("free_constant")

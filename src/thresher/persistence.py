@@ -207,6 +207,7 @@ def _state(model: Any, header: dict[str, Any], prefix: str, tensors: Tensors) ->
     learner = model._checked_learner(model.n_features_in_)
     fields, n_outputs, sizes = learner.fields(), header["n_outputs"], header["sizes"]
     expected_outputs, expected_sizes = model._state_shape(learner)
+    expected_sizes |= {axis: max(sizes[axis], expected_sizes[axis]) for axis in learner.open_axes}
     if n_outputs != expected_outputs:
         raise _Refusal(f"{n_outputs!r} outputs do not fit the classes")
     if sizes != expected_sizes:
