@@ -10,7 +10,14 @@ from sklearn.base import clone, is_regressor
 from thresher import registry
 
 _OPTIONS: dict[str, list[dict[str, Any]]] = {
-    "arow": [{"covariance": "full"}, {"diagonal": "precision"}, {"fit_intercept": False}],
+    "arow": [
+        {"covariance": "full"},
+        {"diagonal": "precision"},
+        {"fit_intercept": False},
+        {"n_features_to_select": 4},
+        {"n_features_to_select": "auto", "r": "auto"},
+        {"r": "auto"},
+    ],
     "pa": [{"variant": "hard"}, {"variant": "II", "C": 0.3, "intercept_scaling": 1.0}],
     "bcw": [
         {"batch_size": 8},

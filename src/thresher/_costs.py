@@ -141,12 +141,6 @@ class ChoosesCosts(BatchClassifier):
         """The progressive measure of each model."""
         return self._measured().measures(self.state_)
 
-    @property
-    def progressive_loss_(self) -> float:
-        """Mean loss of the rows so far under the model that predicts now, each before it was learned from."""
-        learner = self._measured()
-        return float(learner.progressive_losses(self.state_)[learner.chosen(self.state_)])
-
     def _check_loaded(self) -> None:
         """Refuse choices and measures of a file that no run can have left."""
         learner, who = self._measured(), type(self).__name__

@@ -344,7 +344,8 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
     def progressive_loss_(self) -> float:
         """Mean loss of the rows so far, each predicted before it was learned from."""
         check_is_fitted(self)
-        return float(self._learner_now().progressive_losses(self.state_).min())
+        learner = self._learner_now()
+        return float(learner.progressive_losses(self.state_)[learner.chosen(self.state_)])
 
     def _shape_weights(self, weights: Array) -> Array:
         return weights

@@ -85,7 +85,9 @@ class Learner:
         The axes of its state beside those of every learner.
     grid : tuple of dict, optional
         Several models instead of one: the parameters in which each differs from ``params``. They learn from the same
-        rows, and the one with the least progressive loss so far is what is read.
+        rows, and the one that has done best so far is what is read.
+    judge : {"loss", "mistakes"}, default="loss"
+        What is counted against a model of the grid: its progressive loss, or its progressive mistakes.
     """
 
     core: type[CoreLearner]
@@ -93,6 +95,7 @@ class Learner:
     intercept: float = 1.0
     axes: Mapping[str, Axis] = field(default_factory=dict)
     grid: tuple[Mapping[str, Any], ...] = ()
+    judge: str = "loss"
 
     @property
     def n_models(self) -> int:
@@ -151,7 +154,10 @@ class Learner:
 
     def chosen(self, state: State) -> int:
         """The model of the grid that is read."""
-        return int(self.progressive_losses(state).argmin()) if self.grid else 0
+        if not self.grid:
+            return 0
+        against = state.arrays["n_mistakes"] if self.judge == "mistakes" else self.progressive_losses(state)
+        return int(against.argmin())
 
     def _params_of(self, state: State, output: int) -> dict[str, Any]:
         if not self.grid:

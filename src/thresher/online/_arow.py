@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from .. import _core
-from .._params import positive
+from .._params import at_least, auto, none, positive
 from .._spaces import Log, Range
 from ..onepass import Learner
 from ._confident import ConfidentClassifier
+
+SIZES = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000)  # what "auto" chooses a number of features from
+RELATIVE_INERTIAS = (0.3, 1.0)  # for clean labels, and for noisy ones
 
 
 class AROWClassifier(ConfidentClassifier):
@@ -16,8 +19,12 @@ class AROWClassifier(ConfidentClassifier):
 
     A mistake moves the weights the model doubts most, and each update makes the features it saw more certain. Rare but
     telling features therefore learn fast, which suits text and other sparse data, usually in a single pass. Noisy
-    labels hurt less than in learners that must fit every row. Choose :class:`PAClassifier` for half the memory,
-    :class:`~thresher.dual_averaging.L1RDAClassifier` when the model must use few features.
+    labels hurt less than in learners that must fit every row. Choose :class:`PAClassifier` for half the memory.
+
+    With ``n_features_to_select`` it is AROW-K: AROW on all features says which of them are the surest, and a second
+    AROW learns on those alone, and predicts. Choose it over the l1 learners
+    (:class:`~thresher.dual_averaging.FTRLClassifier`) when you would rather not tune a step size, and
+    :class:`~thresher.confidence.PoolCWClassifier` when 10 to 100 features must do and classes are out of balance.
 
     On a row with hinge loss :math:`\ell = 1 - y\,\mu^\top x > 0`,
 
@@ -28,8 +35,14 @@ class AROWClassifier(ConfidentClassifier):
 
     Parameters
     ----------
-    r : float, default=1.0
-        Inertia (:math:`r` in [1]_). Larger values take smaller steps: raise it when labels are noisy.
+    r : float or "auto", default=1.0
+        Inertia (:math:`r` in [1]_). Larger values take smaller steps: raise it when labels are noisy. ``"auto"`` learns
+        with 0.3 and with 1 times the mean of :math:`\|x\|^2` so far, for twice the time, and reads the one that has
+        made fewer mistakes.
+    n_features_to_select : int or "auto", optional
+        Use at most this many features: those with the largest :math:`\mu_j^2 / \Sigma_{jj}` of a model on all of them.
+        ``"auto"`` learns with 10, 30, 100, ..., 30,000, side by side, and reads the one that has made the fewest
+        mistakes. Diagonal covariances of the drop rule only. With more than two classes, each has its own.
     <covariance>
     <intercept>
     <passes>
@@ -39,11 +52,16 @@ class AROWClassifier(ConfidentClassifier):
     ----------
     <fitted classifier>
     <fitted covariance>
+    r_ : float
+        The inertia of the model that is read; with ``"auto"``, in units of the mean :math:`\|x\|^2`.
+    n_features_to_select_ : int or None
+        The number of features that the model that is read may use.
     <fitted>
 
     Notes
     -----
-    A pass costs O(stored values) with a diagonal covariance. More than two classes are learned one against
+    A pass costs O(stored values) with a diagonal covariance; with ``n_features_to_select`` two to four times as much,
+    which includes comparing all features after 64, 128, 256, ... rows. More than two classes are learned one against
     the rest. Any chunking into calls of :meth:`partial_fit` gives the same bits. A row weight divides ``r`` for that
     row; a row given twice is not the same as a row of weight two.
 
@@ -61,16 +79,22 @@ class AROWClassifier(ConfidentClassifier):
     array(['spam'], dtype='<U4')
     >>> bool((model.variance_ < 1).all())
     True
+    >>> AROWClassifier(n_features_to_select=1, random_state=0).fit(X, y).support_.size
+    1
     """
 
-    _param_rules = ConfidentClassifier._param_rules | {"r": positive}
+    _param_rules = ConfidentClassifier._param_rules | {
+        "r": positive | auto,
+        "n_features_to_select": at_least(1) | none | auto,
+    }
 
     _search_space: ClassVar[dict[str, Range]] = {"r": Log(1e-3, 1e3)}
 
     def __init__(
         self,
-        r: float = 1.0,
+        r: float | str = 1.0,
         *,
+        n_features_to_select: int | str | None = None,
         covariance: str = "diagonal",
         diagonal: str = "drop",
         fit_intercept: bool = True,
@@ -84,6 +108,7 @@ class AROWClassifier(ConfidentClassifier):
         n_jobs: int | None = None,
     ) -> None:
         self.r = r
+        self.n_features_to_select = n_features_to_select
         self.covariance = covariance
         self.diagonal = diagonal
         self.fit_intercept = fit_intercept
@@ -97,6 +122,37 @@ class AROWClassifier(ConfidentClassifier):
         self.n_jobs = n_jobs
 
     def _learner(self, n_features: int) -> Learner:
+        if self.r == "auto" or self.n_features_to_select is not None:
+            return self._selecting()
         if self.covariance == "full":
             return Learner(_core.ArowFull, {"r": float(self.r)})
         return Learner(_core.ArowDiagonal, {"r": float(self.r), "precision": self.diagonal == "precision"})
+
+    def _selecting(self) -> Learner:
+        """AROW-K, or several of them where something is left to be chosen."""
+        if self.covariance == "full" or self.diagonal == "precision":
+            name = "n_features_to_select" if self.r != "auto" else 'r="auto"'
+            raise ValueError(
+                f'AROWClassifier: with {name}, covariance must be "diagonal" and diagonal "drop", '
+                f"got {self.covariance!r} and {self.diagonal!r}."
+            )
+        sizes = SIZES if self.n_features_to_select == "auto" else (self.n_features_to_select or 0,)
+        inertias = RELATIVE_INERTIAS if self.r == "auto" else (self.r,)
+        models = tuple({"n_selected": float(k), "r": float(r)} for k in sizes for r in inertias)
+        params = {"relative": self.r == "auto", **models[0]}
+        return Learner(_core.ArowSelecting, params, grid=models if len(models) > 1 else (), judge="mistakes")
+
+    def _model_read(self) -> dict[str, Any]:
+        learner = self._learner_now()
+        return dict(learner.grid[learner.chosen(self.state_)] if learner.grid else learner.params)
+
+    @property
+    def r_(self) -> float:
+        """The inertia of the model that is read."""
+        return float(self._model_read()["r"])
+
+    @property
+    def n_features_to_select_(self) -> int | None:
+        """The number of features that the model that is read may use."""
+        n = self._model_read().get("n_selected")
+        return int(n) if n else None
