@@ -8,6 +8,7 @@ void bind_csv(nanobind::module_& m);
 void bind_text(nanobind::module_& m);
 void bind_moments(nanobind::module_& m);
 void bind_online(nanobind::module_& m);
+void bind_confidence(nanobind::module_& m);
 void bind_stochastic(nanobind::module_& m);
 void bind_dual_averaging(nanobind::module_& m);
 void bind_sdca(nanobind::module_& m);
@@ -23,6 +24,7 @@ NB_MODULE(_core, m) {
   thresher::bind_text(m);
   thresher::bind_moments(m);
   thresher::bind_online(m);
+  thresher::bind_confidence(m);
   thresher::bind_stochastic(m);
   thresher::bind_dual_averaging(m);
   thresher::bind_sdca(m);

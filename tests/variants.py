@@ -18,6 +18,16 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"n_features_to_select": "auto", "r": "auto"},
         {"r": "auto"},
     ],
+    "cw": [
+        {"covariance": "full"},
+        {"variant": "variance", "diagonal": "precision"},
+        {"variant": "variance", "covariance": "full"},
+        {"n_features_to_select": 3},
+    ],
+    "scw": [{"covariance": "full", "variant": "II"}, {"diagonal": "precision", "C": 0.1}, {"n_features_to_select": 3}],
+    "narow": [{"covariance": "full"}, {"diagonal": "precision"}, {"n_features_to_select": 3}],
+    "nherd": [{"covariance": "full"}, {"diagonal": "precision"}, {"n_features_to_select": 3, "covariance": "full"}],
+    "sop": [{"covariance": "full"}, {"a": 0.1}, {"n_features_to_select": 3}],
     "pa": [{"variant": "hard"}, {"variant": "II", "C": 0.3, "intercept_scaling": 1.0}],
     "bcw": [
         {"batch_size": 8},

@@ -11,6 +11,9 @@ namespace thresher {
 /// What a row asks of weights ~ N(mu, Sigma):   mu += pull y Sigma x,   Sigma^-1 += x x' / inertia.
 struct Step {
   double pull, inertia;
+  bool finite() const { return std::isfinite(pull) && std::isfinite(inertia); }
+  /// A row takes 31 digits of a variance at most: what underflows to 0 could not be learned from again.
+  double inertia_above(double v) const { return std::max(inertia, 1e-31 * v); }
   static Step none() { return {0, std::numeric_limits<double>::infinity()}; }
 };
 
@@ -18,14 +21,12 @@ struct Step {
 struct HingeRule {
   double loss(double margin, double y) const { return Hinge().value(margin, y); }
   bool satisfied(double m) const { return m >= 1; }
-  template <class Source>
-  static double prior(const Source&) { return 1; }
+  template <class Source> static double prior(const Source&) { return 1; }
 };
 
 /// Learners that keep a mean and a variance of every weight. They are one shape; a rule says what a row asks for:
 ///
-///   explicit Rule(source)
-///   double loss(margin, y)            what it pays, for the progressive loss
+///   explicit Rule(source)     double loss(margin, y)     its parameters; what it pays, for the progressive loss
 ///   bool   satisfied(m)               whether a row of margin m = y <mu, x> asks for nothing, whatever its variance
 ///   Step   step(m, v, weight)         what it asks for otherwise, v = x' Sigma x being finite and at least 0
 ///   static double prior(source)       the variance before the first row
@@ -69,17 +70,17 @@ struct ConfidentDiagonal : Plain {
     if (rule.satisfied(m)) return false;
     const double v = x.sum([&](index_t j, double xj) { return belief[j].variance * xj * xj; });
     if (!std::isfinite(v)) return false;
-    const auto [pull, inertia] = rule.step(m, v, weight);
-    if (!std::isfinite(inertia) || !std::isfinite(pull)) return false;
-    const double beta = 1 / (v + inertia), step = pull * y;
+    const Step asked = rule.step(m, v, weight);
+    if (!asked.finite()) return false;
+    const double r = asked.inertia_above(v), beta = 1 / (v + r), step = asked.pull * y;
     if (precision) {
-      x.each([&, r = inertia](index_t j, double xj) {
+      x.each([&](index_t j, double xj) {
         const double sx = belief[j].variance * xj;
         belief[j].mean += step * sx;
         belief[j].variance *= r / (r + sx * xj);
       });
     } else {
-      x.each([&, r = inertia](index_t j, double xj) {
+      x.each([&](index_t j, double xj) {
         const double sx = belief[j].variance * xj;
         belief[j].mean += step * sx;
         belief[j].variance *= beta * (r + std::max(0.0, v - sx * xj));  // 1 - beta sx xj, above 0 at any size
@@ -130,9 +131,9 @@ struct ConfidentFull : Plain {
     });
     const double v = std::max(0.0, x.dot(sx.data()));  // a matrix from a stranger's file may not be a covariance
     if (!std::isfinite(v)) return false;
-    const auto [pull, inertia] = rule.step(m, v, weight);
-    if (!std::isfinite(inertia) || !std::isfinite(pull)) return false;
-    const double beta = 1 / (v + inertia), step = pull * y;
+    const Step asked = rule.step(m, v, weight);
+    if (!asked.finite()) return false;
+    const double beta = 1 / (v + asked.inertia_above(v)), step = asked.pull * y;
     for (index_t j = 0; j < n; ++j) {
       if (sx[j] == 0) continue;
       coef[j] += step * sx[j];

@@ -31,6 +31,11 @@ covariance : {{"diagonal", "full"}}, default="{covariance}"
 diagonal : {{"drop", "precision"}}, default="{diagonal}"
     What a diagonal covariance keeps of an update: the diagonal of the new :math:`\\Sigma`, or that of the new
     :math:`\\Sigma^{{-1}}`, which stays more doubtful.""",
+    "surest": """
+n_features_to_select : int, optional
+    Read at most this many features: those with the largest :math:`\\mu_j^2 / \\Sigma_{{jj}}`, of equal ones the first.
+    All of them go on learning, so the choice may change with every row. What the others know is not moved to the ones
+    that stay, with a full covariance neither. With more than two classes, each has its own.""",
     "fitted covariance": """
 variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
     The doubt about each weight: the diagonal of :math:`\\Sigma`. It starts at 1 and only falls.

@@ -36,6 +36,7 @@ def _integer(v: Any) -> bool:
 positive = Rule("a number above 0", lambda v: _number(v) and v > 0)
 non_negative = Rule("a number of at least 0", lambda v: _number(v) and v >= 0)
 fraction = Rule("a number between 0 and 1", lambda v: _number(v) and 0 <= v <= 1)
+above_half = Rule("a number above 0.5 and below 1", lambda v: _number(v) and 0.5 < v < 1)
 boolean = Rule("True or False", lambda v: isinstance(v, (bool, np.bool_)))
 auto = Rule('"auto"', lambda v: isinstance(v, str) and v == "auto", ("auto",))
 none = Rule("None", lambda v: v is None)

@@ -28,10 +28,23 @@ PEGASOS = LOSS | {
 }
 SPARSE = LOSS | {"n_selected": 2.0, "debias": True, "free_constant": True}
 L1_RDA = SPARSE | {"alpha": 0.01, "eta0": 1.0, "rho": 0.0, "l2_weight": 0.0, "batch_size": 1.0}
+CW = {"phi": 1.3, "precision": False, "n_selected": 2.0}
 LEARNERS = {
     "Pa": {"C": 1.0, "squared": False},
     "ArowDiagonal": {"r": 1.0, "precision": False},
     "ArowFull": {"r": 1.0},
+    "CwDiagonal": CW,
+    "CwFull": {"phi": 1.3, "n_selected": 2.0},
+    "CwVarianceDiagonal": CW | {"precision": True},
+    "CwVarianceFull": {"phi": 1.3, "n_selected": 0.0},
+    "ScwDiagonal": CW | {"C": 1.0, "squared": True},
+    "ScwFull": {"phi": 1.3, "n_selected": 2.0, "C": 1.0, "squared": False},
+    "NarowDiagonal": {"b": 2.0, "precision": False, "n_selected": 2.0},
+    "NarowFull": {"b": 2.0, "n_selected": 2.0},
+    "NherdDiagonal": {"C": 1.0, "precision": False, "n_selected": 2.0},
+    "NherdFull": {"C": 1.0, "n_selected": 0.0},
+    "SopDiagonal": {"a": 1.0, "n_selected": 2.0},
+    "SopFull": {"a": 1.0, "n_selected": 2.0},
     "Pegasos": PEGASOS,
     "PegasosBatch": PEGASOS | {"batch_size": 3.0},
     "L1Rda": L1_RDA,

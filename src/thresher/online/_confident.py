@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
 from .._linear import LinearClassifier, read_only
-from .._params import Rule, one_of
+from .._params import Rule, at_least, none, one_of
 from .._state import Array
+from ..onepass import Learner
+
+if TYPE_CHECKING:
+    from .._core import CoreLearner
 
 
 class ConfidentClassifier(LinearClassifier):
@@ -66,6 +70,23 @@ class ConfidentClassifier(LinearClassifier):
         logs = log_ndtr(np.maximum(z, -1e100))  # of which the largest is never minus infinity
         shares = np.exp(logs - logs.max(axis=1, keepdims=True))
         return _in_favour_of(shares / shares.sum(axis=1, keepdims=True), scores.argmax(axis=1))
+
+
+class SurestClassifier(ConfidentClassifier):
+    """One whose readers may ask for the surest features only."""
+
+    _param_rules: ClassVar[dict[str, Rule]] = ConfidentClassifier._param_rules | {
+        "n_features_to_select": at_least(1) | none
+    }
+
+    n_features_to_select: int | None
+
+    def _surest(self, diagonal: type[CoreLearner], full: type[CoreLearner], **params: Any) -> Learner:
+        """The compiled learner of the covariance that was asked for."""
+        params["n_selected"] = float(self.n_features_to_select or 0)
+        if self.covariance == "full":
+            return Learner(full, params)
+        return Learner(diagonal, {**params, "precision": self.diagonal == "precision"})
 
 
 def _in_favour_of(shares: Array, winner: np.ndarray[Any, Any]) -> Array:

@@ -1,0 +1,68 @@
+#pragma once
+#include "confidence.hpp"
+
+namespace thresher {
+
+/// What rules share that ask for a confidence: a row is well when its margin is phi standard deviations (or variances) above 0.
+struct PhiRule : HingeRule {
+  double phi;
+
+  template <class Source>
+  explicit PhiRule(const Source& s) : phi(s.number("phi")) {}
+
+  bool satisfied(double) const { return false; }  // a margin alone does not tell
+
+ protected:
+  /// The pull after which  m' = phi sqrt(v') - slack,  slack = pull (n - v); 0 where m is enough. All roots and differences are
+  /// written so that no digits are lost: (phi sqrt(v) - m)(phi sqrt(v) + m) stands for a difference of two large numbers.
+  double pull_to(double m, double v, double n) const {
+    const double want = phi * std::sqrt(v), missing = want - m;
+    if (!(v > 0) || !(missing > 0)) return 0;
+    const double a = m * (2 * n + phi * phi * v), whole = n + v * phi * phi;
+    const double root = phi * std::hypot(phi * m * v, 2 * std::sqrt(n) * std::sqrt(v) * std::sqrt(whole));
+    return m > 0 ? 2 * missing * (want + m) / (a + root) : (root - a) / (2 * n * whole);
+  }
+  /// That pull, and the inertia sqrt(u) / (pull phi), where u is the variance of the row afterwards.
+  Step step_of(double pull, double v) const {
+    if (!(pull > 0)) return Step::none();
+    const double gain = pull * phi;
+    const double deviation = 2 * v / (gain * v + std::hypot(gain * v, 2 * std::sqrt(v)));  // sqrt(u)
+    return {pull, deviation / gain};
+  }
+};
+
+/// Confidence-weighted learning: the normal nearest to the old one that has the row right with the probability asked for.
+///
+///     min KL(N(mu', Sigma') || N(mu, Sigma))      subject to   m' >= phi sqrt(v')
+///
+/// with m = y <mu, x> and v = x' Sigma x, primes: after the step. For a row that breaks this, with psi = 1 + phi^2 / 2 and
+/// zeta = 1 + phi^2,
+///
+///     alpha  = (-m psi + sqrt(m^2 phi^4 / 4 + v phi^2 zeta)) / (v zeta)
+///     mu    += alpha y Sigma x,   Sigma^-1 += alpha phi / sqrt(v')  x x',   sqrt(v') = (-alpha v phi + sqrt(alpha^2 v^2 phi^2 + 4 v)) / 2
+///
+/// The constraint is hard, so a row weight above 0 changes nothing.   Crammer, Dredze & Pereira, NIPS 2008, Fig. 1.
+struct CwRule : PhiRule {
+  using PhiRule::PhiRule;
+  Step step(double m, double v, double) const { return step_of(pull_to(m, v, v), v); }
+};
+
+/// The same with a variance in place of the deviation:  m' >= phi v'.
+///
+///     alpha  = (-b + sqrt(b^2 - 8 phi (m - phi v))) / (4 phi v),   b = 1 + 2 phi m
+///     mu    += alpha y Sigma x,   Sigma^-1 += 2 alpha phi x x'
+///
+/// Dredze, Crammer & Pereira, ICML 2008, section 3.
+struct CwVarianceRule : PhiRule {
+  using PhiRule::PhiRule;
+
+  Step step(double m, double v, double) const {
+    const double missing = phi * v - m;
+    if (!(v > 0) || !(missing > 0)) return Step::none();
+    const double b = 1 + 2 * phi * m, root = std::hypot(b, std::sqrt(8 * phi * missing));
+    const double pull = b > 0 ? 2 * missing / (v * (b + root)) : (root - b) / (4 * phi * v);
+    return {pull, 1 / (2 * pull * phi)};
+  }
+};
+
+}  // namespace thresher

@@ -1,0 +1,26 @@
+#pragma once
+#include "confidence.hpp"
+
+namespace thresher {
+
+/// AROW with an inertia of its own for every row, which keeps the sum of variances bounded. On a row with hinge loss l > 0 and
+/// variance v = x' Sigma x above 1 / b:
+///
+///     r_t = v / (b v - 1),   beta = 1 / (v + r_t),   mu += l beta y Sigma x,   Sigma^-1 += x x' / r_t
+///
+/// A row of less variance teaches nothing. A row weight divides r_t.   Orabona & Crammer, NIPS 2010, section 5.
+struct NarowRule : HingeRule {
+  double b;
+
+  template <class Source>
+  explicit NarowRule(const Source& s) : b(s.number("b")) {}
+
+  Step step(double m, double v, double weight) const {
+    const double excess = b * v - 1;
+    if (!(excess > 0)) return Step::none();
+    const double inertia = v / excess / weight;
+    return {(1 - m) / (v + inertia), inertia};
+  }
+};
+
+}  // namespace thresher

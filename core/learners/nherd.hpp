@@ -1,0 +1,25 @@
+#pragma once
+#include "confidence.hpp"
+
+namespace thresher {
+
+/// Normal herd: every weight vector of N(mu, Sigma) takes the PA-II step w -> A w + b of the row, and what comes out is the new
+/// normal. On a row with hinge loss l > 0, with g = 1 / C, v = x' Sigma x and beta = 1 / (v + g):
+///
+///     mu    += l beta y Sigma x
+///     Sigma -= beta^2 (v + 2 g) (Sigma x)(Sigma x)'      the same as   Sigma^-1 += (v + 2 g) / g^2  x x'
+///
+/// A row weight multiplies C.   Crammer & Lee, NIPS 2010, Fig. 1.
+struct NherdRule : HingeRule {
+  double C;
+
+  template <class Source>
+  explicit NherdRule(const Source& s) : C(s.number("C")) {}
+
+  Step step(double m, double v, double weight) const {
+    const double g = 1 / (C * weight);
+    return {(1 - m) / (v + g), g / (v / g + 2)};
+  }
+};
+
+}  // namespace thresher

@@ -1,0 +1,60 @@
+#pragma once
+#include "confidence.hpp"
+
+namespace thresher {
+
+/// Second-order perceptron. S holds the rows of all mistakes (y score <= 0), u = sum of y x over them:
+///
+///     score = <w, x>,   w = (a I + S S')^-1 u
+///
+/// With Sigma = (a I + S S')^-1 a mistake is the step  w += (1 - y score) / (v + 1) y Sigma x,  Sigma^-1 += x x'  from Sigma = I / a.
+/// A row weight counts the row that many times.   Cesa-Bianchi, Conconi & Gentile, SIAM J. Comput. 34 (2005), Fig. 3.
+struct SopRule : HingeRule {
+  double a;  // inside Sigma from the start
+
+  template <class Source>
+  explicit SopRule(const Source& s) : a(s.number("a")) {}
+  template <class Source>
+  static double prior(const Source& s) { return 1 / s.number("a"); }
+
+  bool satisfied(double m) const { return m > 0; }
+  Step step(double m, double v, double weight) const { return {(1 - m) / (v + 1 / weight), 1 / weight}; }
+};
+
+/// The same with the diagonal of S S': a mistake adds to two sums, and a weight is their quotient. O(non-zeros) a row.
+struct SopDiagonal : Plain {
+  struct Sums { double label, square; };  // of y x_j, of x_j^2
+  Sums* sums;
+  double a;
+
+  template <class Source>
+  static std::vector<Field> fields(const Source&) {
+    return {{"label_sum", "weight", 0.0, "sum"}, {"square_sum", "weight", 0.0, "sum", "", "label_sum"}};
+  }
+  template <class Source>
+  explicit SopDiagonal(const Source& s) : sums(reinterpret_cast<Sums*>(s.pair("label_sum", "square_sum"))), a(s.number("a")) {}
+
+  double variance(index_t j) const { return 1 / (a + std::max(0.0, sums[j].square)); }
+  double weight(index_t j) const { return sums[j].label * variance(j); }
+  template <class Row>
+  double margin(const Row& x) const {
+    return x.sum([&](index_t j, double xj) { return weight(j) * xj; });
+  }
+  double loss(double margin, double y) const { return Hinge().value(margin, y); }
+  template <class Row, class Keep>
+  double spread(const Row& x, Keep keep) const {
+    return x.sum([&](index_t j, double xj) { return keep(j) ? variance(j) * xj * xj : 0; });
+  }
+
+  template <class Row>
+  bool update(const Row& x, double y, double margin, double weight) {
+    if (y * margin > 0) return false;
+    x.each([&](index_t j, double xj) {
+      sums[j].label += weight * y * xj;
+      sums[j].square += weight * xj * xj;
+    });
+    return true;
+  }
+};
+
+}  // namespace thresher

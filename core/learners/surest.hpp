@@ -1,0 +1,49 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "../learner.hpp"
+
+namespace thresher {
+
+/// A learner with variances of which only the `n_selected` surest weights are read: those with the largest |mean| / deviation, of
+/// equal ones the first. It learns with all of them. The constant does not count; 0 reads all.
+template <class Learner>
+struct Surest : Learner {
+  index_t n_selected, constant;
+  double cut = -1;      // features above it are read,
+  index_t last_of = -1; // and those that equal it, up to this one
+
+  template <class Source>
+  explicit Surest(const Source& s)
+      : Learner(s), n_selected(static_cast<index_t>(std::clamp(s.number("n_selected"), 0.0, 1e15))), constant(s.n_weights - 1) {}
+
+  double weight(index_t j) const { return kept(j) ? Learner::weight(j) : 0; }
+  template <class Row, class Keep>
+  double spread(const Row& x, Keep keep) const {
+    return Learner::spread(x, [&](index_t j) { return keep(j) && kept(j); });
+  }
+  /// Before weights are read: find the cut.
+  void read() {
+    if (n_selected == 0) return;
+    std::vector<double> sure;
+    for (index_t j = 0; j < constant; ++j)
+      if (sureness(j) > 0) sure.push_back(sureness(j));
+    if (static_cast<index_t>(sure.size()) <= n_selected) return;
+    const auto kth = sure.begin() + (n_selected - 1);
+    std::nth_element(sure.begin(), kth, sure.end(), std::greater<double>());
+    cut = *kth;
+    index_t n_equal = 1 + std::count(sure.begin(), kth, cut);  // how many of them there is room for
+    for (last_of = -1; n_equal > 0; --n_equal)
+      do ++last_of; while (sureness(last_of) != cut);
+  }
+
+ private:
+  double sureness(index_t j) const { return std::fabs(Learner::weight(j)) / std::sqrt(Learner::variance(j)); }
+  bool kept(index_t j) const {
+    return n_selected == 0 || j == constant || sureness(j) > cut || (sureness(j) == cut && j <= last_of);
+  }
+};
+
+}  // namespace thresher

@@ -1,0 +1,116 @@
+"""Confidence-weighted classification."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from scipy.special import ndtri
+
+from .. import _core
+from .._params import above_half, one_of
+from .._spaces import Linear, Range
+from ..onepass import Learner
+from ._confident import SurestClassifier
+
+
+class CWClassifier(SurestClassifier):
+    r"""Confidence-weighted classifier: after each row the model must be right about it with a probability.
+
+    Weights are normal, with a mean :math:`\mu` and a covariance :math:`\Sigma`. A row of which the model is not sure
+    enough changes both as little as possible (Kullback-Leibler), until it is. Very fast on clean data with many rare
+    features, such as text, and aggressive: one wrong label must be obeyed like all others. Choose
+    :class:`SCWClassifier` or :class:`AROWClassifier` when labels are noisy.
+
+    With :math:`\phi = \Phi^{-1}(\text{confidence})`, :math:`m = y\,\mu^\top x` and :math:`v = x^\top \Sigma x`,
+
+    .. math:: \min\ \mathrm{KL}\big(N(\mu', \Sigma')\,\|\,N(\mu, \Sigma)\big)
+              \quad\text{subject to}\quad m' \ge \phi \sqrt{v'}\ (\text{stdev})
+              \quad\text{or}\quad m' \ge \phi v'\ (\text{variance}),
+
+    whose solution is :math:`\mu \leftarrow \mu + \alpha\,y\,\Sigma x` and :math:`\Sigma^{-1} \leftarrow \Sigma^{-1} +
+    \frac{\alpha \phi}{\sqrt{v'}} x x^\top` (or :math:`2 \alpha \phi\, x x^\top`), with :math:`\alpha` in closed form.
+
+    Parameters
+    ----------
+    confidence : float, default=0.9
+        The probability with which a row must be right after its update, above 0.5 and below 1 (:math:`\eta` in [1]_
+        and [2]_). Larger values take longer steps.
+    variant : {"stdev", "variance"}, default="stdev"
+        The constraint as it stands, in standard deviations [2]_, or with a variance in their place [1]_.
+    <covariance>
+    <surest>
+    <intercept>
+    <passes>
+    <classes>
+
+    Attributes
+    ----------
+    <fitted classifier>
+    <fitted covariance>
+    <fitted>
+
+    Notes
+    -----
+    A pass costs O(stored values) with a diagonal covariance. More than two classes are learned one against the rest.
+    Any chunking into calls of :meth:`partial_fit` gives the same bits. The constraint is hard, so that a row weight
+    makes no difference (except 0). ``progressive_loss_`` is the hinge loss, to compare with other learners.
+
+    References
+    ----------
+    .. [1] M. Dredze, K. Crammer and F. Pereira, "Confidence-weighted linear classification", ICML 2008.
+    .. [2] K. Crammer, M. Dredze and F. Pereira, "Exact convex confidence-weighted learning", NIPS 2008.
+
+    Examples
+    --------
+    >>> from thresher.online import CWClassifier
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [0.1, 0.9], [0.9, 0.2]]
+    >>> y = ["ham", "spam", "ham", "spam"]
+    >>> model = CWClassifier(random_state=0).fit(X, y)
+    >>> model.predict([[1.0, 0.1]])
+    array(['spam'], dtype='<U4')
+    >>> bool(model.predict_proba([[1.0, 0.1]])[0, 1] > 0.8)
+    True
+    """
+
+    _param_rules = SurestClassifier._param_rules | {"confidence": above_half, "variant": one_of("stdev", "variance")}
+
+    _search_space: ClassVar[dict[str, Range]] = {"confidence": Linear(0.55, 0.99)}
+
+    def __init__(
+        self,
+        confidence: float = 0.9,
+        *,
+        variant: str = "stdev",
+        covariance: str = "diagonal",
+        diagonal: str = "drop",
+        n_features_to_select: int | None = None,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        max_iter: int = 1,
+        n_steps: int | None = None,
+        tol: float | None = None,
+        shuffle: bool = True,
+        class_weight: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.confidence = confidence
+        self.variant = variant
+        self.covariance = covariance
+        self.diagonal = diagonal
+        self.n_features_to_select = n_features_to_select
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.n_steps = n_steps
+        self.tol = tol
+        self.shuffle = shuffle
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _learner(self, n_features: int) -> Learner:
+        phi = float(ndtri(self.confidence))
+        if self.variant == "variance":
+            return self._surest(_core.CwVarianceDiagonal, _core.CwVarianceFull, phi=phi)
+        return self._surest(_core.CwDiagonal, _core.CwFull, phi=phi)
