@@ -17,7 +17,7 @@ from thresher.dual_averaging import (
     ReweightedL1RDARegressor,
     ReweightedL2RDARegressor,
 )
-from thresher.online import AROWClassifier, PAClassifier
+from thresher.online import AROWClassifier, CWClassifier, NAROWClassifier, NHERDClassifier, PAClassifier
 from thresher.online._confident import ConfidentClassifier
 from thresher.stochastic import PegasosClassifier
 from variants import models
@@ -41,7 +41,7 @@ def exemptions(model: Any) -> dict[str, str]:
         no |= dict.fromkeys(("check_fit_idempotent", "check_fit_check_is_fitted", "check_n_features_in"), UNSCALED)
     if isinstance(model, (GroupRDARegressor, GroupFOBOSRegressor)):
         no |= dict.fromkeys(("check_fit_idempotent", "check_fit_check_is_fitted", "check_n_features_in"), UNSCALED)
-    if isinstance(model, ConfidentClassifier):
+    if isinstance(model, ConfidentClassifier) and repr(model) not in ("CWClassifier()", "SOPClassifier()"):  # by chance
         no["check_decision_proba_consistency"] = (
             "A probability is the score over its deviation, which differs between rows: not monotone in the score."
         )
@@ -50,6 +50,10 @@ def exemptions(model: Any) -> dict[str, str]:
         no[weights_7_decades_apart] = "Without a constant term no class can win everywhere."
     if isinstance(model, BCWClassifier) and not model.fit_intercept:
         no[weights_7_decades_apart] = "Without a constant term no class can win everywhere."
+    if isinstance(model, CWClassifier):
+        no[weights_7_decades_apart] = "The constraint is hard, so that a row weight makes no difference."
+    if isinstance(model, NAROWClassifier | NHERDClassifier) and model.diagonal == "precision":
+        no[weights_7_decades_apart] = "A row of weight 1000 ends all doubt about its features, right or wrong."
     if isinstance(model, PAClassifier) and model.variant == "hard":
         no[weights_7_decades_apart] = "A row weight multiplies C, and the hard variant has none."
     if isinstance(model, PAClassifier) and model.variant == "I" and model.intercept_scaling == 0.1:

@@ -108,8 +108,8 @@ class NAROWClassifier(SurestClassifier):
         """Say so when no row was long enough."""
         if not self.support_.size:
             warnings.warn(
-                f"NAROWClassifier: no row was doubtful enough to learn from (a variance above 1 / b = {1 / self.b:.3g});"
-                " a larger b learns from more.",
+                f"NAROWClassifier: no row was doubtful enough to learn from (variance above 1 / b = {1 / self.b:.3g}); "
+                "a larger b learns from more.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
