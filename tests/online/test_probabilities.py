@@ -96,3 +96,12 @@ def test_features_that_are_not_read_carry_no_doubt(problem):
         Z = np.column_stack([X, np.ones(len(X))])[:, kept]
         deviation = np.sqrt(np.einsum("ij,jk,ik->i", Z, sigma[np.ix_(kept, kept)], Z))
         assert_allclose(model.predict_proba(X)[:, 1], stats.norm.cdf(Z @ mu[kept] / deviation), rtol=1e-10)
+
+
+def test_of_several_models_the_variances_are_those_of_the_one_in_use(three_classes):
+    X, y = three_classes
+    model = AROWClassifier(r="auto", random_state=0).fit(X, y)
+    learner = model._learner_now()
+    outputs = learner.outputs_of(model.state_, learner.chosen(model.state_))
+    assert model.state_.n_outputs == 2 * len(outputs) == 6
+    assert_array_equal(model.variance_, model.state_.arrays["variance"][outputs, :-1])

@@ -33,15 +33,21 @@ class ConfidentClassifier(LinearClassifier):
         self._learner_now()
         if "covariance" not in self.state_.arrays:
             raise AttributeError(f'{type(self).__name__} keeps covariance_ only with covariance="full"; see variance_.')
-        return read_only(self.state_.arrays["covariance"][:, :-1, :-1])
+        return read_only(self._of_the_model_read("covariance")[:, :-1, :-1])
 
     @property
     def variance_(self) -> Array:
         """The variance of each weight."""
         self._learner_now()
         if "variance" in self.state_.arrays:
-            return read_only(self.state_.arrays["variance"][:, :-1])
+            return read_only(self._of_the_model_read("variance")[:, :-1])
         return np.diagonal(self.covariance_, axis1=1, axis2=2)
+
+    def _of_the_model_read(self, name: str) -> Array:
+        """An array of the state; of several models that learn side by side, that of the one in use."""
+        learner = self._learner_now()
+        outputs = learner.outputs_of(self.state_, learner.chosen(self.state_))
+        return self.state_.arrays[name][outputs.start : outputs.stop]
 
     def predict_proba(self, X: Any) -> Array:
         r"""How sure the model is of each class, from its doubt about the weights.
