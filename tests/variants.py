@@ -33,6 +33,11 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"batch_size": 8},
         {"batch_size": 8, "loss": "hinge", "centre": "kl", "n_passes": 2, "fit_intercept": False},
     ],
+    "ofs": [{"n_features_to_select": 3}, {"shrink": False, "alpha": 0.5, "n_features_to_select": 4}],
+    "petrun": [{"n_features_to_select": 3, "intercept_scaling": 1.0}],
+    "sofs": [{"n_features_to_select": 3}, {"n_features_to_select": 4, "fit_intercept": False}],
+    "mbpa": [{"n_features_to_select": 3, "cost_ratio": 2.0}, {"alpha": 2.0}],
+    "csoal": [{"cost": "weight", "delta": 0.1}, {"cost_ratio": 3.0, "query_budget": 20}],
     "pegasos": [
         {"average": True},
         {"batch_size": 8, "alpha": 0.1, "intercept_scaling": 1.0},
@@ -99,7 +104,8 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
     "groupfobos-regressor": [{"groups": [[0, 1], [2, 3]], "alpha": 0.01, "eta0": 0.05}],
 }  # penalties and passes with which the papers' own recursions, in NumPy, pass scikit-learn's score checks
 
-_SEEDED: dict[str, dict[str, Any]] = {"dropoutpegasos": {"random_state": 0}}  # chance decides what partial_fit learns
+# Chance decides what partial_fit learns.
+_SEEDED: dict[str, dict[str, Any]] = {name: {"random_state": 0} for name in ("csoal", "dropoutpegasos")}
 
 
 def models() -> list[Any]:

@@ -41,6 +41,10 @@ variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
     The doubt about each weight: the diagonal of :math:`\\Sigma`. It starts at 1 and only falls.
 covariance_ : ndarray of shape (1, n_features, n_features) or (n_classes, n_features, n_features)
     :math:`\\Sigma`, with ``covariance="full"`` only.""",
+    "budget": """
+n_features_to_select : int, default={n_features_to_select}
+    Features in use at most, at every moment (:math:`B`); of equal ones, the first stay. The constant term does not
+    count. With more than two classes, each has its own. It cannot change once learning has begun.""",
     "selection": """
 n_features_to_select : int, optional
     Use exactly this many features (those tied with the next one left out): the penalty then follows an order statistic

@@ -45,6 +45,11 @@ LEARNERS = {
     "NherdFull": {"C": 1.0, "n_selected": 0.0},
     "SopDiagonal": {"a": 1.0, "n_selected": 2.0},
     "SopFull": {"a": 1.0, "n_selected": 2.0},
+    "Ofs": {"n_selecteds": 2.0, "alpha": 0.1, "eta0": 0.2, "shrink": True},
+    "Petrun": {"n_selecteds": 2.0, "eta0": 1.0},
+    "Sofs": {"n_selecteds": 2.0, "r": 1.0},
+    "Mbpa": {"n_selecteds": 2.0, "C": 1.0, "alpha": 0.1, "cost_ratio": 0.0},
+    "Csoal": {"C": 1.0, "delta": 1.0, "query_budget": 4.0, "cost_ratio": 0.0, "by_weight": False},
     "Pegasos": PEGASOS,
     "PegasosBatch": PEGASOS | {"batch_size": 3.0},
     "L1Rda": L1_RDA,
@@ -60,7 +65,8 @@ refused = pytest.raises((ValueError, TypeError))
 
 def new_state(name, n_features, n_outputs=1):
     fields = [Field(*f) for f in getattr(_core, name).fields(LEARNERS[name])]
-    return State([*fields, Field("tally", "tally", 0.0, "sum")], n_outputs, {"weight": n_features + 1, "tally": 4})
+    sizes = {"weight": n_features + 1, "tally": 4, "selected": 2}
+    return State([*fields, Field("tally", "tally", 0.0, "sum")], n_outputs, sizes)
 
 
 def small(n_rows=6, n_features=4, seed=0):

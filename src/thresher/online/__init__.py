@@ -1,19 +1,29 @@
 """Online linear classifiers: one pass is enough, a row is looked at once and forgotten."""
 
 from ._arow import AROWClassifier
+from ._csoal import CSOALClassifier
 from ._cw import CWClassifier
+from ._mbpa import MBPAClassifier
 from ._narow import NAROWClassifier
 from ._nherd import NHERDClassifier
+from ._ofs import OFSClassifier
 from ._pa import PAClassifier
+from ._petrun import PETrunClassifier
 from ._scw import SCWClassifier
+from ._sofs import SOFSClassifier
 from ._sop import SOPClassifier
 
 __all__ = [
     "AROWClassifier",
+    "CSOALClassifier",
     "CWClassifier",
+    "MBPAClassifier",
     "NAROWClassifier",
     "NHERDClassifier",
+    "OFSClassifier",
     "PAClassifier",
+    "PETrunClassifier",
     "SCWClassifier",
+    "SOFSClassifier",
     "SOPClassifier",
 ]

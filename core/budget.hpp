@@ -1,0 +1,107 @@
+// The features in use of a learner that may use at most B of them: a row then costs O(non-zeros + B), however wide the data.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "learner.hpp"
+
+namespace thresher {
+
+/// The number of features that a state has room for.
+template <class Source>
+index_t budget_of(const Source& s) {
+  const double n = s.number("n_selecteds");
+  if (!(n >= 1 && n <= 0x1p53)) throw std::invalid_argument("a budget must be a number of features of at least 1");
+  return static_cast<index_t>(n);
+}
+
+/// A feature by its number in the state, which is one more than its column: 0 stands for none.
+inline index_t feature_named(double number, index_t n_features) {
+  if (!(number >= 1 && number <= static_cast<double>(n_features) && number == std::floor(number)))
+    throw std::invalid_argument("selected must name features of the state");
+  return static_cast<index_t>(number) - 1;
+}
+
+/// All features with a weight other than 0, in order. The constant is none of them: it is never counted and never cut, and
+/// otherwise a weight like any other.
+struct Budget {
+  double* names;                    // of the features in use, and 0 where there is room for more
+  index_t room, constant;
+  std::vector<index_t> used, ranked;  // the features in use; during an update, those of the row as well
+
+  static Field field() { return {"selected", "selected", 0.0, "derived"}; }
+  template <class Source>
+  explicit Budget(const Source& s) : room(budget_of(s)), constant(s.n_weights - 1) {
+    names = s.array("selected", "selected");
+    for (index_t k = 0; k < room && names[k] != 0; ++k) {
+      used.push_back(feature_named(names[k], constant));
+      if (k > 0 && used[k] <= used[k - 1]) throw std::invalid_argument("selected must name features in order, each once");
+    }
+  }
+
+  void scale(double* coef, double by) const {
+    for (const index_t j : used) coef[j] *= by;
+    coef[constant] *= by;
+  }
+  double length(const double* coef) const {
+    double largest = std::abs(coef[constant]), sum = 0;
+    for (const index_t j : used) largest = std::max(largest, std::abs(coef[j]));
+    if (largest == 0) return 0;
+    const auto add = [&](index_t j) { sum += (coef[j] / largest) * (coef[j] / largest); };  // squares of huge weights are too huge
+    for (const index_t j : used) add(j);
+    add(constant);
+    return largest * std::sqrt(sum);
+  }
+  /// w *= min(1, radius / |w|): the nearest point of the ball.
+  void project(double* coef, double radius) const {
+    const double norm = length(coef);
+    if (norm > radius) scale(coef, radius / norm);
+  }
+
+  /// The features of a row that moved are in use as well. `cut` must follow.
+  template <class Row>
+  void join(const Row& x, const double* coef) {
+    ranked.swap(used);
+    used.clear();
+    auto next = ranked.begin();
+    const auto take = [&](index_t j) { if (coef[j] != 0) used.push_back(j); };
+    x.each([&](index_t j, double xj) {
+      if (xj == 0) return;
+      for (; next != ranked.end() && *next < j; ++next) take(*next);
+      if (next != ranked.end() && *next == j) ++next;
+      take(j);
+    }, nothing);
+    for (; next != ranked.end(); ++next) take(*next);
+  }
+  /// Keep the weights of largest size, of equal ones the first: the nearest vector with so few.
+  void cut(double* coef) {
+    if (static_cast<index_t>(used.size()) > room) {
+      const auto larger = [&](index_t a, index_t b) {
+        const double u = size(coef[a]), v = size(coef[b]);
+        return u > v || (u == v && a < b);
+      };
+      ranked = used;
+      std::nth_element(ranked.begin(), ranked.begin() + (room - 1), ranked.end(), larger);
+      const index_t last = ranked[room - 1];
+      const auto drop = [&](index_t j) { return larger(last, j) ? (coef[j] = 0, true) : false; };
+      used.erase(std::remove_if(used.begin(), used.end(), drop), used.end());
+    }
+    for (std::size_t k = 0; k < used.size(); ++k) names[k] = static_cast<double>(used[k] + 1);
+    for (index_t k = used.size(); k < room && names[k] != 0; ++k) names[k] = 0;
+  }
+  /// From weights that changed elsewhere.
+  void rebuild(double* coef) {
+    used.clear();
+    for (index_t j = 0; j < constant; ++j)
+      if (coef[j] != 0) used.push_back(j);
+    cut(coef);
+  }
+
+ private:
+  static double size(double w) { return w == w ? std::abs(w) : std::numeric_limits<double>::infinity(); }  // so that all compare
+};
+
+}  // namespace thresher

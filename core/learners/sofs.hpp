@@ -1,0 +1,125 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "../budget.hpp"
+#include "../learner.hpp"
+#include "../loss.hpp"
+
+namespace thresher {
+
+/// Second-order online feature selection: diagonal AROW on all features, of which the B surest have a weight. On a row with
+/// hinge loss l = max(0, 1 - y <mu, x>) > 0, with beta = 1 / (sum_j s_j x_j^2 + r),
+///
+///     mu_j += l beta y s_j x_j,     1 / s_j += x_j^2 / r,     mu_j = 0 outside the B smallest s_j
+///
+/// A variance only falls, and only when its feature is met: a feature of the row that is not among the B enters if its s_j is
+/// below their largest, which leaves (of equal ones, the last). A heap of the B keeps the largest on top: O(non-zeros log B).
+/// A row weight divides r. The constant is never counted and never cut.   Wu, Hoi, Mei & Yu, TKDD 11 (2017).
+struct Sofs : Plain {
+  struct Belief { double mean, variance; };
+  Belief* belief;
+  double *names, *place;  // one more than: the feature at a place of the heap; the place of a feature. 0: none
+  index_t room, n_used = 0, constant;
+  double r;
+
+  template <class Source>
+  static std::vector<Field> fields(const Source&) {
+    return {{"coef", "weight", 0.0, "weighted", "variance"}, {"variance", "weight", 1.0, "precision", "", "coef"},
+            {"place", "weight", 0.0, "derived"}, Budget::field()};
+  }
+  template <class Source>
+  explicit Sofs(const Source& s)
+      : belief(reinterpret_cast<Belief*>(s.pair("coef", "variance"))), place(s.array("place", "weight")), room(budget_of(s)),
+        constant(s.n_weights - 1), r(s.number("r")) {
+    names = s.array("selected", "selected");
+    for (; n_used < room && names[n_used] != 0; ++n_used) feature_named(names[n_used], constant);
+  }
+
+  template <class Row>
+  double margin(const Row& x) const {
+    return x.sum([&](index_t j, double xj) { return belief[j].mean * xj; });
+  }
+  double weight(index_t j) const { return belief[j].mean; }
+  double loss(double margin, double y) const { return Hinge().value(margin, y); }
+
+  template <class Row>
+  bool update(const Row& x, double y, double margin, double weight) {
+    const double l = loss(margin, y), inertia = r / weight;
+    if (l == 0 || !std::isfinite(inertia)) return false;  // a weight as good as 0
+    const double spread = x.sum([&](index_t j, double xj) { return belief[j].variance * xj * xj; });
+    const double step = l / (spread + inertia) * y;
+    const auto learn = [&](index_t j, double xj) {
+      const double sx = belief[j].variance * xj;
+      belief[j].mean += step * sx;
+      belief[j].variance *= inertia / (inertia + sx * xj);
+    };
+    x.each([&](index_t j, double xj) {
+      if (xj == 0) return;
+      learn(j, xj);
+      if (in_use(j)) sink(static_cast<index_t>(place[j]) - 1);  // at once: a heap forgives one key out of place, not two
+    }, learn);
+    x.each([&](index_t j, double xj) { if (xj != 0 && !in_use(j)) enter(j); }, nothing);
+    return true;
+  }
+
+  /// The features met whose variance is smallest; of equal ones, those with a weight and then the first.
+  void rebuild() {
+    std::vector<index_t> met;
+    for (index_t j = 0; j < constant; ++j)
+      if (belief[j].mean != 0 || belief[j].variance < 1) met.push_back(j);
+    const auto surer = [&](index_t a, index_t b) {
+      if (belief[a].variance != belief[b].variance) return belief[a].variance < belief[b].variance;
+      const bool zero_a = belief[a].mean == 0, zero_b = belief[b].mean == 0;
+      return zero_a != zero_b ? zero_b : a < b;
+    };
+    std::sort(met.begin(), met.end(), surer);
+    std::fill(place, place + constant, 0.0);
+    std::fill(names, names + n_used, 0.0);
+    n_used = 0;
+    for (const index_t j : met)
+      if (n_used < room) rise(n_used++, j);
+      else belief[j].mean = 0;
+  }
+
+ private:
+  index_t at(index_t k) const { return static_cast<index_t>(names[k]) - 1; }
+  bool in_use(index_t j) const {  // a place that a stranger wrote is worth nothing unless the heap agrees
+    return place[j] >= 1 && place[j] <= static_cast<double>(n_used) && at(static_cast<index_t>(place[j]) - 1) == j;
+  }
+  bool above(index_t a, index_t b) const {
+    return belief[a].variance > belief[b].variance || (belief[a].variance == belief[b].variance && a > b);
+  }
+  void put(index_t k, index_t j) {
+    names[k] = static_cast<double>(j + 1);
+    place[j] = static_cast<double>(k + 1);
+  }
+  void enter(index_t j) {
+    if (n_used < room) return rise(n_used++, j);
+    const index_t largest = at(0);
+    if (!(belief[j].variance < belief[largest].variance)) {
+      belief[j].mean = 0;
+      return;
+    }
+    belief[largest].mean = 0;
+    place[largest] = 0;
+    put(0, j);
+    sink(0);
+  }
+  void rise(index_t k, index_t j) {
+    for (; k > 0 && above(j, at((k - 1) / 2)); k = (k - 1) / 2) put(k, at((k - 1) / 2));
+    put(k, j);
+  }
+  void sink(index_t k) {
+    const index_t j = at(k);
+    for (index_t child; (child = 2 * k + 1) < n_used; k = child) {
+      if (child + 1 < n_used && above(at(child + 1), at(child))) ++child;
+      if (!above(at(child), j)) break;
+      put(k, at(child));
+    }
+    put(k, j);
+  }
+};
+
+}  // namespace thresher

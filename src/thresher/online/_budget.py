@@ -1,0 +1,72 @@
+"""What the learners with a budget of features have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._linear import LinearClassifier
+from .._params import Rule, at_least
+from .._state import Array, Memory, State
+from ..onepass import Axis, Learner
+
+if TYPE_CHECKING:
+    from .._core import CoreLearner, Rows  # there is no such class as CoreLearner at run time
+
+BUDGET_RULES: dict[str, Rule] = LinearClassifier._param_rules | {"n_features_to_select": at_least(1)}
+
+
+@dataclass(frozen=True)
+class BudgetLearner(Learner):
+    """An update rule that may change the weights of all features in use, whichever of them a row has."""
+
+    @property
+    def steep(self) -> bool:
+        return True  # steps of huge rows add up, and what they change is cheap to remember
+
+    def remember(self, state: State, rows: Rows) -> Memory:
+        if rows.columns is None:
+            return state.remember({})
+        used = state.arrays["selected"].ravel()
+        return state.remember({"weight": np.union1d(rows.columns, used[used > 0].astype(np.int64) - 1)})
+
+
+class BudgetedClassifier(LinearClassifier):
+    """Base class: keeps the features in use beside the weights, so that no row costs more than they do."""
+
+    n_features_to_select: int
+
+    def _budget_learner(self, core: type[CoreLearner], **params: Any) -> Learner:
+        n = int(self.n_features_to_select)
+        return BudgetLearner(core, {"n_selecteds": float(n), **params}, axes={"selected": Axis(n)})
+
+    def _can_continue(self, learner: Learner, made_by: Learner | None) -> bool:
+        same_budget = self.state_.sizes.get("selected") == learner.axes["selected"].size
+        return same_budget and super()._can_continue(learner, made_by)
+
+    def _check_loaded(self) -> None:
+        """Refuse a state whose features in use are not those with a weight."""
+        for view in self.state_.views:
+            self._check_order(view, self._used(view))
+
+    def _check_order(self, view: dict[str, Array], used: NDArray[np.int64]) -> None:
+        """Refuse features that are not in the order in which the learner keeps them."""
+        if (np.diff(used) < 0).any():
+            raise ValueError(f"{type(self).__name__}: selected must name features in order.")
+
+    def _used(self, view: dict[str, Array]) -> NDArray[np.int64]:
+        names, n_features = view["selected"], self.state_.sizes["weight"] - 1
+        used = names[: np.count_nonzero(names)]
+        if not ((used >= 1) & (used <= n_features) & (used == np.floor(used))).all():
+            raise ValueError(f"{type(self).__name__}: selected must hold numbers of features, from 1 to {n_features}.")
+        places = used.astype(np.int64) - 1
+        idle = np.ones(n_features, dtype=bool)
+        idle[places] = False
+        if np.count_nonzero(~idle) < len(places):
+            raise ValueError(f"{type(self).__name__}: selected must name each feature once.")
+        if view["coef"][:-1][idle].any():
+            raise ValueError(f"{type(self).__name__}: coef must be 0 for features that are not selected.")
+        return places

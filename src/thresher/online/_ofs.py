@@ -1,0 +1,107 @@
+"""Online feature selection."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from .. import _core
+from .._params import boolean, positive
+from .._spaces import Log, Range
+from ..onepass import Learner
+from ._budget import BUDGET_RULES, BudgetedClassifier
+
+
+class OFSClassifier(BudgetedClassifier):
+    r"""Online feature selection: gradient steps on the hinge loss, and never more than B weights.
+
+    Choose it when the model itself must stay small at every moment of a stream: a sensor, a rule list, memory that is
+    counted. A weight that is cut starts again from 0, so a feature that is a little weaker than B others never gathers
+    its evidence; where room for all features is there while learning,
+    :class:`~thresher.dual_averaging.L1RDAClassifier` with ``n_features_to_select`` chooses better.
+
+    With :math:`f = w^\top x`, every row shrinks the weights and a row with :math:`y f \le 1` moves them:
+
+    .. math:: w \leftarrow (1 - \lambda\eta)\,w + \eta\,y\,x, \qquad
+              w \leftarrow \min\Big(1, \frac{1}{\sqrt\lambda\,\|w\|}\Big)\, w, \qquad
+              w \leftarrow \text{its } B \text{ largest } |w_j| .
+
+    Parameters
+    ----------
+    <budget>
+    alpha : float, default=0.01
+        Strength of the l2 penalty (:math:`\lambda` in [1]_): how fast weights are forgotten, and a ball of radius
+        :math:`1/\sqrt\lambda` that holds them.
+    eta0 : float, default=0.2
+        Length of all steps (:math:`\eta` in [1]_).
+    shrink : bool, default=True
+        Shrink the weights by :math:`1 - \lambda\eta` at each row, as [1]_ says. The authors' own program does not.
+    <intercept>
+    <passes>
+    <classes>
+
+    Attributes
+    ----------
+    <fitted classifier>
+    <fitted>
+
+    Notes
+    -----
+    A row costs O(its stored values + B). More than two classes are learned one against the rest. Any chunking into
+    calls of :meth:`partial_fit` gives the same bits. A row weight multiplies ``eta0`` for that row; a step longer than
+    :math:`1/\lambda` forgets all that was learned before it. Merged shards are averaged, then cut to B.
+
+    References
+    ----------
+    .. [1] J. Wang, P. Zhao, S. C. H. Hoi and R. Jin, "Online feature selection and its applications", IEEE TKDE 26,
+       2014.
+
+    Examples
+    --------
+    >>> from thresher.online import OFSClassifier
+    >>> X = [[0.0, 1.0, 0.1], [1.0, 0.0, 0.1], [0.1, 0.9, 0.0], [0.9, 0.2, 0.1]]
+    >>> y = ["ham", "spam", "ham", "spam"]
+    >>> model = OFSClassifier(n_features_to_select=2, random_state=0).fit(X, y)
+    >>> model.predict([[1.0, 0.1, 0.0]])
+    array(['spam'], dtype='<U4')
+    >>> len(model.support_)
+    2
+    """
+
+    _param_rules = BUDGET_RULES | {"alpha": positive, "eta0": positive, "shrink": boolean}
+
+    _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-4, 1.0), "eta0": Log(1e-3, 10.0)}
+    _shorter_steps = "a smaller eta0"
+
+    def __init__(
+        self,
+        n_features_to_select: int = 50,
+        *,
+        alpha: float = 0.01,
+        eta0: float = 0.2,
+        shrink: bool = True,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 0.1,
+        max_iter: int = 5,
+        n_steps: int | None = None,
+        tol: float | None = None,
+        shuffle: bool = True,
+        class_weight: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.eta0 = eta0
+        self.shrink = shrink
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.n_steps = n_steps
+        self.tol = tol
+        self.shuffle = shuffle
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _learner(self, n_features: int) -> Learner:
+        return self._budget_learner(_core.Ofs, alpha=float(self.alpha), eta0=float(self.eta0), shrink=bool(self.shrink))

@@ -1,0 +1,90 @@
+"""The perceptron, truncated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _core
+from .._params import positive
+from ..onepass import Learner
+from ._budget import BUDGET_RULES, BudgetedClassifier
+
+
+class PETrunClassifier(BudgetedClassifier):
+    r"""Perceptron by truncation (PEtrun): after each mistake, the B largest weights stay and the others are forgotten.
+
+    The simplest learner that never uses more than B features, and the baseline of those that do it better: choose it to
+    compare with. :class:`OFSClassifier` asks for a margin and keeps the weights in bounds.
+
+    A row with :math:`y\,w^\top x \le 0` is a mistake:
+
+    .. math:: w \leftarrow w + \eta\,y\,x, \qquad w \leftarrow \text{its } B \text{ largest } |w_j| .
+
+    Parameters
+    ----------
+    <budget>
+    eta0 : float, default=1.0
+        Length of the steps (:math:`\eta`). It scales all weights alike, and no prediction depends on it.
+    <intercept>
+    <passes>
+    <classes>
+
+    Attributes
+    ----------
+    <fitted classifier>
+    <fitted>
+
+    Notes
+    -----
+    A mistake costs O(its stored values + B), any other row O(its stored values). The loss in ``progressive_loss_`` is
+    :math:`\max(0, -y\,w^\top x)`. More than two classes are learned one against the rest. Any chunking into calls of
+    :meth:`partial_fit` gives the same bits. A row weight multiplies ``eta0`` for that row. Merged shards are averaged,
+    then cut to B.
+
+    References
+    ----------
+    .. [1] J. Wang, P. Zhao, S. C. H. Hoi and R. Jin, "Online feature selection and its applications", IEEE TKDE 26,
+       2014.
+
+    Examples
+    --------
+    >>> from thresher.online import PETrunClassifier
+    >>> X = [[0.0, 1.0, 0.1], [1.0, 0.0, 0.1], [0.1, 0.9, 0.0], [0.9, 0.2, 0.1]]
+    >>> y = ["ham", "spam", "ham", "spam"]
+    >>> PETrunClassifier(n_features_to_select=2, random_state=0).fit(X, y).predict([[1.0, 0.1, 0.0]])
+    array(['spam'], dtype='<U4')
+    """
+
+    _param_rules = BUDGET_RULES | {"eta0": positive}
+
+    _shorter_steps = "a smaller eta0"
+
+    def __init__(
+        self,
+        n_features_to_select: int = 50,
+        *,
+        eta0: float = 1.0,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 0.1,
+        max_iter: int = 5,
+        n_steps: int | None = None,
+        tol: float | None = None,
+        shuffle: bool = True,
+        class_weight: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.eta0 = eta0
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.n_steps = n_steps
+        self.tol = tol
+        self.shuffle = shuffle
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _learner(self, n_features: int) -> Learner:
+        return self._budget_learner(_core.Petrun, eta0=float(self.eta0))

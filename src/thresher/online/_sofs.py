@@ -1,0 +1,127 @@
+"""Second-order online feature selection."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from .._linear import read_only
+from .._params import positive
+from .._spaces import Log, Range
+from .._state import Array
+from ..onepass import Learner
+from ._budget import BUDGET_RULES, BudgetedClassifier
+
+
+class SOFSClassifier(BudgetedClassifier):
+    r"""Second-order online feature selection: AROW's weights, for the B features it is surest about.
+
+    Every feature carries a variance, which falls whenever a row with a loss has it. The B features of least variance
+    have a weight, all others none. Note what that selects: features that are *frequent* (or large) in rows that were
+    hard, whatever their labels say. On text, with B in the thousands, frequent is useful and this is fast; for few and
+    telling features choose :class:`~thresher.dual_averaging.L1RDAClassifier` with ``n_features_to_select``. Scale the
+    features: a large one counts as sure.
+
+    On a row with hinge loss :math:`\ell = 1 - y\,\mu^\top x > 0`,
+
+    .. math:: \beta = \frac{1}{\sum_j s_j x_j^2 + r}, \qquad
+              \mu_j \leftarrow \mu_j + \ell\,\beta\,y\,s_j x_j, \qquad
+              \frac{1}{s_j} \leftarrow \frac{1}{s_j} + \frac{x_j^2}{r}, \qquad
+              \mu_j \leftarrow 0 \text{ outside the } B \text{ smallest } s_j .
+
+    A feature outside takes the place of the least sure one inside as soon as its variance is smaller, not before.
+
+    Parameters
+    ----------
+    <budget>
+    r : float, default=1.0
+        Inertia of AROW (:math:`r`; :math:`\gamma` in [1]_). Larger values take smaller steps.
+    <intercept>
+    <passes>
+    <classes>
+
+    Attributes
+    ----------
+    <fitted classifier>
+    variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The doubt about each weight, :math:`s_j`, of features in use or not. It starts at 1 and only falls.
+    <fitted>
+
+    Notes
+    -----
+    Variances only fall, and only those of the row at hand, so a heap of B of them is exact: a row costs O(its stored
+    values log B). More than two classes are learned one against the rest. Any chunking into calls of
+    :meth:`partial_fit` gives the same bits. A row weight divides ``r`` for that row. Merged shards add their
+    precisions, and the B surest of all features stay; a weight that only some shards had is drawn to 0 by the others.
+
+    References
+    ----------
+    .. [1] Y. Wu, S. C. H. Hoi, T. Mei and N. Yu, "Large-scale online feature selection for ultra-high dimensional
+       sparse data", ACM TKDD 11, 2017.
+
+    Examples
+    --------
+    >>> from thresher.online import SOFSClassifier
+    >>> X = [[0.0, 1.0, 0.1], [1.0, 0.0, 0.1], [0.1, 0.9, 0.0], [0.9, 0.2, 0.1]]
+    >>> y = ["ham", "spam", "ham", "spam"]
+    >>> model = SOFSClassifier(n_features_to_select=2, random_state=0).fit(X, y)
+    >>> model.predict([[1.0, 0.1, 0.0]])
+    array(['spam'], dtype='<U4')
+    >>> model.support_
+    array([0, 1])
+    """
+
+    _param_rules = BUDGET_RULES | {"r": positive}
+
+    _search_space: ClassVar[dict[str, Range]] = {"r": Log(1e-3, 1e3)}
+
+    def __init__(
+        self,
+        n_features_to_select: int = 50,
+        *,
+        r: float = 1.0,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        max_iter: int = 1,
+        n_steps: int | None = None,
+        tol: float | None = None,
+        shuffle: bool = True,
+        class_weight: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.r = r
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.n_steps = n_steps
+        self.tol = tol
+        self.shuffle = shuffle
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _learner(self, n_features: int) -> Learner:
+        return self._budget_learner(_core.Sofs, r=float(self.r))
+
+    @property
+    def variance_(self) -> Array:
+        """The variance of each weight."""
+        self._all_weights()
+        return read_only(self.state_.arrays["variance"][:, :-1])
+
+    def _check_order(self, view: dict[str, Array], used: NDArray[np.int64]) -> None:
+        places = np.zeros(self.state_.sizes["weight"])
+        places[used] = np.arange(1, len(used) + 1)
+        if not np.array_equal(places, view["place"]):
+            raise ValueError(f"{type(self).__name__}: place must say where selected names each feature.")
+        heap = view["variance"][used]
+        if (heap[1:] > heap[np.arange(len(heap) - 1) // 2]).any():
+            raise ValueError(f"{type(self).__name__}: selected must be a heap, the largest variance first.")
+        idle = view["variance"][:-1][places[:-1] == 0]
+        if len(heap) == len(view["selected"]) and (idle < heap[0]).any():
+            raise ValueError(f"{type(self).__name__}: selected must name the features of least variance.")
