@@ -17,7 +17,17 @@ from thresher.dual_averaging import (
     ReweightedL1RDARegressor,
     ReweightedL2RDARegressor,
 )
-from thresher.online import AROWClassifier, CWClassifier, NAROWClassifier, NHERDClassifier, PAClassifier
+from thresher.online import (
+    AROWClassifier,
+    CSOALClassifier,
+    CWClassifier,
+    MBPAClassifier,
+    NAROWClassifier,
+    NHERDClassifier,
+    OFSClassifier,
+    PAClassifier,
+    SOFSClassifier,
+)
 from thresher.online._confident import ConfidentClassifier
 from thresher.stochastic import PegasosClassifier
 from variants import models
@@ -46,7 +56,7 @@ def exemptions(model: Any) -> dict[str, str]:
             "A probability is the score over its deviation, which differs between rows: not monotone in the score."
         )
     weights_7_decades_apart = "check_class_weight_classifiers"
-    if isinstance(model, AROWClassifier) and not model.fit_intercept:
+    if isinstance(model, AROWClassifier | SOFSClassifier) and not model.fit_intercept:
         no[weights_7_decades_apart] = "Without a constant term no class can win everywhere."
     if isinstance(model, BCWClassifier) and not model.fit_intercept:
         no[weights_7_decades_apart] = "Without a constant term no class can win everywhere."
@@ -58,6 +68,12 @@ def exemptions(model: Any) -> dict[str, str]:
         no[weights_7_decades_apart] = "A row weight multiplies C, and the hard variant has none."
     if isinstance(model, PAClassifier) and model.variant == "I" and model.intercept_scaling == 0.1:
         no[weights_7_decades_apart] = "A constant of 0.1 beside features of size 20 moves too slowly to win everywhere."
+    if isinstance(model, CSOALClassifier | MBPAClassifier):
+        no[weights_7_decades_apart] = "The same constant of 0.1; one of 1 wins."
+    if isinstance(model, OFSClassifier):
+        no[weights_7_decades_apart] = (
+            "A weight of 1000 makes steps longer than 1 / alpha, which forget everything; alpha=1e-8, eta0=1e-3 passes."
+        )
     if isinstance(model, PegasosClassifier) and model.alpha == 1e-4 and model.penalize_intercept and model.projection:
         no[weights_7_decades_apart] = (
             "Steps of up to 1000 |x| / alpha on unscaled rows: neither the last iterate nor the mean of all has "

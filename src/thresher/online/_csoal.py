@@ -38,7 +38,8 @@ class CSOALClassifier(LinearClassifier):
     delta : float, default=1.0
         Curiosity (:math:`\delta` in [1]_): the score at which every other label is asked for.
     cost : {"margin", "weight"}, default="margin"
-        What a costly class gets: a larger margin, or longer steps.
+        What a costly class gets: a larger margin, or longer steps. A margin helps where ``C`` seldom stops a step (1 or
+        more); longer steps are possible only where it does (0.01).
     query_budget : int, optional
         Labels asked for at most. Once they are used up, nothing is learned any more.
     C : float, default=1.0
