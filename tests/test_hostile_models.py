@@ -16,7 +16,7 @@ from scipy import sparse
 from thresher.cluster import SparseKMeans
 from thresher.dual_averaging import L1RDARegressor
 from thresher.kernels import FixedSizeNystroem
-from thresher.online import AROWClassifier
+from thresher.online import AROWClassifier, CSOALClassifier, OFSClassifier, SOFSClassifier
 from thresher.persistence import load_model, save_model
 from thresher.preprocessing import RunningScaler, StreamingPipeline, TableEncoder
 from thresher.stochastic import DropoutPegasosClassifier, PegasosClassifier, SparseSDCAClassifier
@@ -49,6 +49,9 @@ def models():
         (SparseKMeans(n_clusters=3, random_state=0).fit(NUMBERS), NUMBERS),
         (DropoutPegasosClassifier(alpha=0.1, random_state=0).fit(NUMBERS, CLASSES), NUMBERS),
         (SparseSDCAClassifier(alpha=0.1, random_state=0).fit(NUMBERS, CLASSES), NUMBERS),
+        (OFSClassifier(2).fit(NUMBERS, CLASSES), NUMBERS),
+        (SOFSClassifier(2).fit(NUMBERS, CLASSES), NUMBERS),
+        (CSOALClassifier(random_state=0).fit(NUMBERS, CLASSES), NUMBERS),
     ]
 
 

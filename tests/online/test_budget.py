@@ -222,3 +222,10 @@ def test_merged_shards_are_averaged_and_cut_back(problem, case):
     assert_array_equal(names - 1, np.flatnonzero(core.weights(merged)[0, :-1]))
     core.learn(onepass.rows(X), y.astype(float), merged)
     assert np.count_nonzero(core.weights(merged)[0, :-1]) <= 3
+
+
+def test_a_margin_of_exactly_one_still_moves_ofs():
+    model = learner("OFS", 2, 0.0, eta0=1.0, shrink=False, alpha=1e-4)
+    for expected in (1.0, 2.0, 2.0):  # at scores 0, 1 and 2
+        model.partial_fit([[1.0, 0.0]], [1], classes=[-1, 1])
+        assert_allclose(model.coef_, [[expected, 0.0]])
