@@ -13,6 +13,7 @@ import pytest
 
 from thresher.cli import main
 from thresher.datasets import make_sparse_stream
+from thresher.persistence import load_model
 from thresher.streams import write_svmlight
 
 EVERY = "0.02"  # seconds between checkpoints
@@ -117,6 +118,9 @@ def test_a_killed_executable_goes_on(tmp_path, data):
     subprocess.run([sys.executable, "-m", "thresher", *args, "--resume"], check=True, stdout=subprocess.DEVNULL)
     whole = (tmp_path / "whole.thresher").read_bytes()
     assert (tmp_path / "model.thresher").read_bytes() == whole
+    measures = load_model(tmp_path / "model.thresher").record_["history"]["measures"]  # of the rarer class
+    assert measures["rows"][-1] == 8000
+    assert 0.5 < measures["average_precision"][-1] < 1
 
 
 def test_ctrl_c_keeps_the_checkpoint_and_says_how_to_go_on(tmp_path, data):

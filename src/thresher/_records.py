@@ -23,6 +23,11 @@ class History:
         At each point: rows learned so far, mistakes (classifiers) and loss so far, weights in use.
     files : list of dict
         For each file of each pass: ``name``, ``pass``, ``rows``, ``mistakes``, ``loss``, all counted within it.
+    positive : str or None
+        The class that the measures look for, if one of two was named.
+    measures : dict of lists
+        ``f1``, ``roc_auc`` and ``average_precision`` of that class so far, at ``rows``; of the first pass only. Each
+        row was scored by the model as it stood before the row's batch. Empty if there are none.
     """
 
     rows: list[int] = field(default_factory=list)
@@ -30,6 +35,8 @@ class History:
     loss: list[float] = field(default_factory=list)
     n_used: list[int] = field(default_factory=list)
     files: list[dict[str, Any]] = field(default_factory=list)
+    positive: str | None = None
+    measures: dict[str, list[Any]] = field(default_factory=dict)
 
     def is_due(self, rows: int) -> bool:
         """Whether a point is wanted: at first each time, later each time the rows have grown by a few per cent."""
@@ -40,6 +47,13 @@ class History:
         self.mistakes.append(mistakes)
         self.loss.append(loss)
         self.n_used.append(n_used)
+
+    def add_measures(self, rows: int, values: dict[str, float]) -> None:
+        """Note measures after so many rows, unless that was done."""
+        if self.measures and self.measures["rows"][-1] >= rows:
+            return
+        for name, value in {"rows": rows, **values}.items():
+            self.measures.setdefault(name, []).append(value)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

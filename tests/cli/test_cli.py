@@ -1,9 +1,11 @@
 """The command line, as a user's shell sees it."""
 
+import contextlib
 import csv
 import gzip
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -392,6 +394,36 @@ def test_small_files_are_measured_on_rows_left_out(files, capsys):
     assert "had not seen it" in json.dumps(section)
     (files / "many.csv").write_text("a,y\n" + "".join(f"{k % 7},c{k % 300}\n" for k in range(900)))
     assert run("train many.csv --quiet") == 0  # 300 classes are reported in little time
+
+
+def test_a_rare_class_is_measured_along_the_stream(files, capsys, monkeypatch):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(3000, 5))
+    write_svmlight(files / "rare.svm", X, np.where(X[:, 0] + 0.5 * rng.normal(size=3000) > 1.5, 1, -1))
+    lines = []
+    show = lambda self, title, total: contextlib.nullcontext(lambda done, remark: lines.append(remark))  # noqa: E731
+    monkeypatch.setattr("thresher.cli._screen.Screen.progress", show)
+    assert run("train rare.svm --chunk 100 --passes 1 --shuffle 0 --model m.thresher --report r.html") == 0
+    out, _ = said(capsys)
+    expected = train(AROWClassifier(), open_stream("rare.svm", batch_size=100), positive=1).history.measures
+    f1, area, precision = (expected[name][-1] for name in ("f1", "roc_auc", "average_precision"))
+    told = f"F1 {f1:.3f}, AUROC {area:.3f}, average precision {precision:.3f};"
+    assert f"Of '1', the rarer class: {told}" in " ".join(out.split())
+    assert load_model("m.thresher").record_["history"]["measures"] == expected
+    assert "How well 1 is found, before rows were learned" in (files / "r.html").read_text()
+    assert re.fullmatch(r"error so far \d+\.\d\d%, F1 0\.\d{3}, AUROC 0\.\d{3}, AUPRC 0\.\d{3}", lines[-1])
+    assert lines[0].startswith("error so far ")
+    assert "F1" not in lines[0]  # the first batch met an empty model
+
+
+@pytest.mark.parametrize("data", ["x.svm", "people.csv", "three.svm"])
+def test_other_files_are_not_scored_on_the_way(files, capsys, monkeypatch, data):
+    (files / "three.svm").write_text("1 1:1\n1 2:1\n" * 100 + "2 1:1\n3 2:1\n" * 5)
+    asked = []
+    monkeypatch.setattr("thresher.training._train.said", lambda model, X: asked.append(len(X)))
+    assert run(f"train {data} --chunk 50 --model m.thresher") == 0
+    assert not asked
+    assert load_model("m.thresher").record_["history"]["measures"] == {}
 
 
 def test_class_weights_may_name_numbers(files, capsys):

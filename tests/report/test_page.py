@@ -118,6 +118,7 @@ def hostile() -> dict:
     y = np.where(X.to_numpy()[:, 0] + 0.5 * rng.normal(size=200) > 0, HOSTILE, "b'\"&$\\frac{\x1b[31m\u202e\x00")
     model = L1RDAClassifier(alpha=0.01, random_state=0).fit(X, y)
     files = [{"name": HOSTILE, "pass": 1, "rows": 100, "mistakes": 30, "loss": 3.0}] * 2
+    measures = {name: [0.5, 0.7] for name in ("f1", "roc_auc", "average_precision")} | {"rows": [100, 200]}
     return {
         "model": model,
         "title": HOSTILE,
@@ -135,7 +136,7 @@ def hostile() -> dict:
             "target": HOSTILE,
             "n_rows": 7,
         },
-        "history": History([10, 100, 200], [3, 30, 60], [3.0, 20.0, 30.0], [1, 2, 2], files),
+        "history": History([10, 100, 200], [3, 30, 60], [3.0, 20.0, 30.0], [1, 2, 2], files, HOSTILE, measures),
         "held_out": HeldOut(HOSTILE, y, model.predict(X), model.decision_function(X), 200),
         "search": [
             {"stage": HOSTILE, "params": {HOSTILE: HOSTILE, "alpha": 1.0 + i}, "score": 0.5 + i, "n_used": 1.0}

@@ -256,6 +256,21 @@ def test_a_stream_that_gets_worse_is_called_so():
     assert "better" not in says
 
 
+def test_measures_of_a_rare_class_are_told():
+    given = examples.binary()
+    assert sections(**given)["stream"]["rare class"] is None
+    given["history"].positive = "spam"
+    given["history"].measures = {
+        "rows": [200, 10_000],
+        "f1": [0.25, 0.5],
+        "roc_auc": [0.7, 0.875],
+        "average_precision": [0.3, 0.625],
+    }
+    found = sections(**given)["stream"]
+    assert found["rare class"] == {"class": "spam", **given["history"].measures}
+    assert "Of 'spam', the rarer class: F1 0.500, AUROC 0.875, average precision 0.625;" in found["says"]
+
+
 def test_second_passes_are_confessed():
     given = examples.binary()
     given["history"].files[1]["pass"] = 2

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 from thresher._records import Collector
 from thresher.cluster import SparseKMeans
+from thresher.dual_averaging import L1RDARegressor
 from thresher.online import AROWClassifier, PAClassifier
 from thresher.persistence import load_model, save_model
 from thresher.streams import open_stream, write_svmlight
@@ -111,3 +113,116 @@ def test_held_out_rows_are_thinned_evenly(monkeypatch):
     assert len(set(np.diff(held_out.y))) == 1
     assert held_out.y[0] == 0
     assert_array_equal(held_out.predicted, -held_out.y)
+
+
+# --- a rare class -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def rare(tmp_path):
+    """One row in ten is positive."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(1000, 6))
+    latent = X[:, 0] + 0.5 * rng.normal(size=1000)
+    write_svmlight(tmp_path / "rare.svm", X, np.where(latent > np.quantile(latent, 0.9), 1, -1))
+    return tmp_path / "rare.svm"
+
+
+@pytest.mark.parametrize("positive", [1, -1])
+def test_a_rare_class_is_measured_before_each_batch_is_learned(rare, positive):
+    run = train(AROWClassifier(), open_stream(rare, batch_size=64, n_passes=2), predict_first=True, positive=positive)
+    alone = train(AROWClassifier(), open_stream(rare, batch_size=64, n_passes=2), positive=positive)
+    held_out, history = run.held_out, run.history
+    there, scores = held_out.y == positive, held_out.scores * positive
+    expected = f1_score(there, held_out.predicted == positive)
+    assert_allclose(history.measures["f1"][-1], expected, rtol=1e-12)
+    in_order = pairs = 0.0
+    for begin in range(0, len(scores), 64):
+        batch = slice(begin, begin + 64)
+        n = np.sum(there[batch]) * np.sum(~there[batch])
+        in_order, pairs = in_order + n * (roc_auc_score(there[batch], scores[batch]) if n else 0), pairs + n
+    assert_allclose(history.measures["roc_auc"][-1], in_order / pairs, rtol=1e-12)
+    expected = average_precision_score(there, scores)
+    assert_allclose(history.measures["average_precision"][-1], expected, atol=0.01)
+    assert history.measures["rows"][0] == 128  # the first batch meets an empty model
+    assert history.measures["rows"][-1] == 1000  # and the second pass is not measured
+    assert history.positive == str(positive)
+    assert alone.history == history
+    assert alone.model.record_["history"]["measures"] == history.measures
+    assert_array_equal(alone.model.coef_, train(AROWClassifier(), open_stream(rare, n_passes=2)).model.coef_)
+
+
+def test_scores_of_exactly_zero_are_answers_for_the_first_class(tmp_path):
+    (tmp_path / "zero.svm").write_text("0 1:1\n1 1:1\n" * 5 + "0 2:1\n0 2:1\n1 2:1\n1 2:1\n1 2:1\n")
+    for positive, expected in ((0, 2 * 2 / (2 * 2 + 3)), (1, 0.0)):  # the last five rows score 0
+        model = PAClassifier(fit_intercept=False)
+        run = train(model, open_stream(tmp_path / "zero.svm", batch_size=10), positive=positive)
+        assert_allclose(run.history.measures["f1"], [expected])
+        assert run.history.measures["roc_auc"] == [0.5]
+
+
+def test_measures_of_a_run_that_was_stopped_are_those_of_one_that_was_not(rare, tmp_path):
+    def start(**options):
+        stream = open_stream(rare, batch_size=50, n_passes=2)
+        return train(AROWClassifier(), stream, positive=1, checkpoint=tmp_path / "c", **options)
+
+    whole = start().model
+    save_model(whole, tmp_path / "whole")
+    for n_batches in (1, 7, 20, 30):
+        countdown = iter(range(n_batches))
+        with pytest.raises(Interrupted):
+            start(should_stop=lambda countdown=countdown: next(countdown, None) is None)
+        save_model(start(resume=True).model, tmp_path / "resumed")
+        assert (tmp_path / "resumed").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_a_checkpoint_with_other_or_damaged_measures_is_refused(rare, tmp_path):
+    place = tmp_path / "c"
+
+    def start(positive=1, **options):
+        return train(AROWClassifier(), open_stream(rare, batch_size=50), checkpoint=place, positive=positive, **options)
+
+    with pytest.raises(Interrupted):
+        start(should_stop=iter([False, False, True]).__next__)
+    for positive in (None, -1):
+        with pytest.raises(ValueError, match=r"^c: this checkpoint was made with positive 1, now it is (None|-1)\.$"):
+            start(positive, resume=True)
+    model = load_model(place)
+    good = model.record_["training"]
+    cells, history = good["measured"]["cells"], good["history"]
+    for changes in (
+        {"measured": {"positive": "1"}},
+        {"measured": {"positive": "1", "cells": cells | {"f1": ["a", "b", "c"]}}},
+        {"measured": {"positive": "1", "cells": cells | {"roc_auc": [1.0]}}},
+        {"measured": {"positive": "1", "cells": cells | {"roc_auc": [-1.0, 2.0]}}},
+        {"history": history | {"measures": {"rows": []}}},
+        {"history": history | {"measures": {"f1": [1.0]}}},
+        {"history": history | {"measures": [1]}},
+    ):
+        model.record_ = {"training": good | changes}
+        save_model(model, place)
+        with pytest.raises(ValueError, match=r"^(c: the checkpoint is damaged|Progressive\w+: cells must be .*)\.$"):
+            start(resume=True)
+
+
+def test_only_one_of_two_classes_can_be_looked_for(rare, tmp_path):
+    with pytest.raises(ValueError, match=r"^train: positive must be one of two classes, \[-1, 1\], got 2\.$"):
+        train(AROWClassifier(), open_stream(rare), positive=2)
+    (tmp_path / "three.svm").write_text("1 1:1\n2 1:1\n3 1:1\n")
+    with pytest.raises(ValueError, match=r"^train: positive must be one of two classes"):
+        train(AROWClassifier(), open_stream(tmp_path / "three.svm"), positive=1)
+    with pytest.raises(ValueError, match=r"^train: positive must be one of two classes, \[\], got 1\.$"):
+        train(L1RDARegressor(), open_stream(rare), positive=1)
+
+
+def test_a_class_is_rare_below_a_fifth_of_the_rows(tmp_path):
+    def seen(n_rare):
+        (tmp_path / "d.svm").write_text("7 1:1\n" * n_rare + "3 1:1\n" * (100 - n_rare))
+        return look(open_stream(tmp_path / "d.svm"))
+
+    assert seen(19).rare_class([3, 7]) == 7
+    assert seen(20).rare_class([3, 7]) is None
+    assert seen(81).rare_class([3, 7]) == 3
+    assert seen(100).rare_class([3, 7]) == 3  # known, but not met yet
+    assert seen(5).rare_class([3, 7, 8]) is None
+    assert seen(5).rare_class(None) is None

@@ -105,7 +105,9 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
     small = seen.whole and seen.n_rows <= _SMALL and not given["tests"] and found.task != "clustering"
     begin = time.perf_counter()
     if found.streams:
-        run = _streamed(model, stream, classes, record, given, predict_first=not given["tests"] and not small)
+        rare = seen.rare_class(classes) if hasattr(model, "decision_function") else None
+        predict_first = not given["tests"] and not small
+        run = _streamed(model, stream, classes, record, given, predict_first, rare)
     else:
         X, y = training.read_all(stream)
         run = fitted(model.fit(X, y), X, y, stream, record)
@@ -136,7 +138,7 @@ def groups_for(found: Any, columns: Columns, seen: Any, given: dict[str, Any], s
 
 
 def _streamed(
-    model: Any, stream: Any, classes: Any, record: dict[str, Any], given: dict[str, Any], predict_first: bool
+    model: Any, stream: Any, classes: Any, record: dict[str, Any], given: dict[str, Any], predict_first: bool, rare: Any
 ) -> Any:
     """Learn from the stream with checkpoints; what is complete already is taken as it is."""
     from .. import training
@@ -158,8 +160,7 @@ def _streamed(
         with Stop() as stop, screen.progress("learning", stream.n_bytes) as show:
 
             def on_batch(history: Any, stream: Any) -> None:
-                errs = f"error so far {history.mistakes[-1] / history.rows[-1]:.2%}" if classes is not None else ""
-                show(stream.bytes_read, errs)
+                show(stream.bytes_read, so_far(history) if classes is not None else "")
 
             return training.train(
                 model,
@@ -169,12 +170,22 @@ def _streamed(
                 checkpoint_seconds=given["checkpoint_every"],
                 resume=given["resume"],
                 predict_first=predict_first,
+                positive=rare,
                 record=record,
                 on_batch=on_batch,
                 should_stop=stop,
             )
     except training.Interrupted:
         raise KeyboardInterrupt(_how_to_go_on(checkpoint)) from None
+
+
+def so_far(history: Any) -> str:
+    """Progressive measures in one line."""
+    error = f"error so far {history.mistakes[-1] / history.rows[-1]:.2%}"
+    if not history.measures:
+        return error
+    f1, area, precision = (history.measures[name][-1] for name in ("f1", "roc_auc", "average_precision"))
+    return f"{error}, F1 {f1:.3f}, AUROC {area:.3f}, AUPRC {precision:.3f}"
 
 
 def fitted(model: Any, X: Any, y: Any, stream: Any, record: dict[str, Any]) -> Any:

@@ -10,13 +10,15 @@ import numpy as np
 from .._records import History
 from ._measures import Array, proportion
 from ._subject import Subject
-from ._words import count, label, number, percent, plural, quoted, seconds_of
+from ._words import count, label, number, percent, plural, quoted, score, seconds_of
 
 Section = dict[str, Any]
 
 _RECENT = 0.2  # the part of the rows so far that counts as recent
 _MOST_FILES = 60
 _MOST_STEPS = 300
+
+RARE = {"f1": "F1", "roc_auc": "AUROC", "average_precision": "average precision"}  # what a rare class is measured by
 
 
 def stream(subject: Subject) -> Section | None:
@@ -40,8 +42,17 @@ def stream(subject: Subject) -> Section | None:
         "files": _files(history, counts_mistakes),
         "n_files": len(history.files),
         "passes": max((int(f.get("pass", 1)) for f in history.files), default=1),
+        "rare class": _rare_class(history),
     }
     return section | {"says": _stream_said(section)}
+
+
+def _rare_class(history: History) -> Section | None:
+    """The course of the measures of a rare class."""
+    if not history.measures:
+        return None
+    values = {name: np.array(history.measures[name], dtype=np.float64) for name in RARE}
+    return {"class": label(history.positive), "rows": np.array(history.measures["rows"], dtype=np.int64), **values}
 
 
 def _recent(rows: Array, total: Array) -> Array:
@@ -80,6 +91,9 @@ def _stream_said(section: Section) -> str:
     said += "."
     if section["passes"] > 1:
         said += f" Rows were read {section['passes']} times, so later ones had been seen before."
+    if (rare := section["rare class"]) is not None:
+        measures = [f"{name} {score(float(rare[key][-1]))}" for key, name in RARE.items()]
+        said += f" Of {quoted(rare['class'])}, the rarer class: {', '.join(measures)}; rows were scored batch by batch."
     files = [f for f in section["files"] if f["pass"] == 1]
     if len(files) > 1 and section["measure"] == "error":
         worst = max(files, key=lambda f: f["error"].value)

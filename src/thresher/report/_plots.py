@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._axes import amounts, few_ticks, log, numbers, percents, row_axis, short
+from ._course import RARE
 from ._draw import INK, MUTED, Figure, Key, colour, dash, dots, draw, key
 from ._words import count, label, score
 
@@ -131,7 +132,24 @@ def _stream(section: Section) -> list[Figure]:
             amounts(axes.yaxis)
 
         found.append(Figure(draw(paint, *_SMALL) if small else draw(paint), "Features in use", small=small))
+    if section["rare class"] is not None and len(section["rare class"]["rows"]) > 1:
+        found.append(_rare_class(section["rare class"], small))
     return found
+
+
+def _rare_class(rare: Section, small: bool) -> Figure:
+    rows = np.asarray(rare["rows"], dtype=float)
+
+    def paint(axes: Any) -> None:
+        for i, name in enumerate(RARE):
+            axes.plot(rows, rare[name], color=colour(i), linestyle=dash(i))
+        row_axis(axes, rows)
+        axes.set(ylabel="measure so far", ylim=(0, 1.02))
+        few_ticks(axes.yaxis, 5)
+
+    legend = [key(i, f"{said}: {score(float(rare[name][-1]))}") for i, (name, said) in enumerate(RARE.items())]
+    svg = draw(paint, *_SMALL) if small else draw(paint)
+    return Figure(svg, f"How well {short(rare['class'])} is found, before rows were learned", legend, small)
 
 
 def _course(rows: Any, so_far: Any, recently: Any, measure: str, guess: float | None, small: bool) -> Figure:

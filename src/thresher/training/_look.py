@@ -14,6 +14,7 @@ from ..streams import Stream
 from ._model import plain
 
 MOST_CLASSES = 1000
+_RARE = 0.2  # of the rows: a rarer class of two is measured by itself, because the error hides it
 
 
 @dataclass
@@ -72,6 +73,13 @@ class Look:
     mixed: bool
     y: NDArray[Any] | None
     first: Any
+
+    def rare_class(self, classes: list[Any] | None) -> Any:
+        """Of two classes, the one that less than a fifth of the rows have; else None."""
+        if self.y is None or classes is None or len(classes) != 2:
+            return None
+        rows, rarer = min((int(np.sum(self.y == label)), place) for place, label in enumerate(classes))
+        return classes[rarer] if rows < _RARE * self.n_rows else None
 
     @property
     def has_whole_numbers(self) -> bool:

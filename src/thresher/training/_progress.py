@@ -13,6 +13,7 @@ from .._records import History
 from ..persistence import save_model
 from ..streams import Batch, Position, Stream
 from ._look import Facts
+from ._measured import Measured, positive_of
 from ._model import counts, n_used, plain
 
 _BLOCK, _BLOCKS = 1 << 16, 16
@@ -21,10 +22,11 @@ _BLOCK, _BLOCKS = 1 << 16, 16
 class Progress:
     """Where a run stands: all that a checkpoint keeps beside the model."""
 
-    def __init__(self, record: dict[str, Any], fingerprint: dict[str, Any]) -> None:
+    def __init__(self, record: dict[str, Any], fingerprint: dict[str, Any], measured: Measured | None = None) -> None:
         self.record = record
         self.fingerprint = fingerprint
-        self.history = History()
+        self.measured = measured
+        self.history = History(positive=positive_of(measured))
         self.facts = Facts()
         self.position: Position | None = None
         self.file: dict[str, Any] | None = None  # the file being read, with the counts at its begin
@@ -44,11 +46,18 @@ class Progress:
         self.file["end"] = [rows, mistakes, loss]
         if self.history.is_due(rows):
             self.history.add(rows, mistakes, loss, n_used(model))
+            if batch.position.n_pass == 0:
+                self._note_measures()
+
+    def _note_measures(self) -> None:
+        if self.measured is not None:
+            self.measured.note(self.history, self.facts.n_rows)
 
     def close(self, model: Any) -> None:
         if self.file is not None:
             self.history.files.append(_within(self.file))
             self.file = None
+        self._note_measures()
         rows, mistakes, loss = counts(model)
         if not self.history.rows or self.history.rows[-1] < rows:
             self.history.add(rows, mistakes, loss, n_used(model))
@@ -62,6 +71,7 @@ class Progress:
                 "facts": vars(self.facts),
                 "file": self.file,
                 "n_skipped": self.n_skipped + n_skipped,
+                **({} if self.measured is None else {"measured": self.measured.to_dict()}),
             }
         }
         save_model(model, path)
@@ -82,12 +92,22 @@ class Progress:
             before = kept["fingerprint"].get(key)
             if before != value:
                 raise ValueError(f"{where}: this checkpoint was made with {key} {_difference(before, value)}.")
+        measured = kept.get("measured")
+        before, now = None if measured is None else measured["positive"], positive_of(self.measured)
+        if before != now:
+            raise ValueError(f"{where}: this checkpoint was made with positive {_difference(before, now)}.")
         self.position = stream._checked(kept["position"])
         self.history = History(**kept["history"])
         self.facts = Facts(**kept["facts"])
         self.history.is_due(self.facts.n_rows)  # fails here, if ever
+        if any(
+            not values or len(values) != len(self.history.measures["rows"]) for values in self.history.measures.values()
+        ):
+            raise LookupError("measures without rows")
         self.file = kept["file"]
         self.n_skipped = int(kept["n_skipped"])
+        if self.measured is not None:
+            self.measured.take_up(kept["measured"])
 
 
 def fingerprint(model: Any, stream: Stream, classes: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import is_classifier
 
@@ -15,6 +16,7 @@ from .._records import Collector, HeldOut, History
 from ..persistence import load_model
 from ..streams import Batch, Stream
 from ._look import MOST_CLASSES, Facts, look
+from ._measured import Measured
 from ._model import alike, answerable, is_fitted, learner_of, said
 from ._progress import Progress, fingerprint
 from ._sample import Sampler
@@ -61,6 +63,7 @@ def train(
     checkpoint_seconds: float = 30.0,
     resume: bool = False,
     predict_first: bool = False,
+    positive: Any = None,
     record: dict[str, Any] | None = None,
     on_batch: Callable[[History, Stream], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
@@ -87,6 +90,9 @@ def train(
         Go on from the checkpoint, if there is one.
     predict_first : bool
         Keep what the model says of every row before it learns from it, for a report.
+    positive : label, optional
+        One of two classes, best a rare one: its F1, AUROC and average precision so far go into the history. Each batch
+        of the first pass is scored before it is learned, which takes a call of ``decision_function``.
     record : dict, optional
         Plain values to keep in ``model.record_``.
     on_batch : callable, optional
@@ -124,7 +130,8 @@ def train(
             )
         if len(classes) < 2:
             raise ValueError(f"{stream.path.name}: all rows have the same class, {classes[0]!r}; two are needed.")
-    state = Progress(dict(record or {}), fingerprint(model, stream, classes))
+    measured = None if positive is None else Measured(positive, classes if classes is not None else ())
+    state = Progress(dict(record or {}), fingerprint(model, stream, classes), measured)
     path = None if checkpoint is None else Path(checkpoint)
     if resume and path is not None and path.exists():
         model = state.take_up(load_model(path), stream, path.name)
@@ -135,10 +142,8 @@ def train(
     for batch in stream.batches(state.position):
         if batch.y is None:
             raise ValueError(f"{batch.path.name}: training needs a target column.")
-        if before is not None and batch.position.n_pass == 0 and is_fitted(model):
-            X, y = answerable(model, batch.X, batch.y)
-            if len(y):
-                before.add(y, *said(model, X))
+        if (before is not None or measured is not None) and batch.position.n_pass == 0 and is_fitted(model):
+            _ask(model, batch.X, batch.y, before, measured)
         _learn(model, batch, classes)
         state.note(model, batch)
         if batch.position.n_pass == 0:
@@ -169,6 +174,18 @@ def train(
             these = f"all rows but {left_out:,}, the first ones and those of tasks that were new"
         held_out.name = f"{these}{' the run was resumed' if begin else ''}; each was predicted before it was learned"
     return Run(model, state.history, state.facts, held_out, sampler.rows(), state.n_skipped + stream.n_skipped)
+
+
+def _ask(model: Any, X: Any, y: NDArray[Any], before: Collector | None, measured: Measured | None) -> None:
+    """Note what the model says of rows that it has not learned from yet."""
+    X, y = answerable(model, X, y)
+    if not len(y):
+        return
+    predicted, scores = said(model, X)
+    if before is not None:
+        before.add(y, predicted, scores)
+    if measured is not None:
+        measured.add(model.classes_, y, scores)
 
 
 def _learn(model: Any, batch: Batch, classes: Any) -> None:
