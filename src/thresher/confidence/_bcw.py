@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
+from scipy.special import log_ndtr
+from sklearn.exceptions import ConvergenceWarning
 
 from .._batches import BatchClassifier, BatchLearner, BatchRule, Params, matrix_of
 from .._core import Rows, ascend
 from .._linear import read_only
-from .._params import at_least, none, one_of, positive
+from .._params import at_least, non_negative, none, one_of, positive
 from .._spaces import Log, Range
 from .._state import Array, State
+from .._validation import check_features
 from ..onepass import Learner
+from . import _whitening
 
-_BLOCK = 2048  # rows whose coordinates are changed at once
-_WIDEST = 30_000  # features: beyond, the precision alone takes 7 GB
+_WIDEST = 20_000  # features: beyond, the precision alone takes more than 3 GB
+_FEWEST, _TIMES = 256, 4  # rows of a batch, and times the number of features, where nobody says
 
 
 class Bcw(BatchRule):
@@ -30,12 +35,21 @@ class Bcw(BatchRule):
             ("precision", "weight weight", 1.0, "sum"),
             ("pull", "weight class", 0.0, "sum"),
             ("coef", "weight class", 0.0, "derived"),
+            ("gap", "", 0.0, "mean"),
         ]
 
     @classmethod
     def rebuild(cls, state: State, params: Params) -> None:
         for precision, pull, coef in zip(*(state.arrays[n] for n in ("precision", "pull", "coef")), strict=True):
-            coef[...] = linalg.cho_solve(linalg.cho_factor(precision), pull)
+            coef[...] = linalg.cho_solve((_whitening.root(precision), True), pull)
+
+
+class _Mean(NamedTuple):
+    """What came of one batch: the means, one column for each class, the dual variables and the relative gap."""
+
+    coef: Array
+    a: Array
+    gap: float
 
 
 @dataclass(frozen=True)
@@ -46,9 +60,7 @@ class BcwLearner(BatchLearner):
         return State(self.fields(), 1, self.sizes(n_features) | {"class": n_outputs})
 
     def all_scores(self, rows: Rows, state: State, outputs: Sequence[int]) -> Array:
-        coef = state.arrays["coef"][0]
-        scores: Array = (matrix_of(rows) @ coef[:-1] + self.intercept * coef[-1]).T
-        return np.ascontiguousarray(scores, dtype=np.float64)
+        return _whitening.scores(matrix_of(rows), self.intercept, state.arrays["coef"][0])
 
     def weights(self, state: State, model: int | None = None) -> Array:
         return np.ascontiguousarray(state.arrays["coef"][0].T)
@@ -56,65 +68,94 @@ class BcwLearner(BatchLearner):
     def learn_batch(
         self, rows: Rows, targets: Array, weight: Array, state: State, run: Callable[..., Iterator[Any]] = map
     ) -> Array:
-        margins = self.all_scores(rows, state, ())
-        X = _with_constant(matrix_of(rows), self.intercept)
-        C, squared = self.params["C"], self.params["squared"]
-        precision, coef = state.arrays["precision"][0], state.arrays["coef"][0]
-        after = _gram(X)
-        after *= C
-        after += precision
-        centre = np.zeros_like(coef) if self.params["centre"] == "zero" else coef
-        root = linalg.cholesky(precision if self.params["centre"] == "kl" else after, lower=True, check_finite=False)
-        w = np.ascontiguousarray((root.T @ centre).T)  # one row for each class
-        a = np.zeros(targets.shape)
-        cost = C * weight
-        for _ in range(self.params["n_passes"]):
-            for begin, block in _whitened(X, root):
-                some = slice(begin, begin + len(block))
-                for y, a_k, w_k in zip(targets, a, w, strict=True):
-                    ascend(block, y[some], cost[some], squared, a_k[some], w_k)
-        mean = linalg.solve_triangular(root, w.T, trans="T", lower=True, check_finite=False)
-        if not (np.isfinite(mean).all() and np.isfinite(after).all()):
+        """Algorithm 1: the covariance, then the mean. Nothing changes before all of it is known to be finite."""
+        X, centre = matrix_of(rows), self.params["centre"]
+        before, coef = state.arrays["precision"][0], state.arrays["coef"][0]
+        margins = _whitening.scores(X, self.intercept, coef)
+        with np.errstate(over="ignore", invalid="ignore"):
+            after = _whitening.gram(X, self.intercept)
+            after *= self.params["C"]
+            after += before
+            root = _whitening.root(after)
+            around = _whitening.root(before) if centre == "kl" else root
+            mean = self._mean(X, targets, self.params["C"] * weight, 0 * coef if centre == "zero" else coef, around)
+            pull = after @ mean.coef
+        if not (np.isfinite(mean.coef).all() and np.isfinite(pull).all() and np.isfinite(mean.gap)):
             raise FloatingPointError
-        precision[...] = after
-        coef[...] = mean
-        state.arrays["pull"][0] = after @ mean
+        before[...], coef[...], state.arrays["pull"][0], state.arrays["gap"][0] = after, mean.coef, pull, mean.gap
+        moved = mean.a.any(axis=0) & _whitening.is_felt(X, self.intercept)
         losses = np.maximum(0.0, 1.0 - margins * targets)
-        state.arrays["tally"][0] += (rows.n_rows, a.any(axis=0).sum(), (losses @ weight).mean(), weight.sum())
+        state.arrays["tally"][0] += (rows.n_rows, moved.sum(), (losses @ weight).mean(), weight.sum())
         return margins
 
+    def _mean(self, X: Any, targets: Array, cost: Array, centre: Array, root: Array) -> _Mean:
+        """min |L'(mu - centre)|^2 / 2 + sum_i (cost_i / q) max(0, 1 - y_i mu.x_i)^q for every class."""
+        start = np.ascontiguousarray((root.T @ centre).T)  # w = L' mu, one row for each class
+        w, squared, n_passes = start.copy(), self.params["squared"], self.params["n_passes"]
+        # A row without features has a loss of 1 whatever the weights are, which is where its dual variable is at its best.
+        a = np.where(_whitening.is_felt(X, self.intercept), 0.0, cost) * np.ones_like(targets)
+        blocks: Any = _whitening.whitened(X, self.intercept, root)
+        if n_passes > 1:
+            blocks = list(blocks)
+        for _ in range(n_passes):
+            for some, block in blocks:
+                for y, a_k, w_k in zip(targets, a, w, strict=True):
+                    ascend(block, y[some], cost[some], squared, a_k[some], w_k)
+            coef = linalg.solve_triangular(root, w.T, trans="T", lower=True, check_finite=False)
+            slack = np.maximum(0.0, 1.0 - targets * _whitening.scores(X, self.intercept, coef))
+            gap = _relative_gap(slack, cost, a, start, w - start, squared)
+            if gap <= self.params["gap_tol"]:
+                break
+        return _Mean(coef, a, gap)
 
-def _with_constant(X: Any, constant: float) -> Any:
-    """The rows in float64 with the constant feature last."""
-    column = np.full((X.shape[0], 1), constant)
-    if sparse.issparse(X):
-        return sparse.csr_array(sparse.hstack([X, sparse.csr_array(column)], format="csr", dtype=np.float64))
-    return np.hstack([X, column])
 
-
-def _gram(X: Any) -> Array:
-    product = X.T @ X
-    gram: Array = product.toarray() if sparse.issparse(product) else product
-    return gram
-
-
-def _whitened(X: Any, root: Array) -> Iterator[tuple[int, Array]]:
-    """The rows in coordinates in which the covariance is the identity, block by block: x^ = L^-1 x with P = L L'."""
-    inverse = linalg.solve_triangular(root, np.eye(len(root)), lower=True) if sparse.issparse(X) else None
-    for begin in range(0, X.shape[0], _BLOCK):
-        part = X[begin : begin + _BLOCK]
-        if inverse is not None:
-            yield begin, np.ascontiguousarray(part @ inverse.T)
-        else:
-            yield begin, np.ascontiguousarray(linalg.solve_triangular(root, part.T, lower=True, check_finite=False).T)
+def _relative_gap(slack: Array, cost: Array, a: Array, start: Array, move: Array, squared: bool) -> float:
+    """How far the objective may still fall, as a share of it; of the class that is furthest."""
+    half = 0.5 * (move**2).sum(axis=1)
+    paid = (0.5 * slack**2 if squared else slack) @ cost
+    given = a.sum(axis=1) - (0.5 * (a**2 / cost).sum(axis=1) if squared else 0.0)
+    primal, dual = half + paid, given - half - (start * move).sum(axis=1)
+    return float(np.max((primal - dual) / np.maximum(primal, np.finfo(float).tiny), initial=0.0))
 
 
 class BCWClassifier(BatchClassifier):
-    r"""Confidence-weighted learning in batches: a mean and a precision of all weights, changed by whole batches.
+    r"""Confidence-weighted learning in batches: a mean and a covariance of all weights, changed by whole batches.
+
+    Every pair of weights has a covariance, as in ``AROWClassifier(covariance="full")``, but the work is done on whole
+    batches by matrix products, which is many times faster. Choose it for dense rows of up to a few thousand features,
+    most of all where they are correlated or of unlike scale: it is close to a batch solver after one pass, hardly
+    depends on ``C``, and says how sure it is. Its loss pulls margins towards 1 from both sides, much like least
+    squares. Choose :class:`~thresher.online.AROWClassifier` for more features, or :class:`SBCWClassifier` for a few of
+    very many.
+
+    A batch :math:`X, y` of rows with weights :math:`D_i` first makes the weights more certain, then moves their mean:
+
+    .. math:: \Sigma^{-1} &\leftarrow \Sigma^{-1} + C\, X^\top X, \\
+              \mu &\leftarrow \arg\min_m \tfrac12 (m - \mu)^\top \Sigma^{-1} (m - \mu)
+              + \tfrac{C}{q} \sum_i D_i \max(0, 1 - y_i\, m^\top x_i)^q ,
+
+    by ascent over its dual, a row at a time, of which [1]_ makes one pass.
 
     Parameters
     ----------
     C : float, default=1.0
+        Weight of the batch against what was learned before (:math:`C` in [1]_). Larger values trust new rows more.
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        The loss of a margin: :math:`q = 2` or :math:`q = 1`. The hinge loss takes less notice of rows that are far on
+        the wrong side.
+    centre : {"previous", "kl", "zero"}, default="previous"
+        What the mean is held to: the mean before the batch, by the new covariance; the same by the covariance before
+        the batch, as the divergence of the two Gaussians has it, which needs several passes where batches are large;
+        or 0, as [1]_ prints it, which forgets the labels of earlier batches and is there for comparison only.
+    batch_size : int, optional
+        Rows of a batch (:math:`N`). The rows of a call of :meth:`fit` or :meth:`partial_fit` are cut into batches, the
+        last one with those that are left. Without it, 256 or four times the number of features, whichever is more: small
+        enough to learn from what came before, large enough that a batch costs no more than its products.
+    n_passes : int, default=1
+        Passes over each batch, at most. More than one keep a dense copy of the batch.
+    gap_tol : float, default=1e-3
+        With several passes, stop when the duality gap is at most this share of the objective; a ConvergenceWarning says
+        so where it is not reached. One pass is the paper's algorithm and never warns.
     <intercept>
     <passes>
     <classes>
@@ -122,7 +163,51 @@ class BCWClassifier(BatchClassifier):
     Attributes
     ----------
     <fitted classifier>
+    precision_ : ndarray of shape (n_features, n_features)
+        :math:`\Sigma^{-1}`, which all classes share.
+    covariance_ : ndarray of shape (n_features, n_features)
+        :math:`\Sigma`, with what the constant term adds to the doubt.
+    variance_ : ndarray of shape (n_features,)
+        The doubt about each weight: the diagonal of :math:`\Sigma`. It starts at 1 and only falls.
+    gap_ : float
+        The duality gap of the last batch as a share of its objective: 0 where the mean is the best there is. Of the
+        class that is furthest from it.
     <fitted>
+
+    Notes
+    -----
+    A batch of :math:`N` rows costs :math:`O(N d^2 + d^3)`, with sparse rows :math:`O(\text{non-zeros} \cdot d + d^3)`,
+    and memory for a few matrices of :math:`d^2` numbers: 20,000 features are the most. All classes share the products;
+    each adds :math:`O(N d)`. ``sample_weight`` and ``class_weight`` are the costs :math:`D_i`: they weigh losses, and
+    do not enter the covariance, as in [2]_. ``tol`` and ``max_iter`` are about passes over all rows in :meth:`fit`,
+    ``gap_tol`` and ``n_passes`` about those over one batch.
+
+    Calls that end where batches end give the same bits as one call. Shards merge by adding precisions and pulls
+    :math:`\Sigma^{-1} \mu`: the precision is that of one run over all rows, and the mean that of Bayes' rule for
+    Gaussians, exact where the shards' rows share no features.
+
+    For ``loss="squared_hinge"``, [1]_ prints a step for twice the loss weight; here it is the exact one.
+
+    References
+    ----------
+    .. [1] M. Tan, Y. Yan, L. Wang, A. van den Hengel, I. W. Tsang and Q. Shi, "Learning sparse confidence-weighted
+       classifier on very high dimensional data", AAAI 2016.
+    .. [2] Y. Liu, Y. Yan, L. Chen, Y. Han and Y. Yang, "Adaptive sparse confidence-weighted learning for online feature
+       selection", AAAI 2019.
+
+    Examples
+    --------
+    >>> from thresher.confidence import BCWClassifier
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [0.1, 0.9], [0.9, 0.2]]
+    >>> y = ["ham", "spam", "ham", "spam"]
+    >>> model = BCWClassifier(random_state=0).fit(X, y)
+    >>> model.predict([[1.0, 0.1]])
+    array(['spam'], dtype='<U4')
+    >>> model.predict_proba([[1.0, 0.1], [0.5, 0.5]]).round(1)
+    array([[0.2, 0.8],
+           [0.5, 0.5]])
+    >>> bool((model.variance_ < 1).all())
+    True
     """
 
     _param_rules = BatchClassifier._param_rules | {
@@ -131,6 +216,7 @@ class BCWClassifier(BatchClassifier):
         "centre": one_of("previous", "kl", "zero"),
         "batch_size": at_least(1) | none,
         "n_passes": at_least(1),
+        "gap_tol": non_negative,
     }
     _search_space: ClassVar[dict[str, Range]] = {"C": Log(1e-3, 1e3)}
 
@@ -142,6 +228,7 @@ class BCWClassifier(BatchClassifier):
         centre: str = "previous",
         batch_size: int | None = None,
         n_passes: int = 1,
+        gap_tol: float = 1e-3,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
         max_iter: int = 1,
@@ -157,6 +244,7 @@ class BCWClassifier(BatchClassifier):
         self.centre = centre
         self.batch_size = batch_size
         self.n_passes = n_passes
+        self.gap_tol = gap_tol
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
         self.max_iter = max_iter
@@ -171,7 +259,7 @@ class BCWClassifier(BatchClassifier):
         if n_features > _WIDEST:
             raise ValueError(
                 f"BCWClassifier: X must have at most {_WIDEST:,} features, because every pair has a covariance, "
-                f"got {n_features:,}."
+                f"got {n_features:,}; AROWClassifier has a variance for each, SBCWClassifier picks a few."
             )
         core: Any = Bcw
         params = {
@@ -179,15 +267,112 @@ class BCWClassifier(BatchClassifier):
             "squared": self.loss == "squared_hinge",
             "centre": self.centre,
             "n_passes": int(self.n_passes),
+            "gap_tol": float(self.gap_tol),
         }
         return BcwLearner(core, params)
+
+    def _rows_of_a_batch(self, n_features: int) -> int:
+        return self.batch_size or max(_FEWEST, _TIMES * n_features)
 
     def _state_shape(self, learner: Learner) -> tuple[int, dict[str, int]]:
         n_classes = len(self.classes_)
         return 1, learner.sizes(self.n_features_in_) | {"class": 1 if n_classes == 2 else n_classes}
+
+    def _check_loaded(self) -> None:
+        """Refuse a precision that no rows can have made."""
+        precision = self.state_.arrays["precision"][0]
+        largest = np.diagonal(precision).max()
+        if np.abs(precision - precision.T).max() > 1e-8 * largest:
+            raise ValueError("BCWClassifier: the precision of the weights must be symmetric.")
+        try:
+            _whitening.root(precision)
+        except FloatingPointError:
+            raise ValueError("BCWClassifier: the precision of the weights must be positive definite.") from None
+
+    # --- several passes ---------------------------------------------------------------------------------------------
+
+    def _look_back(self, rows: Rows, target: Any) -> None:
+        super()._look_back(rows, target)
+        self._say_if_unsettled(stacklevel=5)
+
+    def _partial_fit(self, X: Any, read: Any, sample_weight: Any, grow: bool) -> Self:
+        super()._partial_fit(X, read, sample_weight, grow)
+        self._say_if_unsettled(stacklevel=4)
+        return self
+
+    def _say_if_unsettled(self, stacklevel: int) -> None:
+        if self.n_passes > 1 and self.gap_ > self.gap_tol:
+            warnings.warn(
+                f"BCWClassifier: {self.n_passes} passes left the last batch with a duality gap of {self.gap_:.1e} of its "
+                f"objective, more than gap_tol={self.gap_tol:g}; a larger n_passes or a smaller C comes closer.",
+                ConvergenceWarning,
+                stacklevel=stacklevel,
+            )
+
+    # --- reading ----------------------------------------------------------------------------------------------------
+
+    def predict_proba(self, X: Any) -> Array:
+        r"""The chance of each class, as far as the weights are in doubt.
+
+        With weights drawn from the model's Gaussian, :math:`\Phi(\mu^\top x / \sqrt{x^\top \Sigma x})` is the chance of
+        a score above 0; more than two classes have these chances in proportion. It is the doubt about the weights, not
+        about the label of a row: it goes to 0 or 1 as rows come in, however noisy their labels are.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        learner = self._learner_now()
+        rows = check_features(self, X, reset=False, any_width=self.__dict__.get("_grown", False))
+        means = learner.scores(rows, self.state_)
+        spread = np.sqrt(_whitening.doubts(matrix_of(rows), learner.intercept, self._root()))[:, None]
+        sure = np.divide(means, spread, out=np.zeros_like(means), where=spread > 0)
+        logs = log_ndtr(np.hstack([-sure, sure]) if means.shape[1] == 1 else sure)
+        chances: Array = np.exp(logs - logs.max(axis=1, keepdims=True))
+        return chances / chances.sum(axis=1, keepdims=True)
 
     @property
     def precision_(self) -> Array:
         """The inverse covariance of the weights, which all classes share."""
         self._all_weights()
         return read_only(self.state_.arrays["precision"][0, :-1, :-1])
+
+    @property
+    def covariance_(self) -> Array:
+        """The covariance of the weights, which all classes share."""
+        inverse = linalg.solve_triangular(self._root(), np.eye(self.n_features_in_ + 1), lower=True)
+        return read_only(inverse.T @ inverse)[:-1, :-1]
+
+    @property
+    def variance_(self) -> Array:
+        """The variance of each weight."""
+        inverse = linalg.solve_triangular(self._root(), np.eye(self.n_features_in_ + 1), lower=True)
+        return read_only(np.einsum("ij,ij->j", inverse, inverse)[:-1])
+
+    @property
+    def gap_(self) -> float:
+        """The relative duality gap of the last batch."""
+        self._all_weights()
+        return float(self.state_.arrays["gap"][0, 0])
+
+    def _root(self) -> Array:
+        """The Cholesky factor of the precision; kept until there is another."""
+        self._all_weights()
+        precision = self.state_.arrays["precision"]
+        kept: dict[str, Array] = self.__dict__.setdefault("_root_cache", {})
+        if kept.get("of") is not precision:
+            kept.update(of=precision, root=_whitening.root(precision[0]))
+        return kept["root"]
+
+    def _keep(self, learner: Learner) -> None:
+        super()._keep(learner)
+        self._root_cache: dict[str, Array] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept: dict[str, Any] = super().__getstate__()
+        kept.pop("_root_cache", None)
+        return kept
