@@ -64,6 +64,8 @@ def exemptions(model: Any) -> dict[str, str]:
         no[weights_7_decades_apart] = "The constraint is hard, so that a row weight makes no difference."
     if isinstance(model, NAROWClassifier | NHERDClassifier) and model.diagonal == "precision":
         no[weights_7_decades_apart] = "A row of weight 1000 ends all doubt about its features, right or wrong."
+    if isinstance(model, BCWClassifier):
+        no["check_decision_proba_consistency"] = "A larger score of a row that is more in doubt is not more likely."
     if isinstance(model, PAClassifier) and model.variant == "hard":
         no[weights_7_decades_apart] = "A row weight multiplies C, and the hard variant has none."
     if isinstance(model, PAClassifier) and model.variant == "I" and model.intercept_scaling == 0.1:

@@ -12,6 +12,7 @@ from scipy import linalg
 from scipy.special import log_ndtr
 from sklearn.exceptions import ConvergenceWarning
 
+from .. import _state
 from .._batches import BatchClassifier, BatchLearner, BatchRule, Params, matrix_of
 from .._core import Rows, ascend
 from .._linear import read_only
@@ -65,6 +66,12 @@ class BcwLearner(BatchLearner):
     def weights(self, state: State, model: int | None = None) -> Array:
         return np.ascontiguousarray(state.arrays["coef"][0].T)
 
+    def rebuild(self, state: State) -> None:
+        """No parameter has a part in what is kept."""
+
+    def merge(self, start: State, states: Sequence[State], weights: Sequence[float]) -> State:
+        return _state.merge(start, states, weights, rebuild=lambda merged: self.rule.rebuild(merged, self.params))
+
     def learn_batch(
         self, rows: Rows, targets: Array, weight: Array, state: State, run: Callable[..., Iterator[Any]] = map
     ) -> Array:
@@ -80,7 +87,7 @@ class BcwLearner(BatchLearner):
             around = _whitening.root(before) if centre == "kl" else root
             mean = self._mean(X, targets, self.params["C"] * weight, 0 * coef if centre == "zero" else coef, around)
             pull = after @ mean.coef
-        if not (np.isfinite(mean.coef).all() and np.isfinite(pull).all() and np.isfinite(mean.gap)):
+        if not all(np.isfinite(found).all() for found in (margins, mean.coef, pull, mean.gap)):
             raise FloatingPointError
         before[...], coef[...], state.arrays["pull"][0], state.arrays["gap"][0] = after, mean.coef, pull, mean.gap
         moved = mean.a.any(axis=0) & _whitening.is_felt(X, self.intercept)
@@ -92,7 +99,7 @@ class BcwLearner(BatchLearner):
         """min |L'(mu - centre)|^2 / 2 + sum_i (cost_i / q) max(0, 1 - y_i mu.x_i)^q for every class."""
         start = np.ascontiguousarray((root.T @ centre).T)  # w = L' mu, one row for each class
         w, squared, n_passes = start.copy(), self.params["squared"], self.params["n_passes"]
-        # A row without features has a loss of 1 whatever the weights are, which is where its dual variable is at its best.
+        # A row without features has a loss of 1 whatever the weights are: its dual variable is best at its cost.
         a = np.where(_whitening.is_felt(X, self.intercept), 0.0, cost) * np.ones_like(targets)
         blocks: Any = _whitening.whitened(X, self.intercept, root)
         if n_passes > 1:
@@ -149,8 +156,8 @@ class BCWClassifier(BatchClassifier):
         or 0, as [1]_ prints it, which forgets the labels of earlier batches and is there for comparison only.
     batch_size : int, optional
         Rows of a batch (:math:`N`). The rows of a call of :meth:`fit` or :meth:`partial_fit` are cut into batches, the
-        last one with those that are left. Without it, 256 or four times the number of features, whichever is more: small
-        enough to learn from what came before, large enough that a batch costs no more than its products.
+        last one with those that are left. Without it, 256 or four times the number of features, whichever is more:
+        small enough to learn from what came before, large enough that products are most of the work.
     n_passes : int, default=1
         Passes over each batch, at most. More than one keep a dense copy of the batch.
     gap_tol : float, default=1e-3
@@ -303,8 +310,8 @@ class BCWClassifier(BatchClassifier):
     def _say_if_unsettled(self, stacklevel: int) -> None:
         if self.n_passes > 1 and self.gap_ > self.gap_tol:
             warnings.warn(
-                f"BCWClassifier: {self.n_passes} passes left the last batch with a duality gap of {self.gap_:.1e} of its "
-                f"objective, more than gap_tol={self.gap_tol:g}; a larger n_passes or a smaller C comes closer.",
+                f"BCWClassifier: {self.n_passes} passes left the last batch with a duality gap of {self.gap_:.1e} of "
+                f"its objective, more than gap_tol={self.gap_tol:g}; a larger n_passes or a smaller C comes closer.",
                 ConvergenceWarning,
                 stacklevel=stacklevel,
             )
@@ -315,8 +322,9 @@ class BCWClassifier(BatchClassifier):
         r"""The chance of each class, as far as the weights are in doubt.
 
         With weights drawn from the model's Gaussian, :math:`\Phi(\mu^\top x / \sqrt{x^\top \Sigma x})` is the chance of
-        a score above 0; more than two classes have these chances in proportion. It is the doubt about the weights, not
-        about the label of a row: it goes to 0 or 1 as rows come in, however noisy their labels are.
+        a score above 0. With more than two classes it is the chance that this class alone has one, given that one has:
+        in proportion to :math:`\Phi(z) / \Phi(-z)`. It is the doubt about the weights, not about the label of a row:
+        it goes to 0 or 1 as rows come in, however noisy their labels are.
 
         Parameters
         ----------
@@ -331,9 +339,10 @@ class BCWClassifier(BatchClassifier):
         means = learner.scores(rows, self.state_)
         spread = np.sqrt(_whitening.doubts(matrix_of(rows), learner.intercept, self._root()))[:, None]
         sure = np.divide(means, spread, out=np.zeros_like(means), where=spread > 0)
-        logs = log_ndtr(np.hstack([-sure, sure]) if means.shape[1] == 1 else sure)
+        logs = log_ndtr(np.hstack([-sure, sure])) if means.shape[1] == 1 else log_ndtr(sure) - log_ndtr(-sure)
         chances: Array = np.exp(logs - logs.max(axis=1, keepdims=True))
-        return chances / chances.sum(axis=1, keepdims=True)
+        chances /= chances.sum(axis=1, keepdims=True)
+        return chances
 
     @property
     def precision_(self) -> Array:

@@ -33,13 +33,13 @@ def gram(X: Any, constant: float) -> Array:
 
 def root(precision: Array) -> Array:
     """The lower triangular L of P = L L'. FloatingPointError where rounding left none."""
-    if not np.isfinite(precision).all():
-        raise FloatingPointError
     try:
-        lower: Array = linalg.cholesky(precision, lower=True, check_finite=False)
+        if np.isfinite(precision).all():
+            lower: Array = linalg.cholesky(precision, lower=True, check_finite=False)
+            return lower
     except linalg.LinAlgError:
-        raise FloatingPointError from None
-    return lower
+        pass
+    raise FloatingPointError("The precision outgrew floating point; scale the features to about 1.")
 
 
 def whitened(X: Any, constant: float, lower: Array) -> Iterator[tuple[slice, Array]]:
