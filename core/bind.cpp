@@ -14,6 +14,7 @@ void bind_dual_averaging(nanobind::module_& m);
 void bind_sdca(nanobind::module_& m);
 void bind_groups(nanobind::module_& m);
 void bind_batches(nanobind::module_& m);
+void bind_pool(nanobind::module_& m);
 }  // namespace thresher
 
 NB_MODULE(_core, m) {
@@ -30,4 +31,5 @@ NB_MODULE(_core, m) {
   thresher::bind_sdca(m);
   thresher::bind_groups(m);
   thresher::bind_batches(m);
+  thresher::bind_pool(m);
 }

@@ -129,6 +129,15 @@ def ascend(
     a: NDArray[np.float64],
     w: NDArray[np.float64],
 ) -> float: ...
+def best_outside(
+    a: NDArray[np.float64],
+    b: NDArray[np.float64],
+    s: float,
+    c: float,
+    pool: NDArray[np.int64],
+    out: NDArray[np.int64],
+) -> int: ...
+def condition(mean: NDArray[np.float64], covariance: NDArray[np.float64], n_first: int, keep: int) -> None: ...
 def add_moments(
     rows: Rows, n: NDArray[np.float64], mean: NDArray[np.float64], m2: NDArray[np.float64], missing: NDArray[np.float64]
 ) -> tuple[int, int, float] | None: ...

@@ -1,0 +1,314 @@
+"""A pool of features with their means and covariances, learned batch by batch: the rule of PoolCWClassifier."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from .._batches import BatchRule, Ids, Lesson, Params, View
+from .._core import ArowDiagonal, add_columns, ascend, best_outside, condition
+from .._state import Array, State
+
+_LEAST_SCALE = 1e-100  # below, sums that are not yet forgotten are brought to another unit
+
+
+class Gaussian(NamedTuple):
+    """What is known of the weights of some features; the constant comes first, if there is one."""
+
+    ids: Ids
+    """Features of the pool in their order, without the constant."""
+    mean: Array
+    covariance: Array
+
+    @property
+    def n_first(self) -> int:
+        """1 with a constant, else 0."""
+        return len(self.mean) - len(self.ids)
+
+    def keep(self, places: NDArray[np.intp]) -> Gaussian:
+        """Some features of the pool, in their order: the marginal."""
+        places = np.sort(places)
+        at = np.concatenate([np.arange(self.n_first), self.n_first + places])
+        return Gaussian(self.ids[places], self.mean[at], self.covariance[np.ix_(at, at)])
+
+    def pruned(self, n: int) -> Gaussian:
+        """Of the pool, the ``n`` features with the largest mean^2 / variance, ties to the smaller index."""
+        if len(self.ids) <= n:
+            return self
+        score = (self.mean**2 / np.diagonal(self.covariance))[self.n_first :]
+        return self.keep(np.argsort(-score, kind="stable")[:n])
+
+    def conditioned(self, n: int) -> tuple[Array, Array]:
+        """Means and covariances when all but ``n`` features have the weight 0 for certain."""
+        mean, covariance = self.mean.copy(), self.covariance.copy()
+        condition(mean, covariance, self.n_first, n)
+        return mean, covariance
+
+
+class Pool(BatchRule):
+    """State: a slot for the constant, then one for each feature of the pool (-1 in ``ids``: empty), and what candidates
+    are found by: fading sums over all features, or a diagonal AROW. ``coef`` are the weights in use."""
+
+    @staticmethod
+    def fields(params: Params) -> list[tuple[Any, ...]]:
+        candidates: list[tuple[Any, ...]] = [
+            ("pull", "weight", 0.0, "sum"),
+            ("curvature", "weight", 0.0, "sum"),
+            ("scale", "", 1.0, "derived"),
+        ]
+        if params["scout"]:
+            candidates = [
+                ("scout", "weight", 0.0, "weighted", "scout_variance"),
+                ("scout_variance", "weight", 1.0, "precision", "", "scout"),
+            ]
+        return [
+            ("ids", "selected", -1.0, "derived"),
+            ("mean", "selected", 0.0, "weighted", "covariance"),
+            ("covariance", "selected selected", 1.0, "precision"),
+            ("coef", "selected", 0.0, "derived"),
+            ("n_positive", "", 1.0, "sum"),
+            ("n_negative", "", 1.0, "sum"),
+            ("n_batches", "", 0.0, "sum"),
+            *candidates,
+        ]
+
+    # --- learning ---------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def learn(cls, lesson: Lesson, state: State, output: int, params: Params) -> int:
+        view = state.views[output]
+        view["n_batches"] += 1
+        cost = _costs(lesson, view, params)
+        before = read(state, output, bool(lesson.constant))
+        try:
+            with np.errstate(all="ignore"):
+                after, n_updates = _learn(lesson, view, before, cost, params)
+        except linalg.LinAlgError:
+            raise FloatingPointError from None
+        if not (np.isfinite(after.mean).all() and np.isfinite(after.covariance).all()):
+            raise FloatingPointError
+        write(state, output, after.pruned(params["n_pool"]), params["n_used"])
+        return n_updates
+
+    @classmethod
+    def selection(cls, view: View, params: Params) -> tuple[Ids, Array]:
+        ids, coef = view["ids"].astype(np.int64), view["coef"]
+        ids[0] = _width(view)  # the constant
+        used = np.flatnonzero(coef)
+        return ids[used], coef[used]
+
+    # --- merging ----------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def settle(cls, states: Sequence[State], params: Params) -> None:
+        for state in states:
+            for view in state.views:
+                if "scale" in view:
+                    view["pull"] *= view["scale"]
+                    view["curvature"] *= view["scale"]
+                    view["scale"][0] = 1.0
+        if len(states) > 1:
+            if not params["scout"]:
+                _fade_start(states, params["forgetting"])
+            _share_pools(states)
+
+    @classmethod
+    def rebuild(cls, state: State, params: Params) -> None:
+        learned = [_sound(read(state, k, True)) for k in range(state.n_outputs)]
+        _resize(state, 1 + params["n_pool"])
+        for k, whole in enumerate(learned):
+            if "curvature" in state.arrays:
+                np.maximum(state.arrays["curvature"][k], 0.0, out=state.arrays["curvature"][k])
+            write(state, k, whole.pruned(params["n_pool"]), params["n_used"])
+
+
+def read(state: State, output: int, constant: bool) -> Gaussian:
+    """The pool of one output, without its empty slots."""
+    ids = state.arrays["ids"][output]
+    slots = np.flatnonzero(ids >= 0)
+    at = np.concatenate([[0], slots]) if constant else slots
+    return Gaussian(
+        ids[slots].astype(np.int64),
+        state.arrays["mean"][output, at],
+        state.arrays["covariance"][output][np.ix_(at, at)],
+    )
+
+
+def write(state: State, output: int, pool: Gaussian, n_used: int) -> None:
+    """Fill the slots of one output, and derive the weights in use."""
+    ids, mean, covariance, coef = (state.arrays[name][output] for name in ("ids", "mean", "covariance", "coef"))
+    first = 1 - pool.n_first
+    some = slice(first, 1 + len(pool.ids))
+    ids[...], mean[...], covariance[...], coef[...] = -1, 0, np.eye(len(ids)), 0
+    ids[1 : 1 + len(pool.ids)] = pool.ids
+    mean[some], covariance[some, some] = pool.mean, pool.covariance
+    coef[some] = pool.conditioned(n_used)[0]
+
+
+def _costs(lesson: Lesson, view: View, params: Params) -> Array:
+    """C D_i: both classes together weigh kappa and 1 - kappa of all rows so far."""
+    positive = lesson.y > 0
+    view["n_positive"] += lesson.weight[positive].sum()
+    view["n_negative"] += lesson.weight[~positive].sum()
+    n_positive, n_negative, kappa = view["n_positive"][0], view["n_negative"][0], params["cost"]
+    share = np.where(positive, kappa / n_positive, (1 - kappa) / n_negative) * (n_positive + n_negative)
+    cost: Array = params["C"] * lesson.weight * share
+    return cost
+
+
+def _learn(lesson: Lesson, view: View, prior: Gaussian, cost: Array, params: Params) -> tuple[Gaussian, int]:
+    """Rounds of looking for features and learning their weights, all from the same prior, then the new covariance.
+
+    In coordinates in which the prior's covariance R R' is the identity: rows R' x, weights w with mean = R w.
+    """
+    y, squared, n_add = lesson.y, params["squared"], params["n_add"]
+    root = linalg.cholesky(prior.covariance, lower=True)
+    constant = np.full(prior.n_first, lesson.rows.n_features)
+    Z = lesson.take(np.concatenate([constant, prior.ids])) @ root
+    start = linalg.solve_triangular(root, prior.mean, lower=True)
+    n_rounds = max(1, math.ceil((params["n_pool"] - len(prior.ids)) / n_add))
+    search = _Scout(lesson, view, cost, n_rounds) if params["scout"] else _Sums(lesson, view, cost, n_rounds, params)
+    ids, w = prior.ids, start
+    for k in range(search.n_rounds):
+        new = search.look(1 - y * (Z @ w), np.sort(ids), n_add)
+        if k and not len(new):
+            break  # the same features and prior gave these weights: there is nothing to change from here on
+        ids = np.concatenate([ids, new])
+        Z = np.hstack([Z, lesson.take(new)])
+        start = np.concatenate([start, np.zeros(len(new))])
+        a, w = np.zeros(len(y)), start.copy()
+        for _ in range(params["n_passes"]):
+            ascend(Z, y, cost, squared, a, w)
+    active = np.where(y * (Z @ w) < 1, cost, 0.0)
+    n_old = len(root)
+    R = np.eye(len(w))
+    R[:n_old, :n_old] = root
+    inner = linalg.cholesky(np.eye(len(w)) + (Z.T * active) @ Z, lower=True)  # Sigma = R (I + Z' D Z)^-1 R'
+    half = linalg.solve_triangular(inner, R.T, lower=True)
+    mean = np.concatenate([root @ w[:n_old], w[n_old:]])
+    learned = Gaussian(ids, mean, half.T @ half)
+    return _in_order(learned), int(np.count_nonzero(a))
+
+
+def _in_order(pool: Gaussian) -> Gaussian:
+    order = np.argsort(pool.ids)
+    at = np.concatenate([np.arange(pool.n_first), pool.n_first + order])
+    return Gaussian(pool.ids[order], pool.mean[at], pool.covariance[np.ix_(at, at)])
+
+
+class _Sums:
+    """Candidates by g_j^2 / (1 + h_j): slopes and curvatures of the loss in each feature, which fade batch by batch."""
+
+    def __init__(self, lesson: Lesson, view: View, cost: Array, n_rounds: int, params: Params) -> None:
+        self.lesson, self.view, self.cost, self.squared = lesson, view, cost, params["squared"]
+        self.n_rounds, self._kept = n_rounds, ()
+        scale = view["scale"]
+        scale *= params["forgetting"]
+        if scale[0] < _LEAST_SCALE:  # by a power of two, so that no digit is lost
+            scale[0], exponent = math.frexp(scale[0])
+            for name in ("pull", "curvature"):
+                np.ldexp(view[name], exponent, out=view[name])
+        if n_rounds > 1:  # later rounds take the place of what the first one adds
+            columns = lesson.rows.columns
+            self.at: Any = slice(None, lesson.rows.n_features) if columns is None else np.unique(columns)
+            self._kept = tuple(view[name][self.at].copy() for name in ("pull", "curvature"))
+        self._added = False
+
+    def look(self, slack: Array, pool: Ids, n: int) -> Ids:
+        view, scale = self.view, self.view["scale"][0]
+        if self._added:
+            view["pull"][self.at], view["curvature"][self.at] = self._kept
+        lost = slack > 0
+        slope = np.maximum(slack, 0.0) if self.squared else lost
+        share = self.cost / scale
+        add_columns(self.lesson.rows, share * slope * self.lesson.y, share * lost, view["pull"], view["curvature"])
+        self._added = True
+        return _best(view["pull"], view["curvature"], scale, 1.0, pool, n)
+
+
+class _Scout:
+    """Candidates by mean^2 / variance of a diagonal AROW over all features, in which the costs divide r = 1."""
+
+    def __init__(self, lesson: Lesson, view: View, cost: Array, n_rounds: int) -> None:
+        self.view, self.n_rounds, self._at_once = view, 1, n_rounds  # it learns a batch once: rounds would not differ
+        whole = {"coef": view["scout"], "variance": view["scout_variance"], "tally": np.zeros(4)}
+        rule = {"r": 1.0, "precision": False}
+        result = ArowDiagonal.run_pass(lesson.rows, lesson.constant, lesson.y, None, cost, None, whole, rule, None, 0)
+        if result[1] >= 0:
+            raise FloatingPointError
+
+    def look(self, slack: Array, pool: Ids, n: int) -> Ids:
+        return _best(self.view["scout"], self.view["scout_variance"], 1.0, 0.0, pool, n * self._at_once)
+
+
+def _best(a: Array, b: Array, scale: float, constant: float, pool: Ids, n: int) -> Ids:
+    out = np.empty(min(n, len(a)), dtype=np.int64)
+    found = best_outside(a[:-1], b[:-1], scale, constant, pool, out)
+    if found < 0:
+        raise FloatingPointError
+    return out[:found]
+
+
+def _width(view: View) -> int:
+    """The number of features, which is the index of the constant."""
+    return len(view["scout"] if "scout" in view else view["pull"]) - 1
+
+
+def _fade_start(states: Sequence[State], forgetting: float) -> None:
+    """What the shards share at the start fades as if they came one after the other; what is their own adds up."""
+    start, *shards = states
+    n_batches = [state.arrays["n_batches"] for state in states]
+    fades = [forgetting ** (n - n_batches[0]) for n in n_batches[1:]]
+    fade = forgetting ** sum(n - n_batches[0] for n in n_batches[1:])
+    for name in ("pull", "curvature"):
+        first = start.arrays[name]
+        for shard, its_fade in zip(shards, fades, strict=True):
+            shard.arrays[name][...] += (fade - its_fade) * first
+        first *= fade
+
+
+def _share_pools(states: Sequence[State]) -> None:
+    """Give all states the same features: those of the start that every shard still has, and those that any met since.
+    A feature that is new to a state has the mean 0 and the variance 1."""
+    start, *shards = states
+    common = []
+    for k in range(start.n_outputs):
+        old, *others = (read(state, k, True).ids for state in states)
+        kept = [i for i in old if all(i in ids for ids in others)]
+        new = np.setdiff1d(np.unique(np.concatenate(others)), old)
+        common.append(np.union1d(np.array(kept, dtype=np.int64), new))
+    size = 1 + max(map(len, common))
+    for state in states:
+        pools = [read(state, k, True) for k in range(start.n_outputs)]
+        _resize(state, size)
+        for k, (ids, pool) in enumerate(zip(common, pools, strict=True)):
+            pool = pool.keep(np.flatnonzero(np.isin(pool.ids, ids)))
+            at = np.concatenate([[0], 1 + np.searchsorted(ids, pool.ids)])
+            mean, covariance = np.zeros(1 + len(ids)), np.eye(1 + len(ids))
+            mean[at], covariance[np.ix_(at, at)] = pool.mean, pool.covariance
+            write(state, k, Gaussian(ids, mean, covariance), len(ids))
+
+
+def _resize(state: State, size: int) -> None:
+    """Another number of slots; what they hold is to be written anew."""
+    if state.sizes["selected"] != size:
+        sizes = {**state.sizes, "selected": size}
+        blocks = {f.name: f.block(state.n_outputs, sizes) for f in state.fields if "selected" in f.axes.split()}
+        state.replace(sizes, {**state.arrays, **blocks})
+
+
+def _sound(pool: Gaussian) -> Gaussian:
+    """No weight is less certain than before the first row. Shards may add up to less, where one took out a feature that
+    was in the pool before and took it in again."""
+    values, vectors = np.linalg.eigh(pool.covariance)
+    bad = (values <= 0) | (values > 1 + 1e-9)
+    if not bad.any():
+        return pool
+    sound = np.where(bad, 1.0, values)
+    mean = vectors @ ((sound / values) * (vectors.T @ pool.mean))
+    return Gaussian(pool.ids, mean, (vectors * sound) @ vectors.T)
