@@ -38,6 +38,10 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
     "sofs": [{"n_features_to_select": 3}, {"n_features_to_select": 4, "fit_intercept": False}],
     "mbpa": [{"n_features_to_select": 3, "cost_ratio": 2.0}, {"alpha": 2.0}],
     "csoal": [{"cost": "weight", "delta": 0.1}, {"cost_ratio": 3.0, "query_budget": 20}],
+    "poolcw": [
+        {"n_features_to_select": 2, "batch_size": 8, "cost": 0.5},
+        {"n_features_to_select": 2, "batch_size": 8, "scout": True, "fit_intercept": True},
+    ],
     "pegasos": [
         {"average": True},
         {"batch_size": 8, "alpha": 0.1, "intercept_scaling": 1.0},

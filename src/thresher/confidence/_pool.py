@@ -14,7 +14,7 @@ from .._batches import BatchRule, Ids, Lesson, Params, View
 from .._core import ArowDiagonal, add_columns, ascend, best_outside, condition
 from .._state import Array, State
 
-_LEAST_SCALE = 1e-100  # below, sums that are not yet forgotten are brought to another unit
+LEAST_SCALE = 1e-100  # below, sums that are not yet forgotten are brought to another unit
 
 
 class Gaussian(NamedTuple):
@@ -51,8 +51,8 @@ class Gaussian(NamedTuple):
 
 
 class Pool(BatchRule):
-    """State: a slot for the constant, then one for each feature of the pool (-1 in ``ids``: empty), and what candidates
-    are found by: fading sums over all features, or a diagonal AROW. ``coef`` are the weights in use."""
+    """State: a slot for the constant (-1 in ``ids``), then one for each feature of the pool (-1: empty), and what finds
+    candidates: fading sums over all features, or a diagonal AROW. ``coef`` are the weights in use."""
 
     @staticmethod
     def fields(params: Params) -> list[tuple[Any, ...]]:
@@ -97,10 +97,8 @@ class Pool(BatchRule):
 
     @classmethod
     def selection(cls, view: View, params: Params) -> tuple[Ids, Array]:
-        ids, coef = view["ids"].astype(np.int64), view["coef"]
-        ids[0] = _width(view)  # the constant
-        used = np.flatnonzero(coef)
-        return ids[used], coef[used]
+        used = np.flatnonzero(view["coef"])
+        return view["ids"][used].astype(np.int64), view["coef"][used]
 
     # --- merging ----------------------------------------------------------------------------------------------------
 
@@ -166,7 +164,7 @@ def _learn(lesson: Lesson, view: View, prior: Gaussian, cost: Array, params: Par
 
     In coordinates in which the prior's covariance R R' is the identity: rows R' x, weights w with mean = R w.
     """
-    y, squared, n_add = lesson.y, params["squared"], params["n_add"]
+    y, n_add = lesson.y, params["n_add"]
     root = linalg.cholesky(prior.covariance, lower=True)
     constant = np.full(prior.n_first, lesson.rows.n_features)
     Z = lesson.take(np.concatenate([constant, prior.ids])) @ root
@@ -183,7 +181,7 @@ def _learn(lesson: Lesson, view: View, prior: Gaussian, cost: Array, params: Par
         start = np.concatenate([start, np.zeros(len(new))])
         a, w = np.zeros(len(y)), start.copy()
         for _ in range(params["n_passes"]):
-            ascend(Z, y, cost, squared, a, w)
+            ascend(Z, y, cost, True, a, w)
     active = np.where(y * (Z @ w) < 1, cost, 0.0)
     n_old = len(root)
     R = np.eye(len(w))
@@ -205,28 +203,26 @@ class _Sums:
     """Candidates by g_j^2 / (1 + h_j): slopes and curvatures of the loss in each feature, which fade batch by batch."""
 
     def __init__(self, lesson: Lesson, view: View, cost: Array, n_rounds: int, params: Params) -> None:
-        self.lesson, self.view, self.cost, self.squared = lesson, view, cost, params["squared"]
-        self.n_rounds, self._kept = n_rounds, ()
+        self.lesson, self.view, self.cost = lesson, view, cost
+        self.n_rounds, self._kept = n_rounds, (np.empty(0), np.empty(0))
         scale = view["scale"]
         scale *= params["forgetting"]
-        if scale[0] < _LEAST_SCALE:  # by a power of two, so that no digit is lost
+        if scale[0] < LEAST_SCALE:  # by a power of two, so that no digit is lost
             scale[0], exponent = math.frexp(scale[0])
             for name in ("pull", "curvature"):
                 np.ldexp(view[name], exponent, out=view[name])
         if n_rounds > 1:  # later rounds take the place of what the first one adds
             columns = lesson.rows.columns
             self.at: Any = slice(None, lesson.rows.n_features) if columns is None else np.unique(columns)
-            self._kept = tuple(view[name][self.at].copy() for name in ("pull", "curvature"))
+            self._kept = view["pull"][self.at].copy(), view["curvature"][self.at].copy()
         self._added = False
 
     def look(self, slack: Array, pool: Ids, n: int) -> Ids:
         view, scale = self.view, self.view["scale"][0]
         if self._added:
             view["pull"][self.at], view["curvature"][self.at] = self._kept
-        lost = slack > 0
-        slope = np.maximum(slack, 0.0) if self.squared else lost
-        share = self.cost / scale
-        add_columns(self.lesson.rows, share * slope * self.lesson.y, share * lost, view["pull"], view["curvature"])
+        share = np.where(slack > 0, self.cost / scale, 0.0)
+        add_columns(self.lesson.rows, share * slack * self.lesson.y, share, view["pull"], view["curvature"])
         self._added = True
         return _best(view["pull"], view["curvature"], scale, 1.0, pool, n)
 
@@ -254,11 +250,6 @@ def _best(a: Array, b: Array, scale: float, constant: float, pool: Ids, n: int) 
     return out[:found]
 
 
-def _width(view: View) -> int:
-    """The number of features, which is the index of the constant."""
-    return len(view["scout"] if "scout" in view else view["pull"]) - 1
-
-
 def _fade_start(states: Sequence[State], forgetting: float) -> None:
     """What the shards share at the start fades as if they came one after the other; what is their own adds up."""
     start, *shards = states
@@ -275,16 +266,15 @@ def _fade_start(states: Sequence[State], forgetting: float) -> None:
 def _share_pools(states: Sequence[State]) -> None:
     """Give all states the same features: those of the start that every shard still has, and those that any met since.
     A feature that is new to a state has the mean 0 and the variance 1."""
-    start, *shards = states
-    common = []
-    for k in range(start.n_outputs):
+    n_outputs, common = states[0].n_outputs, []
+    for k in range(n_outputs):
         old, *others = (read(state, k, True).ids for state in states)
         kept = [i for i in old if all(i in ids for ids in others)]
         new = np.setdiff1d(np.unique(np.concatenate(others)), old)
         common.append(np.union1d(np.array(kept, dtype=np.int64), new))
     size = 1 + max(map(len, common))
     for state in states:
-        pools = [read(state, k, True) for k in range(start.n_outputs)]
+        pools = [read(state, k, True) for k in range(n_outputs)]
         _resize(state, size)
         for k, (ids, pool) in enumerate(zip(common, pools, strict=True)):
             pool = pool.keep(np.flatnonzero(np.isin(pool.ids, ids)))
@@ -312,3 +302,20 @@ def _sound(pool: Gaussian) -> Gaussian:
     sound = np.where(bad, 1.0, values)
     mean = vectors @ ((sound / values) * (vectors.T @ pool.mean))
     return Gaussian(pool.ids, mean, (vectors * sound) @ vectors.T)
+
+
+def check_pool(state: State, output: int, n_features: int, n_used: int) -> None:
+    """Refuse what no run can have left: features that are not there, covariances that are none."""
+    ids, coef, covariance = (state.arrays[name][output] for name in ("ids", "coef", "covariance"))
+    pool = ids[1 : 1 + np.count_nonzero(ids >= 0)]
+    empty = np.concatenate([ids[:1], ids[1 + len(pool) :]])
+    inside = (pool >= 0).all() and (pool < n_features).all() and (pool == np.floor(pool)).all()
+    if not inside or (np.diff(pool) <= 0).any() or (empty != -1).any():
+        raise ValueError("PoolCWClassifier: the pool must hold features in their order.")
+    if np.count_nonzero(coef[1:]) > n_used or coef[1 + len(pool) :].any():
+        raise ValueError(
+            "PoolCWClassifier: weights must be those of at most n_features_to_select features in the pool."
+        )
+    spread = np.sqrt(np.outer(np.diagonal(covariance), np.diagonal(covariance)))
+    if (np.abs(covariance - covariance.T) > 1e-9 * spread).any() or np.linalg.eigvalsh(covariance / spread)[0] <= 0:
+        raise ValueError("PoolCWClassifier: the covariance must be symmetric and positive definite.")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr
 
 from .._linear import LinearClassifier, read_only
 from .._params import Rule, at_least, none, one_of
+from .._scores import shares_of_classes
 from .._state import Array
 from ..onepass import Learner
 
@@ -68,14 +68,7 @@ class ConfidentClassifier(LinearClassifier):
         """
         rows = self._rows_to_score(X)
         scores = self._scores_of(rows)
-        deviation = np.sqrt(self._learner_now().spreads(rows, self.state_).mean(axis=1, keepdims=True))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            z = np.where(scores == 0, 0.0, scores / deviation)  # no doubt at all: 0 or 1, and 1/2 for a score of 0
-        if z.shape[1] == 1:
-            return _in_favour_of(ndtr(np.hstack([-z, z])), (scores[:, 0] > 0).astype(np.intp))
-        logs = log_ndtr(np.maximum(z, -1e100))  # of which the largest is never minus infinity
-        shares = np.exp(logs - logs.max(axis=1, keepdims=True))
-        return _in_favour_of(shares / shares.sum(axis=1, keepdims=True), scores.argmax(axis=1))
+        return shares_of_classes(scores, self._learner_now().spreads(rows, self.state_))
 
 
 class SurestClassifier(ConfidentClassifier):
@@ -93,11 +86,3 @@ class SurestClassifier(ConfidentClassifier):
         if self.covariance == "full":
             return Learner(full, params)
         return Learner(diagonal, {**params, "precision": self.diagonal == "precision"})
-
-
-def _in_favour_of(shares: Array, winner: np.ndarray[Any, Any]) -> Array:
-    """Shares whose largest is the winner's: where rounding left it even with another, the other gives way."""
-    for i in np.flatnonzero(shares.argmax(axis=1) != winner):
-        even = (shares[i] >= shares[i, winner[i]]) & (np.arange(shares.shape[1]) != winner[i])
-        shares[i, even] = np.nextafter(shares[i, winner[i]], 0.0)
-    return shares
