@@ -117,6 +117,20 @@ def test_methods_follow_the_kind_of_data():
     assert names(X, None, "clustering") == ["sparsekmeans"]
 
 
+def test_a_rare_class_and_few_of_many_features_are_for_a_learner_that_weighs_costs(monkeypatch):
+    wide = sparse.random_array((120, 5000), density=0.01, rng=0, format="csr")
+    rarely = (np.arange(120) % 20 == 0).astype(int)
+    others = [method for method in registry.methods() if method.name != "poolcw"]
+    pool = next(method for method in others if method.name == "arow")._replace(name="poolcw")
+    monkeypatch.setattr(registry, "methods", lambda: others)  # names that are not there are skipped
+    assert names(wide, rarely, "classification", sparsity=0.1) == ["adaptivel1rda", "l1rda"]
+    monkeypatch.setattr(registry, "methods", lambda: [*others, pool])
+    assert names(wide, rarely, "classification", sparsity=0.1) == ["poolcw", "adaptivel1rda", "l1rda"]
+    assert names(wide, rarely, "classification")[0] == "arow"
+    assert names(wide[:, :50].toarray(), rarely, "classification", sparsity=0.1) == ["l1rda"]
+    assert "poolcw" not in names(wide, np.arange(120) % 2, "classification", sparsity=0.1)
+
+
 def test_preferred_methods_exist():
     known = {m.name: m.task for m in registry.methods()}
     X, y = two_classes()
@@ -168,6 +182,7 @@ def test_rare_classes_weigh_more_and_that_is_said():
     assert model.record_["auto"]["criterion"] == "balanced_error"
     assert learner(model).class_weight == "balanced"
     assert "out of balance: '1' has 5 % of the rows" in explain(model)
+    assert "f1 and average_precision look at the second class alone" in explain(model)
     plain = AROWClassifier(max_iter=5, random_state=0).fit(StandardScaler().fit_transform(X), y)
     fresh, truth = rare(2000)
     recall = np.mean(model.predict(fresh)[truth == 1] == 1)

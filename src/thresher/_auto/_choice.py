@@ -148,7 +148,8 @@ def choose_criterion(material: Material, task: str, name: str | None) -> tuple[s
         return name, [*said, f"Criterion: {name}, as asked."]
     if said:
         name = "balanced_error"
-        return name, [*said, f"Criterion: {name}, in which every class counts the same."]
+        others = "; f1 and average_precision look at the second class alone" if material.n_classes == 2 else ""
+        return name, [*said, f"Criterion: {name}, in which every class counts the same{others}."]
     name = next(iter(CRITERIA[task]))
     return name, [f"Criterion: {name}, {CRITERIA[task][name]}."]
 
@@ -214,8 +215,10 @@ def _preferred(material: Material, task: str, wishes: Wishes) -> tuple[tuple[str
     if wishes.sparsity:
         if not material.is_sparse and n_features < _WIDE:
             return (f"l1rda{suffix}",), "few features are wanted and its zeros are exact"
-        why = "few features are wanted and zeros are exact, and the first takes long steps for features that are rare"
-        return (f"adaptivel1rda{suffix}", f"l1rda{suffix}"), why
+        exact = (f"adaptivel1rda{suffix}", f"l1rda{suffix}")
+        if task == "classification" and material.is_imbalanced:  # the first of them weighs costs while it learns
+            return ("poolcw", *exact), "few features are wanted of many, zeros are exact, and a class is rare"
+        return exact, "few features are wanted, zeros are exact, and the first takes long steps for rare features"
     if task == "regression":
         return ("pegasos-regressor", "l1rda-regressor"), "both learn amounts from rows in any order"
     if isinstance(material.X, Table) and len(material.X.text) == len(material.X.columns):
@@ -223,10 +226,8 @@ def _preferred(material: Material, task: str, wishes: Wishes) -> tuple[tuple[str
     if material.is_sparse or n_features >= _WIDE:
         kind = f"{'sparse' if material.is_sparse else 'wide'} ({n_features:,} features)"
         return ("arow", "pegasos"), f"the rows are {kind} and the first learns fast from features that are rare"
-    return (
-        "pegasos",
-        "arow",
-    ), f"the rows are dense with {n_features:,} columns, where a support vector machine does well"
+    why = f"the rows are dense with {n_features:,} columns, where a support vector machine does well"
+    return ("pegasos", "arow"), why
 
 
 def _takes_loss(method: Method, loss: str) -> bool:
