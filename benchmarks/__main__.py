@@ -26,6 +26,7 @@ SECTIONS = (
     "selection",
     "tuning",
     "groups",
+    "batches",
 )
 
 
