@@ -9,7 +9,6 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import linalg
-from scipy.special import log_ndtr
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import _state
@@ -17,9 +16,9 @@ from .._batches import BatchClassifier, BatchLearner, BatchRule, Params, matrix_
 from .._core import Rows, ascend
 from .._linear import read_only
 from .._params import at_least, non_negative, none, one_of, positive
+from .._scores import shares_of_classes
 from .._spaces import Log, Range
 from .._state import Array, State
-from .._validation import check_features
 from ..onepass import Learner
 from . import _whitening
 
@@ -319,12 +318,11 @@ class BCWClassifier(BatchClassifier):
     # --- reading ----------------------------------------------------------------------------------------------------
 
     def predict_proba(self, X: Any) -> Array:
-        r"""The chance of each class, as far as the weights are in doubt.
+        r"""How sure the model is of each class, from its doubt about the weights.
 
         With weights drawn from the model's Gaussian, :math:`\Phi(\mu^\top x / \sqrt{x^\top \Sigma x})` is the chance of
-        a score above 0. With more than two classes it is the chance that this class alone has one, given that one has:
-        in proportion to :math:`\Phi(z) / \Phi(-z)`. It is the doubt about the weights, not about the label of a row:
-        it goes to 0 or 1 as rows come in, however noisy their labels are.
+        a score above 0; with more than two classes, the same for each, divided by their sum. It is the doubt about the
+        weights, not about the label of a row: it goes to 0 or 1 as rows come in, however noisy their labels are.
 
         Parameters
         ----------
@@ -334,15 +332,9 @@ class BCWClassifier(BatchClassifier):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        learner = self._learner_now()
-        rows = check_features(self, X, reset=False, any_width=self.__dict__.get("_grown", False))
-        means = learner.scores(rows, self.state_)
-        spread = np.sqrt(_whitening.doubts(matrix_of(rows), learner.intercept, self._root()))[:, None]
-        sure = np.divide(means, spread, out=np.zeros_like(means), where=spread > 0)
-        logs = log_ndtr(np.hstack([-sure, sure])) if means.shape[1] == 1 else log_ndtr(sure) - log_ndtr(-sure)
-        chances: Array = np.exp(logs - logs.max(axis=1, keepdims=True))
-        chances /= chances.sum(axis=1, keepdims=True)
-        return chances
+        rows, constant = self._rows_to_score(X), self._learner_now().intercept
+        doubts = _whitening.doubts(matrix_of(rows), constant, self._root())
+        return shares_of_classes(self._scores_of(rows), doubts[:, None])
 
     @property
     def precision_(self) -> Array:
