@@ -40,7 +40,7 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
     "csoal": [{"cost": "weight", "delta": 0.1}, {"cost_ratio": 3.0, "query_budget": 20}],
     "poolcw": [
         {"n_features_to_select": 2, "batch_size": 8, "cost": 0.5},
-        {"n_features_to_select": 2, "batch_size": 8, "scout": True, "fit_intercept": True},
+        {"n_features_to_select": 2, "batch_size": 8, "cost": 0.5, "scout": True, "fit_intercept": True},
     ],
     "pegasos": [
         {"average": True},
