@@ -2,6 +2,7 @@
 #include "bind.hpp"
 #include "box_ascent.hpp"
 #include "columns.hpp"
+#include "group_ascent.hpp"
 
 namespace thresher {
 namespace {
@@ -41,6 +42,26 @@ double ascend(ReadMatrix X, In<double> y, In<double> cost, bool squared, Out<dou
   return ascent.pass(DenseRows<double>{X.data(), n, m});
 }
 
+double group_ascend(ReadMatrix X, In<index_t> ends, index_t free, In<double> y, In<double> cost, double C, double sigma,
+                    double ridge, const std::string& step, In<double> w0, Out<double> a, Out<double> z, Out<double> w) {
+  const auto n = static_cast<index_t>(X.shape(0)), m = static_cast<index_t>(X.shape(1));
+  for (const std::size_t length : {y.shape(0), cost.shape(0), a.shape(0)})
+    require(static_cast<index_t>(length) == n, "there must be a target, a cost and a dual variable for every row");
+  for (const std::size_t length : {w0.shape(0), z.shape(0), w.shape(0)})
+    require(static_cast<index_t>(length) == m, "there must be a weight for every column");
+  const auto n_groups = static_cast<index_t>(ends.shape(0));
+  bool ordered = free >= 0 && free <= m;
+  for (index_t k = 0; k < n_groups; ++k) ordered &= ends.data()[k] >= (k ? ends.data()[k - 1] : free) && ends.data()[k] <= m;
+  require(ordered, "groups must be columns, one after the other");
+  require(C > 0 && sigma > 0 && ridge >= 0, "C and sigma must be above 0");
+  using Step = GroupAscent::Step;
+  GroupAscent ascent{y.data(), cost.data(), w0.data(), a.data(), z.data(), w.data(), C, sigma, ridge,
+                     step == "exact" ? Step::exact : step == "safe" ? Step::safe : Step::corrected,
+                     free, n_groups, ends.data(), {}, {}, {}, {}, {}};
+  nb::gil_scoped_release nogil;
+  return ascent.pass(X.data(), n, m);
+}
+
 }  // namespace
 
 void bind_batches(nb::module_& m) {
@@ -51,6 +72,10 @@ void bind_batches(nb::module_& m) {
   m.def("ascend", &ascend, nb::arg("X").noconvert(), nb::arg("y"), nb::arg("cost"), nb::arg("squared"),
         nb::arg("a").noconvert(), nb::arg("w").noconvert(),
         "One pass of dual coordinate ascent; the largest change of w that one row made.");
+  m.def("group_ascend", &group_ascend, nb::arg("X").noconvert(), nb::arg("ends"), nb::arg("free"), nb::arg("y"),
+        nb::arg("cost"), nb::arg("C"), nb::arg("sigma"), nb::arg("ridge"), nb::arg("step"), nb::arg("w0"),
+        nb::arg("a").noconvert(), nb::arg("z").noconvert(), nb::arg("w").noconvert(),
+        "One pass of dual coordinate ascent over groups of columns; the largest change of z that one row made.");
 }
 
 }  // namespace thresher

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from thresher.confidence import BCWClassifier
+from thresher.confidence import ASCWClassifier, BCWClassifier, SBCWClassifier
 from thresher.dual_averaging import (
     FTRLRegressor,
     GroupFOBOSRegressor,
@@ -64,6 +64,8 @@ def exemptions(model: Any) -> dict[str, str]:
         no[weights_7_decades_apart] = "A row of weight 1000 ends all doubt about its features, right or wrong."
     if isinstance(model, BCWClassifier):
         no["check_decision_proba_consistency"] = "A larger score of a row that is more in doubt is not more likely."
+    if isinstance(model, SBCWClassifier | ASCWClassifier) and not model.fit_intercept:
+        no[weights_7_decades_apart] = "Without a constant term no class can win everywhere."
     if isinstance(model, PAClassifier) and model.variant == "hard":
         no[weights_7_decades_apart] = "A row weight multiplies C, and the hard variant has none."
     if isinstance(model, PAClassifier) and model.variant == "I" and model.intercept_scaling == 0.1:

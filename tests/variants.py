@@ -42,6 +42,20 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"n_features_to_select": 2, "batch_size": 8, "cost": 0.5},
         {"n_features_to_select": 2, "batch_size": 8, "cost": 0.5, "scout": True, "fit_intercept": True},
     ],
+    "ascw": [
+        {"batch_size": 8, "n_features_to_select": 4, "n_groups": 2, "n_costs": 2, "measure": "average_precision"},
+        {
+            **{"batch_size": 8, "n_features_to_select": 4, "n_groups": 2, "n_costs": 3, "measure": "roc_auc"},
+            **{"keep": True, "faithful": True, "fit_intercept": True},
+        },
+    ],
+    "sbcw": [
+        {"batch_size": 8, "n_features_to_select": 4, "n_groups": 2},
+        {
+            **{"batch_size": 8, "n_features_to_select": 5, "n_groups": 2, "sigma": 0.3, "loss": "hinge"},
+            **{"ranking": "full", "refit": False, "fit_intercept": True, "n_passes": 2},
+        },
+    ],
     "pegasos": [
         {"average": True},
         {"batch_size": 8, "alpha": 0.1, "intercept_scaling": 1.0},

@@ -138,6 +138,21 @@ def best_outside(
     out: NDArray[np.int64],
 ) -> int: ...
 def condition(mean: NDArray[np.float64], covariance: NDArray[np.float64], n_first: int, keep: int) -> None: ...
+def group_ascend(
+    X: NDArray[np.float64],
+    ends: NDArray[np.int64],
+    free: int,
+    y: NDArray[np.float64],
+    cost: NDArray[np.float64],
+    C: float,
+    sigma: float,
+    ridge: float,
+    step: str,
+    w0: NDArray[np.float64],
+    a: NDArray[np.float64],
+    z: NDArray[np.float64],
+    w: NDArray[np.float64],
+) -> float: ...
 def add_moments(
     rows: Rows, n: NDArray[np.float64], mean: NDArray[np.float64], m2: NDArray[np.float64], missing: NDArray[np.float64]
 ) -> tuple[int, int, float] | None: ...

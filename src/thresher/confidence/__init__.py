@@ -1,6 +1,8 @@
 """Confidence-weighted learning in batches: BCW, and what keeps few features of very many."""
 
+from ._ascw import ASCWClassifier
 from ._bcw import BCWClassifier
 from ._pool_cw import PoolCWClassifier
+from ._sbcw import SBCWClassifier
 
-__all__ = ["BCWClassifier", "PoolCWClassifier"]
+__all__ = ["ASCWClassifier", "BCWClassifier", "PoolCWClassifier", "SBCWClassifier"]

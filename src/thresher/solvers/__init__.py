@@ -6,7 +6,8 @@ with, for tables, and for problems that fit into memory.
 
 :func:`lasso`, :func:`group_lasso` and :func:`multi_task` return a :class:`Solution`; :func:`alpha_max` and
 :func:`multi_task_alpha_max` say where paths of penalties begin. The proximal maps are :func:`soft_threshold`,
-:func:`shrink`, :func:`prox_linf` and :func:`prox_lp`.
+:func:`shrink`, :func:`prox_linf` and :func:`prox_lp`; :func:`group_square` and :func:`group_square_conjugate` are the
+penalty that chooses among groups in :mod:`thresher.confidence`.
 
 Examples
 --------
@@ -26,6 +27,7 @@ array([3, 7])
 """
 
 from ._fista import Solution
+from ._group_square import group_square, group_square_conjugate
 from ._problems import alpha_max, group_lasso, lasso, multi_task, multi_task_alpha_max
 from ._proximal import prox_linf, prox_lp, shrink, soft_threshold
 
@@ -33,6 +35,8 @@ __all__ = [
     "Solution",
     "alpha_max",
     "group_lasso",
+    "group_square",
+    "group_square_conjugate",
     "lasso",
     "multi_task",
     "multi_task_alpha_max",

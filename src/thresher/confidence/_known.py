@@ -1,0 +1,124 @@
+"""Where the state of a learner of groups keeps what it knows, and how several of them become one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .._batches import Ids, Params, View
+from .._state import Array, State
+from ._blocks import Blocks
+from ._group_search import Prior
+
+
+def read(view: View, params: Params) -> Prior:
+    """What a state knows, as the next batch finds it."""
+    known = view["ids"] >= 0
+    rows = view["spread"].reshape(-1, params["r"])
+    blocks = Blocks(view["ids"][known].astype(np.int64), view["block"][known].astype(np.int64), rows[known])
+    return Prior(blocks, view["mean"][known], (view["constant_mean"][0], view["constant_variance"][0]))
+
+
+def write(view: View, chosen: Blocks, rest: Blocks, params: Params) -> None:
+    """The known features in their places, without means."""
+    n, p, r = len(chosen.ids), params["p"], params["r"]
+    at = np.r_[:n, p : p + len(rest.ids)]
+    both, rows = chosen.and_then(rest), view["spread"].reshape(-1, r)
+    for array, empty, values in ((view["ids"], -1, both.ids), (view["block"], -1, both.block), (rows, 0, both.rows)):
+        array[...] = empty
+        array[at] = values
+    view["mean"][:], view["coef"][:] = 0.0, 0.0
+
+
+def write_means(view: View, ids: Ids, mean: Array, coef: Array) -> None:
+    """Means and weights that predict, of known features."""
+    order = np.argsort(view["ids"])
+    at = order[np.searchsorted(view["ids"], ids, sorter=order)]
+    view["mean"][at], view["coef"][at] = mean, coef
+
+
+def merge_groups(merged: State, start: State, states: Sequence[State], params: Params) -> State:
+    """Fill in what shards know together: P = P0 + sum_s (P_s - P0), P mu = P0 mu0 + sum_s (P_s mu_s - P0 mu0), in cells
+    that all have as parts of blocks; what is chosen is the union of their choices, cut back to p features."""
+    joint = [_Joint([s.views[k] for s in (start, *states)], params) for k in range(merged.n_outputs)]
+    sizes = {**merged.sizes, "known": params["p"] + max(len(one.rest.ids) for one in joint)}
+    fresh = {f.name: f.block(merged.n_outputs, sizes) for f in merged.fields if "known" in f.axes.split()}
+    merged.replace(sizes, {**merged.arrays, **fresh})
+    for view, one in zip(merged.views, joint, strict=True):
+        one.write(view)
+    return merged
+
+
+class _Joint:
+    """One output of several states, the start first."""
+
+    def __init__(self, views: Sequence[View], params: Params) -> None:
+        self.views, self.params = views, params
+        self.priors = [read(view, params) for view in views]
+        self.coefs = [
+            prior._replace(means=v["coef"][v["ids"] >= 0]) for prior, v in zip(self.priors, views, strict=True)
+        ]
+        cells = [self._merge_cell(ids) for ids in self._cells()]
+        known = Blocks.of([(ids, covariance) for ids, covariance, _, _ in cells], params["r"])
+        mean, coef = (np.concatenate([np.empty(0), *(cell[i] for cell in cells)]) for i in (2, 3))
+        chosen = self._choose(known, coef)
+        gone = known.ids[~np.isin(known.ids, chosen)]
+        self.chosen, self.rest = known.without(gone), known.without(chosen)
+        stays = np.ones(len(known.ids), bool) if params["keep"] else np.isin(known.ids, chosen)
+        self.means = known.ids[stays], mean[stays], coef[stays]
+
+    def _cells(self) -> list[Ids]:
+        """Features that are of one block in every state, or unknown to it."""
+        ids = np.unique(np.concatenate([prior.blocks.ids for prior in self.priors]))
+        blocks = []
+        for prior in self.priors:
+            places = prior.blocks.places(ids)
+            block = np.full(len(ids), -1, np.int64)
+            block[places >= 0] = prior.blocks.block[places[places >= 0]]
+            blocks.append(block)
+        cells: dict[tuple[int, ...], list[int]] = {}
+        for j, key in zip(ids.tolist(), zip(*(b.tolist() for b in blocks), strict=True), strict=True):
+            cells.setdefault(key, []).append(j)
+        return [np.array(cell, np.int64) for cell in cells.values()]
+
+    def _merge_cell(self, ids: Ids) -> tuple[Ids, Array, Array, Array]:
+        precisions = [_inverse(prior.blocks.marginal(ids)) for prior in self.priors]
+        pulls = [
+            [P @ one.mean(ids) for P, one in zip(precisions, ones, strict=True)] for ones in (self.priors, self.coefs)
+        ]
+        covariance = _inverse(_changes_added(precisions))
+        mean, coef = (covariance @ _changes_added(each) for each in pulls)
+        return ids, covariance, mean, coef
+
+    def _choose(self, known: Blocks, coef: Array) -> Ids:
+        """The p surest of what any shard has chosen; of equal ones the first."""
+        p = self.params["p"]
+        chosen = np.unique(np.concatenate([view["ids"][:p] for view in self.views[1:]]))
+        at = np.sort(known.places(chosen[chosen >= 0].astype(np.int64)))
+        at = at[np.argsort(known.ids[at])]
+        surest = np.argsort(-(coef[at] ** 2) / known.variances()[at], kind="stable")[:p]
+        return known.ids[at[surest]]
+
+    def write(self, view: View) -> None:
+        write(view, self.chosen, self.rest, self.params)
+        write_means(view, *self.means)
+        precisions = [1.0 / each["constant_variance"] for each in self.views]
+        variance = 1.0 / _changes_added(precisions)
+        for name in ("constant_mean", "constant_coef"):
+            pulls = [P * each[name] for P, each in zip(precisions, self.views, strict=True)]
+            view[name][:] = variance * _changes_added(pulls)
+        view["constant_variance"][:] = variance
+        view["objective"][:], view["gap"][:] = -1.0, 0.0
+
+
+def _inverse(symmetric: Array) -> Array:
+    inverse: Array = np.linalg.inv(symmetric).astype(np.float64)
+    return 0.5 * (inverse + inverse.T)
+
+
+def _changes_added(values: Sequence[Array]) -> Array:
+    """The first, and what the others add to it; their order leaves no trace."""
+    first, *others = values
+    total: Array = first + np.sort([other - first for other in others], axis=0).sum(axis=0)
+    return total
