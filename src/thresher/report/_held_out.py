@@ -145,7 +145,7 @@ def _of_probabilities(subject: Subject) -> dict[str, Estimate]:
     true = subject.codes(sample.y)
     if true.max() >= known:  # a label that has no probability
         return {}
-    chances = np.asarray(subject.learner.predict_proba(sample.Z), dtype=np.float64)
+    chances = np.asarray(subject.learner.predict_proba(subject.passed(sample.X)), dtype=np.float64)
     of_truth = chances[np.arange(len(true)), true]
     squares = ((chances - np.eye(known)[true]) ** 2).sum(axis=1) / (2 if known == 2 else 1)
     return {
