@@ -131,6 +131,15 @@ def test_a_rare_class_and_few_of_many_features_are_for_a_learner_that_weighs_cos
     assert "poolcw" not in names(wide, np.arange(120) % 2, "classification", sparsity=0.1)
 
 
+def test_a_learner_with_a_grid_of_costs_is_tried_with_one_cost_and_one_pass():
+    wide = sparse.random_array((120, 5000), density=0.01, rng=0, format="csr")
+    some = material(wide, (np.arange(120) % 20 == 0).astype(int))
+    (pool, *_), _ = choose_methods(some, "classification", Wishes(sparsity=0.1))
+    assert pool.method.name == "poolcw"
+    assert (pool.params["cost"], pool.params["max_iter"]) == (0.5, 1)
+    assert "class_weight" not in pool.params  # it weighs classes by itself
+
+
 def test_preferred_methods_exist():
     known = {m.name: m.task for m in registry.methods()}
     X, y = two_classes()
