@@ -2,7 +2,8 @@
 
 from ._ascw import ASCWClassifier
 from ._bcw import BCWClassifier
+from ._fgm import FGMClassifier
 from ._pool_cw import PoolCWClassifier
 from ._sbcw import SBCWClassifier
 
-__all__ = ["ASCWClassifier", "BCWClassifier", "PoolCWClassifier", "SBCWClassifier"]
+__all__ = ["ASCWClassifier", "BCWClassifier", "FGMClassifier", "PoolCWClassifier", "SBCWClassifier"]

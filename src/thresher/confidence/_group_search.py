@@ -104,7 +104,7 @@ class GroupSearch:
         self.a = np.full(n, 1.0 / n) if params["printed"] else cost.copy()  # of no feature: all slacks are 1
         self.groups: list[Group] = []
         self.objectives: list[float] = []
-        self.gap = 0.0
+        self.gap, self.n_iter = 0.0, 0
         self.constant_root = 1.0
         self._mean, self._spread = self._prior_of_columns()
         self._left = self.columns.squares > 0
@@ -236,6 +236,7 @@ class GroupSearch:
                 self.X, self.ends, self.free, self.lesson.y, self.cost, given["C"], given["sigma"],
                 given["ridge"], given["step"], self.w0, self.a, self.z, self.w,
             )  # fmt: skip
+            self.n_iter += 1
             primal, dual = self.values()
             self.gap = primal - dual
             if self.gap <= given["gap_tol"] * abs(primal):
