@@ -27,6 +27,8 @@ SECTIONS = (
     "tuning",
     "groups",
     "batches",
+    "imbalance",
+    "wide_stream",
 )
 
 

@@ -96,6 +96,20 @@ def _newsgroups(folder: Path) -> Iterator[Task]:
 
 def _tfidf(archive: Path) -> Arrays:
     """Messages with their headers, tf-idf of words (scikit-learn's, sublinear), fitted on those of training."""
+    texts, labels = newsgroup_texts(archive)
+    words = TfidfVectorizer(sublinear_tf=True).fit(texts["train"])
+    names = np.unique(labels["train"])
+    arrays: Arrays = {"names": names}
+    for part in texts:
+        X = words.transform(texts[part]).tocsr()
+        X.sort_indices()  # scikit-learn leaves them as they come, and to sort them takes longer than to learn from them
+        arrays |= {f"{part}_{key}": getattr(X, key) for key in ("data", "indices", "indptr")}
+        arrays |= {f"{part}_shape": np.array(X.shape), f"{part}_y": np.searchsorted(names, labels[part])}
+    return arrays
+
+
+def newsgroup_texts(archive: Path) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Messages and the names of their groups, of the parts train and test."""
     texts: dict[str, list[str]] = {"train": [], "test": []}
     labels: dict[str, list[str]] = {"train": [], "test": []}
     with tarfile.open(archive) as tar:
@@ -108,12 +122,4 @@ def _tfidf(archive: Path) -> Arrays:
             part = part.rpartition("-")[2]
             texts[part].append(file.read().decode("latin-1"))
             labels[part].append(group)
-    words = TfidfVectorizer(sublinear_tf=True).fit(texts["train"])
-    names = np.unique(labels["train"])
-    arrays: Arrays = {"names": names}
-    for part in texts:
-        X = words.transform(texts[part]).tocsr()
-        X.sort_indices()  # scikit-learn leaves them as they come, and to sort them takes longer than to learn from them
-        arrays |= {f"{part}_{key}": getattr(X, key) for key in ("data", "indices", "indptr")}
-        arrays |= {f"{part}_shape": np.array(X.shape), f"{part}_y": np.searchsorted(names, labels[part])}
-    return arrays
+    return texts, labels

@@ -22,6 +22,7 @@ from thresher.dual_averaging import (
     ReweightedL1RDAClassifier,
     ReweightedL2RDAClassifier,
 )
+from thresher.online import AROWClassifier
 
 from ._linear_models import Weights
 from ._measure import installed
@@ -48,6 +49,10 @@ class Stream:
     @property
     def n_classes(self) -> int:
         return int(self.y.max()) + 1
+
+    @property
+    def n_outputs(self) -> int:
+        return 1 if self.n_classes == 2 else self.n_classes
 
 
 Fit = Callable[[Stream, Params, Sequence[int]], list[Weights]]
@@ -79,6 +84,7 @@ _FTRL = {
 _PLAIN = {"text": _grid(eta0=[1000 * s for s in _SPREAD]), "bits": _grid(eta0=_SPREAD)}
 _ADAPTIVE = {"text": _grid(eta0=(0.3, 1.0, 3.0, 10.0, 30.0)), "bits": _grid(eta0=_SPREAD)}
 _SMOOTHING = {"text": (1e2, 1e3, 1e4, 1e5, 1e6), "bits": (1.0, 10.0, 100.0, 1e3, 1e4)}
+_INERTIA = {"text": _grid(r=(0.1, 0.3, 1.0, 3.0, 10.0)), "bits": _grid(r=(1.0, 3.0, 10.0, 30.0, 100.0))}
 _SGD = {
     scale: ({}, *({"learning_rate": "invscaling", "eta0": e} for e in rates))
     for scale, rates in (("text", (1.0, 10.0, 100.0, 1000.0)), ("bits", (0.03, 0.1, 0.3, 1.0)))
@@ -95,6 +101,8 @@ def sparse_learners(scale: str) -> dict[str, SparseLearner]:
     for name, (kind, steps) in ours.items():
         learners[name] = SparseLearner(_selecting(kind), steps)
         learners[f"{name}, debias"] = SparseLearner(_selecting(kind, debias=True), steps)
+    learners["AROW-K"] = SparseLearner(_arow_k, _INERTIA[scale])
+    learners["AROW-K, r auto"] = SparseLearner(_arow_k, ({"r": "auto"},))
     learners["FTRL, l1 searched"] = SparseLearner(_ftrl_searched, _FTRL[scale], many_classes=False)
     learners["reweighted l1-RDA"] = SparseLearner(
         _selecting(ReweightedL1RDAClassifier), _PLAIN[scale], at_most_rows=50_000, many_classes=False
@@ -119,11 +127,18 @@ def _selecting(kind: Any, **fixed: Any) -> Fit:
     """So many weights in all: with several classes, each has its share."""
 
     def fit(stream: Stream, params: Params, sizes: Sequence[int]) -> list[Weights]:
-        outputs = 1 if stream.n_classes == 2 else stream.n_classes
         each = {"loss": "logistic", "max_iter": 1, "shuffle": False, **fixed, **params}
-        return [Weights.of(kind(n_features_to_select=k // outputs, **each).fit(*stream.rows)) for k in sizes]
+        shares = [k // stream.n_outputs for k in sizes]
+        return [Weights.of(kind(n_features_to_select=k, **each).fit(*stream.rows)) for k in shares]
 
     return fit
+
+
+def _arow_k(stream: Stream, params: Params, sizes: Sequence[int]) -> list[Weights]:
+    """So many weights in all; the loss is AROW's own."""
+    shares = [k // stream.n_outputs for k in sizes]
+    models = [AROWClassifier(n_features_to_select=k, max_iter=1, shuffle=False, **params) for k in shares]
+    return [Weights.of(model.fit(*stream.rows)) for model in models]
 
 
 def _shared(stream: Stream, params: Params, sizes: Sequence[int]) -> list[Weights]:
@@ -144,7 +159,7 @@ def _reweighted_l2(stream: Stream, params: Params, sizes: Sequence[int]) -> list
 
 def _ftrl_searched(stream: Stream, params: Params, sizes: Sequence[int]) -> list[Weights]:
     """What the rule of ``n_features_to_select`` costs: the same learner with a constant penalty, searched for."""
-    return _searched(
+    return searched(
         lambda l1: Weights.of(FTRLClassifier(l1=l1, max_iter=1, shuffle=False, **params).fit(*stream.rows)), 1.0, sizes
     )
 
@@ -155,13 +170,13 @@ def _ftrl_searched(stream: Stream, params: Params, sizes: Sequence[int]) -> list
 def _vw(stream: Stream, params: Params, sizes: Sequence[int]) -> list[Weights]:
     cache = vw_cache_of(stream.name, stream.X, stream.y)
     layout = Layout.of(stream.X, stream.y)
-    return _searched(lambda l1: one_pass(cache, stream.n_rows, layout, l1=l1, **params), 1.0, sizes)
+    return searched(lambda l1: one_pass(cache, stream.n_rows, layout, l1=l1, **params), 1.0, sizes)
 
 
 def _sgd(**fixed: Any) -> Fit:
     def fit(stream: Stream, params: Params, sizes: Sequence[int]) -> list[Weights]:
         each = {"loss": "log_loss", "penalty": "l1", **fixed, **params}
-        return _searched(lambda alpha: Weights.of(SGDClassifier(alpha=alpha, **each).fit(*stream.rows)), 1e-4, sizes)
+        return searched(lambda alpha: Weights.of(SGDClassifier(alpha=alpha, **each).fit(*stream.rows)), 1e-4, sizes)
 
     return fit
 
@@ -176,10 +191,10 @@ def _batch(stream: Stream, params: Params, sizes: Sequence[int]) -> list[Weights
         parts = [Weights.of(each) for each in OneVsRestClassifier(model).fit(*stream.rows).estimators_]
         return Weights(np.vstack([p.coef for p in parts]), np.concatenate([p.intercept for p in parts]))
 
-    return _searched(solve, 1.0, sizes)
+    return searched(solve, 1.0, sizes)
 
 
-def _searched(learn: Callable[[float], Weights], start: float, sizes: Sequence[int]) -> list[Weights]:
+def searched(learn: Callable[[float], Weights], start: float, sizes: Sequence[int]) -> list[Weights]:
     """Models with at most so many weights each, by a search for the penalty."""
     tried: dict[float, Weights] = {}
     found = []

@@ -13,6 +13,8 @@ from ._report import Table
 # Of a task: its sizes, accuracy and AUROC by learner of shape (orders, sizes, 2), the names of the one-pass learners.
 Qualities = dict[str, tuple[tuple[int, ...], dict[str, Any], set[str]]]
 VW = "Vowpal Wabbit --ftrl"
+SGD = "SGDClassifier, one pass"
+AROW_K = ("AROW-K", "AROW-K, r auto")
 _WITHIN = 0.3
 
 
@@ -92,6 +94,19 @@ def _sentences(cells: list[Cell], mean: dict[str, float], wins: Counter[str]) ->
     return said
 
 
+def arow_cells(qualities: Qualities) -> list[Table]:
+    """AROW-K cell by cell against those that many would take in its place."""
+    names = [*AROW_K, SGD, VW]
+    table = Table("AROW-K: accuracy, cell by cell", ["data", "weights", *names])
+    cells = [cell for cell in _cells(qualities) if AROW_K[0] in cell.accuracy]
+    for cell in cells:
+        means = [cell.accuracy.get(name, np.nan) for name in names]
+        table.rows.append([cell.task, f"{cell.size:,}", *(f"{m:.2f}" for m in means)])
+    overall = [np.mean([cell.accuracy.get(name, np.nan) for cell in cells]) for name in names]
+    table.rows.append(["mean of the cells", "", *(f"{m:.2f}" for m in overall)])
+    return [table] if cells else []
+
+
 def goals(qualities: Qualities, timings: list[Any]) -> Table:
     cells = list(_cells(qualities))
     table = Table(
@@ -102,6 +117,7 @@ def goals(qualities: Qualities, timings: list[Any]) -> Table:
         ("FTRL, debias less Vowpal Wabbit", "FTRL, debias", VW, -_WITHIN),
         ("FTRL less the same with l1 searched", "FTRL", "FTRL, l1 searched", -_WITHIN),
         ("adaptive l1-RDA less l1-RDA", "adaptive l1-RDA", "l1-RDA", 0.0),
+        *((f"{ours} less {theirs}", ours, theirs, 0.0) for ours in AROW_K for theirs in (SGD, VW)),
     ):
         gaps = [c.accuracy[ours] - c.accuracy[theirs] for c in cells if ours in c.accuracy and theirs in c.accuracy]
         if gaps:

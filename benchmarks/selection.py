@@ -14,10 +14,11 @@ import numpy as np
 
 from ._measure import installed
 from ._report import Table, skipped
+from ._selection_arow import arow_table, arow_times
 from ._selection_data import Task, tasks
 from ._selection_learners import N_TRIES, TOLERANCE, Params, SparseLearner, Stream, sparse_learners
 from ._selection_speed import speed
-from ._selection_summary import goals, winners
+from ._selection_summary import arow_cells, goals, winners
 
 N_ORDERS = 3
 _LEARNING = 0.8
@@ -37,6 +38,7 @@ def run(quick: bool) -> list[Table]:
     n_orders = 2 if quick else N_ORDERS
     outcomes: dict[str, tuple[Task, dict[str, Outcome]]] = {}
     timings = []
+    arow_rows = []
     tables = []
     for task in tasks(quick):
         done = {}
@@ -46,6 +48,7 @@ def run(quick: bool) -> list[Table]:
                 done[name] = _outcome(task, learner, orders)
         outcomes[task.title] = task, done
         tables.append(_table(task, done, n_orders))
+        arow_rows += arow_times(task, orders[0])
         if "FTRL" in done:
             timings.append(speed(task, orders[0], done["FTRL"].chosen, quick))
     missing = [] if installed("vowpalwabbit") else ["vowpalwabbit"]
@@ -59,6 +62,8 @@ def run(quick: bool) -> list[Table]:
     }
     tables += winners(qualities)
     tables.append(_speed_table(timings, missing))
+    tables.append(arow_table(arow_rows))
+    tables += arow_cells(qualities)
     tables.append(goals(qualities, timings))
     return tables
 
