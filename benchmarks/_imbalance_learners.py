@@ -2,7 +2,8 @@
 
 Ours have their defaults and one pass in the order of the rows, but for what the name says. Where a penalty decides the
 number of features it is searched for, as in ``selection``; where a C is left to be chosen, the last fifth of the
-training rows chooses it. Batch learners know no order.
+training rows chooses it. Batch learners know no order. ASCW chooses its features anew from each batch, so a short last
+batch spoils what it knew: it has batches of one length, and, to show it, those that 1,024 rows each leave.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ Fit = Callable[[Any, Any, int], Weights]  # rows, classes 0 and 1, features at m
 BALANCED = {"class_weight": "balanced"}
 ORDERED = {"shuffle": False}
 CHOICES_OF_C = (0.1, 1.0, 10.0, 100.0)
+ROWS = 1_024  # of a batch
+EVEN = "even"  # batches of at least ROWS rows, all of one length
 _CHOOSING = 0.2
 
 
@@ -45,7 +48,8 @@ def learners() -> tuple[dict[str, Learner], list[str]]:
             {"scout": True, "fit_intercept": True, "intercept_scaling": 0.3, "batch_size": 1024},
         ),
         "SBCW, one batch, refit": ("confidence", "SBCWClassifier", {"batch_size": None, "refit": True, **BALANCED}),
-        "ASCW, refit": ("confidence", "ASCWClassifier", {"refit": True}),
+        "ASCW, refit": ("confidence", "ASCWClassifier", {"refit": True, "batch_size": EVEN}),
+        "ASCW, refit, last batch short": ("confidence", "ASCWClassifier", {"refit": True, "batch_size": ROWS}),
         "AROW-K": ("online", "AROWClassifier", BALANCED),
         "FTRL, cut": ("dual_averaging", "FTRLClassifier", BALANCED | {"max_iter": 1}),
         "OFS": ("online", "OFSClassifier", BALANCED),
@@ -72,7 +76,8 @@ def learners() -> tuple[dict[str, Learner], list[str]]:
 
 def _selecting(kind: Any, params: dict[str, Any]) -> Fit:
     def fit(X: Any, y: Any, p: int) -> Weights:
-        return Weights.of(kind(n_features_to_select=p, **ORDERED, **params).fit(X, y))
+        even = {"batch_size": -(-len(y) // max(1, len(y) // ROWS))} if params.get("batch_size") == EVEN else {}
+        return Weights.of(kind(n_features_to_select=p, **{**ORDERED, **params, **even}).fit(X, y))
 
     return fit
 
