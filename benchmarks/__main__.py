@@ -28,6 +28,8 @@ SECTIONS = (
     "groups",
     "batches",
     "imbalance",
+    "few_features",
+    "costs",
     "wide_stream",
 )
 

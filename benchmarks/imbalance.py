@@ -6,41 +6,23 @@ stream learner sees the training rows in each of three seeded orders, once but f
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
-from ._imbalance_costs import costs
-from ._imbalance_data import SIX, TEN, Task, a9a, farm_ads, generated, newsgroups, real_data, reuters
+from ._imbalance_data import SIX, TEN, a9a, farm_ads, generated, newsgroups, real_data, reuters
 from ._imbalance_learners import Learner, learners
-from ._linear_models import Weights
+from ._imbalance_runs import N_ORDERS, Tasks, runs, shown
 from ._report import Table
 
 P = 50
 P_OF_123 = 20  # a9a has 123 features
-CURVE = (10, 20, 50, 100, 200, 500)
-N_ORDERS = 3
 POOL, POOL_SCOUT, SBCW = "POOL", "POOL, scout, bias", "SBCW, one batch, refit"
 TARGETS = {POOL: 0.865, "POOL, cost 0.5": 0.865, POOL_SCOUT: 0.90, SBCW: 0.88}
 TARGET_OF_SIX = {POOL: 0.74, "POOL, cost 0.5": 0.74, POOL_SCOUT: 0.74}
-SLOW = {
-    POOL,
-    "ASCW, refit",
-    "ASCW, refit, last batch short",
-}  # many costs side by side: not in the curves and not for each of six groups
-Tasks = Sequence[Task]  # one for each order; the same one, or another split
-
-
-class Run(NamedTuple):
-    quality: tuple[float, float, float]
-    """AUPRC, F, AUROC."""
-    n_features: int
-    seconds: float
+ASCW, SHORT = "ASCW, refit", "ASCW, refit, last batch short"
 
 
 def run(quick: bool) -> list[Table]:
@@ -51,7 +33,7 @@ def run(quick: bool) -> list[Table]:
     n_orders = 2 if quick else N_ORDERS
     if folder is None or quick:
         task = generated(*((5_000, 2_000) if quick else (50_000, 10_000)))
-        return [_compared([task] * n_orders, P, found, notes), *costs(quick)]
+        return [_compared([task] * n_orders, P, found, notes)]
     first = [newsgroups(folder, 1, TEN)] * n_orders
     others = [
         ([newsgroups(folder, 1, range(2, 7))] * n_orders, P),
@@ -60,33 +42,12 @@ def run(quick: bool) -> list[Table]:
         ([reuters(folder)] * n_orders, P),
         ([a9a(folder)] * n_orders, P_OF_123),
     ]
+    rest = {name: learner for name, learner in found.items() if name != SHORT}
     return [
         _compared(first, P, found, notes, TARGETS),
         _six(folder, found, n_orders),
-        *(_compared(tasks, p, found) for tasks, p in others),
-        *_curves(first, found),
-        *costs(quick),
+        *(_compared(tasks, p, rest) for tasks, p in others),
     ]
-
-
-def _runs(tasks: Tasks, learner: Learner, p: int) -> list[Run]:
-    done = []
-    for seed, task in enumerate(tasks):
-        if seed and not learner.stream and task is tasks[0]:  # the same rows in another order
-            break
-        order = np.random.default_rng(seed).permutation(len(task.y))
-        X, y = task.X[order], task.y[order]
-        begin = time.process_time()
-        weights = learner.fit(X, y, p)
-        seconds = time.process_time() - begin
-        done.append(Run(_quality(weights, task), weights.n_features, seconds))
-    return done
-
-
-def _quality(weights: Weights, task: Task) -> tuple[float, float, float]:
-    scores, y = weights.scores(task.X_test)[:, 0], task.y_test
-    f1 = f1_score(y, scores > 0, zero_division=0.0)
-    return float(average_precision_score(y, scores)), float(f1), float(roc_auc_score(y, scores))
 
 
 def _compared(
@@ -107,18 +68,13 @@ def _compared(
         ],
     )
     for name, learner in found.items():
-        done = _runs(tasks, learner, p)
-        cells = [_shown([each.quality[k] for each in done]) for k in range(3)]
+        done = runs(tasks, learner, p)
+        cells = [shown([each.quality[k] for each in done]) for k in range(3)]
         if targets:
             cells.insert(1, f"{targets[name]:g}" if name in targets else "")
         n_features = f"{max(each.n_features for each in done):,}"
         table.rows.append([name, *cells, n_features, f"{np.mean([each.seconds for each in done]):.2f}"])
     return table
-
-
-def _shown(values: Sequence[float]) -> str:
-    mean = f"{np.mean(values):.3f}"
-    return mean if len(values) == 1 else f"{mean} ± {np.std(values):.3f}"
 
 
 def _six(folder: Path, found: dict[str, Learner], n_orders: int) -> Table:
@@ -131,25 +87,10 @@ def _six(folder: Path, found: dict[str, Learner], n_orders: int) -> Table:
         notes=[f"Mean over {n_orders} orders; the deviation of the mean of six is over the orders."],
     )
     for name, learner in found.items():
-        if name not in SLOW:
+        if name not in (ASCW, SHORT):  # nine costs side by side take their time
             # of shape (groups, orders)
-            values = np.array([[each.quality[0] for each in _runs(tasks, learner, P)] for tasks in groups])
+            values = np.array([[each.quality[0] for each in runs(tasks, learner, P)] for tasks in groups])
             target = f"{TARGET_OF_SIX[name]:g}" if name in TARGET_OF_SIX else ""
             means = [f"{v:.3f}" for v in values.mean(axis=1)]
-            table.rows.append([name, *means, _shown(list(values.mean(axis=0))), target])
+            table.rows.append([name, *means, shown(list(values.mean(axis=0))), target])
     return table
-
-
-def _curves(tasks: Tasks, found: dict[str, Learner]) -> list[Table]:
-    """Average precision and CPU time over the number of features."""
-    columns = ["learner", *(f"p = {p}" for p in CURVE)]
-    title, note = tasks[0].title, f"Mean and deviation over {len(tasks)} orders."
-    accuracy = Table(f"AUPRC over p: {title}", columns, notes=[note])
-    seconds = Table(f"CPU s over p: {title}", columns, notes=["Mean of one fit, searches included."])
-    for name, learner in found.items():
-        if name in SLOW or name.endswith("all features"):
-            continue
-        done = [_runs(tasks, learner, p) for p in CURVE]
-        accuracy.rows.append([name, *(_shown([each.quality[0] for each in runs]) for runs in done)])
-        seconds.rows.append([name, *(f"{np.mean([each.seconds for each in runs]):.2f}" for runs in done)])
-    return [accuracy, seconds]

@@ -7,6 +7,7 @@ rows counts for nobody.
 
 from __future__ import annotations
 
+import warnings
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ import numpy as np
 from thresher import metrics, onepass
 
 from ._imbalance_data import TEN, Task, a9a, generated, newsgroups, real_data, reuters
+from ._imbalance_runs import N_ORDERS, shown
 from ._report import Table
 
 LEARNERS = {"POOL": "PoolCWClassifier", "ASCW": "ASCWClassifier"}
@@ -25,7 +27,6 @@ MEASURES = {
 }
 BATCH = 256
 WITHIN = 0.05
-N_ORDERS = 3
 _FIRST = 0.1
 
 
@@ -41,8 +42,17 @@ class Chosen(NamedTuple):
     def best(self) -> int:
         return int(np.argmax(self.fixed))
 
+    @property
+    def top(self) -> float:
+        return float(self.fixed[self.best])
 
-def costs(quick: bool) -> list[Table]:
+    @property
+    def at_last(self) -> float:
+        return float(self.fixed[self.last])
+
+
+def run(quick: bool) -> list[Table]:
+    warnings.simplefilter("ignore")
     table = Table(
         "Costs chosen while learning against each fixed cost; rows after the first tenth",
         [
@@ -59,8 +69,8 @@ def costs(quick: bool) -> list[Table]:
             "target",
         ],
         notes=[
-            f"Progressive measures of scores made before a batch of {BATCH} rows was learned from, mean over "
-            f"{1 if quick else N_ORDERS} orders; of costs, the median. The measure named is the one that chooses. At "
+            f"Progressive measures of scores made before a batch of {BATCH} rows was learned from, mean and deviation "
+            f"over {1 if quick else N_ORDERS} orders; of costs, the median. The measure named is the one that chooses. At "
             "most 50 features.",
         ],
     )
@@ -71,7 +81,7 @@ def costs(quick: bool) -> list[Table]:
                 table.notes.append(f"Skipped: {kind} is not there.")
                 continue
             for measure in MEASURES:
-                runs = [_run(task, estimator, measure, seed) for seed in range(1 if quick else N_ORDERS)]
+                runs = [_learned(task, estimator, measure, seed) for seed in range(1 if quick else N_ORDERS)]
                 table.rows.append([task.title, name, measure, *_cells(runs)])
     return [table]
 
@@ -83,7 +93,7 @@ def _tasks(quick: bool) -> list[Task]:
     return [newsgroups(folder, 1, TEN), reuters(folder), a9a(folder)]
 
 
-def _run(task: Task, kind: Any, measure: str, seed: int) -> Chosen:
+def _learned(task: Task, kind: Any, measure: str, seed: int) -> Chosen:
     order = np.random.default_rng(seed).permutation(len(task.y))
     model = kind(measure=measure, batch_size=BATCH)
     scorers: list[Any] = []
@@ -111,16 +121,14 @@ def _scores_of_all(model: Any, X: Any) -> tuple[Any, int]:
 def _cells(runs: list[Chosen]) -> list[str]:
     best = np.median([r.costs[r.best] for r in runs])
     last = np.median([r.costs[r.last] for r in runs])
-    top = np.mean([r.fixed[r.best] for r in runs])
-    reached = np.mean([r.adaptive for r in runs])
-    at_last = np.mean([r.fixed[r.last] for r in runs])
+    top, adaptive, at_last = ([getattr(r, name) for r in runs] for name in ("top", "adaptive", "at_last"))
     return [
         f"{best:g}",
-        f"{top:.3f}",
-        f"{reached:.3f}",
-        f"{top - reached:.3f}",
+        shown(top),
+        shown(adaptive),
+        f"{np.mean(top) - np.mean(adaptive):.3f}",
         f"{last:g}",
-        f"{at_last:.3f}",
-        f"{top - at_last:.3f}",
+        shown(at_last),
+        f"{np.mean(top) - np.mean(at_last):.3f}",
         f"{WITHIN:g}",
     ]
