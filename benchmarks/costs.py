@@ -70,8 +70,8 @@ def run(quick: bool) -> list[Table]:
         ],
         notes=[
             f"Progressive measures of scores made before a batch of {BATCH} rows was learned from, mean and deviation "
-            f"over {1 if quick else N_ORDERS} orders; of costs, the median. The measure named is the one that chooses. At "
-            "most 50 features.",
+            f"over {1 if quick else N_ORDERS} orders; of costs, the median. The measure named is the one that chooses. "
+            "At most 50 features.",
         ],
     )
     for task in _tasks(quick):
