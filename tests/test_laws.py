@@ -596,7 +596,7 @@ def test_one_row_of_ten_million_features_allocates_nothing_of_that_size(model):
     first_batch(model, one_wide_row([3, 70]), y, ["ham", "spam"])
     assert model.state_.sizes["weight"] == WIDE + 1
     row = one_wide_row([3, 5, WIDE - 1])
-    assert peak_of(lambda: model.partial_fit(row, y)) < 4_000_000  # nine covariances of a pool; a byte per feature is 10
+    assert peak_of(lambda: model.partial_fit(row, y)) < 4_000_000  # a byte per feature is 10 million
     if getattr(model, "n_features_to_select", None) is None:  # else all orders are compared, once after each batch
         assert peak_of(lambda: model.predict(row)) < 1_000_000
 
