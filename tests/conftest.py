@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+threadpool_limits(1, user_api="blas")  # tests run side by side; threads of small products would wait for one another
 
 
 def _features(rng: np.random.Generator, n_rows: int = 60, n_features: int = 12) -> np.ndarray:

@@ -21,6 +21,7 @@ from ._core import Rows, linear_scores, take_columns
 from ._linear import LinearClassifier, OnlineLinear
 from ._outputs import Batch, _n_workers, refuse_divergence
 from ._state import Array, Memory, State
+from ._threads import one_blas_thread
 from .onepass import Learner, PassResult
 
 Ids = NDArray[np.int64]
@@ -206,7 +207,7 @@ class BatchClassifier(LinearClassifier):
     _fitted = LinearClassifier._fitted
 
     batch_size: int | None
-    _least_batch: ClassVar[int] = 1
+    _blas_threads: ClassVar[bool] = False  # whether its matrices are large enough for several
 
     @property
     def _exactness(self) -> str:
@@ -230,6 +231,8 @@ class BatchClassifier(LinearClassifier):
         codes = batch.target.y
         wanted = [batch.target.positive(k) for k in range(batch.target.n_outputs)]
         with ExitStack() as stack:
+            if not self._blas_threads:
+                stack.enter_context(one_blas_thread())
             workers = _n_workers(getattr(self, "n_jobs", None), state.n_outputs)
             run = map if workers == 1 else stack.enter_context(ThreadPoolExecutor(workers)).map
             for begin in range(0, len(present), size):

@@ -225,6 +225,7 @@ class BCWClassifier(BatchClassifier):
         "gap_tol": non_negative,
     }
     _search_space: ClassVar[dict[str, Range]] = {"C": Log(1e-3, 1e3)}
+    _blas_threads = True
 
     def __init__(
         self,
