@@ -338,6 +338,23 @@ def test_shards_with_pools_of_their_own_merge_into_one_of_the_right_size():
     assert np.linalg.eigvalsh(merged.state_.arrays["covariance"][0])[-1] <= 1 + 1e-9
 
 
+def test_a_feature_that_one_shard_dropped_is_dropped():
+    """What the start knew of it is in that shard no more, so that the others' precision would have nothing to add to."""
+    X, y = stream(d=40)
+    start = PoolCWClassifier(2, cost=0.5, batch_size=20)
+    start.partial_fit(X[:80], y[:80], classes=[-1, 1])
+    states = [start.state_.copy() for _ in range(3)]
+    ids = states[0].arrays["ids"][0, 1:].astype(int)
+    assert len(set(ids)) == 6
+    states[1].arrays["ids"][0, 1:] = np.sort([*ids[1:], 39])
+    states[2].arrays["ids"][0, 1:] = np.sort([*ids[:-1], 38])
+    learner = onepass.learner(start, 40)
+    learner.rule.settle(states, learner.params)
+    for state in states:
+        assert_array_equal(state.arrays["ids"][0, 1:], [*ids[1:-1], 38, 39])
+    assert_allclose(states[0].arrays["covariance"][0, 5:, 5:], np.eye(2))
+
+
 def test_a_merge_never_doubts_more_than_before_the_first_row():
     """Two shards that both forgot what the start knew of a feature would leave less than nothing of its precision."""
     learner, start, both = shards()
