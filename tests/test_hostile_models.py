@@ -14,7 +14,7 @@ import pytest
 from scipy import sparse
 
 from thresher.cluster import SparseKMeans
-from thresher.confidence import BCWClassifier
+from thresher.confidence import BCWClassifier, PoolCWClassifier
 from thresher.dual_averaging import L1RDARegressor
 from thresher.kernels import FixedSizeNystroem
 from thresher.online import AROWClassifier, CSOALClassifier, OFSClassifier, SOFSClassifier
@@ -48,6 +48,7 @@ def models():
         (hashed.partial_fit(TABLE, CLASSES, classes=np.unique(CLASSES)), TABLE),
         (curved.fit(NUMBERS, CLASSES), NUMBERS),
         (BCWClassifier(batch_size=20).fit(NUMBERS, CLASSES), NUMBERS),
+        (PoolCWClassifier(2, cost=0.5, batch_size=20, random_state=0).fit(NUMBERS, CLASSES), NUMBERS),
         (SparseKMeans(n_clusters=3, random_state=0).fit(NUMBERS), NUMBERS),
         (DropoutPegasosClassifier(alpha=0.1, random_state=0).fit(NUMBERS, CLASSES), NUMBERS),
         (SparseSDCAClassifier(alpha=0.1, random_state=0).fit(NUMBERS, CLASSES), NUMBERS),
