@@ -339,7 +339,7 @@ def test_shards_with_pools_of_their_own_merge_into_one_of_the_right_size():
 
 
 def test_a_feature_that_one_shard_dropped_is_dropped():
-    """What the start knew of it is in that shard no more, so that the others' precision would have nothing to add to."""
+    """That shard no longer has what the start knew of it, which the others' precisions would add to."""
     X, y = stream(d=40)
     start = PoolCWClassifier(2, cost=0.5, batch_size=20)
     start.partial_fit(X[:80], y[:80], classes=[-1, 1])
