@@ -89,7 +89,8 @@ class PoolCWClassifier(ChoosesCosts):
     cost : "adaptive" or float, default="adaptive"
         Share of the positive class in the loss, between 0 and 1 (:math:`\kappa`); 0.5 balances the classes and is
         enough for rankings. ``"adaptive"`` learns nine side by side, from 0.1 to 0.9, and reads the one that
-        ``measure`` prefers so far: nine times the time and memory.
+        ``measure`` prefers so far: up to nine times the time and memory, for an F1 of .82 instead of .81 on one
+        newsgroup against ten and of .76 instead of .67 on a rare Reuters topic.
     measure : {"f1", "roc_auc", "average_precision"}, default="f1"
         What chooses among costs: of predictions made before a batch was learned from.
     pool : float, default=3
@@ -118,11 +119,11 @@ class PoolCWClassifier(ChoosesCosts):
     -----
     A batch of n rows costs O(non-zeros + d) for the search (one look at each of d sums, no memory of that size) and
     O(n m² + m³) for a pool of m features; the state holds 2 d + m² numbers for each class and cost. Rows are best
-    scaled to length 1. The constant feature is in the model whenever ``fit_intercept`` is set, outside of the pool
-    and of ``n_features_to_select``; it helps where one class is rare in every region, and hurts where rows without a
-    known feature are mostly of one class. Batches end with a call of :meth:`partial_fit`: chunks at multiples of
-    ``batch_size`` give the same bits. Merged shards keep what all of them kept and what any took in, their precisions
-    and sums added up.
+    scaled to length 1. The constant feature is in the model whenever ``fit_intercept`` is set, outside of the pool and
+    of ``n_features_to_select``. It raised the average precision of one newsgroup against ten from .87 to .90, and lowered
+    that of a rare Reuters topic from .78 to .73, so it is off unless asked for. Batches end with a call of
+    :meth:`partial_fit`: chunks at multiples of ``batch_size`` give the same bits. Merged shards keep what all of them
+    kept and what any took in, their precisions and sums added up.
 
     References
     ----------
