@@ -264,6 +264,8 @@ class BatchClassifier(LinearClassifier):
 
     def _passes(self, target: Any) -> Iterator[Iterator[NDArray[np.int64] | None]]:
         """Whole passes: pieces would end batches before they are full."""
+        if self.n_steps is not None and self.batch_size is None:
+            raise ValueError(f"{type(self).__name__}: batch_size must be an integer when n_steps is given, got None.")
         for pieces in super()._passes(target):
             parts = [None if piece is None else piece.copy() for piece in pieces]
             if len(parts) == 1:

@@ -235,9 +235,9 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
     def _look_back(self, rows: Rows, target: Target) -> None:
         """Say so when a fit came to nothing."""
         if not self.support_.size:
+            advice = f"; a smaller {self._penalty} keeps more of them" if hasattr(self, self._penalty) else ""
             warnings.warn(
-                f"{type(self).__name__}: no feature is in use, all weights are 0; a smaller {self._penalty} keeps "
-                "more of them.",
+                f"{type(self).__name__}: no feature is in use, all weights are 0{advice}.",
                 ConvergenceWarning,
                 stacklevel=4,
             )

@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.special import ndtr
+from sklearn.exceptions import ConvergenceWarning
 
 from reference.pool import Pool
 from thresher import onepass
@@ -280,6 +281,18 @@ def test_parameters_are_refused_in_one_sentence(params, words):
     X, y = stream()
     with pytest.raises(ValueError, match=f"^PoolCWClassifier: {words}\\.$"):
         PoolCWClassifier(**params).fit(X, y)
+
+
+def test_steps_are_batches_and_need_a_size():
+    X, y = stream()
+    assert PoolCWClassifier(3, cost=0.5, batch_size=16, n_steps=4).fit(X, y).n_samples_seen_ == 64
+    with pytest.raises(ValueError, match=r"^PoolCWClassifier: batch_size must be an integer when n_steps is given"):
+        PoolCWClassifier(3, cost=0.5, batch_size=None, n_steps=4).fit(X, y)
+
+
+def test_a_fit_without_any_value_says_so():
+    with pytest.warns(ConvergenceWarning, match=r"PoolCWClassifier: no feature is in use, all weights are 0\.$"):
+        PoolCWClassifier(3, cost=0.5).fit(np.zeros((4, 3)), [0, 1, 0, 1])
 
 
 # --- merging --------------------------------------------------------------------------------------------------------
