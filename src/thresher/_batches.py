@@ -220,6 +220,10 @@ class BatchClassifier(LinearClassifier):
         """How many rows make a batch; None for all."""
         return self.batch_size
 
+    def _cuts(self, n_rows: int, size: int) -> range:
+        """Where the rows of a call are cut into batches."""
+        return range(size, n_rows, size)
+
     def _learn(self, learner: Learner, state: State, batch: Batch, memory: Memory | None = None) -> None:
         assert isinstance(learner, BatchLearner)
         assert batch.target.classes is not None
@@ -235,8 +239,7 @@ class BatchClassifier(LinearClassifier):
                 stack.enter_context(one_blas_thread())
             workers = _n_workers(getattr(self, "n_jobs", None), state.n_outputs)
             run = map if workers == 1 else stack.enter_context(ThreadPoolExecutor(workers)).map
-            for begin in range(0, len(present), size):
-                part = present[begin : begin + size]
+            for part in np.split(present, self._cuts(len(present), size)) if len(present) else ():
                 rows = batch.rows if len(part) == n_rows and batch.order is None else part_of(batch.rows, part)
                 targets = np.stack([np.where(codes[part] == code, 1.0, -1.0) for code in wanted])
                 weight = np.ones(len(part)) if batch.weight is None else batch.weight[part]

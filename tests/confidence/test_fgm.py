@@ -20,7 +20,8 @@ from thresher.persistence import load_model, save_model
 @pytest.mark.parametrize("sigma", [1.0, 0.5])
 def test_rounds_choose_the_features_that_the_dual_variables_pull_at_most(problem, row_weights, layout, loss, sigma):
     X, y = problem
-    model = FGMClassifier(5, n_groups=3, C=0.3, sigma=sigma, loss=loss, tol=1e-9, max_iter=5000, intercept_scaling=0.5)
+    model = FGMClassifier(5, n_groups=3, C=0.3, sigma=sigma, loss=loss, tol=1e-9, max_iter=5000, fit_intercept=True)
+    model.set_params(intercept_scaling=0.5)
     model.fit(layout(X), y, sample_weight=row_weights)
     there = row_weights > 0
     X, y, D = X[there], y[there].astype(float), row_weights[there]
@@ -75,7 +76,7 @@ def test_classes_and_files(three_classes, tmp_path):
 UP_TO_TOL = "A repeated row is two dual variables: the same model up to the tolerance only."
 EXEMPT = dict.fromkeys(
     ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"), UP_TO_TOL
-)
+) | {"check_class_weight_classifiers": "Without a constant term no class can win everywhere."}
 
 
 @pytest.mark.filterwarnings("ignore:FGMClassifier. the duality gap")

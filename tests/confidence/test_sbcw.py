@@ -166,6 +166,17 @@ def test_group_tol_stops_early_and_only_then():
     assert np.isin(used, worthless.chosen_).all()
 
 
+def test_a_small_rest_joins_the_last_batch():
+    """27 rows by 8: three batches, the last of 11; 29 rows: four, the last of 5."""
+    X, y, _ = next(batches(1, n=29))
+    for n, cuts in ((27, [8, 16]), (29, [8, 16, 24]), (5, [])):
+        whole = model_of(batch_size=8).fit(X[:n], y[:n])
+        parts = model_of()
+        for rows in np.split(np.arange(n), cuts):
+            parts.partial_fit(X[rows], y[rows], classes=[-1, 1])
+        assert_array_equal(whole.coef_, parts.coef_)
+
+
 def test_features_of_equal_rank_are_taken_in_their_order():
     X = np.repeat(np.random.default_rng(0).integers(-4, 5, size=(30, 1)).astype(float), 6, axis=1)  # sums are exact
     X[:, 4] *= 2

@@ -49,7 +49,7 @@ class ASCWClassifier(GroupClassifier, ChoosesCosts):
     faithful : bool, default=False
         The algorithm as [1]_ prints it, but for its wrong signs; see the notes.
     batch_size : int, default=1024
-        Rows of a batch; None for all rows of a call.
+        Rows of a batch; None for all rows of a call. A rest of less than half a batch joins the last one.
     <intercept>
     <passes>
     <classes>

@@ -59,9 +59,9 @@ class FGMClassifier(ReadsClasses, BaseEstimator):  # type: ignore[misc]
     n_groups : int, default=15
         In how many rounds features are chosen.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-    fit_intercept : bool, default=True
+    fit_intercept : bool, default=False
         Learn a constant term, as the weight of one more feature, which stands outside the groups and pays
-        :math:`w^2/2`.
+        :math:`w^2/2`. It couples all rows, so that many more passes are needed.
     intercept_scaling : float, default=1.0
         Value of that constant feature.
     max_iter : int, default=1000
@@ -159,7 +159,7 @@ class FGMClassifier(ReadsClasses, BaseEstimator):  # type: ignore[misc]
         sigma: float = 1.0,
         n_groups: int = 15,
         loss: str = "squared_hinge",
-        fit_intercept: bool = True,
+        fit_intercept: bool = False,
         intercept_scaling: float = 1.0,
         max_iter: int = 1000,
         tol: float = 1e-4,

@@ -166,6 +166,11 @@ class GroupClassifier(BatchClassifier):
             "keep": False,
         }
 
+    def _cuts(self, n_rows: int, size: int) -> range:
+        """A rest of less than half a batch joins the last one: a small batch would choose all features anew."""
+        cuts = super()._cuts(n_rows, size)
+        return cuts[:-1] if cuts and n_rows - cuts[-1] < size / 2 else cuts
+
     @staticmethod
     def _axes(params: Params) -> dict[str, Axis]:
         p, r = params["p"], params["r"]

@@ -35,7 +35,7 @@ class SBCWClassifier(GroupClassifier):
         many for each. The constant does not count.
     <groups in batches>
     batch_size : int, optional
-        Rows of a batch. By default, all rows of a call are one.
+        Rows of a batch; a rest of less than half a batch joins the last one. By default, all rows of a call are one.
     <intercept>
     <passes>
     <classes>
