@@ -27,7 +27,7 @@ class Columns(NamedTuple):
 
     ids: Ids
     matrix: Any
-    """The rows over these columns: an array or a csr_array, in float64."""
+    """The rows over these columns: an array or a csc_array, in float64."""
     squares: Array
     """The sum of the squares of each column; 0 where only zeros are stored."""
 
@@ -40,9 +40,21 @@ class Columns(NamedTuple):
             return cls(ids, some, np.einsum("ij,ij->j", some, some))
         ids, places = _distinct(X.indices, X.shape[1])
         values = X.data.astype(np.float64)
-        some = sparse.csr_array((values, places, X.indptr), shape=(X.shape[0], len(ids)))
+        some = sparse.csr_array((values, places, X.indptr), shape=(X.shape[0], len(ids))).tocsc()
         squares: Array = np.bincount(places, values**2, len(ids)).astype(np.float64)
         return cls(ids, some, squares)
+
+    def take(self, places: Ids) -> Array:
+        """Some of the columns, dense; in O(their stored values)."""
+        out: Array = np.zeros((self.matrix.shape[0], len(places)))
+        if not sparse.issparse(self.matrix):
+            out[:] = self.matrix[:, places]
+            return out
+        X = self.matrix
+        for k, j in enumerate(places.tolist()):
+            stored = slice(X.indptr[j], X.indptr[j + 1])
+            out[X.indices[stored], k] = X.data[stored]
+        return out
 
 
 def _distinct(columns: Any, n_features: int) -> tuple[Ids, Ids]:
@@ -199,7 +211,7 @@ class GroupSearch:
     def _add(self, columns: Ids) -> bool:
         """A group of these columns; False if it would stay at its means, and so that rule was asked for."""
         ids, C, y = self.columns.ids[columns], self.params["C"], self.lesson.y
-        X = self.lesson.take(ids)
+        X = self.columns.take(columns)
         if self.params["whiten"]:
             group = Group(ids, root_of(self.prior.blocks.marginal(ids), X, C))
             X = np.ascontiguousarray(linalg.solve_triangular(group.root, X.T, lower=True, check_finite=False).T)
@@ -278,7 +290,10 @@ def refit(search: GroupSearch) -> Array:
     ids = np.concatenate([np.empty(0, np.int64), *(group.ids for group in search.groups)])
     free = search.free
     covariance, X = np.eye(free + len(ids)), np.empty((len(lesson.y), free + len(ids)))
-    covariance[free:, free:], X[:, free:] = prior.blocks.marginal(ids), lesson.take(ids)
+    covariance[free:, free:], X[:, free:] = (
+        prior.blocks.marginal(ids),
+        search.columns.take(np.searchsorted(search.columns.ids, ids)),
+    )
     centre = np.concatenate([np.full(free, prior.constant[0]), prior.mean(ids)])
     if free:
         covariance[0, 0], X[:, 0] = prior.constant[1], lesson.constant
