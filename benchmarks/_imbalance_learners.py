@@ -110,7 +110,9 @@ def _l1(X: Any, y: Any, p: int) -> Weights:
     """The features that l1 logistic regression keeps, with weights of their own."""
 
     def solve(penalty: float) -> Weights:
-        model = LogisticRegression(l1_ratio=1.0, solver="liblinear", C=1 / penalty, tol=1e-3, **BALANCED)
+        model = LogisticRegression(
+            l1_ratio=1.0, solver="liblinear", C=1 / penalty, tol=1e-3, random_state=0, **BALANCED
+        )
         return Weights.of(model.fit(X, y))
 
     return _refitted(X, y, np.flatnonzero(searched(solve, 1.0, [p])[0].coef[0]))
