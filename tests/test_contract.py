@@ -66,6 +66,8 @@ def exemptions(model: Any) -> dict[str, str]:
         no["check_decision_proba_consistency"] = "A larger score of a row that is more in doubt is not more likely."
     if isinstance(model, SBCWClassifier | ASCWClassifier) and not model.fit_intercept:
         no[weights_7_decades_apart] = "Without a constant term no class can win everywhere."
+    if isinstance(model, ASCWClassifier) and model.faithful:
+        no["check_classifiers_train"] = "Batches of 8 rows with the constants of the paper come to too little here."
     if isinstance(model, PAClassifier) and model.variant == "hard":
         no[weights_7_decades_apart] = "A row weight multiplies C, and the hard variant has none."
     if isinstance(model, PAClassifier) and model.variant == "I" and model.intercept_scaling == 0.1:
