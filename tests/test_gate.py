@@ -687,7 +687,7 @@ def test_weights_that_are_all_zero_are_refused_by_fit(model):
     refuse(lambda m: m.fit(X0, y, sample_weight=np.zeros(N)), model, r"weight above 0, got only zeros")
 
 
-@pytest.mark.parametrize("model", CLASSIFIERS, ids=name_of)
+@pytest.mark.parametrize("model", [m for m in CLASSIFIERS if "class_weight" in m.get_params()], ids=name_of)
 def test_bad_class_weights_are_refused(model):
     for weights, words in (
         ({"what": 1.0}, r"class_weight must name classes among .*, got 'what'"),
@@ -736,7 +736,7 @@ def bad_values(model):
             "batch_size",
             "loss",
             "variant",
-        ):
+        ) and not (name == "batch_size" and model._exactness == "call"):  # there, None is all rows of a call
             yield name, None
         if name in ("fit_intercept", "shuffle", "projection", "average", "penalize_intercept"):
             yield name, 1

@@ -198,7 +198,8 @@ class Weights:
         for i, row in enumerate(self.rows):
             size = np.abs(row if middle is None else row - middle)
             if self.variance is not None:
-                size /= np.sqrt(self.variance[i])
+                deviation = np.sqrt(self.variance[i])
+                np.divide(size, deviation, out=size, where=deviation > 0)  # a weight that is not in use has neither
             np.maximum(best, size, out=best)
         if scale is not None and self.variance is None:
             scale = np.asarray(scale, dtype=np.float64)

@@ -32,4 +32,6 @@ def small(estimator: Any, space: Any = None) -> CoupledAnnealingSearchCV:
     xfail_strict=True,
 )
 def test_scikit_learns_contract(estimator, check):
+    if isinstance(estimator.estimator, AROWClassifier) and check.func.__name__ == "check_decision_proba_consistency":
+        pytest.skip("A probability is the score over its deviation, which differs between rows.")
     check(estimator)

@@ -33,8 +33,7 @@ class _Found(NamedTuple):
 
 
 class FGMClassifier(ReadsClasses, BaseEstimator):  # type: ignore[misc]
-    r"""Feature generating machine: a few features of very many, chosen in groups, with the weights of a support vector
-    machine.
+    r"""Feature generating machine: a few features of very many, chosen in groups, weighed by a support vector machine.
 
     Chooses features group after group, the next ones being those that the rows not yet explained pull at most, and
     solves after each the problem
