@@ -41,12 +41,13 @@ papers: $(VENV)/built
 
 # An extension built with sanitizers, in a place of its own; their run-time library must be there before the interpreter.
 SANITIZED := build/sanitized
-STRUCTURED := groups.py shared_rda.py multi_task_rounds.py
+STRUCTURED := $(addprefix tests/dual_averaging/test_,groups.py shared_rda.py multi_task_rounds.py) \
+              $(addprefix tests/online/test_,budget_states.py arow_k.py) tests/confidence/test_group_ascent.py
 sanitize: $(VENV)/built-test
 	$(BIN)/pip install -q --no-deps --no-build-isolation --target $(SANITIZED) --upgrade . \
 	  -C build-dir=build/sanitize-tree -C cmake.define.THRESHER_SANITIZE=ON -C install.strip=false
 	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so.6)" \
-	ASAN_OPTIONS=detect_leaks=0 $(BIN)/python tests/sanitized.py $(SANITIZED) tests/core $(addprefix tests/dual_averaging/test_,$(STRUCTURED))
+	ASAN_OPTIONS=detect_leaks=0 $(BIN)/python tests/sanitized.py $(SANITIZED) tests/core $(STRUCTURED)
 
 clean:
 	rm -rf $(VENV) build dist

@@ -33,6 +33,7 @@ LEARNERS = {
     "Pa": {"C": 1.0, "squared": False},
     "ArowDiagonal": {"r": 1.0, "precision": False},
     "ArowFull": {"r": 1.0},
+    "ArowSelecting": {"r": 1.0, "relative": True, "n_selected": 2.0},
     "CwDiagonal": CW,
     "CwFull": {"phi": 1.3, "n_selected": 2.0},
     "CwVarianceDiagonal": CW | {"precision": True},
