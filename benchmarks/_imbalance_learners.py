@@ -2,15 +2,13 @@
 
 Ours have their defaults and one pass in the order of the rows, but for what the name says. Where a penalty decides the
 number of features it is searched for, as in ``selection``; where a C is left to be chosen, the last fifth of the
-training rows chooses it. Batch learners know no order. ASCW chooses its features anew from each batch, so a short last
-batch spoils what it knew: it has batches of one length, and, to show it, those that 1,024 rows each leave.
+training rows chooses it. Batch learners know no order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -19,6 +17,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 from sklearn.svm import LinearSVC
 
+from thresher.confidence import ASCWClassifier, FGMClassifier, PoolCWClassifier, SBCWClassifier
+from thresher.dual_averaging import FTRLClassifier
+from thresher.online import AROWClassifier, OFSClassifier, SOFSClassifier
+
 from ._linear_models import Weights
 from ._selection_learners import searched
 
@@ -26,8 +28,7 @@ Fit = Callable[[Any, Any, int], Weights]  # rows, classes 0 and 1, features at m
 BALANCED = {"class_weight": "balanced"}
 ORDERED = {"shuffle": False}
 CHOICES_OF_C = (0.1, 1.0, 10.0, 100.0)
-ROWS = 1_024  # of a batch
-EVEN = "even"  # batches of at least ROWS rows, all of one length
+SLOW = ("POOL", "ASCW, refit", "ASCW, refit, chosen by AUPRC")  # nine costs side by side
 _CHOOSING = 0.2
 
 
@@ -37,38 +38,28 @@ class Learner:
     stream: bool = True  # whether the order of the rows matters
 
 
-def learners() -> tuple[dict[str, Learner], list[str]]:
-    """By name, those that are there, and the names of those that are not."""
-    ours: dict[str, tuple[str, str, dict[str, Any]]] = {
-        "POOL": ("confidence", "PoolCWClassifier", {}),
-        "POOL, cost 0.5": ("confidence", "PoolCWClassifier", {"cost": 0.5}),
-        "POOL, scout, bias": (
-            "confidence",
-            "PoolCWClassifier",
-            {"scout": True, "fit_intercept": True, "intercept_scaling": 0.3, "batch_size": 1024},
-        ),
-        "SBCW, one batch, refit": ("confidence", "SBCWClassifier", {"batch_size": None, "refit": True, **BALANCED}),
-        "ASCW, refit": ("confidence", "ASCWClassifier", {"refit": True, "batch_size": EVEN}),
-        "ASCW, refit, last batch short": ("confidence", "ASCWClassifier", {"refit": True, "batch_size": ROWS}),
-        "AROW-K": ("online", "AROWClassifier", BALANCED),
-        "FTRL, cut": ("dual_averaging", "FTRLClassifier", BALANCED | {"max_iter": 1}),
-        "OFS": ("online", "OFSClassifier", BALANCED),
-        "SOFS": ("online", "SOFSClassifier", BALANCED),
+def learners() -> dict[str, Learner]:
+    """By name."""
+    ours: dict[str, tuple[Any, dict[str, Any]]] = {
+        "POOL": (PoolCWClassifier, {}),
+        "POOL, cost 0.5": (PoolCWClassifier, {"cost": 0.5}),
+        "POOL, scout, bias": (PoolCWClassifier, {"scout": True, "fit_intercept": True, "intercept_scaling": 0.3}),
+        "SBCW, one batch, refit": (SBCWClassifier, BALANCED),
+        "ASCW, refit": (ASCWClassifier, {}),
+        "ASCW, refit, chosen by AUPRC": (ASCWClassifier, {"measure": "average_precision"}),
+        "AROW-K": (AROWClassifier, BALANCED),
+        "FTRL, cut": (FTRLClassifier, BALANCED | {"max_iter": 1}),
+        "OFS": (OFSClassifier, BALANCED),
+        "SOFS": (SOFSClassifier, BALANCED),
     }
-    found: dict[str, Learner] = {}
-    missing = []
-    for name, (family, kind, params) in ours.items():
-        estimator = getattr(import_module(f"thresher.{family}"), kind, None)
-        if estimator is None:
-            missing.append(name)
-        else:
-            found[name] = Learner(_selecting(estimator, params))
+    found = {name: Learner(_selecting(kind, {**ORDERED, **params})) for name, (kind, params) in ours.items()}
+    found["FGM"] = Learner(_selecting(FGMClassifier, BALANCED), stream=False)
     found["AROW, p surest"] = Learner(_surest_of_arow)
     found["L1-SVM"] = Learner(_l1_svm, stream=False)
     found["chi2 + logistic regression"] = Learner(_chi2, stream=False)
     found["L1 + logistic regression"] = Learner(_l1, stream=False)
     found["AROW, all features"] = Learner(lambda X, y, p: Weights.of(_arow().fit(X, y)))
-    return found, missing
+    return found
 
 
 # --- ours -------------------------------------------------------------------------------------------------------------
@@ -76,8 +67,7 @@ def learners() -> tuple[dict[str, Learner], list[str]]:
 
 def _selecting(kind: Any, params: dict[str, Any]) -> Fit:
     def fit(X: Any, y: Any, p: int) -> Weights:
-        even = {"batch_size": -(-len(y) // max(1, len(y) // ROWS))} if params.get("batch_size") == EVEN else {}
-        return Weights.of(kind(n_features_to_select=p, **{**ORDERED, **params, **even}).fit(X, y))
+        return Weights.of(kind(n_features_to_select=p, **params).fit(X, y))
 
     return fit
 
@@ -92,7 +82,7 @@ def _surest_of_arow(X: Any, y: Any, p: int) -> Weights:
 
 
 def _arow() -> Any:
-    return import_module("thresher.online").AROWClassifier(**BALANCED, **ORDERED)
+    return AROWClassifier(**BALANCED, **ORDERED)
 
 
 # --- peers ------------------------------------------------------------------------------------------------------------
