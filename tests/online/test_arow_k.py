@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from scipy.special import ndtr
 
 from reference.arow_k import arow_k
 from thresher.online import AROWClassifier
@@ -133,3 +134,33 @@ def test_other_covariances_are_refused(options):
         AROWClassifier(n_features_to_select=3, **options).fit([[1.0], [0.0]], [0, 1])
     with pytest.raises(ValueError, match=r'AROWClassifier: with r="auto", covariance must be "diagonal"'):
         AROWClassifier(r="auto", **options).fit([[1.0], [0.0]], [0, 1])
+
+
+def test_a_feature_that_only_the_scout_has_met_takes_nobodys_place():
+    """It comes once, with a large value: the scout is sure of it, the second learner has not seen it in use."""
+    rng = np.random.default_rng(0)
+    X = np.hstack([rng.normal(size=(130, 6)), np.zeros((130, 1))])
+    y = np.where(X[:, 0] - X[:, 1] > 0, 1, -1)
+    X[129, 6], y[129] = 50.0, -1
+    model = learner(n_features_to_select=3).fit(X, y)
+    order = model.state_.arrays["scout_coef"][0] ** 2 / model.state_.arrays["scout_variance"][0]
+    assert order[6] > np.sort(order[:6])[-3]
+    assert len(model.support_) == 3
+    assert 6 not in model.support_
+
+
+def test_a_merged_model_has_the_level_of_its_own_scout(stream):
+    X, y = stream
+    parts = [learner(n_features_to_select=5).fit(X[j::2], y[j::2]) for j in range(2)]
+    state = merge_models(parts).state_
+    order = np.sort((state.arrays["scout_coef"][0] ** 2 / state.arrays["scout_variance"][0])[:-1])[::-1]
+    assert_allclose(state.arrays["level"][0, 0], (order[4] + order[5]) / 2, rtol=1e-12)
+
+
+def test_probabilities_are_those_of_the_features_in_use(stream):
+    X, y = stream
+    model = learner(n_features_to_select=5).fit(X, y)
+    used = np.append(model.support_, N_FEATURES)
+    rows = np.hstack([X, np.ones((N_ROWS, 1))])[:, used]
+    spread = rows**2 @ model.state_.arrays["variance"][0, used]
+    assert_allclose(model.predict_proba(X)[:, 1], ndtr(model.decision_function(X) / np.sqrt(spread)), rtol=1e-9)
