@@ -105,7 +105,7 @@ def check_classes(classes: Any, who: str) -> Labels:
 
 def at_least_two(classes: Labels, who: str) -> Labels:
     if len(classes) < 2:
-        raise ValueError(f"{who}: y must hold at least two classes, got one class: {classes[0]!r}.")
+        raise ValueError(f"{who}: y must hold at least two classes, got one class: {classes.tolist()[0]!r}.")
     return classes
 
 

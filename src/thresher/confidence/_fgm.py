@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from .. import _core, _validation
+from .. import _core
 from .._batches import Lesson, part_of
-from .._params import Rule, at_least, boolean, check_params, class_weights, non_negative, none, one_of, positive
-from .._scores import ReadsClasses, Target
+from .._params import at_least, non_negative, none, one_of, positive
+from .._scores import Target
+from .._solved import Optimum, SolvedClassifier
 from .._spaces import Log, Range
 from .._state import Array
 from .._threads import one_blas_thread
@@ -22,17 +20,7 @@ from ._blocks import Blocks
 from ._group_search import Columns, GroupSearch, Prior
 
 
-class _Found(NamedTuple):
-    """The weights of one output, the constant's last, its groups, and how far the weights may be from the best."""
-
-    weights: Array
-    groups: list[NDArray[np.int64]]
-    objective: float
-    gap: float
-    n_iter: int
-
-
-class FGMClassifier(ReadsClasses, BaseEstimator):  # type: ignore[misc]
+class FGMClassifier(SolvedClassifier):
     r"""Feature generating machine: a few features of very many, chosen in groups, weighed by a support vector machine.
 
     Chooses features group after group, the next ones being those that the rows not yet explained pull at most, and
@@ -119,36 +107,15 @@ class FGMClassifier(ReadsClasses, BaseEstimator):  # type: ignore[misc]
     True
     """
 
-    _param_rules: ClassVar[dict[str, Rule]] = {
+    _param_rules = SolvedClassifier._param_rules | {
         "n_features_to_select": at_least(1),
         "C": positive,
         "sigma": positive,
         "n_groups": at_least(1),
         "loss": one_of("hinge", "squared_hinge"),
-        "fit_intercept": boolean,
-        "intercept_scaling": positive,
-        "max_iter": at_least(1),
-        "tol": non_negative,
         "group_tol": non_negative | none,
-        "class_weight": class_weights,
     }
     _search_space: ClassVar[dict[str, Range]] = {"C": Log(1e-3, 1e3)}
-    _fitted: ClassVar[tuple[str, ...]] = (
-        "n_features_in_",
-        "feature_names_in_",
-        "classes_",
-        "coef_",
-        "intercept_",
-        "dual_gap_",
-        "n_iter_",
-        "_grown",
-    )
-
-    coef_: Array
-    intercept_: Array
-    dual_gap_: float
-    n_iter_: int
-    n_features_in_: int
 
     def __init__(
         self,
@@ -177,48 +144,20 @@ class FGMClassifier(ReadsClasses, BaseEstimator):  # type: ignore[misc]
         self.group_tol = group_tol
         self.class_weight = class_weight
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose the features and find their weights.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of at least 0. A row of weight 0 is absent.
-
-        Returns
-        -------
-        self
-        """
-        who = type(self).__name__
-        check_params(self, self._param_rules)
-        rows = _validation.check_features(self, X, reset=True)
-        target = self._read_all(y, rows.n_rows)
-        weight = self._weigh(_validation.check_weights(sample_weight, rows.n_rows, who), target)
-        weight = np.ones(rows.n_rows) if weight is None else weight
+    def _solve(self, rows: _core.Rows, target: Target, weight: Array) -> list[Optimum]:
         present = np.flatnonzero(weight)
-        if not len(present):
-            raise ValueError(f"{who}: sample_weight must hold a weight above 0, got only zeros.")
         some, codes = part_of(rows, present), target.y[present]
         columns = Columns.of(some)
-        with one_blas_thread(), np.errstate(all="ignore"):
+        with one_blas_thread():
             found = [
-                self._solve(some, columns, np.where(codes == target.positive(k), 1.0, -1.0), weight[present])
+                self._search(some, columns, np.where(codes == target.positive(k), 1.0, -1.0), weight[present])
                 for k in range(target.n_outputs)
             ]
-        _validation.commit_features(self, X, rows.n_features)
-        self._commit_target(target)
-        weights = np.stack([one.weights for one in found])
-        self.coef_, self.intercept_ = np.ascontiguousarray(weights[:, :-1]), weights[:, -1] * self._bias()
-        self.groups_: list[Any] = found[0].groups if len(found) == 1 else [one.groups for one in found]
-        self._grown = False
-        self.n_iter_ = max(one.n_iter for one in found)
-        self.dual_gap_ = max(one.gap / max(one.objective, np.finfo(float).tiny) for one in found)
-        self._look_back()
-        return self
+        groups = [[group.ids for group in search.groups] for search in found]
+        self.groups_: list[Any] = groups[0] if len(groups) == 1 else groups
+        return [self._optimum(search, rows.n_features) for search in found]
 
-    def _solve(self, rows: _core.Rows, columns: Columns, y: Array, weight: Array) -> _Found:
+    def _search(self, rows: _core.Rows, columns: Columns, y: Array, weight: Array) -> GroupSearch:
         """One output."""
         p, squared = int(self.n_features_to_select), self.loss == "squared_hinge"
         params: dict[str, Any] = {
@@ -244,15 +183,17 @@ class FGMClassifier(ReadsClasses, BaseEstimator):  # type: ignore[misc]
             raise FloatingPointError(
                 f"{type(self).__name__}: the weights outgrew floating point; scale the features to about 1, or lower C."
             ) from None
-        weights = np.zeros(rows.n_features + 1)
+        return search
+
+    @staticmethod
+    def _optimum(search: GroupSearch, n_features: int) -> Optimum:
+        """The weights that a search found; the gap in units of the objective."""
+        weights = np.zeros(n_features + 1)
         for k, group in enumerate(search.groups):
             weights[group.ids] = search.weights(k)
         weights[-1:] = search.w[: search.free] if search.free else 0.0
-        groups, gap = [group.ids for group in search.groups], max(search.gap, 0.0)
-        return _Found(weights, groups, search.objectives[-1], gap, search.n_iter)
-
-    def _bias(self) -> float:
-        return float(self.intercept_scaling) if self.fit_intercept else 0.0
+        gap = max(search.gap, 0.0) / max(search.objectives[-1], np.finfo(float).tiny)
+        return Optimum(weights, gap, search.n_iter)
 
     def _look_back(self) -> None:
         if self.dual_gap_ > self.tol:
@@ -262,44 +203,3 @@ class FGMClassifier(ReadsClasses, BaseEstimator):  # type: ignore[misc]
                 ConvergenceWarning,
                 stacklevel=3,
             )
-
-    def decision_function(self, X: Any) -> Array:
-        """Scores of the rows: one per row with two classes (above 0 means the second), else one per row and class."""
-        check_is_fitted(self)
-        rows = _validation.check_matrix(self, X, reset=False, any_width=self.__dict__.get("_grown", False))
-        return self._shape_scores(np.asarray(rows @ self.coef_.T + self.intercept_))
-
-    def predict(self, X: Any) -> np.ndarray[Any, Any]:
-        """The class of each row."""
-        return self._read_scores(self.decision_function(X))
-
-    @property
-    def support_(self) -> NDArray[np.intp]:
-        """Indices of the features in use: those with a weight other than 0 in any output."""
-        check_is_fitted(self)
-        return np.flatnonzero(self.coef_.any(axis=0))
-
-    def _check_loaded(self) -> None:
-        """Refuse attributes of a file that do not belong together."""
-        _validation.check_loaded_features(self)
-        who, classes = type(self).__name__, self.classes_
-        if not isinstance(classes, np.ndarray) or classes.ndim != 1 or classes.dtype.kind not in "biufOU":
-            raise ValueError(f"{who}: classes_ must hold labels.")
-        if len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
-            raise ValueError(f"{who}: classes_ must be at least two, in order.")
-        n_outputs = Target(self.intercept_, classes).n_outputs
-        for name, shape in (("coef_", (n_outputs, self.n_features_in_)), ("intercept_", (n_outputs,))):
-            value = getattr(self, name)
-            if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.shape != shape:
-                raise ValueError(f"{who}: {name} must be float64 of shape {shape}.")
-            if not np.isfinite(value).all():
-                raise ValueError(f"{who}: {name} must hold finite numbers.")
-        if not non_negative.holds(self.dual_gap_) or type(self.n_iter_) is not int or self.n_iter_ < 1:
-            raise ValueError(f"{who}: dual_gap_ must be a number of at least 0, n_iter_ an integer of at least 1.")
-        if type(self.__dict__.get("_grown", False)) is not bool:
-            raise ValueError(f"{who}: _grown must be True or False.")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from .. import _core, _order, _validation
+from .. import _core, _order
 from .._losses import loss_name, loss_rules
-from .._params import Rule, at_least, boolean, check_params, class_weights, fraction, non_negative, positive, seed
-from .._scores import ReadsClasses, Target
+from .._params import Rule, fraction, positive, seed
+from .._scores import Target
+from .._solved import Optimum, SolvedClassifier
 from .._spaces import Linear, Log, Range
 from .._state import Array
 from ._ascent import Ascent
@@ -25,15 +23,7 @@ _below_one = Rule(
 )
 
 
-class _Optimum(NamedTuple):
-    """The weights of one output, the constant's last, and how far they may be from the best."""
-
-    weights: Array
-    gap: float
-    n_iter: int
-
-
-class SparseSDCAClassifier(ReadsClasses, BaseEstimator):  # type: ignore[misc]
+class SparseSDCAClassifier(SolvedClassifier):
     r"""Sparse linear classification of rows in memory, to the optimum: proximal stochastic dual coordinate ascent.
 
     Minimises
@@ -118,34 +108,13 @@ class SparseSDCAClassifier(ReadsClasses, BaseEstimator):  # type: ignore[misc]
     True
     """
 
-    _param_rules: ClassVar[dict[str, Rule]] = {
+    _param_rules = SolvedClassifier._param_rules | {
         "alpha": positive,
         "l1_ratio": _below_one,
         "loss": loss_rules(("squared_hinge", "hinge", "logistic"))["loss"],
-        "fit_intercept": boolean,
-        "intercept_scaling": positive,
-        "max_iter": at_least(1),
-        "tol": non_negative,
-        "class_weight": class_weights,
         "random_state": seed,
     }
     _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-5, 1.0), "l1_ratio": Linear(0.0, 0.95)}
-    _fitted: ClassVar[tuple[str, ...]] = (
-        "n_features_in_",
-        "feature_names_in_",
-        "classes_",
-        "coef_",
-        "intercept_",
-        "dual_gap_",
-        "n_iter_",
-        "_grown",
-    )
-
-    coef_: Array
-    intercept_: Array
-    dual_gap_: float
-    n_iter_: int
-    n_features_in_: int
 
     def __init__(
         self,
@@ -170,43 +139,13 @@ class SparseSDCAClassifier(ReadsClasses, BaseEstimator):  # type: ignore[misc]
         self.class_weight = class_weight
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the weights with the least objective.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of at least 0. A row of weight 0 is absent.
-
-        Returns
-        -------
-        self
-        """
-        who = type(self).__name__
-        check_params(self, self._param_rules)
-        rows = _validation.check_features(self, X, reset=True)
-        target = self._read_all(y, rows.n_rows)
-        weight = self._weigh(_validation.check_weights(sample_weight, rows.n_rows, who), target)
-        weight = np.ones(rows.n_rows) if weight is None else weight
-        if not weight.any():
-            raise ValueError(f"{who}: sample_weight must hold a weight above 0, got only zeros.")
+    def _solve(self, rows: _core.Rows, target: Target, weight: Array) -> list[Optimum]:
         rng = _order.generator(self.random_state)
         share = weight / weight.max()
         share /= share.sum()
-        with np.errstate(all="ignore"):
-            found = [self._solve(rows, target, share, k, rng) for k in range(target.n_outputs)]
-        _validation.commit_features(self, X, rows.n_features)
-        self._commit_target(target)
-        weights = np.stack([one.weights for one in found])
-        self.coef_, self.intercept_ = np.ascontiguousarray(weights[:, :-1]), weights[:, -1] * self._bias()
-        self._grown = False
-        self.dual_gap_, self.n_iter_ = max(one.gap for one in found), max(one.n_iter for one in found)
-        self._look_back()
-        return self
+        return [self._solve_one(rows, target, share, k, rng) for k in range(target.n_outputs)]
 
-    def _solve(self, rows: _core.Rows, target: Target, share: Array, k: int, rng: np.random.Generator) -> _Optimum:
+    def _solve_one(self, rows: _core.Rows, target: Target, share: Array, k: int, rng: np.random.Generator) -> Optimum:
         """The optimum of one output."""
         loss, code = loss_name(self.loss), target.positive(k)
         assert code is not None
@@ -225,10 +164,7 @@ class SparseSDCAClassifier(ReadsClasses, BaseEstimator):  # type: ignore[misc]
                         f"{type(self).__name__}: the weights outgrew floating point; scale the features to about 1, "
                         "or raise alpha."
                     ) from None
-        return _Optimum(ascent.weights, ascent.gap, n_iter)
-
-    def _bias(self) -> float:
-        return float(self.intercept_scaling) if self.fit_intercept else 0.0
+        return Optimum(ascent.weights, ascent.gap, n_iter)
 
     def _look_back(self) -> None:
         who = type(self).__name__
@@ -245,44 +181,3 @@ class SparseSDCAClassifier(ReadsClasses, BaseEstimator):  # type: ignore[misc]
                 ConvergenceWarning,
                 stacklevel=3,
             )
-
-    def decision_function(self, X: Any) -> Array:
-        """Scores of the rows: one per row with two classes (above 0 means the second), else one per row and class."""
-        check_is_fitted(self)
-        rows = _validation.check_matrix(self, X, reset=False, any_width=self.__dict__.get("_grown", False))
-        return self._shape_scores(np.asarray(rows @ self.coef_.T + self.intercept_))
-
-    def predict(self, X: Any) -> np.ndarray[Any, Any]:
-        """The class of each row."""
-        return self._read_scores(self.decision_function(X))
-
-    @property
-    def support_(self) -> NDArray[np.intp]:
-        """Indices of the features in use: those with a weight other than 0 in any output."""
-        check_is_fitted(self)
-        return np.flatnonzero(self.coef_.any(axis=0))
-
-    def _check_loaded(self) -> None:
-        """Refuse attributes of a file that do not belong together."""
-        _validation.check_loaded_features(self)
-        who, classes = type(self).__name__, self.classes_
-        if not isinstance(classes, np.ndarray) or classes.ndim != 1 or classes.dtype.kind not in "biufOU":
-            raise ValueError(f"{who}: classes_ must hold labels.")
-        if len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
-            raise ValueError(f"{who}: classes_ must be at least two, in order.")
-        n_outputs = Target(self.intercept_, classes).n_outputs
-        for name, shape in (("coef_", (n_outputs, self.n_features_in_)), ("intercept_", (n_outputs,))):
-            value = getattr(self, name)
-            if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.shape != shape:
-                raise ValueError(f"{who}: {name} must be float64 of shape {shape}.")
-            if not np.isfinite(value).all():
-                raise ValueError(f"{who}: {name} must hold finite numbers.")
-        if not non_negative.holds(self.dual_gap_) or type(self.n_iter_) is not int or self.n_iter_ < 1:
-            raise ValueError(f"{who}: dual_gap_ must be a number of at least 0, n_iter_ an integer of at least 1.")
-        if type(self.__dict__.get("_grown", False)) is not bool:
-            raise ValueError(f"{who}: _grown must be True or False.")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
