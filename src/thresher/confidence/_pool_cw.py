@@ -120,8 +120,8 @@ class PoolCWClassifier(ChoosesCosts):
     A batch of n rows costs O(non-zeros + d) for the search (one look at each of d sums, no memory of that size) and
     O(n m² + m³) for a pool of m features; the state holds 2 d + m² numbers for each class and cost. Rows are best
     scaled to length 1. The constant feature is in the model whenever ``fit_intercept`` is set, outside of the pool and
-    of ``n_features_to_select``. It raised the average precision of one newsgroup against ten from .87 to .90, lowered
-    that of a rare Reuters topic from .78 to .73, and is off unless asked for. Batches end with a call of
+    of ``n_features_to_select``. It helps where decisions matter and on newsgroups, hurts on a rare Reuters topic, and is
+    off unless asked for. Batches end with a call of
     :meth:`partial_fit`: chunks at multiples of ``batch_size`` give the same bits. Merged shards keep what all of them
     kept and what any took in, their precisions and sums added up.
 
