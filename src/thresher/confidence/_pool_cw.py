@@ -89,8 +89,7 @@ class PoolCWClassifier(ChoosesCosts):
     cost : "adaptive" or float, default="adaptive"
         Share of the positive class in the loss, between 0 and 1 (:math:`\kappa`); 0.5 balances the classes and is
         enough for rankings. ``"adaptive"`` learns nine side by side, from 0.1 to 0.9, and reads the one that
-        ``measure`` prefers so far: up to nine times the time and memory, for an F1 of .82 instead of .81 on one
-        newsgroup against ten and of .76 instead of .67 on a rare Reuters topic.
+        ``measure`` prefers so far: up to nine times the time and memory.
     measure : {"f1", "roc_auc", "average_precision"}, default="f1"
         What chooses among costs: of predictions made before a batch was learned from.
     pool : float, default=3
@@ -120,10 +119,9 @@ class PoolCWClassifier(ChoosesCosts):
     A batch of n rows costs O(non-zeros + d) for the search (one look at each of d sums, no memory of that size) and
     O(n m² + m³) for a pool of m features; the state holds 2 d + m² numbers for each class and cost. Rows are best
     scaled to length 1. The constant feature is in the model whenever ``fit_intercept`` is set, outside of the pool and
-    of ``n_features_to_select``. It helps where decisions matter and on newsgroups, hurts on a rare Reuters topic, and is
-    off unless asked for. Batches end with a call of
-    :meth:`partial_fit`: chunks at multiples of ``batch_size`` give the same bits. Merged shards keep what all of them
-    kept and what any took in, their precisions and sums added up.
+    of ``n_features_to_select``. It helps where decisions matter and on newsgroups, hurts on a rare Reuters topic, and
+    is off unless asked for. Batches end with a call of :meth:`partial_fit`: chunks at multiples of ``batch_size`` give
+    the same bits. Merged shards keep what all of them kept and what any took in, their precisions and sums added up.
 
     References
     ----------
