@@ -8,8 +8,11 @@ from typing import Any, NamedTuple
 
 from sklearn.base import is_clusterer, is_regressor
 
-FAMILIES = ("online", "stochastic", "dual_averaging", "confidence", "cluster")
-HELPERS = ("preprocessing", "kernels")  # rooms of transformers, which are saved with models
+FAMILIES = (
+    *("online", "stochastic", "dual_averaging", "confidence", "cluster"),
+    *("kernels", "mkl", "novelty", "semi_supervised"),
+)
+HELPERS = ("preprocessing",)  # rooms of transformers, which are saved with models
 
 __all__ = ["FAMILIES", "Method", "components", "estimators", "methods", "short_name"]
 
@@ -37,7 +40,7 @@ def estimators() -> dict[str, type[Any]]:
     >>> sorted(name for name in registry.estimators() if name.endswith("l1rda"))
     ['adaptivel1rda', 'l1rda', 'reweightedl1rda']
     """
-    return {short_name(cls.__name__): cls for family in FAMILIES for cls in _classes(family)}
+    return {short_name(cls.__name__): cls for family in FAMILIES for cls in _estimators(family)}
 
 
 def components() -> dict[str, type[Any]]:
@@ -54,7 +57,7 @@ def methods() -> list[Method]:
     >>> [(m.name, m.task) for m in registry.methods() if m.name in ("arow", "pa")]
     [('arow', 'classification'), ('pa', 'classification')]
     """
-    return [_describe(family, cls) for family in FAMILIES for cls in sorted(_classes(family), key=lambda c: c.__name__)]
+    return [_describe(family, cls) for family in FAMILIES for cls in _estimators(family)]
 
 
 def short_name(name: str) -> str:
@@ -65,6 +68,11 @@ def short_name(name: str) -> str:
 def _classes(room: str) -> list[type[Any]]:
     module = importlib.import_module(f"thresher.{room}")
     return [thing for name in module.__all__ if isinstance(thing := getattr(module, name), type)]
+
+
+def _estimators(family: str) -> list[type[Any]]:
+    """The classes of a room that predict: no transformers, no kernels."""
+    return sorted((cls for cls in _classes(family) if hasattr(cls, "predict")), key=lambda cls: cls.__name__)
 
 
 def _describe(family: str, cls: type[Any]) -> Method:

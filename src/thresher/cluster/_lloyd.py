@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import gen_batches
 
-from ..kernels._products import Array, as_floats, products, squared_distances, squares
+from .._kernels._products import Array, as_floats, products, squared_distances, squares
 
 Labels = NDArray[np.int32]
 

@@ -13,10 +13,10 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _order, _validation
+from .._kernels._products import Array
 from .._params import Rule, at_least, check_params, non_negative, one_of, seed
 from .._spaces import Log, Range
 from .._threads import one_blas_thread
-from ..kernels._products import Array
 from ._lloyd import Labels, Objective, all_used, spread_rows, steps
 
 

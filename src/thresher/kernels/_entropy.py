@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ._products import Array
+from .._kernels._products import Array
 
 
 def swaps(K: Array, n_chosen: int, rng: np.random.Generator) -> Iterator[tuple[NDArray[np.intp], float]]:

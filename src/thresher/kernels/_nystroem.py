@@ -14,12 +14,13 @@ from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _order, _validation
+from .._kernels import RBF, Kernel, Linear, Polynomial
+from .._kernels._objects import width
+from .._kernels._products import Array
 from .._params import Rule, at_least, check_params, non_negative, one_of, positive, seed
 from .._spaces import Log, Range
 from .._threads import one_blas_thread
 from ._entropy import swaps
-from ._kernels import RBF, Kernel, Linear, Polynomial, width
-from ._products import Array
 
 _RELATIVE_CUT = 1e-12  # eigenvalues below this part of the largest are rounding errors
 _FEW = 1 << 20  # sparse landmarks of up to so many values in all are kept dense, which is faster

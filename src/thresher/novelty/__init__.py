@@ -1,0 +1,3 @@
+"""Classes, and rows that belong to none of them."""
+
+__all__: list[str] = []
