@@ -15,6 +15,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from reference import kernels as reference
+from thresher._kernels import _kept
 from thresher.kernels import RBF, FixedSizeNystroem, _nystroem
 from thresher.kernels._entropy import swaps
 
@@ -83,7 +84,7 @@ def test_landmarks_are_rows_of_the_data(problem, layout):
 def test_many_sparse_landmarks_stay_sparse_and_map_the_same(problem, monkeypatch):
     X, _ = problem
     dense = FixedSizeNystroem(n_components=9, random_state=1).fit(sparse.csr_array(X))
-    monkeypatch.setattr(_nystroem, "_FEW", 10)
+    monkeypatch.setattr(_kept, "_FEW", 10)
     model = FixedSizeNystroem(n_components=9, random_state=1).fit(sparse.csr_array(X))
     assert isinstance(dense.components_, np.ndarray)
     assert isinstance(model.components_, sparse.csr_array)
@@ -229,7 +230,7 @@ def reloaded(model, **changes):
 
 @pytest.mark.parametrize("few", [1 << 20, 10], ids=["dense landmarks", "sparse landmarks"])
 def test_a_file_keeps_all_that_is_needed(problem, few, monkeypatch):
-    monkeypatch.setattr(_nystroem, "_FEW", few)
+    monkeypatch.setattr(_kept, "_FEW", few)
     X = sparse.csr_array(problem[0])
     model = FixedSizeNystroem(random_state=0).fit(X)
     again = reloaded(model)
@@ -292,7 +293,7 @@ DENSE_FORGERIES = {
     ids=["dense " + f for f in FORGERIES | DENSE_FORGERIES] + ["sparse " + f for f in FORGERIES | SPARSE_FORGERIES],
 )
 def test_attributes_that_do_not_belong_together_are_refused(problem, monkeypatch, few, forgery):
-    monkeypatch.setattr(_nystroem, "_FEW", few)
+    monkeypatch.setattr(_kept, "_FEW", few)
     model = FixedSizeNystroem(random_state=0).fit(sparse.csr_array(problem[0]))
     name, change = forgery
     with pytest.raises(ValueError, match="FixedSizeNystroem: "):

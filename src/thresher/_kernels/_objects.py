@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from .._params import Rule, at_least, check_params, non_negative, positive
-from ._products import Array, as_floats, products, squared_distances
+from ._products import Array, as_floats, products, squared_distances, squares
 
 width = Rule('"scale" or a number above 0', lambda v: (isinstance(v, str) and v == "scale") or positive.holds(v))
 
@@ -51,7 +51,15 @@ class Kernel:
             return self
         return replace(self, **{"gamma": scale(as_floats(X))})
 
+    def diagonal(self, X: Any) -> Array:
+        """The kernel of each row of ``X`` with itself."""
+        X = as_floats(X)
+        return self.settled(X)._on_diagonal(X)
+
     def _values(self, X: Any, Z: Any) -> Array:
+        raise NotImplementedError
+
+    def _on_diagonal(self, X: Any) -> Array:
         raise NotImplementedError
 
 
@@ -68,6 +76,9 @@ class Linear(Kernel):
 
     def _values(self, X: Any, Z: Any) -> Array:
         return products(X, Z)
+
+    def _on_diagonal(self, X: Any) -> Array:
+        return squares(X)
 
 
 @dataclass(frozen=True)
@@ -94,6 +105,9 @@ class RBF(Kernel):
         with np.errstate(over="ignore"):  # infinitely far apart: exp(-inf) is 0, as it should be
             values: Array = np.exp(-self.gamma * squared_distances(X, Z))
         return values
+
+    def _on_diagonal(self, X: Any) -> Array:
+        return np.ones(X.shape[0])
 
 
 @dataclass(frozen=True)
@@ -122,11 +136,38 @@ class Polynomial(Kernel):
     _param_rules: ClassVar[dict[str, Rule]] = {"degree": at_least(1), "gamma": width, "coef0": non_negative}
 
     def _values(self, X: Any, Z: Any) -> Array:
+        return self._of_products(products(X, Z))
+
+    def _on_diagonal(self, X: Any) -> Array:
+        return self._of_products(squares(X))
+
+    def _of_products(self, values: Array) -> Array:
         with np.errstate(over="ignore"):
-            values: Array = (self.gamma * products(X, Z) + self.coef0) ** int(self.degree)
+            values = (self.gamma * values + self.coef0) ** int(self.degree)
         if not np.isfinite(values).all():
             raise ValueError(
                 f"Polynomial: values of degree {self.degree} leave the range of floating point; "
                 "scale the features to about 1, or take a smaller gamma or degree."
             )
+        return values
+
+
+@dataclass(frozen=True)
+class Cosine(Kernel):
+    r"""The cosine of the angle between rows, :math:`x^\top z / (\|x\| \|z\|)`; 0 with a row of zeros.
+
+    Examples
+    --------
+    >>> from thresher.kernels import Cosine
+    >>> Cosine()([[3.0, 4.0]], [[6.0, 8.0], [4.0, -3.0]])
+    array([[1., 0.]])
+    """
+
+    def _values(self, X: Any, Z: Any) -> Array:
+        sizes = np.sqrt(squares(X))[:, None] * np.sqrt(squares(Z))
+        values: Array = np.divide(products(X, Z), sizes, out=np.zeros_like(sizes), where=sizes > 0)
+        return values
+
+    def _on_diagonal(self, X: Any) -> Array:
+        values: Array = (squares(X) > 0).astype(np.float64)
         return values

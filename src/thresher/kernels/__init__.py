@@ -1,6 +1,6 @@
 """Kernels, and the map that makes a linear learner a kernel machine: :class:`FixedSizeNystroem`."""
 
-from .._kernels import RBF, Linear, Polynomial
+from .._kernels import RBF, Cosine, Linear, Polynomial
 from ._nystroem import FixedSizeNystroem
 
-__all__ = ["RBF", "FixedSizeNystroem", "Linear", "Polynomial"]
+__all__ = ["RBF", "Cosine", "FixedSizeNystroem", "Linear", "Polynomial"]

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import _order, _validation
 from .._kernels import RBF, Kernel, Linear, Polynomial
+from .._kernels._kept import are_rows, as_arrays, as_rows, is_array
 from .._kernels._objects import width
 from .._kernels._products import Array
 from .._params import Rule, at_least, check_params, non_negative, one_of, positive, seed
@@ -23,7 +24,6 @@ from .._threads import one_blas_thread
 from ._entropy import swaps
 
 _RELATIVE_CUT = 1e-12  # eigenvalues below this part of the largest are rounding errors
-_FEW = 1 << 20  # sparse landmarks of up to so many values in all are kept dense, which is faster
 _BLOCK = 1 << 21  # values held at a time while rows are mapped
 
 
@@ -160,7 +160,7 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             indices, K = self._choose(rows, kernel)
             normalization = self._root(K)
         _validation.commit_features(self, X, rows.shape[1])
-        self._landmarks = _as_arrays(rows[indices])
+        self._landmarks = as_arrays(rows[indices])
         self.component_indices_, self.normalization_ = indices, normalization
         self.gamma_: float | None = getattr(kernel, "gamma", None)
         return self
@@ -192,10 +192,7 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def components_(self) -> Any:
         """The landmarks."""
         check_is_fitted(self)
-        if "rows" in self._landmarks:
-            return self._landmarks["rows"]
-        parts = tuple(self._landmarks[name] for name in ("data", "indices", "indptr"))
-        return sparse.csr_array(parts, shape=(len(self.component_indices_), self.n_features_in_))
+        return as_rows(self._landmarks, (len(self.component_indices_), self.n_features_in_))
 
     @property
     def _search_space(self) -> dict[str, Range]:
@@ -242,59 +239,19 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Refuse attributes of a file that do not belong together."""
         _validation.check_loaded_features(self)
         parts, indices, root = self._landmarks, self.component_indices_, self.normalization_
-        if not _is_array(indices, "i", 1) or len(indices) < 1 or indices.min() < 0:
+        if not is_array(indices, "i", 1) or len(indices) < 1 or indices.min() < 0:
             raise ValueError("FixedSizeNystroem: component_indices_ must be integers of at least 0, one per landmark.")
         if len(np.unique(indices)) < len(indices):
             raise ValueError("FixedSizeNystroem: component_indices_ must not name a row twice.")
-        if not _is_array(root, "f", 2) or not len(root) == len(indices) >= root.shape[1] >= 1:
+        if not is_array(root, "f", 2) or not len(root) == len(indices) >= root.shape[1] >= 1:
             raise ValueError("FixedSizeNystroem: normalization_ must be finite, with one row per landmark.")
         gamma_fits = self.gamma_ is None if self.kernel == "linear" else positive.holds(self.gamma_)
         if not gamma_fits:
             raise ValueError("FixedSizeNystroem: gamma_ must be a number above 0, or None for the linear kernel.")
-        if not isinstance(parts, dict) or not _are_rows(parts, (len(indices), self.n_features_in_)):
+        if not isinstance(parts, dict) or not are_rows(parts, (len(indices), self.n_features_in_)):
             raise ValueError("FixedSizeNystroem: the landmarks must be finite rows, one per index.")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _as_arrays(rows: Any) -> dict[str, NDArray[Any]]:
-    """Landmarks as named arrays, which a model file can hold."""
-    if not sparse.issparse(rows):
-        return {"rows": rows.astype(np.float64)}
-    if math.prod(rows.shape) <= _FEW:
-        return {"rows": rows.toarray().astype(np.float64)}
-    return {"data": rows.data.astype(np.float64), "indices": rows.indices, "indptr": rows.indptr}
-
-
-def _is_array(value: Any, kind: str, ndim: int) -> bool:
-    return (
-        isinstance(value, np.ndarray)
-        and value.dtype.kind == kind
-        and value.dtype.itemsize <= 8
-        and value.ndim == ndim
-        and bool(np.isfinite(value).all())
-    )
-
-
-def _is_moderate(values: NDArray[Any]) -> bool:
-    return not values.size or float(np.abs(values).max()) <= _validation.HUGE  # as the gate has it
-
-
-def _are_rows(parts: dict[str, Any], shape: tuple[int, int]) -> bool:
-    """Whether named arrays are the rows of a matrix of that shape: see :func:`_as_arrays`."""
-    if set(parts) == {"rows"}:
-        return _is_array(parts["rows"], "f", 2) and parts["rows"].shape == shape and _is_moderate(parts["rows"])
-    if set(parts) != {"data", "indices", "indptr"}:
-        return False
-    data, indices, starts = parts["data"], parts["indices"], parts["indptr"]
-    if not (_is_array(data, "f", 1) and _is_array(indices, "i", 1) and _is_array(starts, "i", 1)):
-        return False
-    if len(starts) != shape[0] + 1 or starts[0] != 0 or starts[-1] != len(data) or len(indices) != len(data):
-        return False
-    if (np.diff(starts) < 0).any() or (len(indices) and (indices.min() < 0 or indices.max() >= shape[1])):
-        return False
-    rows = sparse.csr_array((data, indices, starts), shape=shape)
-    return bool(rows.has_canonical_format) and _is_moderate(data)

@@ -26,14 +26,17 @@ array([3, 7])
 (True, True)
 """
 
+from ._box_qp import BoxSolution, box_qp
 from ._fista import Solution
 from ._group_square import group_square, group_square_conjugate
 from ._problems import alpha_max, group_lasso, lasso, multi_task, multi_task_alpha_max
 from ._proximal import prox_linf, prox_lp, shrink, soft_threshold
 
 __all__ = [
+    "BoxSolution",
     "Solution",
     "alpha_max",
+    "box_qp",
     "group_lasso",
     "group_square",
     "group_square_conjugate",

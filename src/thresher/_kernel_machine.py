@@ -1,0 +1,152 @@
+"""How kernel scores are made: a kernel matrix, a dual problem, and the rows with a coefficient other than 0."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import gen_batches
+from sklearn.utils.validation import check_is_fitted
+
+from . import _validation
+from ._kernels import RBF, Cosine, Kernel, Linear, Polynomial, gram
+from ._kernels._kept import are_rows, as_arrays, as_rows, is_array
+from ._kernels._objects import width
+from ._params import Rule, at_least, check_value, non_negative, one_of, positive
+from ._state import Array
+
+KERNELS = ("rbf", "polynomial", "linear", "cosine")
+_BLOCK = 1 << 21  # values held at a time while rows are scored
+_kernel_object = Rule("a kernel of thresher.kernels", lambda v: isinstance(v, Kernel))
+
+
+class KernelMachine(BaseEstimator):  # type: ignore[misc]
+    """Base class: a subclass takes rows, asks for their kernel matrix, finds coefficients and keeps the rows that have
+    one. Its constructor has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and ``cache_size``."""
+
+    _kernel_rules: ClassVar[dict[str, Rule]] = {
+        "kernel": one_of(*KERNELS, "precomputed") | _kernel_object,
+        "gamma": width,
+        "degree": at_least(1),
+        "coef0": non_negative,
+        "cache_size": positive,
+    }
+    _kernel_fitted: ClassVar[tuple[str, ...]] = (
+        "n_features_in_",
+        "feature_names_in_",
+        "kernel_",
+        "support_",
+        "dual_coef_",
+        "_support_rows",
+    )
+
+    kernel: Any
+    gamma: Any
+    degree: int
+    coef0: float
+    cache_size: float
+    n_features_in_: int
+    kernel_: Kernel | None
+    support_: NDArray[np.int64]
+    dual_coef_: Array
+    _support_rows: dict[str, NDArray[Any]]
+
+    @property
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _take(self, X: Any) -> Any:
+        """The rows to learn from, or the kernel matrix itself; nothing is remembered of them."""
+        rows = _validation.check_matrix(self, X, reset=True)
+        if not self._is_precomputed:
+            return rows
+        K = np.ascontiguousarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
+        who = type(self).__name__
+        if K.shape[0] != K.shape[1]:
+            raise ValueError(f"{who}: a precomputed kernel must be a square matrix in fit, got shape {K.shape}.")
+        if not np.allclose(K, K.T, rtol=1e-5, atol=1e-8 * np.abs(K).max()):
+            raise ValueError(f"{who}: a precomputed kernel must be symmetric in fit.")
+        return K
+
+    def _gram(self, rows: Any) -> Any:
+        """The kernel matrix: an array, or its rows on demand where it would take more than ``cache_size`` megabytes."""
+        return rows if self._is_precomputed else gram(self._kernel_for(rows), rows, self.cache_size)
+
+    def _kernel_for(self, rows: Any) -> Kernel:
+        """The kernel that the parameters name, with numbers for everything that depends on the rows."""
+        return as_kernel(self.kernel, self.gamma, self.degree, self.coef0).settled(rows)
+
+    def _keep(self, X: Any, rows: Any, coef: Array) -> None:
+        """Remember the rows that have a coefficient, of shape (n_outputs, n_rows), other than 0; and the features."""
+        used = np.flatnonzero(coef.any(axis=0))
+        kernel = None if self._is_precomputed else self._kernel_for(rows)
+        _validation.commit_features(self, X, rows.shape[1])
+        self.kernel_, self.support_ = kernel, used
+        self.dual_coef_ = np.ascontiguousarray(coef[:, used])
+        self._support_rows = {} if kernel is None else as_arrays(rows[used])
+
+    @property
+    def support_vectors_(self) -> Any:
+        """The rows that the model keeps; none of a precomputed kernel."""
+        check_is_fitted(self)
+        if self.kernel_ is None:
+            return np.empty((0, 0))
+        return as_rows(self._support_rows, (len(self.support_), self.n_features_in_))
+
+    def _kernel_scores(self, X: Any) -> Array:
+        """The scores of rows, of shape (n_rows, n_outputs), without constant terms."""
+        check_is_fitted(self)
+        rows = _validation.check_matrix(self, X, reset=False)
+        if self.kernel_ is None:
+            return np.asarray(rows[:, self.support_] @ self.dual_coef_.T, dtype=np.float64)
+        return kernel_scores(self.kernel_, rows, self.support_vectors_, self.dual_coef_)
+
+    def _check_kept(self) -> None:
+        """Refuse attributes of a file that do not belong together."""
+        _validation.check_loaded_features(self)
+        who, support, coef, kernel = type(self).__name__, self.support_, self.dual_coef_, self.kernel_
+        if not is_array(support, "i", 1) or (np.diff(support) <= 0).any() or (support < 0).any():
+            raise ValueError(f"{who}: support_ must hold indices of rows in order.")
+        if not is_array(coef, "f", 2) or coef.dtype != np.float64 or coef.shape[1] != len(support):
+            raise ValueError(f"{who}: dual_coef_ must be finite float64, with a column for every row that is kept.")
+        if kernel is None:
+            if not self._is_precomputed or self._support_rows or (support >= self.n_features_in_).any():
+                raise ValueError(f"{who}: without a kernel, support_ must name columns of a precomputed one.")
+            return
+        check_value(who, "kernel_", kernel, _kernel_object)
+        if getattr(kernel, "gamma", None) == "scale" or self._is_precomputed:
+            raise ValueError(f"{who}: kernel_ must be one with numbers, and none if kernels are precomputed.")
+        parts = self._support_rows
+        if not isinstance(parts, dict) or not are_rows(parts, (len(support), self.n_features_in_)):
+            raise ValueError(f"{who}: the support vectors must be finite rows, one per index.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self._is_precomputed
+        return tags
+
+
+def as_kernel(kernel: Any, gamma: Any, degree: int, coef0: float) -> Kernel:
+    """The kernel that parameters name."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    if kernel == "linear":
+        return Linear()
+    if kernel == "cosine":
+        return Cosine()
+    return RBF(gamma) if kernel == "rbf" else Polynomial(degree, gamma, coef0)
+
+
+def kernel_scores(kernel: Kernel, rows: Any, support_vectors: Any, coef: Array) -> Array:
+    """Sums over support vectors, for so many rows at a time that memory stays small."""
+    scores = np.zeros((rows.shape[0], len(coef)))
+    if not support_vectors.shape[0]:
+        return scores
+    per_row = support_vectors.shape[0] if sparse.issparse(rows) else max(support_vectors.shape)
+    for part in gen_batches(len(scores), max(1, _BLOCK // per_row)):
+        scores[part] = kernel(rows[part], support_vectors) @ coef.T
+    return scores

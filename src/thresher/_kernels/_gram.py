@@ -1,0 +1,46 @@
+"""Kernel matrices: whole where they fit, row by row where they do not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._objects import Kernel
+from ._products import Array
+
+_MB = 1 << 20
+
+
+class Gram:
+    """The kernel of all rows with one another, of which rows are made when they are asked for."""
+
+    def __init__(self, kernel: Kernel, X: Any) -> None:
+        self._kernel, self._X = kernel.settled(X), X
+        self.shape = (X.shape[0], X.shape[0])
+
+    def diagonal(self) -> Array:
+        """The kernel of each row with itself."""
+        return self._kernel.diagonal(self._X)
+
+    def row(self, i: int) -> Array:
+        """The kernel of one row with all."""
+        return np.ascontiguousarray(self._kernel(self._X[i : i + 1], self._X)[0])
+
+    def times(self, weights: Array) -> Array:
+        """The product with a matrix of shape (k, n), in blocks."""
+        found = np.zeros((len(weights), self.shape[0]))
+        used = np.flatnonzero(weights.any(axis=0))
+        per_block = max(1, 64 * _MB // (8 * self.shape[0]))
+        for begin in range(0, len(used), per_block):
+            some = used[begin : begin + per_block]
+            found += weights[:, some] @ self._kernel(self._X[some], self._X)
+        return found
+
+
+def gram(kernel: Kernel, X: Any, cache_size: float) -> Any:
+    """The kernel matrix of rows: an array when that takes no more than so many megabytes, else a :class:`Gram`."""
+    if 8 * X.shape[0] ** 2 > cache_size * _MB:
+        return Gram(kernel, X)
+    K = kernel.settled(X)(X)
+    return np.ascontiguousarray(K)

@@ -1,0 +1,163 @@
+"""Kernel problems in boxes, in the words of users."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from .._params import at_least, check_value, non_negative
+
+Array = NDArray[np.float64]
+
+_AT_ONCE = 100_000  # steps between two chances to interrupt
+_MB = 1 << 20
+
+
+class BoxSolution(NamedTuple):
+    """A point in the boxes, and how far it may be from the best one.
+
+    ``scores`` is :math:`K x`. ``multiplier`` belongs to the equality: where x is inside its box and no kink,
+    ``scores + multiplier * signs = linear``; of a support vector machine it is the constant term. ``objective - gap``
+    is a bound that no point in the boxes is below.
+    """
+
+    x: Array
+    scores: Array
+    multiplier: Any
+    objective: float
+    gap: float
+    n_iter: int
+    converged: bool
+
+
+def box_qp(
+    K: Any,
+    linear: Any,
+    lower: Any,
+    upper: Any,
+    *,
+    epsilon: Any = 0.0,
+    signs: Any = 1.0,
+    total: Any = 0.0,
+    coupling: Any = None,
+    start: Any = None,
+    tol: float = 1e-6,
+    max_iter: int = 100_000_000,
+    cache_size: float = 500.0,
+) -> BoxSolution:
+    r"""The dual of a support vector machine, and of its relatives.
+
+    .. math:: \min_x\ \tfrac12 x^\top K x - p^\top x + \sum_i \epsilon_i |x_i|
+              \quad\text{with}\quad l \le x \le u,\ s^\top x = t
+
+    A machine with labels y in {-1, 1} is ``box_qp(K, y, np.minimum(0, C * y), np.maximum(0, C * y))``, in the variables
+    :math:`x = \alpha y`; regression has numbers for p, boxes :math:`[-C, C]` and an epsilon; a one-class machine has
+    p = 0 and t = 1.
+
+    Parameters
+    ----------
+    K : array of shape (n, n), or an object with ``shape``, ``diagonal()`` and ``row(i)``
+        Kernel matrix, symmetric and positive semi-definite. Of an object, rows are asked for when they are needed, and
+        as many are kept as ``cache_size`` has room for.
+    linear, lower, upper : array of shape (n,), or a number for all
+        p, l and u. Bounds may be infinite.
+    epsilon : array or number, default=0
+        At least 0.
+    signs : array of 1 and -1, default=1
+        s.
+    total : float, default=0
+        t.
+    coupling : array of shape (m, m), optional
+        Positive semi-definite M, for m blocks of variables: everything above is then of shape (m, n) and t of shape
+        (m,), each block has its equality, and the quadratic term is :math:`\tfrac12 \sum_{jk} M_{jk} x_j^\top K x_k`.
+    start : array, optional
+        Where to begin, for instance the solution of a similar problem. It is moved into the boxes.
+    tol : float, default=1e-6
+        Stop when the duality gap is at most this part of the objective.
+    max_iter : int, default=100000000
+        Steps at most, each of two variables.
+    cache_size : float, default=500.0
+        Megabytes for rows of ``K`` that come one by one.
+
+    Returns
+    -------
+    BoxSolution
+        ``x``, ``scores``, ``multiplier``, ``objective``, ``gap``, ``n_iter`` and ``converged``.
+
+    Notes
+    -----
+    Sequential minimal optimisation [1]_: O(n) for a step, two rows of K.
+
+    References
+    ----------
+    .. [1] R.-E. Fan, P.-H. Chen and C.-J. Lin, "Working set selection using second order information for training
+       support vector machines", Journal of Machine Learning Research 6, 2005.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thresher.solvers import box_qp
+    >>> X, y = np.array([[0.0], [1.0], [3.0]]), np.array([-1.0, -1.0, 1.0])
+    >>> solution = box_qp(X @ X.T, y, np.minimum(0, 10 * y), np.maximum(0, 10 * y))
+    >>> (solution.x @ X).round(6), round(solution.multiplier, 6)         # halfway between 1 and 3
+    (array([1.]), -2.0)
+    """
+    check_value("box_qp", "tol", tol, non_negative)
+    check_value("box_qp", "max_iter", max_iter, at_least(1))
+    n = _size_of(K)
+    m = 1 if coupling is None else len(np.atleast_2d(coupling))
+    mixed = np.ones((1, 1)) if coupling is None else _filled("coupling", coupling, (m, m))
+    p = _filled("linear", linear, (m, n))
+    low, high = _filled("lower", lower, (m, n)), _filled("upper", upper, (m, n))
+    x = np.zeros((m, n)) if start is None else _filled("start", start, (m, n)).copy()
+    if not (np.isfinite(p).all() and np.isfinite(x).all() and np.isfinite(mixed).all()):
+        raise ValueError("box_qp: linear, start and coupling must hold finite numbers.")
+    whole = isinstance(K, np.ndarray)
+    diagonal = np.ascontiguousarray(K.diagonal(), dtype=np.float64)
+    solver = _core.BoxQP(
+        K if whole else K.row,
+        int(cache_size * _MB / (8 * n)),
+        diagonal,
+        p,
+        low,
+        high,
+        _filled("epsilon", epsilon, (m, n)),
+        _filled("signs", signs, (m, n)),
+        _filled("total", total, (m,)),
+        mixed,
+        x,
+    )
+    left, converged = int(max_iter), False
+    while left > 0 and not converged:
+        converged = solver.run(min(left, _AT_ONCE), float(tol))
+        left -= _AT_ONCE
+    if not converged:
+        solver.conclude()
+    scores, multiplier = np.empty(m * n), np.empty(m)
+    objective, gap, n_iter = solver.read(scores, multiplier)
+    if coupling is None:
+        return BoxSolution(x[0], scores, float(multiplier[0]), objective, gap, n_iter, converged)
+    return BoxSolution(x, scores.reshape(m, n), multiplier, objective, gap, n_iter, converged)
+
+
+def _size_of(K: Any) -> int:
+    shape: tuple[int, ...] = getattr(K, "shape", ())
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 1:
+        raise ValueError(f"box_qp: K must be a square matrix, got shape {tuple(shape)}.")
+    if isinstance(K, np.ndarray) and (K.dtype != np.float64 or not K.flags.c_contiguous):
+        raise ValueError(f"box_qp: K must be float64 in C order, got {K.dtype}.")
+    return int(shape[0])
+
+
+def _filled(name: str, value: Any, shape: tuple[int, ...]) -> Array:
+    """A value for every variable."""
+    given = np.asarray(value, dtype=np.float64)
+    if np.isnan(given).any():
+        raise ValueError(f"box_qp: {name} must not hold NaN.")
+    try:
+        return np.ascontiguousarray(np.broadcast_to(given, shape))
+    except ValueError:
+        raise ValueError(f"box_qp: {name} must fit the shape {shape}, got {given.shape}.") from None
