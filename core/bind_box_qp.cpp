@@ -2,6 +2,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bind.hpp"
+#include "box_descent.hpp"
 #include "box_qp.hpp"
 
 namespace thresher {
@@ -57,9 +58,41 @@ struct PyBoxQP {
   }
 };
 
+void descend(const Rows& rows, double bias, In<double> squares, In<double> linear, In<double> lower, In<double> upper,
+             In<double> epsilon, In<index_t> order, Out<double> x, Out<double> w, Out<double> slack) {
+  rows.check();
+  for (const std::size_t length : {squares.shape(0), linear.shape(0), lower.shape(0), upper.shape(0), epsilon.shape(0), x.shape(0), slack.shape(0)})
+    require(static_cast<index_t>(length) == rows.n_rows, "everything about variables must have an entry for every row");
+  require(static_cast<index_t>(w.shape(0)) == rows.n_features + 1, "w must have one entry per weight");
+  check_order(order.data(), static_cast<index_t>(order.shape(0)), rows.n_rows);
+  for (index_t i = 0; i < rows.n_rows; ++i) require(squares.data()[i] > 0, "squares must be above 0");
+  BoxDescent descent{squares.data(), linear.data(), lower.data(), upper.data(), epsilon.data(), x.data(), w.data(), slack.data()};
+  nb::gil_scoped_release nogil;
+  std::visit([&](const auto& some) { descent.pass(some, bias, order.data(), static_cast<index_t>(order.shape(0))); }, rows.any);
+}
+
+/// Objective, gap and multiplier of a problem of one block whose scores are at hand.
+nb::tuple certify(In<double> scores, In<double> linear, In<double> lower, In<double> upper, In<double> epsilon, double total, In<double> x) {
+  const std::size_t n = x.shape(0);
+  for (const std::size_t length : {scores.shape(0), linear.shape(0), lower.shape(0), upper.shape(0), epsilon.shape(0)})
+    require(length == n, "everything about variables must have an entry for every row");
+  const std::vector<double> ahead(n, 1.0);
+  const double one = 1;
+  const BoxProblem problem{static_cast<index_t>(n), 1, linear.data(), lower.data(), upper.data(), epsilon.data(), ahead.data(), &total, &one};
+  std::vector<double> rates(n);
+  for (std::size_t a = 0; a < n; ++a) rates[a] = scores.data()[a] - linear.data()[a];
+  const Bound bound = certified(problem, x.data(), rates.data(), scores.data());
+  return nb::make_tuple(bound.objective, bound.gap, bound.multiplier[0]);
+}
+
 }  // namespace
 
 void bind_box_qp(nb::module_& m) {
+  m.def("box_descend", &descend, nb::arg("rows"), nb::arg("bias"), nb::arg("squares"), nb::arg("linear"), nb::arg("lower"),
+        nb::arg("upper"), nb::arg("epsilon"), nb::arg("order"), nb::arg("x").noconvert(), nb::arg("w").noconvert(),
+        nb::arg("slack").noconvert(), "Minimises over one x after the other; w and slack follow.");
+  m.def("box_certify", &certify, nb::arg("scores"), nb::arg("linear"), nb::arg("lower"), nb::arg("upper"), nb::arg("epsilon"),
+        nb::arg("total"), nb::arg("x"), "Objective, gap and multiplier at x, whose scores are given.");
   nb::class_<PyBoxQP>(m, "BoxQP", "A kernel problem in boxes, solved pair by pair; x changes in place.")
       .def(nb::init<nb::object, index_t, In<double>, Blocks, Blocks, Blocks, Blocks, Blocks, In<double>, Blocks, Start>(),
            nb::arg("matrix"), nb::arg("room"), nb::arg("diagonal").noconvert(), nb::arg("linear").noconvert(),

@@ -29,7 +29,7 @@ class BoxQP {
     for (index_t c = 0; c < m; ++c) mend(c);
     for (index_t a = 0; a < m * n; ++a) price(a);
     refresh();
-    level = 0.01 * worst();
+    level = worst();  // the gap is looked at before the first step: a start may be good enough
   }
 
   /// Goes on for so many steps; true when there is nothing left to gain: see `bound`, which `tol` was compared with.
@@ -190,7 +190,7 @@ class BoxQP {
       const double way_a = problem.sign[a], way_b = -problem.sign[b];
       const Reach far_a = reach(a, way_a), far_b = reach(b, way_b);
       const double wanted = -rate / curvature, t = std::min(wanted, std::min(far_a.length, far_b.length));
-      if (!std::isfinite(t)) throw std::invalid_argument("the objective has no least value inside the boxes");
+      if (!(t < 1e200)) throw std::invalid_argument("the objective has no least value inside the boxes");
       x[a] = t == far_a.length ? far_a.end : x[a] + way_a * t;
       x[b] = t == far_b.length ? far_b.end : x[b] + way_b * t;
       length += t;

@@ -269,3 +269,26 @@ class BoxQP:
     def run(self, n_steps: int, tol: float) -> bool: ...
     def conclude(self) -> None: ...
     def read(self, scores: NDArray[np.float64], multiplier: NDArray[np.float64]) -> tuple[float, float, int]: ...
+
+def box_descend(
+    rows: Rows,
+    bias: float,
+    squares: NDArray[np.float64],
+    linear: NDArray[np.float64],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    epsilon: NDArray[np.float64],
+    order: NDArray[np.int64],
+    x: NDArray[np.float64],
+    w: NDArray[np.float64],
+    slack: NDArray[np.float64],
+) -> None: ...
+def box_certify(
+    scores: NDArray[np.float64],
+    linear: NDArray[np.float64],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    epsilon: NDArray[np.float64],
+    total: float,
+    x: NDArray[np.float64],
+) -> tuple[float, float, float]: ...

@@ -29,6 +29,7 @@ array([3, 7])
 from ._box_qp import BoxSolution, box_qp
 from ._fista import Solution
 from ._group_square import group_square, group_square_conjugate
+from ._linear_qp import linear_qp
 from ._problems import alpha_max, group_lasso, lasso, multi_task, multi_task_alpha_max
 from ._proximal import prox_linf, prox_lp, shrink, soft_threshold
 
@@ -41,6 +42,7 @@ __all__ = [
     "group_square",
     "group_square_conjugate",
     "lasso",
+    "linear_qp",
     "multi_task",
     "multi_task_alpha_max",
     "prox_linf",

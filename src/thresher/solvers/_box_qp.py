@@ -109,10 +109,10 @@ def box_qp(
     check_value("box_qp", "max_iter", max_iter, at_least(1))
     n = _size_of(K)
     m = 1 if coupling is None else len(np.atleast_2d(coupling))
-    mixed = np.ones((1, 1)) if coupling is None else _filled("coupling", coupling, (m, m))
-    p = _filled("linear", linear, (m, n))
-    low, high = _filled("lower", lower, (m, n)), _filled("upper", upper, (m, n))
-    x = np.zeros((m, n)) if start is None else _filled("start", start, (m, n)).copy()
+    mixed = np.ones((1, 1)) if coupling is None else filled("box_qp", "coupling", coupling, (m, m))
+    p = filled("box_qp", "linear", linear, (m, n))
+    low, high = filled("box_qp", "lower", lower, (m, n)), filled("box_qp", "upper", upper, (m, n))
+    x = np.zeros((m, n)) if start is None else filled("box_qp", "start", start, (m, n)).copy()
     if not (np.isfinite(p).all() and np.isfinite(x).all() and np.isfinite(mixed).all()):
         raise ValueError("box_qp: linear, start and coupling must hold finite numbers.")
     whole = isinstance(K, np.ndarray)
@@ -124,9 +124,9 @@ def box_qp(
         p,
         low,
         high,
-        _filled("epsilon", epsilon, (m, n)),
-        _filled("signs", signs, (m, n)),
-        _filled("total", total, (m,)),
+        filled("box_qp", "epsilon", epsilon, (m, n)),
+        filled("box_qp", "signs", signs, (m, n)),
+        filled("box_qp", "total", total, (m,)),
         mixed,
         x,
     )
@@ -152,12 +152,12 @@ def _size_of(K: Any) -> int:
     return int(shape[0])
 
 
-def _filled(name: str, value: Any, shape: tuple[int, ...]) -> Array:
+def filled(who: str, name: str, value: Any, shape: tuple[int, ...]) -> Array:
     """A value for every variable."""
     given = np.asarray(value, dtype=np.float64)
     if np.isnan(given).any():
-        raise ValueError(f"box_qp: {name} must not hold NaN.")
+        raise ValueError(f"{who}: {name} must not hold NaN.")
     try:
         return np.ascontiguousarray(np.broadcast_to(given, shape))
     except ValueError:
-        raise ValueError(f"box_qp: {name} must fit the shape {shape}, got {given.shape}.") from None
+        raise ValueError(f"{who}: {name} must fit the shape {shape}, got {given.shape}.") from None
