@@ -33,7 +33,8 @@ struct Directed {
   double conjugate(double z) const {
     const double side = z > 0 ? high : low, inner = std::min(high, std::max(low, 0.0));
     const double least = z * inner - e * std::fabs(inner);
-    if (std::isinf(side) && std::fabs(z) - e <= 1e-10 * (1 + std::fabs(v))) return least;  // 0 but for rounding
+    if (std::isinf(side))  // nothing, but for rounding, or everything
+      return std::fabs(z) - e <= 1e-10 * (1 + std::fabs(v)) ? least : std::numeric_limits<double>::infinity();
     return side == inner ? least : std::max(least, z * side - e * std::fabs(side));
   }
 };
