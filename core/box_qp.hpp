@@ -4,10 +4,9 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <stdexcept>
 #include <vector>
 
-#include "box_dual.hpp"
+#include "box_moves.hpp"
 #include "kernel_rows.hpp"
 
 namespace thresher {
@@ -24,10 +23,8 @@ namespace thresher {
 class BoxQP {
  public:
   BoxQP(KernelRows& k, const double* diagonal, BoxProblem given, double* start)
-      : rows(k), d(diagonal), problem(given), n(given.n), m(given.m), x(start), v(size()), up(size()), down(size()),
-        scores(size()), active(static_cast<std::size_t>(m)), best(static_cast<std::size_t>(m)) {
-    for (index_t c = 0; c < m; ++c) mend(c);
-    for (index_t a = 0; a < m * n; ++a) price(a);
+      : rows(k), d(diagonal), problem(given), n(given.n), m(given.m), moves(problem, start), v(size()), scores(size()),
+        active(static_cast<std::size_t>(m)), best(static_cast<std::size_t>(m)) {
     refresh();
     level = worst();  // the gap is looked at before the first step: a start may be good enough
   }
@@ -68,45 +65,17 @@ class BoxQP {
     return most;
   }
 
-  /// Into the box, and onto the equality.
-  void mend(index_t c) {
-    double missing = problem.total[c];
-    for (index_t a = c * n; a < (c + 1) * n; ++a) {
-      x[a] = std::min(problem.upper[a], std::max(problem.lower[a], x[a]));
-      missing -= problem.sign[a] * x[a];
-    }
-    for (index_t a = c * n; a < (c + 1) * n && missing != 0; ++a) {
-      const double wanted = x[a] + problem.sign[a] * missing;
-      const double next = std::min(problem.upper[a], std::max(problem.lower[a], wanted));
-      missing = next == wanted ? 0 : missing - problem.sign[a] * (next - x[a]);
-      x[a] = next;
-    }
-    if (std::fabs(missing) > 1e-9 * (1 + std::fabs(problem.total[c])))
-      throw std::invalid_argument("no x inside the boxes meets the equality");
-  }
-
-  /// What moving a variable up and down costs beside the smooth part.
-  void price(index_t a) {
-    const double s = problem.sign[a], e = problem.epsilon[a];
-    const auto cost = [&](double way) {
-      if (way > 0 ? x[a] >= problem.upper[a] : x[a] <= problem.lower[a]) return never;
-      return x[a] * way >= 0 ? e : -e;
-    };
-    at(up, a) = cost(s);
-    at(down, a) = cost(-s);
-  }
-
   /// Scores and rates made anew from x; every variable takes part.
   void refresh() {
     std::fill(scores.begin(), scores.end(), 0.0);
     for (index_t r = 0; r < n; ++r) {
       bool any = false;
-      for (index_t j = 0; j < m; ++j) any |= x[j * n + r] != 0;
+      for (index_t j = 0; j < m; ++j) any |= moves.x[j * n + r] != 0;
       if (!any) continue;
       const double* const k = rows.row(r);
       for (index_t c = 0; c < m; ++c) {
         double factor = 0;
-        for (index_t j = 0; j < m; ++j) factor += problem.coupling[c * m + j] * x[j * n + r];
+        for (index_t j = 0; j < m; ++j) factor += problem.coupling[c * m + j] * moves.x[j * n + r];
         double* const f = scores.data() + c * n;
         if (factor != 0)
           for (index_t a = 0; a < n; ++a) f[a] += factor * k[a];
@@ -128,7 +97,7 @@ class BoxQP {
     const auto& ids = at(active, c);
     Best b{never, never, 0};
     double* const rate = v.data() + c * n;
-    const double *const s = problem.sign + c * n, *const u = up.data() + c * n, *const l = down.data() + c * n;
+    const double *const s = problem.sign + c * n, *const u = moves.up.data() + c * n, *const l = moves.down.data() + c * n;
     const auto visit = [&](index_t a) {
       if (first) rate[a] += s[a] * (of_first * first[a] - of_second * second[a]);
       if (const double r = rate[a] + u[a]; r < b.up) b.up = r, b.i = a;
@@ -149,9 +118,9 @@ class BoxQP {
     const double* const first = rows.row(i);
     double curvature = 0, rate = 0;
     const index_t k = partner(c, i, first, rate, curvature);
-    const double length = travel(c * n + i, c * n + k, rate, curvature);
-    price(c * n + i);
-    price(c * n + k);
+    const double length = moves.travel(c * n + i, c * n + k, rate, curvature);
+    moves.price(c * n + i);
+    moves.price(c * n + k);
     const double* const second = rows.row(k);
     for (index_t j = 0; j < m; ++j) {
       const double moved = problem.coupling[j * m + c] * length;
@@ -163,7 +132,7 @@ class BoxQP {
   /// The variable that gains most when it moves down while i moves up.
   index_t partner(index_t c, index_t i, const double* k, double& rate, double& curvature) const {
     const double least = at(best, c).up, weight = problem.coupling[c * m + c];
-    const double *const r = v.data() + c * n, *const s = problem.sign + c * n, *const l = down.data() + c * n;
+    const double *const r = v.data() + c * n, *const s = problem.sign + c * n, *const l = moves.down.data() + c * n;
     const double twice = 2 * s[i];
     index_t found = i;
     double gain = 0;
@@ -183,35 +152,6 @@ class BoxQP {
     return found;
   }
 
-  /// Moves variable a up and b down, through kinks at 0, as far as it pays; how far.
-  double travel(index_t a, index_t b, double rate, double curvature) {
-    double length = 0;
-    while (rate < 0) {
-      const double way_a = problem.sign[a], way_b = -problem.sign[b];
-      const Reach far_a = reach(a, way_a), far_b = reach(b, way_b);
-      const double wanted = -rate / curvature, t = std::min(wanted, std::min(far_a.length, far_b.length));
-      if (!(t < 1e200)) throw std::invalid_argument("the objective has no least value inside the boxes");
-      x[a] = t == far_a.length ? far_a.end : x[a] + way_a * t;
-      x[b] = t == far_b.length ? far_b.end : x[b] + way_b * t;
-      length += t;
-      rate += curvature * t;
-      if (t == wanted || (t == far_a.length && !far_a.is_kink) || (t == far_b.length && !far_b.is_kink)) break;
-      if (t == far_a.length) rate += 2 * problem.epsilon[a];
-      if (t == far_b.length) rate += 2 * problem.epsilon[b];
-    }
-    return length;
-  }
-
-  struct Reach {
-    double length, end;
-    bool is_kink;
-  };
-  Reach reach(index_t a, double way) const {
-    const double end = way > 0 ? problem.upper[a] : problem.lower[a], length = (end - x[a]) * way;
-    if (problem.epsilon[a] > 0 && x[a] * way < 0 && -x[a] * way < length) return {-x[a] * way, 0, true};
-    return {length, end, false};
-  }
-
   /// Leaves out what no violating pair of its block would take.
   void shrink() {
     since_shrinking = 0;
@@ -220,7 +160,7 @@ class BoxQP {
       auto& ids = at(active, c);
       ids.erase(std::remove_if(ids.begin(), ids.end(), [&](index_t a) {
         const std::size_t k = static_cast<std::size_t>(c * n + a);
-        return v[k] + up[k] + b.down > 0 && down[k] - v[k] + b.up > 0;
+        return v[k] + moves.up[k] + b.down > 0 && moves.down[k] - v[k] + b.up > 0;
       }), ids.end());
     }
   }
@@ -252,15 +192,15 @@ class BoxQP {
   }
   void certify() {
     for (index_t a = 0; a < m * n; ++a) at(scores, a) = problem.sign[a] * at(v, a) + problem.linear[a];
-    bound = certified(problem, x, v.data(), scores.data());
+    bound = certified(problem, moves.x, v.data(), scores.data());
   }
 
   KernelRows& rows;
   const double* d;
   BoxProblem problem;
   index_t n, m;
-  double* x;
-  std::vector<double> v, up, down, scores;
+  BoxMoves moves;
+  std::vector<double> v, scores;
   std::vector<std::vector<index_t>> active;
   std::vector<Best> best;
   double level = 0;
