@@ -99,14 +99,17 @@ class BoxQP {
     double* const rate = v.data() + c * n;
     const double *const s = problem.sign + c * n, *const u = moves.up.data() + c * n, *const l = moves.down.data() + c * n;
     const auto visit = [&](index_t a) {
-      if (first) rate[a] += s[a] * (of_first * first[a] - of_second * second[a]);
       if (const double r = rate[a] + u[a]; r < b.up) b.up = r, b.i = a;
       if (const double r = l[a] - rate[a]; r < b.down) b.down = r;
     };
-    if (static_cast<index_t>(ids.size()) == n)
+    const auto move = [&](index_t a) { return rate[a] + s[a] * (of_first * first[a] - of_second * second[a]); };
+    if (static_cast<index_t>(ids.size()) == n) {
+      if (first)
+        for (index_t a = 0; a < n; ++a) rate[a] = move(a);
       for (index_t a = 0; a < n; ++a) visit(a);
-    else
-      for (const index_t a : ids) visit(a);
+    } else {
+      for (const index_t a : ids) rate[a] = move(a), visit(a);
+    }
     at(best, c) = b;
   }
 
