@@ -31,6 +31,7 @@ SECTIONS = (
     "few_features",
     "costs",
     "wide_stream",
+    "kernel_duals",
 )
 
 
