@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._objects import Kernel
+from ._kernel import Kernel
 from ._products import Array
 
 _MB = 1 << 20

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 
-from .._params import Rule, at_least, check_params, non_negative, positive
+from .._params import Rule, at_least, non_negative, positive
+from . import _columns
+from ._kernel import Kernel
 from ._products import Array, as_floats, products, squared_distances, squares
 
 width = Rule('"scale" or a number above 0', lambda v: (isinstance(v, str) and v == "scale") or positive.holds(v))
+_features = {"features": Rule(_columns.says, _columns.are_features)}
 
 
 def scale(X: Any) -> float:
@@ -25,70 +29,123 @@ def scale(X: Any) -> float:
 
 
 @dataclass(frozen=True)
-class Kernel:
-    """Base class: what is given is checked, what is computed is of float64."""
+class ColumnKernel(Kernel):
+    """Base class: a kernel of all columns, or of some."""
 
-    _param_rules: ClassVar[dict[str, Rule]] = {}
+    features: Any = field(default=None, kw_only=True)
+    _param_rules: ClassVar[dict[str, Rule]] = _features
 
     def __post_init__(self) -> None:
-        check_params(self, self._param_rules)
+        object.__setattr__(self, "features", _columns.as_features(self.features))
+        super().__post_init__()
 
-    def __call__(self, X: Any, Z: Any = None) -> Array:
-        """The kernel of every row of ``X`` with every row of ``Z`` (default: with one another), both dense or CSR."""
-        X = as_floats(X)
-        if Z is None:
-            return self.settled(X)._values(X, X)
+    def settled(self, X: Any, names: Sequence[str] | None = None) -> Self:
+        who = type(self).__name__
+        names = getattr(X, "columns", None) if names is None else names
+        rows = as_floats(X)
+        known = {"features": _columns.placed(self.features, rows, names, who)}
+        if getattr(self, "gamma", None) == "scale":
+            known["gamma"] = scale(_columns.pick(rows, known["features"], who))
+        return self if all(getattr(self, name) == value for name, value in known.items()) else replace(self, **known)
+
+    def describe(self, names: Sequence[str] | None = None) -> str:
+        return type(self).__name__.lower() + self._shape() + _columns.said(self.features, names)
+
+    def _refuse_unsettled(self) -> None:
+        who = type(self).__name__
         if getattr(self, "gamma", None) == "scale":
             raise ValueError(
-                f'{type(self).__name__}: gamma must be a number when two sets of rows are compared, got "scale"; '
+                f'{who}: gamma must be a number when two sets of rows are compared, got "scale"; '
                 "settled(X) puts in the number for X."
             )
-        return self._values(X, as_floats(Z))
-
-    def settled(self, X: Any) -> Self:
-        """The same kernel, with the number that ``gamma="scale"`` stands for on rows ``X``."""
-        if getattr(self, "gamma", None) != "scale":
-            return self
-        return replace(self, **{"gamma": scale(as_floats(X))})
-
-    def diagonal(self, X: Any) -> Array:
-        """The kernel of each row of ``X`` with itself."""
-        X = as_floats(X)
-        return self.settled(X)._on_diagonal(X)
+        if self.features is not None and isinstance(self.features[0], str):
+            raise ValueError(
+                f"{who}: features must be numbers of columns when two sets of rows are compared, got "
+                f"{self.features[0]!r}; settled(X) puts in the numbers for X."
+            )
 
     def _values(self, X: Any, Z: Any) -> Array:
-        raise NotImplementedError
+        return self._compare(self._pick(X), self._pick(Z))
 
     def _on_diagonal(self, X: Any) -> Array:
+        return self._of_squares(squares(self._pick(X)))
+
+    def _pick(self, X: Any) -> Any:
+        return _columns.pick(X, self.features, type(self).__name__)
+
+    def _shape(self) -> str:
+        """Its parameters, in brackets."""
+        return ""
+
+    def _compare(self, X: Any, Z: Any) -> Array:
+        """The matrix for rows of the chosen columns."""
+        raise NotImplementedError
+
+    def _of_squares(self, squares: Array) -> Array:
+        """The kernel of rows with themselves, given their squared lengths."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Linear(Kernel):
+class Linear(ColumnKernel):
     """The inner product, ``x . z``.
+
+    Parameters
+    ----------
+    features : int, str or list of these, optional
+        The columns that count, by number or by name (of a data frame); all by default.
 
     Examples
     --------
     >>> from thresher.kernels import Linear
     >>> Linear()([[1.0, 2.0]], [[3.0, 4.0], [0.0, 1.0]])
     array([[11.,  2.]])
+    >>> Linear(features=1)([[1.0, 2.0]], [[3.0, 4.0], [0.0, 1.0]])
+    array([[8., 2.]])
     """
 
-    def _values(self, X: Any, Z: Any) -> Array:
+    def _compare(self, X: Any, Z: Any) -> Array:
         return products(X, Z)
 
-    def _on_diagonal(self, X: Any) -> Array:
-        return squares(X)
+    def _of_squares(self, squares: Array) -> Array:
+        return squares
 
 
 @dataclass(frozen=True)
-class RBF(Kernel):
+class Cosine(ColumnKernel):
+    r"""The cosine of the angle between two rows, :math:`x^\top z / (\|x\| \|z\|)`; 0 for a row of zeros.
+
+    Choose it for counts of words, where the length of a text should not matter.
+
+    Parameters
+    ----------
+    features : int, str or list of these, optional
+        The columns that count, by number or by name (of a data frame); all by default.
+
+    Examples
+    --------
+    >>> from thresher.kernels import Cosine
+    >>> Cosine()([[3.0, 4.0]], [[6.0, 8.0], [1.0, 0.0]]).round(3)
+    array([[1. , 0.6]])
+    """
+
+    def _compare(self, X: Any, Z: Any) -> Array:
+        return products(_unit(X), _unit(Z))
+
+    def _of_squares(self, squares: Array) -> Array:
+        return (squares > 0).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class RBF(ColumnKernel):
     r"""The Gaussian kernel, :math:`\exp(-\gamma \|x - z\|^2)`.
 
     Parameters
     ----------
     gamma : float or "scale", default="scale"
-        Width: :math:`1 / (2 \sigma^2)`. ``"scale"`` is ``1 / (n_features * X.var())``.
+        Width: :math:`1 / (2 \sigma^2)`. ``"scale"`` is ``1 / (n_features * X.var())`` over the columns that count.
+    features : int, str or list of these, optional
+        The columns that count, by number or by name (of a data frame); all by default.
 
     Examples
     --------
@@ -99,19 +156,24 @@ class RBF(Kernel):
     """
 
     gamma: Any = "scale"
-    _param_rules: ClassVar[dict[str, Rule]] = {"gamma": width}
+    _param_rules: ClassVar[dict[str, Rule]] = {"gamma": width, **_features}
 
-    def _values(self, X: Any, Z: Any) -> Array:
+    def _shape(self) -> str:
+        return f"(gamma={_short(self.gamma)})"
+
+    def _compare(self, X: Any, Z: Any) -> Array:
         with np.errstate(over="ignore"):  # infinitely far apart: exp(-inf) is 0, as it should be
-            values: Array = np.exp(-self.gamma * squared_distances(X, Z))
+            values = squared_distances(X, Z)
+            values *= -self.gamma
+            np.exp(values, out=values)
         return values
 
-    def _on_diagonal(self, X: Any) -> Array:
-        return np.ones(X.shape[0])
+    def _of_squares(self, squares: Array) -> Array:
+        return np.ones_like(squares)
 
 
 @dataclass(frozen=True)
-class Polynomial(Kernel):
+class Polynomial(ColumnKernel):
     r"""The polynomial kernel, :math:`(\gamma\, x^\top z + c)^p`.
 
     Parameters
@@ -119,9 +181,11 @@ class Polynomial(Kernel):
     degree : int, default=3
         :math:`p`.
     gamma : float or "scale", default="scale"
-        Factor of the inner product. ``"scale"`` is ``1 / (n_features * X.var())``.
+        Factor of the inner product. ``"scale"`` is ``1 / (n_features * X.var())`` over the columns that count.
     coef0 : float, default=1.0
         :math:`c`, at least 0.
+    features : int, str or list of these, optional
+        The columns that count, by number or by name (of a data frame); all by default.
 
     Examples
     --------
@@ -133,17 +197,22 @@ class Polynomial(Kernel):
     degree: int = 3
     gamma: Any = "scale"
     coef0: float = 1.0
-    _param_rules: ClassVar[dict[str, Rule]] = {"degree": at_least(1), "gamma": width, "coef0": non_negative}
+    _param_rules: ClassVar[dict[str, Rule]] = {
+        "degree": at_least(1),
+        "gamma": width,
+        "coef0": non_negative,
+        **_features,
+    }
 
-    def _values(self, X: Any, Z: Any) -> Array:
-        return self._of_products(products(X, Z))
+    def _shape(self) -> str:
+        return f"(degree={self.degree}, gamma={_short(self.gamma)}, coef0={_short(self.coef0)})"
 
-    def _on_diagonal(self, X: Any) -> Array:
-        return self._of_products(squares(X))
+    def _compare(self, X: Any, Z: Any) -> Array:
+        return self._of_squares(products(X, Z))
 
-    def _of_products(self, values: Array) -> Array:
+    def _of_squares(self, squares: Array) -> Array:
         with np.errstate(over="ignore"):
-            values = (self.gamma * values + self.coef0) ** int(self.degree)
+            values: Array = (self.gamma * squares + self.coef0) ** int(self.degree)
         if not np.isfinite(values).all():
             raise ValueError(
                 f"Polynomial: values of degree {self.degree} leave the range of floating point; "
@@ -152,22 +221,12 @@ class Polynomial(Kernel):
         return values
 
 
-@dataclass(frozen=True)
-class Cosine(Kernel):
-    r"""The cosine of the angle between rows, :math:`x^\top z / (\|x\| \|z\|)`; 0 with a row of zeros.
+def _short(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:.3g}"
 
-    Examples
-    --------
-    >>> from thresher.kernels import Cosine
-    >>> Cosine()([[3.0, 4.0]], [[6.0, 8.0], [4.0, -3.0]])
-    array([[1., 0.]])
-    """
 
-    def _values(self, X: Any, Z: Any) -> Array:
-        sizes = np.sqrt(squares(X))[:, None] * np.sqrt(squares(Z))
-        values: Array = np.divide(products(X, Z), sizes, out=np.zeros_like(sizes), where=sizes > 0)
-        return values
-
-    def _on_diagonal(self, X: Any) -> Array:
-        values: Array = (squares(X) > 0).astype(np.float64)
-        return values
+def _unit(X: Any) -> Any:
+    """Rows of length 1; rows of zeros stay."""
+    length = np.sqrt(squares(X))
+    factor = 1.0 / np.where(length > 0, length, 1.0)
+    return sparse.csr_array(X.multiply(factor[:, None])) if sparse.issparse(X) else X * factor[:, None]

@@ -1,0 +1,75 @@
+"""Which columns a kernel looks at: all of them, or some, by number or by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._params import at_least
+
+_MOST_NAMED = 4  # columns that a name lists one by one
+
+says = "None, a column of X by number or name, or a list of such without repeats"
+
+
+def as_features(features: Any) -> Any:
+    """``features`` as a tuple of numbers or of names; what is neither comes back as it is, for a rule to refuse."""
+    if features is None:
+        return None
+    if isinstance(features, (str, bool)) or np.ndim(features) == 0:
+        features = (features,)
+    try:
+        return tuple(one.item() if isinstance(one, np.generic) else one for one in features)
+    except TypeError:
+        return features
+
+
+def are_features(features: Any) -> bool:
+    if features is None:
+        return True
+    if not isinstance(features, tuple) or not features:
+        return False
+    alike = all(isinstance(one, str) for one in features) or all(map(at_least(0).holds, features))
+    return alike and len(set(features)) == len(features)
+
+
+def placed(features: Any, X: Any, names: Sequence[str] | None, who: str) -> tuple[int, ...] | None:
+    """The numbers of the columns of ``X``, which has ``names``, that a kernel looks at."""
+    if features is None:
+        return None
+    if isinstance(features[0], str):
+        if names is None:
+            raise ValueError(f"{who}: features by name need rows with column names, got {features[0]!r} for plain rows.")
+        places = {str(name): place for place, name in enumerate(names)}
+        for name in features:
+            if name not in places:
+                raise ValueError(f"{who}: features must be columns of X, got {name!r}.")
+        features = tuple(places[name] for name in features)
+    check_width(features, X.shape[1], who)
+    return tuple(features)
+
+
+def check_width(features: Any, width: int, who: str) -> None:
+    if features is not None and max(features) >= width:
+        raise ValueError(f"{who}: features must be columns of X, which has {width}, got {max(features)}.")
+
+
+def pick(X: Any, features: tuple[int, ...] | None, who: str) -> Any:
+    """The chosen columns, in the layout of ``X``."""
+    if features is None:
+        return X
+    check_width(features, X.shape[1], who)
+    return X[:, list(features)]
+
+
+def said(features: Any, names: Sequence[str] | None) -> str:
+    """`` on petal width``"""
+    if features is None:
+        return ""
+    if len(features) > _MOST_NAMED:
+        return f" on {len(features)} columns"
+    if names is not None or isinstance(features[0], str):
+        return " on " + ", ".join(one if isinstance(one, str) or names is None else str(names[one]) for one in features)
+    return f" on column{'s' if len(features) > 1 else ''} " + ", ".join(map(str, features))
