@@ -53,6 +53,7 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
     support_: NDArray[np.int64]
     dual_coef_: Array
     _support_rows: dict[str, NDArray[Any]]
+    _names: list[Any] | None = None
 
     @property
     def _is_precomputed(self) -> bool:
@@ -61,6 +62,7 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
     def _take(self, X: Any) -> Any:
         """The rows to learn from, or the kernel matrix itself; nothing is remembered of them."""
         rows = _validation.check_matrix(self, X, reset=True)
+        self._names = list(X.columns) if hasattr(X, "columns") else None  # by which kernels find their features
         if not self._is_precomputed:
             return rows
         K = np.ascontiguousarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
@@ -77,7 +79,7 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
 
     def _kernel_for(self, rows: Any) -> Kernel:
         """The kernel that the parameters name, with numbers for everything that depends on the rows."""
-        return as_kernel(self.kernel, self.gamma, self.degree, self.coef0).settled(rows)
+        return as_kernel(self.kernel, self.gamma, self.degree, self.coef0).settled(rows, self._names)
 
     def _keep(self, X: Any, rows: Any, coef: Array) -> None:
         """Remember the rows that have a coefficient, of shape (n_outputs, n_rows), other than 0; and the features."""
@@ -117,8 +119,9 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"{who}: without a kernel, support_ must name columns of a precomputed one.")
             return
         check_value(who, "kernel_", kernel, _kernel_object)
-        if getattr(kernel, "gamma", None) == "scale" or self._is_precomputed:
-            raise ValueError(f"{who}: kernel_ must be one with numbers, and none if kernels are precomputed.")
+        if self._is_precomputed:
+            raise ValueError(f"{who}: kernel_ must be None if kernels are precomputed.")
+        kernel._check_settled(self.n_features_in_)
         parts = self._support_rows
         if not isinstance(parts, dict) or not are_rows(parts, (len(support), self.n_features_in_)):
             raise ValueError(f"{who}: the support vectors must be finite rows, one per index.")

@@ -19,6 +19,8 @@ import safetensors
 import safetensors.numpy
 
 from . import __version__, registry
+from ._kernels import Kernel
+from ._kernels._plain import from_plain, to_plain
 from ._params import check_params
 from ._state import State
 
@@ -236,6 +238,10 @@ def _pack(value: Any, key: str, tensors: Tensors) -> Any:
         return None
     if isinstance(value, _PLAIN):
         return value
+    if isinstance(value, Kernel):
+        return {"kernel": _kernel(value)}
+    if isinstance(value, (list, tuple)) and any(isinstance(each, Kernel) for each in value):
+        return {"kernels": [_kernel(each) for each in value]}
     if isinstance(value, dict):
         return {
             "pairs": [[_pack(k, f"{key}/{i}k", tensors), _pack(v, f"{key}/{i}", tensors)]
@@ -260,9 +266,20 @@ def _pack(value: Any, key: str, tensors: Tensors) -> Any:
     return {"tensor": key, "as": "list"} if isinstance(value, (list, tuple)) else {"tensor": key}
 
 
+def _kernel(value: Any) -> dict[str, Any]:
+    try:
+        return to_plain(value)
+    except ValueError as error:
+        raise ValueError(f"save_model: {error}.") from None
+
+
 def _unpack(value: Any, tensors: Tensors, room: int) -> Any:
     if isinstance(value, _PLAIN):
         return value
+    if "kernel" in value:
+        return from_plain(value["kernel"])
+    if "kernels" in value:
+        return [from_plain(each) for each in value["kernels"]]
     if "pairs" in value:
         return {_unpack(k, tensors, room): _unpack(v, tensors, room) for k, v in value["pairs"]}
     if "tensor" in value:

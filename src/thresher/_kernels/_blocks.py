@@ -1,5 +1,5 @@
-"""Kernel matrices block by block: in threads, each with a BLAS of one thread, so that memory is bounded and the bits do not
-depend on how many threads there are."""
+"""Kernel matrices block by block, in threads: memory is bounded, and as each block has a BLAS of one thread, bits do
+not depend on how many there are."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from sklearn.utils import gen_batches
 from .._threads import one_blas_thread
 from ._products import Array
 
-_TILE = 1024  # rows and columns of a block of a square matrix
+_TILE = 256  # rows and columns of a block of a square matrix
 _VALUES = 1 << 20  # of a block of any other
 
-Values = Callable[[Any, Any], Array]
+Values = Callable[[Any], Array]
 
 
-def among(values: Values, X: Any, diagonal: Array) -> Array:
+def among(against: Callable[[Any], Values], X: Any, diagonal: Array) -> Array:
     """The matrix of the rows with one another: half of it is computed, the other half mirrors it."""
     K = np.empty((X.shape[0], X.shape[0]))
 
     def fill(one: slice, other: slice) -> None:
-        block = values(X[one], X[other])
+        block = against(X[other])(X[one])
         K[one, other] = (block + block.T) / 2 if one == other else block
         if one != other:
             K[other, one] = block.T
@@ -36,14 +36,14 @@ def among(values: Values, X: Any, diagonal: Array) -> Array:
     return K
 
 
-def between(values: Values, X: Any, Z: Any) -> Array:
-    """The matrix of rows with other rows."""
-    K = np.empty((X.shape[0], Z.shape[0]))
+def between(values: Values, X: Any, n_columns: int) -> Array:
+    """The matrix of rows with others, which ``values`` knows."""
+    K = np.empty((X.shape[0], n_columns))
 
     def fill(part: slice) -> None:
-        K[part] = values(X[part], Z)
+        K[part] = values(X[part])
 
-    _each(fill, [(part,) for part in parts(X.shape[0], Z.shape[0])])
+    _each(fill, [(part,) for part in parts(X.shape[0], n_columns)])
     return K
 
 

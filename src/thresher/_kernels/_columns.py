@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ def as_features(features: Any) -> Any:
     """``features`` as a tuple of numbers or of names; what is neither comes back as it is, for a rule to refuse."""
     if features is None:
         return None
-    if isinstance(features, (str, bool)) or np.ndim(features) == 0:
+    if isinstance(features, (str, Integral)):
         features = (features,)
     try:
         return tuple(one.item() if isinstance(one, np.generic) else one for one in features)
@@ -41,7 +42,7 @@ def placed(features: Any, X: Any, names: Sequence[str] | None, who: str) -> tupl
         return None
     if isinstance(features[0], str):
         if names is None:
-            raise ValueError(f"{who}: features by name need rows with column names, got {features[0]!r} for plain rows.")
+            raise ValueError(f"{who}: features by name need rows with column names, got {features[0]!r}.")
         places = {str(name): place for place, name in enumerate(names)}
         for name in features:
             if name not in places:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._kernel import Kernel
-from ._products import Array
+from ._products import Array, as_floats
 
 _MB = 1 << 20
 
@@ -16,7 +16,8 @@ class Gram:
     """The kernel of all rows with one another, of which rows are made when they are asked for."""
 
     def __init__(self, kernel: Kernel, X: Any) -> None:
-        self._kernel, self._X = kernel.settled(X), X
+        self._kernel, self._X = kernel.settled(X), as_floats(X)
+        self._rows = self._kernel._against(self._X)
         self.shape = (X.shape[0], X.shape[0])
 
     def diagonal(self) -> Array:
@@ -25,7 +26,7 @@ class Gram:
 
     def row(self, i: int) -> Array:
         """The kernel of one row with all."""
-        return np.ascontiguousarray(self._kernel(self._X[i : i + 1], self._X)[0])
+        return np.ascontiguousarray(self._rows(self._X[i : i + 1])[0])
 
     def times(self, weights: Array) -> Array:
         """The product with a matrix of shape (k, n), in blocks."""
@@ -34,7 +35,7 @@ class Gram:
         per_block = max(1, 64 * _MB // (8 * self.shape[0]))
         for begin in range(0, len(used), per_block):
             some = used[begin : begin + per_block]
-            found += weights[:, some] @ self._kernel(self._X[some], self._X)
+            found += weights[:, some] @ self._rows(self._X[some])
         return found
 
 
@@ -42,5 +43,4 @@ def gram(kernel: Kernel, X: Any, cache_size: float) -> Any:
     """The kernel matrix of rows: an array when that takes no more than so many megabytes, else a :class:`Gram`."""
     if 8 * X.shape[0] ** 2 > cache_size * _MB:
         return Gram(kernel, X)
-    K = kernel.settled(X)(X)
-    return np.ascontiguousarray(K)
+    return kernel(X)

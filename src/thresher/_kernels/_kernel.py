@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -29,13 +29,14 @@ class Kernel:
         rows = as_floats(X)
         if Z is None:
             kernel = self.settled(X)
-            return _blocks.among(kernel._values, rows, kernel._on_diagonal(rows))
-        self._refuse_unsettled()
-        return _blocks.between(self._values, rows, as_floats(Z))
+            return _blocks.among(kernel._against, rows, kernel._on_diagonal(rows))
+        self._check_settled()
+        others = as_floats(Z)
+        return _blocks.between(self._against(others), rows, others.shape[0])
 
     def settled(self, X: Any, names: Sequence[str] | None = None) -> Self:
-        """The same kernel, ready for rows like ``X``: ``gamma="scale"`` is a number, and features are places of columns,
-        found by ``names`` (default: those of a data frame)."""
+        """The same kernel, ready for rows like ``X``: ``gamma="scale"`` is a number, and features are places of
+        columns, found by ``names`` (default: those of a data frame)."""
         raise NotImplementedError
 
     def diagonal(self, X: Any) -> Array:
@@ -73,11 +74,11 @@ class Kernel:
     def __str__(self) -> str:
         return self.describe()
 
-    def _refuse_unsettled(self) -> None:
-        """Refuse to compare two sets of rows while something is still to be read from one of them."""
+    def _check_settled(self, n_features: int | None = None) -> None:
+        """Refuse a kernel of which something is still to be read from rows, or that does not fit rows of a width."""
 
-    def _values(self, X: Any, Z: Any) -> Array:
-        """The matrix for rows of float64, dense or CSR."""
+    def _against(self, Z: Any) -> Callable[[Any], Array]:
+        """The kernel of rows with those of ``Z``, as a function of the rows: all of float64, dense or CSR."""
         raise NotImplementedError
 
     def _on_diagonal(self, X: Any) -> Array:
@@ -112,11 +113,12 @@ class Scaled(Kernel):
     def describe(self, names: Sequence[str] | None = None) -> str:
         return self.kernel.describe(names)
 
-    def _refuse_unsettled(self) -> None:
-        self.kernel._refuse_unsettled()
+    def _check_settled(self, n_features: int | None = None) -> None:
+        self.kernel._check_settled(n_features)
 
-    def _values(self, X: Any, Z: Any) -> Array:
-        return self.factor * self.kernel._values(X, Z)
+    def _against(self, Z: Any) -> Callable[[Any], Array]:
+        values = self.kernel._against(Z)
+        return lambda X: self.factor * values(X)
 
     def _on_diagonal(self, X: Any) -> Array:
         return self.factor * self.kernel._on_diagonal(X)
@@ -182,15 +184,20 @@ class WeightedSum(Kernel):
         terms = (f"{weight:.3g} {kernel.describe(names)}" for weight, kernel in self._used())
         return " + ".join(terms) or "nothing"
 
-    def _refuse_unsettled(self) -> None:
+    def _check_settled(self, n_features: int | None = None) -> None:
         for kernel in self.kernels:
-            kernel._refuse_unsettled()
+            kernel._check_settled(n_features)
 
-    def _values(self, X: Any, Z: Any) -> Array:
-        total = np.zeros((X.shape[0], Z.shape[0]))
-        for weight, kernel in self._used():
-            total += weight * kernel._values(X, Z)
-        return total
+    def _against(self, Z: Any) -> Callable[[Any], Array]:
+        terms = [(weight, kernel._against(Z)) for weight, kernel in self._used()]
+
+        def values(X: Any) -> Array:
+            total = np.zeros((X.shape[0], Z.shape[0]))
+            for weight, term in terms:
+                total += weight * term(X)
+            return total
+
+        return values
 
     def _on_diagonal(self, X: Any) -> Array:
         total = np.zeros(X.shape[0])
@@ -208,5 +215,5 @@ def _inverse(amount: float, rounding: float) -> float:
 
 def _mean_entry(kernel: Kernel, rows: Any) -> float:
     """The mean of the matrix of all rows, which is never held."""
-    n_rows = rows.shape[0]
-    return float(sum(kernel(rows[part], rows).sum() for part in _blocks.parts(n_rows, n_rows))) / n_rows**2
+    n_rows: int = rows.shape[0]
+    return sum(float(kernel(rows[part], rows).sum()) for part in _blocks.parts(n_rows, n_rows)) / n_rows**2

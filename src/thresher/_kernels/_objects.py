@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -12,7 +12,7 @@ from scipy import sparse
 from .._params import Rule, at_least, non_negative, positive
 from . import _columns
 from ._kernel import Kernel
-from ._products import Array, as_floats, products, squared_distances, squares
+from ._products import Array, as_floats, distances_to, products, squares
 
 width = Rule('"scale" or a number above 0', lambda v: (isinstance(v, str) and v == "scale") or positive.holds(v))
 _features = {"features": Rule(_columns.says, _columns.are_features)}
@@ -43,7 +43,7 @@ class ColumnKernel(Kernel):
         who = type(self).__name__
         names = getattr(X, "columns", None) if names is None else names
         rows = as_floats(X)
-        known = {"features": _columns.placed(self.features, rows, names, who)}
+        known: dict[str, Any] = {"features": _columns.placed(self.features, rows, names, who)}
         if getattr(self, "gamma", None) == "scale":
             known["gamma"] = scale(_columns.pick(rows, known["features"], who))
         return self if all(getattr(self, name) == value for name, value in known.items()) else replace(self, **known)
@@ -51,7 +51,7 @@ class ColumnKernel(Kernel):
     def describe(self, names: Sequence[str] | None = None) -> str:
         return type(self).__name__.lower() + self._shape() + _columns.said(self.features, names)
 
-    def _refuse_unsettled(self) -> None:
+    def _check_settled(self, n_features: int | None = None) -> None:
         who = type(self).__name__
         if getattr(self, "gamma", None) == "scale":
             raise ValueError(
@@ -63,9 +63,12 @@ class ColumnKernel(Kernel):
                 f"{who}: features must be numbers of columns when two sets of rows are compared, got "
                 f"{self.features[0]!r}; settled(X) puts in the numbers for X."
             )
+        if n_features is not None:
+            _columns.check_width(self.features, n_features, who)
 
-    def _values(self, X: Any, Z: Any) -> Array:
-        return self._compare(self._pick(X), self._pick(Z))
+    def _against(self, Z: Any) -> Callable[[Any], Array]:
+        values = self._compare_with(self._pick(Z))
+        return lambda X: values(self._pick(X))
 
     def _on_diagonal(self, X: Any) -> Array:
         return self._of_squares(squares(self._pick(X)))
@@ -77,8 +80,8 @@ class ColumnKernel(Kernel):
         """Its parameters, in brackets."""
         return ""
 
-    def _compare(self, X: Any, Z: Any) -> Array:
-        """The matrix for rows of the chosen columns."""
+    def _compare_with(self, Z: Any) -> Callable[[Any], Array]:
+        """The same for rows of the chosen columns."""
         raise NotImplementedError
 
     def _of_squares(self, squares: Array) -> Array:
@@ -104,8 +107,8 @@ class Linear(ColumnKernel):
     array([[8., 2.]])
     """
 
-    def _compare(self, X: Any, Z: Any) -> Array:
-        return products(X, Z)
+    def _compare_with(self, Z: Any) -> Callable[[Any], Array]:
+        return lambda X: products(X, Z)
 
     def _of_squares(self, squares: Array) -> Array:
         return squares
@@ -129,8 +132,9 @@ class Cosine(ColumnKernel):
     array([[1. , 0.6]])
     """
 
-    def _compare(self, X: Any, Z: Any) -> Array:
-        return products(_unit(X), _unit(Z))
+    def _compare_with(self, Z: Any) -> Callable[[Any], Array]:
+        unit = _unit(Z)
+        return lambda X: products(_unit(X), unit)
 
     def _of_squares(self, squares: Array) -> Array:
         return (squares > 0).astype(np.float64)
@@ -161,11 +165,15 @@ class RBF(ColumnKernel):
     def _shape(self) -> str:
         return f"(gamma={_short(self.gamma)})"
 
-    def _compare(self, X: Any, Z: Any) -> Array:
-        with np.errstate(over="ignore"):  # infinitely far apart: exp(-inf) is 0, as it should be
-            values = squared_distances(X, Z)
-            values *= -self.gamma
-            np.exp(values, out=values)
+    def _compare_with(self, Z: Any) -> Callable[[Any], Array]:
+        distances = distances_to(Z)
+
+        def values(X: Any) -> Array:
+            with np.errstate(over="ignore"):  # infinitely far apart: exp(-inf) is 0, as it should be
+                exponents = distances(X)
+                exponents *= -self.gamma
+                return np.exp(exponents, out=exponents)
+
         return values
 
     def _of_squares(self, squares: Array) -> Array:
@@ -207,8 +215,8 @@ class Polynomial(ColumnKernel):
     def _shape(self) -> str:
         return f"(degree={self.degree}, gamma={_short(self.gamma)}, coef0={_short(self.coef0)})"
 
-    def _compare(self, X: Any, Z: Any) -> Array:
-        return self._of_squares(products(X, Z))
+    def _compare_with(self, Z: Any) -> Callable[[Any], Array]:
+        return lambda X: self._of_squares(products(X, Z))
 
     def _of_squares(self, squares: Array) -> Array:
         with np.errstate(over="ignore"):

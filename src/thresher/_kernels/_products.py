@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,27 @@ def squares(X: Any) -> Array:
     return values
 
 
+def distances_to(Z: Any) -> Callable[[Any], Array]:
+    """``|x - z|^2`` for every row of ``Z`` and of what it is asked for; what concerns ``Z`` alone is computed once."""
+    middle = None if sparse.issparse(Z) else Z.mean(axis=0)  # far from the origin, squares would drown differences
+    centred = Z if middle is None else Z - middle
+    sizes = squares(centred)
+    plain_sizes = sizes if middle is None else squares(Z)
+
+    def distances(X: Any) -> Array:
+        if middle is None or sparse.issparse(X):
+            X, there, squared = X, Z, plain_sizes
+        else:
+            X, there, squared = X - middle, centred, sizes
+        values = products(X, there)
+        values *= -2.0
+        values += squares(X)[:, None]
+        values += squared
+        return np.maximum(values, 0.0, out=values)
+
+    return distances
+
+
 def squared_distances(X: Any, Z: Any) -> Array:
     """``|x - z|^2`` for every row of ``X`` and of ``Z``."""
-    if not sparse.issparse(X) and not sparse.issparse(Z):  # far from the origin, squares would drown differences
-        middle = as_floats(Z).mean(axis=0)
-        X, Z = as_floats(X) - middle, as_floats(Z) - middle
-    distances: Array = np.maximum(squares(X)[:, None] - 2.0 * products(X, Z) + squares(Z), 0.0)
-    return distances
+    return distances_to(as_floats(Z))(as_floats(X))
