@@ -81,6 +81,8 @@ def _describe(model: Any, prefix: str, tensors: Tensors) -> dict[str, Any]:
             ],
             **({} if model.task_column is None else {"task_column": _pack(model.task_column, "", tensors)}),
         }
+    if hasattr(model, "_settle") and "n_features_in_" in vars(model):  # what is computed when it is asked for
+        model._settle()
     params = model._plain_params() if hasattr(model, "_plain_params") else model.get_params(deep=False)
     described: dict[str, Any] = {
         "class": name,

@@ -14,16 +14,16 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from reference import kernels as reference
 from thresher._kernels import _kept
-from thresher.kernels import RBF, FixedSizeNystroem, _nystroem
-from thresher.kernels._entropy import swaps
+from thresher.kernels import RBF, FixedSizeNystroem, Linear, Polynomial, WeightedSum, _nystroem
 
-KERNELS = ["rbf", "polynomial", "linear"]
+KERNELS = ["rbf", "polynomial", "linear", "cosine"]
 
 
 @parametrize_with_checks(
-    [FixedSizeNystroem(kernel) for kernel in KERNELS] + [FixedSizeNystroem(selection="random", n_components=3)]
+    [FixedSizeNystroem(kernel) for kernel in KERNELS]
+    + [FixedSizeNystroem(selection="random", n_components=3), FixedSizeNystroem(selection="kmeans", n_candidates=9)]
+    + [FixedSizeNystroem(WeightedSum([RBF(), Linear(features=0)]))]
 )
 def test_scikit_learns_contract(estimator, check):
     check(estimator)
@@ -31,7 +31,7 @@ def test_scikit_learns_contract(estimator, check):
 
 def kernel_matrix(model, X, Z=None):
     """By scikit-learn."""
-    options = {"rbf": {"gamma": model.gamma_}, "linear": {}}
+    options = {"rbf": {"gamma": model.gamma_}, "linear": {}, "cosine": {}}
     options["polynomial"] = {"gamma": model.gamma_, "degree": model.degree, "coef0": model.coef0}
     return pairwise_kernels(X, Z, metric=model.kernel, **options[model.kernel])
 
@@ -64,12 +64,11 @@ def test_the_map_is_the_one_of_the_specification(problem, layout, dtype, kernel)
 def test_it_approximates_the_kernel_as_scikit_learn_does_with_the_same_landmarks(kernel):
     X = np.random.default_rng(5).normal(size=(80, 12))
     peer = Nystroem(kernel, gamma=0.05, degree=3, coef0=1, n_components=10, random_state=0)
-    if kernel == "linear":
+    if kernel in ("linear", "cosine"):
         peer.set_params(gamma=None, degree=None, coef0=None)
     features = peer.fit_transform(X)
-    model = FixedSizeNystroem(kernel, gamma=0.05, n_components=10)
-    model._choose = lambda rows, k: (peer.component_indices_, k(rows[peer.component_indices_]))
-    mine = model.fit_transform(X)
+    model = FixedSizeNystroem(kernel, gamma=0.05, n_components=10).fit(peer.components_)  # all of them
+    mine = model.transform(X)
     assert_allclose(mine @ mine.T, features @ features.T, rtol=1e-8, atol=1e-8)
 
 
@@ -121,52 +120,32 @@ def test_rows_that_repeat_add_no_directions():
     assert list(model.get_feature_names_out()) == [f"fixedsizenystroem{i}" for i in range(4)]
 
 
-# --- entropy ----------------------------------------------------------------------------------------------------------
+# --- kernels as objects -----------------------------------------------------------------------------------------------
 
 
-def gram(n_rows=30, seed=0):
-    rng = np.random.default_rng(seed)
-    return RBF(0.5)(np.vstack([rng.normal(size=(n_rows - 5, 2)) * 0.3, 4 + rng.normal(size=(5, 2))]))
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_swaps_are_those_of_entropies_computed_anew(seed):
-    K = gram(seed=seed)
-    proposals = np.random.default_rng(seed).integers(10, size=20)
-    expected = reference.select(K, np.arange(10), [(place, 10 + k) for k, place in enumerate(proposals)])
-    path = list(swaps(K, 10, np.random.default_rng(seed)))
-    assert len(path) > 3
-    assert_array_equal([chosen for chosen, _ in path], expected)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_entropy_rises_with_every_swap_and_is_the_one_kept(seed):
-    K = gram(seed=seed)
-    path = list(swaps(K, 10, np.random.default_rng(seed)))
-    entropies = [reference.entropy(K, chosen) for chosen, _ in path]
-    assert_allclose([-np.log(total / 100) for _, total in path], entropies, rtol=1e-10)
-    assert (np.diff(entropies) > 0).all()
-    assert all(len(set(chosen)) == 10 for chosen, _ in path)
-
-
-def test_landmarks_by_entropy_are_less_alike_than_random_ones():
-    X = np.vstack([np.random.default_rng(0).normal(size=(380, 2)) * 0.1, 3 + np.eye(20, 2)])
-    K = RBF(1.0)(X)
-
-    def entropies(selection):
-        models = [FixedSizeNystroem(gamma=1.0, selection=selection, random_state=k).fit(X) for k in range(20)]
-        return np.array([reference.entropy(K, model.component_indices_) for model in models])
-
-    assert (entropies("entropy") >= entropies("random")).all()  # the same seed starts from the same rows
-    assert entropies("entropy").mean() > entropies("random").mean() + 0.05
-
-
-@pytest.mark.parametrize("selection", ["entropy", "random"])
-def test_the_seed_decides(problem, selection):
+def test_a_kernel_as_an_object_has_its_own_parameters(problem, layout):
     X, _ = problem
-    fits = [FixedSizeNystroem(selection=selection, random_state=k).fit(X) for k in (0, 0, 1)]
-    assert_array_equal(fits[0].transform(X), fits[1].transform(X))
-    assert set(fits[0].component_indices_) != set(fits[2].component_indices_)
+    kernel = WeightedSum([RBF(0.3, features=[0, 1]), Polynomial(2, 0.5)], [0.5, 2.0])
+    model = FixedSizeNystroem(kernel, gamma=9.0, n_components=len(X), random_state=0).fit(layout(X))
+    features = model.transform(layout(X))
+    assert_allclose(features @ features.T, kernel(X), atol=1e-7)
+    assert model.kernel_ == kernel
+    assert model.gamma_ is None
+
+
+def test_names_and_widths_of_a_kernel_are_settled(problem):
+    X, _ = problem
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
+    model = FixedSizeNystroem(RBF(features=["c3", "c1"]), random_state=0).fit(frame)
+    assert model.kernel_ == RBF(1 / (2 * X[:, [1, 3]].var()), features=[3, 1])
+    assert model.gamma_ == model.kernel_.gamma
+    streamed = FixedSizeNystroem(RBF(1.0, features=["c3", "c1"]), random_state=0).partial_fit(frame)
+    assert streamed.kernel_.features == (3, 1)
+
+
+def test_kernels_with_a_width_are_worth_tuning():
+    assert [name for name in KERNELS if FixedSizeNystroem(name)._search_space] == ["rbf", "polynomial"]
+    assert FixedSizeNystroem(RBF())._search_space == {}
 
 
 # --- what is refused --------------------------------------------------------------------------------------------------
@@ -175,18 +154,23 @@ def test_the_seed_decides(problem, selection):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"kernel": "poly"}, r"kernel must be one of 'rbf', 'polynomial', 'linear', got 'poly'\."),
+        (
+            {"kernel": "poly"},
+            r"kernel must be one of 'rbf', 'polynomial', 'linear', 'cosine' or a kernel of .*, got 'poly'\.",
+        ),
         ({"gamma": -1.0}, r'gamma must be "scale" or a number above 0, got -1.0\.'),
         ({"n_components": 0}, r'n_components must be "sqrt", an integer of at least 1 or a float above 0, got 0\.'),
         ({"n_components": "all"}, r"n_components must be"),
-        ({"selection": "leverage"}, r"selection must be one of 'entropy', 'random', got 'leverage'\."),
+        ({"selection": "leverage"}, r"selection must be one of 'entropy', 'random', 'kmeans', got 'leverage'\."),
+        ({"n_candidates": 0}, r"n_candidates must be None or an integer of at least 1, got 0\."),
         ({"random_state": "x"}, r"random_state must be"),
     ],
 )
 def test_bad_parameters_are_refused_and_leave_no_trace(problem, params, message):
     model = FixedSizeNystroem(**params)
-    with pytest.raises(ValueError, match="FixedSizeNystroem: " + message):
-        model.fit(problem[0])
+    for learn in (model.fit, model.partial_fit):
+        with pytest.raises(ValueError, match="FixedSizeNystroem: " + message):
+            learn(problem[0])
     assert not hasattr(model, "n_features_in_")
 
 
@@ -201,7 +185,7 @@ def test_a_refused_fit_leaves_the_old_one():
 
 def test_rows_beyond_floating_point_are_refused():
     model = FixedSizeNystroem("linear", random_state=0).fit(1e-90 * np.eye(3))
-    model.normalization_ = 1e215 * model.normalization_
+    model._root = 1e215 * model._root
     with pytest.raises(ValueError, match="FixedSizeNystroem: X is too large for the landmarks"):
         model.transform(np.full((2, 3), 1e99))
 
@@ -248,41 +232,61 @@ def with_nan(array):
 FORGERIES = {
     "width": ("n_features_in_", lambda v: 2),
     "width of no type": ("n_features_in_", lambda v: float(v)),
-    "index twice": ("component_indices_", lambda v: np.zeros_like(v)),
-    "negative index": ("component_indices_", lambda v: v - 1000),
-    "fewer indices": ("component_indices_", lambda v: v[1:]),
-    "no indices": ("component_indices_", lambda v: v[:0]),
-    "indices of floats": ("component_indices_", lambda v: v.astype(float)),
-    "narrow root": ("normalization_", lambda v: v[:, :0]),
-    "short root": ("normalization_", lambda v: v[1:]),
-    "root with NaN": ("normalization_", with_nan),
-    "root of text": ("normalization_", lambda v: "x"),
-    "gamma": ("gamma_", lambda v: -1.0),
-    "gamma of text": ("gamma_", lambda v: "scale"),
-    "no gamma": ("gamma_", lambda v: None),
-    "landmarks of no kind": ("_landmarks", lambda v: [1]),
-    "nameless landmarks": ("_landmarks", lambda v: {}),
+    "rows seen": ("n_rows_seen_", lambda v: 3),
+    "no rows seen": ("n_rows_seen_", lambda v: 0),
+    "rows seen of text": ("n_rows_seen_", lambda v: "x"),
+    "one limit": ("_limits", lambda v: v[:1]),
+    "limit of 0": ("_limits", lambda v: [0, v[1]]),
+    "more landmarks": ("_limits", lambda v: [v[0] + 1, v[1]]),
+    "fewer candidates": ("_limits", lambda v: [v[0], v[1] - 1]),
+    "limits of text": ("_limits", lambda v: "ab"),
+    "another seed": ("_seed", lambda v: v // 2),
+    "negative seed": ("_seed", lambda v: -1),
+    "seed of no type": ("_seed", lambda v: 0.5),
+    "index twice": ("_indices", lambda v: np.zeros_like(v)),
+    "negative index": ("_indices", lambda v: v - 1000),
+    "index beyond": ("_indices", lambda v: v + 1000),
+    "indices turned round": ("_indices", lambda v: v[::-1].copy()),
+    "fewer indices": ("_indices", lambda v: v[1:]),
+    "no indices": ("_indices", lambda v: v[:0]),
+    "indices of floats": ("_indices", lambda v: v.astype(float)),
+    "landmark twice": ("_chosen", lambda v: np.zeros_like(v)),
+    "negative landmark": ("_chosen", lambda v: v - 1),
+    "landmark beyond": ("_chosen", lambda v: v + 100),
+    "fewer landmarks": ("_chosen", lambda v: v[1:]),
+    "landmarks of floats": ("_chosen", lambda v: v.astype(float)),
+    "narrow root": ("_root", lambda v: v[:, :0]),
+    "wide root": ("_root", lambda v: np.hstack([v, v])),
+    "short root": ("_root", lambda v: v[1:]),
+    "root with NaN": ("_root", with_nan),
+    "root of text": ("_root", lambda v: "x"),
+    "kernel of text": ("_settled_kernel", lambda v: "rbf"),
+    "kernel without a number": ("_settled_kernel", lambda v: RBF()),
+    "kernel of a name": ("_settled_kernel", lambda v: RBF(1.0, features="a")),
+    "kernel of another width": ("_settled_kernel", lambda v: WeightedSum([RBF(1.0, features=12)])),
+    "candidates of no kind": ("_candidates", lambda v: [1]),
+    "nameless candidates": ("_candidates", lambda v: {}),
 }
 SPARSE_FORGERIES = {
-    "fewer starts": ("_landmarks", lambda v: v | {"indptr": v["indptr"][1:]}),
-    "starts that fall": ("_landmarks", lambda v: v | {"indptr": np.r_[v["indptr"][:1], 9, v["indptr"][2:] * 0 + 3]}),
+    "fewer starts": ("_candidates", lambda v: v | {"indptr": v["indptr"][1:]}),
+    "starts that fall": ("_candidates", lambda v: v | {"indptr": np.r_[v["indptr"][:1], 9, v["indptr"][2:] * 0 + 3]}),
     "starts beyond the data": (
-        "_landmarks",
+        "_candidates",
         lambda v: v | {"indptr": v["indptr"] + np.eye(len(v["indptr"]), dtype=int)[-1]},
     ),
-    "column too large": ("_landmarks", lambda v: v | {"indices": v["indices"] + 100}),
-    "negative column": ("_landmarks", lambda v: v | {"indices": v["indices"] - 100}),
-    "columns out of order": ("_landmarks", lambda v: v | {"indices": v["indices"][::-1].copy()}),
-    "fewer columns": ("_landmarks", lambda v: v | {"indices": v["indices"][1:]}),
-    "data with NaN": ("_landmarks", lambda v: v | {"data": with_nan(v["data"])}),
-    "data beyond the gate": ("_landmarks", lambda v: v | {"data": 1e200 * v["data"]}),
-    "data of integers": ("_landmarks", lambda v: v | {"data": v["data"].astype(int)}),
+    "column too large": ("_candidates", lambda v: v | {"indices": v["indices"] + 100}),
+    "negative column": ("_candidates", lambda v: v | {"indices": v["indices"] - 100}),
+    "columns out of order": ("_candidates", lambda v: v | {"indices": v["indices"][::-1].copy()}),
+    "fewer columns": ("_candidates", lambda v: v | {"indices": v["indices"][1:]}),
+    "data with NaN": ("_candidates", lambda v: v | {"data": with_nan(v["data"])}),
+    "data beyond the gate": ("_candidates", lambda v: v | {"data": 1e200 * v["data"]}),
+    "data of integers": ("_candidates", lambda v: v | {"data": v["data"].astype(int)}),
 }
 DENSE_FORGERIES = {
-    "fewer rows": ("_landmarks", lambda v: {"rows": v["rows"][1:]}),
-    "rows with NaN": ("_landmarks", lambda v: {"rows": with_nan(v["rows"])}),
-    "rows beyond the gate": ("_landmarks", lambda v: {"rows": 1e200 * v["rows"]}),
-    "rows of text": ("_landmarks", lambda v: {"rows": v["rows"].astype(str)}),
+    "fewer rows": ("_candidates", lambda v: {"rows": v["rows"][1:]}),
+    "rows with NaN": ("_candidates", lambda v: {"rows": with_nan(v["rows"])}),
+    "rows beyond the gate": ("_candidates", lambda v: {"rows": 1e200 * v["rows"]}),
+    "rows of text": ("_candidates", lambda v: {"rows": v["rows"].astype(str)}),
 }
 
 
@@ -296,7 +300,7 @@ def test_attributes_that_do_not_belong_together_are_refused(problem, monkeypatch
     monkeypatch.setattr(_kept, "_FEW", few)
     model = FixedSizeNystroem(random_state=0).fit(sparse.csr_array(problem[0]))
     name, change = forgery
-    with pytest.raises(ValueError, match="FixedSizeNystroem: "):
+    with pytest.raises(ValueError, match=r"FixedSizeNystroem: |RBF: "):
         reloaded(model, **{name: change(getattr(model, name))})._check_loaded()
 
 

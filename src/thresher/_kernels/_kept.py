@@ -14,11 +14,11 @@ from .. import _validation
 _FEW = 1 << 20  # sparse rows of up to so many values in all are kept dense, which is faster
 
 
-def as_arrays(rows: Any) -> dict[str, NDArray[Any]]:
-    """Rows as named arrays, which a model file can hold."""
+def as_arrays(rows: Any, n_rows: int | None = None) -> dict[str, NDArray[Any]]:
+    """Rows, of which there may be ``n_rows`` one day, as named arrays, which a model file can hold."""
     if not sparse.issparse(rows):
         return {"rows": rows.astype(np.float64)}
-    if math.prod(rows.shape) <= _FEW:
+    if math.prod((n_rows or rows.shape[0], rows.shape[1])) <= _FEW:
         return {"rows": rows.toarray().astype(np.float64)}
     return {"data": rows.data.astype(np.float64), "indices": rows.indices, "indptr": rows.indptr}
 

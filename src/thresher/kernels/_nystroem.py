@@ -14,17 +14,22 @@ from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _order, _validation
-from .._kernels import RBF, Kernel, Linear, Polynomial
+from .._kernel_machine import KERNELS, as_kernel
+from .._kernels import Kernel
 from .._kernels._kept import are_rows, as_arrays, as_rows, is_array
 from .._kernels._objects import width
-from .._kernels._products import Array
-from .._params import Rule, at_least, check_params, non_negative, one_of, positive, seed
+from .._kernels._products import Array, as_floats
+from .._params import Rule, at_least, check_params, non_negative, none, one_of, positive, seed
 from .._spaces import Log, Range
 from .._threads import one_blas_thread
+from ._clusters import middle_rows
 from ._entropy import swaps
+from ._root import inverse_root
+from ._sample import are_places, first, is_sample, stacked
 
-_RELATIVE_CUT = 1e-12  # eigenvalues below this part of the largest are rounding errors
 _BLOCK = 1 << 21  # values held at a time while rows are mapped
+_EXPECTED_ROWS = 10_000  # in a stream, of which nobody knows the end
+_CANDIDATES = {"entropy": 2, "random": 1, "kmeans": 10}  # for every landmark
 
 
 class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -41,34 +46,46 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     Parameters
     ----------
-    kernel : {"rbf", "polynomial", "linear"}, default="rbf"
-        See :class:`RBF`, :class:`Polynomial` and :class:`Linear`.
+    kernel : {"rbf", "polynomial", "linear", "cosine"} or kernel, default="rbf"
+        By name, see :class:`RBF`, :class:`Polynomial`, :class:`Linear` and :class:`Cosine`; or any kernel of this
+        module as an object, which then has its own parameters.
     gamma : float or "scale", default="scale"
-        Width of the kernel (:math:`1/(2\sigma^2)` in [1]_). ``"scale"`` is ``1 / (n_features * X.var())``.
+        Width of the kernel (:math:`1/(2\sigma^2)` in [1]_). ``"scale"`` is ``1 / (n_features * X.var())``; in
+        :meth:`partial_fit`, of the rows that are kept.
     degree : int, default=3
         Degree of the polynomial kernel.
     coef0 : float, default=1.0
         Constant term of the polynomial kernel, at least 0.
     n_components : int, float or "sqrt", default="sqrt"
         Landmarks (:math:`m`): their number as an integer, or a float that times the square root of the number of rows
-        gives it, rounded up; ``"sqrt"`` is 1.0. Never more than there are rows.
-    selection : {"entropy", "random"}, default="entropy"
-        ``"random"`` takes rows at random. ``"entropy"`` then proposes as many others, one by one, each in place of a
-        random landmark, and accepts those that raise the quadratic Renyi entropy
-        :math:`-\log(m^{-2} \sum_{ij \in S} K_{ij})`: landmarks that are less alike.
+        gives it, rounded up; ``"sqrt"`` is 1.0. Never more than there are rows. [1]_ takes ``"sqrt"``, and 0.2 from
+        10,000 rows on; SALSA takes ``sqrt(1/2)``, which is 0.7071. :meth:`partial_fit`, which does not know how many
+        rows will come, counts on 10,000 of them: ``"sqrt"`` is 100 there.
+    selection : {"entropy", "random", "kmeans"}, default="entropy"
+        Landmarks are chosen among candidates, which are rows drawn at random. ``"random"`` takes the first.
+        ``"entropy"`` then proposes the others, one by one, each in place of a random landmark, and accepts those that
+        raise the quadratic Renyi entropy :math:`-\log(m^{-2} \sum_{ij \in S} K_{ij})`: landmarks that are less alike.
+        ``"kmeans"`` makes clusters of the candidates and takes the row in the middle of each: landmarks where the rows
+        are, which as a rule come closest to the kernel.
+    n_candidates : int, optional
+        How many rows to choose among; by default twice the landmarks for ``"entropy"``, ten times for ``"kmeans"``.
     random_state : int, RandomState or Generator, optional
-        Source of landmarks and proposals.
+        Source of candidates and proposals.
 
     Attributes
     ----------
     components_ : ndarray or csr_array of shape (n_landmarks, n_features)
         The landmarks.
     component_indices_ : ndarray of shape (n_landmarks,)
-        Which rows of the data they were.
+        Which rows of the data they were, counted over all batches.
     normalization_ : ndarray of shape (n_landmarks, n_features_out)
         :math:`U \Lambda^{-1/2}`. Directions whose eigenvalue is below :math:`10^{-12}` of the largest are left out.
+    kernel_ : kernel
+        The kernel as an object, with numbers for everything that depends on the rows.
     gamma_ : float or None
-        The number used for ``gamma``; None for the linear kernel.
+        The number used for ``gamma``; None for a kernel that has none.
+    n_rows_seen_ : int
+        Rows that the candidates were drawn from.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -76,8 +93,17 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     Notes
     -----
-    Fitting costs :math:`O(m^2 d + m^3)`, mapping a row :math:`O(m d + m^2)`. Proposals stop early on purpose: driven to
-    its maximum, the entropy collects outliers. Scale the features first, all kernels depend on it.
+    With :math:`c` candidates, fitting costs :math:`O(c m d + m^3)`, mapping a row :math:`O(m d + m^2)`. Candidates are
+    few on purpose: driven to its maximum, the entropy collects outliers. Scale the features first, all kernels depend
+    on it.
+
+    Rows that do not fit into memory are read in batches by :meth:`partial_fit`, at the cost of a random number for
+    each. The candidates are then a uniform sample of all rows so far, whatever the order and the size of the batches,
+    and the landmarks are those that :meth:`fit` would choose with the same numbers for ``gamma`` and ``n_components``,
+    to the bit. When landmarks change, so do the features. A learner must not see that, and
+    :class:`~thresher.preprocessing.StreamingPipeline` does not let it: a map that has seen rows before is used as it
+    is, one that has not takes its landmarks from the first batch. So read the data twice, once for the map and once for
+    the learner, or let the first batch be large.
 
     References
     ----------
@@ -99,10 +125,23 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     >>> model = make_pipeline(FixedSizeNystroem(random_state=0), AROWClassifier(max_iter=5, random_state=0))
     >>> model.fit(X, y).score(X, y) > 0.95
     True
+
+    Two passes over a stream, of which one batch is in memory at a time:
+
+    >>> from thresher.preprocessing import StreamingPipeline
+    >>> landmarks = FixedSizeNystroem(n_components=40, random_state=0)
+    >>> for start in range(0, 1000, 100):
+    ...     landmarks = landmarks.partial_fit(X[start : start + 100])
+    >>> model = StreamingPipeline([("map", landmarks), ("learn", AROWClassifier())])
+    >>> for start in range(0, 1000, 100):
+    ...     some = slice(start, start + 100)
+    ...     model = model.partial_fit(X[some], y[some], classes=[False, True])
+    >>> model.score(X, y) > 0.9
+    True
     """
 
     _param_rules: ClassVar[dict[str, Rule]] = {
-        "kernel": one_of("rbf", "polynomial", "linear"),
+        "kernel": one_of(*KERNELS) | Rule("a kernel of thresher.kernels", lambda v: isinstance(v, Kernel)),
         "gamma": width,
         "degree": at_least(1),
         "coef0": non_negative,
@@ -110,27 +149,44 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             '"sqrt", an integer of at least 1 or a float above 0',
             lambda v: (isinstance(v, str) and v == "sqrt") or positive.holds(v),
         ),
-        "selection": one_of("entropy", "random"),
+        "selection": one_of(*_CANDIDATES),
+        "n_candidates": none | at_least(1),
         "random_state": seed,
     }
     _fitted: ClassVar[tuple[str, ...]] = (
         "n_features_in_",
         "feature_names_in_",
-        "component_indices_",
-        "normalization_",
-        "gamma_",
-        "_landmarks",
+        "n_rows_seen_",
+        "_limits",
+        "_seed",
+        "_indices",
+        "_candidates",
+        "_settled_kernel",
+        "_chosen",
+        "_root",
     )
+    _stays: ClassVar[bool] = True  # what it learned must not change under a learner: see StreamingPipeline
+
+    n_features_in_: int
+    n_rows_seen_: int
+    _limits: list[int]  # landmarks and candidates at most
+    _seed: int
+    _indices: NDArray[np.int64]  # of candidates, smallest key first
+    _candidates: dict[str, NDArray[Any]]
+    _settled_kernel: Kernel
+    _chosen: NDArray[np.int64]  # which candidates are landmarks
+    _root: Array
 
     def __init__(
         self,
-        kernel: str = "rbf",
+        kernel: Any = "rbf",
         *,
         gamma: Any = "scale",
         degree: int = 3,
         coef0: float = 1.0,
         n_components: Any = "sqrt",
         selection: str = "entropy",
+        n_candidates: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -139,7 +195,10 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.coef0 = coef0
         self.n_components = n_components
         self.selection = selection
+        self.n_candidates = n_candidates
         self.random_state = random_state
+
+    # --- learning ---------------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose landmarks among the rows.
@@ -155,15 +214,96 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         check_params(self, self._param_rules)
         rows = _validation.check_matrix(self, X, reset=True)
-        kernel = self._kernel(self.gamma).settled(rows)
-        with one_blas_thread():  # the same bits, whatever the number of threads
-            indices, K = self._choose(rows, kernel)
-            normalization = self._root(K)
+        limits, drawn_from = self._sizes(rows.shape[0]), self._new_seed()
+        sample = first(drawn_from, np.arange(rows.shape[0]), limits[1])
+        candidates = as_arrays(rows[sample], limits[1])
+        kernel = self._kernel().settled(rows, list(X.columns) if hasattr(X, "columns") else None)
+        chosen, root = self._choose(kernel, as_rows(candidates, (len(sample), rows.shape[1])), limits[0], drawn_from)
         _validation.commit_features(self, X, rows.shape[1])
-        self._landmarks = as_arrays(rows[indices])
-        self.component_indices_, self.normalization_ = indices, normalization
-        self.gamma_: float | None = getattr(kernel, "gamma", None)
+        self.n_rows_seen_, self._limits, self._seed = rows.shape[0], limits, drawn_from
+        self._indices, self._candidates = sample, candidates
+        self._settled_kernel, self._chosen, self._root = kernel, chosen, root
         return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Draw candidates from more rows. Landmarks are chosen among them when they are asked for.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        check_params(self, self._param_rules)
+        begins = not hasattr(self, "_candidates")
+        rows = _validation.check_matrix(self, X, reset=begins)
+        if begins:
+            _validation.commit_features(self, X, rows.shape[1])
+            self.n_rows_seen_, self._limits, self._seed = 0, self._sizes(_EXPECTED_ROWS), self._new_seed()
+            self._indices, self._candidates = np.empty(0, dtype=np.int64), as_arrays(rows[:0], self._limits[1])
+        self._draw(rows)
+        return self
+
+    def _draw(self, rows: Any) -> None:
+        """Candidates of the rows so far: those with the smallest keys."""
+        n_rows = rows.shape[0]
+        indices = np.concatenate([self._indices, np.arange(self.n_rows_seen_, self.n_rows_seen_ + n_rows)])
+        self.n_rows_seen_ += n_rows
+        n_before, kept = len(self._indices), first(self._seed, indices, self._limits[1])
+        taken = np.sort(kept[kept >= n_before])
+        if not len(taken):
+            return
+        places = np.concatenate([np.arange(n_before), taken])  # of the rows that are candidates, or were
+        both = stacked(self._candidate_rows(), as_floats(rows[taken - n_before]))
+        self._candidates = as_arrays(both[np.searchsorted(places, kept)], self._limits[1])
+        self._indices = indices[kept]
+        for name in ("_settled_kernel", "_chosen", "_root"):  # of other candidates
+            self.__dict__.pop(name, None)
+
+    def _settle(self) -> None:
+        """Choose landmarks among the candidates, unless that is done."""
+        if "_root" in self.__dict__:
+            return
+        rows = self._candidate_rows()
+        kernel = self._kernel().settled(rows, getattr(self, "feature_names_in_", None))
+        self._chosen, self._root = self._choose(kernel, rows, self._limits[0], self._seed)
+        self._settled_kernel = kernel
+
+    def _choose(self, kernel: Kernel, rows: Any, m: int, drawn_from: int) -> tuple[NDArray[np.int64], Array]:
+        """Which candidates are landmarks, and the root of their kernel matrix."""
+        m = min(m, rows.shape[0])
+        with one_blas_thread():  # the same bits, whatever the number of threads
+            if self.selection == "kmeans":
+                chosen = middle_rows(rows, m)
+            else:
+                places = np.random.default_rng(drawn_from).integers(m, size=rows.shape[0] - m)
+                *_, (chosen, _) = swaps(kernel, rows, m, places)
+            return chosen.astype(np.int64), inverse_root(kernel(rows[chosen]))
+
+    def _sizes(self, n_rows: int) -> list[int]:
+        """Landmarks and candidates at most."""
+        if isinstance(self.n_components, Integral):
+            m = int(self.n_components)
+        else:
+            part = 1.0 if self.n_components == "sqrt" else float(self.n_components)
+            m = math.ceil(round(part * math.sqrt(n_rows), 9))  # 0.07 * 100 is 7, whatever its last digit says
+        if self.selection == "random":
+            return [m, m]
+        return [m, max(m, self.n_candidates or _CANDIDATES[self.selection] * m)]
+
+    def _new_seed(self) -> int:
+        return int(_order.generator(self.random_state).integers(2**63))
+
+    def _kernel(self) -> Kernel:
+        return as_kernel(self.kernel, self.gamma, self.degree, self.coef0)
+
+    def _candidate_rows(self) -> Any:
+        return as_rows(self._candidates, (len(self._indices), self.n_features_in_))
+
+    # --- mapping ----------------------------------------------------------------------------------------------------
 
     def transform(self, X: Any) -> Array:
         """The features of each row.
@@ -178,12 +318,12 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         check_is_fitted(self)
         rows = _validation.check_matrix(self, X, reset=False)
-        kernel, landmarks = self._kernel(self.gamma_), self.components_
-        features = np.empty((rows.shape[0], self.normalization_.shape[1]))
+        kernel, landmarks, root = self.kernel_, self.components_, self.normalization_
+        features = np.empty((rows.shape[0], root.shape[1]))
         per_row = landmarks.shape[0] if sparse.issparse(rows) else max(landmarks.shape)
         with np.errstate(over="ignore", invalid="ignore"):
             for part in gen_batches(len(features), max(1, _BLOCK // per_row)):
-                features[part] = kernel(rows[part], landmarks) @ self.normalization_
+                features[part] = kernel(rows[part], landmarks) @ root
         if not np.isfinite(features).all():
             raise ValueError("FixedSizeNystroem: X is too large for the landmarks, features leave floating point.")
         return features
@@ -191,65 +331,66 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     @property
     def components_(self) -> Any:
         """The landmarks."""
+        return self._settled()._candidate_rows()[self._chosen]
+
+    @property
+    def component_indices_(self) -> NDArray[np.int64]:
+        """Which rows of the data the landmarks were."""
+        return self._settled()._indices[self._chosen]
+
+    @property
+    def normalization_(self) -> Array:
+        return self._settled()._root
+
+    @property
+    def kernel_(self) -> Kernel:
+        """The kernel, with numbers for everything that depends on the rows."""
+        return self._settled()._settled_kernel
+
+    @property
+    def gamma_(self) -> float | None:
+        """The number used for ``gamma``."""
+        return getattr(self.kernel_, "gamma", None)
+
+    def _settled(self) -> Self:
         check_is_fitted(self)
-        return as_rows(self._landmarks, (len(self.component_indices_), self.n_features_in_))
+        self._settle()
+        return self
 
     @property
     def _search_space(self) -> dict[str, Range]:
-        return {} if self.kernel == "linear" else {"gamma": Log(1e-4, 10.0)}
+        has_width = isinstance(self.kernel, str) and self.kernel in ("rbf", "polynomial")
+        return {"gamma": Log(1e-4, 10.0)} if has_width else {}
 
     @property
     def _n_features_out(self) -> int:
         return int(self.normalization_.shape[1])
 
-    def _kernel(self, gamma: Any) -> Kernel:
-        if self.kernel == "linear":
-            return Linear()
-        return RBF(gamma) if self.kernel == "rbf" else Polynomial(self.degree, gamma, self.coef0)
-
-    def _choose(self, rows: Any, kernel: Kernel) -> tuple[NDArray[np.int64], Array]:
-        """Which rows are landmarks, and their kernel matrix."""
-        n_rows = rows.shape[0]
-        m = min(self._n_landmarks(n_rows), n_rows)
-        rng = _order.generator(self.random_state)
-        drawn = rng.permutation(n_rows)[: m if self.selection == "random" else 2 * m]
-        K = kernel(rows[drawn])
-        *_, (chosen, _) = swaps(K, m, rng)
-        return drawn[chosen], K[np.ix_(chosen, chosen)]
-
-    def _n_landmarks(self, n_rows: int) -> int:
-        if isinstance(self.n_components, Integral):
-            return int(self.n_components)
-        part = 1.0 if self.n_components == "sqrt" else float(self.n_components)
-        return math.ceil(round(part * math.sqrt(n_rows), 9))  # 0.07 * 100 is 7, whatever its last digit says
-
-    def _root(self, K: Array) -> Array:
-        r""":math:`U \Lambda^{-1/2}`, largest eigenvalues first."""
-        values, vectors = np.linalg.eigh(K)
-        values, vectors = values[::-1], vectors[:, ::-1]
-        kept = values > max(values[0], 0.0) * _RELATIVE_CUT
-        if not kept.any():
-            raise ValueError("FixedSizeNystroem: the kernel must not be 0 on all landmarks; are all their values 0?")
-        values, vectors = values[kept], vectors[:, kept]
-        tallest = np.abs(vectors).argmax(axis=0)  # an eigenvector has no sign of its own: its largest entry is positive
-        root: Array = vectors * (np.sign(vectors[tallest, np.arange(len(values))]) / np.sqrt(values))
-        return root
+    # --- files ------------------------------------------------------------------------------------------------------
 
     def _check_loaded(self) -> None:
         """Refuse attributes of a file that do not belong together."""
         _validation.check_loaded_features(self)
-        parts, indices, root = self._landmarks, self.component_indices_, self.normalization_
-        if not is_array(indices, "i", 1) or len(indices) < 1 or indices.min() < 0:
-            raise ValueError("FixedSizeNystroem: component_indices_ must be integers of at least 0, one per landmark.")
-        if len(np.unique(indices)) < len(indices):
-            raise ValueError("FixedSizeNystroem: component_indices_ must not name a row twice.")
-        if not is_array(root, "f", 2) or not len(root) == len(indices) >= root.shape[1] >= 1:
+        indices, chosen, root, limits = self._indices, self._chosen, self._root, self._limits
+        for name in ("n_rows_seen_", "_seed"):
+            if type(getattr(self, name)) is not int or not 0 <= getattr(self, name) < 2**63:
+                raise ValueError(f"FixedSizeNystroem: {name} must be an integer of at least 0.")
+        if not isinstance(limits, list) or len(limits) != 2 or not all(map(at_least(1).holds, limits)):
+            raise ValueError("FixedSizeNystroem: _limits must be two integers of at least 1.")
+        n_candidates = min(limits[1], self.n_rows_seen_)
+        if not is_array(indices, "i", 1) or not is_sample(self._seed, indices, n_candidates, self.n_rows_seen_):
+            raise ValueError("FixedSizeNystroem: _indices must be rows that were seen, in the order of their draw.")
+        parts = self._candidates
+        if not isinstance(parts, dict) or not are_rows(parts, (n_candidates, self.n_features_in_)):
+            raise ValueError("FixedSizeNystroem: the candidates must be finite rows, one per index.")
+        m = min(limits[0], n_candidates)
+        if not is_array(chosen, "i", 1) or len(chosen) != m or not are_places(chosen, n_candidates):
+            raise ValueError("FixedSizeNystroem: _chosen must name candidates, one per landmark, none of them twice.")
+        if not is_array(root, "f", 2) or not len(root) == m >= root.shape[1] >= 1:
             raise ValueError("FixedSizeNystroem: normalization_ must be finite, with one row per landmark.")
-        gamma_fits = self.gamma_ is None if self.kernel == "linear" else positive.holds(self.gamma_)
-        if not gamma_fits:
-            raise ValueError("FixedSizeNystroem: gamma_ must be a number above 0, or None for the linear kernel.")
-        if not isinstance(parts, dict) or not are_rows(parts, (len(indices), self.n_features_in_)):
-            raise ValueError("FixedSizeNystroem: the landmarks must be finite rows, one per index.")
+        if not isinstance(self._settled_kernel, Kernel):
+            raise ValueError("FixedSizeNystroem: kernel_ must be a kernel.")
+        self._settled_kernel._check_settled(self.n_features_in_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

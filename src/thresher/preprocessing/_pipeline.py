@@ -31,7 +31,9 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
     scikit-learn's ``Pipeline`` has no ``partial_fit``. This one passes each batch through its transformers, which learn
     from it and then transform it, and on to the learner. Features that a transformer adds on the way (a new category)
     start from zero weight. How rows are cut into batches has a small influence, because a batch is transformed with
-    what was known at its end.
+    what was known at its end. A step whose features would change their meaning
+    (:class:`~thresher.kernels.FixedSizeNystroem`) learns from the first batch only, and not at all if it was fitted
+    before.
 
     Parameters
     ----------
@@ -166,7 +168,9 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
     def _learn(self, transformers: list[Any], learner: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
         Z, tasks = self._parted(X)
         for step in transformers:
-            Z = step.partial_fit(Z, y).transform(Z)
+            if not (getattr(step, "_stays", False) and _is_fitted(step)):
+                step.partial_fit(Z, y)
+            Z = step.transform(Z)
         if not _is_fitted(learner):
             _hand_over_groups(transformers, learner)
         known = getattr(learner, "n_features_in_", None)
