@@ -20,14 +20,15 @@ inline void check_codes(const std::optional<In<index_t>>& codes, index_t n_codes
 template <class L>
 nb::tuple run_matrix_pass_of(const Rows& rows, double bias, In<double> y, index_t n_codes, std::optional<In<index_t>> codes,
                              std::optional<In<double>> rounds, std::optional<In<double>> weight, std::optional<In<index_t>> order,
-                             nb::dict state, nb::dict params, std::optional<Out<double>> margins) {
+                             nb::dict state, nb::dict params, std::optional<Out<double>> margins, index_t begin) {
   rows.check();
+  require(begin >= 0, "begin must not be negative");
   require(static_cast<index_t>(y.shape(0)) == rows.n_rows, "y and the rows differ in length");
   require(!weight || weight->shape(0) == y.shape(0), "weights and rows differ in length");
   require(!rounds || rounds->shape(0) == y.shape(0), "rounds and rows differ in length");
   check_codes(codes, n_codes, rows.n_rows);
   const MatrixLesson lesson{y.data(), codes ? codes->data() : nullptr, weight ? weight->data() : nullptr,
-                            rounds ? rounds->data() : nullptr, order ? order->data() : nullptr,
+                            rounds ? rounds->data() : nullptr, order ? order->data() : nullptr, begin,
                             order ? static_cast<index_t>(order->shape(0)) : rows.n_rows};
   if (order) check_order(lesson.order, lesson.n_steps, rows.n_rows);
   const PySource source(std::move(state), std::move(params), rows.n_features + 1);
@@ -42,7 +43,7 @@ nb::tuple run_matrix_pass_of(const Rows& rows, double bias, In<double> y, index_
       return run_matrix_pass(learner, x, bias, lesson, tally, out.data(), margins ? margins->data() : nullptr);
     }, rows.any);
   }
-  return nb::make_tuple(r.n_mistakes, r.diverged);
+  return nb::make_tuple(r.n_mistakes, r.diverged, r.paused);
 }
 
 template <class L>
@@ -77,7 +78,7 @@ void bind_matrix_learner(nb::module_& m, const char* name, const char* what) {
   bind_fields_and_hooks(c);
   c.def_static("run_pass", &run_matrix_pass_of<L>, nb::arg("rows"), nb::arg("bias"), nb::arg("y"), nb::arg("n_codes"),
                nb::arg("codes").none(), nb::arg("rounds").none(), nb::arg("weight").none(), nb::arg("order").none(), nb::arg("state"),
-               nb::arg("params"), nb::arg("margins").noconvert().none());
+               nb::arg("params"), nb::arg("margins").noconvert().none(), nb::arg("begin") = 0);
   c.def_static("scores", &matrix_scores_of<L>, nb::arg("rows"), nb::arg("bias"), nb::arg("n_codes"), nb::arg("codes").none(),
                nb::arg("state"), nb::arg("params"), nb::arg("out").noconvert());
   c.def_static("weights", &matrix_weights_of<L>, nb::arg("state"), nb::arg("params"), nb::arg("n_weights"),

@@ -9,6 +9,7 @@
 //   bool   wrong(out, const Item&) const
 //   bool   update(const Row&, const Item&, out)       one step; true when weights moved
 //   void   weights(j, out) const                      of feature j for all outputs, as a prediction uses them
+//   bool   sound() const, wants_settling() const      as in learner.hpp
 #pragma once
 #include "pass.hpp"
 
@@ -26,7 +27,7 @@ struct MatrixLesson {
   const index_t* code;
   const double *weight, *round;
   const index_t* order;
-  index_t n_steps;
+  index_t begin, n_steps;
 
   static constexpr double alone = -2;  // the round of a row that is one
   Item item(index_t i) const {
@@ -47,7 +48,7 @@ PassResult run_matrix_pass(Learner& learner, const Rows& rows, double bias, cons
                            double* margins) {
   PassResult result;
   const index_t ahead = rows_ahead(rows.mean_bytes()), width = learner.width();
-  for (index_t t = 0; t < lesson.n_steps; ++t) {
+  for (index_t t = lesson.begin; t < lesson.n_steps; ++t) {
     const index_t i = lesson.order ? lesson.order[t] : t;
     if (lesson.order && t + ahead < lesson.n_steps) rows.prefetch(lesson.order[t + ahead]);
     const auto x = rows.row(i, bias);
@@ -67,9 +68,9 @@ PassResult run_matrix_pass(Learner& learner, const Rows& rows, double bias, cons
     tally.loss_sum += paid;
     tally.weight_sum += item.weight;
     tally.n_updates += learner.update(x, item, out);
-    if (t + 1 < lesson.n_steps) continue;
-    learner.look(x, item, out);
-    if (!all_finite(out, width)) result.diverged = t;
+    if (t + 1 == lesson.n_steps) learner.look(x, item, out);
+    if (!learner.sound() || (t + 1 == lesson.n_steps && !all_finite(out, width))) { result.diverged = t; break; }
+    if (learner.wants_settling()) { result.paused = t + 1; break; }
   }
   return result;
 }

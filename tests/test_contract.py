@@ -19,6 +19,7 @@ from thresher.dual_averaging import (
     ReweightedL1RDARegressor,
     ReweightedL2RDARegressor,
 )
+from thresher.novelty import PegasosSNDClassifier
 from thresher.online import (
     AROWClassifier,
     CSOALClassifier,
@@ -84,6 +85,10 @@ def exemptions(model: Any) -> dict[str, str]:
             "Steps of up to 1000 |x| / alpha on unscaled rows: neither the last iterate nor the mean of all has "
             "settled after 1000 passes (the recursion in plain NumPy says the same)."
         )
+    if isinstance(model, PegasosSNDClassifier) and model.reject:
+        no["check_classifiers_train"] = "A row may be predicted to be of no class, whatever its largest score is."
+        no["check_classifiers_classes"] = "-1 is a class there, and the label of outliers here."
+        no[weights_7_decades_apart] = "Rows of classes that hardly count are rejected."
     return no
 
 

@@ -331,7 +331,7 @@ def test_precisions_of_confidence_weighted_learners_add_up(options):
         )
 
 
-PEGASOS = [m for m in MODELS if type(m).__name__.startswith("Pegasos")]
+PEGASOS = [m for m in MODELS if isinstance(m, PegasosClassifier | PegasosRegressor)]
 
 
 @pytest.mark.parametrize("model", PEGASOS, ids=name_of)
@@ -510,7 +510,7 @@ def test_fit_touches_neither_parameters_nor_data(model, layout):
     X, weight = layout(X), np.linspace(0, 2, len(y))
     class_weight = dict(zip(np.unique(y).tolist(), (2.0, 1.0, 0.5), strict=False))
     model = with_params(model, random_state=np.random.RandomState(3), class_weight=class_weight)
-    if "alpha" in model.get_params() and "Pegasos" in type(model).__name__:
+    if "alpha" in model._param_rules and model._param_rules["alpha"].holds(np.ones(X.shape[1])):
         model.set_params(alpha=np.linspace(0.01, 0.1, X.shape[1]))
     given_params = dict(vars(model))
     frozen = copy.deepcopy({k: v for k, v in given_params.items() if k != "random_state"})

@@ -14,7 +14,7 @@ namespace thresher {
 /// `clock` runs in steps or in rounds, and `paid` is its value when a row last paid. A row of data costs O(n_tasks) for each of its
 /// non-zeros. The gradient of task q counts t / n_q times, as if every round held the task, up to `most`. The constant has
 /// no penalty.   Yang (2011), eq. 4.10.
-struct MultiTaskFobos {
+struct MultiTaskFobos : Plain {
   static constexpr const char* outputs = "task";  // the axis of its outputs
   static constexpr double most = 16;
   Rounds rounds;

@@ -14,7 +14,7 @@ namespace thresher {
 /// task reads only its own column, which nobody else writes to. A row costs O(n_tasks) for each of its non-zeros, O(1) with "l1".
 /// Dividing by n_q instead of t keeps tasks that are seen rarely from being over-penalised (t / n_q times).
 /// The constant has no penalty.   Yang (2011), eqs. 4.8, 4.11-4.14.
-struct MultiTaskRda {
+struct MultiTaskRda : Plain {
   static constexpr const char* outputs = "task";  // the axis of its outputs
   Rounds rounds;
   RowPenalty penalty;

@@ -18,7 +18,7 @@ namespace thresher {
 ///
 /// `n_selected = K`: alpha follows an order statistic of the lengths, found anew at t = 64, 128, 256, ...; readers cut exactly
 /// behind the K-th.
-struct SharedRda {
+struct SharedRda : Plain {
   static constexpr const char* outputs = "output";  // the axis of its outputs
   double *gradient_sum, *length, *n_steps, *level;
   double alpha, eta0;

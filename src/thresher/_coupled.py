@@ -47,12 +47,13 @@ class CoupledLearner(Learner):
         order: NDArray[np.int64] | None = None,
         sample_weight: Array | None = None,
         margins: Array | None = None,
+        memory: Memory | None = None,
     ) -> PassResult:
         """One pass: predict each row, then learn from it; ``state`` changes in place.
 
         Parameters
         ----------
-        rows, y, state, order, sample_weight
+        rows, y, state, order, sample_weight, memory
             As in :meth:`Learner.learn`.
         n_codes : int
             How many tasks or classes ``codes`` may name.
@@ -69,21 +70,31 @@ class CoupledLearner(Learner):
             sample_weight = np.ascontiguousarray(sample_weight, dtype=np.float64)
         view = state.views[0]
         core: Any = self.core
-        mistakes, diverged = core.run_pass(
-            rows=rows,
-            bias=self.intercept,
-            y=np.ascontiguousarray(y, dtype=np.float64),
-            n_codes=n_codes,
-            codes=codes,
-            rounds=rounds,
-            weight=sample_weight,
-            order=order,
-            state=view,
-            params=self._params(state),
-            margins=margins,
-        )
-        view["n_mistakes"][0] += mistakes
-        return PassResult(mistakes, diverged)
+        n_mistakes, begin = 0, 0
+        while True:
+            mistakes, diverged, paused = core.run_pass(
+                rows=rows,
+                bias=self.intercept,
+                y=np.ascontiguousarray(y, dtype=np.float64),
+                n_codes=n_codes,
+                codes=codes,
+                rounds=rounds,
+                weight=sample_weight,
+                order=order,
+                state=view,
+                params=self._params(state),
+                margins=margins,
+                begin=begin,
+            )
+            n_mistakes += mistakes
+            if paused < 0:
+                break
+            if memory is not None:
+                memory.widen()
+            self.settle(state)
+            begin = paused
+        view["n_mistakes"][0] += n_mistakes
+        return PassResult(n_mistakes, diverged)
 
     def scores(
         self, rows: Rows, state: State, codes: NDArray[np.int64] | None = None, width: int | None = None
@@ -150,12 +161,17 @@ class SharedClassifier(Coupled, LinearClassifier):
             batch.rows,
             batch.target.y,
             state,
-            n_codes=len(batch.target.classes),
+            n_codes=self._n_codes(batch.target.classes),
             codes=batch.target.y.astype(np.int64),
             order=batch.order,
             sample_weight=batch.weight,
+            memory=memory,
         )
         refuse_divergence(self, result.diverged, batch.order)
+
+    def _n_codes(self, classes: np.ndarray[Any, Any]) -> int:
+        """How many codes rows may have."""
+        return len(classes)
 
     def _n_coupled(self) -> int:
         return 1 if len(self.classes_) == 2 else len(self.classes_)

@@ -1,3 +1,5 @@
 """Classes, and rows that belong to none of them."""
 
-__all__: list[str] = []
+from ._pegasos_snd import PegasosSNDClassifier
+
+__all__ = ["PegasosSNDClassifier"]

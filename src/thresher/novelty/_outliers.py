@@ -1,0 +1,154 @@
+"""Labels of which one is no class: that of outliers, in targets and in predictions."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from .. import _labels, _validation
+from .._params import Rule, boolean, none
+from .._scores import ReadsClasses, Target
+from .._state import Array
+
+Labels = np.ndarray[Any, Any]
+
+_label = Rule("a label, a whole number or text", lambda v: isinstance(v, str) or _is_whole(v))
+OUTLIER_RULES: dict[str, Rule] = {"outlier_label": _label | none, "reject": boolean}
+
+
+def _is_whole(value: Any) -> bool:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        return False
+    return abs(value) < 2**62 and float(value).is_integer()
+
+
+class NoveltyTarget(Target):
+    """Codes of the classes; one more is that of outliers. Every class has an output, two have two."""
+
+    @property
+    def n_outputs(self) -> int:
+        assert self.classes is not None
+        return len(self.classes)
+
+    def signs(self) -> Array:
+        """+1 for a row in the column of its class, -1 elsewhere: shape (n_rows, n_classes)."""
+        return np.where(self.y[:, None] == np.arange(self.n_outputs), 1.0, -1.0)
+
+
+class ReadsNovelty(ReadsClasses):
+    """Scores of all classes are read as the class with the largest, or as an outlier where none is above 0."""
+
+    outlier_label: Any
+    reject: bool
+
+    # --- targets ----------------------------------------------------------------------------------------------------
+
+    def _read_all(self, y: Any, n_rows: int) -> NoveltyTarget:
+        who = type(self).__name__
+        self._check_reject(who)
+        found, codes = _labels.find_classes(y, who)
+        _validation.check_length(codes, n_rows, "y", who)
+        classes = self._without_outliers(found, who)
+        return self._target(found[codes.astype(np.intp)], classes, who)
+
+    def _read_batch(self, y: Any, n_rows: int, classes: Any, first: bool) -> NoveltyTarget:
+        who = type(self).__name__
+        self._check_reject(who)
+        known = self._without_outliers(_labels.check_classes(classes, who), who) if first else self.classes_
+        if not first and classes is not None:
+            again = self._without_outliers(_labels.check_classes(classes, who), who)
+            if not np.array_equal(known, again):
+                raise ValueError(
+                    f"{who}: classes must be those of the first call, {known.tolist()!r}, got {list(classes)!r}."
+                )
+        target = self._target(_validation.as_column(y, who), known, who)
+        _validation.check_length(target.y, n_rows, "y", who)
+        return target
+
+    def _target(self, labels: Labels, classes: Labels, who: str) -> NoveltyTarget:
+        outside = self._is_outlier(labels)
+        codes = np.full(len(labels), float(len(classes)))
+        if not outside.all():
+            codes[~outside] = _labels.encode(labels[~outside], classes, who)
+        return NoveltyTarget(codes, classes)
+
+    def _without_outliers(self, labels: Labels, who: str) -> Labels:
+        """The labels that are classes; at least two."""
+        classes = labels[~self._is_outlier(labels)]
+        if len(classes) < len(labels) and len(classes) < 2:
+            rest = f"the one class {classes.tolist()[0]!r}" if len(classes) else "no class"
+            raise ValueError(
+                f"{who}: y must hold at least two classes beside outlier_label, got {rest} beside "
+                f"{self.outlier_label!r}; if that label is a class, give another outlier_label."
+            )
+        return _labels.at_least_two(classes, who)
+
+    def _is_outlier(self, labels: Labels) -> np.ndarray[Any, Any]:
+        if self.outlier_label is None:
+            return np.zeros(len(labels), dtype=bool)
+        return np.asarray(labels == _alike(self.outlier_label, labels), dtype=bool)
+
+    def _check_reject(self, who: str) -> None:
+        if self.reject and self.outlier_label is None:
+            raise ValueError(f"{who}: outlier_label must be a label where reject=True, got None.")
+
+    def _weigh(self, weight: Array | None, target: Target) -> Array | None:
+        """Row weights times class weights; outliers count as a class of their own."""
+        class_weight = getattr(self, "class_weight", None)
+        if class_weight is None:
+            return weight
+        assert target.classes is not None
+        labels, has_outliers = target.classes, bool((target.y == len(target.classes)).any())
+        if self.outlier_label is not None and (has_outliers or not isinstance(class_weight, str)):
+            labels = _with(labels, self.outlier_label)
+        factors = _labels.class_factors(class_weight, labels, target.y, type(self).__name__)
+        assert factors is not None
+        rows = np.append(factors, 1.0)[target.y.astype(np.intp)]
+        return rows if weight is None else rows * weight
+
+    # --- scores -----------------------------------------------------------------------------------------------------
+
+    def _all_scores(self, X: Any) -> Array:
+        """One score per row and class."""
+        raise NotImplementedError
+
+    def class_scores(self, X: Any) -> Array:
+        """How far inside each class the rows are, shape (n_samples, n_classes): above 0 they belong to it.
+
+        The largest of a row says how well it is known; minus that is a score of novelty.
+        """
+        return self._all_scores(X)
+
+    def decision_function(self, X: Any) -> Array:
+        """What tells the classes apart: :meth:`class_scores`; with two classes, the second less the first."""
+        return self._shape_scores(self._all_scores(X))
+
+    def predict(self, X: Any) -> Labels:
+        """The class of each row; ``outlier_label`` where ``reject`` is set and no score is above 0."""
+        self._check_reject(type(self).__name__)
+        return self._read_all_scores(self._all_scores(X))
+
+    def _shape_scores(self, scores: Array) -> Array:
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def _read_all_scores(self, scores: Array) -> Labels:
+        winner = scores.argmax(axis=1)
+        if not self.reject:
+            labels: Labels = self.classes_[winner]
+            return labels
+        winner[scores.max(axis=1) <= 0] = len(self.classes_)
+        labels = _with(self.classes_, self.outlier_label)[winner]
+        return labels
+
+
+def _alike(label: Any, labels: Labels) -> Any:
+    """A label as labels of this kind write it: text among text."""
+    is_text = labels.dtype.kind in "US" or (labels.dtype.kind == "O" and len(labels) and isinstance(labels[0], str))
+    return str(label) if is_text else label
+
+
+def _with(classes: Labels, label: Any) -> Labels:
+    """The classes and one label more, in a type that holds them all."""
+    return np.append(classes, np.asarray([_alike(label, classes)], dtype=object if classes.dtype == object else None))

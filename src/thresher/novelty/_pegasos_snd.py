@@ -1,0 +1,183 @@
+"""Supervised novelty detection on streams."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .. import _core
+from .._coupled import CoupledLearner, SharedClassifier
+from .._params import Rule, one_of, positive
+from .._spaces import Log, Range
+from .._state import Array, Memory, State
+from ..onepass import Rows
+from ._outliers import OUTLIER_RULES, ReadsNovelty
+
+COUPLING = Rule("a number above 1", lambda v: positive.holds(v) and v > 1)
+
+
+class _Learner(CoupledLearner):
+    """Rows may be refused after they were learned from (squares leave the range of floating point): always remember."""
+
+    @property
+    def steep(self) -> bool:
+        return True
+
+    def remember(self, state: State, rows: Rows) -> Memory:
+        done, coupling = float(state.arrays["n_steps"][0, 0]), self.params["coupling"]
+        forgets = {
+            coupling - 1,
+            coupling + state.sizes["output"] - 1,
+        }  # steps of the printed form that change all weights
+        if self.params["printed"] and any(done < step <= done + rows.n_rows for step in forgets):
+            return state.remember({})
+        return super().remember(state, rows)
+
+
+class PegasosSNDClassifier(ReadsNovelty, SharedClassifier):
+    r"""Classes, and rows that belong to none of them, in one pass over a stream.
+
+    Every class has a score, wanted above 1 on its own rows and below -1 on all others; rows of ``outlier_label`` are
+    wanted below -1 by all classes. The weights of the classes are coupled, so that they point away from one another:
+
+    .. math:: \frac{\alpha}{2} \sum_{jk} \Gamma_{jk} \langle w_j, w_k\rangle
+              + \frac1n \sum_{ij} [1 - Y_{ij} \langle w_j, x_i \rangle]_+ ,
+              \qquad \Gamma = (\gamma - 1) I + 1 1^\top .
+
+    Choose it for streams, many rows or sparse text, and after :class:`~thresher.kernels.FixedSizeNystroem` for large
+    data with curved classes. It is a linear machine with hinge losses: the term that makes :class:`SNDClassifier` hug
+    its classes is not in its objective [1]_, so that a row far out on the right side of a plane is no outlier to it.
+    Give it examples of outliers, or the map, or take :class:`SNDClassifier` up to some thousand rows.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Strength of the penalty (:math:`\lambda`).
+    coupling : float, default=2.0
+        Above 1 (:math:`\gamma`): near 1 the classes repel one another most; large values leave each alone.
+    variant : {"metric", "printed"}, default="metric"
+        Steps and ball in the metric of :math:`\Gamma`, which reach the optimum; or Algorithm 1 of [1]_ as printed, whose
+        ball may shut the optimum out.
+    outlier_label : int, str or None, default=-1
+        The label of rows that belong to no class, in ``y`` (there need not be any) and in predictions. Among labels
+        that are text it is text, too: ``"-1"``.
+    reject : bool, default=True
+        Predict ``outlier_label`` where no score is above 0; else always the class with the largest.
+    <intercept>
+    <passes>
+    class_weight : dict or "balanced", optional
+        Weights of the classes, and of ``outlier_label``, multiplied into the row weights. "balanced" is for :meth:`fit`
+        only.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_classes, n_features)
+        Weights. Two classes have two rows.
+    intercept_ : ndarray of shape (n_classes,)
+        Constant terms, penalised like the other weights.
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted, without that of outliers.
+    norms_ : ndarray of shape (n_classes,)
+        The lengths of the classes' weights, constants included.
+    cosines_ : ndarray of shape (n_classes, n_classes)
+        The cosines of the angles between them.
+    n_mistakes_ : int
+        How many rows were predicted wrongly before they were learned from; outliers are right where they are rejected.
+    <fitted>
+
+    Notes
+    -----
+    A row costs O(classes) for each of its stored values, and any chunking into calls of :meth:`partial_fit` gives the
+    same bits. ``classes`` of the first call may name ``outlier_label`` or not. :math:`\Gamma` is positive definite for
+    every :math:`\gamma > 1`; the thesis asks for more than :math:`n_c - 1`. ``progressive_loss_`` is the mean over the
+    classes.
+
+    References
+    ----------
+    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
+       modelling", KU Leuven, 2016, Algorithm 1.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from thresher.datasets import make_novelty
+    >>> from thresher.kernels import FixedSizeNystroem
+    >>> from thresher.metrics import detection_rate
+    >>> from thresher.novelty import PegasosSNDClassifier
+    >>> X, y = make_novelty(4000, kind="moons", random_state=0)
+    >>> model = make_pipeline(
+    ...     FixedSizeNystroem(gamma=20.0, n_components=100, random_state=0),
+    ...     PegasosSNDClassifier(alpha=1e-4, random_state=0),
+    ... ).fit(X[:2000], y[:2000])
+    >>> model.score(X[2000:], y[2000:]) > 0.95, detection_rate(y[2000:], model.predict(X[2000:])) > 0.9
+    (True, True)
+    """
+
+    _param_rules = (
+        SharedClassifier._param_rules
+        | OUTLIER_RULES
+        | {"alpha": positive, "coupling": COUPLING, "variant": one_of("metric", "printed")}
+    )
+    _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-7, 1e-1), "coupling": Log(1.05, 30.0)}
+
+    def __init__(
+        self,
+        alpha: float = 1e-4,
+        *,
+        coupling: float = 2.0,
+        variant: str = "metric",
+        outlier_label: Any = -1,
+        reject: bool = True,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        max_iter: int = 5,
+        n_steps: int | None = None,
+        tol: float | None = None,
+        shuffle: bool = True,
+        class_weight: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.coupling = coupling
+        self.variant = variant
+        self.outlier_label = outlier_label
+        self.reject = reject
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.n_steps = n_steps
+        self.tol = tol
+        self.shuffle = shuffle
+        self.class_weight = class_weight
+        self.random_state = random_state
+
+    def _learner(self, n_features: int) -> CoupledLearner:
+        params = {
+            "alpha": float(self.alpha),
+            "coupling": float(self.coupling),
+            "printed": self.variant == "printed",
+            "reject": bool(self.reject),
+        }
+        return _Learner(_core.PegasosSnd, params, axis="output")
+
+    def _n_codes(self, classes: np.ndarray[Any, Any]) -> int:
+        return len(classes) + 1
+
+    def _n_coupled(self) -> int:
+        return len(self.classes_)
+
+    def _all_scores(self, X: Any) -> Array:
+        return self._scores(X)
+
+    @property
+    def norms_(self) -> Array:
+        """The lengths of the classes' weights."""
+        return np.linalg.norm(self._all_weights(), axis=1)
+
+    @property
+    def cosines_(self) -> Array:
+        """The cosines of the angles between the classes' weights."""
+        W = self._all_weights() / np.maximum(self.norms_, np.finfo(float).tiny)[:, None]
+        cosines: Array = np.clip(W @ W.T, -1.0, 1.0)
+        return cosines

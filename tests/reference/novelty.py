@@ -1,0 +1,50 @@
+"""Supervised novelty detection in NumPy: slow, obvious. Y is +1 for a row in the column of its class, -1 elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+Array = np.ndarray
+
+
+def coupling_matrix(coupling: float, n_classes: int) -> Array:
+    """Gamma."""
+    return (coupling - 1) * np.eye(n_classes) + np.ones((n_classes, n_classes))
+
+
+def signs(codes: Array, n_classes: int) -> Array:
+    """Y; an outlier has the code n_classes."""
+    return np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
+
+
+def pegasos_snd(
+    X: Array, Y: Array, weight: Array, alpha: float, coupling: float, bias: float, printed: bool = False
+) -> Iterator[tuple[Array, Array]]:
+    """Scores of each row and W (features and the constant, classes) after it; a row of weight 0 is absent."""
+    X = np.c_[X, np.full(len(X), bias)]
+    n_classes = Y.shape[1]
+    gamma = coupling_matrix(coupling, n_classes)
+    W, t, weights = np.zeros((X.shape[1], n_classes)), 0, 0.0
+    for x, y, w in zip(X, Y, weight, strict=True):
+        scores = x @ W
+        if w > 0:
+            t, weights = t + 1, weights + w
+            G = np.outer(x, w * y * (y * scores < 1))
+            pull = weights / t * n_classes  # the mean of what a row may pull
+            if printed:
+                W = W - (alpha * W @ gamma - G) / (alpha * t)
+                square, most = np.sum(W**2), pull / (alpha * (coupling + n_classes - 1))
+            else:
+                W = (1 - 1 / t) * W + G @ np.linalg.inv(gamma) / (alpha * t)
+                square, most = np.trace(W @ gamma @ W.T), pull / alpha
+            if square > most:
+                W = W * np.sqrt(most / square)
+        yield scores, W
+
+
+def coupled_hinge(W: Array, X: Array, Y: Array, alpha: float, coupling: float) -> float:
+    """The objective of Pegasos-SND, of rows with their constant."""
+    gamma = coupling_matrix(coupling, Y.shape[1])
+    return float(alpha / 2 * np.trace(W @ gamma @ W.T) + np.maximum(0, 1 - Y * (X @ W)).sum(axis=1).mean())
