@@ -31,7 +31,7 @@ struct PegasosSnd {
   double alpha;
   bool printed, reject;
   std::vector<double> pull;  // u, then what a value of 1 adds to V
-  bool crowded = false;      // scales shrank or drifted apart so far that digits would be lost
+  bool crowded = false;      // scales shrank or drifted apart so far that digits would be lost, or changed sign
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {
@@ -159,7 +159,7 @@ struct PegasosSnd {
         *part->square *= factor * factor;
       }
     }
-    const double a = std::abs(*apart.scale), c = std::abs(*common.scale);
+    const double a = *apart.scale, c = *common.scale;  // below 0 after early steps of the printed form, which files do not hold
     crowded = std::min(a, c) < 1e-150 || std::max(a, c) > 1e150 || a > 1e3 * c || c > 1e3 * a;
   }
 };

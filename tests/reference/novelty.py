@@ -48,3 +48,25 @@ def coupled_hinge(W: Array, X: Array, Y: Array, alpha: float, coupling: float) -
     """The objective of Pegasos-SND, of rows with their constant."""
     gamma = coupling_matrix(coupling, Y.shape[1])
     return float(alpha / 2 * np.trace(W @ gamma @ W.T) + np.maximum(0, 1 - Y * (X @ W)).sum(axis=1).mean())
+
+
+def direct_ls_snd(K: Array, Y: Array, ridge: Array, coupling: float) -> tuple[Array, Array]:
+    """alpha (rows, classes) and rho from the one system of equations (2.27) to (2.29), of size m (n + 1)."""
+    n, m = Y.shape
+    eta, mu = coupling + m - 2, (coupling + m - 1) * (coupling - 1)
+    A, right = np.zeros((m * (n + 1), m * (n + 1))), np.zeros(m * (n + 1))
+    for i in range(m):
+        rows = slice(i * n, (i + 1) * n)
+        A[rows, m * n + i] = A[m * n + i, rows] = 1.0
+        right[m * n + i] = 1.0
+        for j in range(m):
+            G = np.outer(Y[:, i], Y[:, j]) * K
+            A[rows, j * n : (j + 1) * n] = -eta / mu * G - np.diag(ridge) if i == j else G / mu
+    found = np.linalg.solve(A, right)
+    return found[: m * n].reshape(m, n).T, found[m * n :]
+
+
+def snd_primal(W: Array, rho: Array, Phi: Array, Y: Array, C: Array, coupling: float) -> float:
+    """The objective of SND at weights (features, classes), with the least slacks."""
+    slack = np.maximum(0, rho - Y * (Phi @ W))
+    return float(np.trace(W @ coupling_matrix(coupling, Y.shape[1]) @ W.T) / 2 + C @ slack.sum(axis=1) - rho.sum())

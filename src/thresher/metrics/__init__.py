@@ -5,12 +5,15 @@
 :func:`support_recall`, :func:`support_f1`
 :func:`sign_f1`                           whether their weights have the right sign
 :func:`explained_variance_over_tasks`     how much of the variance of several tasks is explained
+:func:`detection_rate`,                   how many outliers were found, and how many other rows were taken for such
+:func:`rejection_rate`
 :class:`ProgressiveF1`,                   how a stream goes whose rows are scored before they are learned: in bounded
 :class:`ProgressiveROCAUC`,               memory, for streams that never end and for rare classes
 :class:`ProgressiveAveragePrecision`
 ========================================  ==============================================================================
 """
 
+from ._novelty import detection_rate, rejection_rate
 from ._progressive import ProgressiveAveragePrecision, ProgressiveF1, ProgressiveROCAUC
 from ._support import sign_f1, support_f1, support_precision, support_recall
 from ._tasks import explained_variance_over_tasks
@@ -19,7 +22,9 @@ __all__ = [
     "ProgressiveAveragePrecision",
     "ProgressiveF1",
     "ProgressiveROCAUC",
+    "detection_rate",
     "explained_variance_over_tasks",
+    "rejection_rate",
     "sign_f1",
     "support_f1",
     "support_precision",

@@ -8,20 +8,21 @@ from typing import Any
 import numpy as np
 
 from .. import _labels, _validation
-from .._params import Rule, boolean, none
+from .._params import Rule, boolean, none, positive
 from .._scores import ReadsClasses, Target
 from .._state import Array
 
 Labels = np.ndarray[Any, Any]
 
 _label = Rule("a label, a whole number or text", lambda v: isinstance(v, str) or _is_whole(v))
+COUPLING = Rule("a number above 1", lambda v: positive.holds(v) and v > 1)
 OUTLIER_RULES: dict[str, Rule] = {"outlier_label": _label | none, "reject": boolean}
 
 
 def _is_whole(value: Any) -> bool:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         return False
-    return abs(value) < 2**62 and float(value).is_integer()
+    return float(value).is_integer() and abs(float(value)) < 2**62
 
 
 class NoveltyTarget(Target):
@@ -38,7 +39,7 @@ class NoveltyTarget(Target):
 
 
 class ReadsNovelty(ReadsClasses):
-    """Scores of all classes are read as the class with the largest, or as an outlier where none is above 0."""
+    """Scores of all classes are read as the class with the largest, or as an outlier where all are too small."""
 
     outlier_label: Any
     reject: bool
@@ -114,15 +115,20 @@ class ReadsNovelty(ReadsClasses):
         """One score per row and class."""
         raise NotImplementedError
 
+    def _thresholds(self) -> Any:
+        """What the score of each class must be above."""
+        return 0.0
+
     def class_scores(self, X: Any) -> Array:
         """How far inside each class the rows are, shape (n_samples, n_classes): above 0 they belong to it.
 
         The largest of a row says how well it is known; minus that is a score of novelty.
         """
-        return self._all_scores(X)
+        scores: Array = self._all_scores(X) - self._thresholds()
+        return scores
 
     def decision_function(self, X: Any) -> Array:
-        """What tells the classes apart: :meth:`class_scores`; with two classes, the second less the first."""
+        """What tells the classes apart: a score per class; with two classes, the second's less the first's."""
         return self._shape_scores(self._all_scores(X))
 
     def predict(self, X: Any) -> Labels:
@@ -138,7 +144,7 @@ class ReadsNovelty(ReadsClasses):
         if not self.reject:
             labels: Labels = self.classes_[winner]
             return labels
-        winner[scores.max(axis=1) <= 0] = len(self.classes_)
+        winner[(scores <= self._thresholds()).all(axis=1)] = len(self.classes_)
         labels = _with(self.classes_, self.outlier_label)[winner]
         return labels
 

@@ -8,13 +8,11 @@ import numpy as np
 
 from .. import _core
 from .._coupled import CoupledLearner, SharedClassifier
-from .._params import Rule, one_of, positive
+from .._params import one_of, positive
 from .._spaces import Log, Range
 from .._state import Array, Memory, State
 from ..onepass import Rows
-from ._outliers import OUTLIER_RULES, ReadsNovelty
-
-COUPLING = Rule("a number above 1", lambda v: positive.holds(v) and v > 1)
+from ._outliers import COUPLING, OUTLIER_RULES, ReadsNovelty
 
 
 class _Learner(CoupledLearner):
@@ -57,8 +55,8 @@ class PegasosSNDClassifier(ReadsNovelty, SharedClassifier):
     coupling : float, default=2.0
         Above 1 (:math:`\gamma`): near 1 the classes repel one another most; large values leave each alone.
     variant : {"metric", "printed"}, default="metric"
-        Steps and ball in the metric of :math:`\Gamma`, which reach the optimum; or Algorithm 1 of [1]_ as printed, whose
-        ball may shut the optimum out.
+        Steps and ball in the metric of :math:`\Gamma`, which reach the optimum; or Algorithm 1 of [1]_ as printed,
+        whose ball may shut the optimum out.
     outlier_label : int, str or None, default=-1
         The label of rows that belong to no class, in ``y`` (there need not be any) and in predictions. Among labels
         that are text it is text, too: ``"-1"``.
@@ -173,7 +171,8 @@ class PegasosSNDClassifier(ReadsNovelty, SharedClassifier):
     @property
     def norms_(self) -> Array:
         """The lengths of the classes' weights."""
-        return np.linalg.norm(self._all_weights(), axis=1)
+        norms: Array = np.linalg.norm(self._all_weights(), axis=1)
+        return norms
 
     @property
     def cosines_(self) -> Array:

@@ -11,6 +11,7 @@
 :func:`search_space`                        where an estimator says to look
 :func:`criterion`, ``CRITERIA``             what to maximise, by name
 :func:`sparsity_scorer`                     the same, less a charge for weights in use
+:class:`NoveltyKFold`                       folds in which outliers are met for the first time when scores are made
 ==========================================  ========================================================================
 """
 
@@ -18,6 +19,7 @@ from .._spaces import Choice, Linear, Log, Range, Whole, search_space
 from ._annealing import coupled_annealing
 from ._criteria import CRITERIA, criterion
 from ._directed import directed_search
+from ._novelty_folds import NoveltyKFold
 from ._random import random_search
 from ._search_cv import CoupledAnnealingSearchCV
 from ._simplex import nelder_mead
@@ -30,6 +32,7 @@ __all__ = [
     "CoupledAnnealingSearchCV",
     "Linear",
     "Log",
+    "NoveltyKFold",
     "Range",
     "SearchResult",
     "Whole",

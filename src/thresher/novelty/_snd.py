@@ -1,0 +1,231 @@
+"""Supervised novelty detection: a quadratic program over all classes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from .._params import Rule, at_least, non_negative, positive
+from .._spaces import Linear, Log, Range
+from .._state import Array
+from ..solvers import BoxSolution, box_qp
+from ._kernel import Found, NoveltyMachine
+
+_SHARE = Rule("a number above 0 and at most 1", lambda v: positive.holds(v) and v <= 1)
+_NOTHING = 1e-8  # squared lengths below this part of the rows' own are none
+_ROUND = 100  # steps for each variable, before the first look at whether there is anything to find
+
+
+class SNDClassifier(NoveltyMachine):
+    r"""Tells classes apart and knows the rows that belong to none of them.
+
+    A classifier must answer with one of its classes, however strange a row is; a one-class machine knows strange rows
+    but no classes, and hugs all of them together. Here every class has a function that is above 0 where the class is,
+    learned from the rows of all, with weights that point away from one another. A row is of the class whose function
+    is largest, and an outlier where none is above 0. Examples of outliers help but are not needed.
+
+    .. math:: \min_{w, \rho, \xi}\ \tfrac12 \sum_{jk} \Gamma_{jk} \langle w_j, w_k\rangle
+              + \frac{1}{\nu n} \sum_{ij} \xi_{ij} - \sum_j \rho_j, \qquad
+              Y_{ij} \langle w_j, \varphi(x_i)\rangle \ge \rho_j - \xi_{ij},\ \xi \ge 0,
+
+    with :math:`\Gamma = (\gamma - 1) I + 1 1^\top`, :math:`Y_{ij} = 1` for a row in the column of its class, -1
+    elsewhere, and :math:`f_j = \langle w_j, \varphi(x)\rangle - \rho_j`.
+
+    Choose it up to some thousand rows; :class:`PegasosSNDClassifier` after
+    :class:`~thresher.kernels.FixedSizeNystroem` takes over from there, :class:`LSSNDClassifier` is faster where all
+    rows may be kept. If every row is sure to belong to a class, ``reject=False``, or an ordinary support vector
+    machine, which has one problem for each pair of classes.
+
+    Parameters
+    ----------
+    nu : float, default=0.1
+        About the largest share of rows on the wrong side of each function (:math:`\nu`, :math:`C = 1 / (\nu n)`), and
+        so of the rows of the classes that are rejected.
+    coupling : float, default=2.0
+        Above 1 (:math:`\gamma`): near 1 the classes repel one another most; large values leave each alone.
+    kernel : {"rbf", "polynomial", "linear", "cosine", "precomputed"} or Kernel, default="rbf"
+        With "rbf" there is always a solution. "linear" has none other than 0 where the rows of a class and the negated
+        rows of the others surround the origin; that is warned of.
+    gamma : float or "scale", default="scale"
+        Width of the RBF kernel, :math:`\exp(-\gamma \|x - z\|^2)` (:math:`1 / (2 \sigma^2)` in [1]_), and factor of the
+        polynomial one. **The parameter that decides what an outlier is.** A wide kernel tells classes apart and rejects
+        little around them, a narrow one draws closer and rejects more: rules that are good at the first may reject most
+        of what is new. Tune it for the use it is for: with :class:`~thresher.tuning.NoveltyKFold` and some outliers for
+        ``reject=True``, by plain cross-validation for ``reject=False``.
+    degree, coef0 : int, default=3, and float, default=1.0
+        Of the polynomial kernel.
+    outlier_label : int, str or None, default=-1
+        The label of rows that belong to no class, in ``y`` (there need not be any) and in predictions. Among labels
+        that are text it is text, too: ``"-1"``.
+    reject : bool, default=True
+        Predict ``outlier_label`` where no function is above 0; else always the class with the largest.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, and of ``outlier_label``, multiplied into the row weights.
+    tol : float, default=1e-6
+        Stop when the duality gap is at most this part of the objective.
+    max_iter : int, default=10000000
+        Steps of the solver at most, of two coefficients each.
+    cache_size : float, default=500
+        Megabytes for the kernel matrix; rows of a larger one are made when they are needed.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted, without that of outliers.
+    support_ : ndarray of shape (n_support,)
+        Indices of the rows that are kept; the others play no part in predictions.
+    support_vectors_ : ndarray or csr_array of shape (n_support, n_features)
+    dual_coef_ : ndarray of shape (n_classes, n_support)
+        Their coefficients in each function.
+    intercept_ : ndarray of shape (n_classes,)
+        :math:`-\rho`.
+    norms_ : ndarray of shape (n_classes,)
+        :math:`\|w_j\|`.
+    cosines_ : ndarray of shape (n_classes, n_classes)
+        Of the angles between the :math:`w_j`; classes that repel one another are below 0.
+    dual_gap_ : float
+        How far the objective may be from the best.
+    n_iter_ : int
+        Steps of the solver.
+    n_features_in_, feature_names_in_
+        Of the rows.
+
+    Notes
+    -----
+    One kernel matrix of n × n serves all classes; the dual has n × n_classes variables and one equality for each class
+    [1]_. Predictions cost O(support vectors). The condition for a solution is :math:`\gamma > 1`, for any number of
+    classes; the thesis asks for more, and misprints some of its equations.
+
+    ``score`` is the accuracy: rows of ``outlier_label`` are right where they are rejected.
+
+    References
+    ----------
+    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
+       modelling", KU Leuven, 2016, Section 2.1.
+
+    Examples
+    --------
+    >>> from thresher.datasets import make_novelty
+    >>> from thresher.novelty import SNDClassifier
+    >>> X, y = make_novelty(800, kind="moons", random_state=0)
+    >>> known = y[:400] != -1
+    >>> model = SNDClassifier(nu=0.05, gamma=15.0).fit(X[:400][known], y[:400][known])    # has met no outlier
+    >>> model.predict([[-0.25, 0.4], [0.25, -0.4], [0.9, 0.9]])
+    array([ 0,  1, -1])
+    >>> model.score(X[400:], y[400:]) > 0.9
+    True
+    """
+
+    _param_rules = NoveltyMachine._param_rules | {"nu": _SHARE, "tol": non_negative, "max_iter": at_least(1)}
+    _fitted = (*NoveltyMachine._fitted, "dual_gap_", "n_iter_")
+    _search_space: ClassVar[dict[str, Range]] = {
+        "nu": Linear(0.01, 0.5),
+        "coupling": Log(1.05, 30.0),
+        "gamma": Log(1e-3, 1e2, when={"kernel": "rbf"}),
+    }
+
+    def __init__(
+        self,
+        nu: float = 0.1,
+        *,
+        coupling: float = 2.0,
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 1.0,
+        outlier_label: Any = -1,
+        reject: bool = True,
+        class_weight: Any = None,
+        tol: float = 1e-6,
+        max_iter: int = 10_000_000,
+        cache_size: float = 500,
+    ) -> None:
+        self.nu = nu
+        self.coupling = coupling
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.outlier_label = outlier_label
+        self.reject = reject
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cache_size = cache_size
+
+    def _solve(self, K: Any, Y: Array, weight: Array) -> Found:
+        signs = np.ascontiguousarray(Y.T)
+        most = weight / (self.nu * len(weight))  # C of each row; weights are 1 on average
+        inverse = inverse_coupling(self.coupling, len(signs))
+        solution, is_nothing = self._descend(K, signs, most, inverse)
+        who = type(self).__name__
+        if is_nothing:
+            self._warn(
+                f"{who}: all weights are 0: the rows of a class, with those of the others negated, surround the origin "
+                'of the feature space; kernel="rbf" keeps them on one side of it.'
+            )
+        elif not solution.converged:
+            self._warn(
+                f"{who}: the duality gap is {solution.gap:.3g} after {self.max_iter} steps, more than tol allows; "
+                "raise max_iter."
+            )
+        rho = offsets(signs * solution.scores, signs * solution.x, most)
+        return Found(inverse @ solution.x, rho, solution.scores, float(solution.gap), solution.n_iter)
+
+    @staticmethod
+    def _warn(words: str) -> None:
+        warnings.warn(words, ConvergenceWarning, stacklevel=4)
+
+    def _descend(self, K: Any, signs: Array, most: Array, inverse: Array) -> tuple[BoxSolution, bool]:
+        """The solution in x = alpha Y, and whether its weights are as good as 0: a gap that is a part of nothing is
+        never small enough, so the solver pauses for a look."""
+        lower, upper = np.minimum(0.0, signs * most), np.maximum(0.0, signs * most)
+        rows_own = float(np.mean(K.diagonal()))
+        left, x, n_iter, steps = int(self.max_iter), None, 0, _ROUND * signs.size
+        while True:
+            steps = min(left, steps)
+            found = box_qp(
+                K, 0.0, lower, upper, signs=signs, total=1.0, coupling=inverse, start=x, tol=self.tol, max_iter=steps,
+                cache_size=self.cache_size,
+            )  # fmt: skip
+            left, x, n_iter, steps = left - steps, found.x, n_iter + found.n_iter, 2 * steps
+            converged = found.converged or found.gap <= self.tol * abs(found.objective)
+            is_nothing = bool(found.objective <= _NOTHING * rows_own * inverse[0, 0])
+            if converged or is_nothing or left <= 0:
+                return found._replace(n_iter=n_iter, converged=converged), is_nothing
+
+    def _finish(self, found: Found, Y: Array, weight: Array) -> None:
+        self.dual_gap_, self.n_iter_ = found.gap, found.n_iter
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if not non_negative.holds(self.dual_gap_) or type(self.n_iter_) is not int or self.n_iter_ < 0:
+            raise ValueError(
+                f"{type(self).__name__}: dual_gap_ must be a number of at least 0, n_iter_ an integer of at least 0."
+            )
+
+
+def inverse_coupling(coupling: float, n_classes: int) -> Array:
+    r"""The inverse of :math:`\Gamma = (\gamma - 1) I + 1 1^\top`."""
+    inverse: Array = (np.eye(n_classes) - 1.0 / (coupling + n_classes - 1.0)) / (coupling - 1.0)
+    return inverse
+
+
+def offsets(values: Array, alpha: Array, most: Array) -> Array:
+    r""":math:`\rho` of each class: the value of rows inside their boxes; without any, the middle of where it may be.
+
+    ``values`` are :math:`Y_{ij} \langle w_j, \varphi(x_i)\rangle`, all of shape (n_classes, n_rows).
+    """
+    found = np.empty(len(values))
+    for j, (v, a) in enumerate(zip(values, alpha, strict=True)):
+        margin = 1e-9 * most
+        inside = (a > margin) & (a < most - margin)
+        if inside.any():
+            found[j] = v[inside].mean()
+            continue
+        low, high = v[a >= most - margin].max(), v[a <= margin].min(initial=np.inf)
+        found[j] = (low + high) / 2 if np.isfinite(high) else low
+    return found
