@@ -182,6 +182,34 @@ progressive_loss_ : float
     Their mean loss before they were learned from.
 state_ : State
     All that was learned; what a checkpoint saves and shards merge.""",
+    "kernel": """
+kernel : {{"rbf", "polynomial", "linear", "cosine", "precomputed"}} or Kernel, default="rbf"
+    By name, or an object of :mod:`thresher.kernels`. With ``"precomputed"``, :meth:`fit` takes the kernel of every row
+    with every row, and the other methods that of their rows with those of :meth:`fit`.
+gamma : float or "scale", default="scale"
+    Width of the RBF and polynomial kernels; ``"scale"`` is ``1 / (n_features * X.var())``.
+degree : int, default={degree}
+    Degree of the polynomial kernel.
+coef0 : float, default={coef0}
+    Constant term of the polynomial kernel, at least 0.""",
+    "cache": """
+cache_size : float, default={cache_size}
+    Megabytes for the kernel matrix; a larger one is computed row by row.""",
+    "fitted kernel": """
+support_ : ndarray
+    Indices of the support vectors: rows with a coefficient other than 0.
+support_vectors_ : ndarray or csr_array of shape (n_support, n_features)
+    These rows, the only ones that are kept.
+dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support)
+    Their coefficients (:math:`\\beta`). One row when there are two classes.
+intercept_ : ndarray of shape (1,) or (n_classes,)
+    Constant terms (:math:`b`).
+kernel_ : Kernel or None
+    The kernel, with numbers for everything that depends on the data; None if it is precomputed.
+n_features_in_ : int
+    Number of features.
+feature_names_in_ : ndarray of str
+    Names of the features, when ``X`` had any.""",
 }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._params import non_negative
 from ._state import Array
@@ -127,3 +128,16 @@ def class_factors(class_weight: Any, classes: Labels, codes: Array, who: str) ->
         return factors
     counts = np.bincount(codes.astype(np.int64), minlength=len(classes))
     return len(codes) / (len(classes) * np.maximum(counts, 1.0))
+
+
+def carrying(labels: Labels, label: Any) -> NDArray[np.bool_]:
+    """Which rows carry a label: among words, the word for it ("-1" for -1); None is carried by no row."""
+    none = np.zeros(len(labels), dtype=bool)
+    if label is None or (labels.dtype.kind in "biuf" and isinstance(label, str)):
+        return none
+    word = str(int(label)) if not isinstance(label, str) and float(label).is_integer() else str(label)
+    if labels.dtype.kind in "US":
+        return np.asarray(labels.astype(str) == word)
+    if labels.dtype.kind == "O":
+        return np.array([one == (word if isinstance(one, str) else label) for one in labels], dtype=bool)
+    return np.asarray(labels == label) if labels.dtype.kind in "biuf" else none

@@ -40,6 +40,8 @@ above_half = Rule("a number above 0.5 and below 1", lambda v: _number(v) and 0.5
 boolean = Rule("True or False", lambda v: isinstance(v, (bool, np.bool_)))
 auto = Rule('"auto"', lambda v: isinstance(v, str) and v == "auto", ("auto",))
 none = Rule("None", lambda v: v is None)
+number = Rule("a number", _number)
+label = Rule("a number or text", lambda v: _number(v) or isinstance(v, str))
 seed = Rule(
     "None, an integer of at least 0 or a NumPy random state",
     lambda v: v is None or isinstance(v, (np.random.RandomState, np.random.Generator)) or (_integer(v) and v >= 0),
