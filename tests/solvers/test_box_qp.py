@@ -176,6 +176,28 @@ def test_a_start_near_the_end_saves_steps_and_leads_to_the_same_end():
     assert box_qp(K / 1.001, y, low, high, start=cold.x, tol=1e-8).n_iter == 0
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_no_step_raises_the_objective(seed):
+    """Kinks at 0 included: a step that goes through one goes on only while that pays."""
+    p = problem(seed, n=15, m=1 + seed % 2)
+    values = [box_qp(**p, tol=0.0, max_iter=k).objective for k in range(1, 40)]
+    assert (np.diff(values) <= 1e-12).all()
+
+
+def test_a_variable_that_reaches_the_end_of_its_box_is_there_to_the_bit():
+    X, y, low, high = machine(C=0.3)
+    x = box_qp(rbf_kernel(X, gamma=0.2), y, low, high, tol=1e-9).x
+    assert ((x == low) | (np.abs(x - low) > 1e-12)).all()
+    assert ((x == high) | (np.abs(x - high) > 1e-12)).all()
+
+
+def test_without_a_variable_inside_its_box_the_multiplier_is_in_the_middle_of_where_it_may_be():
+    """Two rows, each at its C: all constants between -0.9 and 0.9 are as good."""
+    found = box_qp(np.eye(2), [1.0, -1.0], [0.0, -0.1], [0.1, 0.0])
+    assert_array_equal(found.x, [0.1, -0.1])
+    assert found.multiplier == pytest.approx(0.0, abs=1e-12)
+
+
 def test_shrinking_leaves_the_answer_alone():
     """Thousands of steps on 600 rows: variables are left out and come back."""
     X, y, low, high = machine(n=600, C=1000.0)
