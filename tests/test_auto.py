@@ -292,7 +292,7 @@ def test_curved_boundaries_are_kept_where_they_help():
 
 
 def test_straight_boundaries_are_kept_where_they_are_enough():
-    X, y = two_classes(200, 2)
+    X, y = two_classes(600, 2)
     model = auto(X, y, n_evaluations=24, cv=4)
     assert model.record_["auto"]["kernel"] is None
     assert "Boundaries: straight" in explain(model)

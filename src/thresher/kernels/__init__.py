@@ -1,6 +1,18 @@
-"""Kernels, and the map that makes a linear learner a kernel machine: :class:`FixedSizeNystroem`."""
+"""Kernels, the map that makes a linear learner a kernel machine (:class:`FixedSizeNystroem`), and the least-squares
+support vector machine (:class:`LSSVC`)."""
 
 from .._kernels import RBF, Cosine, Kernel, Linear, Polynomial, Scaled, WeightedSum
+from ._ls_svc import LSSVC
 from ._nystroem import FixedSizeNystroem
 
-__all__ = ["RBF", "Cosine", "FixedSizeNystroem", "Kernel", "Linear", "Polynomial", "Scaled", "WeightedSum"]
+__all__ = [
+    "LSSVC",
+    "RBF",
+    "Cosine",
+    "FixedSizeNystroem",
+    "Kernel",
+    "Linear",
+    "Polynomial",
+    "Scaled",
+    "WeightedSum",
+]
