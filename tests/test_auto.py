@@ -482,11 +482,28 @@ def test_a_file_sorted_by_target_is_learned_from_an_even_part(tmp_path):
     assert model.score(X, y) > 0.9
 
 
-def test_curved_boundaries_and_clusters_of_a_large_file_come_from_the_part(tmp_path):
+@pytest.mark.parametrize("kernel", ["rbf", "polynomial"])
+def test_curved_boundaries_of_a_large_file_have_landmarks_in_the_part_and_are_learned_from_all(tmp_path, kernel):
+    X, y = ring(1000)
+    path = csv(tmp_path / "data.csv", X, y)
+    model = auto(path, kernel=kernel, n_evaluations=4, max_rows_in_memory=200, batch_size=64)
+    assert "learned from all of them in one pass" in explain(model)
+    assert learner(model).n_samples_seen_ == 1000
+    assert model["map"].n_rows_seen_ == 125
+    assert len(model["map"].component_indices_) == 23  # 2 sqrt(125): as many as it was tuned with
+    assert model.score(X, y) > 0.9
+
+
+def test_a_map_may_compare_directions():
+    X = rows(300, 3)
+    y = (np.abs(X[:, 0]) > np.abs(X[:, 1])).astype(int)
+    model = auto(X, y, kernel="cosine", n_evaluations=3)
+    assert model["map"].kernel == model.record_["auto"]["kernel"] == "cosine"
+
+
+def test_clusters_of_a_large_file_come_from_the_part(tmp_path):
     X, y = ring(600)
     path = csv(tmp_path / "data.csv", X, y)
-    curved = auto(path, kernel="rbf", n_evaluations=2, max_rows_in_memory=200)
-    assert "learned from these only, because curved boundaries" in explain(curved)
     clusters = auto(path, task="clustering", n_evaluations=2, max_rows_in_memory=200)
     assert "learned from these only, because sparsekmeans" in explain(clusters)
 

@@ -79,7 +79,7 @@ def auto(
         A name of :func:`thresher.registry.methods`, such as ``"arow"``.
     loss : str, optional
         A loss that the method takes, such as ``"logistic"``.
-    kernel : {"linear", "rbf", "polynomial", "nystroem", "nystroem-linear"}, optional
+    kernel : {"linear", "rbf", "polynomial", "cosine", "nystroem", "nystroem-linear"}, optional
         Straight boundaries, or features of a kernel by :class:`~thresher.kernels.FixedSizeNystroem`, which bend them
         (``"nystroem"`` is ``"rbf"``). By default curved ones are tried on few dense columns, and kept if they are
         better by more than one standard error.

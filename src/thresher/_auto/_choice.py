@@ -19,7 +19,7 @@ from ..registry import Method
 from ._data import Material
 
 TASKS = ("classification", "regression", "clustering")
-KERNELS = {"nystroem": "rbf", "rbf": "rbf", "polynomial": "polynomial", "nystroem-linear": "linear"}
+KERNELS = {name: name for name in ("rbf", "polynomial", "cosine")} | {"nystroem": "rbf", "nystroem-linear": "linear"}
 
 CRITERIA: dict[str, dict[str, str]] = {
     "classification": {

@@ -71,9 +71,8 @@ def _stream_to_learn_from(best: Found, material: Material, task: str) -> tuple[S
     if not isinstance(material.rest, Stream):
         return None, [f"{tuned}, and the model learned from all of them."]
     only = f"{tuned}, and the model learned from these only"
-    if best.candidate.kernel is not None or not best.candidate.method.streams:
-        who = "curved boundaries need" if best.candidate.kernel else f"{best.candidate.method.name} needs"
-        return None, [f"{only}, because {who} all rows in memory."]
+    if not best.candidate.method.streams:
+        return None, [f"{only}, because {best.candidate.method.name} needs all rows in memory."]
     if task == "classification" and not material.is_mixed:
         why = "the file is sorted by target, or in blocks alike, and one pass would forget; mix its lines to use all"
         return None, [f"{only}, because {why}."]
@@ -81,9 +80,12 @@ def _stream_to_learn_from(best: Found, material: Material, task: str) -> tuple[S
 
 
 def _for_stream(model: Any, material: Material) -> Any:
-    """A copy that knows how often classes occur, which one batch does not tell."""
+    """A copy that knows what one batch does not tell: how often classes occur, and which rows are good landmarks."""
     model = clone(model)
     learner = learner_of(model)
+    Z, before = material.X, [step for _, step in getattr(model, "steps", [])[:-1]]
+    for step in before if any(getattr(step, "_stays", False) for step in before) else []:
+        Z = step.fit(Z).transform(Z)
     if getattr(learner, "class_weight", None) == "balanced":
         counts, labels = material.facts.classes, material.look.labels or []
         even = sum(counts.values()) / len(counts)

@@ -211,7 +211,7 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
 @click.option("--loss", help="What a mistake costs (default: the method's own).")
 @click.option(
     "--kernel",
-    type=click.Choice(["linear", "rbf", "polynomial", "nystroem", "nystroem-linear"]),
+    type=click.Choice(["linear", "rbf", "polynomial", "cosine", "nystroem", "nystroem-linear"]),
     help="Straight or curved borders (default: chosen).",
 )
 @structure_options

@@ -19,7 +19,7 @@ _FLAGS = {
     "random_state": "seed",
     "task_column": "task-column",
 }
-_KERNELS = {"rbf": "nystroem", "polynomial": "polynomial", "linear": "nystroem-linear"}
+_KERNELS = {"rbf": "nystroem", "polynomial": "polynomial", "cosine": "cosine", "linear": "nystroem-linear"}
 
 
 @dataclass(frozen=True)

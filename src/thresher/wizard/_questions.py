@@ -29,6 +29,7 @@ _ABOUT_LOSSES = {
 _ABOUT_KERNELS = {
     "rbf": "bell-shaped: smooth boundaries of any form; the usual choice",
     "polynomial": "products of columns: curved boundaries",
+    "cosine": "by direction, whatever the size of the values: counts of words",
     "linear": "straight boundaries after all, on fewer features",
 }
 _ABOUT_SEARCHES = {
