@@ -16,7 +16,7 @@ from scipy import sparse
 from thresher.cluster import SparseKMeans
 from thresher.confidence import BCWClassifier, PoolCWClassifier
 from thresher.dual_averaging import L1RDARegressor
-from thresher.kernels import FixedSizeNystroem
+from thresher.kernels import LSSVC, RBF, FixedSizeNystroem, Linear, WeightedSum
 from thresher.online import AROWClassifier, CSOALClassifier, OFSClassifier, SOFSClassifier
 from thresher.persistence import load_model, save_model
 from thresher.preprocessing import RunningScaler, StreamingPipeline, TableEncoder
@@ -47,6 +47,7 @@ def models():
         (words.partial_fit(TABLE, CLASSES, classes=np.unique(CLASSES)), TABLE),
         (hashed.partial_fit(TABLE, CLASSES, classes=np.unique(CLASSES)), TABLE),
         (curved.fit(NUMBERS, CLASSES), NUMBERS),
+        (LSSVC(kernel=WeightedSum([RBF(features=[0, 2]), Linear()], [0.5, 1.0])).fit(NUMBERS, CLASSES), NUMBERS),
         (BCWClassifier(batch_size=20).fit(NUMBERS, CLASSES), NUMBERS),
         (PoolCWClassifier(2, cost=0.5, batch_size=20, random_state=0).fit(NUMBERS, CLASSES), NUMBERS),
         (SparseKMeans(n_clusters=3, random_state=0).fit(NUMBERS), NUMBERS),
@@ -62,6 +63,7 @@ NASTY = [
     None, True, False, 0, -1, 1, 2**31, 2**63, 10**30, 1e308, -0.0, float("nan"), float("inf"), "", "x", "\0", "é" * 40,
     "__import__('os').system('touch pwned')", "os.system", "StreamingPipeline", "AROWClassifier", [], {}, [[]], [None],
     {"tensor": "nowhere"}, {"pairs": [[1]]}, {"text": [1], "as": "list"}, {"texts": "x", "as": "str"}, {"text": ["a"]},
+    {"kernel": {"class": "RBF"}}, {"kernel": {"class": "Linear", "features": [7]}}, {"kernels": [1]}, {"kernel": []},
 ]  # fmt: skip
 
 
