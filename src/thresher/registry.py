@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from typing import Any, NamedTuple
 
 from sklearn.base import is_clusterer, is_regressor
@@ -62,6 +63,7 @@ def methods() -> list[Method]:
 
 def short_name(name: str) -> str:
     """The short name of a class name."""
+    name = re.sub("(?<=[a-z])SVC$", "", name)  # TriClassSVC is "triclass", LSSVC keeps all its letters
     return name.removesuffix("Classifier").replace("Regressor", "-regressor").lower()
 
 

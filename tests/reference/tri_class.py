@@ -56,14 +56,13 @@ def machine(rows: Rows, pieces: Array) -> Machine:
     """The convex problem with the piece +1, -1 or 0 of every row; nan is a row that does not count."""
     w, b = cp.Variable(rows.phi.shape[1]), cp.Variable()
     f = rows.phi @ w + b
-    losses = [
-        cp.pos(cp.abs(f[i]) - rows.epsilon) if piece == 0 else cp.pos(1 - piece * f[i])
-        for i, piece in enumerate(pieces)
-        if not np.isnan(piece)
-    ]
-    cost = rows.cost[~np.isnan(pieces)]
+    relevant, irrelevant = np.abs(pieces) == 1, pieces == 0
+    total = cp.sum_squares(w) / 2
+    total += rows.cost[relevant] @ cp.pos(1 - cp.multiply(pieces[relevant], f[relevant]))
+    if irrelevant.any():
+        total += rows.cost[irrelevant] @ cp.pos(cp.abs(f[irrelevant]) - rows.epsilon)
     ties = [] if rows.balance is None else [cp.sum(f[np.isnan(rows.y)]) == rows.balance * np.isnan(rows.y).sum()]
-    value = solve(cp.sum_squares(w) / 2 + cost @ cp.hstack(losses), 1e-11, ties)
+    value = solve(total, 1e-11, ties)
     return Machine(w.value, float(b.value), value)
 
 

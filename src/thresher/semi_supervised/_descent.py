@@ -9,9 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._kernels._products import Array
-from ..solvers import BoxSolution, box_qp
+from ..solvers import BoxSolution, box_qp, linear_qp
+
+_SAME = 1e-9  # objectives that differ by no more than this part are the same
 
 Reading = Callable[[Array, float], Array]  # scores and epsilon -> the side of each row that costs the least
+
+
+class InnerProducts(NamedTuple):
+    """In place of a kernel matrix that would not fit: rows whose inner products it holds."""
+
+    rows: Any
 
 
 class Given(NamedTuple):
@@ -96,9 +104,9 @@ def descend(K: Any, given: Given, read: Reading, limits: Limits, *, from_all: bo
         new, seen, n_iter = machine.solve(side, given.cost, best.x), side, n_iter + 1
         value = machine.objective(new, read)
         little = values[-1] - value <= limits.tol * abs(value)
-        if value <= values[-1]:
+        if value <= values[-1] * (1 + _SAME):  # if not lower, then at least with sides that its own scores choose
             best = new
-            values.append(value)
+            values.append(min(value, values[-1]))
         if little:
             return machine.found(best, values, n_iter, True)
 
@@ -118,6 +126,8 @@ class _Machine:
             side, epsilon = np.append(side, self._given.balance), np.append(epsilon, 0.0)
             lower, upper = np.append(lower, -np.inf), np.append(upper, np.inf)
         tol, _, cache_size = self._limits
+        if isinstance(self._K, InnerProducts):
+            return linear_qp(self._K.rows, side, lower, upper, epsilon=epsilon, start=start, tol=tol)
         return box_qp(self._K, side, lower, upper, epsilon=epsilon, start=start, tol=tol, cache_size=cache_size)
 
     def scores(self, solution: BoxSolution) -> Array:

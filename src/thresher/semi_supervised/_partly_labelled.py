@@ -17,7 +17,7 @@ from .._kernels._products import Array
 from .._params import Rule, check_params, class_weights, label, non_negative, none, positive
 from .._scores import ReadsClasses
 from .._threads import one_blas_thread
-from ._descent import Found, Given, Limits, cheapest_side, descend, losses
+from ._descent import Found, Given, InnerProducts, Limits, cheapest_side, descend, losses
 from ._roles import Roles, check_labels, class_factors, joined, read_roles
 
 below_one = Rule("a number of at least 0 and below 1", lambda v: non_negative.holds(v) and v < 1)
@@ -57,7 +57,6 @@ class PartlyLabelledSVC(ReadsClasses, KernelMachine):
     irrelevant_label: Any = None
     init: str = "svm"
     balance: float | None = None
-    max_iter: int = 100
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -88,7 +87,7 @@ class PartlyLabelledSVC(ReadsClasses, KernelMachine):
         _validation.check_length(labels, n_rows, "y", who)
         there, roles, cost = self._present(labels, _validation.check_weights(sample_weight, n_rows, who))
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-            found = self._solve(self._gram(self._some(rows, there)), roles, cost)
+            found = self._solve(self._matrix(self._some(rows, there)), roles, cost)
         self._keep_present(X, rows, there, np.stack([one.coef for one in found]))
         self.classes_, self.intercept_ = roles.classes, np.array([one.intercept for one in found])
         self.dual_gap_, self.n_iter_ = max(one.gap for one in found), max(one.n_iter for one in found)
@@ -137,6 +136,8 @@ class PartlyLabelledSVC(ReadsClasses, KernelMachine):
         who = type(self).__name__
         weight = np.ones(len(labels)) if weight is None else weight
         there = np.flatnonzero(weight)
+        if not len(there):
+            raise ValueError(f"{who}: sample_weight must hold a weight above 0, got only zeros.")
         roles = read_roles(labels[there], self.irrelevant_label, self.unlabelled_label, who)
         factors = class_factors(self.class_weight, roles, self.irrelevant_label, who)
         cost = np.where(roles.unlabelled, float(self.C_unlabelled), float(self.C) * factors) * weight[there]
@@ -154,6 +155,12 @@ class PartlyLabelledSVC(ReadsClasses, KernelMachine):
             return rows
         return np.ascontiguousarray(rows[np.ix_(there, there)]) if self._is_precomputed else rows[there]
 
+    def _matrix(self, rows: Any) -> Any:
+        """The kernel matrix; of inner products that do not fit, the rows, where no mean of rows is asked for."""
+        K = self._gram(rows)
+        fits = isinstance(K, np.ndarray) or self.kernel != "linear" or self.balance is not None
+        return K if fits else InnerProducts(rows)
+
     def _keep_present(self, X: Any, rows: Any, there: NDArray[np.intp], coef: Array) -> None:
         """Remember support vectors by their places among all rows; the kernel is that of the rows that count."""
         if self._is_precomputed:
@@ -170,7 +177,7 @@ class PartlyLabelledSVC(ReadsClasses, KernelMachine):
         balance = None if self.balance is None else float(self.balance)
         from_all, read = self.init == "universum", type(self)._read
         problems = [Given(roles.sides(k), cost, roles.unlabelled, float(self.epsilon), balance) for k in positives]
-        limits = Limits(float(self.tol), int(self.max_iter), float(self.cache_size))
+        limits = Limits(float(self.tol), int(getattr(self, "max_iter", 1)), float(self.cache_size))
         return [descend(K, given, read, limits, from_all=from_all) for given in problems]
 
     def _read_scores(self, scores: Array) -> NDArray[Any]:
@@ -202,7 +209,7 @@ class PartlyLabelledSVC(ReadsClasses, KernelMachine):
         if not isinstance(intercept, np.ndarray) or intercept.dtype != np.float64 or intercept.shape != (n_outputs,):
             raise ValueError(f"{who}: intercept_ must be float64 of shape {(n_outputs,)}.")
         if self.dual_coef_.shape[0] != n_outputs or not np.isfinite(intercept).all():
-            raise ValueError(f"{who}: dual_coef_ and intercept_ must be finite, with an entry per output.")
+            raise ValueError(f"{who}: dual_coef_ and intercept_ must be finite, with a row for each output.")
         if not non_negative.holds(self.dual_gap_) or type(self.n_iter_) is not int or self.n_iter_ < 1:
             raise ValueError(f"{who}: dual_gap_ must be a number of at least 0, n_iter_ an integer of at least 1.")
         values = self._objectives

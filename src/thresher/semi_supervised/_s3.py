@@ -85,8 +85,8 @@ class S3VC(PartlyLabelledSVC):
 
     _param_rules = PartlyLabelledSVC._param_rules | {"balance": number | none, "max_iter": at_least(1)}
     _search_space: ClassVar[dict[str, Range]] = {
-        "C": Log(1e-2, 1e3),
-        "C_unlabelled": Log(1e-4, 10.0),
+        "C": Log(1e-2, 1e2),
+        "C_unlabelled": Log(1e-4, 1.0),
         "gamma": Log(1e-4, 10.0, when={"kernel": "rbf"}),
     }
     _read = staticmethod(better_class)

@@ -109,8 +109,8 @@ class TriClassSVC(PartlyLabelledSVC):
         "max_iter": at_least(1),
     }
     _search_space: ClassVar[dict[str, Range]] = {
-        "C": Log(1e-2, 1e3),
-        "C_unlabelled": Log(1e-4, 10.0),
+        "C": Log(1e-2, 1e2),
+        "C_unlabelled": Log(1e-4, 1.0),
         "epsilon": Linear(0.0, 0.9),
         "gamma": Log(1e-4, 10.0, when={"kernel": "rbf"}),
     }

@@ -82,8 +82,8 @@ class UniversumSVC(PartlyLabelledSVC):
 
     _param_rules = PartlyLabelledSVC._param_rules | {"epsilon": below_one, "irrelevant_label": label | none}
     _search_space: ClassVar[dict[str, Range]] = {
-        "C": Log(1e-2, 1e3),
-        "C_unlabelled": Log(1e-4, 10.0),
+        "C": Log(1e-2, 1e2),
+        "C_unlabelled": Log(1e-4, 1.0),
         "epsilon": Linear(0.0, 0.9),
         "gamma": Log(1e-4, 10.0, when={"kernel": "rbf"}),
     }

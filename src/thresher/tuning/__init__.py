@@ -11,6 +11,8 @@
 :func:`search_space`                        where an estimator says to look
 :func:`criterion`, ``CRITERIA``             what to maximise, by name
 :func:`sparsity_scorer`                     the same, less a charge for weights in use
+:class:`LabelledKFold`                      folds of partly labelled rows
+:func:`tune_tri_class`                      a 3C-SVM, tuned in stages
 :class:`NoveltyKFold`                       folds in which outliers are met for the first time when scores are made
 ==========================================  ========================================================================
 """
@@ -19,22 +21,26 @@ from .._spaces import Choice, Linear, Log, Range, Whole, search_space
 from ._annealing import coupled_annealing
 from ._criteria import CRITERIA, criterion
 from ._directed import directed_search
+from ._labelled_folds import LabelledKFold
 from ._novelty_folds import NoveltyKFold
 from ._random import random_search
 from ._search_cv import CoupledAnnealingSearchCV
 from ._simplex import nelder_mead
 from ._sparsity import sparsity_scorer
+from ._stages import TriClassTuning, tune_tri_class
 from ._trials import SearchResult
 
 __all__ = [
     "CRITERIA",
     "Choice",
     "CoupledAnnealingSearchCV",
+    "LabelledKFold",
     "Linear",
     "Log",
     "NoveltyKFold",
     "Range",
     "SearchResult",
+    "TriClassTuning",
     "Whole",
     "coupled_annealing",
     "criterion",
@@ -43,4 +49,5 @@ __all__ = [
     "random_search",
     "search_space",
     "sparsity_scorer",
+    "tune_tri_class",
 ]

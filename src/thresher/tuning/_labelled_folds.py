@@ -1,0 +1,90 @@
+"""Folds of partly labelled rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import BaseCrossValidator, StratifiedKFold
+
+from .. import _labels
+from .._params import at_least, boolean, check_arguments, label, none, seed
+from .._validation import as_column
+
+Indices = NDArray[np.intp]
+
+
+class LabelledKFold(BaseCrossValidator):  # type: ignore[misc]
+    """Folds of rows some of which have no label: those are learned from in every fold, and never scored.
+
+    Labelled rows are divided as by scikit-learn's ``StratifiedKFold``.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        At least 2, and no more than the most frequent class has rows.
+    unlabelled_label : label, default=-1
+        What ``y`` says of rows without a label; None if all have one.
+    shuffle : bool, default=False
+        Whether to mix the rows of each class first.
+    random_state : int, RandomState or None, default=None
+        For ``shuffle``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thresher.tuning import LabelledKFold
+    >>> y = np.array([0, 1, -1, 0, 1, -1])
+    >>> for train, test in LabelledKFold(2).split(y, y):
+    ...     print(train, test)
+    [2 3 4 5] [0 1]
+    [0 1 2 5] [3 4]
+    """
+
+    def __init__(
+        self, n_splits: int = 5, *, unlabelled_label: Any = -1, shuffle: bool = False, random_state: Any = None
+    ) -> None:
+        check_arguments(
+            "LabelledKFold",
+            n_splits=(n_splits, at_least(2)),
+            unlabelled_label=(unlabelled_label, label | none),
+            shuffle=(shuffle, boolean),
+            random_state=(random_state, seed),
+        )
+        self.n_splits = n_splits
+        self.unlabelled_label = unlabelled_label
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
+        """Rows to learn from and rows to score, for every fold.
+
+        Parameters
+        ----------
+        X : ignored
+        y : array-like of shape (n_samples,)
+            Labels.
+        groups : ignored
+
+        Yields
+        ------
+        train, test : ndarray
+            Indices of rows, in order.
+        """
+        labels = as_column(y, "LabelledKFold")
+        unlabelled = _labels.carrying(labels, self.unlabelled_label)
+        known, open_ = np.flatnonzero(~unlabelled), np.flatnonzero(unlabelled)
+        if not len(known):
+            raise ValueError(f"LabelledKFold: y must hold labels, got only {self.unlabelled_label!r}.")
+        folds = StratifiedKFold(
+            self.n_splits, shuffle=self.shuffle, random_state=self.random_state if self.shuffle else None
+        )
+        _, codes = _labels.find_classes(labels[known], "LabelledKFold")
+        for train, test in folds.split(known, codes):
+            yield np.sort(np.concatenate([known[train], open_])), known[test]
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """The number of folds."""
+        return int(self.n_splits)
