@@ -39,7 +39,7 @@ class NoveltyMachine(ReadsNovelty, KernelMachine):
     cosines_: Array
 
     def _solve(self, K: Any, Y: Array, weight: Array) -> Found:
-        """All weights are above 0, and 1 on average."""
+        """All weights are above 0."""
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -66,8 +66,8 @@ class NoveltyMachine(ReadsNovelty, KernelMachine):
         weight = np.ones(rows.shape[0]) if weight is None else weight
         present = np.flatnonzero(weight)
         if not set(range(target.n_outputs)) <= set(target.y[present]):
-            raise ValueError(f"{who}: sample_weight must be above 0 for a row of every class at least.")
-        weight, Y = weight[present] / weight[present].mean(), target.signs()[present]
+            raise ValueError(f"{who}: sample_weight must be above zero for a row of every class at least.")
+        weight, Y = weight[present], target.signs()[present]
         with one_blas_thread():  # the same bits, whatever the number of threads
             if self._is_precomputed:
                 found = self._solve(np.ascontiguousarray(rows[np.ix_(present, present)]), Y, weight)

@@ -47,7 +47,8 @@ class LSSNDClassifier(NoveltyMachine):
         The label of rows that belong to no class, in ``y`` (there need not be any) and in predictions. Among labels
         that are text it is text, too: ``"-1"``.
     reject : bool, default=True
-        Predict ``outlier_label`` outside of all borders; else always the class with the largest function.
+        Predict the class with the largest function of those whose border the row is inside of, ``outlier_label`` where
+        there is none; else always the class with the largest function.
     class_weight : dict or "balanced", optional
         Weights of the classes, and of ``outlier_label``, multiplied into the row weights.
     cache_size : float, default=500

@@ -140,11 +140,11 @@ class ReadsNovelty(ReadsClasses):
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def _read_all_scores(self, scores: Array) -> Labels:
-        winner = scores.argmax(axis=1)
         if not self.reject:
-            labels: Labels = self.classes_[winner]
+            labels: Labels = self.classes_[scores.argmax(axis=1)]
             return labels
-        winner[(scores <= self._thresholds()).all(axis=1)] = len(self.classes_)
+        inside = np.where(scores > self._thresholds(), scores, -np.inf)
+        winner = np.where(np.isneginf(inside).all(axis=1), len(self.classes_), inside.argmax(axis=1))
         labels = _with(self.classes_, self.outlier_label)[winner]
         return labels
 
@@ -156,5 +156,7 @@ def _alike(label: Any, labels: Labels) -> Any:
 
 
 def _with(classes: Labels, label: Any) -> Labels:
-    """The classes and one label more, in a type that holds them all."""
-    return np.append(classes, np.asarray([_alike(label, classes)], dtype=object if classes.dtype == object else None))
+    """The classes and one label more, in their type if it can hold it."""
+    more = np.asarray([_alike(label, classes)])
+    same = more.astype(classes.dtype)
+    return np.append(classes, same if same[0] == more[0] else more)

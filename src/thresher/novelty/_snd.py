@@ -158,7 +158,7 @@ class SNDClassifier(NoveltyMachine):
 
     def _solve(self, K: Any, Y: Array, weight: Array) -> Found:
         signs = np.ascontiguousarray(Y.T)
-        most = weight / (self.nu * len(weight))  # C of each row; weights are 1 on average
+        most = weight / (self.nu * weight.sum())  # C of each row
         inverse = inverse_coupling(self.coupling, len(signs))
         solution, is_nothing = self._descend(K, signs, most, inverse)
         who = type(self).__name__
