@@ -32,9 +32,12 @@ def exemptions(model):
     no = dict(REJECTS) if model.reject else {}
     if isinstance(model, SNDClassifier):
         no |= dict.fromkeys(WEIGHTS, "Two runs agree to the duality gap, not to seven digits (see test_snd.py).")
-        no[CLASS_WEIGHTS] = "A share nu of all weights is on the wrong side, however they are spread."
     elif model.gamma == "scale":
         no |= dict.fromkeys(WEIGHTS, 'gamma="scale" is another width where rows are repeated.')
+    else:
+        no[CLASS_WEIGHTS] = "So narrow a kernel hears nothing of the class that counts, from where the others are."
+    if model.reject:
+        no[CLASS_WEIGHTS] = "Rows of classes that hardly count are rejected."
     return no
 
 
@@ -152,9 +155,8 @@ def test_refusals_name_the_rule(model, moons):
     refused(r"reject must be True or False, got 1\.", reject=1)
     refused(r"outlier_label must be a label, a whole number or text or None, got 0\.5\.", outlier_label=0.5)
     refused(r"outlier_label must be a label where reject=True, got None\.", outlier_label=None)
-    refused(
-        r"y must hold at least two classes beside outlier_label, got the one class 1 beside 0;", y % 2, outlier_label=0
-    )
+    beside = "y must hold at least two classes beside outlier_label, got"
+    refused(f"{beside} the one class 1 beside 0;", y % 2, outlier_label=0)
     refused(f"{beside} no class beside -1;", np.full(300, -1))
     refused(r"y must hold at least two classes, got one class: 2\.", np.full(300, 2))
     refused(r"class_weight must name classes among \[0, 1, -1\], got 7\.", class_weight={7: 1.0})
@@ -173,7 +175,7 @@ def test_class_weights_are_row_weights(model, moons):
     assert_allclose(by_class.class_scores(X), by_row.class_scores(X), atol=1e-8)
     counts = np.bincount(y + 1)
     balanced = clone(model).set_params(class_weight="balanced").fit(X, y)
-    by_row = clone(model).fit(X, y, sample_weight=1 / counts[y + 1])
+    by_row = clone(model).fit(X, y, sample_weight=100 / counts[y + 1])
     assert_allclose(balanced.class_scores(X), by_row.class_scores(X), atol=1e-6)
 
 
