@@ -107,10 +107,7 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
     "multitaskrda-regressor": [{"penalty": "l1", "loss": "epsilon_insensitive"}],
     "multitaskfobos": [{"penalty": "l1_l21", "loss": "logistic"}],
     "multitaskfobos-regressor": [{"penalty": "l1", "loss": "quantile"}],
-    "pegasossnd": [
-        {"alpha": 0.1, "coupling": 1.2, "reject": False, "outlier_label": None},
-        {"alpha": 0.1, "coupling": 2.5, "variant": "printed", "reject": False, "outlier_label": None},
-    ],
+    "pegasossnd": [{"alpha": 0.1, "coupling": 1.2, "reject": False, "outlier_label": None}],
     "grouprda": [
         {"groups": [[0, 1], [2, 3]], "alpha": 0.01},
         {"groups": [[0, 1, 2], [2, 3], [1]], "alpha": 0.01},

@@ -13,6 +13,7 @@ from scipy import sparse
 from reference import novelty as reference
 from thresher import onepass
 from thresher.novelty import PegasosSNDClassifier
+from thresher.persistence import load_model, save_model
 from thresher.training import merge_models
 from variants import assert_same_bits, bits
 
@@ -140,6 +141,22 @@ def test_a_refused_batch_leaves_no_trace():
         with pytest.raises(FloatingPointError, match="outgrew floating point at row"):
             model.partial_fit(sparse.csr_array(bad), list("abcab"), sample_weight=[1.0, 1.0, 1.0, 1e100, 1e100])
         assert bits(model.state_) == before
+
+
+@pytest.mark.parametrize("coupling", [1.3, 3.0, 20.0])
+def test_the_printed_form_is_chunk_exact_and_survives_a_file_too(coupling, tmp_path):
+    """The metric form is among the variants of test_laws.py."""
+    X, codes, weight = stream(60)
+    X, y = sparse.csr_array(X), named(codes, 3)
+    whole = make(variant="printed", coupling=coupling).fit(X, y, sample_weight=weight)
+    for size in (1, 7):
+        parts = make(variant="printed", coupling=coupling)
+        for begin in range(0, 60, size):
+            at = slice(begin, begin + size)
+            parts.partial_fit(X[at], y[at], classes=LABELS[:3], sample_weight=weight[at])
+            save_model(parts, tmp_path / "m")
+            parts = load_model(tmp_path / "m")
+        assert_same_bits(parts.state_, whole.state_, skip=("tally",))
 
 
 def test_a_settled_model_is_the_same_and_merging_averages_weights():

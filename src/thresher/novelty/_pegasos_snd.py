@@ -56,7 +56,7 @@ class PegasosSNDClassifier(ReadsNovelty, SharedClassifier):
         Above 1 (:math:`\gamma`): near 1 the classes repel one another most; large values leave each alone.
     variant : {"metric", "printed"}, default="metric"
         Steps and ball in the metric of :math:`\Gamma`, which reach the optimum; or Algorithm 1 of [1]_ as printed,
-        whose ball may shut the optimum out.
+        whose ball may shut the optimum out and whose first ``coupling + n_classes`` steps cost O(features) each.
     outlier_label : int, str or None, default=-1
         The label of rows that belong to no class, in ``y`` (there need not be any) and in predictions. Among labels
         that are text it is text, too: ``"-1"``.
