@@ -90,7 +90,7 @@ def _write(model: Any, stream: Any, writer: Any, scores: bool, show: Any) -> dic
     import numpy as np
     from sklearn.base import is_regressor
 
-    from ..training import alike, plain, said
+    from ..training import alike, known_to, plain, said
 
     n_rows = n_known = 0
     wrong = 0.0
@@ -106,9 +106,7 @@ def _write(model: Any, stream: Any, writer: Any, scores: bool, show: Any) -> dic
         n_rows += len(batch)
         if batch.y is not None and (regression or hasattr(model, "classes_")):
             truth = alike(batch.y, model)
-            known = (
-                np.ones(len(truth), bool) if regression else np.isin(truth, model.classes_)
-            )  # a folder may be no class
+            known = np.ones(len(truth), bool) if regression else known_to(model, truth)  # a folder may be no class
             n_known += int(known.sum())
             off = (predicted - truth) ** 2 if regression else predicted != truth
             wrong += float(np.sum(off[known]))

@@ -134,6 +134,9 @@ def model(subject: Subject) -> Section:
         section["figures"] = {"features in use": used, "features": n_features}
         share = f", {percent(used / n_features)} of them" if n_features > used else ""
         says += f" It uses {plural(used, 'feature')} of {count(n_features)}{share}."
+    if hasattr(learner, "dual_coef_"):
+        section["figures"]["support vectors"] = len(learner.support_)
+        says += f" It keeps {plural(len(learner.support_), 'row')} to compare new ones with."
     chosen = penalty(subject)
     says += chosen.pop("says", "")
     section["figures"] |= chosen
@@ -149,7 +152,7 @@ def model(subject: Subject) -> Section:
 def n_used(subject: Subject) -> int | None:
     """Features whose weight is not 0."""
     support = getattr(subject.learner, "support_", None)
-    if support is not None:
+    if support is not None and not hasattr(subject.learner, "dual_coef_"):  # of a kernel machine, it is of rows
         return len(support)
     return None if subject.weights is None else int(np.count_nonzero(subject.weights.rows.any(axis=0)))
 

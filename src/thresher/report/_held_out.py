@@ -246,8 +246,8 @@ def decision_values(rows: Answers) -> Section | None:
     """How far rows are from the border."""
     if rows.scores is None:
         return None
-    if rows.scores.ndim == 1:
-        return _scores_of_two(rows, rows.scores)
+    if rows.scores.ndim == 1:  # where rows are called outliers, too, 0 is not the only border
+        return None if rows.predicted.max(initial=0) > 1 else _scores_of_two(rows, rows.scores)
     two = np.partition(rows.scores, -2, axis=1)[:, -2:]
     lead = two[:, 1] - two[:, 0]
     right = rows.true == rows.predicted

@@ -117,7 +117,8 @@ class Subject:
         if self.task != "classification":
             return texts
         known = self.learner.classes_.tolist()
-        seen = [rows.y for rows in (self.held_out, self.sample) if rows is not None and rows.y is not None]
+        held = [rows for rows in (self.held_out, self.sample) if rows is not None]
+        seen = [y for rows in held for y in (rows.y, rows.predicted) if y is not None]  # outliers may be predicted only
         for values in (known, *(_distinct(y)[0] for y in seen)):
             for value in values:
                 text = label(value)

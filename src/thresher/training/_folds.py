@@ -10,7 +10,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from .._records import Collector, HeldOut
-from ._model import answerable, said
+from ._model import answerable, known_to, said
 
 
 def predict_in_folds(
@@ -38,7 +38,7 @@ def predict_in_folds(
     divisions = list(_folds(model, y, random_state) if folds is None else folds)
     answers = []
     seen = np.zeros(len(y), dtype=bool)
-    n_classes = len(np.unique(y)) if is_classifier(model) else 0
+    classes = np.unique(y) if is_classifier(model) else np.empty(0)
     alike = True  # unless a class is so rare that a fold lacks it: then scores do not fit together
     for learn, test in divisions:
         if seen[test].any():  # small data are divided several times
@@ -48,7 +48,7 @@ def predict_in_folds(
         rows, truth = answerable(fitted, X[test], y[test])
         if len(truth):
             answers.append((truth, *said(fitted, rows)))
-        alike = alike and (not n_classes or len(fitted.classes_) == n_classes)
+        alike = alike and (not len(classes) or bool(known_to(fitted, classes).all()))
     collector = Collector("cross-validation: every row, predicted by a model that had not seen it")
     for truth, predicted, scores in answers:
         collector.add(truth, predicted, scores if alike else None)

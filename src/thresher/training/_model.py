@@ -22,8 +22,10 @@ def said(model: Any, X: Any) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
     """Predictions and scores."""
     if is_regressor(model) or not hasattr(model, "decision_function"):
         return model.predict(X), None
-    scores = model.decision_function(X)
-    return learner_of(model)._read_scores(scores), scores
+    scores, learner = model.decision_function(X), learner_of(model)
+    if getattr(learner, "reject", False):  # scores that tell classes apart do not tell outliers from them
+        return model.predict(X), scores
+    return learner._read_scores(scores), scores
 
 
 def answerable(model: Any, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
@@ -31,6 +33,13 @@ def answerable(model: Any, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
     if getattr(model, "task_column", None) is None or (known := model.knows_task(X)).all():
         return X, y
     return X[known], y[known]
+
+
+def known_to(model: Any, y: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which targets are answers that a classifier can give: its classes, and outliers where it knows such."""
+    known = np.isin(y, model.classes_)
+    learner = learner_of(model)
+    return known | learner._is_outlier(y) if hasattr(learner, "_is_outlier") else known
 
 
 def counts(model: Any) -> tuple[int, int, float]:
