@@ -46,7 +46,8 @@ class PegasosSNDClassifier(ReadsNovelty, SharedClassifier):
     Choose it for streams, many rows or sparse text, and after :class:`~thresher.kernels.FixedSizeNystroem` for large
     data with curved classes. It is a linear machine with hinge losses: the term that makes :class:`SNDClassifier` hug
     its classes is not in its objective [1]_, so that a row far out on the right side of a plane is no outlier to it.
-    Give it examples of outliers, or the map, or take :class:`SNDClassifier` up to some thousand rows.
+    Give it examples of outliers; without any, two classes have functions that are each other's negatives, and nothing
+    is rejected. :class:`SNDClassifier` needs none, up to some thousand rows.
 
     Parameters
     ----------
