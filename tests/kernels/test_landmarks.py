@@ -101,6 +101,18 @@ def test_rows_that_repeat_leave_clusters_empty_and_landmarks_distinct():
     assert_array_equal(middle_rows(rows[:4], 4), np.arange(4))
 
 
+def test_a_cluster_without_rows_stays_where_it_was(layout):
+    """At the row that it shares with another; it does not come back elsewhere."""
+    near, far = 0.1 * np.random.default_rng(0).normal(size=(6, 2)), 5 + np.random.default_rng(1).normal(size=(6, 2))
+    rows = np.vstack([[[5.0, 5.0], [5.0, 5.0], [1.0, 1.0]], near, far])
+    found = middle_rows(layout(rows), 3)
+    around = [np.flatnonzero(rows[:, 0] > 3), np.flatnonzero(rows[:, 0] < 3)]
+    expected = [min(some, key=lambda i, some=some: np.sum((rows[i] - rows[some].mean(0)) ** 2)) for some in around]
+    assert found[0] == expected[0]
+    assert found[2] == expected[1]
+    assert found[1] == min(set(range(len(rows))) - set(expected))  # the first that stands for none
+
+
 def test_landmarks_by_clusters_come_closer_to_the_kernel_than_random_ones():
     X = np.random.default_rng(0).normal(size=(400, 3))
     K = RBF(0.2)(X)
@@ -161,7 +173,7 @@ def test_the_bits_do_not_depend_on_the_number_of_threads(selection):
     found = []
     for n_threads in (1, 4):
         with threadpool_limits(n_threads, user_api="blas"):
-            model = FixedSizeNystroem(selection=selection, n_components=120, random_state=0).fit(X)
+            model = FixedSizeNystroem(selection=selection, n_components=400, random_state=0).fit(X)
         found.append((model.component_indices_, model.normalization_))
     assert_array_equal(found[0][0], found[1][0])
     assert_array_equal(found[0][1], found[1][1])
