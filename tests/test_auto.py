@@ -494,6 +494,14 @@ def test_curved_boundaries_of_a_large_file_have_landmarks_in_the_part_and_are_le
     assert model.score(X, y) > 0.9
 
 
+def test_a_kernel_machine_needs_no_map():
+    X, y = ring()
+    model = auto(X, y, method="lssvc", n_evaluations=40, cv=3)
+    assert "map" not in dict(model.steps)
+    assert "map" not in explain(model)
+    assert model.score(X, y) > 0.95
+
+
 def test_a_map_may_compare_directions():
     X = rows(300, 3)
     y = (np.abs(X[:, 0]) > np.abs(X[:, 1])).astype(int)

@@ -288,7 +288,7 @@ def _contest(candidates: list[Candidate], material: Material, task: str, wishes:
         return candidates
     if wishes.kernel is not None:
         return [with_kernel(candidate, wishes, wishes.kernel) for candidate in candidates]
-    if not is_worth_a_kernel(material, task):
+    if not is_worth_a_kernel(material, task) or hasattr(candidates[0].method.cls(), "kernel"):  # curved by itself
         return candidates
     return [candidates[0], with_kernel(candidates[0], wishes), *candidates[1:]]
 
