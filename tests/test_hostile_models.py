@@ -17,6 +17,7 @@ from thresher.cluster import SparseKMeans
 from thresher.confidence import BCWClassifier, PoolCWClassifier
 from thresher.dual_averaging import L1RDARegressor
 from thresher.kernels import LSSVC, RBF, FixedSizeNystroem, Linear, WeightedSum
+from thresher.novelty import LSSNDClassifier, PegasosSNDClassifier, SNDClassifier
 from thresher.online import AROWClassifier, CSOALClassifier, OFSClassifier, SOFSClassifier
 from thresher.persistence import load_model, save_model
 from thresher.preprocessing import RunningScaler, StreamingPipeline, TableEncoder
@@ -56,6 +57,9 @@ def models():
         (OFSClassifier(2).fit(NUMBERS, CLASSES), NUMBERS),
         (SOFSClassifier(2).fit(NUMBERS, CLASSES), NUMBERS),
         (CSOALClassifier(random_state=0).fit(NUMBERS, CLASSES), NUMBERS),
+        (SNDClassifier(outlier_label="perhaps").fit(NUMBERS, CLASSES), NUMBERS),
+        (LSSNDClassifier().fit(sparse.csr_array(NUMBERS), CLASSES), NUMBERS),
+        (PegasosSNDClassifier(outlier_label="perhaps", random_state=0).fit(NUMBERS, CLASSES), NUMBERS),
     ]
 
 

@@ -96,7 +96,7 @@ class LSSNDClassifier(NoveltyMachine):
     _search_space: ClassVar[dict[str, Range]] = {
         "C": Log(1e-2, 1e4),
         "coupling": Log(1.05, 30.0),
-        "gamma": Log(1e-3, 1e2, when={"kernel": "rbf"}),
+        "gamma": Log(1e-2, 1e2, when={"kernel": "rbf"}),
     }
 
     thresholds_: Array

@@ -64,9 +64,9 @@ class SNDClassifier(NoveltyMachine):
         Predict ``outlier_label`` where no function is above 0; else always the class with the largest.
     class_weight : dict or "balanced", optional
         Weights of the classes, and of ``outlier_label``, multiplied into the row weights.
-    tol : float, default=1e-6
+    tol : float, default=1e-5
         Stop when the duality gap is at most this part of the objective.
-    max_iter : int, default=10000000
+    max_iter : int, default=1000000
         Steps of the solver at most, of two coefficients each.
     cache_size : float, default=500
         Megabytes for the kernel matrix; rows of a larger one are made when they are needed.
@@ -124,7 +124,7 @@ class SNDClassifier(NoveltyMachine):
     _search_space: ClassVar[dict[str, Range]] = {
         "nu": Linear(0.01, 0.5),
         "coupling": Log(1.05, 30.0),
-        "gamma": Log(1e-3, 1e2, when={"kernel": "rbf"}),
+        "gamma": Log(1e-2, 1e2, when={"kernel": "rbf"}),
     }
 
     def __init__(
@@ -139,8 +139,8 @@ class SNDClassifier(NoveltyMachine):
         outlier_label: Any = -1,
         reject: bool = True,
         class_weight: Any = None,
-        tol: float = 1e-6,
-        max_iter: int = 10_000_000,
+        tol: float = 1e-5,
+        max_iter: int = 1_000_000,
         cache_size: float = 500,
     ) -> None:
         self.nu = nu
@@ -164,8 +164,8 @@ class SNDClassifier(NoveltyMachine):
         who = type(self).__name__
         if is_nothing:
             self._warn(
-                f"{who}: all weights are 0: the rows of a class, with those of the others negated, surround the origin "
-                'of the feature space; kernel="rbf" keeps them on one side of it.'
+                f"{who}: all weights are as good as 0: seen through this kernel, the rows of a class and the negated "
+                'rows of the others surround the origin; take kernel="rbf", or a larger gamma.'
             )
         elif not solution.converged:
             self._warn(
