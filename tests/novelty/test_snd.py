@@ -60,9 +60,12 @@ def test_the_inverse_of_the_coupling_is_one():
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(("nu", "coupling", "n_classes"), [(0.3, 2.0, 3), (0.1, 1.05, 2), (0.5, 10.0, 4)])
-def test_it_is_the_optimum_that_a_general_solver_finds(nu, coupling, n_classes, weighted):
-    X, codes = problem(n_classes=n_classes)
+@pytest.mark.parametrize(
+    ("nu", "coupling", "n_classes", "outliers"),
+    [(0.3, 2.0, 3, 0.1), (0.1, 1.05, 2, 0.1), (0.5, 10.0, 4, 0.1), (0.3, 1.5, 2, 0.0), (0.2, 3.0, 3, 0.0)],
+)
+def test_it_is_the_optimum_that_a_general_solver_finds(nu, coupling, n_classes, outliers, weighted):
+    X, codes = problem(n_classes=n_classes, outliers=outliers)
     weight = np.random.default_rng(5).exponential(size=len(X)) if weighted else np.ones(len(X))
     model = SNDClassifier(nu, coupling=coupling, gamma=0.2, outlier_label="none", tol=1e-10)
     model.fit(X, named(codes, n_classes), sample_weight=weight)
@@ -120,6 +123,14 @@ def test_two_classes_have_two_functions_that_look_away_from_one_another():
     X, y = make_novelty(100, outliers=0.0, random_state=0)
     model = SNDClassifier(0.1, gamma=5.0).fit(X, y)
     assert_allclose(model.cosines_, [[1.0, -1.0], [-1.0, 1.0]], atol=1e-9)  # without outliers, Y = (y, -y)
+    assert_array_equal(model.intercept_[0], model.intercept_[1])  # so that the nearer class wins outside, too
+    assert_array_equal(model.dual_coef_[0], -model.dual_coef_[1])
+    far = np.array([[-2.0, -1.5], [1.5, 2.0]])
+    assert_array_equal(model.predict(far), [-1, -1])
+    assert_array_equal(model.set_params(reject=False).predict(far), [0, 1])
+    loose = SNDClassifier(0.1, gamma=5.0, coupling=9.0, tol=1e-9).fit(X, y)
+    tight = SNDClassifier(0.1, gamma=5.0, coupling=1.5, tol=1e-9).fit(X, y)
+    assert_allclose(8 * loose.class_scores(X), 0.5 * tight.class_scores(X), atol=1e-7)
     assert model.class_scores(X).shape == (100, 2)
     assert_allclose(model.decision_function(X), np.diff(model.class_scores(X), axis=1)[:, 0])
     X, y = make_novelty(100, random_state=0)

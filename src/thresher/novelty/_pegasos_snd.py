@@ -118,6 +118,7 @@ class PegasosSNDClassifier(ReadsNovelty, SharedClassifier):
         | OUTLIER_RULES
         | {"alpha": positive, "coupling": COUPLING, "variant": one_of("metric", "printed")}
     )
+    _shorter_steps = "a larger alpha"
     _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-7, 1e-1), "coupling": Log(1.05, 30.0)}
 
     def __init__(

@@ -96,8 +96,10 @@ class SNDClassifier(NoveltyMachine):
     Notes
     -----
     One kernel matrix of n × n serves all classes; the dual has n × n_classes variables and one equality for each class
-    [1]_. Predictions cost O(support vectors). The condition for a solution is :math:`\gamma > 1`, for any number of
-    classes; the thesis asks for more, and misprints some of its equations.
+    [1]_. Two classes without outliers are one problem: their functions are :math:`\langle w, \varphi(x)\rangle - \rho`
+    and :math:`-\langle w, \varphi(x)\rangle - \rho`, and ``coupling`` changes nothing but their scale. Predictions cost
+    O(support vectors). There is a solution for every :math:`\gamma > 1` and any number of classes; the thesis asks for
+    more, and misprints some of its equations.
 
     ``score`` is the accuracy: rows of ``outlier_label`` are right where they are rejected.
 
@@ -160,6 +162,11 @@ class SNDClassifier(NoveltyMachine):
         signs = np.ascontiguousarray(Y.T)
         most = weight / (self.nu * weight.sum())  # C of each row
         inverse = inverse_coupling(self.coupling, len(signs))
+        mirrored = len(signs) == 2 and np.array_equal(signs[0], -signs[1])
+        if (
+            mirrored
+        ):  # two classes, no outliers: w_2 = -w_1 and rho_2 = rho_1, to the last bit if one is made of the other
+            signs, inverse = signs[:1], np.array([[1.0 / (self.coupling - 1.0)]])
         solution, is_nothing = self._descend(K, signs, most, inverse)
         who = type(self).__name__
         if is_nothing:
@@ -172,8 +179,11 @@ class SNDClassifier(NoveltyMachine):
                 f"{who}: the duality gap is {solution.gap:.3g} after {self.max_iter} steps, more than tol allows; "
                 "raise max_iter."
             )
-        rho = offsets(signs * solution.scores, signs * solution.x, most)
-        return Found(inverse @ solution.x, rho, solution.scores, float(solution.gap), solution.n_iter)
+        coef, scores, gap = inverse @ solution.x, solution.scores, float(solution.gap)
+        rho = offsets(signs * scores, signs * solution.x, most)
+        if mirrored:
+            coef, rho, scores, gap = np.vstack([coef, -coef]), np.repeat(rho, 2), np.vstack([scores, -scores]), 2 * gap
+        return Found(coef, rho, scores, gap, solution.n_iter)
 
     @staticmethod
     def _warn(words: str) -> None:
