@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -197,8 +198,13 @@ def fitted(model: Any, X: Any, y: Any, stream: Any, record: dict[str, Any]) -> A
     if sparse.issparse(X) and "_grown" in getattr(model, "_fitted", ()):
         model._grown = True  # other files of this kind may be wider or narrower
     model.record_ = record
-    facts = training.facts_of(X, y if hasattr(model, "classes_") else None)
-    return training.Run(model, training.History(), facts, None, (X, y), stream.n_skipped)
+    if not hasattr(model, "classes_"):
+        return training.Run(model, training.History(), training.facts_of(X, None), None, (X, y), stream.n_skipped)
+    known, labels = training.with_label(model, X, y)
+    facts = training.facts_of(known, labels)
+    if len(labels) < len(y):  # rows without a label count, but are no class
+        facts = replace(training.facts_of(X, None), classes=facts.classes)
+    return training.Run(model, training.History(), facts, None, (known, labels), stream.n_skipped)
 
 
 def _checkpoint_of(path: Path) -> Path:

@@ -10,7 +10,8 @@ from sklearn.base import clone, is_classifier
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from .._records import Collector, HeldOut
-from ._model import answerable, known_to, said
+from ..tuning import LabelledKFold
+from ._model import answerable, known_to, labelled, learner_of, said
 
 
 def predict_in_folds(
@@ -38,7 +39,7 @@ def predict_in_folds(
     divisions = list(_folds(model, y, random_state) if folds is None else folds)
     answers = []
     seen = np.zeros(len(y), dtype=bool)
-    classes = np.unique(y) if is_classifier(model) else np.empty(0)
+    classes = np.unique(y[labelled(model, y)]) if is_classifier(model) else np.empty(0)
     alike = True  # unless a class is so rare that a fold lacks it: then scores do not fit together
     for learn, test in divisions:
         if seen[test].any():  # small data are divided several times
@@ -49,15 +50,21 @@ def predict_in_folds(
         if len(truth):
             answers.append((truth, *said(fitted, rows)))
         alike = alike and (not len(classes) or bool(known_to(fitted, classes).all()))
-    collector = Collector("cross-validation: every row, predicted by a model that had not seen it")
+    these = "every row" if labelled(model, y).all() else "every row with a label"
+    collector = Collector(f"cross-validation: {these}, predicted by a model that had not seen it")
     for truth, predicted, scores in answers:
         collector.add(truth, predicted, scores if alike else None)
     return collector.held_out()
 
 
 def _folds(model: Any, y: NDArray[Any], random_state: int) -> Any:
-    most = len(y) if not is_classifier(model) else int(np.unique(y, return_counts=True)[1].min())
+    known = labelled(model, y)
+    most = len(y) if not is_classifier(model) else int(np.unique(y[known], return_counts=True)[1].min(initial=len(y)))
     if min(5, most) < 2:
         return []
+    if not known.all():  # rows without a label are always learned from
+        label = learner_of(model).unlabelled_label
+        folds = LabelledKFold(min(5, most), unlabelled_label=label, shuffle=True, random_state=random_state)
+        return folds.split(None, y)
     folds = (StratifiedKFold if is_classifier(model) else KFold)(min(5, most), shuffle=True, random_state=random_state)
     return folds.split(np.zeros(len(y)), y)

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
+from .._labels import carrying
+
 
 def learner_of(model: Any) -> Any:
     return model[-1] if hasattr(model, "steps") else model
@@ -40,6 +42,17 @@ def known_to(model: Any, y: NDArray[Any]) -> NDArray[np.bool_]:
     known = np.isin(y, model.classes_)
     learner = learner_of(model)
     return known | learner._is_outlier(y) if hasattr(learner, "_is_outlier") else known
+
+
+def labelled(model: Any, y: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which rows have an answer: all, unless the model takes one label for none."""
+    return ~carrying(y, getattr(learner_of(model), "unlabelled_label", None))
+
+
+def with_label(model: Any, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
+    """The rows that have an answer."""
+    known = labelled(model, y)
+    return (X, y) if known.all() else (X[np.flatnonzero(known)], y[known])
 
 
 def counts(model: Any) -> tuple[int, int, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from ..persistence import load_model
 from ..streams import Batch, Stream
 from ._look import MOST_CLASSES, Facts, look
 from ._measured import Measured
-from ._model import alike, answerable, is_fitted, learner_of, said
+from ._model import alike, answerable, is_fitted, learner_of, said, with_label
 from ._progress import Progress, fingerprint
 from ._sample import Sampler
 
@@ -219,8 +219,10 @@ def evaluate(
     for batch in stream.batches():
         if batch.y is None:
             raise ValueError(f"{batch.path.name}: measuring needs a target column.")
-        collector.add(alike(batch.y, model), *said(model, batch.X))
-        sampler.add(batch)
+        X, y = with_label(model, batch.X, batch.y)
+        if len(y):
+            collector.add(alike(y, model), *said(model, X))
+            sampler.add(replace(batch, X=X, y=y))
         if on_batch is not None:
             on_batch(stream)
     held_out, sample = collector.held_out(), sampler.rows()

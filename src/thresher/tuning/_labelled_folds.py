@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import BaseCrossValidator, StratifiedKFold
+from sklearn.base import is_classifier
+from sklearn.model_selection import BaseCrossValidator, StratifiedKFold, check_cv
 
 from .. import _labels
 from .._params import at_least, boolean, check_arguments, label, none, seed
@@ -88,3 +89,12 @@ class LabelledKFold(BaseCrossValidator):  # type: ignore[misc]
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """The number of folds."""
         return int(self.n_splits)
+
+
+def folds_for(estimator: Any, cv: Any, y: Any) -> Any:
+    """A splitter for ``cv`` as scikit-learn understands it; where an estimator takes a label for none, a number of
+    folds is that of :class:`LabelledKFold`."""
+    learner = estimator[-1] if hasattr(estimator, "steps") else estimator
+    if hasattr(learner, "unlabelled_label") and (cv is None or isinstance(cv, int)):
+        return LabelledKFold(5 if cv is None else cv, unlabelled_label=learner.unlabelled_label)
+    return check_cv(cv, y, classifier=is_classifier(estimator))

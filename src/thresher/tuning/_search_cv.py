@@ -10,9 +10,7 @@ from typing import Any, Self
 
 import joblib
 import numpy as np
-from sklearn.base import is_classifier
 from sklearn.exceptions import FitFailedWarning
-from sklearn.model_selection import check_cv
 from sklearn.model_selection._search import BaseSearchCV
 
 from .._order import generator
@@ -23,6 +21,7 @@ from ._candidates import Candidates
 from ._directed import directed
 from ._folds import FixedFolds, with_seed
 from ._history import HistoryFile, plain
+from ._labelled_folds import folds_for
 from ._progress import bar
 from ._random import randomly
 from ._sparsity import counting
@@ -61,7 +60,8 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
         As in scikit-learn; :func:`criterion` and :func:`sparsity_scorer` make more. With several scores the search
         follows the one that ``refit`` names, or the first.
     cv : int, splitter, iterable or None, default=None
-        As in scikit-learn. The folds are made once: all candidates meet the same.
+        As in scikit-learn. The folds are made once: all candidates meet the same. A number, and the default, mean
+        :class:`LabelledKFold` for estimators that take some rows for unlabelled.
     n_jobs : int, optional
         Processes, over the candidates of a step and their folds. The result does not depend on it.
     refit : bool, str or callable, default=True
@@ -186,7 +186,7 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
         run._rng = generator(self.random_state)
         number = int(run._rng.integers(2**31))
         run.estimator = with_seed(self.estimator, number)
-        run.cv = FixedFolds(check_cv(self.cv, y, classifier=is_classifier(self.estimator)), number)
+        run.cv = FixedFolds(folds_for(self.estimator, self.cv, y), number)
         run._data = None if self.history is None else joblib.hash((X, y, params), coerce_mmap=True)
         super(CoupledAnnealingSearchCV, run).fit(X, y, **params)
         self._replace_fitted(run.__dict__)
