@@ -21,6 +21,7 @@ from thresher.novelty import LSSNDClassifier, PegasosSNDClassifier, SNDClassifie
 from thresher.online import AROWClassifier, CSOALClassifier, OFSClassifier, SOFSClassifier
 from thresher.persistence import load_model, save_model
 from thresher.preprocessing import RunningScaler, StreamingPipeline, TableEncoder
+from thresher.semi_supervised import TriClassSVC
 from thresher.stochastic import DropoutPegasosClassifier, PegasosClassifier, SparseSDCAClassifier
 from thresher.streams import Table, Text
 
@@ -60,6 +61,7 @@ def models():
         (SNDClassifier(outlier_label="perhaps").fit(NUMBERS, CLASSES), NUMBERS),
         (LSSNDClassifier().fit(sparse.csr_array(NUMBERS), CLASSES), NUMBERS),
         (PegasosSNDClassifier(outlier_label="perhaps", random_state=0).fit(NUMBERS, CLASSES), NUMBERS),
+        (TriClassSVC(unlabelled_label="perhaps", irrelevant_label="none").fit(NUMBERS, CLASSES), NUMBERS),
     ]
 
 

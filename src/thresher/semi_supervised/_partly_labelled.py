@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import _docs, _validation
 from .._kernel_machine import KernelMachine
 from .._kernels._products import Array
+from .._labels import carrying
 from .._params import Rule, check_params, class_weights, label, non_negative, none, positive
 from .._scores import ReadsClasses
 from .._threads import one_blas_thread
@@ -195,6 +196,10 @@ class PartlyLabelledSVC(ReadsClasses, KernelMachine):
         as_none, as_other, as_this = (losses(scores, np.full_like(scores, s), self.epsilon) for s in (0, -1, 1))
         best_class = as_other.sum(axis=1) + (as_this - as_other).min(axis=1)
         return np.asarray(as_none.sum(axis=1) < best_class)
+
+    def _is_outlier(self, y: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which rows are said to belong to no class."""
+        return carrying(y, self.irrelevant_label)
 
     def _check_loaded(self) -> None:
         """Refuse attributes of a file that do not belong together."""
