@@ -96,3 +96,25 @@ def test_searches_and_folds_know_unlabelled_rows():
     for train, test in LabelledKFold(5, shuffle=True, random_state=0).split(X, y):
         answers[test] = UniversumSVC().fit(X[train], y[train]).decision_function(X[test])
     assert_array_equal(np.sort(held_out.scores), np.sort(answers[y >= 0]))
+
+
+def test_rows_of_no_class_have_an_answer(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    X, _, truth = make_tri_class(30, 90, 4, relevant=0.5, return_truth=True, random_state=0)
+    words = np.array(["ham", "spam", "none", "?"])[np.where(np.arange(120) % 3 == 0, 3, truth)]
+    lines = [",".join([*map(str, row.round(4).tolist()), word]) for row, word in zip(X, words, strict=True)]
+    (tmp_path / "rows.csv").write_text("\n".join(["a,b,c,d,label", *lines]) + "\n")
+    labels = ["--unlabelled-label", "?", "--irrelevant-label", "none", "--epsilon", "0.5"]
+    assert (
+        main(["train", "rows.csv", "--method", "triclass", *labels, "--model", "m", "--report", "r.html", "--json"])
+        == 0
+    )
+    found = output(capsys)["sections"]
+    assert {each["class"] for each in found["measures"]["classes"]} == {"ham", "spam", "none"}
+    assert found["data"]["classes"] == {word: int((words == word).sum()) for word in ("ham", "spam", "none")}
+    assert main(["predict", "m", "rows.csv", "-o", "p.csv", "--json"]) == 0
+    summary = output(capsys)
+    said = np.array((tmp_path / "p.csv").read_text().split()[1:])
+    assert set(said) == {"ham", "spam", "none"}
+    assert summary["n_known"] == (words != "?").sum()
+    assert summary["error"] == np.mean(said[words != "?"] != words[words != "?"])

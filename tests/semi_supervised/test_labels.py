@@ -67,6 +67,7 @@ def test_they_are_methods_with_ranges_to_tune():
         (np.array(["ham", "spam", "?"]), "?"),
         (np.array(["ham", "spam", -1], dtype=object), -1),
         (np.array(["ham", "spam", "?"], dtype=object), "?"),
+        (np.array(["ham", "spam", "-1"], dtype=object), -1),
         (np.array([0, 1, "?"], dtype=object), "?"),
     ],
     ids=str,
