@@ -210,6 +210,53 @@ n_features_in_ : int
     Number of features.
 feature_names_in_ : ndarray of str
     Names of the features, when ``X`` had any.""",
+    "kernels": r"""
+kernels : list of kernels or "precomputed", optional
+    Kernels of :mod:`thresher.kernels`, mostly on some columns each; by default :func:`simple_mkl_kernels`. Each is
+    divided by its trace on the training rows. With ``"precomputed"``, ``X`` holds the matrices: of shape (n_kernels, n,
+    n) to learn from, (n_kernels, n_rows, n) to predict, divided by the traces of the first.""",
+    "machine": r"""
+C : float, default={C}
+    Weight of the losses (:math:`C`). Kernels have trace 1, so that it must be large, and it matters more than the kind
+    of norm: tune it.""",
+    "search": r"""
+tol : float, default={tol}
+    Stop when the bounds of the objective are no further apart than this part of it.
+standardise : bool, default={standardise}
+    Bring every feature to mean 0 and deviation 1 by what the training rows say, before kernels see it; rows become
+    dense then. The default kernels count on it.
+max_svm : int, default={max_svm}
+    Most machines that are solved, for each class.
+cache_size : float, default={cache_size}
+    Megabytes for kernel matrices, of which half is kept; those that do not fit are computed anew whenever they are
+    needed.""",
+    "fitted kernels": r"""
+weights_ : ndarray of shape (1, n_kernels) or (n_classes, n_kernels)
+    Weights of the kernels (:math:`\theta`). One row when there are two classes, else each class has its own.
+kernels_, kernel_names_ : list, ndarray of str
+    The kernels, ready for rows like those of the training, and their names.
+factors_ : ndarray of shape (n_kernels,)
+    What each kernel is multiplied by: 1 over its trace.
+support_ : ndarray
+    Rows with a coefficient other than 0; the others are forgotten.
+dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support)
+    Their coefficients (:math:`\alpha \circ y`).
+intercept_ : ndarray of shape (1,) or (n_classes,)
+    Constant terms.
+bounds_ : ndarray of shape (1, 2) or (n_classes, 2)
+    Two numbers between which the optimum lies.
+gap_ : float
+    Their distance, as a part of the larger; the most of any class.
+n_svm_ : int
+    Machines that were solved, of all classes together.
+history_ : list of ndarray of shape (n_machines, 2)
+    The bounds after each machine, for every output. Not kept in files.
+mean_, scale_ : ndarray of shape (n_features,)
+    What features were standardised by; None without.
+n_features_in_ : int
+    Number of features; of precomputed kernels, that of training rows.
+feature_names_in_ : ndarray of str
+    Names of the features, when ``X`` had any.""",
 }
 
 

@@ -1,3 +1,7 @@
 """Multiple kernel learning: which kernels, over which features, and how much of each."""
 
-__all__: list[str] = []
+from ._gmkl import GMKLClassifier, GMKLRegressor
+from ._norms import LpMKLClassifier, UniformMKLClassifier
+from ._simple_kernels import simple_mkl_kernels
+
+__all__ = ["GMKLClassifier", "GMKLRegressor", "LpMKLClassifier", "UniformMKLClassifier", "simple_mkl_kernels"]
