@@ -18,6 +18,8 @@ from thresher.confidence import BCWClassifier, PoolCWClassifier
 from thresher.dual_averaging import L1RDARegressor
 from thresher.kernels import LSSVC, RBF, FixedSizeNystroem, Linear, WeightedSum
 from thresher.novelty import LSSNDClassifier, PegasosSNDClassifier, SNDClassifier
+from thresher.kernels import RBF, FixedSizeNystroem, Linear
+from thresher.mkl import GMKLClassifier
 from thresher.online import AROWClassifier, CSOALClassifier, OFSClassifier, SOFSClassifier
 from thresher.persistence import load_model, save_model
 from thresher.preprocessing import RunningScaler, StreamingPipeline, TableEncoder
@@ -56,6 +58,7 @@ def models():
         (DropoutPegasosClassifier(alpha=0.1, random_state=0).fit(NUMBERS, CLASSES), NUMBERS),
         (SparseSDCAClassifier(alpha=0.1, random_state=0).fit(NUMBERS, CLASSES), NUMBERS),
         (OFSClassifier(2).fit(NUMBERS, CLASSES), NUMBERS),
+        (GMKLClassifier([RBF(0.5), Linear(features=1)]).fit(NUMBERS, CLASSES), NUMBERS),
         (SOFSClassifier(2).fit(NUMBERS, CLASSES), NUMBERS),
         (CSOALClassifier(random_state=0).fit(NUMBERS, CLASSES), NUMBERS),
         (SNDClassifier(outlier_label="perhaps").fit(NUMBERS, CLASSES), NUMBERS),

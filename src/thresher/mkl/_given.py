@@ -24,7 +24,7 @@ def take_matrices(X: Any, who: str, shape: tuple[int, int] | None = None) -> NDA
         )
     K = K if K.dtype in (np.float32, np.float64) else K.astype(np.float64)
     for q, matrix in enumerate(K):
-        if not np.abs(matrix).max() <= HUGE:
+        if not float(np.abs(matrix).max()) <= HUGE:
             raise ValueError(f"{who}: precomputed kernels must hold finite numbers up to 1e100, kernel {q} does not.")
     if shape is None:
         _check_square(K, who)

@@ -180,7 +180,7 @@ class ManyKernelsMachine(BaseEstimator):  # type: ignore[misc]
             scale = np.where(spread > 1e-12 * np.abs(mean), spread, 1.0)
             rows = (rows - mean) / scale
         asked: Sequence[Kernel] = simple_mkl_kernels(rows) if self.kernels is None else self.kernels
-        kernels = [kernel.settled(rows, names) for kernel in asked]
+        kernels = [kernel.settled(rows[np.flatnonzero(counts)], names) for kernel in asked]
         called = names or [f"x{j + 1}" for j in range(rows.shape[1])]
         return View(rows, kernels, [kernel.describe(called) for kernel in kernels], mean, scale)
 

@@ -96,8 +96,8 @@ class Stack:
             daxpy(self._kept[q], half, a=theta[q])
         K = np.zeros((self._n, self._n))
         K[self._below] = half
-        for q in (self._n_kept + np.flatnonzero(theta[self._n_kept :])).tolist():
-            K += (theta[q] * self.factors[q]) * np.tril(self._source.matrix(q))
+        for late in (self._n_kept + np.flatnonzero(theta[self._n_kept :])).tolist():
+            K += (theta[late] * self.factors[late]) * np.tril(self._source.matrix(late))
         K += np.tril(K, -1).T
         return K
 
@@ -106,6 +106,8 @@ class Stack:
         few."""
         used = np.flatnonzero(x)
         found = np.zeros(self.n_kernels)
+        if not len(used):
+            return found
         pairs = np.outer(x, x)
         pairs[np.diag_indices_from(pairs)] *= 0.5  # each other pair stands twice in the whole matrix
         products = pairs[self._below]

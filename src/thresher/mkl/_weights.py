@@ -81,8 +81,7 @@ class ElasticNet:
         if largest == 0:
             return self.start(len(a))
         if self.v == 1:
-            best = (a == largest).astype(np.float64)
-            return best / best.sum()
+            return self.project((a == largest) / np.count_nonzero(a == largest))
         a = a / largest
         return np.maximum(a / self._multiplier(a) - self.v, 0.0) / (2 * (1 - self.v))
 
