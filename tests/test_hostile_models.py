@@ -17,9 +17,8 @@ from thresher.cluster import SparseKMeans
 from thresher.confidence import BCWClassifier, PoolCWClassifier
 from thresher.dual_averaging import L1RDARegressor
 from thresher.kernels import LSSVC, RBF, FixedSizeNystroem, Linear, WeightedSum
-from thresher.novelty import LSSNDClassifier, PegasosSNDClassifier, SNDClassifier
-from thresher.kernels import RBF, FixedSizeNystroem, Linear
 from thresher.mkl import GMKLClassifier
+from thresher.novelty import LSSNDClassifier, PegasosSNDClassifier, SNDClassifier
 from thresher.online import AROWClassifier, CSOALClassifier, OFSClassifier, SOFSClassifier
 from thresher.persistence import load_model, save_model
 from thresher.preprocessing import RunningScaler, StreamingPipeline, TableEncoder
