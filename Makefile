@@ -39,6 +39,7 @@ papers: $(VENV)/built
 	$(BIN)/python -m papers.table_4_1
 	$(BIN)/python -m papers.figure_4_7
 	$(BIN)/python -m papers.figure_5_5
+	$(BIN)/python -m papers.table_2_2
 	$(BIN)/python -m papers.ripley
 
 # An extension built with sanitizers, in a place of its own; their run-time library must be there before the interpreter.

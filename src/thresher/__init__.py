@@ -1,7 +1,9 @@
 """thresher: sparse models, and the features that matter, from data too large or too wide for the usual tools.
 
 :func:`thresher.auto` makes a tuned model of data, and :func:`thresher.explain` says why it is what it is. Families are
-modules: :mod:`thresher.online`, :mod:`thresher.stochastic`, :mod:`thresher.dual_averaging`, :mod:`thresher.cluster`.
+modules: :mod:`thresher.online`, :mod:`thresher.stochastic`, :mod:`thresher.dual_averaging`, :mod:`thresher.confidence`,
+:mod:`thresher.cluster`, :mod:`thresher.kernels`, :mod:`thresher.mkl`, :mod:`thresher.novelty` and
+:mod:`thresher.semi_supervised`.
 Files are read by :mod:`thresher.streams` and learned from by :mod:`thresher.training`, models are saved by
 :mod:`thresher.persistence`, and :mod:`thresher.onepass` is the low-level interface.
 """

@@ -1,4 +1,4 @@
-"""Batch solvers for sparse linear models: pure functions, and every answer comes with proof of how good it is.
+"""Batch solvers: pure functions, and every answer comes with proof of how good it is.
 
 The learners of :mod:`thresher.dual_averaging` see a row once; these see all rows at once and stop when a duality gap
 says that the objective is within ``tol`` of the smallest there is. Use them as the truth that a stream is compared
@@ -8,6 +8,9 @@ with, for tables, and for problems that fit into memory.
 :func:`multi_task_alpha_max` say where paths of penalties begin. The proximal maps are :func:`soft_threshold`,
 :func:`shrink`, :func:`prox_linf` and :func:`prox_lp`; :func:`group_square` and :func:`group_square_conjugate` are the
 penalty that chooses among groups in :mod:`thresher.confidence`.
+
+:func:`box_qp` solves the dual of a support vector machine and of its relatives, pair by pair, and :func:`linear_qp` the
+same on rows, for the inner product; both return a :class:`BoxSolution`.
 
 Examples
 --------
