@@ -32,6 +32,7 @@ SECTIONS = (
     "costs",
     "wide_stream",
     "kernel_duals",
+    "mkl",
 )
 
 

@@ -18,10 +18,10 @@ class Found(NamedTuple):
 
 class _Machines:
     def __init__(self, K: Any, y: Any, C: float) -> None:
-        self.K, self.y, self.C, self.n_svm = K, y, C, 0
+        self.K, self.y, self.C, self.n_svm, self.lower = K, y, C, 0, -np.inf
 
     def solve(self, theta: Any) -> tuple[float, Any, float]:
-        """J, its gradient and the duality gap at weights of the simplex."""
+        """J, its gradient and its distance from the best lower bound so far, at weights of the simplex."""
         self.n_svm += 1
         used = np.flatnonzero(theta)
         svm = SVC(C=self.C, kernel="precomputed", tol=1e-4).fit(np.tensordot(theta[used], self.K[used], 1), self.y)
@@ -30,7 +30,8 @@ class _Machines:
         energies = 0.5 * ((self.K.reshape(-1, len(x)) @ x).reshape(len(theta), -1) @ x)
         total = np.abs(x).sum()
         value = total - theta @ energies
-        return value, -energies, energies.max() - theta @ energies
+        self.lower = max(self.lower, total - energies.max())
+        return value, -energies, value - self.lower
 
 
 def simple_mkl(K: Any, y: Any, C: float, gap: float, most: int = 5000) -> Found:
@@ -61,7 +62,7 @@ def _longest(theta: Any, way: Any) -> tuple[float, int]:
 def _step(machines: Any, theta: Any, value: float, gradient: Any, distance: float) -> Any:
     way = _direction(theta, gradient)
     if not (way < 0).any():
-        return theta, value, gradient, 0.0
+        raise RuntimeError("SimpleMKL has nowhere to go.")
     start, longest, cost = theta, 0.0, -np.inf
     while True:  # as far as weights that reach 0 on the way are still worth dropping
         longest, first = _longest(start, way)

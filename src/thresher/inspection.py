@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._params import at_least
 
-__all__ = ["Feature", "GroupInUse", "features_that_matter", "groups_in_use"]
+__all__ = ["Feature", "GroupInUse", "KernelInUse", "features_that_matter", "groups_in_use", "kernels_in_use"]
 
 _VALUE = "value"  # what the one output of a regressor is called
 
@@ -145,6 +145,58 @@ def groups_in_use(model: Any) -> list[GroupInUse]:
             n_used = int(own.any(axis=0).sum())
             found.append(GroupInUse(name, weights.names(members), n_used, float(np.linalg.norm(own))))
     return sorted(found, key=lambda group: -group.strength)
+
+
+class KernelInUse(NamedTuple):
+    """A kernel with a weight above 0; see :func:`kernels_in_use`."""
+
+    name: str
+    index: int
+    weights: dict[Any, float]
+    strength: float
+
+
+def kernels_in_use(model: Any) -> list[KernelInUse]:
+    """The kernels that a model of :mod:`thresher.mkl` chose, the strongest first.
+
+    Parameters
+    ----------
+    model : estimator or pipeline
+        Fitted, with ``weights_`` of kernels.
+
+    Returns
+    -------
+    list of KernelInUse
+        Each with its ``name``, its ``index`` among the kernels, its ``weights`` (output -> weight, as in
+        :class:`Feature`) and its ``strength``, the largest of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thresher.inspection import kernels_in_use
+    >>> from thresher.kernels import RBF
+    >>> from thresher.mkl import GMKLClassifier
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> model = GMKLClassifier([RBF(0.5, features=j) for j in range(3)], v=1.0).fit(X, np.abs(X[:, 1]) > 0.7)
+    >>> kernels_in_use(model)[0].name
+    'rbf(gamma=0.5) on x2'
+    """
+    learner = last_step(model)
+    check_is_fitted(learner)
+    if not hasattr(learner, "kernel_names_"):
+        raise ValueError(f"kernels_in_use: model must choose kernels, got {type(learner).__name__}, which does not.")
+    strength = learner.weights_.max(axis=0)
+    classes = getattr(learner, "classes_", None)
+    outputs = [_VALUE] if classes is None else classes.tolist()[1:] if len(classes) == 2 else classes.tolist()
+    return [
+        KernelInUse(
+            str(learner.kernel_names_[q]),
+            int(q),
+            {key: float(weight) for key, weight in zip(outputs, learner.weights_[:, q], strict=True)},
+            float(strength[q]),
+        )
+        for q in largest(strength, len(strength))
+    ]
 
 
 class Weights:

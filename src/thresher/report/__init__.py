@@ -12,7 +12,7 @@ from typing import Any
 from .. import __version__
 from .._records import HeldOut, History
 from ..persistence import write_whole
-from . import _about, _course, _held_out, _maps, _structure, _weights
+from . import _about, _course, _held_out, _kernels, _maps, _structure, _weights
 from ._subject import Subject
 from ._summary import summary
 from ._words import label, plain
@@ -103,6 +103,7 @@ class Report:
             "clusters": lambda: _maps.clusters(subject),
             "groups": lambda: _structure.groups(subject),
             "tasks": lambda: _structure.tasks(subject),
+            "kernels": lambda: _kernels.kernels(subject),
             "features": lambda: _weights.features(subject),
             "sparsity": lambda: _weights.sparsity(subject),
             "regions": lambda: _maps.regions(subject),

@@ -312,6 +312,30 @@ def _sparsity(section: Section) -> list[Figure]:
     return [Figure(draw(paint), "Error when only the most important features are kept", legend)]
 
 
+def _kernels(section: Section) -> list[Figure]:
+    shown = section["kernels"][::-1]
+    if not shown:
+        return []
+    several = len(section["outputs"]) > 1
+    outputs = section["outputs"][:8] if several else section["outputs"]
+
+    def paint(axes: Any) -> None:
+        height = 0.8 / len(outputs)
+        for i in range(len(outputs)):
+            places = np.arange(len(shown)) + height * (len(outputs) - 1 - 2 * i) / 2
+            axes.barh(places, [kernel["weights"][i] for kernel in shown], 0.9 * height, color=colour(i))
+        axes.set_yticks(range(len(shown)), [short(kernel["name"], 44) for kernel in shown])
+        axes.set(xlabel="weight", ylim=(-0.7, len(shown) - 0.3))
+        axes.grid(False, axis="y")
+        few_ticks(axes.xaxis, 5)
+        numbers(axes.xaxis)
+
+    rest = section["n_used"] - len(shown)
+    caption = "Weights of the kernels in use" + (f"; {count(rest)} smaller ones are left out" if rest else "")
+    legend = [key(i, name, "square") for i, name in enumerate(outputs)] if several else []
+    return [Figure(draw(paint, 660, 90 + len(shown) * (20 if len(outputs) < 4 else 34)), caption, legend)]
+
+
 def _plane(section: Section) -> list[Figure]:
     x, y = np.asarray(section["x"]), np.asarray(section["y"])
     true, predicted = section["true"], np.asarray(section["predicted"])
@@ -384,6 +408,7 @@ _FIGURES = {
     "objective": _objective,
     "tuning": _tuning,
     "sparsity": _sparsity,
+    "kernels": _kernels,
     "map": _plane,
     "regions": _regions,
 }

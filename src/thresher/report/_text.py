@@ -163,6 +163,12 @@ def _groups(section: dict[str, Any]) -> str:
     return _table(rows, "llrl", 27) + _more(len(shown), section["n_used"], "groups") if rows else ""
 
 
+def _kernels(section: dict[str, Any]) -> str:
+    shown = section["kernels"][:_MOST_LINES]
+    rows = [(k["name"], _bar(k["weight"] / (shown[0]["weight"] or 1.0), 12), number(k["weight"], 3)) for k in shown]
+    return _table(rows, "llr", 50) + _more(len(shown), section["n_used"], "kernels") if rows else ""
+
+
 def _tasks(section: dict[str, Any]) -> str:
     shown = section["tasks"][:_MOST_LINES]
     rows = [(t["name"], f"{count(t['n_used'])} features") for t in shown]
@@ -240,6 +246,7 @@ _TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "measures": _measures,
     "confusion": _confusion,
     "groups": _groups,
+    "kernels": _kernels,
     "tasks": _tasks,
     "features": _features,
     "sparsity": _sparsity,
