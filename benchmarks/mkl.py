@@ -60,6 +60,7 @@ def _solved(model: Any) -> list[float]:
 
 
 def _times(repeats: int) -> Table:
+    gap = GAPS[0]
     table = Table(
         "L1-MKL (v = 1) at equal gap: this library and SimpleMKL by reduced gradient on scikit-learn's SVC",
         ["toy", "gap", "CPU ms", "machines", "SimpleMKL, CPU ms", "its machines", "SimpleMKL / it", "target"],
@@ -73,7 +74,7 @@ def _times(repeats: int) -> Table:
         X, y = toy(example, 0)
         K = np.array([kernel(X) for kernel in simple_mkl_kernels(X)])
         K /= np.trace(K, axis1=1, axis2=2)[:, None, None]
-        signs, gap = np.where(y > 0, 1.0, -1.0), GAPS[0]
+        signs = np.where(y > 0, 1.0, -1.0)
         cases = {
             "ours": Case(lambda _, K=K, y=y: GMKLClassifier("precomputed", 1.0, C, tol=gap).fit(K, y)),
             "SimpleMKL": Case(lambda _, K=K, y=signs: simple_mkl(K, y, C, gap)),

@@ -147,7 +147,8 @@ def groups_in_use(model: Any) -> list[GroupInUse]:
     return sorted(found, key=lambda group: -group.strength)
 
 
-class KernelInUse(NamedTuple):
+@dataclass(frozen=True)
+class KernelInUse:
     """A kernel with a weight above 0; see :func:`kernels_in_use`."""
 
     name: str
@@ -186,11 +187,14 @@ def kernels_in_use(model: Any) -> list[KernelInUse]:
     if not hasattr(learner, "kernel_names_"):
         raise ValueError(f"kernels_in_use: model must choose kernels, got {type(learner).__name__}, which does not.")
     strength = learner.weights_.max(axis=0)
+    names, columns = learner.kernel_names_, known_names(getattr(model, "best_estimator_", model), learner)
+    if columns is not None and learner.kernels_ is not None and len(columns) == learner.n_features_in_:
+        names = [kernel.describe(list(map(str, columns))) for kernel in learner.kernels_]
     classes = getattr(learner, "classes_", None)
     outputs = [_VALUE] if classes is None else classes.tolist()[1:] if len(classes) == 2 else classes.tolist()
     return [
         KernelInUse(
-            str(learner.kernel_names_[q]),
+            str(names[q]),
             int(q),
             {key: float(weight) for key, weight in zip(outputs, learner.weights_[:, q], strict=True)},
             float(strength[q]),

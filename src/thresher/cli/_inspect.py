@@ -57,7 +57,7 @@ def inspect(model_path: Path, n_features: int, as_json: bool, quiet: bool) -> No
 
 def _structure(model: Any, learner: Any) -> dict[str, Any]:
     """Groups in use, tasks and what they share, and a penalty that was chosen."""
-    from ..inspection import groups_in_use
+    from ..inspection import groups_in_use, kernels_in_use
 
     facts: dict[str, Any] = {}
     if getattr(learner, getattr(learner, "_penalty", ""), None) == "auto" and hasattr(learner, "penalty_"):
@@ -65,6 +65,9 @@ def _structure(model: Any, learner: Any) -> dict[str, Any]:
     if hasattr(learner, "selected_groups_"):
         facts["n_groups"] = len(learner.groups_) - len(learner.groups_.alone)
         facts["groups_in_use"] = [group.name for group in groups_in_use(model)]
+    if hasattr(learner, "kernel_names_"):
+        facts["n_kernels"] = len(learner.kernel_names_)
+        facts["kernels_in_use"] = [kernel.name for kernel in kernels_in_use(model)]
     if hasattr(learner, "tasks_"):
         used = learner.coef_ != 0
         facts["tasks"] = learner.tasks_.tolist()
