@@ -7,10 +7,12 @@ from typing import Any
 from .._params import Rule, at_least, boolean, count_of_jobs, fraction, none, one_of, positive
 from ..preprocessing._task_column import part, task_column_rule
 from ..training import Run
-from ._choice import CRITERIA, KERNELS, TASKS, Wishes, choose_criterion, choose_methods, choose_task
+from ._choice import choose_methods
 from ._compare import Plan, compare, make_folds, of_known_tasks
 from ._data import gather
 from ._finish import explain, finished
+from ._task import CRITERIA, choose_criterion, choose_task
+from ._wishes import KERNELS, TASKS, Wishes
 
 __all__ = ["CRITERIA", "KERNELS", "auto", "explain", "run_auto"]
 

@@ -16,8 +16,9 @@ from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, chec
 
 from .._spaces import Choice, Range
 from ..tuning import CoupledAnnealingSearchCV, criterion, sparsity_scorer
-from ._choice import Candidate, Wishes, build, cluster_counts, is_worth_a_kernel, of_learner, space_of, with_kernel
 from ._data import Material
+from ._model import build, cluster_counts, is_worth_a_kernel, of_learner, space_of, with_kernel
+from ._wishes import Candidate, Wishes
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 

@@ -10,9 +10,9 @@ from sklearn.base import clone
 from .._records import History
 from ..streams import Stream
 from ..training import Run, learner_of, predict_in_folds, train
-from ._choice import say_preparation
 from ._compare import Found, Plan
 from ._data import Material
+from ._model import say_preparation
 
 _MOST_SAMPLED = 1000
 

@@ -1,0 +1,93 @@
+"""What is asked of some data: the task and the criterion, with the words that explain them."""
+
+from __future__ import annotations
+
+from .. import registry
+from ..registry import Method
+from ._data import Material
+from ._wishes import TASKS, Wishes
+
+CRITERIA: dict[str, dict[str, str]] = {
+    "classification": {
+        "error": "the share of rows that are put into a wrong class",
+        "balanced_error": "the same, with all classes counting alike; for rare classes",
+        "f1": "precision and recall in one number",
+        "roc_auc": "how well scores put the classes in order (area under the ROC curve)",
+        "average_precision": "the same with a focus on the top of the list; for rare classes",
+    },
+    "regression": {"mse": "the mean squared error"},
+    "clustering": {"silhouette": "how well clusters are apart"},
+}
+
+
+# --- the task ---------------------------------------------------------------------------------------------------------
+
+
+def choose_task(material: Material, task: str | None, wishes: Wishes) -> tuple[str, str]:
+    """The task, and why."""
+    wanted = None if wishes.method is None else named(wishes.method)
+    if task is not None:
+        _check_task(material, task)
+        if wanted is not None and wanted.task != task:
+            raise ValueError(f"auto: method {wanted.name!r} is for {wanted.task}, but task is {task!r}.")
+        return task, f"Task: {task}, as asked."
+    if wanted is not None:
+        _check_task(material, wanted.task)
+        return wanted.task, f"Task: {wanted.task}, because {wanted.name!r} was asked for."
+    look = material.look
+    _check_task(material, look.task)
+    if look.task == "clustering":
+        return "clustering", "Task: clustering, because there is no target."
+    if look.task == "regression":
+        return "regression", "Task: regression, because the targets are amounts."
+    labels = look.labels or []
+    shown = ", ".join(map(str, labels[:5])) + (", ..." if len(labels) > 5 else "")
+    kind = "are words" if look.is_text else "take only a few different values"
+    return "classification", f"Task: classification, because the targets {kind}: {shown}."
+
+
+def _check_task(material: Material, task: str) -> None:
+    if task not in TASKS:
+        raise ValueError(f"auto: task must be one of {', '.join(map(repr, TASKS))}, got {task!r}.")
+    if task != "clustering" and material.y is None:
+        raise ValueError(f"auto: {task} needs targets, and there are none.")
+    if task == "regression" and material.look.is_text:
+        raise ValueError("auto: regression needs targets that are numbers, got words.")
+    if task == "classification" and material.look.labels is None:
+        raise ValueError("auto: classification needs targets that repeat, got more than a thousand different ones.")
+    if task != "clustering" and material.look.labels is not None and len(material.look.labels) == 1:
+        raise ValueError(
+            f"auto: all rows have the same target, {material.look.labels[0]!r}; there is nothing to learn."
+        )
+
+
+def named(name: str) -> Method:
+    known = {method.name: method for method in registry.methods()}
+    if name not in known:
+        raise ValueError(f"auto: method must be one of {', '.join(map(repr, sorted(known)))}, got {name!r}.")
+    return known[name]
+
+
+# --- the criterion ----------------------------------------------------------------------------------------------------
+
+
+def choose_criterion(material: Material, task: str, name: str | None) -> tuple[str, list[str]]:
+    """What is compared, and why."""
+    said = []
+    if task == "classification" and material.is_imbalanced:
+        rarest = min(material.facts.classes, key=lambda label: material.facts.classes[label])
+        said.append(
+            f"The classes are out of balance: {rarest!r} has {100 * material.smallest_share:.2g} % of the rows. "
+            "Rows of rare classes weigh more, so that they are not overlooked."
+        )
+    if name is not None:
+        if name not in CRITERIA[task]:
+            names = ", ".join(map(repr, CRITERIA[task]))
+            raise ValueError(f"auto: criterion must be one of {names} for {task}, got {name!r}.")
+        return name, [*said, f"Criterion: {name}, as asked."]
+    if said:
+        name = "balanced_error"
+        others = "; f1 and average_precision look at the second class alone" if material.n_classes == 2 else ""
+        return name, [*said, f"Criterion: {name}, in which every class counts the same{others}."]
+    name = next(iter(CRITERIA[task]))
+    return name, [f"Criterion: {name}, {CRITERIA[task][name]}."]
