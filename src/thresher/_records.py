@@ -81,6 +81,11 @@ class HeldOut:
     scores: NDArray[np.float64] | None = None
     n_rows: int = 0
 
+    def some(self, rows: NDArray[np.bool_]) -> HeldOut:
+        """Some of the rows that are kept."""
+        scores = None if self.scores is None else self.scores[rows]
+        return HeldOut(self.name, self.y[rows], self.predicted[rows], scores, round(self.n_rows * float(rows.mean())))
+
 
 class Collector:
     """Gathers :class:`HeldOut` batch by batch in bounded memory: all rows at first, then every second, every fourth."""

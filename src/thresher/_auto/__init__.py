@@ -8,9 +8,11 @@ from .._params import Rule, at_least, boolean, count_of_jobs, fraction, none, on
 from ..preprocessing._task_column import part, task_column_rule
 from ..training import Run
 from ._choice import choose_methods
-from ._compare import Plan, compare, make_folds, of_known_tasks
+from ._compare import Plan, compare
 from ._data import gather
 from ._finish import explain, finished
+from ._measure import make_folds, of_known_tasks
+from ._no_class import say_no_class, settle_labels
 from ._task import CRITERIA, choose_criterion, choose_task
 from ._wishes import KERNELS, TASKS, Wishes
 
@@ -32,7 +34,7 @@ _RULES: dict[str, Rule] = {
     "n_jobs": count_of_jobs,
     "max_rows_in_memory": at_least(10),
 }
-_STRUCTURE = ("groups", "task_column")
+_SPECIAL = ("groups", "task_column", "outlier_label", "unlabelled_label")
 _HOW_TO_READ = ("delimiter", "header", "format")  # options of files that a model's other files will need, too
 
 
@@ -55,6 +57,8 @@ def auto(
     categories: str = "onehot",
     groups: Any = None,
     task_column: str | int | None = None,
+    outlier_label: Any = None,
+    unlabelled_label: Any = None,
     params: dict[str, Any] | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -84,7 +88,8 @@ def auto(
     kernel : {"linear", "rbf", "polynomial", "cosine", "nystroem", "nystroem-linear"}, optional
         Straight boundaries, or features of a kernel by :class:`~thresher.kernels.FixedSizeNystroem`, which bend them
         (``"nystroem"`` is ``"rbf"``). By default curved ones are tried on few dense columns, and kept if they are
-        better by more than one standard error.
+        better by more than one standard error. Methods with a kernel of their own, such as ``"lssvc"``, take the first
+        three for it; they compare every row with every other, so that many rows are for a map and a linear method.
     criterion : str, optional
         What is compared, by a name of :func:`thresher.tuning.criterion`. By default the error, or the balanced error
         when a class has less than a fifth of its even share; the squared error of amounts; the silhouette of clusters.
@@ -112,6 +117,14 @@ def auto(
     task_column : str or int, optional
         The column of a table or data frame that says which of several related tasks a row belongs to: a school, a
         customer. Tasks then choose their features together; there must be two classes, or amounts.
+    outlier_label : int or str, optional
+        What the targets say of rows that belong to no class, and what is predicted for such rows. There need not be
+        any: outliers are then only known when they are met. Classes are told apart and outliers found by methods of
+        :mod:`thresher.novelty`, tuned so that outliers are never learned from before they are scored, as with
+        :class:`~thresher.tuning.NoveltyKFold`.
+    unlabelled_label : int or str, optional
+        What the targets say of rows without a label. They are learned from and never scored; methods of
+        :mod:`thresher.semi_supervised` are compared with one that leaves them out.
     params : dict, optional
         Parameters of the method to hold fixed, such as ``{"max_iter": 10}``.
     random_state : int
@@ -180,7 +193,7 @@ def run_auto(
     wishes = Wishes(
         **{
             name: settings[name]
-            for name in ("method", "loss", "kernel", "sparsity", "scale", "categories", "n_clusters", *_STRUCTURE)
+            for name in ("method", "loss", "kernel", "sparsity", "scale", "categories", "n_clusters", *_SPECIAL)
         },
         params=settings["params"] or {},
         seed=seed,
@@ -188,14 +201,16 @@ def run_auto(
     material = gather(X, y, task, options, settings["max_rows_in_memory"], seed)
     if wishes.task_column is not None:
         part(material.X, wishes.task_column, "auto")  # refuses what is no column of tasks
+    wishes = settle_labels(wishes, material)
     task, *reasons = choose_task(material, task, wishes)
     if task == "classification":
         material.as_labels()
     else:
         material.facts.classes = {}
     candidates, why = choose_methods(material, task, wishes)
-    criterion, because = choose_criterion(material, task, settings["criterion"])
-    folds = make_folds(material, task, settings["cv"], seed)
+    criterion, because = choose_criterion(material, task, settings["criterion"], wishes)
+    because = [*say_no_class(material, wishes), *because]
+    folds = make_folds(material, task, settings["cv"], seed, wishes)
     if wishes.task_column is not None:
         folds = of_known_tasks(folds, part(material.X, wishes.task_column, "auto").tasks)
     limits = {name: settings[name] for name in ("search", "n_evaluations", "max_seconds", "n_jobs", "progress")}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,19 @@ from .. import registry
 from .._table import Table
 from ..registry import Method
 from ._data import Material
+from ._no_class import has_stand_ins
 from ._task import named
-from ._wishes import Candidate, Wishes
+from ._wishes import OWN_KERNELS, Candidate, Wishes, has_kernel
 
+_GIVEN_AS = {
+    "groups": "groups",
+    "tasks": "task_column",
+    "outliers": "outlier_label",
+    "unlabelled": "unlabelled_label",
+}
+_SND_ROWS, _LSSND_ROWS = 5_000, 2_000  # up to which a search over them takes minutes
+_INSTEAD = "kernel='nystroem' puts a map of any number of rows before a linear method such as 'pegasos'"
+_MOST_COMPARED = 20_000  # rows that a kernel machine may compare with one another: 3 GB of numbers
 _WIDE = 1000  # features from which on dense rows are treated like text
 _FULL = 100  # features up to which a learner may keep the covariance of all pairs
 _VISITS = 20_000  # rows that a learner should see in all; small data are passed over several times
@@ -26,12 +37,14 @@ _PENALTY = dict.fromkeys((*_AVERAGED, "adaptivel1rda-regressor"), "alpha") | {"f
 
 def choose_methods(material: Material, task: str, wishes: Wishes) -> tuple[list[Candidate], str]:
     """The methods to compare, the most promising first, and why these."""
-    if wishes.needs_met:
+    if wishes.needs_met & {"groups", "tasks"}:
         _check_structure(material, task, wishes)
     if wishes.method is not None:
         method = named(wishes.method)
         if wishes.loss is not None and not _takes_loss(method, wishes.loss):
             raise ValueError(_loss_refused(method, wishes.loss))
+        if not wishes.needs_met <= set(method.needs):
+            raise ValueError(_method_refused(method, wishes))
         return [_candidate(method, material, wishes)], f"Method: {method.name}, as asked."
     fitting = [method for method in registry.methods() if method.task == task and set(method.needs) == wishes.needs_met]
     if wishes.loss is not None:
@@ -48,7 +61,17 @@ def choose_methods(material: Material, task: str, wishes: Wishes) -> tuple[list[
         raise ValueError(f"auto: there is no method for {task}.")
     said = " and ".join(method.name for method in found)
     what = "Method" if len(found) == 1 else "Methods to try"
-    return [_candidate(method, material, wishes) for method in found], f"{what}: {said}, because {why}."
+    candidates = [_candidate(method, material, wishes) for method in found]
+    if wishes.unlabelled_label is not None and "C_unlabelled" not in wishes.params:
+        candidates.insert(1, _without_unlabelled(candidates[0]))
+    return candidates, f"{what}: {said}, because {why}."
+
+
+def _without_unlabelled(candidate: Candidate) -> Candidate:
+    """The same method on labelled rows only: what unlabelled ones must be better than."""
+    params = candidate.params | {"C_unlabelled": 0.0}
+    fixed = ("C_unlabelled", "epsilon")
+    return replace(candidate, params=params, fixed=fixed, note=" without unlabelled rows (a plain SVM)")
 
 
 def _check_structure(material: Material, task: str, wishes: Wishes) -> None:
@@ -62,11 +85,12 @@ def _check_structure(material: Material, task: str, wishes: Wishes) -> None:
         raise ValueError(f"auto: kernel must be None or 'linear' with {name}, got {wishes.kernel!r}.")
     if name == "task_column" and task == "classification" and material.n_classes > 2:
         raise ValueError(f"auto: task_column needs two classes or amounts, got {material.n_classes} classes.")
-    if wishes.method is not None and not wishes.needs_met <= set(named(wishes.method).needs):
-        able = [m.name for m in registry.methods() if m.task == task and wishes.needs_met <= set(m.needs)]
-        raise ValueError(
-            f"auto: method must be one of {', '.join(map(repr, able))} with {name}, got {wishes.method!r}."
-        )
+
+
+def _method_refused(method: Method, wishes: Wishes) -> str:
+    able = [m.name for m in registry.methods() if m.task == method.task and wishes.needs_met <= set(m.needs)]
+    given = next(_GIVEN_AS[need] for need in sorted(wishes.needs_met))
+    return f"auto: method must be one of {', '.join(map(repr, able))} with {given}, got {method.name!r}."
 
 
 def _preferred(material: Material, task: str, wishes: Wishes) -> tuple[tuple[str, ...], str]:
@@ -79,6 +103,10 @@ def _preferred(material: Material, task: str, wishes: Wishes) -> tuple[tuple[str
         return (f"multitaskrda{suffix}",), "rows belong to several tasks, which choose their features together"
     if wishes.groups is not None:
         return (f"grouprda{suffix}",), "some columns belong together, and it selects them together"
+    if wishes.outlier_label is not None:
+        return _for_outliers(material, wishes)
+    if wishes.unlabelled_label is not None:
+        return ("universum", "triclass"), "few rows have labels, and both learn from the others, too"
     if wishes.sparsity:
         if not material.is_sparse and n_features < _WIDE:
             return (f"l1rda{suffix}",), "few features are wanted and its zeros are exact"
@@ -94,6 +122,18 @@ def _preferred(material: Material, task: str, wishes: Wishes) -> tuple[tuple[str
         kind = f"{'sparse' if material.is_sparse else 'wide'} ({n_features:,} features)"
         return ("arow", "pegasos"), f"the rows are {kind} and the first learns fast from features that are rare"
     return ("pegasos", "arow"), f"the rows are dense with {n_features:,} columns, where support vector machines do well"
+
+
+def _for_outliers(material: Material, wishes: Wishes) -> tuple[tuple[str, ...], str]:
+    """Names of methods that know rows of no class, and why."""
+    n_rows = material.facts.n_rows
+    if wishes.kernel in ("linear", "nystroem", "nystroem-linear"):
+        return ("pegasossnd",), "rows may be of no class, and it is the one without a kernel of its own"
+    if n_rows > _SND_ROWS:
+        return ("pegasossnd",), f"rows may be of no class, and {n_rows:,} are too many to compare with one another"
+    if n_rows > _LSSND_ROWS:
+        return ("snd",), "rows may be of no class, and it draws a boundary around every class"
+    return ("snd", "lssnd"), "rows may be of no class, and both draw a boundary around every class"
 
 
 def _takes_loss(method: Method, loss: str) -> bool:
@@ -117,7 +157,7 @@ def _candidate(method: Method, material: Material, wishes: Wishes) -> Candidate:
         params["average"] = True  # steadier, above all when rows are few
     if "intercept_scaling" in takes and not material.is_sparse:
         params["intercept_scaling"] = 1.0  # the constant is one column among others of size 1
-    if "covariance" in takes and is_narrow(material, _FULL):
+    if "covariance" in takes and material.is_narrow(_FULL):
         params["covariance"] = "full"
     if "max_iter" in takes and method.task != "clustering" and method.streams:
         passes = math.ceil(_VISITS / material.facts.n_rows)
@@ -128,6 +168,10 @@ def _candidate(method: Method, material: Material, wishes: Wishes) -> Candidate:
         params["n_clusters"] = wishes.n_clusters
     if wishes.loss is not None:
         params["loss"] = wishes.loss
+    if has_kernel(method):
+        params |= _own_kernel(method, material, wishes)
+    labels = {"outlier_label": wishes.outlier_label, "unlabelled_label": wishes.unlabelled_label}
+    params |= {name: label for name, label in labels.items() if label is not None and name in takes}
     if "groups" in takes:
         has_words = isinstance(material.X, Table) and bool(material.X.text) and wishes.categories == "onehot"
         params["groups"] = "encoder" if wishes.groups is None and has_words else wishes.groups
@@ -137,7 +181,32 @@ def _candidate(method: Method, material: Material, wishes: Wishes) -> Candidate:
     unknown = set(wishes.params) - set(takes)
     if unknown:
         raise ValueError(f"auto: params must name parameters of {method.name!r}, got {min(unknown)!r}.")
-    return Candidate(method, params | wishes.params)
+    untold = wishes.outlier_label is not None and not material.n_no_class and not has_stand_ins(material, wishes)
+    return Candidate(method, params | wishes.params, fixed=("nu", "gamma") if untold else ())
+
+
+def _own_kernel(method: Method, material: Material, wishes: Wishes) -> dict[str, Any]:
+    """The kernel of a method that has one, if it was asked for; what such a method cannot do is refused."""
+    whole = isinstance(material.rest, tuple)
+    n_rows = material.facts.n_rows if whole else material.X.shape[0]
+    if n_rows > _MOST_COMPARED:
+        instead = "a part of the unlabelled rows will do" if wishes.unlabelled_label is not None else _INSTEAD
+        raise ValueError(
+            f"auto: method {method.name!r} compares every row with every other and takes at most {_MOST_COMPARED:,}, "
+            f"got {n_rows:,}; {instead}."
+        )
+    if wishes.sparsity:
+        raise ValueError(f"auto: sparsity needs a method that weighs features, but {method.name!r} compares rows.")
+    if wishes.kernel is None:
+        return {}
+    if "kernel" not in inspect.signature(method.cls).parameters:
+        raise ValueError(f"auto: kernel must be None for {method.name!r}, which weighs many, got {wishes.kernel!r}.")
+    if wishes.kernel not in OWN_KERNELS:
+        known = ", ".join(map(repr, OWN_KERNELS))
+        raise ValueError(
+            f"auto: kernel must be one of {known} for {method.name!r}, which needs no map, got {wishes.kernel!r}."
+        )
+    return {"kernel": wishes.kernel}
 
 
 def _first_tries(method: Method, material: Material) -> dict[str, Any]:
@@ -162,9 +231,3 @@ def units(method: Method, material: Material, wishes: Wishes) -> dict[str, float
         grow = (penalty, steps if method.name not in _AVERAGED else None)
         return {name: size for name in grow if name is not None}
     return {"epsilon": size, **({steps: size} if steps else {"alpha": 1 / size})}  # gradients are of one size for all
-
-
-def is_narrow(material: Material, n_features: int) -> bool:
-    """Whether rows are dense, of few numbers and no words."""
-    words = isinstance(material.X, Table) and bool(material.X.text)
-    return material.facts.n_features <= n_features and not material.is_sparse and not words

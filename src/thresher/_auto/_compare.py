@@ -12,20 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
-from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
 
 from .._spaces import Choice, Range
-from ..tuning import CoupledAnnealingSearchCV, criterion, sparsity_scorer
+from ..tuning import CoupledAnnealingSearchCV
 from ._data import Material
-from ._model import build, cluster_counts, is_worth_a_kernel, of_learner, space_of, with_kernel
-from ._wishes import Candidate, Wishes
-
-Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+from ._measure import Folds, make_scoring
+from ._model import KERNEL_FEATURES, build, cluster_counts, is_worth_a_kernel, of_learner, space_of, with_kernel
+from ._wishes import Candidate, Wishes, has_kernel
 
 _EXPECTED = (ConvergenceWarning, FitFailedWarning, RuntimeWarning)  # poor parameters are what a search is there to find
 _LEAST = 6  # evaluations without which a comparison says nothing
-_MANY_ROWS = 20_000  # from which on three folds are enough
-_FEW_ROWS, _MOST_REPEATS = 2_000, 3  # small data are divided into folds several times, as chance weighs more there
 
 
 @dataclass(frozen=True)
@@ -89,69 +85,6 @@ class Found:
         return float(np.mean(self.fold_scores))
 
 
-# --- how it is measured -----------------------------------------------------------------------------------------------
-
-
-def make_folds(material: Material, task: str, cv: Any, seed: int) -> Folds:
-    """The same parts of the rows for all models: each is measured on rows that it has not learned from."""
-    X, y = material.X, material.y if task != "clustering" else None
-    n_rows = X.shape[0]
-    if n_rows < 4:
-        raise ValueError(f"auto: at least 4 rows are needed to compare models, got {n_rows}.")
-    n_folds = 3 if n_rows > _MANY_ROWS else min(5, n_rows // 2)
-    rows = np.zeros((n_rows, 1))  # splitters only count them
-    if cv is not None and not isinstance(cv, int):
-        return list(check_cv(cv, y, classifier=task == "classification").split(rows, y))
-    n_repeats = max(1, min(_MOST_REPEATS, _FEW_ROWS // n_rows)) if cv is None else 1
-    n_folds = n_folds if cv is None else cv
-    if not 2 <= n_folds <= n_rows:
-        raise ValueError(f"auto: cv must be at least 2 and at most the number of rows ({n_rows}), got {n_folds}.")
-    if task != "classification":
-        return list(RepeatedKFold(n_splits=n_folds, n_repeats=n_repeats, random_state=seed).split(rows))
-    codes = np.unique(np.asarray(y), return_inverse=True)[1]
-    second = int(np.sort(np.bincount(codes))[-2])  # every part must hold two classes
-    if second < 2 or (cv is not None and second < n_folds):
-        raise ValueError(f"auto: two classes must have at least {max(2, cv or 0)} rows each, got only {second} of one.")
-    n_folds = min(n_folds, second)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a class that is rarer than there are folds
-        split = RepeatedStratifiedKFold(n_splits=n_folds, n_repeats=n_repeats, random_state=seed)
-        return list(split.split(rows, codes))
-
-
-def of_known_tasks(folds: Folds, tasks: NDArray[Any]) -> Folds:
-    """Folds without rows to predict whose task is in no row to learn from."""
-    return [(learn, test[np.isin(tasks[test], tasks[learn])]) for learn, test in folds]
-
-
-def make_scoring(plan: Plan, material: Material) -> Any:
-    """What the search maximises."""
-    measure: Any = _silhouette if plan.criterion == "silhouette" else criterion(plan.criterion)
-    if not plan.wishes.sparsity:
-        return measure
-    if plan.criterion == "mse" and material.y is not None:
-        measure = _InUnits(measure, float(np.var(material.y)) or 1.0)  # so that it compares with a share of features
-    return sparsity_scorer(measure, plan.wishes.sparsity)
-
-
-def _silhouette(model: Any, X: Any, y: Any = None) -> float:
-    """How well clusters are apart, in the space where they were found."""
-    if hasattr(model, "steps"):
-        return criterion("silhouette")(model[-1], model.transform(X))
-    return criterion("silhouette")(model, X)
-
-
-class _InUnits:
-    """A score divided by a number."""
-
-    def __init__(self, scorer: Any, unit: float) -> None:
-        self.scorer = scorer
-        self.unit = unit
-
-    def __call__(self, model: Any, X: Any, y: Any) -> float:
-        return float(self.scorer(model, X, y)) / self.unit
-
-
 # --- rounds -----------------------------------------------------------------------------------------------------------
 
 
@@ -175,7 +108,7 @@ def tune(
         search=plan.search,
         n_evaluations=share,
         max_seconds=seconds,
-        scoring=make_scoring(plan, material),
+        scoring=make_scoring(plan.criterion, plan.wishes, material),
         cv=plan.folds,
         n_jobs=plan.n_jobs,
         refit=False,
@@ -212,7 +145,7 @@ def _measured(candidate: Candidate, model: Any, material: Material, plan: Plan) 
     """One cross-validation of a method that has nothing to tune."""
     X, y = material.X, material.y
     begin = time.perf_counter()
-    scores, measure = [], make_scoring(plan, material)
+    scores, measure = [], make_scoring(plan.criterion, plan.wishes, material)
     for train, test in plan.folds:
         fitted = clone(model).fit(X[train], None if y is None else y[train])
         scores.append(measure(fitted, X[test], None if y is None else y[test]))
@@ -285,11 +218,15 @@ def _counted(candidate: Candidate, material: Material, plan: Plan) -> tuple[Foun
 
 def _contest(candidates: list[Candidate], material: Material, task: str, wishes: Wishes) -> list[Candidate]:
     """Straight and curved candidates, in the order in which they deserve the budget."""
-    if wishes.kernel == "linear" or wishes.needs_met:  # groups and tasks speak of columns, not of a map of them
+    if wishes.kernel == "linear" or wishes.needs_met & {"groups", "tasks"}:  # these speak of columns, not of a map
+        return candidates
+    if has_kernel(candidates[0].method):
         return candidates
     if wishes.kernel is not None:
         return [with_kernel(candidate, wishes, wishes.kernel) for candidate in candidates]
-    if not is_worth_a_kernel(material, task) or hasattr(candidates[0].method.cls(), "kernel"):  # curved by itself
+    if wishes.outlier_label is not None and wishes.method is None and material.is_narrow(KERNEL_FEATURES):
+        return [with_kernel(candidate, wishes) for candidate in candidates]  # a straight boundary surrounds no class
+    if not is_worth_a_kernel(material, task):
         return candidates
     return [candidates[0], with_kernel(candidates[0], wishes), *candidates[1:]]
 
@@ -306,7 +243,7 @@ def _winner(found: list[Found], says: Callable[[float], str]) -> tuple[Found, li
     scores = ", ".join(f"{one.candidate.name} {says(one.score)}" for one in found)
     reasons = [f"In cross-validation: {scores}."] if len(found) > 1 else []
     straight = [one for one in found if one.candidate.kernel is None]
-    best = max(straight or found, key=lambda one: one.score)
+    best = max(straight or found, key=lambda one: (one.score, bool(one.candidate.note)))  # the plainer of equals
     for curved in (one for one in found if straight and one.candidate.kernel is not None):
         difference = curved.fold_scores - best.fold_scores
         error = float(np.std(difference, ddof=1) / np.sqrt(len(difference))) if len(difference) > 1 else 0.0

@@ -41,6 +41,8 @@ class Material:
         How the columns of a file are read.
     n_skipped : int
         Malformed lines passed over.
+    no_class : label or None
+        What the targets say of rows that are of no class, or of one that is not known.
     """
 
     X: Any
@@ -51,6 +53,18 @@ class Material:
     files: list[str]
     layout: dict[str, Any] | None
     n_skipped: int = 0
+    no_class: Any = None
+
+    @property
+    def classes(self) -> dict[str, int]:
+        """How many rows each class has."""
+        apart = None if self.no_class is None else str(self.no_class)
+        return {name: count for name, count in self.facts.classes.items() if name != apart}
+
+    @property
+    def n_no_class(self) -> int:
+        """How many rows have none, or one that is not known."""
+        return 0 if self.no_class is None else self.facts.classes.get(str(self.no_class), 0)
 
     @property
     def is_mixed(self) -> bool:
@@ -63,9 +77,14 @@ class Material:
     def is_sparse(self) -> bool:
         return bool(sparse.issparse(self.X))
 
+    def is_narrow(self, n_features: int) -> bool:
+        """Whether rows are dense, of few numbers and no words."""
+        words = isinstance(self.X, Table) and bool(self.X.text)
+        return self.facts.n_features <= n_features and not self.is_sparse and not words
+
     @property
     def n_classes(self) -> int:
-        return len(self.facts.classes)
+        return len(self.classes)
 
     @property
     def is_imbalanced(self) -> bool:
@@ -75,7 +94,7 @@ class Material:
     @property
     def smallest_share(self) -> float:
         """The share of rows of the rarest class."""
-        return min(self.facts.classes.values()) / sum(self.facts.classes.values())
+        return min(self.classes.values()) / sum(self.classes.values())
 
     def as_labels(self) -> None:
         """Take whole numbers read from a file as integers, as they were written."""

@@ -12,11 +12,11 @@ from .._spaces import Log, Range, search_space
 from .._table import Table
 from ..kernels import FixedSizeNystroem
 from ..preprocessing import StreamingPipeline, prepared
-from ._choice import is_narrow, units
+from ._choice import units
 from ._data import Material
-from ._wishes import KERNELS, Candidate, Wishes
+from ._wishes import KERNELS, Candidate, Wishes, has_kernel
 
-_KERNEL_FEATURES, _KERNEL_ROWS = 50, 20_000  # up to which curved boundaries are worth their time
+KERNEL_FEATURES, _KERNEL_ROWS = 50, 20_000  # up to which curved boundaries are worth their time
 _MOST_CLUSTERS = 10
 _UNEVEN = 100.0  # sparse columns are scaled when their usual sizes differ by more than this factor
 
@@ -32,7 +32,7 @@ def with_kernel(candidate: Candidate, wishes: Wishes, kernel: str = "nystroem") 
 
 def is_worth_a_kernel(material: Material, task: str) -> bool:
     """Whether curved boundaries may pay: few columns of numbers, and not too many rows."""
-    return task != "clustering" and is_narrow(material, _KERNEL_FEATURES) and material.facts.n_rows <= _KERNEL_ROWS
+    return task != "clustering" and material.is_narrow(KERNEL_FEATURES) and material.facts.n_rows <= _KERNEL_ROWS
 
 
 # --- the model --------------------------------------------------------------------------------------------------------
@@ -96,15 +96,25 @@ def say_preparation(model: Any, material: Material, wishes: Wishes) -> list[str]
 
 def space_of(model: Any, candidate: Candidate, material: Material, wishes: Wishes) -> dict[str, Range]:
     """What is tuned, and where: what the steps declare, without what is settled."""
-    settled = of_learner(model, dict.fromkeys(wishes.params))
+    settled = of_learner(model, dict.fromkeys((*wishes.params, *candidate.fixed)))
     space = {name: given for name, given in search_space(model).items() if name not in settled}
     for name, unit in of_learner(model, units(candidate.method, material, wishes)).items():
         if isinstance(given := space.get(name), Log):
             space[name] = Log(given.low * unit, given.high * unit)
     if candidate.kernel in ("rbf", "polynomial") and "map__gamma" in space:
-        width = 1.0 / material.facts.n_features
-        space["map__gamma"] = Log(0.05 * width, 20.0 * width)  # around what suits standardised columns
+        space["map__gamma"] = _widths(material)
+    own = next(iter(of_learner(model, {"gamma": None})))
+    if has_kernel(candidate.method) and own in space and "scale" in dict(getattr(model, "steps", ())):
+        space[own] = _widths(material, when=space[own].when)
+        if wishes.outlier_label is not None:
+            space[own] = _widths(material, 100.0, when=space[own].when)  # closer around the classes
     return space
+
+
+def _widths(material: Material, most: float = 20.0, when: Any = None) -> Log:
+    """Kernel widths around what suits standardised columns."""
+    width = 1.0 / material.facts.n_features
+    return Log(0.05 * width, most * width, when=when)
 
 
 def of_learner(model: Any, named: dict[str, Any]) -> dict[str, Any]:

@@ -26,6 +26,8 @@ CRITERIA: dict[str, dict[str, str]] = {
 def choose_task(material: Material, task: str | None, wishes: Wishes) -> tuple[str, str]:
     """The task, and why."""
     wanted = None if wishes.method is None else named(wishes.method)
+    if material.no_class is not None:
+        return _task_of_classes(material, task, wanted, wishes)
     if task is not None:
         _check_task(material, task)
         if wanted is not None and wanted.task != task:
@@ -44,6 +46,17 @@ def choose_task(material: Material, task: str | None, wishes: Wishes) -> tuple[s
     shown = ", ".join(map(str, labels[:5])) + (", ..." if len(labels) > 5 else "")
     kind = "are words" if look.is_text else "take only a few different values"
     return "classification", f"Task: classification, because the targets {kind}: {shown}."
+
+
+def _task_of_classes(material: Material, task: str | None, wanted: Method | None, wishes: Wishes) -> tuple[str, str]:
+    """The task where rows may be of no class, or of one that is not known."""
+    name = "outlier_label" if wishes.outlier_label is not None else "unlabelled_label"
+    other = task if task is not None or wanted is None else wanted.task
+    if other not in (None, "classification"):
+        raise ValueError(f"auto: {name} is for classification, but the task is {other}.")
+    _check_task(material, "classification")
+    shown = ", ".join([*material.classes][:5]) + (", ..." if material.n_classes > 5 else "")
+    return "classification", f"Task: classification; the classes are {shown}."
 
 
 def _check_task(material: Material, task: str) -> None:
@@ -71,11 +84,11 @@ def named(name: str) -> Method:
 # --- the criterion ----------------------------------------------------------------------------------------------------
 
 
-def choose_criterion(material: Material, task: str, name: str | None) -> tuple[str, list[str]]:
+def choose_criterion(material: Material, task: str, name: str | None, wishes: Wishes) -> tuple[str, list[str]]:
     """What is compared, and why."""
     said = []
     if task == "classification" and material.is_imbalanced:
-        rarest = min(material.facts.classes, key=lambda label: material.facts.classes[label])
+        rarest = min(material.classes, key=lambda label: material.classes[label])
         said.append(
             f"The classes are out of balance: {rarest!r} has {100 * material.smallest_share:.2g} % of the rows. "
             "Rows of rare classes weigh more, so that they are not overlooked."
@@ -85,6 +98,9 @@ def choose_criterion(material: Material, task: str, name: str | None) -> tuple[s
             names = ", ".join(map(repr, CRITERIA[task]))
             raise ValueError(f"auto: criterion must be one of {names} for {task}, got {name!r}.")
         return name, [*said, f"Criterion: {name}, as asked."]
+    if wishes.outlier_label is not None:
+        alike = "in which every class counts the same, and rows of no class, where there are any, as one more"
+        return "balanced_error", [*said, f"Criterion: balanced_error, {alike}."]
     if said:
         name = "balanced_error"
         others = "; f1 and average_precision look at the second class alone" if material.n_classes == 2 else ""

@@ -57,6 +57,8 @@ def predict(
         screen.result("", summary)
     else:
         said = f"{summary['n_rows']:,} rows predicted"
+        if "n_of_no_class" in summary:
+            said += f", {summary['n_of_no_class']:,} of them to be of no class"
         if "error" in summary:
             said += f"; {summary['error']:.2%} of those with a known answer are wrong"
         if "rmse" in summary:
@@ -90,8 +92,9 @@ def _write(model: Any, stream: Any, writer: Any, scores: bool, show: Any) -> dic
     import numpy as np
     from sklearn.base import is_regressor
 
-    from ..training import alike, known_to, plain, said
+    from ..training import alike, known_to, plain, said, without_class
 
+    n_rejected = 0
     n_rows = n_known = 0
     wrong = 0.0
     regression = is_regressor(model)
@@ -104,6 +107,7 @@ def _write(model: Any, stream: Any, writer: Any, scores: bool, show: Any) -> dic
             columns += [values.tolist()] if values.ndim == 1 else list(zip(*values.tolist(), strict=True))
         writer.writerows(zip(*columns, strict=True))
         n_rows += len(batch)
+        n_rejected += 0 if regression else int(without_class(model, predicted).sum())
         if batch.y is not None and (regression or hasattr(model, "classes_")):
             truth = alike(batch.y, model)
             known = np.ones(len(truth), bool) if regression else known_to(model, truth)  # a folder may be no class
@@ -114,9 +118,18 @@ def _write(model: Any, stream: Any, writer: Any, scores: bool, show: Any) -> dic
     if n_rows == 0:
         raise ValueError(f"{stream.path.name}: the file has no rows.")
     summary: dict[str, Any] = {"n_rows": n_rows, "n_known": n_known}
+    if not regression and _may_reject(model):
+        summary["n_of_no_class"] = n_rejected
     if n_known:
         summary |= {"rmse": (wrong / n_known) ** 0.5} if regression else {"error": wrong / n_known}
     return summary
+
+
+def _may_reject(model: Any) -> bool:
+    """Whether some rows may be of no class."""
+    from ..training import learner_of
+
+    return any(getattr(learner_of(model), name, None) is not None for name in ("outlier_label", "irrelevant_label"))
 
 
 def _header(model: Any, values: Any) -> list[str]:

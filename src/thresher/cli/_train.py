@@ -17,7 +17,16 @@ from ._words import command_line, essential, python_for_train, typed
 
 _LARGE = 1 << 26
 _SMALL = 20_000  # rows, up to which a model is measured in folds
-_SHOWN = ("measures", "clusters", "groups", "tasks", "features", "stream", "tuning")  # the rest is in the report
+_SHOWN = (
+    "measures",
+    "no_class",
+    "clusters",
+    "groups",
+    "tasks",
+    "features",
+    "stream",
+    "tuning",
+)  # the rest is in the report
 
 
 @click.command(cls=MethodCommand)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -40,6 +40,8 @@ class NoveltyTarget(Target):
 
 class ReadsNovelty(ReadsClasses):
     """Scores of all classes are read as the class with the largest, or as an outlier where all are too small."""
+
+    _needs: ClassVar[tuple[str, ...]] = ("outliers",)
 
     outlier_label: Any
     reject: bool

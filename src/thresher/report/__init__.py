@@ -12,7 +12,7 @@ from typing import Any
 from .. import __version__
 from .._records import HeldOut, History
 from ..persistence import write_whole
-from . import _about, _course, _held_out, _kernels, _maps, _structure, _weights
+from . import _about, _course, _held_out, _kernel, _kernels, _maps, _structure, _weights
 from ._subject import Subject
 from ._summary import summary
 from ._words import label, plain
@@ -90,14 +90,15 @@ class Report:
     def _facts(self) -> dict[str, Any]:
         """Every section by its name, in the order of the page."""
         subject = self._subject
-        rows = _held_out.answers(subject)
+        rows, rejects = _held_out.answers(subject), _kernel.rejects(subject.learner)
         makers: dict[str, Callable[[], dict[str, Any] | None]] = {
             "asked": lambda: _about.asked(subject),
             "data": lambda: _about.data(subject),
             "model": lambda: _about.model(subject),
             "measures": lambda: _held_out.measures(subject, rows),
             "confusion": lambda: None if rows is None else _held_out.confusion(rows),
-            "decision_values": lambda: None if rows is None else _held_out.decision_values(rows),
+            "no_class": lambda: _kernel.no_class(subject),
+            "decision_values": lambda: None if rows is None or rejects else _held_out.decision_values(rows),
             "ranking": lambda: None if rows is None else _held_out.ranking(rows),
             "residuals": lambda: _held_out.residuals(subject),
             "clusters": lambda: _maps.clusters(subject),

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _kernel
 from ._structure import penalty
 from ._subject import Subject
 from ._words import count, label, lines, listed, number, one_in, percent, plural, quoted
@@ -38,7 +39,10 @@ def asked(subject: Subject) -> Section:
 
 
 def _classes_said(subject: Subject) -> str:
-    return f"The answers are {listed([quoted(c) for c in subject.classes], 6)}."
+    learner = subject.learner
+    none = label(mark) if (mark := getattr(learner, "outlier_label", None)) is not None else None
+    said = f"The answers are {listed([quoted(c) for c in subject.classes if c != none], 6)}"
+    return f"{said}; or {quoted(none)}, none of them." if none is not None and _kernel.rejects(learner) else f"{said}."
 
 
 def data(subject: Subject) -> Section | None:
@@ -48,22 +52,24 @@ def data(subject: Subject) -> Section | None:
         {"name": label(f.get("name", "?")), "rows": f.get("rows"), "bytes": f.get("bytes")}
         for f in given.get("files") or ()
     ]
+    apart = _kernel.without_class(subject, classes)
     if (
         not any(given.get(key) is not None for key in ("n_rows", "n_features", "n_values"))
         and not files
         and not classes
     ):
         return None
-    n_rows = given.get("n_rows") or sum(classes.values()) or None
+    n_rows = given.get("n_rows") or sum(classes.values()) + sum(apart.values()) or None
     figures = {
         "rows": n_rows,
         "features": given.get("n_features"),
         "values stored": given.get("n_values"),
         "lines skipped": given.get("skipped") or None,
+        **apart,
     }
     return {
         "title": "The data",
-        "says": _data_said(figures, len(files), classes),
+        "says": f"{_data_said(figures, len(files), classes)} {_apart_said(apart)}".strip(),
         "figures": {k: v for k, v in figures.items() if v is not None},
         "fill": _fill(figures),
         "files": files[:_MOST_FILES],
@@ -93,6 +99,12 @@ def _data_said(figures: dict[str, Any], n_files: int, classes: dict[str, int]) -
     if figures["lines skipped"]:
         says += f" {plural(figures['lines skipped'], 'malformed line was', 'malformed lines were')} skipped."
     return f"{says} {imbalance(classes)}".strip()
+
+
+def _apart_said(apart: dict[str, int]) -> str:
+    """Rows beside those of the classes."""
+    said = [f"{plural(n, 'row')} {'is' if n == 1 else 'are'} {name.removeprefix('rows ')}" for name, n in apart.items()]
+    return f"{listed(said)}." if said else ""
 
 
 def imbalance(classes: dict[str, int]) -> str:
@@ -134,15 +146,13 @@ def model(subject: Subject) -> Section:
         section["figures"] = {"features in use": used, "features": n_features}
         share = f", {percent(used / n_features)} of them" if n_features > used else ""
         says += f" It uses {plural(used, 'feature')} of {count(n_features)}{share}."
-    if hasattr(learner, "dual_coef_"):
-        section["figures"]["support vectors"] = len(learner.support_)
-        says += f" It keeps {plural(len(learner.support_), 'row')} to compare new ones with."
-    chosen = penalty(subject)
-    says += chosen.pop("says", "")
-    section["figures"] |= chosen
+    for chosen in (penalty(subject), _kernel.kept(subject)):
+        says += chosen.pop("says", "")
+        section["figures"] |= chosen
     if steps:
         says += f" Rows first pass through {listed([step['kind'] for step in steps])}."
-    for name, attribute in (("rows learned from", "n_samples_seen_"), ("passes", "n_iter_"), ("steps", "n_updates_")):
+    passes = "steps of the solver" if _kernel.is_kernel_machine(learner) else "passes"
+    for name, attribute in (("rows learned from", "n_samples_seen_"), (passes, "n_iter_"), ("steps", "n_updates_")):
         value = getattr(learner, attribute, None)
         if isinstance(value, (int, np.integer)):
             section["figures"][name] = int(value)
@@ -152,7 +162,7 @@ def model(subject: Subject) -> Section:
 def n_used(subject: Subject) -> int | None:
     """Features whose weight is not 0."""
     support = getattr(subject.learner, "support_", None)
-    if support is not None and not hasattr(subject.learner, "dual_coef_"):  # of a kernel machine, it is of rows
+    if support is not None and not _kernel.is_kernel_machine(subject.learner):
         return len(support)
     return None if subject.weights is None else int(np.count_nonzero(subject.weights.rows.any(axis=0)))
 

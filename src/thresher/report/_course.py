@@ -116,9 +116,9 @@ def _trend(section: Section) -> int:
 
 def objective(subject: Subject) -> Section | None:
     """The objective of learners that work in steps over all rows."""
-    for name in ("objective_history_", "loss_curve_"):
+    for name in ("objective_history_", "loss_curve_", "objectives_"):
         values = getattr(subject.learner, name, None)
-        if values is not None and len(values) > 1:
+        if values is not None and len(values) > 1 and np.ndim(values[0]) == 0:  # not one for each of several classes
             break
     else:
         return None

@@ -53,7 +53,7 @@ class Answers:
 
 def measures(subject: Subject, rows: Answers | None) -> Section | None:
     """The main section: measures with intervals, beside what a guess would reach."""
-    held_out, known = _rows_to_measure(subject)
+    held_out, known = rows_to_measure(subject)
     if held_out is None:
         return None
     section = _value_measures(held_out) if rows is None else _class_measures(subject, rows)
@@ -67,7 +67,7 @@ def measures(subject: Subject, rows: Answers | None) -> Section | None:
     return section
 
 
-def _rows_to_measure(subject: Subject) -> tuple[HeldOut | None, str]:
+def rows_to_measure(subject: Subject) -> tuple[HeldOut | None, str]:
     if subject.task == "clustering":
         return None, ""
     if subject.held_out is not None:
@@ -79,7 +79,7 @@ def _rows_to_measure(subject: Subject) -> tuple[HeldOut | None, str]:
 
 
 def answers(subject: Subject) -> Answers | None:
-    held_out, _ = _rows_to_measure(subject)
+    held_out, _ = rows_to_measure(subject)
     return Answers(subject, held_out) if held_out is not None and subject.task == "classification" else None
 
 
@@ -333,7 +333,7 @@ def _value_measures(held_out: HeldOut) -> Section:
 
 def residuals(subject: Subject) -> Section | None:
     """Predicted against true values, and how the differences are spread."""
-    held_out, _ = _rows_to_measure(subject)
+    held_out, _ = rows_to_measure(subject)
     if held_out is None or subject.task != "regression":
         return None
     y, predicted = (np.asarray(v, dtype=np.float64) for v in (held_out.y, held_out.predicted))

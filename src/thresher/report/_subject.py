@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.base import is_classifier, is_clusterer, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
+from .._labels import carrying
 from .._records import HeldOut, History
 from ..inspection import Weights, last_step
 from ._words import label
@@ -69,10 +70,23 @@ class Subject:
         self.model = getattr(self.model, "best_estimator_", self.model)
         self.learner = last_step(self.model)
         check_is_fitted(self.learner)
+        self._leave_out_unlabelled()
         if self.held_out is not None and len(self.held_out.y) == 0:
             self.held_out = None
         if self.history is not None and not self.history.rows:
             self.history = None
+
+    def _leave_out_unlabelled(self) -> None:
+        """Rows without a label cannot be right or wrong."""
+        mark = getattr(self.learner, "unlabelled_label", None)
+        if mark is None:
+            return
+        if self.held_out is not None and (unlabelled := carrying(self.held_out.y, mark)).any():
+            self.held_out = self.held_out.some(~unlabelled)
+        if self.rows is not None and self.rows[1] is not None:
+            X, y = self.rows[0], np.asarray(self.rows[1])
+            labelled = np.flatnonzero(~carrying(y, mark))
+            self.rows = _take(X, labelled), y[labelled]
 
     @property
     def steps(self) -> list[Any]:

@@ -42,6 +42,7 @@ class PartlyLabelledSVC(ReadsClasses, KernelMachine):
         "n_iter_",
         "_objectives",
     )
+    _needs: ClassVar[tuple[str, ...]] = ("unlabelled",)
     _read: Callable[[Array, float], Array]
 
     C: float

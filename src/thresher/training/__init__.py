@@ -13,7 +13,7 @@ from .._records import HeldOut, History
 from ._folds import predict_in_folds
 from ._look import Facts, Look, facts_of, look
 from ._merge import merge_models
-from ._model import alike, known_to, learner_of, plain, said, with_label
+from ._model import alike, known_to, learner_of, plain, said, with_label, without_class
 from ._progress import fingerprint
 from ._sample import Sampler, read_all, sample_of
 from ._train import Interrupted, Run, evaluate, train
@@ -41,4 +41,5 @@ __all__ = [
     "sample_of",
     "train",
     "with_label",
+    "without_class",
 ]

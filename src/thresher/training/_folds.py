@@ -10,8 +10,8 @@ from sklearn.base import clone, is_classifier
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from .._records import Collector, HeldOut
-from ..tuning import LabelledKFold
-from ._model import answerable, known_to, labelled, learner_of, said
+from ..tuning import LabelledKFold, NoveltyKFold
+from ._model import answerable, known_to, labelled, learner_of, said, without_class
 
 
 def predict_in_folds(
@@ -25,7 +25,8 @@ def predict_in_folds(
         Copied, not changed.
     X, y : rows and targets
     folds : iterable of (rows to learn from, rows to predict), optional
-        By default five, as far as every class has so many rows. Only the first division is used, if there are several.
+        By default five, as far as every class has so many rows. A row that several folds would predict is predicted in
+        the first of them.
     random_state : int
         Seed of the folds.
 
@@ -42,7 +43,8 @@ def predict_in_folds(
     classes = np.unique(y[labelled(model, y)]) if is_classifier(model) else np.empty(0)
     alike = True  # unless a class is so rare that a fold lacks it: then scores do not fit together
     for learn, test in divisions:
-        if seen[test].any():  # small data are divided several times
+        test = test[~seen[test]]
+        if not len(test):  # small data are divided several times
             break
         seen[test] = True
         fitted = clone(model).fit(X[learn], y[learn])
@@ -58,13 +60,18 @@ def predict_in_folds(
 
 
 def _folds(model: Any, y: NDArray[Any], random_state: int) -> Any:
-    known = labelled(model, y)
-    most = len(y) if not is_classifier(model) else int(np.unique(y[known], return_counts=True)[1].min(initial=len(y)))
+    """Five folds. Rows without a label are always learned from, and rows of no class are new to every model."""
+    known, learner = labelled(model, y), learner_of(model)
+    outside = without_class(model, y, "outlier_label")
+    most = len(y)
+    if is_classifier(model):
+        most = int(np.unique(y[known & ~outside], return_counts=True)[1].min(initial=len(y)))
     if min(5, most) < 2:
         return []
-    if not known.all():  # rows without a label are always learned from
-        label = learner_of(model).unlabelled_label
-        folds = LabelledKFold(min(5, most), unlabelled_label=label, shuffle=True, random_state=random_state)
-        return folds.split(None, y)
-    folds = (StratifiedKFold if is_classifier(model) else KFold)(min(5, most), shuffle=True, random_state=random_state)
+    usual = {"shuffle": True, "random_state": random_state}
+    if not known.all():
+        return LabelledKFold(min(5, most), unlabelled_label=learner.unlabelled_label, **usual).split(None, y)
+    if outside.any():
+        return NoveltyKFold(min(5, most), outlier_label=learner.outlier_label, **usual).split(None, y)
+    folds = (StratifiedKFold if is_classifier(model) else KFold)(min(5, most), **usual)
     return folds.split(np.zeros(len(y)), y)

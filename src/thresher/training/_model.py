@@ -38,10 +38,19 @@ def answerable(model: Any, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
 
 
 def known_to(model: Any, y: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which targets are answers that a classifier can give: its classes, and outliers where it knows such."""
-    known = np.isin(y, model.classes_)
+    """Which targets are answers that a classifier can give: its classes, and that a row is of none where it knows
+    such."""
+    known: NDArray[np.bool_] = np.isin(y, model.classes_) | without_class(model, y, "outlier_label", "irrelevant_label")
+    return known
+
+
+def without_class(model: Any, y: NDArray[Any], *names: str) -> NDArray[np.bool_]:
+    """Which rows carry a label that the learner takes for none of its classes: by default any such label."""
     learner = learner_of(model)
-    return known | learner._is_outlier(y) if hasattr(learner, "_is_outlier") else known
+    found = np.zeros(len(y), dtype=bool)
+    for name in names or ("outlier_label", "irrelevant_label", "unlabelled_label"):
+        found |= carrying(y, getattr(learner, name, None))
+    return found
 
 
 def labelled(model: Any, y: NDArray[Any]) -> NDArray[np.bool_]:

@@ -101,9 +101,10 @@ def _mse(estimator: Any, X: Any, y: Any, **weight: Any) -> float:
 
 
 def _f1(estimator: Any, X: Any, y: Any, **weight: Any) -> float:
-    classes = _classes(estimator, y)
-    which = {"pos_label": classes[1]} if len(classes) == 2 else {"average": "macro"}
-    return float(f1_score(y, estimator.predict(X), zero_division=0.0, **which, **weight))
+    classes, predicted = _classes(estimator, y), estimator.predict(X)
+    two = len(classes) == 2 and bool(np.isin(np.union1d(y, predicted), classes).all())  # no outliers beside them
+    which = {"pos_label": classes[1]} if two else {"average": "macro"}
+    return float(f1_score(y, predicted, zero_division=0.0, **which, **weight))
 
 
 def _roc_auc(estimator: Any, X: Any, y: Any, **weight: Any) -> float:
