@@ -89,7 +89,7 @@ def auto(
         Straight boundaries, or features of a kernel by :class:`~thresher.kernels.FixedSizeNystroem`, which bend them
         (``"nystroem"`` is ``"rbf"``). By default curved ones are tried on few dense columns, and kept if they are
         better by more than one standard error. Methods with a kernel of their own, such as ``"lssvc"``, take the first
-        three for it; they compare every row with every other, so that many rows are for a map and a linear method.
+        four for it; they compare every row with every other, so that many rows are for a map and a linear method.
     criterion : str, optional
         What is compared, by a name of :func:`thresher.tuning.criterion`. By default the error, or the balanced error
         when a class has less than a fifth of its even share; the squared error of amounts; the silhouette of clusters.

@@ -188,7 +188,12 @@ def methods(name: str | None, as_json: bool, quiet: bool) -> None:
     screen.result("\n".join(lines), {"name": m.name, "class": m.cls.__name__, "task": m.task, "parameters": parameters})
 
 
-_NEEDS = {"groups": "--groups", "tasks": "--task-column"}
+_NEEDS = {
+    "groups": "--groups",
+    "tasks": "--task-column",
+    "outliers": "--outlier-label",
+    "unlabelled": "--unlabelled-label",
+}
 
 
 def _summary(m: Any) -> str:

@@ -195,14 +195,16 @@ def method_options(cls: type[Any], streams: bool) -> list[click.Option]:
     return options
 
 
-def method_params(given: dict[str, Any], cls: type[Any]) -> dict[str, Any]:
-    """Constructor arguments from the options, each held against its rule."""
+def method_params(given: dict[str, Any], cls: type[Any], seen: Any = None) -> dict[str, Any]:
+    """Constructor arguments from the options, each held against its rule. Labels are words where those of the file
+    are, as it was `seen`: "none" is one, then."""
     params = {}
     for name in inspect.signature(cls).parameters:
         value = given.get(f"param_{name}")
         if value is None:
             continue
-        value = literal(value) if isinstance(value, str) else value
+        is_word = name.endswith("_label") and seen is not None and seen.is_text
+        value = literal(value) if isinstance(value, str) and not is_word else value
         rule = getattr(cls, "_param_rules", {}).get(name)
         if rule is not None and not rule.holds(value):
             raise click.UsageError(f"--{name.replace('_', '-')} must be {rule.says}, got {value!r}.")

@@ -133,7 +133,7 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
     stream = open_stream(files(data), **options)
     seen = training.look(stream)
     classes = check_task(found, seen, None, None, stream.path.name)
-    params = method_params(given, found.cls)
+    params = method_params(given, found.cls, seen)
     columns = Columns(data, options)
     task_column = columns.task(given["task_column"])
     params |= groups_for(found, columns, seen, given, screen)
@@ -145,16 +145,15 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
     model = prepared(found.cls(**params), seen.first, **made)
     space = _space(given["spaces"], found, params)
     prefix = f"{model.steps[-1][0]}__" if hasattr(model, "steps") else ""
-    name = (
-        given["criterion"] or {"classification": "error", "regression": "mse", "clustering": "silhouette"}[found.task]
-    )
+    X, y = training.read_all(stream, given["max_rows"])
+    cv, usual = _folds(found, model, y, given, screen)
+    name = given["criterion"] or usual
     if name not in CRITERIA[found.task]:
         fitting = ", ".join(CRITERIA[found.task])
         raise click.UsageError(f"--criterion {name} does not suit {found.task}; these do: {fitting}.")
     scoring: Any = criterion(name)
     if given["sparsity"]:
         scoring = sparsity_scorer(scoring, given["sparsity"])
-    X, y = training.read_all(stream, given["max_rows"])
     search: Any = CoupledAnnealingSearchCV(
         model,
         {prefix + key: value for key, value in space.items()},
@@ -162,7 +161,7 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
         n_evaluations=given["evaluations"],
         max_seconds=given["seconds"],
         scoring=scoring,
-        cv=given["folds"] or 5,
+        cv=cv,
         n_jobs=given["jobs"],
         random_state=given["seed"],
         progress=screen.watched,
@@ -187,7 +186,7 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
         "layout": stream.layout(),
         "stream": {key: value for key, value in options.items() if key in ("delimiter", "header", "format")},
         "command": command_line(essential(typed())),
-        "python": python_for_tune(files(data), options, model, space, prefix, name, given),
+        "python": python_for_tune(files(data), options, model, space, prefix, name, given | {"cv": cv}),
         "tuning": {"best": best, "score": float(search.best_score_), "criterion": name},
     }
     if X.shape[0] < _rows(stream) and found.streams:
@@ -215,6 +214,10 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
     help="Straight or curved borders (default: chosen).",
 )
 @structure_options
+@click.option(
+    "--outlier-label", metavar="LABEL", help="What the target says, and predictions say, of rows of no class."
+)
+@click.option("--unlabelled-label", metavar="LABEL", help="What the target says of rows without a label, such as '?'.")
 @click.option("--clusters", type=click.IntRange(1), help="Number of clusters, where there is no target.")
 @search_options
 @output_options
@@ -276,6 +279,8 @@ def auto_arguments(method_name: str | None, given: dict[str, Any]) -> dict[str, 
         "categories": given["categories"],
         "groups": given["groups"],
         "task_column": given["task_column"],
+        "outlier_label": given["outlier_label"],
+        "unlabelled_label": given["unlabelled_label"],
         "random_state": given["seed"],
         "n_jobs": given["jobs"],
         "max_rows_in_memory": given["max_rows"],
@@ -313,6 +318,27 @@ def _space(texts: tuple[str, ...], found: Any, params: dict[str, Any]) -> dict[s
     if not space:
         raise click.UsageError(f"there is nothing to tune: all of {', '.join(found.space) or 'nothing'} is given.")
     return space
+
+
+def _folds(found: Any, model: Any, y: Any, given: dict[str, Any], screen: Screen) -> tuple[Any, str]:
+    """The folds, and the usual criterion: rows of no class are new to every model, those without a label no test."""
+    from ..training import learner_of, without_class
+    from ..tuning import LabelledKFold, NoveltyKFold
+
+    n_folds, learner, seed = given["folds"] or 5, learner_of(model), given["seed"]
+    if "outliers" in found.needs and learner.outlier_label is not None:
+        some = bool(without_class(model, y, "outlier_label").any())
+        if not some:
+            screen.remark(
+                f"No row is {learner.outlier_label!r}, so that nothing tells how close to draw the boundaries; "
+                "`thresher auto --outlier-label` makes up rows for it."
+            )
+        folds = NoveltyKFold(n_folds, outlier_label=learner.outlier_label, random_state=seed)
+        return folds, "balanced_error" if some else "error"
+    if "unlabelled" in found.needs and without_class(model, y, "unlabelled_label").any():
+        mark = learner.unlabelled_label
+        return LabelledKFold(n_folds, unlabelled_label=mark, shuffle=True, random_state=seed), "error"
+    return n_folds, {"classification": "error", "regression": "mse", "clustering": "silhouette"}[found.task]
 
 
 def _rows(stream: Any) -> int:

@@ -17,16 +17,7 @@ from ._words import command_line, essential, python_for_train, typed
 
 _LARGE = 1 << 26
 _SMALL = 20_000  # rows, up to which a model is measured in folds
-_SHOWN = (
-    "measures",
-    "no_class",
-    "clusters",
-    "groups",
-    "tasks",
-    "features",
-    "stream",
-    "tuning",
-)  # the rest is in the report
+_SHOWN = ("measures", "no_class", "clusters", "groups", "tasks", "features", "stream", "tuning")  # not the whole report
 
 
 @click.command(cls=MethodCommand)
@@ -90,7 +81,7 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
     plain = open_stream(files(data), **options)
     wanted, count = _classes(given["classes"])
     seen = training.look(plain, _LARGE, count)
-    params = method_params(given, found.cls)
+    params = method_params(given, found.cls, seen)
     columns = Columns(data, options)
     task_column = columns.task(given["task_column"])
     params |= groups_for(found, columns, seen, given, screen)

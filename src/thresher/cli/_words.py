@@ -100,15 +100,16 @@ def python_for_tune(
     scoring = f'criterion("{criterion}")'
     if given["sparsity"]:
         scoring = f"sparsity_scorer({scoring}, {given['sparsity']})"
+    folds = [] if isinstance(given["cv"], int) else [type(given["cv"]).__name__]
     tools = sorted(
-        ["CoupledAnnealingSearchCV", "criterion", *kinds, *(["sparsity_scorer"] if given["sparsity"] else [])]
+        ["CoupledAnnealingSearchCV", "criterion", *kinds, *folds, *(["sparsity_scorer"] if given["sparsity"] else [])]
     )
     spaces = ", ".join(f'"{prefix}{name}": {where!r}' for name, where in space.items())
     search = {
         "search": given["search"],
         "n_evaluations": given["evaluations"],
         "max_seconds": given["seconds"],
-        "cv": given["folds"] or 5,
+        "cv": given["cv"],
         "random_state": given["seed"],
     }
     lines = [
@@ -120,7 +121,7 @@ def python_for_tune(
         f"    {made},",
         f"    {{{spaces}}},",
         f"    scoring={scoring},",
-        *(f"    {name}={value!r}," for name, value in search.items()),
+        *(f"    {name}={' '.join(repr(value).split())}," for name, value in search.items()),
         ").fit(X, y)",
         "search.best_params_, search.best_score_",
     ]

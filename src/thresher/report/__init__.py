@@ -90,7 +90,7 @@ class Report:
     def _facts(self) -> dict[str, Any]:
         """Every section by its name, in the order of the page."""
         subject = self._subject
-        rows, rejects = _held_out.answers(subject), _kernel.rejects(subject.learner)
+        rows = _held_out.answers(subject)
         makers: dict[str, Callable[[], dict[str, Any] | None]] = {
             "asked": lambda: _about.asked(subject),
             "data": lambda: _about.data(subject),
@@ -98,7 +98,7 @@ class Report:
             "measures": lambda: _held_out.measures(subject, rows),
             "confusion": lambda: None if rows is None else _held_out.confusion(rows),
             "no_class": lambda: _kernel.no_class(subject),
-            "decision_values": lambda: None if rows is None or rejects else _held_out.decision_values(rows),
+            "decision_values": lambda: None if rows is None else _held_out.decision_values(rows),
             "ranking": lambda: None if rows is None else _held_out.ranking(rows),
             "residuals": lambda: _held_out.residuals(subject),
             "clusters": lambda: _maps.clusters(subject),
