@@ -14,9 +14,9 @@ from ._finish import explain, finished
 from ._measure import make_folds, of_known_tasks
 from ._no_class import say_no_class, settle_labels
 from ._task import CRITERIA, choose_criterion, choose_task
-from ._wishes import KERNELS, TASKS, Wishes
+from ._wishes import KERNELS, TASKS, Wishes, has_kernel
 
-__all__ = ["CRITERIA", "KERNELS", "auto", "explain", "run_auto"]
+__all__ = ["CRITERIA", "KERNELS", "auto", "explain", "has_kernel", "run_auto"]
 
 _RULES: dict[str, Rule] = {
     "task": none | one_of(*TASKS),

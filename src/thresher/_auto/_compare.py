@@ -224,7 +224,7 @@ def _contest(candidates: list[Candidate], material: Material, task: str, wishes:
         return candidates
     if wishes.kernel is not None:
         return [with_kernel(candidate, wishes, wishes.kernel) for candidate in candidates]
-    if wishes.outlier_label is not None and wishes.method is None and material.is_narrow(KERNEL_FEATURES):
+    if wishes.outlier_label is not None and material.is_narrow(KERNEL_FEATURES):
         return [with_kernel(candidate, wishes) for candidate in candidates]  # a straight boundary surrounds no class
     if not is_worth_a_kernel(material, task):
         return candidates

@@ -13,7 +13,7 @@ from .. import _auto
 from ..inspection import features_that_matter
 from ..persistence import save_model, write_whole
 from ..report import Report
-from ..training import Run
+from ..training import Run, learner_of
 from ._answers import from_dict, from_file, from_lines, from_person
 from ._call import Call, call_of
 from ._dialogue import Question, paragraph, run_dialogue
@@ -195,6 +195,9 @@ def _show(done: Run, report: Report, say: Callable[[str], None]) -> None:
     say("\nFeatures that matter")
     if hasattr(done.model, "steps") and "map" in dict(done.model.steps):
         say(paragraph("With bent boundaries, single columns have no weights of their own."))
+        return
+    if not any(hasattr(learner_of(done.model), name) for name in ("coef_", "cluster_centers_")):
+        say(paragraph("The model compares whole rows; single columns have no weights of their own."))
         return
     features = features_that_matter(done.model, _MOST_FEATURES)
     for feature in features:

@@ -10,7 +10,7 @@ from typing import Any
 from .. import _auto
 from ._dialogue import Answers
 from ._file import File
-from ._questions import task_of
+from ._replies import methods_for, task_of
 
 _FLAGS = {
     "n_evaluations": "evaluations",
@@ -18,6 +18,8 @@ _FLAGS = {
     "n_clusters": "clusters",
     "random_state": "seed",
     "task_column": "task-column",
+    "outlier_label": "outlier-label",
+    "unlabelled_label": "unlabelled-label",
 }
 _KERNELS = {"rbf": "nystroem", "polynomial": "polynomial", "cosine": "cosine", "linear": "nystroem-linear"}
 
@@ -66,6 +68,8 @@ def call_of(answers: Answers, file: File) -> Call:
         "method": answers.get("algorithm"),
         "groups": answers.get("groups"),
         "task_column": answers.get("tasks"),
+        "outlier_label": answers.get("outliers"),
+        "unlabelled_label": answers.get("unlabelled"),
         "loss": answers.get("loss"),
         "kernel": _kernel(answers),
         "criterion": answers.get("criterion"),
@@ -85,8 +89,6 @@ def _kernel(answers: Answers) -> str | None:
 
 
 def _clustering(answers: Answers) -> dict[str, Any]:
-    from ._questions import methods_for
-
     name = answers.get("algorithm") or methods_for(answers)[0].name
     fixed = {"metric": answers["metric"], "max_iter": answers["iterations"]}
     return {"method": name, "n_clusters": answers["clusters"], "params": fixed}
