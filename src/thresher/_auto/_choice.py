@@ -76,8 +76,9 @@ def _without_unlabelled(candidate: Candidate) -> Candidate:
 
 def _check_structure(material: Material, task: str, wishes: Wishes) -> None:
     """Refuse groups and tasks that no method, or not this one, can use."""
-    if wishes.needs_met == {"groups", "tasks"}:
-        raise ValueError("auto: groups and task_column cannot both be given, because no method takes both.")
+    given = [name for need, name in _GIVEN_AS.items() if need in wishes.needs_met]
+    if len(given) > 1:
+        raise ValueError(f"auto: {' and '.join(given)} cannot both be given, because no method takes both.")
     name = "groups" if wishes.groups is not None else "task_column"
     if task == "clustering":
         raise ValueError(f"auto: {name} is for classification and regression, but the task is clustering.")

@@ -22,13 +22,13 @@ def _tiles(task: str, facts: dict[str, Any]) -> list[dict[str, str]]:
         tiles.append(_stream_tile(facts["stream"]))
     if "clusters" in facts:
         tiles += _cluster_tiles(facts["clusters"])
+    if "no_class" in facts and "detection rate" in facts["no_class"]:
+        lost = f"and {percent(facts['no_class']['classes rejected'])} of the classes' rows are lost"
+        tiles.append(_tile("Rows of no class found", percent(facts["no_class"]["detection rate"]), lost))
     figures = facts["model"]["figures"]
     if "features in use" in figures:
         note = f"of {count(figures['features'])}"
         tiles.append(_tile("Features in use", count(figures["features in use"]), note))
-    if "no_class" in facts and "detection rate" in facts["no_class"]:
-        lost = f"and {percent(facts['no_class']['classes rejected'])} of the classes' rows are lost"
-        tiles.append(_tile("Rows of no class found", percent(facts["no_class"]["detection rate"]), lost))
     if "support vectors" in figures:
         tiles.append(_tile("Support vectors", count(figures["support vectors"]), "rows that the model keeps"))
     if "data" in facts and "rows" in facts["data"]["figures"]:
