@@ -100,8 +100,9 @@ def test_rows_without_a_label_are_counted_and_not_measured(label):
     model = UniversumSVC(kernel="linear", unlabelled_label=label).fit(X, y)
     counts = {str(c): int(np.sum(y == c)) for c in np.unique(y)}
     held_out = HeldOut("all", y, model.predict(X), model.decision_function(X), 100)
-    for options in ({"sample": (X, y)}, {"held_out": held_out}):
-        found = sections(model, data={"n_rows": 100, "classes": counts}, **options)
+    apart = {name: n for name, n in counts.items() if name != str(label)}  # whether or not they are counted
+    for options, classes in (({"sample": (X, y)}, counts), ({"held_out": held_out}, apart)):
+        found = sections(model, data={"n_rows": 100, "classes": classes}, **options)
         assert found["data"]["figures"]["rows unlabelled"] == 60
         assert found["data"]["figures"]["rows"] == 100
         assert list(found["data"]["classes"]) == names

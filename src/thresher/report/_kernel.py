@@ -51,6 +51,11 @@ def without_class(subject: Subject, classes: dict[str, int]) -> dict[str, int]:
         mark = getattr(subject.learner, name, None)
         if mark is not None and (n := classes.pop(label(mark), 0)):
             found[f"rows {meaning}"] = found.get(f"rows {meaning}", 0) + n
+    n_rows = subject.data.get("n_rows")
+    if "rows unlabelled" not in found and getattr(subject.learner, "unlabelled_label", None) is not None:
+        counted = sum(classes.values()) + sum(found.values())
+        if classes and isinstance(n_rows, int) and n_rows > counted:  # they were not counted as a class
+            found["rows unlabelled"] = n_rows - counted
     return found
 
 
