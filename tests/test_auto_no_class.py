@@ -393,6 +393,8 @@ def test_the_wizard_asks_for_labels_only_where_there_can_be_some(files):
         ("moons.csv", {}, {}),
         ("few.csv", {"unlabelled": "?"}, {"unlabelled_label": "?"}),  # no call for help here
         ("few.csv", {"unlabelled": "2"}, {"unlabelled_label": "?"}),
+        ("few.csv", {"unlabelled": "no"}, {"unlabelled_label": "no"}),  # a label that is there
+        ("few.csv", {"unlabelled": "no such rows"}, {}),
         ("numbers.csv", {"outliers": "-1"}, {"outlier_label": -1}),
         ("numbers.csv", {"outliers": "-7"}, {"outlier_label": -7}),
         ("numbers.csv", {"unlabelled": "-1"}, {"unlabelled_label": -1}),

@@ -68,7 +68,7 @@ def _folds(model: Any, y: NDArray[Any], random_state: int) -> Any:
         most = int(np.unique(y[known & ~outside], return_counts=True)[1].min(initial=len(y)))
     if min(5, most) < 2:
         return []
-    usual = {"shuffle": True, "random_state": random_state}
+    usual: dict[str, Any] = {"shuffle": True, "random_state": random_state}
     if not known.all():
         return LabelledKFold(min(5, most), unlabelled_label=learner.unlabelled_label, **usual).split(None, y)
     if outside.any():

@@ -210,7 +210,7 @@ def label_options(nothing: str) -> Any:
     def options(data: Known, answers: Answers) -> list[Option]:
         labels = labels_of(data, answers)
         listed = [Option(str(label), label) for label in labels] if len(labels) <= _MOST_LISTED else []
-        return [Option("no", None, nothing), *listed]
+        return [Option("no such rows" if "no" in labels else "no", None, nothing), *listed]
 
     return options
 
