@@ -12,7 +12,7 @@ from typing import Any
 from .. import __version__
 from .._records import HeldOut, History
 from ..persistence import write_whole
-from . import _about, _course, _held_out, _kernel, _kernels, _maps, _structure, _weights
+from . import _about, _course, _held_out, _kept, _kernels, _maps, _structure, _weights
 from ._subject import Subject
 from ._summary import summary
 from ._words import label, plain
@@ -97,7 +97,7 @@ class Report:
             "model": lambda: _about.model(subject),
             "measures": lambda: _held_out.measures(subject, rows),
             "confusion": lambda: None if rows is None else _held_out.confusion(rows),
-            "no_class": lambda: _kernel.no_class(subject),
+            "no_class": lambda: _kept.no_class(subject),
             "decision_values": lambda: None if rows is None else _held_out.decision_values(rows),
             "ranking": lambda: None if rows is None else _held_out.ranking(rows),
             "residuals": lambda: _held_out.residuals(subject),
