@@ -175,7 +175,8 @@ def _put(question: Question, ask: Ask, say: Say, data: Any, answers: Answers, nu
         text = ask(question, prompt).strip()
         if text.lower() == BACK:
             return _GO_BACK
-        if text == MORE and MORE not in [option.name for option in options]:  # a label of the file may be called so
+        is_label = MORE in [option.name for option in options]  # of the file
+        if text == MORE and not is_label and not strict:
             say(paragraph(f"{question.more} ENTER takes what stands in brackets, `{BACK}` goes one question back."))
             continue
         try:
