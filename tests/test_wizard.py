@@ -261,7 +261,7 @@ def test_a_name_goes_before_a_number():
 def test_strict_dialogues_do_not_ask_twice():
     with pytest.raises(ValueError, match=r"question 'simple', answer 'no': Say yes\."):
         run_dialogue([SIMPLE], Talk("no", "yes").ask, print, None, strict=True)
-    with pytest.raises(ValueError, match=r"question 'simple', answer '\?': Say yes\."):  # no person is there to read help
+    with pytest.raises(ValueError, match=r"question 'simple', answer '\?': Say yes\."):  # nobody to read help
         run_dialogue([SIMPLE], Talk("?", "yes").ask, print, None, strict=True)
 
 
