@@ -41,6 +41,8 @@ papers: $(VENV)/built
 	$(BIN)/python -m papers.figure_5_5
 	$(BIN)/python -m papers.table_2_2
 	$(BIN)/python -m papers.ripley
+	$(BIN)/python -m papers.table_6_4
+	$(BIN)/python -m papers.table_6_5
 
 # An extension built with sanitizers, in a place of its own; their run-time library must be there before the interpreter.
 SANITIZED := build/sanitized
