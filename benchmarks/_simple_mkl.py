@@ -19,6 +19,7 @@ class Found(NamedTuple):
 class _Machines:
     def __init__(self, K: Any, y: Any, C: float) -> None:
         self.K, self.y, self.C, self.n_svm, self.lower = K, y, C, 0, -np.inf
+        self.precision = 0.1  # of line searches; finer when they get nowhere, as in the authors' toolbox
 
     def solve(self, theta: Any) -> tuple[float, Any, float]:
         """J, its gradient and its distance from the best lower bound so far, at weights of the simplex."""
@@ -80,7 +81,7 @@ def _step(machines: Any, theta: Any, value: float, gradient: Any, distance: floa
     low, high = 0.0, longest
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     at = {t: machines.solve(np.maximum(start + t * way, 0.0))[0] for t in (left, right)}
-    while high - low > 1e-1 * longest:  # golden section
+    while high - low > machines.precision * longest:  # golden section
         if at[left] < at[right]:
             high, right, left = right, left, right - _GOLDEN * (right - low)
             at[left] = machines.solve(np.maximum(start + left * way, 0.0))[0]
@@ -88,6 +89,8 @@ def _step(machines: Any, theta: Any, value: float, gradient: Any, distance: floa
             low, left, right = left, right, left + _GOLDEN * (high - left)
             at[right] = machines.solve(np.maximum(start + right * way, 0.0))[0]
     best = min(at, key=lambda t: at[t])
+    if at[best] >= value * (1 - 1e-5):
+        machines.precision /= 10
     end = np.maximum(start + (best if at[best] < value else 0.0) * way, 0.0)
     end /= end.sum()
     return end, *machines.solve(end)

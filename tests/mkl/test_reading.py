@@ -88,3 +88,11 @@ def test_a_file_becomes_a_machine_and_predictions_from_the_shell(tmp_path, capsy
     assert any(name.endswith(("on width", "on height", "on age")) for name in facts["kernels_in_use"])
     assert main(["predict", str(model), str(data)]) == 0
     assert capsys.readouterr().out.count("yes") > 20
+
+
+def test_auto_puts_no_map_before_many_kernels(rows):
+    from thresher import auto, explain
+
+    model = auto(*rows, method="uniformmkl", n_evaluations=4, cv=2)
+    assert "map" not in dict(model.steps)
+    assert "map" not in explain(model)
