@@ -192,7 +192,7 @@ def test_blocks_leave_no_trace(kind, layout, monkeypatch):
 
 
 def test_the_bits_do_not_depend_on_the_number_of_threads(monkeypatch):
-    rows = np.random.default_rng(0).normal(size=(700, 30))
+    rows = np.random.default_rng(0).normal(size=(1100, 30))  # enough for threads
     matrices = []
     for n in (1, 2, 4):
         monkeypatch.setattr(_blocks.os, "cpu_count", lambda n=n: n)
@@ -204,6 +204,7 @@ def test_the_bits_do_not_depend_on_the_number_of_threads(monkeypatch):
 
 def test_what_goes_wrong_in_a_block_is_said(monkeypatch):
     monkeypatch.setattr(_blocks, "_TILE", 2)
+    monkeypatch.setattr(_blocks, "_VALUES", 10)
     with pytest.raises(ValueError, match="Polynomial: values of degree 9 leave the range"):
         Polynomial(9, 1.0)(np.full((7, 2), 1e50))
 

@@ -4,7 +4,7 @@ not depend on how many there are."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -15,7 +15,7 @@ from .._threads import one_blas_thread
 from ._products import Array
 
 _TILE = 256  # rows and columns of a block of a square matrix
-_VALUES = 1 << 20  # of a block of any other
+_VALUES = 1 << 20  # of a block of any other; a matrix of fewer is done before threads have begun
 
 Values = Callable[[Any], Array]
 
@@ -31,7 +31,7 @@ def among(against: Callable[[Any], Values], X: Any, diagonal: Array) -> Array:
             K[other, one] = block.T
 
     tiles = list(gen_batches(X.shape[0], _TILE))
-    _each(fill, [(one, other) for i, one in enumerate(tiles) for other in tiles[i:]])
+    _each(fill, [(one, other) for i, one in enumerate(tiles) for other in tiles[i:]], K.size)
     np.fill_diagonal(K, diagonal)
     return K
 
@@ -43,7 +43,7 @@ def between(values: Values, X: Any, n_columns: int) -> Array:
     def fill(part: slice) -> None:
         K[part] = values(X[part])
 
-    _each(fill, [(part,) for part in parts(X.shape[0], n_columns)])
+    _each(fill, [(part,) for part in parts(X.shape[0], n_columns)], K.size)
     return K
 
 
@@ -52,9 +52,8 @@ def parts(n_rows: int, n_columns: int) -> list[slice]:
     return list(gen_batches(n_rows, max(1, _VALUES // max(1, n_columns)))) if n_rows else []
 
 
-def _each(fill: Callable[..., None], blocks: Iterable[tuple[slice, ...]]) -> None:
-    blocks = list(blocks)
-    n_threads = min(len(blocks), os.cpu_count() or 1)
+def _each(fill: Callable[..., None], blocks: list[tuple[slice, ...]], n_values: int) -> None:
+    n_threads = min(len(blocks), os.cpu_count() or 1) if n_values >= _VALUES else 1
     with one_blas_thread():
         if n_threads < 2:
             for block in blocks:
