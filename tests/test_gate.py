@@ -725,6 +725,8 @@ def bad_values(model):
         for value in NEVER:
             if (name == "n_jobs" and value == -1) or (name in ("p", "norm") and value == float("inf")):
                 continue
+            if name == "outlier_label" and value in ("nonsense", -1, -1.5):  # labels like any other
+                continue
             yield name, value
         if name in (
             "fit_intercept",

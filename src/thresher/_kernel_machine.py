@@ -81,14 +81,32 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
         """The kernel that the parameters name, with numbers for everything that depends on the rows."""
         return as_kernel(self.kernel, self.gamma, self.degree, self.coef0).settled(rows, self._names)
 
-    def _keep(self, X: Any, rows: Any, coef: Array) -> None:
-        """Remember the rows that have a coefficient, of shape (n_outputs, n_rows), other than 0; and the features."""
+    def _whole_gram(self, rows: Any) -> Array:
+        """The kernel matrix as an array, for those that need all of it at once."""
+        K = self._gram(rows)
+        if not isinstance(K, np.ndarray):
+            raise ValueError(
+                f"{type(self).__name__}: cache_size must hold the kernel matrix of {K.shape[0]} rows, "
+                f"{8 * K.shape[0] ** 2 / 2**20:.0f} MB, got {self.cache_size!r}; a learner behind FixedSizeNystroem "
+                "takes any number."
+            )
+        return K
+
+    def _some(self, rows: Any, there: NDArray[np.intp]) -> Any:
+        """The rows that count, or their part of a precomputed kernel."""
+        if len(there) == rows.shape[0]:
+            return rows
+        return np.ascontiguousarray(rows[np.ix_(there, there)]) if self._is_precomputed else rows[there]
+
+    def _keep(self, X: Any, rows: Any, there: NDArray[np.intp], coef: Array) -> None:
+        """Remember the features, and of the rows that count, by their places among all, those that have a coefficient,
+        of shape (n_outputs, n_there), other than 0."""
         used = np.flatnonzero(coef.any(axis=0))
-        kernel = None if self._is_precomputed else self._kernel_for(rows)
+        kernel = None if self._is_precomputed else self._kernel_for(self._some(rows, there))
         _validation.commit_features(self, X, rows.shape[1])
-        self.kernel_, self.support_ = kernel, used
+        self.kernel_, self.support_ = kernel, there[used]
         self.dual_coef_ = np.ascontiguousarray(coef[:, used])
-        self._support_rows = {} if kernel is None else as_arrays(rows[used])
+        self._support_rows = {} if kernel is None else as_arrays(rows[self.support_])
 
     @property
     def support_vectors_(self) -> Any:

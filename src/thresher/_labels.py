@@ -110,6 +110,14 @@ def at_least_two(classes: Labels, who: str) -> Labels:
     return classes
 
 
+def check_loaded(classes: Any, who: str) -> None:
+    """Refuse classes, as a file holds them, that are not such."""
+    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or classes.dtype.kind not in "biufOU":
+        raise ValueError(f"{who}: classes_ must hold labels.")
+    if len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
+        raise ValueError(f"{who}: classes_ must be at least two, in order.")
+
+
 def class_factors(class_weight: Any, classes: Labels, codes: Array, who: str) -> Array | None:
     """The weight that ``class_weight`` gives to each class, or None when it gives none."""
     if class_weight is None:

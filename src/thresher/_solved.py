@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from . import _validation
+from . import _labels, _validation
 from ._core import Rows
 from ._params import Rule, at_least, boolean, check_params, class_weights, non_negative, positive
 from ._scores import ReadsClasses, Target
@@ -117,10 +117,7 @@ class SolvedClassifier(ReadsClasses, BaseEstimator):  # type: ignore[misc]
         """Refuse attributes of a file that do not belong together."""
         _validation.check_loaded_features(self)
         who, classes = type(self).__name__, self.classes_
-        if not isinstance(classes, np.ndarray) or classes.ndim != 1 or classes.dtype.kind not in "biufOU":
-            raise ValueError(f"{who}: classes_ must hold labels.")
-        if len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
-            raise ValueError(f"{who}: classes_ must be at least two, in order.")
+        _labels.check_loaded(classes, who)
         n_outputs = Target(self.intercept_, classes).n_outputs
         for name, shape in (("coef_", (n_outputs, self.n_features_in_)), ("intercept_", (n_outputs,))):
             value = getattr(self, name)

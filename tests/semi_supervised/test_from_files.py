@@ -111,7 +111,8 @@ def test_rows_of_no_class_have_an_answer(tmp_path, monkeypatch, capsys):
     )
     found = output(capsys)["sections"]
     assert {each["class"] for each in found["measures"]["classes"]} == {"ham", "spam", "none"}
-    assert found["data"]["classes"] == {word: int((words == word).sum()) for word in ("ham", "spam", "none")}
+    assert found["data"]["classes"] == {word: int((words == word).sum()) for word in ("ham", "spam")}
+    assert found["data"]["figures"]["rows of no class"] == (words == "none").sum()
     assert main(["predict", "m", "rows.csv", "-o", "p.csv", "--json"]) == 0
     summary = output(capsys)
     said = np.array((tmp_path / "p.csv").read_text().split()[1:])

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
-from .. import _docs, _validation
+from .. import _docs, _labels, _validation
 from .._kernel_machine import KernelMachine
 from .._params import Rule, boolean, check_params, class_weights, fraction, positive
 from .._scores import ReadsClasses, Target
@@ -150,14 +149,14 @@ class LSSVC(ReadsClasses, KernelMachine):
             raise ValueError(f"{who}: sample_weight must hold a weight above 0, got only zeros.")
         signs = _signs(target)[there]
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-            learned = self._some(rows, there)
-            found = least_squares(self._whole(learned), signs, 1.0 / (self.C * weight[there]), self.fit_intercept)
+            K = self._whole_gram(self._some(rows, there))
+            found = least_squares(K, signs, 1.0 / (self.C * weight[there]), self.fit_intercept)
         if found is None:
             raise ValueError(
                 f"{who}: the kernel matrix with 1 / C added to its diagonal must be positive definite; take a kernel "
                 f"that is, or a smaller C than {self.C!r}."
             )
-        self._keep_present(X, rows, there, found.coef.T)
+        self._keep(X, rows, there, found.coef.T)
         self._commit_target(target)
         self.intercept_ = found.intercept
         wrong = self._read_scores(self._shape_scores(found.left_out)) != self.classes_[target.y.astype(np.intp)[there]]
@@ -173,38 +172,11 @@ class LSSVC(ReadsClasses, KernelMachine):
         """The class of each row."""
         return self._read_scores(self.decision_function(X))
 
-    def _some(self, rows: Any, there: NDArray[np.intp]) -> Any:
-        if len(there) == rows.shape[0]:
-            return rows
-        return rows[np.ix_(there, there)] if self._is_precomputed else rows[there]
-
-    def _whole(self, rows: Any) -> Array:
-        K = self._gram(rows)
-        if not isinstance(K, np.ndarray):
-            raise ValueError(
-                f"{type(self).__name__}: cache_size must hold the kernel matrix of {K.shape[0]} rows, "
-                f"{8 * K.shape[0] ** 2 / 2**20:.0f} MB, got {self.cache_size!r}; FixedSizeNystroem takes any number."
-            )
-        return K
-
-    def _keep_present(self, X: Any, rows: Any, there: NDArray[np.intp], coef: Array) -> None:
-        """Remember rows by their places among all; the kernel is that of the rows that count."""
-        if self._is_precomputed:
-            everywhere = np.zeros((len(coef), rows.shape[0]))
-            everywhere[:, there] = coef
-            self._keep(X, rows, everywhere)
-        else:
-            self._keep(X, self._some(rows, there), coef)
-            self.support_ = there[self.support_]
-
     def _check_loaded(self) -> None:
         """Refuse attributes of a file that do not belong together."""
         who, classes = type(self).__name__, self.classes_
         self._check_kept()
-        if not isinstance(classes, np.ndarray) or classes.ndim != 1 or classes.dtype.kind not in "biufOU":
-            raise ValueError(f"{who}: classes_ must hold labels.")
-        if len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
-            raise ValueError(f"{who}: classes_ must be at least two, in order.")
+        _labels.check_loaded(classes, who)
         n_outputs, intercept = Target(self.intercept_, classes).n_outputs, self.intercept_
         if not isinstance(intercept, np.ndarray) or intercept.dtype != np.float64 or intercept.shape != (n_outputs,):
             raise ValueError(f"{who}: intercept_ must be float64 of shape {(n_outputs,)}.")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _labels
 from .._kernels import Kernel
 from .._kernels._kept import are_rows, is_array
 from .._scores import Target
@@ -45,12 +46,8 @@ def check(model: Any) -> None:
 def _n_outputs(model: Any, who: str) -> int:
     if "classes_" not in type(model)._fitted:
         return 1
-    classes = model.classes_
-    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or classes.dtype.kind not in "biufOU":
-        raise ValueError(f"{who}: classes_ must hold labels.")
-    if len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
-        raise ValueError(f"{who}: classes_ must be at least two, in order.")
-    return Target(np.empty(0), classes).n_outputs
+    _labels.check_loaded(model.classes_, who)
+    return Target(np.empty(0), model.classes_).n_outputs
 
 
 def _check_kernels(model: Any, who: str, n_kernels: int) -> None:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from .. import _validation
+from .. import _labels, _validation
 from .._kernel_machine import KernelMachine
 from .._params import Rule, check_params, class_weights
 from .._state import Array
@@ -69,22 +69,17 @@ class NoveltyMachine(ReadsNovelty, KernelMachine):
             raise ValueError(f"{who}: sample_weight must be above zero for a row of every class at least.")
         weight, Y = weight[present], target.signs()[present]
         with one_blas_thread():  # the same bits, whatever the number of threads
-            if self._is_precomputed:
-                found = self._solve(np.ascontiguousarray(rows[np.ix_(present, present)]), Y, weight)
-                coef = np.zeros((target.n_outputs, rows.shape[0]))
-                coef[:, present] = found.coef
-                self._keep(X, rows, coef)
-            else:
-                learned = rows if len(present) == rows.shape[0] else rows[present]
-                K = self._gram(learned)
-                found = self._solve(K, Y, weight)
-                self._keep(X, learned, found.coef)
-                self.support_ = present[self.support_]
+            found = self._solve(self._matrix(self._some(rows, present)), Y, weight)
+            self._keep(X, rows, present, found.coef)
         self._commit_target(target)
         self.intercept_ = -found.offsets
         self._look_at_angles(found)
         self._finish(found, Y, weight)
         return self
+
+    def _matrix(self, rows: Any) -> Any:
+        """The kernel matrix that the problem needs."""
+        return self._gram(rows)
 
     def _finish(self, found: Found, Y: Array, weight: Array) -> None:
         """What else is remembered of a solution."""
@@ -103,10 +98,9 @@ class NoveltyMachine(ReadsNovelty, KernelMachine):
         """Refuse attributes of a file that do not belong together."""
         self._check_kept()
         who, classes = type(self).__name__, self.classes_
-        if not isinstance(classes, np.ndarray) or classes.ndim != 1 or classes.dtype.kind not in "biufOU":
-            raise ValueError(f"{who}: classes_ must hold labels.")
-        if len(classes) < 2 or not np.array_equal(np.unique(classes), classes) or self._is_outlier(classes).any():
-            raise ValueError(f"{who}: classes_ must be at least two, in order, without that of outliers.")
+        _labels.check_loaded(classes, who)
+        if self._is_outlier(classes).any():
+            raise ValueError(f"{who}: classes_ must not hold that of outliers.")
         n = len(classes)
         if len(self.dual_coef_) != n:
             raise ValueError(f"{who}: dual_coef_ must have a row for every class.")

@@ -128,12 +128,10 @@ class LSSNDClassifier(NoveltyMachine):
         self.class_weight = class_weight
         self.cache_size = cache_size
 
-    def _solve(self, K: Any, Y: Array, weight: Array) -> Found:
-        if not isinstance(K, np.ndarray):
-            raise ValueError(
-                f"{type(self).__name__}: cache_size must hold the kernel matrix of {K.shape[0]} rows, "
-                f"{8 * K.shape[0] ** 2 / 2**20:.0f} MB, got {self.cache_size!r}."
-            )
+    def _matrix(self, rows: Any) -> Array:
+        return self._whole_gram(rows)
+
+    def _solve(self, K: Array, Y: Array, weight: Array) -> Found:
         B, rho = least_squares_snd(K, Y, 1.0 / (self.C * weight), self.coupling)
         coef = inverse_coupling(self.coupling, Y.shape[1]) @ B.T
         return Found(coef, rho, coef @ K)

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from .. import _docs, _validation
+from .. import _docs, _labels, _validation
 from .._kernel_machine import KernelMachine
 from .._kernels._products import Array
-from .._labels import carrying
 from .._params import Rule, check_params, class_weights, label, non_negative, none, positive
 from .._scores import ReadsClasses
 from .._threads import one_blas_thread
@@ -90,7 +89,7 @@ class PartlyLabelledSVC(ReadsClasses, KernelMachine):
         there, roles, cost = self._present(labels, _validation.check_weights(sample_weight, n_rows, who))
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
             found = self._solve(self._matrix(self._some(rows, there)), roles, cost)
-        self._keep_present(X, rows, there, np.stack([one.coef for one in found]))
+        self._keep(X, rows, there, np.stack([one.coef for one in found]))
         self.classes_, self.intercept_ = roles.classes, np.array([one.intercept for one in found])
         self.dual_gap_, self.n_iter_ = max(one.gap for one in found), max(one.n_iter for one in found)
         self._objectives = [one.objectives for one in found]
@@ -152,26 +151,11 @@ class PartlyLabelledSVC(ReadsClasses, KernelMachine):
             )
         return there, roles, cost
 
-    def _some(self, rows: Any, there: NDArray[np.intp]) -> Any:
-        if len(there) == rows.shape[0]:
-            return rows
-        return np.ascontiguousarray(rows[np.ix_(there, there)]) if self._is_precomputed else rows[there]
-
     def _matrix(self, rows: Any) -> Any:
         """The kernel matrix; of inner products that do not fit, the rows, where no mean of rows is asked for."""
         K = self._gram(rows)
         fits = isinstance(K, np.ndarray) or self.kernel != "linear" or self.balance is not None
         return K if fits else InnerProducts(rows)
-
-    def _keep_present(self, X: Any, rows: Any, there: NDArray[np.intp], coef: Array) -> None:
-        """Remember support vectors by their places among all rows; the kernel is that of the rows that count."""
-        if self._is_precomputed:
-            everywhere = np.zeros((len(coef), rows.shape[0]))
-            everywhere[:, there] = coef
-            self._keep(X, rows, everywhere)
-        else:
-            self._keep(X, self._some(rows, there), coef)
-            self.support_ = there[self.support_]
 
     def _solve(self, K: Any, roles: Roles, cost: Array) -> list[Found]:
         """One problem with two classes, else one for each class against the others."""
@@ -200,17 +184,14 @@ class PartlyLabelledSVC(ReadsClasses, KernelMachine):
 
     def _is_outlier(self, y: NDArray[Any]) -> NDArray[np.bool_]:
         """Which rows are said to belong to no class."""
-        return carrying(y, self.irrelevant_label)
+        return _labels.carrying(y, self.irrelevant_label)
 
     def _check_loaded(self) -> None:
         """Refuse attributes of a file that do not belong together."""
         who, classes = type(self).__name__, self.classes_
         self._check_kept()
         check_labels(who, self.irrelevant_label, self.unlabelled_label)
-        if not isinstance(classes, np.ndarray) or classes.ndim != 1 or classes.dtype.kind not in "biufOU":
-            raise ValueError(f"{who}: classes_ must hold labels.")
-        if len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
-            raise ValueError(f"{who}: classes_ must be at least two, in order.")
+        _labels.check_loaded(classes, who)
         n_outputs, intercept = 1 if len(classes) == 2 else len(classes), self.intercept_
         if not isinstance(intercept, np.ndarray) or intercept.dtype != np.float64 or intercept.shape != (n_outputs,):
             raise ValueError(f"{who}: intercept_ must be float64 of shape {(n_outputs,)}.")
