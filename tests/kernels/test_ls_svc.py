@@ -222,7 +222,10 @@ def test_the_bits_do_not_depend_on_the_number_of_threads():
         ({"kernel": "poly"}, r"LSSVC: kernel must be one of .* or a kernel of thresher.kernels, got 'poly'\."),
         ({"fit_intercept": 1}, r"LSSVC: fit_intercept must be True or False, got 1\."),
         ({"class_weight": "even"}, r"LSSVC: class_weight must be"),
-        ({"cache_size": 1e-3}, r"LSSVC: cache_size must hold the kernel matrix of 60 rows, 0 MB, got 0.001; a learner behind Fixed"),
+        (
+            {"cache_size": 1e-3},
+            r"LSSVC: cache_size must hold the kernel matrix of 60 rows, 0 MB, got 0.001; a learner behind Fixed",
+        ),
         ({"kernel": RBF(1.0, features=12)}, r"RBF: features must be columns of X, which has 12, got 12\."),
         ({"kernel": RBF(1.0, features="a")}, r"RBF: features by name need rows with column names, got 'a'\."),
     ],
