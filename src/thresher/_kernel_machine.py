@@ -71,6 +71,8 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"{who}: a precomputed kernel must be a square matrix in fit, got shape {K.shape}.")
         if not np.allclose(K, K.T, rtol=1e-5, atol=1e-8 * np.abs(K).max()):
             raise ValueError(f"{who}: a precomputed kernel must be symmetric in fit.")
+        if K.diagonal().min() < 0:
+            raise ValueError(f"{who}: a precomputed kernel must have no entry below 0 on its diagonal.")
         return K
 
     def _gram(self, rows: Any) -> Any:

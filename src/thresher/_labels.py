@@ -82,8 +82,8 @@ def encode(y: Any, classes: Labels, who: str) -> Array:
     try:
         codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
         known = classes[codes] == labels
-    except TypeError:
-        known = np.zeros(len(labels), dtype=bool)
+    except TypeError:  # words and numbers, which cannot be put in order
+        known = np.array([label in classes.tolist() for label in labels.tolist()])
     if not np.all(known):
         stranger = np.asarray(labels)[~np.asarray(known)][0]
         stranger = stranger.item() if isinstance(stranger, np.generic) else stranger
@@ -149,3 +149,14 @@ def carrying(labels: Labels, label: Any) -> NDArray[np.bool_]:
     if labels.dtype.kind == "O":
         return np.array([one == (word if isinstance(one, str) else label) for one in labels], dtype=bool)
     return np.asarray(labels == label) if labels.dtype.kind in "biuf" else none
+
+
+def joined(classes: Labels, label: Any) -> Labels:
+    """Labels with one more at the end, as an array that holds them unchanged: of their type, if that can hold it."""
+    one = np.asarray([label])
+    kinds = {classes.dtype.kind, one.dtype.kind}
+    if kinds <= set("iuf") and (same := one.astype(classes.dtype))[0] == label:
+        return np.append(classes, same)
+    if len(kinds) == 1 or kinds <= set("iuf"):
+        return np.concatenate([classes, one])
+    return np.array([*classes.tolist(), label], dtype=object)

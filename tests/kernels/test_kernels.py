@@ -361,3 +361,14 @@ def test_bad_kernels_are_refused(make, message):
 
 def test_the_base_class_is_public():
     assert all(isinstance(kernel, Kernel) for kernel in ALL)
+
+
+def test_rows_that_cannot_be_compared_are_refused():
+    for given, said in (
+        (([[1.0, 2.0]], [[3.0]]), "RBF: both sets of rows must have the same columns, got 2 and 1."),
+        (([1.0, 2.0],), "RBF: rows must be a table of two dimensions, got shape"),
+        (([[np.nan]],), "RBF: rows must hold finite numbers."),
+        (([[1.0]], sparse.csr_array([[np.inf]])), "RBF: rows must hold finite numbers."),
+    ):
+        with pytest.raises(ValueError, match=said):
+            RBF(1.0)(*given)

@@ -6,6 +6,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from reference.mkl import members
+from thresher.kernels import RBF, Linear, Polynomial
+from thresher.mkl import GMKLClassifier
 from thresher.mkl._level import nearest
 from thresher.mkl._weights import Ball, ElasticNet
 
@@ -54,3 +56,16 @@ def test_a_level_that_no_weights_reach_is_proven_so(each):
     level = low - 0.05 * (sums.max() - low)
     found = nearest(each, each.start(12), gains, sums, level, np.zeros(len(sums)), 1e-9)
     assert level < found.bound <= low + 1e-6
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_corner_is_no_trap(seed):
+    """Where the search begins at a corner of the set, the projection does not move at first, and no curvature says how
+    far multipliers should go; identical kernels make faces on which it does not, either."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(30, 4))
+    y = np.where(X[:, 0] + X[:, 1] ** 2 + rng.normal(size=30) > 0.5, 1, 0)
+    kernels = [RBF(0.1), RBF(0.1), Linear(), Polynomial(2)]
+    model = GMKLClassifier(kernels, v=1.0, C=float(10 ** rng.uniform(1, 3)), tol=1e-5).fit(X, y)
+    assert model.gap_ <= 1e-5
+    assert model.n_svm_ <= 60

@@ -104,3 +104,12 @@ def test_a_kernel_matrix_that_does_not_fit_is_refused():
     X, codes = problem(400)
     with pytest.raises(ValueError, match=r"LSSNDClassifier: cache_size must hold the kernel matrix of 400 rows, 1 MB"):
         LSSNDClassifier(outlier_label=3, cache_size=1).fit(X, codes)
+
+
+@pytest.mark.parametrize("given", [{"C": 1e16, "kernel": "linear"}, {"C": 1e20, "gamma": 1e-9}])
+def test_a_matrix_that_cannot_be_factorised_is_refused(given):
+    X, y = make_novelty(60, outliers=0.0, random_state=0)
+    model = LSSNDClassifier(**given)
+    with pytest.raises(ValueError, match=r"^LSSNDClassifier: the kernel matrix with 1 / C added .* positive definite"):
+        model.fit(X, y)
+    assert not hasattr(model, "dual_coef_")

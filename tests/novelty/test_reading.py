@@ -231,3 +231,27 @@ def test_names_of_features_are_checked(moons):
     assert_array_equal(model.predict(frame), model.predict(frame))
     with pytest.raises(ValueError, match="feature names should match"):
         model.predict(frame[["b", "a"]])
+
+
+@over_all
+def test_a_word_for_outliers_among_numbers_is_refused(model):
+    X, y = make_novelty(60, outliers=0.0, random_state=0)
+    words = r"outlier_label must be a whole number where labels are numbers, got 'unknown'\.$"
+    with pytest.raises(ValueError, match=words):
+        clone(model).set_params(outlier_label="unknown").fit(X, y)
+
+
+@over_all
+def test_true_and_false_stay_true_and_false(model):
+    X, y = make_novelty(60, outliers=0.0, random_state=0)
+    found = clone(model).fit(X, y == 1).predict(np.concatenate([X, 50 + X]))
+    assert {type(label) for label in found.tolist() if label != -1} == {bool}
+
+
+def test_words_and_numbers_in_one_column():
+    X, y = make_novelty(60, random_state=0)
+    mixed = np.array(["a", "b", -1], dtype=object)[y]
+    model = PegasosSNDClassifier(random_state=0).partial_fit(X, mixed, classes=["a", "b"])
+    assert set(model.predict(X)) <= {"a", "b", "-1"}
+    with pytest.raises(ValueError, match=r"got -2"):
+        model.partial_fit(X[:3], np.array(["a", -2, "b"], dtype=object))

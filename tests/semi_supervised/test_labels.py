@@ -182,6 +182,11 @@ THREE = np.where(np.arange(40) < 10, np.arange(40) % 3, -1)
             "UniversumSVC: irrelevant_label must be another label than unlabelled_label, got -1 for both.",
         ),
         (
+            UniversumSVC(irrelevant_label="-1"),
+            np.array(["a", "b", "-1"])[np.arange(40) % 3],
+            "UniversumSVC: irrelevant_label must be another label than unlabelled_label, got '-1' and -1, which are",
+        ),
+        (
             TriClassSVC(),
             np.where(Y == 0, -1, 1),
             r"TriClassSVC: y must hold at least two classes, got one class: 1 \(-1 means unlabelled\).",

@@ -12,8 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from reference import tri_class as reference
-from thresher.semi_supervised import S3VC, TriClassSVC, UniversumSVC
+from thresher._kernels import Gram
+from thresher.semi_supervised import S3VC, TriClassSVC, UniversumSVC, _descent
 from thresher.semi_supervised._descent import cheapest_side, losses
+from thresher.solvers import box_qp
 
 METHODS = {TriClassSVC: "tri", UniversumSVC: "universum", S3VC: "s3"}
 EXACT = {"tol": 1e-10}
@@ -263,6 +265,25 @@ def test_a_kernel_matrix_that_does_not_fit_gives_the_same_model(kernel, balance)
     assert_allclose(in_rows.objective_, whole.objective_, rtol=1e-7)
     sparse_rows = TriClassSVC(cache_size=1e-3, **params).fit(sparse.csr_array(X), y)
     assert_allclose(sparse_rows.decision_function(X), whole.decision_function(X), atol=1e-4)
+
+
+def test_inner_products_that_single_variables_cannot_solve_are_solved_by_pairs(monkeypatch):
+    X, y = rows(6)
+    whole = UniversumSVC(100.0, 10.0, kernel="linear").fit(X, y)
+    asked = []
+    monkeypatch.setattr(_descent, "_PASSES", 1)
+    monkeypatch.setattr(_descent, "box_qp", lambda K, *a, **k: asked.append(type(K)) or box_qp(K, *a, **k))
+    in_rows = UniversumSVC(100.0, 10.0, kernel="linear", cache_size=1e-3).fit(X, y)
+    assert set(asked) == {Gram}
+    assert in_rows.objective_ == pytest.approx(whole.objective_, rel=1e-3)
+
+
+def test_a_problem_that_is_left_half_solved_says_so(monkeypatch):
+    X, y = rows(6)
+    monkeypatch.setattr(_descent, "_STEPS", 3)
+    monkeypatch.setattr(_descent, "_STEPS_A_ROW", 0)
+    with pytest.warns(ConvergenceWarning, match=r"^TriClassSVC: a convex problem was left at a duality gap of .*scale"):
+        TriClassSVC().fit(X, y)
 
 
 def test_the_same_rows_give_the_same_bits():

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy import sparse
 
 from .._params import Rule, check_params, check_value, non_negative, one_of, positive
 from . import _blocks
@@ -26,13 +27,27 @@ class Kernel:
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         """The kernel of every row of ``X`` with every row of ``Z`` (default: with one another), both dense or CSR."""
-        rows = as_floats(X)
+        rows = self._checked(X)
         if Z is None:
             kernel = self.settled(X)
             return _blocks.among(kernel._against, rows, kernel._on_diagonal(rows))
         self._check_settled()
-        others = as_floats(Z)
+        others = self._checked(Z)
+        if others.shape[1] != rows.shape[1]:
+            raise ValueError(
+                f"{type(self).__name__}: both sets of rows must have the same columns, got {rows.shape[1]} and "
+                f"{others.shape[1]}."
+            )
         return _blocks.between(self._against(others), rows, others.shape[0])
+
+    def _checked(self, X: Any) -> Any:
+        """Rows of finite numbers."""
+        rows, who = as_floats(X), type(self).__name__
+        if rows.ndim != 2:
+            raise ValueError(f"{who}: rows must be a table of two dimensions, got shape {rows.shape}.")
+        if not np.isfinite(rows.data if sparse.issparse(rows) else rows).all():
+            raise ValueError(f"{who}: rows must hold finite numbers.")
+        return rows
 
     def settled(self, X: Any, names: Sequence[str] | None = None) -> Self:
         """The same kernel, ready for rows like ``X``: ``gamma="scale"`` is a number, and features are places of
@@ -107,6 +122,15 @@ class Scaled(Kernel):
         "factor": positive,
     }
 
+    def _checked(self, X: Any) -> Any:
+        """Rows of finite numbers."""
+        rows, who = as_floats(X), type(self).__name__
+        if rows.ndim != 2:
+            raise ValueError(f"{who}: rows must be a table of two dimensions, got shape {rows.shape}.")
+        if not np.isfinite(rows.data if sparse.issparse(rows) else rows).all():
+            raise ValueError(f"{who}: rows must hold finite numbers.")
+        return rows
+
     def settled(self, X: Any, names: Sequence[str] | None = None) -> Self:
         return replace(self, kernel=self.kernel.settled(X, names))
 
@@ -176,6 +200,15 @@ class WeightedSum(Kernel):
     def _weights(self) -> Sequence[float]:
         assert self.weights is not None  # None was replaced when it was made
         return self.weights
+
+    def _checked(self, X: Any) -> Any:
+        """Rows of finite numbers."""
+        rows, who = as_floats(X), type(self).__name__
+        if rows.ndim != 2:
+            raise ValueError(f"{who}: rows must be a table of two dimensions, got shape {rows.shape}.")
+        if not np.isfinite(rows.data if sparse.issparse(rows) else rows).all():
+            raise ValueError(f"{who}: rows must hold finite numbers.")
+        return rows
 
     def settled(self, X: Any, names: Sequence[str] | None = None) -> Self:
         return replace(self, kernels=tuple(kernel.settled(X, names) for kernel in self.kernels))

@@ -85,6 +85,8 @@ def nearest(
                 step = _newton(weights, z, theta, gains, over, free)
             down = step < 0
             moved = climb.along(step * min(1.0, float(np.min(mu[down] / -step[down], initial=np.inf))), 1e-10)
+        if moved is None:  # the dual may be straight here, as at a corner of the set, where no curvature says how far
+            moved = climb.stretched(np.where(free, over, 0.0) / max(float(np.linalg.norm(gains, 2)) ** 2, 1e-300))
         if moved is None:  # nothing more to gain in floating point
             break
         mu = moved
@@ -107,13 +109,26 @@ class Climb(NamedTuple):
         length = 1.0
         while length > shortest:
             moved = np.maximum(self.mu + length * way, 0.0)
-            theta = self.weights.project(self.centre + moved @ self.gains)
-            expected = float(self.slope @ (moved - self.mu))
-            now = _dual(theta, self.centre, moved, self.rise - self.gains @ theta)
-            if expected > 0 and now >= self.value + 1e-4 * expected:
+            if self._pays(moved):
                 return moved
             length *= 0.5
         return None
+
+    def stretched(self, way: Array) -> Array | None:
+        """The longest of ever longer steps, the first of which pays wherever the dual can be raised."""
+        best, length = None, 1.0
+        while length < 1e30:
+            moved = np.maximum(self.mu + length * way, 0.0)
+            if not self._pays(moved):
+                break
+            best, length = moved, 4.0 * length
+        return best
+
+    def _pays(self, moved: Array) -> bool:
+        theta = self.weights.project(self.centre + moved @ self.gains)
+        expected = float(self.slope @ (moved - self.mu))
+        now = _dual(theta, self.centre, moved, self.rise - self.gains @ theta)
+        return expected > 0 and now >= self.value + 1e-4 * expected
 
 
 def _dual(theta: Array, centre: Array, mu: Array, over: Array) -> float:

@@ -132,7 +132,13 @@ class LSSNDClassifier(NoveltyMachine):
         return self._whole_gram(rows)
 
     def _solve(self, K: Array, Y: Array, weight: Array) -> Found:
-        B, rho = least_squares_snd(K, Y, 1.0 / (self.C * weight), self.coupling)
+        try:
+            B, rho = least_squares_snd(K, Y, 1.0 / (self.C * weight), self.coupling)
+        except np.linalg.LinAlgError:
+            raise ValueError(
+                f"{type(self).__name__}: the kernel matrix with 1 / C added to its diagonal must be positive definite; "
+                f"take a kernel that is, or a smaller C than {self.C!r}."
+            ) from None
         coef = inverse_coupling(self.coupling, Y.shape[1]) @ B.T
         return Found(coef, rho, coef @ K)
 

@@ -79,6 +79,10 @@ class ReadsNovelty(ReadsClasses):
 
     def _without_outliers(self, labels: Labels, who: str) -> Labels:
         """The labels that are classes; at least two."""
+        if isinstance(self.outlier_label, str) and labels.dtype.kind in "biuf":
+            raise ValueError(
+                f"{who}: outlier_label must be a whole number where labels are numbers, got {self.outlier_label!r}."
+            )
         classes = labels[~self._is_outlier(labels)]
         if len(classes) < len(labels) and len(classes) < 2:
             rest = f"the one class {classes.tolist()[0]!r}" if len(classes) else "no class"
@@ -89,9 +93,7 @@ class ReadsNovelty(ReadsClasses):
         return _labels.at_least_two(classes, who)
 
     def _is_outlier(self, labels: Labels) -> np.ndarray[Any, Any]:
-        if self.outlier_label is None:
-            return np.zeros(len(labels), dtype=bool)
-        return np.asarray(labels == _alike(self.outlier_label, labels), dtype=bool)
+        return _labels.carrying(labels, self.outlier_label)
 
     def _check_reject(self, who: str) -> None:
         if self.reject and self.outlier_label is None:
@@ -151,14 +153,6 @@ class ReadsNovelty(ReadsClasses):
         return labels
 
 
-def _alike(label: Any, labels: Labels) -> Any:
-    """A label as labels of this kind write it: text among text."""
-    is_text = labels.dtype.kind in "US" or (labels.dtype.kind == "O" and len(labels) and isinstance(labels[0], str))
-    return str(label) if is_text else label
-
-
 def _with(classes: Labels, label: Any) -> Labels:
-    """The classes and one label more, in their type if it can hold it."""
-    more = np.asarray([_alike(label, classes)])
-    same = more.astype(classes.dtype)
-    return np.append(classes, same if same[0] == more[0] else more)
+    """The classes and one label more: among words, the word for it."""
+    return _labels.joined(classes, str(label) if isinstance(classes[0], str) else label)

@@ -8,10 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._kernels import Gram, Linear
 from .._kernels._products import Array
 from ..solvers import BoxSolution, box_qp, linear_qp
 
 _SAME = 1e-9  # objectives that differ by no more than this part are the same
+
+_PASSES = 1000  # over rows, for inner products
+_STEPS, _STEPS_A_ROW = 5_000_000, 2_000  # of pairs
 
 Reading = Callable[[Array, float], Array]  # scores and epsilon -> the side of each row that costs the least
 
@@ -46,7 +50,8 @@ class Limits(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Where a descent ended: a coefficient and a score per row, and the objective after every convex problem."""
+    """Where a descent ended: a coefficient and a score per row, and the objective after every convex problem. Whether
+    it ended by itself, and whether the last convex problem was solved to its gap."""
 
     coef: Array
     intercept: float
@@ -55,6 +60,7 @@ class Found(NamedTuple):
     gap: float
     n_iter: int
     converged: bool
+    solved: bool
 
 
 def cheapest_side(scores: Array, epsilon: float) -> Array:
@@ -126,9 +132,16 @@ class _Machine:
             side, epsilon = np.append(side, self._given.balance), np.append(epsilon, 0.0)
             lower, upper = np.append(lower, -np.inf), np.append(upper, np.inf)
         tol, _, cache_size = self._limits
-        if isinstance(self._K, InnerProducts):
-            return linear_qp(self._K.rows, side, lower, upper, epsilon=epsilon, start=start, tol=tol)
-        return box_qp(self._K, side, lower, upper, epsilon=epsilon, start=start, tol=tol, cache_size=cache_size)
+        K = self._K
+        if isinstance(K, InnerProducts):
+            found = linear_qp(K.rows, side, lower, upper, epsilon=epsilon, start=start, tol=tol, max_iter=_PASSES)
+            if found.converged:
+                return found
+            K, start = Gram(Linear(), K.rows), found.x  # pairs get there where single variables hardly move
+        most = max(_STEPS, _STEPS_A_ROW * len(side))
+        return box_qp(
+            K, side, lower, upper, epsilon=epsilon, start=start, tol=tol, max_iter=most, cache_size=cache_size
+        )
 
     def scores(self, solution: BoxSolution) -> Array:
         scores: Array = (solution.scores + solution.multiplier)[: len(self._given.side)]
@@ -151,7 +164,8 @@ class _Machine:
             objectives=values,
             gap=float(solution.gap),
             n_iter=n_iter,
-            converged=converged and bool(solution.converged),
+            converged=converged,
+            solved=bool(solution.converged),
         )
 
 

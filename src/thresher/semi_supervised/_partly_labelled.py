@@ -18,7 +18,7 @@ from .._params import Rule, check_params, class_weights, label, non_negative, no
 from .._scores import ReadsClasses
 from .._threads import one_blas_thread
 from ._descent import Found, Given, InnerProducts, Limits, cheapest_side, descend, losses
-from ._roles import Roles, check_labels, class_factors, joined, read_roles
+from ._roles import Roles, check_labels, class_factors, read_roles
 
 below_one = Rule("a number of at least 0 and below 1", lambda v: non_negative.holds(v) and v < 1)
 
@@ -95,14 +95,21 @@ class PartlyLabelledSVC(ReadsClasses, KernelMachine):
         self._objectives = [one.objectives for one in found]
         open_, scores = roles.unlabelled, np.stack([one.scores for one in found], axis=1)
         self.transduction_ = _filled(labels, there[open_], self._read_scores(self._shape_scores(scores[open_])))
-        if not all(one.converged for one in found):
-            warnings.warn(
-                f"{who}: not converged after {self.n_iter_} convex problems; raise max_iter or tol, or scale the "
-                "features.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        self._look_back(found)
         return self
+
+    def _look_back(self, found: list[Found]) -> None:
+        """Say so when the optimum was not reached."""
+        who, said = type(self).__name__, None
+        if not all(one.solved for one in found):
+            said = (
+                f"{who}: a convex problem was left at a duality gap of {self.dual_gap_:.2g} (the objective is "
+                f"{self.objective_:.3g}); scale the features to about 1, lower C and C_unlabelled, or raise tol."
+            )
+        elif not all(one.converged for one in found):
+            said = f"{who}: not converged after {self.n_iter_} convex problems; raise max_iter or tol."
+        if said is not None:
+            warnings.warn(said, ConvergenceWarning, stacklevel=3)
 
     def decision_function(self, X: Any) -> Array:
         """Scores of the rows: one per row with two classes (above 0 means the second), else one per row and class."""
@@ -170,7 +177,7 @@ class PartlyLabelledSVC(ReadsClasses, KernelMachine):
         labels: NDArray[Any] = super()._read_scores(scores)
         if self.irrelevant_label is None:
             return labels
-        known = joined(self.classes_, self.irrelevant_label)
+        known = _labels.joined(self.classes_, self.irrelevant_label)
         places = np.searchsorted(self.classes_, labels)
         return known[np.where(self._is_irrelevant(scores), len(known) - 1, places)]
 

@@ -50,6 +50,11 @@ def read_roles(labels: NDArray[Any], irrelevant_label: Any, unlabelled_label: An
     """The roles of all rows; fewer than two classes are refused."""
     unlabelled = _labels.carrying(labels, unlabelled_label)
     irrelevant = _labels.carrying(labels, irrelevant_label)
+    if (unlabelled & irrelevant).any():  # the number and the word for it
+        raise ValueError(
+            f"{who}: irrelevant_label must be another label than unlabelled_label, got {irrelevant_label!r} and "
+            f"{unlabelled_label!r}, which are one among words."
+        )
     relevant = ~(unlabelled | irrelevant)
     codes = np.full(len(labels), -1.0)
     classes, codes[relevant] = _labels.find_classes(labels[relevant], who)
@@ -77,12 +82,3 @@ def class_factors(class_weight: Any, roles: Roles, irrelevant_label: Any, who: s
     if by_class is not None:
         factors[roles.labelled] = by_class[codes.astype(np.int64)]
     return factors
-
-
-def joined(classes: NDArray[Any], label: Any) -> NDArray[Any]:
-    """Labels with one more at the end, as an array that holds them unchanged."""
-    one = np.asarray([label])
-    kinds = {classes.dtype.kind, one.dtype.kind}
-    if len(kinds) == 1 or kinds <= set("iuf"):
-        return np.concatenate([classes, one])
-    return np.array([*classes.tolist(), label], dtype=object)

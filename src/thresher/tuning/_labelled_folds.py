@@ -83,12 +83,22 @@ class LabelledKFold(BaseCrossValidator):  # type: ignore[misc]
             self.n_splits, shuffle=self.shuffle, random_state=self.random_state if self.shuffle else None
         )
         _, codes = _labels.find_classes(labels[known], "LabelledKFold")
+        enough_rows(codes, self.n_splits, "LabelledKFold")
         for train, test in folds.split(known, codes):
             yield np.sort(np.concatenate([known[train], open_])), known[test]
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """The number of folds."""
         return int(self.n_splits)
+
+
+def enough_rows(labels: NDArray[Any], n_splits: int, who: str) -> None:
+    """Refuse more folds than the most frequent class has rows."""
+    most = int(np.unique(labels, return_counts=True)[1].max())
+    if n_splits > most:
+        raise ValueError(
+            f"{who}: n_splits must be at most the rows of the most frequent class, {most}, got {n_splits}."
+        )
 
 
 def folds_for(estimator: Any, cv: Any, y: Any) -> Any:

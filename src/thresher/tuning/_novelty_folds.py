@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator, StratifiedKFold
 
+from .. import _labels
 from .._params import at_least, boolean, check_arguments, seed
+from ._labelled_folds import enough_rows
 
 Places = NDArray[np.intp]
 
@@ -81,13 +83,14 @@ class NoveltyKFold(BaseCrossValidator):  # type: ignore[misc]
         if y is None:
             raise ValueError("NoveltyKFold: y must hold labels, got None.")
         labels = np.asarray(y)
-        outside = np.asarray(labels == (str(self.outlier_label) if labels.dtype.kind in "US" else self.outlier_label))
+        outside = _labels.carrying(labels, self.outlier_label)
         known, outliers = np.flatnonzero(~outside), np.flatnonzero(outside)
         if not len(known):
             raise ValueError(
                 f"NoveltyKFold: y must hold classes beside outlier_label, got only {self.outlier_label!r}."
             )
         rows = np.arange(len(labels)) if self.train_outliers else known
+        enough_rows(labels[rows], self.n_splits, "NoveltyKFold")
         folds = StratifiedKFold(
             self.n_splits, shuffle=self.shuffle, random_state=self.random_state if self.shuffle else None
         )
