@@ -6,6 +6,7 @@ import io
 import json
 import os
 import shlex
+import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -459,7 +460,12 @@ def start(path: str) -> Any:
     """``thresher wizard`` on a terminal of its own."""
     pexpect = pytest.importorskip("pexpect")
     arguments = ["-m", "thresher", "wizard", path]
-    return pexpect, pexpect.spawn(sys.executable, arguments, encoding="utf-8", timeout=60, dimensions=(40, 100))
+
+    def as_in_a_shell() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # of tests in the background it may be ignored, and so inherited
+
+    options: dict[str, Any] = {"encoding": "utf-8", "timeout": 60, "dimensions": (40, 100)}
+    return pexpect, pexpect.spawn(sys.executable, arguments, preexec_fn=as_in_a_shell, **options)
 
 
 def test_a_person_at_a_terminal(table):
