@@ -406,3 +406,13 @@ def test_files_that_no_run_can_have_left_are_refused(tmp_path, name, at, value, 
     save_model(model, tmp_path / "m.thresher")
     with pytest.raises(ValueError, match=words):
         load_model(tmp_path / "m.thresher")
+
+
+@pytest.mark.parametrize("variance", [5e-324, 1e-308])
+def test_variances_of_a_file_that_vanish_when_multiplied_are_refused(variance):
+    X = np.random.default_rng(0).normal(size=(60, 5))
+    model = PoolCWClassifier(2, cost=0.5, batch_size=20, random_state=0).fit(X, X[:, 0] > 0)
+    covariance = model.state_.arrays["covariance"][0]
+    covariance[1, 1] = covariance[2, 2] = variance
+    with pytest.raises(ValueError, match="symmetric and positive definite"):
+        model._check_loaded()

@@ -316,6 +316,9 @@ def check_pool(state: State, output: int, n_features: int, n_used: int) -> None:
         raise ValueError(
             "PoolCWClassifier: weights must be those of at most n_features_to_select features in the pool."
         )
-    spread = np.sqrt(np.outer(np.diagonal(covariance), np.diagonal(covariance)))
-    if (np.abs(covariance - covariance.T) > 1e-9 * spread).any() or np.linalg.eigvalsh(covariance / spread)[0] <= 0:
+    root = np.sqrt(np.diagonal(covariance))
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = covariance / root[:, None] / root  # the variances of a file may be as small as numbers can be
+    sound = np.isfinite(scaled).all() and (np.abs(scaled - scaled.T) <= 1e-9).all()
+    if not sound or np.linalg.eigvalsh(scaled)[0] <= 0:
         raise ValueError("PoolCWClassifier: the covariance must be symmetric and positive definite.")
