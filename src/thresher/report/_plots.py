@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ._axes import amounts, few_ticks, log, numbers, percents, row_axis, short
+from ._axes import amounts, few_ticks, numbers, percents, row_axis, short
 from ._course import RARE
 from ._draw import INK, MUTED, Figure, Key, colour, dash, dots, draw, key
-from ._words import count, label, score
+from ._search_plots import figures_of_search
+from ._words import count, score
 
 Section = dict[str, Any]
 
-_MOST_PARAMS = 9
 _SMALL = (340, 250)
 
 
@@ -183,109 +183,6 @@ def _objective(section: Section) -> list[Figure]:
     return [Figure(draw(paint), "The objective after each step")]
 
 
-# --- tuning ----------------------------------------------------------------------------------------------------------
-
-
-def _tuning(section: Section) -> list[Figure]:
-    tried = [entry for entry in section["evaluations"] if entry["score"] is not None]
-    if len(tried) < 2:
-        return []
-    found = [_path(section, tried)]
-    if sum(entry["n_used"] is not None for entry in tried) > 1:
-        found.append(_by_size(section, tried))
-    return found + [_by_param(section, tried, name) for name in list(section["params"])[:_MOST_PARAMS]]
-
-
-def _score_axis(axes: Any, scores: Any) -> Any:
-    """Very bad settings would squeeze the others: they are put on the lower edge."""
-    scores = np.asarray(scores, dtype=float)
-    best, low = scores.max(), scores.min()
-    floor = max(low, best - 4 * max(best - float(np.median(scores)), 1e-12))
-    room = max(best - floor, 1e-9 * max(abs(best), 1.0))
-    axes.set(ylim=(floor - 0.08 * room, best + 0.1 * room))
-    few_ticks(axes.yaxis, 5)
-    numbers(axes.yaxis)
-    return np.maximum(scores, floor)
-
-
-def _stage_dots(axes: Any, section: Section, tried: list[dict[str, Any]], x: Any, y: Any) -> None:
-    stages = np.array([section["stages"].index(entry["stage"]) for entry in tried])
-    for i in range(len(section["stages"])):
-        dots(axes, x[stages == i], y[stages == i], colour(i), 5, square=i % 2 == 1, alpha=0.75)
-    if section["best"] not in tried:  # another method's parameter
-        return
-    best = tried.index(section["best"])
-    dots(axes, x[[best]], y[[best]], INK, 11)
-    dots(axes, x[[best]], y[[best]], colour(int(stages[best])), 7, square=bool(stages[best] % 2))
-
-
-def _stage_keys(section: Section) -> list[Key]:
-    keys = [key(i, stage, "square" if i % 2 else "dot") for i, stage in enumerate(section["stages"])]
-    return [*keys, Key("the best", "ink", "dot")]
-
-
-def _path(section: Section, tried: list[dict[str, Any]]) -> Figure:
-    def paint(axes: Any) -> None:
-        y = _score_axis(axes, [entry["score"] for entry in tried])
-        x = np.array([entry["evaluation"] for entry in tried], dtype=float)
-        axes.plot(x, np.maximum.accumulate(y), color=MUTED, linewidth=1.4, drawstyle="steps-post")
-        _stage_dots(axes, section, tried, x, y)
-        axes.set(xlabel="setting, in the order tried", ylabel="score")
-        few_ticks(axes.xaxis, whole=True)
-
-    return Figure(
-        draw(paint), "Score of each setting, and the best so far", [*_stage_keys(section), Key("best so far", "muted")]
-    )
-
-
-def _by_param(section: Section, tried: list[dict[str, Any]], name: str) -> Figure:
-    about = section["params"][name]
-    having = [entry for entry in tried if name in entry["params"]]
-
-    def paint(axes: Any) -> None:
-        y = _score_axis(axes, [entry["score"] for entry in having])
-        values = [entry["params"][name] for entry in having]
-        if about["kind"] == "choice":
-            options = about["values"][:8]
-            x = np.array(
-                [options.index(label(v)) if label(v) in options else len(options) for v in values], dtype=float
-            )
-            axes.set_xticks(range(len(options)), [short(o, 14) for o in options])
-            axes.set_xlim(-0.6, len(options) - 0.4)
-            x += np.random.default_rng(0).uniform(-0.2, 0.2, len(x))
-        else:
-            x = np.array(values, dtype=float)
-            if about["kind"] == "log":
-                log(axes, "x", *about["values"])
-            else:
-                few_ticks(axes.xaxis)
-            numbers(axes.xaxis)
-        _stage_dots(axes, section, having, x, y)
-        axes.set(xlabel=short(name), ylabel="score")
-
-    return Figure(draw(paint, 320, 220), f"Score by {name}", small=True)
-
-
-def _by_size(section: Section, tried: list[dict[str, Any]]) -> Figure:
-    having = [entry for entry in tried if entry["n_used"] is not None]
-
-    def paint(axes: Any) -> None:
-        y = _score_axis(axes, [entry["score"] for entry in having])
-        x = np.array([entry["n_used"] for entry in having], dtype=float)
-        if x.min() > 0 and x.max() > 20 * x.min():
-            log(axes, "x", float(x.min()), float(x.max()))
-        else:
-            few_ticks(axes.xaxis)
-        amounts(axes.xaxis)
-        if section["best"] in having:
-            _stage_dots(axes, section, having, x, y)
-        else:
-            dots(axes, x, y, colour(0), 5, alpha=0.75)
-        axes.set(xlabel="features in use", ylabel="score")
-
-    return Figure(draw(paint), "Score against sparsity", _stage_keys(section))
-
-
 # --- weights and maps ------------------------------------------------------------------------------------------------
 
 
@@ -406,7 +303,7 @@ _FIGURES = {
     "residuals": _residuals,
     "stream": _stream,
     "objective": _objective,
-    "tuning": _tuning,
+    "tuning": figures_of_search,
     "sparsity": _sparsity,
     "kernels": _kernels,
     "map": _plane,
