@@ -80,6 +80,9 @@ def test_the_optimum_lies_within_the_gap_wherever_the_search_is_left(seed, m, n_
     best = box_qp(**p, tol=1e-12)
     found = box_qp(**p, tol=0.0, max_iter=n_steps)
     slack = 1e-9 * max(1.0, abs(best.objective))
+    x = np.atleast_2d(found.x)
+    assert objective_of(p, x) == pytest.approx(found.objective, rel=1e-10, abs=1e-10)
+    assert_allclose(np.atleast_2d(found.scores), p["coupling"] @ x @ p["K"], atol=1e-9)
     assert found.objective >= best.objective - slack
     assert found.objective - found.gap <= best.objective + slack
 

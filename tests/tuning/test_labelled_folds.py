@@ -110,3 +110,9 @@ def test_the_same_seed_finds_the_same(found):
 def test_only_a_tri_class_machine_is_tuned():
     with pytest.raises(ValueError, match="tune_tri_class: estimator must be a TriClassSVC, got S3VC"):
         tune_tri_class(np.eye(4), [0, 1, 0, 1], S3VC())
+
+
+def test_more_folds_than_a_class_has_rows_are_refused():
+    words = r"^LabelledKFold: n_splits must be at most the rows of the most frequent class, 3, got 4\.$"
+    with pytest.raises(ValueError, match=words):
+        next(LabelledKFold(4).split(np.zeros((8, 1)), [0, 0, 0, 1, 1, -1, -1, -1]))

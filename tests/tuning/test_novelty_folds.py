@@ -63,3 +63,9 @@ def test_a_search_with_these_folds_finds_a_width_that_rejects():
     ).fit(X, y)
     assert search.best_score_ > 0.9
     assert search.best_params_["gamma"] > 3
+
+
+def test_more_folds_than_a_class_has_rows_are_refused():
+    words = r"^NoveltyKFold: n_splits must be at most the rows of the most frequent class, 3, got 4\.$"
+    with pytest.raises(ValueError, match=words):
+        next(NoveltyKFold(4).split(np.zeros((9, 1)), [0, 0, 0, 1, 1, -1, -1, -1, -1]))
