@@ -11,11 +11,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from . import _validation
+from . import _order, _validation
 from ._kernels import RBF, Cosine, Kernel, Linear, Polynomial, gram
+from ._kernels._fixed_size import FixedSize, fixed_size, how_many
 from ._kernels._kept import are_rows, as_arrays, as_rows, is_array
 from ._kernels._objects import width
-from ._params import Rule, at_least, check_value, non_negative, one_of, positive
+from ._params import Rule, at_least, check_value, non_negative, none, one_of, positive, seed
 from ._state import Array
 
 KERNELS = ("rbf", "polynomial", "linear", "cosine")
@@ -34,6 +35,7 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
         "coef0": non_negative,
         "cache_size": positive,
     }
+    _fixed_size_rules: ClassVar[dict[str, Rule]] = {"n_components": none | how_many, "random_state": seed}
     _kernel_fitted: ClassVar[tuple[str, ...]] = (
         "n_features_in_",
         "feature_names_in_",
@@ -48,6 +50,8 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
     degree: int
     coef0: float
     cache_size: float
+    n_components: Any = None  # of those that do not offer it
+    random_state: Any = None
     n_features_in_: int
     kernel_: Kernel | None
     support_: NDArray[np.int64]
@@ -94,17 +98,28 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
             )
         return K
 
+    def _fixed_size(self, rows: Any) -> FixedSize | None:
+        """Features that stand for the kernel, by a few landmarks, if ``n_components`` asks for that."""
+        if self.n_components is None:
+            return None
+        who = type(self).__name__
+        if self._is_precomputed:
+            raise ValueError(f"{who}: n_components must be None if kernels are precomputed, got {self.n_components!r}.")
+        drawn_from = int(_order.generator(self.random_state).integers(2**63))
+        return fixed_size(self._kernel_for(rows), rows, self.n_components, drawn_from, who)
+
     def _some(self, rows: Any, there: NDArray[np.intp]) -> Any:
         """The rows that count, or their part of a precomputed kernel."""
         if len(there) == rows.shape[0]:
             return rows
         return np.ascontiguousarray(rows[np.ix_(there, there)]) if self._is_precomputed else rows[there]
 
-    def _keep(self, X: Any, rows: Any, there: NDArray[np.intp], coef: Array) -> None:
+    def _keep(self, X: Any, rows: Any, there: NDArray[np.intp], coef: Array, kernel: Kernel | None = None) -> None:
         """Remember the features, and of the rows that count, by their places among all, those that have a coefficient,
-        of shape (n_outputs, n_there), other than 0."""
+        of shape (n_outputs, n_there), other than 0; the kernel too, if it is settled already."""
         used = np.flatnonzero(coef.any(axis=0))
-        kernel = None if self._is_precomputed else self._kernel_for(self._some(rows, there))
+        if kernel is None and not self._is_precomputed:
+            kernel = self._kernel_for(self._some(rows, there))
         _validation.commit_features(self, X, rows.shape[1])
         self.kernel_, self.support_ = kernel, there[used]
         self.dual_coef_ = np.ascontiguousarray(coef[:, used])

@@ -14,8 +14,8 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from thresher._kernels import _kept
-from thresher.kernels import RBF, FixedSizeNystroem, Linear, Polynomial, WeightedSum, _nystroem
+from thresher._kernels import _fixed_size, _kept
+from thresher.kernels import RBF, FixedSizeNystroem, Linear, Polynomial, WeightedSum
 
 KERNELS = ["rbf", "polynomial", "linear", "cosine"]
 
@@ -95,7 +95,7 @@ def test_blocks_of_rows_leave_no_trace(problem, layout, monkeypatch):
     X, _ = problem
     model = FixedSizeNystroem(n_components=9, random_state=1).fit(X)
     whole = model.transform(layout(X))
-    monkeypatch.setattr(_nystroem, "_BLOCK", 84)  # seven rows or nine at a time
+    monkeypatch.setattr(_fixed_size, "_BLOCK", 84)  # seven rows or nine at a time
     assert_allclose(model.transform(layout(X)), whole, atol=1e-12)
 
 
@@ -306,3 +306,15 @@ def test_attributes_that_do_not_belong_together_are_refused(problem, monkeypatch
 
 def test_every_constructor_parameter_has_a_rule():
     assert set(FixedSizeNystroem._param_rules) == set(inspect.signature(FixedSizeNystroem).parameters)
+
+
+def test_the_fixed_size_form_of_kernel_machines_has_the_same_landmarks_and_kernel():
+    rows = np.random.default_rng(0).normal(size=(200, 3))
+    map_ = FixedSizeNystroem(gamma=0.3, n_components=1.5, random_state=4).fit(rows)
+    fixed = _fixed_size.fixed_size(map_.kernel_, rows, 1.5, map_._seed, "Any")
+    assert_array_equal(fixed.places, np.sort(map_.component_indices_))
+    features = map_.transform(rows)
+    assert_allclose(fixed.features @ fixed.features.T, features @ features.T, atol=1e-10)
+    weights = np.random.default_rng(1).normal(size=(2, fixed.features.shape[1]))
+    scores = map_.kernel_(rows, rows[fixed.places]) @ fixed.coef(weights).T
+    assert_allclose(scores, fixed.features @ weights.T, atol=1e-8)

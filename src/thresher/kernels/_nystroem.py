@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import math
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _order, _validation
 from .._kernel_machine import KERNELS, as_kernel
 from .._kernels import Kernel
+from .._kernels._fixed_size import CANDIDATES, by_entropy, count_landmarks, how_many, mapped
 from .._kernels._kept import are_rows, as_arrays, as_rows, is_array
 from .._kernels._objects import width
 from .._kernels._products import Array, as_floats
-from .._params import Rule, at_least, check_params, non_negative, none, one_of, positive, seed
+from .._kernels._root import inverse_root
+from .._kernels._sample import are_places, first, is_sample, stacked
+from .._params import Rule, at_least, check_params, non_negative, none, one_of, seed
 from .._spaces import Log, Range
 from .._threads import one_blas_thread
 from ._clusters import middle_rows
-from ._entropy import swaps
-from ._root import inverse_root
-from ._sample import are_places, first, is_sample, stacked
 
-_BLOCK = 1 << 21  # values held at a time while rows are mapped
 _EXPECTED_ROWS = 10_000  # in a stream, of which nobody knows the end
-_CANDIDATES = {"entropy": 2, "random": 1, "kmeans": 10}  # for every landmark
+_CANDIDATES = {"entropy": CANDIDATES, "random": 1, "kmeans": 10}  # for every landmark
 
 
 class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -145,10 +140,7 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         "gamma": width,
         "degree": at_least(1),
         "coef0": non_negative,
-        "n_components": Rule(
-            '"sqrt", an integer of at least 1 or a float above 0',
-            lambda v: (isinstance(v, str) and v == "sqrt") or positive.holds(v),
-        ),
+        "n_components": how_many,
         "selection": one_of(*_CANDIDATES),
         "n_candidates": none | at_least(1),
         "random_state": seed,
@@ -276,20 +268,12 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Which candidates are landmarks, and the root of their kernel matrix."""
         m = min(m, rows.shape[0])
         with one_blas_thread():  # the same bits, whatever the number of threads
-            if self.selection == "kmeans":
-                chosen = middle_rows(rows, m)
-            else:
-                places = np.random.default_rng(drawn_from).integers(m, size=rows.shape[0] - m)
-                *_, (chosen, _) = swaps(kernel, rows, m, places)
-            return chosen.astype(np.int64), inverse_root(kernel(rows[chosen]))
+            chosen = middle_rows(rows, m) if self.selection == "kmeans" else by_entropy(kernel, rows, m, drawn_from)
+            return chosen.astype(np.int64), inverse_root(kernel(rows[chosen]), "FixedSizeNystroem")
 
     def _sizes(self, n_rows: int) -> list[int]:
         """Landmarks and candidates at most."""
-        if isinstance(self.n_components, Integral):
-            m = int(self.n_components)
-        else:
-            part = 1.0 if self.n_components == "sqrt" else float(self.n_components)
-            m = math.ceil(round(part * math.sqrt(n_rows), 9))  # 0.07 * 100 is 7, whatever its last digit says
+        m = count_landmarks(self.n_components, n_rows)
         if self.selection == "random":
             return [m, m]
         return [m, max(m, self.n_candidates or _CANDIDATES[self.selection] * m)]
@@ -319,14 +303,7 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_is_fitted(self)
         rows = _validation.check_matrix(self, X, reset=False)
         kernel, landmarks, root = self.kernel_, self.components_, self.normalization_
-        features = np.empty((rows.shape[0], root.shape[1]))
-        per_row = landmarks.shape[0] if sparse.issparse(rows) else max(landmarks.shape)
-        with np.errstate(over="ignore", invalid="ignore"):
-            for part in gen_batches(len(features), max(1, _BLOCK // per_row)):
-                features[part] = kernel(rows[part], landmarks) @ root
-        if not np.isfinite(features).all():
-            raise ValueError("FixedSizeNystroem: X is too large for the landmarks, features leave floating point.")
-        return features
+        return mapped(kernel, rows, landmarks, root, "FixedSizeNystroem")
 
     @property
     def components_(self) -> Any:

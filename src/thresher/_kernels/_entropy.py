@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels import Kernel
-from .._kernels._blocks import parts
-from .._kernels._products import Array
+from ._blocks import parts
+from ._kernel import Kernel
+from ._products import Array
 
 Places = NDArray[np.int64]
 

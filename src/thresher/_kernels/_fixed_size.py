@@ -1,0 +1,82 @@
+"""A kernel as a handful of features, from landmarks among the rows: the fixed-size Nystroem approximation."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import gen_batches
+
+from .._params import Rule, positive
+from ._entropy import swaps
+from ._kernel import Kernel
+from ._products import Array
+from ._root import inverse_root
+from ._sample import first
+
+CANDIDATES = 2  # rows to choose among, for every landmark
+_BLOCK = 1 << 21  # values held at a time while rows are mapped
+
+how_many = Rule(
+    '"sqrt", an integer of at least 1 or a float above 0',
+    lambda v: (isinstance(v, str) and v == "sqrt") or positive.holds(v),
+)
+
+
+class FixedSize(NamedTuple):
+    """Landmarks S, by their ``places`` among the rows in order, and features with which
+
+        features @ features.T = K[:, S] K[S, S]^+ K[S, :],      features = k(rows, S) root
+
+    of shape (n_rows, r), where r may be less than the number of landmarks if some depend on others.
+    """
+
+    kernel: Kernel
+    places: NDArray[np.intp]
+    root: Array
+    features: Array
+
+    def coef(self, weights: Array) -> Array:
+        """Coefficients of the landmarks, for weights of the features: k(x, S) coef = features(x) weights."""
+        return np.ascontiguousarray(weights @ self.root.T)
+
+
+def count_landmarks(n_components: Any, n_rows: int) -> int:
+    """How many landmarks a parameter asks for."""
+    if isinstance(n_components, Integral):
+        return int(n_components)
+    part = 1.0 if n_components == "sqrt" else float(n_components)
+    return math.ceil(round(part * math.sqrt(n_rows), 9))  # 0.07 * 100 is 7, whatever its last digit says
+
+
+def fixed_size(kernel: Kernel, rows: Any, n_components: Any, drawn_from: int, who: str) -> FixedSize:
+    """Features of all rows, from landmarks of high entropy among a random sample."""
+    m = min(count_landmarks(n_components, rows.shape[0]), rows.shape[0])
+    sample = first(drawn_from, np.arange(rows.shape[0]), CANDIDATES * m)
+    places = np.sort(sample[by_entropy(kernel, rows[sample], m, drawn_from)])
+    landmarks = rows[places]
+    root = inverse_root(kernel(landmarks), who)
+    return FixedSize(kernel, places, root, mapped(kernel, rows, landmarks, root, who))
+
+
+def by_entropy(kernel: Kernel, candidates: Any, m: int, drawn_from: int) -> NDArray[np.intp]:
+    """Which candidates differ most from one another."""
+    places = np.random.default_rng(drawn_from).integers(m, size=candidates.shape[0] - m)
+    *_, (chosen, _) = swaps(kernel, candidates, m, places)
+    return chosen
+
+
+def mapped(kernel: Kernel, rows: Any, landmarks: Any, root: Array, who: str) -> Array:
+    """The features of rows, block by block."""
+    features = np.empty((rows.shape[0], root.shape[1]))
+    per_row = landmarks.shape[0] if sparse.issparse(rows) else max(landmarks.shape)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for part in gen_batches(len(features), max(1, _BLOCK // per_row)):
+            features[part] = kernel(rows[part], landmarks) @ root
+    if not np.isfinite(features).all():
+        raise ValueError(f"{who}: X is too large for the landmarks, features leave floating point.")
+    return features
