@@ -16,6 +16,7 @@ void bind_groups(nanobind::module_& m);
 void bind_batches(nanobind::module_& m);
 void bind_pool(nanobind::module_& m);
 void bind_box_qp(nanobind::module_& m);
+void bind_assign(nanobind::module_& m);
 }  // namespace thresher
 
 NB_MODULE(_core, m) {
@@ -34,4 +35,5 @@ NB_MODULE(_core, m) {
   thresher::bind_batches(m);
   thresher::bind_pool(m);
   thresher::bind_box_qp(m);
+  thresher::bind_assign(m);
 }

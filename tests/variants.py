@@ -128,8 +128,9 @@ _SEEDED: dict[str, dict[str, Any]] = {name: {"random_state": 0} for name in ("cs
 
 
 def models() -> list[Any]:
-    """Fresh, unfitted learners; a streaming method that is new to the registry takes part at its defaults."""
-    learners = {name: cls for name, cls in registry.estimators().items() if hasattr(cls, "partial_fit")}
+    """Fresh, unfitted learners; a streaming learner that is new to the registry takes part at its defaults;
+    clusters have laws of their own."""
+    learners = {name: cls for name, cls in registry.estimators().items() if hasattr(cls, "_learner_now")}
     return [
         cls(**_SEEDED.get(name, {}), **options)
         for name, cls in learners.items()

@@ -157,6 +157,39 @@ def group_ascend(
 def add_moments(
     rows: Rows, n: NDArray[np.float64], mean: NDArray[np.float64], m2: NDArray[np.float64], missing: NDArray[np.float64]
 ) -> tuple[int, int, float] | None: ...
+def assign(
+    rows: Rows,
+    begin: int,
+    end: int,
+    table: NDArray[np.float64],
+    offsets: NDArray[np.float64],
+    place: NDArray[np.int32] | None,
+    middle: NDArray[np.float64] | None,
+    weight: NDArray[np.float64] | None,
+    labels: NDArray[np.int32],
+    costs: NDArray[np.float64],
+    sums: NDArray[np.float64] | None = None,
+    weights: NDArray[np.float64] | None = None,
+) -> None: ...
+def centre_costs(
+    rows: Rows,
+    begin: int,
+    table: NDArray[np.float64],
+    offsets: NDArray[np.float64],
+    place: NDArray[np.int32] | None,
+    middle: NDArray[np.float64] | None,
+    out: NDArray[np.float64],
+) -> None: ...
+def learn_prototype(
+    rows: Rows,
+    order: NDArray[np.int64],
+    w: NDArray[np.float64],
+    alpha: float,
+    eta0: float,
+    smoothing: float,
+    hinge: bool,
+    tol: float,
+) -> int: ...
 def row_squares(rows: Rows, bias: float) -> NDArray[np.float64]: ...
 def sdca_epoch(
     rows: Rows,

@@ -37,3 +37,28 @@ def sparse_kmeans(X: Array, start: Array, alpha: float, cosine: bool) -> Iterato
         centres = np.array([centre(X[labels == c], alpha, cosine) for c in range(len(start))])
         labels = np.array([np.argmin([cost(x, w, alpha, cosine) for w in centres]) for x in X])
         yield centres, labels, sum(cost(x, centres[c], alpha, cosine) for x, c in zip(X, labels, strict=True))
+
+
+def in_batches(X: Array, start: Array, alpha: float, cosine: bool, batch_size: int) -> Iterator[tuple[Array, Array]]:
+    """Centres after each batch, which joins the centres before; with the number of rows of each so far."""
+    centres, sums, counts = start.copy(), np.zeros_like(start), np.zeros(len(start))
+    for begin in range(0, len(X), batch_size):
+        batch = X[begin : begin + batch_size]
+        labels = [int(np.argmin([cost(x, w, alpha, cosine) for w in centres])) for x in batch]
+        for x, c in zip(batch, labels, strict=True):
+            sums[c] += x
+            counts[c] += 1
+        for c in np.flatnonzero(counts):
+            centres[c] = centre((sums[c] / counts[c])[None], alpha, cosine)
+        yield centres.copy(), counts.copy()
+
+
+def prototype(draws: Array, w: Array, alpha: float, eta: float, rho: float, hinge: bool) -> Iterator[Array]:
+    """Algorithm 12, lines 7 to 12, from w on; with the hinge loss, the gradient of [1 - x.w]_+."""
+    gradients = np.zeros((0, len(w)))
+    for t, x in enumerate(draws, start=1):
+        g = (-x if x @ w < 1 else 0.0 * x) if hinge else w - x
+        gradients = np.vstack([gradients, g])
+        mean, size = gradients.mean(axis=0), rho + np.sqrt(np.sum(gradients**2, axis=0))
+        w = np.array([-eta * t / h * soft(m, alpha) for m, h in zip(mean, size, strict=True)])
+        yield w

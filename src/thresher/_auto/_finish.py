@@ -73,6 +73,8 @@ def _stream_to_learn_from(best: Found, material: Material, task: str) -> tuple[S
     only = f"{tuned}, and the model learned from these only"
     if not best.candidate.method.streams:
         return None, [f"{only}, because {best.candidate.method.name} needs all rows in memory."]
+    if task == "clustering":
+        return None, [f"{only}, because {best.candidate.method.name} needs no more to place its centres."]
     if task == "classification" and not material.is_mixed:
         why = "the file is sorted by target, or in blocks alike, and one pass would forget; mix its lines to use all"
         return None, [f"{only}, because {why}."]

@@ -105,7 +105,7 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
     check_tests(given, record)
     small = seen.whole and seen.n_rows <= _SMALL and not given["tests"] and found.task != "clustering"
     begin = time.perf_counter()
-    if found.streams:
+    if found.streams and not (found.task == "clustering" and seen.whole):  # in memory, clusters take many steps
         rare = seen.rare_class(classes) if hasattr(model, "decision_function") else None
         predict_first = not given["tests"] and not small
         run = _streamed(model, stream, classes, record, given, predict_first, rare)

@@ -6,27 +6,34 @@ import warnings
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import normalize
+from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _order, _validation
 from .._kernels._products import Array
-from .._params import Rule, at_least, check_params, non_negative, one_of, seed
+from .._params import Rule, at_least, check_params, non_negative, one_of, positive, seed
 from .._spaces import Log, Range
 from .._threads import one_blas_thread
-from ._lloyd import Labels, Objective, all_used, spread_rows, steps
+from ._centres import SparseCentres
+from ._lloyd import Step, dense, start_rows, steps, total
+from ._loaded import check_loaded
+from ._prototypes import Draws
+from ._sums import ClusterSums, changes
+from ._sweep import Data, Labels
+
+_starts = Rule(
+    "'k-means++', 'random' or an array of centres",
+    lambda v: isinstance(v, (np.ndarray, list)) or (isinstance(v, str) and v in ("k-means++", "random")),
+)
 
 
 class _Run(NamedTuple):
-    centres: Array
-    labels: Labels
+    step: Step
     history: list[float]
 
 
-class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class SparseKMeans(SparseCentres):
     r"""K-means with an l1 penalty: clusters whose centres are told apart by few features.
 
     Minimises, over centres :math:`w_1 \dots w_k` and clusters :math:`c(i)`,
@@ -49,14 +56,27 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         ``"cosine"`` compares directions: rows are scaled to length 1, centres have length 1 (or 0, when the penalty
         leaves nothing of them), and :math:`1 - x^\top w` takes the place of half the squared distance. A row of zeros
         has no direction and is at distance 0 from all.
+    solver : {"exact", "rda"}, default="exact"
+        ``"rda"`` finds centres as Algorithm 12 of [1]_ does: by ``n_steps`` rows of their clusters, drawn one after
+        another, and adaptive dual averaging. It comes close to what ``"exact"`` computes in one read, and is here to
+        compare with. With the cosine metric it is the hinge form: the direction of the minimum of
+        :math:`\text{mean}\, [1 - x^\top w]_+ + \alpha \|w\|_1`.
+    init : {"k-means++", "random"} or array of shape (n_clusters, n_features), default="k-means++"
+        Where to start: at rows far apart, at any rows, or at these centres.
     max_iter : int, default=100
         Most steps of a run.
     tol : float, default=1e-4
         A run stops when a step lowers the objective by less than this part of it.
     n_init : int, default=1
         Runs from different starts, of which the best counts.
+    batch_size : int, default=1024
+        In :meth:`partial_fit`, the centres move after so many rows.
+    n_steps : int, default=10000
+        Draws for each centre and step with ``solver="rda"`` (:math:`T`).
+    eta0, smoothing : float, default=1.0, 0.1
+        Step size and the constant that keeps it finite with ``solver="rda"`` (:math:`\eta`, :math:`\rho`).
     random_state : int, RandomState or Generator, optional
-        Source of the starts.
+        Source of the starts and draws.
 
     Attributes
     ----------
@@ -66,11 +86,16 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         The cluster of each row. Not kept in model files.
     inertia_ : float
         The objective, times two as is the custom for squared distances: the sum of
-        :math:`\|x - w\|^2 + 2\alpha\|w\|_1`, or of :math:`1 - x^\top w + \alpha\|w\|_1` for the cosine metric.
+        :math:`\|x - w\|^2 + 2\alpha\|w\|_1`, or of :math:`1 - x^\top w + \alpha\|w\|_1` for the cosine metric. After
+        :meth:`partial_fit`, each row counts with its cost before it was learned from.
     objective_history_ : ndarray of shape (n_iter_,)
-        The same after every step. It never rises.
+        The same after every step. It never rises. Empty after :meth:`partial_fit`.
+    cluster_weights_ : ndarray of shape (n_clusters,)
+        The weight of the rows that each centre is the shrunken mean of; their number if they have no weights.
     n_iter_ : int
-        Steps made.
+        Steps made; after :meth:`partial_fit`, batches learned from.
+    n_samples_seen_ : int
+        Rows learned from.
     support_ : ndarray
         Indices of the features that any centre uses.
     n_features_in_ : int
@@ -80,9 +105,13 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
     Notes
     -----
-    A step costs :math:`O(k)` times the stored values; sparse rows stay sparse. Starts are drawn by greedy k-means++. A
+    A step reads the rows once and costs :math:`O(k)` times the stored values, of sparse rows only those of features
+    that a centre uses, plus :math:`O(k)` times the number of features. Starts are drawn by greedy k-means++. A
     cluster that loses its rows is given the one that gains most by a centre of its own; where none does, it stays empty
     and :meth:`fit` warns.
+
+    What a step needs to know of rows adds up (:class:`ClusterSums`), so that rows may be anywhere: see
+    :meth:`cluster_sums`, with which steps on a file or on several machines are those of :meth:`fit`.
 
     References
     ----------
@@ -107,9 +136,15 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         "n_clusters": at_least(1),
         "alpha": non_negative,
         "metric": one_of("euclidean", "cosine"),
+        "solver": one_of("exact", "rda"),
+        "init": _starts,
         "max_iter": at_least(1),
         "tol": non_negative,
         "n_init": at_least(1),
+        "batch_size": at_least(1),
+        "n_steps": at_least(1),
+        "eta0": positive,
+        "smoothing": positive,
         "random_state": seed,
     }
     _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-3, 1.0)}
@@ -117,13 +152,24 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         "n_features_in_",
         "feature_names_in_",
         "cluster_centers_",
+        "cluster_weights_",
         "inertia_",
         "objective_history_",
         "n_iter_",
+        "n_samples_seen_",
+        "_sums",
+        "_grown",
     )
+    _exactness: ClassVar[str] = "call"  # batches may be cut at multiples of batch_size; the first call has the starts
 
     cluster_centers_: Array
+    cluster_weights_: Array
     labels_: Labels
+    inertia_: float
+    objective_history_: Array
+    n_iter_: int
+    n_samples_seen_: int
+    _sums: Array
 
     def __init__(
         self,
@@ -131,98 +177,201 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         *,
         alpha: float = 0.0,
         metric: str = "euclidean",
+        solver: str = "exact",
+        init: Any = "k-means++",
         max_iter: int = 100,
         tol: float = 1e-4,
         n_init: int = 1,
+        batch_size: int = 1024,
+        n_steps: int = 10_000,
+        eta0: float = 1.0,
+        smoothing: float = 0.1,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.alpha = alpha
         self.metric = metric
+        self.solver = solver
+        self.init = init
         self.max_iter = max_iter
         self.tol = tol
         self.n_init = n_init
+        self.batch_size = batch_size
+        self.n_steps = n_steps
+        self.eta0 = eta0
+        self.smoothing = smoothing
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    # --- learning ---------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find clusters.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of at least 0. A row of weight 0 is absent, though it gets a label.
 
         Returns
         -------
         self
         """
         check_params(self, self._param_rules)
-        rows = self._rows(X, reset=True)
-        if rows.shape[0] < self.n_clusters:
-            raise ValueError(
-                f"SparseKMeans: n_clusters must be at most the number of rows (n_samples={rows.shape[0]}), "
-                f"got {self.n_clusters}."
-            )
+        rows, there, weight = self._present(X, sample_weight, reset=True)
         rng = _order.generator(self.random_state)
         with one_blas_thread():  # products are slim: threads would wait for one another, and change bits
-            best = min((self._run(rows, rng) for _ in range(self.n_init)), key=lambda run: run.history[-1])
+            best = min((self._run(there, weight, rng) for _ in range(self.n_init)), key=lambda run: run.history[-1])
         _validation.commit_features(self, X, rows.shape[1])
-        self.cluster_centers_, self.labels_ = best.centres, best.labels
+        found = ClusterSums(best.step.swept.sums, best.step.swept.weights, best.history[-1], there.shape[0])
+        self._commit(best.step.centres, found, len(best.history))
         self.objective_history_ = np.array(best.history)
-        self.inertia_, self.n_iter_ = best.history[-1], len(best.history)
-        self._look_back()
+        self._grown = False
+        self.labels_ = best.step.swept.labels if rows is there else self._assign(rows)[0]
+        self._look_back(best.step.swept.labels)
         return self
 
-    def predict(self, X: Any) -> Labels:
-        """The cluster of each row: where its distance and the penalty of the centre together are least."""
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, grow: bool = False) -> Self:
+        """Learn from more rows: each batch of ``batch_size`` joins the centres as they are, which then move to the
+        shrunken mean of all their rows so far, whatever the ``solver``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            In the first call at least ``n_clusters`` rows, among which the starts are chosen.
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of at least 0. A row of weight 0 is absent.
+        grow : bool, default=False
+            Whether ``X`` may be wider than before, with features that no batch has shown yet, or narrower.
+
+        Returns
+        -------
+        self
+        """
+        check_params(self, self._param_rules)
+        begins = not hasattr(self, "cluster_centers_")
+        _, rows, weight = self._present(X, sample_weight, reset=begins, grow=grow)
+        objective, n_rows = self._objective(), rows.shape[0]
+        with one_blas_thread():
+            if begins:
+                centres = self._start(rows, weight, _order.generator(self.random_state))
+                sums = ClusterSums(np.zeros_like(centres), np.zeros(len(centres)), 0.0, 0)
+            else:
+                new = ((0, 0), (0, rows.shape[1] - self.n_features_in_))
+                centres, sums = np.pad(self.cluster_centers_, new), self._summed(new)
+            labels = np.empty(n_rows, dtype=np.int32)
+            for part in gen_batches(n_rows, self.batch_size) if n_rows else ():
+                some = None if weight is None else np.ascontiguousarray(weight[part])
+                data = Data.of(rows[part], centres, some, cosine=objective.cosine)
+                swept = objective.sweep(data, centres)
+                labels[part] = swept.labels
+                sums += ClusterSums(swept.sums, swept.weights, total(swept.costs, some), data.n_rows)
+                moved = objective.best_centres(sums.sums, sums.weights)
+                centres = np.where((sums.weights > 0)[:, None], moved, centres)
+        n_batches = 0 if begins else self.n_iter_
+        if begins:
+            _validation.commit_features(self, X, rows.shape[1])
+        elif grow:
+            _validation.commit_growth(self, X, rows.shape[1])
+        self._grown = grow or self.__dict__.get("_grown", False)
+        self._commit(centres, sums, n_batches + -(-n_rows // self.batch_size))
+        self.labels_ = labels
+        return self
+
+    def cluster_sums(self, X: Any, sample_weight: Any = None) -> ClusterSums:
+        """What rows say of the centres as they are, in numbers that add up over rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        ClusterSums
+
+        Examples
+        --------
+        Steps on rows that are not all in memory, each the same as a step of :meth:`fit`:
+
+        >>> import numpy as np
+        >>> from thresher.cluster import SparseKMeans
+        >>> X = np.random.default_rng(0).normal(size=(1000, 5))
+        >>> model = SparseKMeans(3, random_state=0).partial_fit(X[:100])
+        >>> for step in range(5):
+        ...     model = model.move_centres(sum(model.cluster_sums(X[i : i + 100]) for i in range(0, 1000, 100)))
+        """
         check_is_fitted(self)
-        return self._objective().assign(self._rows(X, reset=False), self.cluster_centers_)[0]
+        _, rows, weight = self._present(X, sample_weight, reset=False)
+        data = Data.of(rows, self.cluster_centers_, weight, cosine=self.metric == "cosine")
+        with one_blas_thread():
+            swept = self._objective().sweep(data, self.cluster_centers_)
+        return ClusterSums(swept.sums, swept.weights, total(swept.costs, weight), rows.shape[0])
 
-    def transform(self, X: Any) -> Array:
-        """The distance of each row from each centre, without the penalty."""
+    def move_centres(self, sums: ClusterSums) -> Self:
+        """Move each centre to where the rows in its sum cost least; one without rows stays.
+
+        Parameters
+        ----------
+        sums : ClusterSums
+            Of all rows, at the centres as they are.
+
+        Returns
+        -------
+        self
+        """
         check_is_fitted(self)
-        rows = self._rows(X, reset=False)
-        distances = np.empty((rows.shape[0], len(self.cluster_centers_)))
-        for part, costs in Objective(0.0, self.metric == "cosine").costs(rows, self.cluster_centers_):
-            distances[part] = costs if self.metric == "cosine" else np.sqrt(costs)
-        return distances
+        if not isinstance(sums, ClusterSums) or sums.sums.shape != self.cluster_centers_.shape:
+            shape = self.cluster_centers_.shape
+            raise ValueError(f"SparseKMeans: sums must be ClusterSums of shape {shape}, as cluster_sums makes them.")
+        moved = self._objective().best_centres(sums.sums, sums.weights)
+        self._commit(np.where((sums.weights > 0)[:, None], moved, self.cluster_centers_), sums, self.n_iter_ + 1)
+        return self
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Minus the objective on these rows: the larger, the better."""
-        check_is_fitted(self)
-        return -float(self._objective().assign(self._rows(X, reset=False), self.cluster_centers_)[1].sum())
+    # --- steps ------------------------------------------------------------------------------------------------------
 
-    @property
-    def support_(self) -> NDArray[np.intp]:
-        """Indices of the features that any centre uses."""
-        check_is_fitted(self)
-        return np.flatnonzero(self.cluster_centers_.any(axis=0))
+    def _start(self, rows: Any, weight: Array | None, rng: np.random.Generator) -> Array:
+        if isinstance(self.init, str):
+            return start_rows(self.init, rows, self.n_clusters, rng, weight, cosine=self.metric == "cosine")
+        given, shape = dense(_validation.as_matrix(self.init, "SparseKMeans: init")), (self.n_clusters, rows.shape[1])
+        if given.shape != shape:
+            raise ValueError(f"SparseKMeans: init must be of shape {shape}, got {given.shape}.")
+        return self._objective().fit_length(given)
 
-    def _objective(self) -> Objective:
-        return Objective(float(self.alpha), self.metric == "cosine")
-
-    def _rows(self, X: Any, *, reset: bool) -> Any:
-        rows = _validation.check_matrix(self, X, reset=reset)
-        return normalize(rows) if self.metric == "cosine" else rows
-
-    def _run(self, rows: Any, rng: np.random.Generator) -> _Run:
+    def _run(self, rows: Any, weight: Array | None, rng: np.random.Generator) -> _Run:
         """One start and the steps from there, until they no longer pay."""
         objective = self._objective()
-        start = spread_rows(objective, rows, self.n_clusters, rng)
-        best = _Run(start, np.zeros(0, dtype=np.int32), [])
-        for _, step in zip(range(self.max_iter), steps(objective, rows, start), strict=False):
-            value, before = float(step.costs.sum()), best.history[-1] if best.history else np.inf
-            if value >= before:  # nothing is left to gain but rounding errors
+        start = self._start(rows, weight, rng)
+        data = Data.of(rows, start, weight, cosine=objective.cosine)
+        move = None
+        if self.solver == "rda":
+            move = Draws(objective, self.n_steps, float(self.eta0), float(self.smoothing), rng)
+        best: _Run | None = None
+        for _, step in zip(range(self.max_iter), steps(objective, data, start, move), strict=False):
+            before = best.history[-1] if best else np.inf
+            if best and step.value >= before:  # nothing is left to gain but rounding errors, or the luck of draws
                 break
-            settled = np.array_equal(step.labels, best.labels)
-            best = _Run(step.centres, step.labels, [*best.history, value])
-            gained_little = before - value <= self.tol * value
-            if settled or (gained_little and all_used(step.labels, self.n_clusters)):  # a next step fills empty ones
+            settled = best is not None and np.array_equal(step.swept.labels, best.step.swept.labels)
+            best = _Run(step, [*(best.history if best else []), step.value])
+            gained_little = before - step.value <= self.tol * step.value
+            if settled or (gained_little and (step.swept.weights > 0).all()):  # a next step fills empty ones
                 break
+        assert best is not None
         return best
 
-    def _look_back(self) -> None:
-        n_used = len(np.unique(self.labels_))
+    def _summed(self, new: Any = ((0, 0), (0, 0))) -> ClusterSums:
+        """What the centres come from, with room for new features."""
+        return ClusterSums(np.pad(self._sums, new), self.cluster_weights_, self.inertia_, self.n_samples_seen_)
+
+    def _commit(self, centres: Array, sums: ClusterSums, n_iter: int) -> None:
+        self.cluster_centers_, self._sums, self.cluster_weights_ = centres, sums.sums, sums.weights
+        self.inertia_, self.n_samples_seen_, self.n_iter_ = sums.cost, sums.n_rows, n_iter
+        self.objective_history_ = np.empty(0)
+
+    def _look_back(self, labels: Labels) -> None:
+        n_used = len(np.unique(labels))
         if n_used < self.n_clusters:
             cause = "a smaller alpha keeps more of them" if self.alpha > 0 else "too few rows differ"
             warnings.warn(
@@ -231,35 +380,21 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
                 stacklevel=3,
             )
 
+    # --- shards and files -------------------------------------------------------------------------------------------
+
     @property
-    def _n_features_out(self) -> int:
-        return len(self.cluster_centers_)
+    def progressive_loss_(self) -> float:
+        """The mean cost of the rows, of each before it was learned from."""
+        check_is_fitted(self)
+        return self.inertia_ / max(1.0, float(self.cluster_weights_.sum()))
+
+    def _merged(self, others: list[Self], start: Self | None) -> None:
+        """Become what this model and others reached together from one start, which counts once."""
+        sums = changes(None if start is None else start._summed(), [each._summed() for each in (self, *others)])
+        moved = self._objective().best_centres(sums.sums, sums.weights)
+        centres = np.where((sums.weights > 0)[:, None], moved, self.cluster_centers_)
+        self._commit(centres, sums, sum(each.n_iter_ for each in (self, *others)))
 
     def _check_loaded(self) -> None:
         """Refuse attributes of a file that do not belong together."""
-        _validation.check_loaded_features(self)
-        centres, history = self.cluster_centers_, self.objective_history_
-        shape = (self.n_clusters, self.n_features_in_)
-        largest = (
-            _validation.HUGE
-        )  # no mean of rows that passed the gate is beyond it, and no alpha that left it any size
-        if not _is_finite(centres) or centres.shape != shape or np.abs(centres).max() > largest:
-            raise ValueError(f"SparseKMeans: cluster_centers_ must be numbers up to {largest:g} of shape {shape}.")
-        if self.alpha > largest and centres.any():
-            raise ValueError(f"SparseKMeans: alpha must be at most {largest:g}, got {self.alpha!r}.")
-        lengths = np.linalg.norm(centres, axis=1)
-        if self.metric == "cosine" and not np.logical_or(lengths == 0, np.abs(lengths - 1) < 1e-6).all():
-            raise ValueError("SparseKMeans: centres of the cosine metric must have length 1 or 0.")
-        if type(self.n_iter_) is not int or not _is_finite(history) or history.shape != (self.n_iter_,):
-            raise ValueError("SparseKMeans: objective_history_ must be finite numbers, one per step.")
-        if not len(history) or history.min() < 0 or (np.diff(history) > 0).any() or self.inertia_ != history[-1]:
-            raise ValueError("SparseKMeans: objective_history_ must fall to inertia_, which is at least 0.")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-
-def _is_finite(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype == np.float64 and bool(np.isfinite(value).all())
+        check_loaded(self)

@@ -35,6 +35,11 @@ def merge_models(models: Sequence[Any], start: Any = None) -> Any:
     for other in everything[1:]:
         _check_alike(everything[0], other)
     learners = [learner_of(model) for model in models]
+    if hasattr(learners[0], "_merged"):
+        merged = deepcopy(models[0])
+        learner_of(merged)._merged(learners[1:], None if start is None else learner_of(start))
+        merged.record_ = {}
+        return merged
     if not all(hasattr(learner, "state_") for learner in learners):
         raise ValueError(f"merge_models: a {type(learners[0]).__name__} cannot be merged.")
     width = max(learner.n_features_in_ for learner in learners)
@@ -59,7 +64,7 @@ def _check_alike(a: Any, b: Any) -> None:
     for x, y in zip(steps_a, steps_b, strict=True):
         if repr(x) != repr(y):
             raise ValueError(f"merge_models: the parameters differ: {x!r} and {y!r}.")
-        for name in () if hasattr(x, "state_") else x._fitted:
+        for name in () if hasattr(x, "state_") or hasattr(x, "_merged") else x._fitted:
             if not _equal(getattr(x, name, None), getattr(y, name, None)):
                 raise ValueError(
                     f"merge_models: the {type(x).__name__} of the models saw different data, so that their columns "

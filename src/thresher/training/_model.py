@@ -17,7 +17,7 @@ def learner_of(model: Any) -> Any:
 
 
 def is_fitted(model: Any) -> bool:
-    return hasattr(learner_of(model), "state_")
+    return hasattr(learner_of(model), "n_features_in_")
 
 
 def said(model: Any, X: Any) -> tuple[NDArray[Any], NDArray[np.float64] | None]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_clusterer
 
 from .._records import Collector, HeldOut, History
 from ..persistence import load_model
@@ -135,14 +135,15 @@ def train(
     path = None if checkpoint is None else Path(checkpoint)
     if resume and path is not None and path.exists():
         model = state.take_up(load_model(path), stream, path.name)
-    before = Collector("") if predict_first else None
+    before = Collector("") if predict_first and not is_clusterer(model) else None
     begin = state.facts.n_rows
     sampler = Sampler()
     last_saved = time.monotonic()
     for batch in stream.batches(state.position):
-        if batch.y is None:
+        if batch.y is None and not is_clusterer(model):
             raise ValueError(f"{batch.path.name}: training needs a target column.")
-        if (before is not None or measured is not None) and batch.position.n_pass == 0 and is_fitted(model):
+        asks = (before is not None or measured is not None) and batch.position.n_pass == 0
+        if asks and batch.y is not None and is_fitted(model):
             _ask(model, batch.X, batch.y, before, measured)
         _learn(model, batch, classes)
         state.note(model, batch)

@@ -1,0 +1,76 @@
+// A sparse stand-in for rows, from one draw after another: adaptive dual averaging for
+//
+//   min_w  mean over rows x of  loss(w, x)  +  alpha |w|_1
+//
+//   squared   |x - w|^2 / 2      g = w - x                               (the minimum is soft(mean, alpha))
+//   hinge     [1 - <w, x>]_+     g = -x where <w, x> < 1, else 0
+//
+// After draw t, with G the sum and Q the sum of squares of g:   w = -eta / (rho + sqrt(Q)) soft(G, alpha t).
+// A weight of 0 whose feature is not in the row has g = 0 and a threshold that grows, so it stays 0: a draw costs the values of its row
+// and the weights other than 0.   Jumutc (2016), Algorithm 12 and (4.20)-(4.22).
+#pragma once
+#include <cmath>
+#include <vector>
+
+#include "rows.hpp"
+#include "shrink.hpp"
+
+namespace thresher {
+
+struct Prototype {
+  double* w;
+  double alpha, eta, rho;
+  bool hinge;
+  std::vector<double> sum, squares, x;  // G, Q, and the row at hand
+  std::vector<index_t> active;          // weights other than 0
+
+  Prototype(double* weights, index_t n, double a, double e, double r, bool h)
+      : w(weights), alpha(a), eta(e), rho(r), hinge(h), sum(n), squares(n), x(n) {
+    active.reserve(n);
+    for (index_t j = 0; j < n; ++j)
+      if (w[j] != 0) active.push_back(j);
+  }
+
+  /// One weight after draw t, with its gradient; the square of its movement.
+  double step(index_t j, double g, double t) {
+    sum[j] += g;
+    squares[j] += g * g;
+    const double next = -eta / (rho + std::sqrt(squares[j])) * soft_threshold(sum[j], alpha * t), moved = next - w[j];
+    w[j] = next;
+    return moved * moved;
+  }
+
+  /// Learn from a row that is drawn t-th; the square of the movement.
+  template <class Row>
+  double update(const Row& row, double t) {
+    const double pull = !hinge || row.dot(w) < 1 ? 1.0 : 0.0;
+    row.each([&](index_t j, double xj) { x[j] = xj; });
+    double moved = 0;
+    std::size_t kept = 0;
+    for (const index_t j : active) {
+      moved += step(j, (hinge ? 0.0 : w[j]) - pull * x[j], t);
+      x[j] = 0;  // done
+      if (w[j] != 0) active[kept++] = j;
+    }
+    active.resize(kept);
+    row.each([&](index_t j, double) {
+      if (x[j] == 0) return;
+      moved += step(j, -pull * x[j], t);
+      x[j] = 0;
+      if (w[j] != 0) active.push_back(j);
+    });
+    return moved;
+  }
+};
+
+/// Learn from rows in the order of their draws, until w moves less than tol (but not while it is 0); how many were used.
+template <class Rows>
+index_t run_prototype(const Rows& rows, const index_t* order, index_t n_draws, double tol, Prototype& prototype) {
+  for (index_t t = 1; t <= n_draws; ++t) {
+    const double moved = prototype.update(rows.row(order[t - 1], 0.0), static_cast<double>(t));
+    if (moved < tol * tol && !prototype.active.empty()) return t;
+  }
+  return n_draws;
+}
+
+}  // namespace thresher

@@ -1,0 +1,198 @@
+"""One read of the rows: the cost of each at the centres, the centre where it costs least, and the sums of clusters."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import gen_batches
+
+from .._core import Rows, assign, centre_costs
+from .._kernels._products import Array, squares
+
+Labels = NDArray[np.int32]
+
+_LANE = 4  # centres that the core compares side by side
+_BLOCK = 1 << 21  # values held at a time
+_MOST_PARTS = 8  # of the rows, each with sums of its own
+_WORK = 1 << 19  # values to multiply and add that make a thread worth its while
+_MOST_SUMS = 1 << 24  # numbers in the sums of all parts
+
+
+@dataclass(frozen=True)
+class Data:
+    """Rows as the core reads them. Dense ones may lie far from the origin, where squares would drown differences: then
+    distances are measured from ``middle``."""
+
+    rows: Rows
+    matrix: Any
+    weight: Array | None
+    middle: Array | None
+    squares: Array
+    """Of the distances of rows from the middle."""
+
+    @classmethod
+    def of(cls, matrix: Any, near: Array, weight: Array | None = None, *, cosine: bool = False) -> Data:
+        """Rows that will be compared with centres ``near`` these."""
+        middle = None if cosine or sparse.issparse(matrix) else _middle(near)
+        sizes = np.empty(matrix.shape[0])
+        for part in blocks(matrix, 1):
+            sizes[part] = squares(matrix[part] if middle is None else matrix[part] - middle)
+        return cls(as_rows(matrix), matrix, weight, middle, sizes)
+
+    @property
+    def n_rows(self) -> int:
+        return self.rows.n_rows
+
+
+def as_rows(matrix: Any) -> Rows:
+    """A matrix that passed the gate, as the core reads it."""
+    if not sparse.issparse(matrix):
+        return Rows.dense(np.ascontiguousarray(matrix), False)
+    return Rows.csr(matrix.data, matrix.indices, matrix.indptr.astype(np.int64), matrix.shape[1], False)
+
+
+def _middle(centres: Array) -> Array | None:
+    middle: Array = centres.mean(axis=0)
+    spread = squares(centres - middle).mean()
+    return middle if squares(middle[None])[0] > spread else None
+
+
+def blocks(matrix: Any, n_centres: int) -> Iterator[slice]:
+    """Parts of the rows small enough to be copied, and compared with so many centres."""
+    per_row = n_centres if sparse.issparse(matrix) else max(n_centres, matrix.shape[1])
+    found: Iterator[slice] = gen_batches(matrix.shape[0], max(1, _BLOCK // per_row))
+    return found
+
+
+class Swept(NamedTuple):
+    """For each row the centre where it costs least and that cost; for each cluster the weighted sum of its rows and
+    their total weight."""
+
+    labels: Labels
+    costs: Array
+    sums: Array
+    weights: Array
+
+
+@dataclass(frozen=True)
+class Objective:
+    """The sum over rows x of their cost at the centre w of their cluster:
+
+        euclidean   |x - w|^2 + 2 alpha |w|_1                  best centre   soft(mean, alpha)
+        cosine      |x|^2 - x.w + alpha |w|_1,   |w| <= 1                    soft(mean, alpha) / its length, or 0
+
+    In the cosine form rows have length 1, or 0 and no direction. The penalty is part of the cost, so that assigning
+    rows and moving centres both lower the same sum.   Jumutc (2016), regularised K-means.
+    """
+
+    alpha: float
+    cosine: bool
+
+    def sweep(self, data: Data, centres: Array) -> Swept:
+        """Read all rows once, in threads; the parts that they read do not depend on how many there are."""
+        n_rows, table = data.n_rows, self._table(data, centres)
+        labels, costs = np.empty(n_rows, dtype=np.int32), np.empty(n_rows)
+        parts = _parts(data, centres.shape)
+        sums, weights = np.zeros((len(parts), *centres.shape)), np.zeros((len(parts), len(centres)))
+
+        def read(p: int) -> None:
+            begin, end = parts[p]
+            assign(data.rows, begin, end, *table, data.weight, labels, costs, sums[p], weights[p])
+
+        _each(read, len(parts))
+        np.maximum(np.add(costs, data.squares, out=costs), 0.0, out=costs)
+        if len(parts) == 1:
+            return Swept(labels, costs, sums[0], weights[0])
+        return Swept(labels, costs, sums.sum(axis=0), weights.sum(axis=0))
+
+    def assign(self, data: Data, centres: Array) -> tuple[Labels, Array]:
+        """For each row the centre where it costs least, and that cost."""
+        labels, costs = np.empty(data.n_rows, dtype=np.int32), np.empty(data.n_rows)
+        table, parts = self._table(data, centres), _parts(data, (len(centres), 1))
+
+        def read(p: int) -> None:
+            begin, end = parts[p]
+            assign(data.rows, begin, end, *table, None, labels, costs)
+
+        _each(read, len(parts))
+        return labels, np.maximum(np.add(costs, data.squares, out=costs), 0.0, out=costs)
+
+    def costs(self, data: Data, centres: Array) -> Iterator[tuple[slice, Array]]:
+        """The cost of each row at each centre, block by block."""
+        table = self._table(data, centres)
+        for part in blocks(data.matrix, len(table[1])):
+            out = np.empty((part.stop - part.start, len(table[1])))
+            centre_costs(data.rows, part.start, *table, out)
+            yield part, np.maximum(out[:, : len(centres)] + data.squares[part, None], 0.0)
+
+    def _table(self, data: Data, centres: Array) -> tuple[Array, Array, NDArray[np.int32] | None, Array | None]:
+        """Centres in the core's form: what a unit of each feature adds to the cost at each of them, and what is added
+        without; of rows that are sparse, features that no centre uses have no place."""
+        shifted = centres if data.middle is None else centres - data.middle
+        factor, own = (1.0, 0.0) if self.cosine else (2.0, squares(shifted))
+        offsets = np.full(-(-len(centres) // _LANE) * _LANE, np.inf)
+        offsets[: len(centres)] = own + factor * self.alpha * np.abs(centres).sum(axis=1)
+        place = None
+        if data.rows.columns is not None:
+            used = shifted.any(axis=0)
+            place = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)
+            shifted = shifted[:, used]
+        table = np.zeros((shifted.shape[1], len(offsets)))
+        np.multiply(shifted.T, -factor, out=table[:, : len(centres)])
+        return table, offsets, place, data.middle
+
+    def best_centres(self, sums: Array, weights: Array) -> Array:
+        """For each cluster the centre where its rows cost least, of their sum and weight; 0 for one without rows."""
+        means = sums / np.where(weights > 0, weights, 1.0)[:, None]
+        centres: Array = soft(means, self.alpha)
+        return self.fit_length(centres)
+
+    def fit_length(self, centres: Array) -> Array:
+        """Centres of length 1 in the cosine form; one that is 0 stays."""
+        if self.cosine:
+            lengths = np.linalg.norm(centres, axis=1)
+            centres = centres / np.where(lengths > 0, lengths, 1.0)[:, None]
+        return centres
+
+    def alone(self, data: Data) -> Array:
+        """The cost of each row at a centre of its own."""
+        least = np.empty(data.n_rows)
+        for part in blocks(data.matrix, 1):
+            rows = data.matrix[part]
+            spared = squares(soft(rows.astype(np.float64), self.alpha))
+            least[part] = squares(rows) - (np.sqrt(spared) if self.cosine else spared)
+        return least
+
+
+def soft(values: Any, cut: float) -> Any:
+    """Each value shrunk towards 0 by ``cut``, and not across."""
+    if sparse.issparse(values):
+        return sparse.csr_array((soft(values.data, cut), values.indices, values.indptr), shape=values.shape)
+    return values - np.clip(values, -cut, cut)
+
+
+def _parts(data: Data, shape: tuple[int, ...]) -> list[tuple[int, int]]:
+    """Where rows are cut for threads: into as many parts as there is work for, if their sums take little memory."""
+    n_values = data.rows.n_features * data.n_rows if data.rows.columns is None else len(data.rows.columns)
+    n_parts = min(_MOST_PARTS, n_values * shape[0] // _WORK, _MOST_SUMS // (shape[0] * shape[1]), data.n_rows)
+    edges = np.linspace(0, data.n_rows, max(1, int(n_parts)) + 1).astype(int).tolist()
+    return list(itertools.pairwise(edges))
+
+
+def _each(read: Callable[[int], None], n_parts: int) -> None:
+    n_threads = min(n_parts, os.cpu_count() or 1)
+    if n_threads < 2:
+        for p in range(n_parts):
+            read(p)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        for done in [pool.submit(read, p) for p in range(n_parts)]:
+            done.result()
