@@ -133,13 +133,15 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
             return np.empty((0, 0))
         return as_rows(self._support_rows, (len(self.support_), self.n_features_in_))
 
-    def _kernel_scores(self, X: Any) -> Array:
-        """The scores of rows, of shape (n_rows, n_outputs), without constant terms."""
+    def _kernel_scores(self, X: Any, coef: Array | None = None) -> Array:
+        """The scores of rows, of shape (n_rows, n_outputs), without constant terms; by the model's coefficients, or by
+        others of the rows that it keeps."""
         check_is_fitted(self)
+        coef = self.dual_coef_ if coef is None else coef
         rows = _validation.check_matrix(self, X, reset=False)
         if self.kernel_ is None:
-            return np.asarray(rows[:, self.support_] @ self.dual_coef_.T, dtype=np.float64)
-        return kernel_scores(self.kernel_, rows, self.support_vectors_, self.dual_coef_)
+            return np.asarray(rows[:, self.support_] @ coef.T, dtype=np.float64)
+        return kernel_scores(self.kernel_, rows, self.support_vectors_, coef)
 
     def _check_kept(self) -> None:
         """Refuse attributes of a file that do not belong together."""

@@ -1,6 +1,7 @@
-"""Clusters of rows, described by few features."""
+"""Clusters of rows, described by few features or of any shape."""
 
 from ._sparse_kmeans import SparseKMeans
+from ._spectral import KernelSpectralClustering
 from ._sums import ClusterSums
 
-__all__ = ["ClusterSums", "SparseKMeans"]
+__all__ = ["ClusterSums", "KernelSpectralClustering", "SparseKMeans"]

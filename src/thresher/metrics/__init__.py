@@ -7,12 +7,14 @@
 :func:`explained_variance_over_tasks`     how much of the variance of several tasks is explained
 :func:`detection_rate`,                   how many outliers were found, and how many other rows were taken for such
 :func:`rejection_rate`
+:func:`balanced_line_fit`                 whether kernel spectral clustering found what it looks for
 :class:`ProgressiveF1`,                   how a stream goes whose rows are scored before they are learned: in bounded
 :class:`ProgressiveROCAUC`,               memory, for streams that never end and for rare classes
 :class:`ProgressiveAveragePrecision`
 ========================================  ==============================================================================
 """
 
+from ._line_fit import balanced_line_fit
 from ._novelty import detection_rate, rejection_rate
 from ._progressive import ProgressiveAveragePrecision, ProgressiveF1, ProgressiveROCAUC
 from ._support import sign_f1, support_f1, support_precision, support_recall
@@ -22,6 +24,7 @@ __all__ = [
     "ProgressiveAveragePrecision",
     "ProgressiveF1",
     "ProgressiveROCAUC",
+    "balanced_line_fit",
     "detection_rate",
     "explained_variance_over_tasks",
     "rejection_rate",
