@@ -11,7 +11,7 @@ from scipy import linalg
 from .._kernels._products import Array
 
 _SPARE = 2  # directions beyond those that are asked for, which make these settle sooner
-_BLOCKS = 8  # of directions that are remembered before a restart
+_BLOCKS = 12  # of directions that are remembered before a restart
 
 
 class Leading(NamedTuple):
@@ -25,6 +25,8 @@ class Leading(NamedTuple):
 def at_once(A: Array, k: int) -> Leading:
     """The k leading ones of a matrix that is at hand, which is destroyed.   O(n^3)."""
     n = len(A)
+    if k == 0:
+        return Leading(np.empty(0), np.empty((n, 0)), True)
     values, vectors = linalg.eigh(A, subset_by_index=(n - k, n - 1), overwrite_a=True, check_finite=False)
     return Leading(values[::-1].copy(), vectors[:, ::-1].copy(), True)
 
@@ -42,7 +44,7 @@ def by_products(times: Callable[[Array], Array], n: int, k: int, tol: float, max
     Q = linalg.qr(np.random.default_rng(0).normal(size=(n, width)), mode="economic")[0]
     AQ = times(Q)
     for made in range(1, max_products + 1):
-        values, S = linalg.eigh(Q.T @ AQ, check_finite=False)
+        values, S = linalg.eigh(Q.T @ AQ, driver="evd", check_finite=False)  # the driver most exact in angles
         values, S = values[::-1], S[:, ::-1]
         V = Q @ S[:, :width]
         errors = AQ @ S[:, :width] - V * values[:width]

@@ -34,8 +34,11 @@ class _Solved(NamedTuple):
     kernel: Kernel | None
 
 
-class KernelSpectralClustering(  # type: ignore[misc]
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, KernelMachine
+class KernelSpectralClustering(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    ClusterMixin,  # type: ignore[misc]
+    KernelMachine,
 ):
     r"""Kernel spectral clustering (KSC): clusters of any shape, with an answer for rows that were not there.
 
@@ -53,7 +56,7 @@ class KernelSpectralClustering(  # type: ignore[misc]
     Parameters
     ----------
     n_clusters : int, default=2
-        Number of clusters (:math:`k`), at least 2.
+        Number of clusters (:math:`k`). One cluster has no scores, and all rows.
     <kernel>
     decoding : {"hamming", "margin"}, default="hamming"
         Which code a row belongs to if its own is none of the codebook: the one with the fewest other signs, as
@@ -144,7 +147,7 @@ class KernelSpectralClustering(  # type: ignore[misc]
     """
 
     _param_rules: ClassVar[dict[str, Rule]] = {
-        "n_clusters": at_least(2),
+        "n_clusters": at_least(1),
         **KernelMachine._kernel_rules,
         "decoding": one_of("hamming", "margin"),
         **KernelMachine._fixed_size_rules,
@@ -254,6 +257,8 @@ class KernelSpectralClustering(  # type: ignore[misc]
         return degrees
 
     def _refuse_few(self, n_rows: int, n_there: int) -> None:
+        if not n_there:
+            raise ValueError(f"{type(self).__name__}: sample_weight must hold a weight above 0, got only zeros.")
         if n_there < self.n_clusters:
             counted = "number of rows" if n_there == n_rows else "number of rows with a weight above 0"
             raise ValueError(
@@ -320,9 +325,11 @@ class KernelSpectralClustering(  # type: ignore[misc]
         Returns
         -------
         float
-            Between 0 and 1, the larger the better.
+            Between 0 and 1, the larger the better; 0 of one cluster, which is told from nothing.
         """
         scores, degrees = self.transform(X), None
+        if self.n_clusters == 1:
+            return 0.0
         if self.n_clusters == 2:
             degrees = self._kernel_scores(X, self._degree_coef[None])[:, 0]
         labels = self._nearest(scores)

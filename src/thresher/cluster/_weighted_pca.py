@@ -71,11 +71,12 @@ def _project(q: Array, U: Array) -> Array:
 
 
 def _above_0(found: Leading) -> Leading:
-    """Without those of about 0, which tell nothing apart."""
-    kept = found.values > 1e-12 * max(found.values[0], 0.0)
+    """Without those of about 0, which tell nothing apart; weights are such that 1 is a large one."""
+    kept = found.values > 1e-12 * np.max(found.values, initial=1.0)
     return Leading(found.values[kept], found.vectors[:, kept], found.has_settled)
 
 
 def _direction(scores: Array) -> Array:
     """+1 or -1 for each column, so that its largest entry is positive: an eigenvector has no sign of its own."""
-    return np.where(scores.max(axis=0) >= -scores.min(axis=0), 1.0, -1.0)
+    turned: Array = np.where(scores.max(axis=0) >= -scores.min(axis=0), 1.0, -1.0)
+    return turned
