@@ -51,7 +51,7 @@ def by_products(times: Callable[[Array], Array], n: int, k: int, tol: float, max
         settled = bool((np.linalg.norm(errors[:, :k], axis=0) <= tol * abs(values[0])).all())
         if settled or made == max_products:
             break
-        if most < n and Q.shape[1] + width > most:
+        if Q.shape[1] + width > most:
             best = S[:, : max(width, most - 2 * width)]
             Q, AQ = Q @ best, AQ @ best
         fresh = _beside(Q, errors)
