@@ -78,13 +78,9 @@ def balanced_line_fit(
 
 def _fit(Z: NDArray[np.float64], through: str) -> float:
     """How close to a line points are, from 0 (the same in all directions) to 1; 0 of points that have no direction."""
-    if not len(Z):
+    Z = Z - Z.mean(axis=0) if through == "mean" and len(Z) else Z
+    if not Z.any():
         return 0.0
-    Z = Z - Z.mean(axis=0) if through == "mean" else Z
-    size = np.abs(Z).max()
-    if size == 0:
-        return 0.0
-    Z = Z / size
     zeta = np.maximum(np.linalg.eigvalsh(Z.T @ Z), 0.0)
     m = len(zeta)
     return float(m / (m - 1) * (zeta[-1] / zeta.sum() - 1 / m))
