@@ -195,6 +195,12 @@ coef0 : float, default={coef0}
     "cache": """
 cache_size : float, default={cache_size}
     Megabytes for the kernel matrix; a larger one is computed row by row.""",
+    "landmarks": """
+n_components : int, float or "sqrt", optional
+    Compare rows with this many landmarks instead of with one another (the fixed-size Nystroem form): an integer, a
+    factor of the root of the number of rows, or ``"sqrt"``. Time and memory then grow with the rows, not their square.
+random_state : int, RandomState or Generator, optional
+    Source of the landmarks.""",
     "fitted kernel": """
 support_ : ndarray
     Indices of the support vectors: rows with a coefficient other than 0.

@@ -91,10 +91,10 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
         """The kernel matrix as an array, for those that need all of it at once."""
         K = self._gram(rows)
         if not isinstance(K, np.ndarray):
+            instead = "n_components" if "n_components" in self.get_params() else "a learner behind FixedSizeNystroem"
             raise ValueError(
                 f"{type(self).__name__}: cache_size must hold the kernel matrix of {K.shape[0]} rows, "
-                f"{8 * K.shape[0] ** 2 / 2**20:.0f} MB, got {self.cache_size!r}; a learner behind FixedSizeNystroem "
-                "takes any number."
+                f"{8 * K.shape[0] ** 2 / 2**20:.0f} MB, got {self.cache_size!r}; {instead} takes any number."
             )
         return K
 

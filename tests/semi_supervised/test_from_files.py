@@ -39,7 +39,7 @@ def output(capsys):
     return json.loads(capsys.readouterr().out)
 
 
-@pytest.mark.parametrize("method", ["triclass", "universum", "s3vc"])
+@pytest.mark.parametrize("method", ["triclass", "universum", "s3vc", "semiksc", "bisemiksc"])
 def test_train_predict_and_report(file, method, capsys, tmp_path):
     places = ["--model", "m.thresher", "--report", "r.html"]
     assert main(["train", "rows.csv", "--method", method, *file["options"], *places, "--json"]) == 0

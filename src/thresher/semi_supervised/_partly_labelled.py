@@ -18,7 +18,7 @@ from .._params import Rule, check_params, class_weights, label, non_negative, no
 from .._scores import ReadsClasses
 from .._threads import one_blas_thread
 from ._descent import Found, Given, InnerProducts, Limits, cheapest_side, descend, losses
-from ._roles import Roles, check_labels, class_factors, read_roles
+from ._roles import Roles, check_labels, class_factors, filled, read_roles
 
 below_one = Rule("a number of at least 0 and below 1", lambda v: non_negative.holds(v) and v < 1)
 
@@ -94,7 +94,7 @@ class PartlyLabelledSVC(ReadsClasses, KernelMachine):
         self.dual_gap_, self.n_iter_ = max(one.gap for one in found), max(one.n_iter for one in found)
         self._objectives = [one.objectives for one in found]
         open_, scores = roles.unlabelled, np.stack([one.scores for one in found], axis=1)
-        self.transduction_ = _filled(labels, there[open_], self._read_scores(self._shape_scores(scores[open_])))
+        self.transduction_ = filled(labels, there[open_], self._read_scores(self._shape_scores(scores[open_])))
         self._look_back(found)
         return self
 
@@ -209,15 +209,6 @@ class PartlyLabelledSVC(ReadsClasses, KernelMachine):
         values = self._objectives
         if not isinstance(values, list) or len(values) != n_outputs or not all(map(_are_numbers, values)):
             raise ValueError(f"{who}: the objectives must be lists of numbers of at least 0, one per output.")
-
-
-def _filled(labels: NDArray[Any], places: NDArray[np.intp], read: NDArray[Any]) -> NDArray[Any]:
-    """Labels with those that were found in their places."""
-    kinds = {labels.dtype.kind, read.dtype.kind}
-    fits = len(kinds) == 1 or kinds <= set("iuf")
-    filled = labels.astype(np.result_type(labels, read) if fits else object)
-    filled[places] = read
-    return filled
 
 
 def _are_numbers(values: Any) -> bool:

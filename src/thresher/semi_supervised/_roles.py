@@ -82,3 +82,12 @@ def class_factors(class_weight: Any, roles: Roles, irrelevant_label: Any, who: s
     if by_class is not None:
         factors[roles.labelled] = by_class[codes.astype(np.int64)]
     return factors
+
+
+def filled(labels: NDArray[Any], places: NDArray[np.intp], read: NDArray[Any]) -> NDArray[Any]:
+    """Labels with those that were found in their places."""
+    kinds = {labels.dtype.kind, read.dtype.kind}
+    fits = len(kinds) == 1 or kinds <= set("iuf")
+    filled = labels.astype(np.result_type(labels, read) if fits else object)
+    filled[places] = read
+    return filled
