@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
+from sklearn.datasets import make_moons
 from sklearn.metrics import balanced_accuracy_score
 
 import thresher
@@ -221,15 +222,27 @@ def test_unlabelled_rows_teach_and_are_not_scored(kind):
 def test_the_plain_machine_stands_beside_the_others_and_is_not_tuned_in_what_it_lacks():
     X, y = few()
     names = contest(X, y, unlabelled_label="?")
-    assert names == ["universum", "universum without unlabelled rows (a plain SVM)", "triclass"]
+    assert names == ["universum", "universum without unlabelled rows (a plain SVM)", "triclass", "semiksc"]
     assert contest(X, y, unlabelled_label="?", method="triclass") == ["triclass"]
     assert contest(X, y, unlabelled_label="?", params={"C_unlabelled": 1.0}) == ["universum", "triclass"]
+    assert "semiksc" not in contest(X, y, unlabelled_label="?", kernel="linear")  # scores of clusters need degrees
     material, wishes = settled(X, y, unlabelled_label="?")
     candidates, _ = choose_methods(material, "classification", wishes)
     spaces = [set(space_of(build(c, material, wishes), c, material, wishes)) for c in candidates]
     assert spaces[0] == {f"learn__{name}" for name in ("C", "C_unlabelled", "epsilon", "gamma")}
     assert spaces[1] == {"learn__C", "learn__gamma"}
     assert candidates[1].params["C_unlabelled"] == 0
+
+
+def test_clusters_of_unlabelled_rows_are_found():
+    X, truth = make_moons(120, noise=0.05, random_state=0)
+    y = np.array(["no", "yes"])[truth].astype(object)
+    y[np.arange(120) % 10 != 0] = "?"
+    run = run_auto(X, y, unlabelled_label="?", n_evaluations=50, cv=3)
+    assert "semiksc error" in explain(run.model)
+    model = auto(X, y, unlabelled_label="?", method="semiksc", n_evaluations=12, cv=3)
+    assert learner(model).unlabelled_label == "?"
+    assert np.mean(model.predict(X) == np.array(["no", "yes"])[truth]) > 0.9
 
 
 def test_of_equals_the_plain_machine_wins():
@@ -257,7 +270,7 @@ REFUSED = [
     ({"unlabelled_label": ["?"]}, "unlabelled_label must be a number or text, got ['?']."),
     ({"unlabelled_label": "?", "task": "clustering"}, "unlabelled_label is for classification, but the task is clust"),
     ({"unlabelled_label": "?", "method": "pegasos-regressor"}, "is for classification, but the task is regression"),
-    ({"unlabelled_label": "?", "method": "arow"}, "must be one of 's3vc', 'triclass', 'universum' with unlabelled_la"),
+    ({"unlabelled_label": "?", "method": "arow"}, "'s3vc', 'semiksc', 'triclass', 'universum' with unlabelled_la"),
     ({"outlier_label": "?", "method": "lssvc"}, "must be one of 'lssnd', 'pegasossnd', 'snd' with outlier_label, got"),
     ({"unlabelled_label": "?", "kernel": "nystroem"}, "for 'universum', which needs no map, got 'nystroem'."),
     ({"unlabelled_label": "?", "params": {"unlabelled_label": "?"}}, "unlabelled_label must not be in params where it"),

@@ -107,7 +107,7 @@ def _preferred(material: Material, task: str, wishes: Wishes) -> tuple[tuple[str
     if wishes.outlier_label is not None:
         return _for_outliers(material, wishes)
     if wishes.unlabelled_label is not None:
-        return ("universum", "triclass"), "few rows have labels, and both learn from the others, too"
+        return _for_unlabelled(material, wishes)
     if wishes.sparsity:
         if not material.is_sparse and n_features < _WIDE:
             return (f"l1rda{suffix}",), "few features are wanted and its zeros are exact"
@@ -135,6 +135,18 @@ def _for_outliers(material: Material, wishes: Wishes) -> tuple[tuple[str, ...], 
     if n_rows > _LSSND_ROWS:
         return ("snd",), "rows may be of no class, and it draws a boundary around every class"
     return ("snd", "lssnd"), "rows may be of no class, and both draw a boundary around every class"
+
+
+def _for_unlabelled(material: Material, wishes: Wishes) -> tuple[tuple[str, ...], str]:
+    """Names of methods that learn from rows without a label, and why."""
+    by_clusters = wishes.kernel in (None, "rbf") and set(wishes.params) <= set(
+        inspect.signature(named("semiksc").cls).parameters
+    )
+    if by_clusters and material.facts.n_rows > _MOST_COMPARED:
+        return ("semiksc",), "few rows have labels, and it learns from any number of others by landmarks"
+    if by_clusters:
+        return ("universum", "triclass", "semiksc"), "few rows have labels, and all learn from the others, too"
+    return ("universum", "triclass"), "few rows have labels, and both learn from the others, too"
 
 
 def _takes_loss(method: Method, loss: str) -> bool:
