@@ -1,9 +1,10 @@
 """Few labels, many rows without, and rows that belong to no class."""
 
 from ._bi_semi_ksc import BiSemiKSC
+from ._lap_svc import LapSVC
 from ._s3 import S3VC
 from ._semi_ksc import SemiKSC
 from ._tri_class import TriClassSVC
 from ._universum import UniversumSVC
 
-__all__ = ["S3VC", "BiSemiKSC", "SemiKSC", "TriClassSVC", "UniversumSVC"]
+__all__ = ["S3VC", "BiSemiKSC", "LapSVC", "SemiKSC", "TriClassSVC", "UniversumSVC"]

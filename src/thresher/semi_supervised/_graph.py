@@ -1,0 +1,135 @@
+"""Graphs of neighbouring rows, and how much a function varies along their edges."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.neighbors import NearestNeighbors
+
+from .._kernels._objects import _unit
+from .._kernels._products import Array, as_floats, squared_distances
+from .._validation import as_matrix
+
+_MB = 1 << 20
+
+
+class Laplacian(NamedTuple):
+    """A power of the Laplacian matrix of a graph, which is only ever multiplied with."""
+
+    matrix: Any  # (n, n), CSR or dense
+    power: int = 1
+
+    def times(self, values: Array) -> Array:
+        for _ in range(self.power):
+            values = self.matrix @ values
+        return values
+
+
+class Drawn(NamedTuple):
+    """How edges are drawn between rows; ``gamma`` None is derived from the distances between neighbours."""
+
+    graph: str  # "knn" or "full"
+    n_neighbors: int
+    weights: str  # "binary" or "heat", of a graph of neighbours
+    gamma: float | None
+    metric: str  # "euclidean" or "cosine"
+
+    def between(self, rows: Any, *, is_kernel: bool) -> Any:
+        """The adjacency matrix of rows, or of those whose kernel matrix this is: symmetric, nothing on the diagonal."""
+        if is_kernel:
+            distances = kernel_distances(rows, self.metric)
+            near = _nearest(distances, self.n_neighbors)
+        else:
+            rows = _unit(as_floats(rows)) if self.metric == "cosine" else as_floats(rows)
+            distances = squared_distances(rows, rows) if self.graph == "full" else None
+            near = _search(rows, self.n_neighbors) if distances is None else _nearest(distances, self.n_neighbors)
+        gamma = near_width(near.squares) if self.gamma is None else float(self.gamma)
+        if self.graph == "full":
+            assert distances is not None
+            W: Array = np.exp(-gamma * (distances + distances.T) / 2)
+            np.fill_diagonal(W, 0.0)
+            return W
+        return joined(near, np.ones_like(near.squares) if self.weights == "binary" else np.exp(-gamma * near.squares))
+
+
+class Near(NamedTuple):
+    """The nearest other rows of each row, and their squared distances; both of shape (n, k)."""
+
+    places: NDArray[np.intp]
+    squares: Array
+
+
+def near_width(squares: Array) -> float:
+    """1 / (2 m^2), with the mean distance m between neighbours."""
+    mean = float(np.sqrt(squares).mean()) if squares.size else 0.0
+    return 1.0 / (2.0 * mean**2) if mean > np.sqrt(np.finfo(np.float64).tiny) else 1.0
+
+
+def joined(near: Near, values: Array) -> Any:
+    """An edge between two rows of which at least one is near the other."""
+    n, k = near.places.shape
+    W = sparse.csr_array((values.ravel(), near.places.ravel(), np.arange(0, n * k + 1, max(k, 1))[: n + 1]), shape=(n, n))
+    W = sparse.csr_array(W.maximum(W.T))
+    W.eliminate_zeros()  # so far apart that nothing is left of their weight
+    return W
+
+
+def laplacian(W: Any, *, normalized: bool) -> Any:
+    r"""D - W, or :math:`I - D^{-1/2} W D^{-1/2}`, where a row without edges has zeros only."""
+    degree = np.asarray(W.sum(axis=1), dtype=np.float64).ravel()
+    if not normalized:
+        return sparse.csr_array(sparse.diags_array(degree) - W) if sparse.issparse(W) else np.diag(degree) - W
+    with np.errstate(divide="ignore"):
+        root = np.where(degree > 0, 1.0 / np.sqrt(degree), 0.0)
+    own = (degree > 0).astype(np.float64)
+    if not sparse.issparse(W):
+        return np.diag(own) - W * np.outer(root, root)
+    edges = W.tocoo()
+    scaled = sparse.csr_array((edges.data * (root[edges.row] * root[edges.col]), edges.coords), shape=W.shape)
+    return sparse.csr_array(sparse.diags_array(own) - scaled)
+
+
+def kernel_distances(K: Array, metric: str) -> Array:
+    """Squared distances in the space of a kernel; of directions there with ``"cosine"``."""
+    diagonal = K.diagonal()
+    if metric == "cosine":
+        length = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+        K, diagonal = K / np.outer(length, length), (diagonal > 0).astype(np.float64)
+    distances: Array = np.maximum(diagonal[:, None] + diagonal - 2 * K, 0.0)
+    return distances
+
+
+def check_adjacency(given: Any, n_rows: int, who: str) -> Any:
+    """A graph as users hold it: CSR or dense, float64, without edges from a row to itself."""
+    W = as_matrix(given, who)
+    W = sparse.csr_array(W, dtype=np.float64) if sparse.issparse(W) else np.array(W, dtype=np.float64)
+    if W.shape != (n_rows, n_rows):
+        raise ValueError(f"{who}: adjacency must be a square matrix with a row for each of {n_rows}, got {W.shape}.")
+    values = W.data if sparse.issparse(W) else W
+    if values.size and values.min() < 0:
+        raise ValueError(f"{who}: adjacency must hold numbers of at least 0, got {values.min():g}.")
+    if abs(W - W.T).max() > 1e-12 * max(1.0, values.max() if values.size else 0.0):
+        raise ValueError(f"{who}: adjacency must be symmetric.")
+    if sparse.issparse(W):
+        W = sparse.csr_array(W - sparse.diags_array(W.diagonal()))
+        W.eliminate_zeros()
+    else:
+        np.fill_diagonal(W, 0.0)
+    return W
+
+
+def _search(rows: Any, n_neighbors: int) -> Near:
+    found = NearestNeighbors(n_neighbors=min(n_neighbors, rows.shape[0] - 1)).fit(rows)
+    distances, places = found.kneighbors()
+    return Near(places, distances**2)
+
+
+def _nearest(distances: Array, n_neighbors: int) -> Near:
+    others = distances.copy()
+    np.fill_diagonal(others, np.inf)
+    k = min(n_neighbors, len(others) - 1)
+    places = np.argpartition(others, k - 1, axis=1)[:, :k]
+    return Near(places, np.take_along_axis(others, places, axis=1))

@@ -1,0 +1,107 @@
+"""The Laplacian machine's problem for each output: by one factorisation for all, or by products with the kernel."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._kernels._fixed_size import FixedSize
+from .._kernels._products import Array
+from ..solvers import box_qp
+from ._conjugate import Problem
+from ._manifold import Penalty, Reduced, reduced, root
+from ._newton import Steps, newton
+
+_STEPS, _STEPS_A_ROW = 5_000_000, 2_000  # of pairs
+
+
+class Given(NamedTuple):
+    """Which rows have labels, with a factor for each one's loss and, for each output, its side; and the penalty, which
+    says by whether it counts the constant if losses are squared (primal) or not (dual)."""
+
+    labelled: NDArray[np.intp]
+    cost: Array
+    sides: list[Array]
+    penalty: Penalty
+    tol: float
+    max_iter: int
+
+
+class Found(NamedTuple):
+    """One output: coefficients of all rows, or of the landmarks; scores of all rows; the objective after every step;
+    the relative duality gap or norm of the gradient. ``off`` is the largest difference of these scores from those that
+    the coefficients give."""
+
+    coef: Array
+    intercept: float
+    scores: Array
+    objectives: list[float]
+    residual: float
+    n_iter: int
+    converged: bool
+    off: float
+
+
+def by_rows(K: Array, given: Given, who: str) -> list[Found]:
+    """With a coefficient for every row."""
+    F = root(K)
+    if F is None:
+        raise ValueError(f"{who}: the kernel matrix must be positive semi-definite.")
+    problem = _reduced(F, given, who)
+    found = []
+    for steps in _solved(problem, given):
+        scores = F @ problem.weights(steps.x, steps.intercept) + steps.intercept
+        coef = given.penalty.of_rows(steps.x, given.labelled, scores, steps.intercept)
+        off = np.abs(K @ coef + steps.intercept - scores).max()
+        found.append(_output(coef, scores, steps, float(off / max(1.0, np.abs(scores).max()))))
+    return found
+
+
+def by_landmarks(fixed: FixedSize, given: Given, who: str) -> list[Found]:
+    """With a coefficient for every landmark."""
+    problem = _reduced(fixed.features, given, who)
+    found = []
+    for steps in _solved(problem, given):
+        w = problem.weights(steps.x, steps.intercept)
+        found.append(_output(fixed.coef(w[None])[0], fixed.features @ w + steps.intercept, steps, 0.0))
+    return found
+
+
+def by_products(K: Any, given: Given) -> list[Found]:
+    """With a coefficient for every row, and squared losses, without any factorisation."""
+    problems = (Problem(K, given.labelled, given.penalty, sides, given.cost) for sides in given.sides)
+    return [Found(*problem.descend(given.tol, given.max_iter), off=0.0) for problem in problems]
+
+
+def hinge(problem: Reduced, sides: Array, cost: Array, tol: float) -> Steps:
+    """Minimise sum_i c_i [1 - y_i f_i]_+ + x'f, with f = Q x + b and 1'x = 0, by its dual in 2x:
+
+        min  u'Q u / 4 - y'u,      0 <= y u <= c,  1'u = 0.
+    """
+    most = max(_STEPS, _STEPS_A_ROW * len(sides))
+    lower, upper = np.where(sides > 0, 0.0, -cost), np.where(sides > 0, cost, 0.0)
+    dual = box_qp(problem.Q / 2, sides, lower, upper, tol=tol, max_iter=most)
+    x, f = dual.x / 2, dual.scores + dual.multiplier
+    value = float(cost @ np.maximum(1 - sides * f, 0.0) + x @ dual.scores)
+    return Steps(x, dual.multiplier, [value], float(dual.gap / value), dual.n_iter, bool(dual.converged))
+
+
+def _solved(problem: Reduced, given: Given) -> list[Steps]:
+    if given.penalty.with_constant:
+        return [newton(problem, sides, given.cost, given.tol, given.max_iter) for sides in given.sides]
+    return [hinge(problem, sides, given.cost, given.tol) for sides in given.sides]
+
+
+def _reduced(F: Array, given: Given, who: str) -> Reduced:
+    problem = reduced(F, given.labelled, given.penalty)
+    if problem is None:
+        raise ValueError(f"{who}: alpha must not vanish beside alpha_graph; raise the first or lower the second.")
+    return problem
+
+
+def _output(coef: Array, scores: Array, steps: Steps, off: float) -> Found:
+    return Found(
+        coef, steps.intercept, scores, steps.objectives, steps.residual, steps.n_iter, steps.converged, off
+    )

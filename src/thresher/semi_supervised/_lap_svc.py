@@ -1,0 +1,270 @@
+"""Scores that change little between neighbours: the Laplacian support vector machine."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from .. import _docs, _labels, _validation
+from .._kernel_machine import KernelMachine
+from .._kernels._products import Array
+from .._params import Rule, at_least, boolean, check_params, class_weights, label, non_negative, none, one_of, positive
+from .._scores import ReadsClasses
+from .._spaces import Log, Range
+from .._threads import one_blas_thread
+from ._graph import Drawn, Laplacian, check_adjacency, laplacian
+from ._lap_solve import Found, Given, by_landmarks, by_products, by_rows
+from ._manifold import Penalty
+from ._partly_labelled import _are_numbers as are_numbers
+from ._partly_labelled import _filled as filled
+from ._roles import Roles, class_factors, read_roles
+
+_AGREE = 1e-6  # scores of the model and of the problem it solves
+
+
+class LapSVC(ReadsClasses, KernelMachine):
+    def __init__(
+        self,
+        alpha: float = 1e-2,
+        alpha_graph: float = 10.0,
+        *,
+        solver: str = "dual",
+        scaling: str = "belkin",
+        graph: str = "knn",
+        n_neighbors: int = 10,
+        weights: str = "binary",
+        graph_gamma: float | None = None,
+        graph_power: int = 1,
+        metric: str = "euclidean",
+        normalized: bool = True,
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 1.0,
+        n_components: Any = None,
+        unlabelled_label: Any = -1,
+        class_weight: Any = None,
+        inner: str = "auto",
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        cache_size: float = 500,
+        random_state: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.alpha_graph = alpha_graph
+        self.solver = solver
+        self.scaling = scaling
+        self.graph = graph
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.graph_gamma = graph_gamma
+        self.graph_power = graph_power
+        self.metric = metric
+        self.normalized = normalized
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_components = n_components
+        self.unlabelled_label = unlabelled_label
+        self.class_weight = class_weight
+        self.inner = inner
+        self.max_iter = max_iter
+        self.tol = tol
+        self.cache_size = cache_size
+        self.random_state = random_state
+
+    _param_rules: ClassVar[dict[str, Rule]] = {
+        "alpha": positive,
+        "alpha_graph": non_negative,
+        "solver": one_of("dual", "primal"),
+        "scaling": one_of("belkin", "thesis"),
+        "graph": one_of("knn", "full"),
+        "n_neighbors": at_least(1),
+        "weights": one_of("binary", "heat"),
+        "graph_gamma": positive | none,
+        "graph_power": at_least(1),
+        "metric": one_of("euclidean", "cosine"),
+        "normalized": boolean,
+        **KernelMachine._kernel_rules,
+        **KernelMachine._fixed_size_rules,
+        "unlabelled_label": label | none,
+        "class_weight": class_weights,
+        "inner": one_of("auto", "direct", "cg"),
+        "max_iter": at_least(1),
+        "tol": positive,
+    }
+    _fitted: ClassVar[tuple[str, ...]] = (
+        *KernelMachine._kernel_fitted,
+        "classes_",
+        "intercept_",
+        "residual_",
+        "n_iter_",
+        "_objectives",
+    )
+    _needs: ClassVar[tuple[str, ...]] = ("unlabelled",)
+    _search_space: ClassVar[dict[str, Range]] = {
+        "alpha": Log(1e-5, 1.0),
+        "alpha_graph": Log(1e-3, 1e4),
+        "gamma": Log(1e-4, 10.0, when={"kernel": "rbf"}),
+    }
+
+    intercept_: Array
+    residual_: float
+    n_iter_: int
+    _objectives: list[list[float]]
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, adjacency: Any = None) -> Self:
+        """Learn from all rows at once.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            With ``kernel="precomputed"``, the kernel of every row with every row.
+        y : array-like of shape (n_samples,)
+            Labels; ``unlabelled_label`` where there is none.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of at least 0, which multiply the losses of labelled rows. A row of weight 0 is absent, from the
+            graph, too; other weights of unlabelled rows make no difference.
+        adjacency : array-like or sparse matrix of shape (n_samples, n_samples), optional
+            A graph of your own in place of ``graph``: symmetric, with weights of at least 0. Its diagonal does not
+            count.
+
+        Returns
+        -------
+        self
+        """
+        who = type(self).__name__
+        check_params(self, self._param_rules)
+        rows = self._take(X)
+        labels = _validation.as_column(y, who)
+        _validation.check_length(labels, rows.shape[0], "y", who)
+        there, roles, weight = self._present(labels, _validation.check_weights(sample_weight, rows.shape[0], who))
+        if adjacency is not None:
+            adjacency = check_adjacency(adjacency, rows.shape[0], who)
+            adjacency = adjacency if len(there) == rows.shape[0] else adjacency[there][:, there]
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+            some = self._some(rows, there)
+            given = self._given(roles, weight, self._smooth(some, adjacency))
+            fixed = self._fixed_size(some)
+            found = self._solve(some, given) if fixed is None else by_landmarks(fixed, given, who)
+        coef = np.stack([one.coef for one in found])
+        if fixed is None:
+            self._keep(X, rows, there, coef)
+        else:
+            self._keep(X, rows, there[fixed.places], coef, fixed.kernel)
+        self.classes_, self.intercept_ = roles.classes, np.array([one.intercept for one in found])
+        self.residual_, self.n_iter_ = max(one.residual for one in found), max(one.n_iter for one in found)
+        self._objectives = [one.objectives for one in found]
+        open_, scores = roles.unlabelled, np.stack([one.scores for one in found], axis=1)
+        self.transduction_ = filled(labels, there[open_], self._read_scores(self._shape_scores(scores[open_])))
+        self._look_back(found)
+        return self
+
+    def _look_back(self, found: list[Found]) -> None:
+        """Say so when the optimum was not reached, or cannot be written down in this precision."""
+        who, off = type(self).__name__, max(one.off for one in found)
+        if not all(one.converged for one in found):
+            what = "duality gap" if self.solver == "dual" else "gradient"
+            said = f"{who}: not converged, the relative {what} is {self.residual_:.2g}; raise max_iter, alpha or tol."
+            warnings.warn(said, ConvergenceWarning, stacklevel=3)
+        elif off > _AGREE:
+            said = (
+                f"{who}: alpha is so small beside alpha_graph that scores are off by {off:.2g} of their size; "
+                "raise alpha or lower alpha_graph."
+            )
+            warnings.warn(said, ConvergenceWarning, stacklevel=3)
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores of the rows: one per row with two classes (above 0 means the second), else one per row and class."""
+        check_is_fitted(self)
+        return self._shape_scores(self._kernel_scores(X) + self.intercept_)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row."""
+        return self._read_scores(self.decision_function(X))
+
+    @property
+    def objectives_(self) -> Any:
+        """The objective after each step, which never rises; with several classes, a list of such arrays."""
+        check_is_fitted(self)
+        values = [np.array(each) for each in self._objectives]
+        return values if len(values) > 1 else values[0]
+
+    @property
+    def objective_(self) -> float:
+        """The objective at the end; with several classes, their sum."""
+        check_is_fitted(self)
+        return float(sum(each[-1] for each in self._objectives))
+
+    # --- rows, their graph and their problem --------------------------------------------------------------------------
+
+    def _present(self, labels: NDArray[Any], weight: Array | None) -> tuple[NDArray[np.intp], Roles, Array]:
+        """The rows that count, what they are and the factors of their losses."""
+        who = type(self).__name__
+        weight = np.ones(len(labels)) if weight is None else weight
+        there = np.flatnonzero(weight)
+        if not len(there):
+            raise ValueError(f"{who}: sample_weight must hold a weight above 0, got only zeros.")
+        roles = read_roles(labels[there], None, self.unlabelled_label, who)
+        weight = weight[there] * class_factors(self.class_weight, roles, None, who)
+        if (weight[roles.labelled] == 0).any():
+            raise ValueError(f"{who}: class_weight must leave every class a weight above 0, got {self.class_weight!r}.")
+        return there, roles, weight
+
+    def _smooth(self, rows: Any, adjacency: Any) -> Laplacian:
+        """The Laplacian of the graph."""
+        n = rows.shape[0]
+        if self.alpha_graph == 0:
+            return Laplacian(sparse.csr_array((n, n)))
+        if adjacency is None:
+            if self.graph == "full" and 8 * n**2 > self.cache_size * 2**20:
+                raise ValueError(
+                    f"{type(self).__name__}: cache_size must hold the graph of {n} rows, {8 * n**2 / 2**20:.0f} MB, "
+                    f'got {self.cache_size!r}; graph="knn" takes any number.'
+                )
+            drawn = Drawn(self.graph, int(self.n_neighbors), self.weights, self.graph_gamma, self.metric)
+            adjacency = drawn.between(rows, is_kernel=self._is_precomputed)
+        return Laplacian(laplacian(adjacency, normalized=bool(self.normalized)), int(self.graph_power))
+
+    def _given(self, roles: Roles, weight: Array, along: Laplacian) -> Given:
+        """The problem of every output, in the scaling asked for."""
+        labelled, n = np.flatnonzero(roles.labelled), len(weight)
+        by_mean = self.scaling == "belkin"
+        cost = weight[labelled] / weight[labelled].sum() if by_mean else weight[labelled]
+        smoothness = self.alpha_graph / n**2 if by_mean else float(self.alpha_graph)
+        penalty = Penalty(float(self.alpha), smoothness, along, self.solver == "primal")
+        positives = [1] if len(roles.classes) == 2 else range(len(roles.classes))
+        sides = [roles.sides(k)[labelled] for k in positives]
+        return Given(labelled, cost, sides, penalty, float(self.tol), int(self.max_iter))
+
+    def _solve(self, rows: Any, given: Given) -> list[Found]:
+        if self.solver == "primal" and self.inner != "direct":
+            K = self._gram(rows)
+            if self.inner == "cg" or not isinstance(K, np.ndarray):
+                return by_products(K, given)
+        else:
+            K = self._whole_gram(rows)
+        return by_rows(K, given, type(self).__name__)
+
+    def _check_loaded(self) -> None:
+        """Refuse attributes of a file that do not belong together."""
+        who, classes = type(self).__name__, self.classes_
+        self._check_kept()
+        _labels.check_loaded(classes, who)
+        n_outputs, intercept = 1 if len(classes) == 2 else len(classes), self.intercept_
+        if not isinstance(intercept, np.ndarray) or intercept.dtype != np.float64 or intercept.shape != (n_outputs,):
+            raise ValueError(f"{who}: intercept_ must be float64 of shape {(n_outputs,)}.")
+        if self.dual_coef_.shape[0] != n_outputs or not np.isfinite(intercept).all():
+            raise ValueError(f"{who}: dual_coef_ and intercept_ must be finite, with a row for each output.")
+        if not non_negative.holds(self.residual_) or type(self.n_iter_) is not int or self.n_iter_ < 0:
+            raise ValueError(f"{who}: residual_ must be a number of at least 0, n_iter_ an integer of at least 0.")
+        values = self._objectives
+        if not isinstance(values, list) or len(values) != n_outputs or not all(map(are_numbers, values)):
+            raise ValueError(f"{who}: the objectives must be lists of numbers of at least 0, one per output.")
