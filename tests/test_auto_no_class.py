@@ -270,7 +270,7 @@ REFUSED = [
     ({"unlabelled_label": ["?"]}, "unlabelled_label must be a number or text, got ['?']."),
     ({"unlabelled_label": "?", "task": "clustering"}, "unlabelled_label is for classification, but the task is clust"),
     ({"unlabelled_label": "?", "method": "pegasos-regressor"}, "is for classification, but the task is regression"),
-    ({"unlabelled_label": "?", "method": "arow"}, "'s3vc', 'semiksc', 'triclass', 'universum' with unlabelled_la"),
+    ({"unlabelled_label": "?", "method": "arow"}, "'triclass', 'universum' with unlabelled_label, got"),
     ({"outlier_label": "?", "method": "lssvc"}, "must be one of 'lssnd', 'pegasossnd', 'snd' with outlier_label, got"),
     ({"unlabelled_label": "?", "kernel": "nystroem"}, "for 'universum', which needs no map, got 'nystroem'."),
     ({"unlabelled_label": "?", "params": {"unlabelled_label": "?"}}, "unlabelled_label must not be in params where it"),

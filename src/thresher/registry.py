@@ -63,7 +63,7 @@ def methods() -> list[Method]:
 
 def short_name(name: str) -> str:
     """The short name of a class name."""
-    name = re.sub("(?<=[a-z])SVC$", "", name)  # TriClassSVC is "triclass", LSSVC keeps all its letters
+    name = re.sub("(?<=[a-z]{4})SVC$", "", name)  # TriClassSVC is "triclass"; LSSVC and LapSVC keep all letters
     return name.removesuffix("Classifier").replace("Regressor", "-regressor").lower()
 
 

@@ -23,7 +23,8 @@ class Point(NamedTuple):
     products: Array
 
     def plus(self, factor: float, other: Point) -> Point:
-        return Point(*(mine + factor * theirs for mine, theirs in zip(self, other, strict=True)))
+        coef, constant, products = self
+        return Point(coef + factor * other.coef, constant + factor * other.constant, products + factor * other.products)
 
     def dot(self, other: Point) -> float:
         """In the space of features."""
@@ -87,8 +88,8 @@ class Problem:
 
     def direction(self, gradient: Point, active: Array, enough: float) -> Point:
         """Conjugate gradients for the Newton step, until what is left is small enough."""
-        left = Point(*(-part for part in gradient))
-        way, found = left, left.plus(-1.0, left)
+        found = gradient.plus(-1.0, gradient)
+        way = left = found.plus(-1.0, gradient)
         square = left.dot(left)
         for _ in range(_INNER):
             if square <= enough**2:
@@ -106,7 +107,7 @@ class Problem:
         df = self.scores(way)
         slope = 2 * a * (way.coef @ point.products) + 2 * g * (df @ L.times(f))
         curvature = a * (way.coef @ way.products) + g * (df @ L.times(df))
-        return exact_step(slope, curvature, self.margins(f), self.margins(df), self._cost)
+        return exact_step(float(slope), float(curvature), self.margins(f), self.margins(df), self._cost)
 
     def descend(self, tol: float, max_iter: int) -> Descent:
         """From 0 until the norm of the gradient is no more than ``tol`` times what it was there."""
@@ -121,7 +122,10 @@ class Problem:
             point = point.plus(self.step(point, f, way), way)
             f = self.scores(point)
             gradient = self.gradient(point, f)
-            norm, n_iter = np.sqrt(max(gradient.dot(gradient), 0.0)), n_iter + 1
+            before, norm = norm, np.sqrt(max(gradient.dot(gradient), 0.0))
+            n_iter += 1
             values.append(min(self.objective(point, f), values[-1]))
+            if values[-1] == values[-2] and norm >= before:  # this is as close as rounding lets it come
+                break
         residual = float(norm / first) if first > 0 else 0.0
         return Descent(point.coef, self._size * point.constant, f, values, residual, n_iter, residual <= tol)

@@ -39,13 +39,11 @@ class Drawn(NamedTuple):
 
     def between(self, rows: Any, *, is_kernel: bool) -> Any:
         """The adjacency matrix of rows, or of those whose kernel matrix this is: symmetric, nothing on the diagonal."""
-        if is_kernel:
-            distances = kernel_distances(rows, self.metric)
-            near = _nearest(distances, self.n_neighbors)
-        else:
+        distances: Array | None = kernel_distances(rows, self.metric) if is_kernel else None
+        if not is_kernel:
             rows = _unit(as_floats(rows)) if self.metric == "cosine" else as_floats(rows)
             distances = squared_distances(rows, rows) if self.graph == "full" else None
-            near = _search(rows, self.n_neighbors) if distances is None else _nearest(distances, self.n_neighbors)
+        near = _search(rows, self.n_neighbors) if distances is None else _nearest(distances, self.n_neighbors)
         gamma = near_width(near.squares) if self.gamma is None else float(self.gamma)
         if self.graph == "full":
             assert distances is not None
@@ -71,7 +69,9 @@ def near_width(squares: Array) -> float:
 def joined(near: Near, values: Array) -> Any:
     """An edge between two rows of which at least one is near the other."""
     n, k = near.places.shape
-    W = sparse.csr_array((values.ravel(), near.places.ravel(), np.arange(0, n * k + 1, max(k, 1))[: n + 1]), shape=(n, n))
+    W = sparse.csr_array(
+        (values.ravel(), near.places.ravel(), np.arange(0, n * k + 1, max(k, 1))[: n + 1]), shape=(n, n)
+    )
     W = sparse.csr_array(W.maximum(W.T))
     W.eliminate_zeros()  # so far apart that nothing is left of their weight
     return W
@@ -108,7 +108,7 @@ def check_adjacency(given: Any, n_rows: int, who: str) -> Any:
     W = sparse.csr_array(W, dtype=np.float64) if sparse.issparse(W) else np.array(W, dtype=np.float64)
     if W.shape != (n_rows, n_rows):
         raise ValueError(f"{who}: adjacency must be a square matrix with a row for each of {n_rows}, got {W.shape}.")
-    values = W.data if sparse.issparse(W) else W
+    values: NDArray[Any] = np.asarray(W.data) if sparse.issparse(W) else W
     if values.size and values.min() < 0:
         raise ValueError(f"{who}: adjacency must hold numbers of at least 0, got {values.min():g}.")
     if abs(W - W.T).max() > 1e-12 * max(1.0, values.max() if values.size else 0.0):

@@ -78,7 +78,7 @@ def by_products(K: Any, given: Given) -> list[Found]:
 def hinge(problem: Reduced, sides: Array, cost: Array, tol: float) -> Steps:
     """Minimise sum_i c_i [1 - y_i f_i]_+ + x'f, with f = Q x + b and 1'x = 0, by its dual in 2x:
 
-        min  u'Q u / 4 - y'u,      0 <= y u <= c,  1'u = 0.
+    min  u'Q u / 4 - y'u,      0 <= y u <= c,  1'u = 0.
     """
     most = max(_STEPS, _STEPS_A_ROW * len(sides))
     lower, upper = np.where(sides > 0, 0.0, -cost), np.where(sides > 0, cost, 0.0)
@@ -102,6 +102,4 @@ def _reduced(F: Array, given: Given, who: str) -> Reduced:
 
 
 def _output(coef: Array, scores: Array, steps: Steps, off: float) -> Found:
-    return Found(
-        coef, steps.intercept, scores, steps.objectives, steps.residual, steps.n_iter, steps.converged, off
-    )
+    return Found(coef, steps.intercept, scores, steps.objectives, steps.residual, steps.n_iter, steps.converged, off)

@@ -29,10 +29,167 @@ _AGREE = 1e-6  # scores of the model and of the problem it solves
 
 
 class LapSVC(ReadsClasses, KernelMachine):
+    r"""Laplacian support vector machine: scores that change little between neighbouring rows (LapSVM).
+
+    Minimises, over functions :math:`f = \langle w, \varphi(\cdot)\rangle + b`,
+
+    .. math:: \frac1l \sum_{i\ \text{labelled}} H(y_i f_i) + \gamma_A \|w\|^2
+              + \frac{\gamma_I}{n^2} \sum_{i < j} W_{ij} \Bigl(\frac{f_i}{\sqrt{d_i}} - \frac{f_j}{\sqrt{d_j}}\Bigr)^2
+
+    over all n rows, joined by a graph with weights W and degrees d. Choose it where classes follow the shape of the
+    data, as the parts of a spiral or pictures of one object do, and a few labels should spread along it. Where rows of
+    two classes are neighbours as often as rows of one (noise in many dimensions), the graph says nothing of classes and
+    it is at best a plain machine: compare with ``alpha_graph=0``, which is one. Where classes are clusters of any shape
+    with gaps between them, :class:`S3VC` is another choice; where unlabelled rows may belong to no class,
+    :class:`UniversumSVC`.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Strength of the penalty on the size of the function (:math:`\gamma_A`).
+    alpha_graph : float, default=1000.0
+        Strength of the penalty on changes along the graph (:math:`\gamma_I`). With 0 unlabelled rows do not count.
+    solver : {"dual", "primal"}, default="dual"
+        Two machines, both published. "dual" (LapSVM [1]_) has :math:`H(u) = [1 - u]_+`, and its constant b is not
+        counted where the graph is. "primal" (LapSVMp [2]_) has :math:`H(u) = [1 - u]_+^2` and counts it. With
+        ``alpha_graph=0`` they are scikit-learn's ``SVC`` with ``C = 1 / (2 l alpha)``, and the machine with squared
+        losses and the same C.
+    scaling : {"belkin", "thesis"}, default="belkin"
+        The formula above, from [1]_, or :math:`\sum H + \gamma_A \|w\|^2 + \gamma_I f^\top L f` without dividing by
+        numbers of rows, as in [2]_ and [3]_.
+    graph : {"knn", "full"}, default="knn"
+        Edges between rows of which one is among the ``n_neighbors`` nearest of the other, or between all, which needs
+        ``cache_size`` for as many weights. :meth:`fit` takes a graph of your own.
+    n_neighbors : int, default=10
+        How many neighbours each row looks for.
+    weights : {"binary", "heat"}, default="binary"
+        All edges alike, or :math:`\exp(-g \|x - z\|^2)`, which those of a full graph always have.
+    graph_gamma : float, optional
+        g of these weights; by default :math:`1 / (2 m^2)` with m the mean distance of rows from their ``n_neighbors``
+        nearest.
+    graph_power : int, default=1
+        Power of the matrix L; above 1, f must be smooth in the large, too (2 to 5 for pictures).
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        Of all columns, whatever the kernel looks at. With a precomputed kernel, distances and angles are those in its
+        space, :math:`\|x - z\|^2 = k(x, x) + k(z, z) - 2 k(x, z)`.
+    normalized : bool, default=True
+        Whether scores are divided by the roots of degrees, as above; if not, L is :math:`D - W`. A row without edges
+        has no share in the penalty.
+    <kernel>
+    n_components : int, float or "sqrt", optional
+        Landmarks, for the fixed-size (Nystroem) form: that many, or that many times the root of the number of rows.
+        None is a coefficient for every row.
+    unlabelled_label : label, default=-1
+        What ``y`` says of rows without a label. Among words it is the word ``"-1"``; ``"?"`` is another choice.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, multiplied into the row weights.
+    inner : {"auto", "direct", "cg"}, default="auto"
+        How "primal" solves: by a factorisation of the kernel matrix, or by products with it (conjugate gradients),
+        which needs no more memory than ``cache_size``, and is what "auto" does where the matrix does not fit.
+    max_iter : int, default=100
+        Most Newton steps of "primal"; about 5 are usual.
+    tol : float, default=1e-6
+        "dual" stops at this relative duality gap, "cg" when the gradient is this part of that at 0. "direct" is exact.
+    cache_size : float, default=500
+        Megabytes for the kernel matrix. A factorisation takes about four times as much.
+    random_state : int, RandomState or None, default=None
+        Draws the rows among which landmarks are chosen.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels of the classes, sorted, without the one that means unlabelled.
+    <fitted kernel>
+    objectives_ : ndarray
+        The objective after each Newton step, which never rises, or only at the end ("dual"); with several classes, a
+        list of such arrays.
+    objective_ : float
+        The last of them; with several classes, their sum.
+    transduction_ : ndarray of shape (n_samples,)
+        ``y`` with the answers of the model for unlabelled rows. Not kept in model files.
+    residual_ : float
+        How far from optimal the answer is: the relative duality gap, or what is left of the gradient.
+    n_iter_ : int
+        Newton steps; with "dual", steps of two variables.
+
+    Notes
+    -----
+    With :math:`F F^\top = K` and the factor R of :math:`\gamma_A I + \gamma_I F^\top L F` (one Cholesky factorisation
+    each, for all classes and either solver) everything but the losses is eliminated: a quadratic program, or Newton's
+    method, in as many variables as there are labels. Coefficients are read off the optimality conditions,
+    :math:`(J^\top x - \gamma_I L f) / \gamma_A`, so that no kernel matrix is inverted, singular or not. :math:`O(n^3)`,
+    and :math:`O(n)` kernel values for a prediction; with m landmarks :math:`O(n m^2)` and O(m), beside the search for
+    neighbours, in :math:`O(n^2)` for rows of many columns: 100,000 rows take about a minute. Several classes are
+    learned one against the rest.
+
+    Rows at exactly the same distance are neighbours or not by chance of the search.
+
+    References
+    ----------
+    .. [1] M. Belkin, P. Niyogi and V. Sindhwani, "Manifold regularization", JMLR 7, 2006.
+    .. [2] S. Melacci and M. Belkin, "Laplacian support vector machines trained in the primal", JMLR 12, 2011.
+    .. [3] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
+       modelling", KU Leuven, 2016, (2.35).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from thresher.semi_supervised import LapSVC
+    >>> X, truth = make_moons(200, noise=0.05, random_state=0)
+    >>> y = truth.copy()
+    >>> y[8:] = -1                                                        # 8 labels
+    >>> model = LapSVC(gamma=2.0).fit(X, y)
+    >>> round(float((model.transduction_ == truth).mean()), 2)
+    1.0
+    >>> plain = LapSVC(gamma=2.0, alpha_graph=0).fit(X, y)
+    >>> round(float((plain.transduction_ == truth).mean()), 2)
+    0.77
+    """
+
+    _param_rules: ClassVar[dict[str, Rule]] = {
+        "alpha": positive,
+        "alpha_graph": non_negative,
+        "solver": one_of("dual", "primal"),
+        "scaling": one_of("belkin", "thesis"),
+        "graph": one_of("knn", "full"),
+        "n_neighbors": at_least(1),
+        "weights": one_of("binary", "heat"),
+        "graph_gamma": positive | none,
+        "graph_power": at_least(1),
+        "metric": one_of("euclidean", "cosine"),
+        "normalized": boolean,
+        **KernelMachine._kernel_rules,
+        **KernelMachine._fixed_size_rules,
+        "unlabelled_label": label | none,
+        "class_weight": class_weights,
+        "inner": one_of("auto", "direct", "cg"),
+        "max_iter": at_least(1),
+        "tol": positive,
+    }
+    _fitted: ClassVar[tuple[str, ...]] = (
+        *KernelMachine._kernel_fitted,
+        "classes_",
+        "intercept_",
+        "residual_",
+        "n_iter_",
+        "_objectives",
+    )
+    _needs: ClassVar[tuple[str, ...]] = ("unlabelled",)
+    _search_space: ClassVar[dict[str, Range]] = {
+        "alpha": Log(1e-6, 1.0),
+        "alpha_graph": Log(1e-1, 1e6),
+        "gamma": Log(1e-4, 10.0, when={"kernel": "rbf"}),
+    }
+
+    intercept_: Array
+    residual_: float
+    n_iter_: int
+    _objectives: list[list[float]]
+
     def __init__(
         self,
-        alpha: float = 1e-2,
-        alpha_graph: float = 10.0,
+        alpha: float = 1e-4,
+        alpha_graph: float = 1000.0,
         *,
         solver: str = "dual",
         scaling: str = "belkin",
@@ -79,46 +236,6 @@ class LapSVC(ReadsClasses, KernelMachine):
         self.tol = tol
         self.cache_size = cache_size
         self.random_state = random_state
-
-    _param_rules: ClassVar[dict[str, Rule]] = {
-        "alpha": positive,
-        "alpha_graph": non_negative,
-        "solver": one_of("dual", "primal"),
-        "scaling": one_of("belkin", "thesis"),
-        "graph": one_of("knn", "full"),
-        "n_neighbors": at_least(1),
-        "weights": one_of("binary", "heat"),
-        "graph_gamma": positive | none,
-        "graph_power": at_least(1),
-        "metric": one_of("euclidean", "cosine"),
-        "normalized": boolean,
-        **KernelMachine._kernel_rules,
-        **KernelMachine._fixed_size_rules,
-        "unlabelled_label": label | none,
-        "class_weight": class_weights,
-        "inner": one_of("auto", "direct", "cg"),
-        "max_iter": at_least(1),
-        "tol": positive,
-    }
-    _fitted: ClassVar[tuple[str, ...]] = (
-        *KernelMachine._kernel_fitted,
-        "classes_",
-        "intercept_",
-        "residual_",
-        "n_iter_",
-        "_objectives",
-    )
-    _needs: ClassVar[tuple[str, ...]] = ("unlabelled",)
-    _search_space: ClassVar[dict[str, Range]] = {
-        "alpha": Log(1e-5, 1.0),
-        "alpha_graph": Log(1e-3, 1e4),
-        "gamma": Log(1e-4, 10.0, when={"kernel": "rbf"}),
-    }
-
-    intercept_: Array
-    residual_: float
-    n_iter_: int
-    _objectives: list[list[float]]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, adjacency: Any = None) -> Self:
         """Learn from all rows at once.
@@ -268,3 +385,6 @@ class LapSVC(ReadsClasses, KernelMachine):
         values = self._objectives
         if not isinstance(values, list) or len(values) != n_outputs or not all(map(are_numbers, values)):
             raise ValueError(f"{who}: the objectives must be lists of numbers of at least 0, one per output.")
+
+
+_docs.fill(LapSVC)

@@ -37,7 +37,7 @@ def newton(problem: Reduced, sides: Array, cost: Array, tol: float, max_iter: in
     If its own rows are E again, it is the answer. Otherwise the way to it is a direction of descent, along which J is
     minimised exactly, so that no E comes twice.   Melacci and Belkin (2011), on labelled rows alone.
     """
-    Q, e, tau = problem[:3]
+    Q, e = problem.Q, problem.e
     x, b, f = np.zeros(len(sides)), 0.0, np.zeros(len(sides))
     values, n_iter, residual = [float(cost.sum())], 0, 1.0
     while n_iter < max_iter:
@@ -47,7 +47,7 @@ def newton(problem: Reduced, sides: Array, cost: Array, tol: float, max_iter: in
         step = 1.0
         if not np.array_equal(sides * to_f < 1, active):
             dx, df = to_x - x, to_f - f
-            step = exact_step(x @ df + dx @ f, dx @ df, sides * f, sides * df, cost)
+            step = exact_step(float(x @ df + dx @ f), float(dx @ df), sides * f, sides * df, cost)
         x, b, f = x + step * (to_x - x), b + step * (to_b - b), f + step * (to_f - f)
         n_iter += 1
         lack = np.maximum(1 - sides * f, 0.0)

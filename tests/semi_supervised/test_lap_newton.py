@@ -1,0 +1,130 @@
+"""How the answer is found: Newton's steps, roots of kernel matrices, and what is said where precision ends."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import optimize, sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from reference.laplacian import rows
+from thresher.semi_supervised import LapSVC
+from thresher.semi_supervised._graph import Laplacian
+from thresher.semi_supervised._manifold import Penalty, reduced, root
+from thresher.semi_supervised._newton import exact_step, newton
+
+solvers = pytest.mark.parametrize("solver", ["dual", "primal"])
+
+
+def test_a_step_is_the_best_along_its_way():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        n = rng.integers(1, 12)
+        m, d, c = rng.normal(size=n) + 1, rng.normal(size=n), rng.exponential(size=n)
+        if rng.random() < 0.3:
+            m[0] = 1.0
+        if rng.random() < 0.3:
+            d[-1] = 0.0
+        curvature = rng.exponential() + 0.01
+        slope = -rng.exponential() + 2 * float((c * d * np.maximum(1 - m, 0)).sum())  # downhill at 0
+
+        def value(t, m=m, d=d, c=c, slope=slope, curvature=curvature):
+            return slope * t + curvature * t**2 + float(c @ np.maximum(1 - m - t * d, 0) ** 2)
+
+        best = optimize.minimize_scalar(value, bounds=(0, 1e3), method="bounded", options={"xatol": 1e-12})
+        t = exact_step(slope, curvature, m, d, c)
+        assert t > 0
+        assert value(t) <= best.fun + 1e-10 * (1 + abs(best.fun))
+
+
+@pytest.mark.parametrize("inner", ["direct", "cg"])
+def test_the_objective_never_rises_and_ends_where_no_start_matters(inner):
+    steps = []
+    for seed in range(20):
+        X, y = rows(60, 50, seed)
+        model = LapSVC(10.0 ** -(seed % 6), 10.0 ** (seed % 5), solver="primal", inner=inner, tol=1e-9, gamma=3.0)
+        model.fit(X, y)
+        assert model.residual_ < 1e-8
+        assert (np.diff(model.objectives_) <= 0).all()
+        steps.append(model.n_iter_)
+    assert max(steps) >= 3
+
+
+def test_a_plain_newton_step_that_would_cycle_or_overshoot_is_cut_short():
+    """A problem of labelled rows alone where the minimum with the first active rows is worse than the start."""
+    rng, cut = np.random.default_rng(0), 0
+    for _ in range(300):
+        F = rng.normal(size=(8, 3)) * 10.0 ** rng.uniform(-1, 2)
+        y = np.where(rng.random(8) < 0.5, 1.0, -1.0)
+        cost = 10.0 ** rng.uniform(-3, 3, size=8)
+        penalty = Penalty(10.0 ** rng.uniform(-4, 0), 0.0, Laplacian(sparse.csr_array((8, 8))), True)
+        small = reduced(F, np.arange(8), penalty)
+        found = newton(small, y, cost, 1e-10, 100)
+        assert found.converged
+        f = small.Q @ found.x + found.intercept
+        assert_allclose(found.x, cost * y * np.maximum(1 - y * f, 0), atol=1e-7 * cost.max())
+        cut += found.n_iter > 3
+    assert cut > 10
+
+
+def test_too_few_steps_are_said():
+    X, y = rows(60, 50)
+    with pytest.warns(ConvergenceWarning, match=r"^LapSVC: not converged, the relative gradient is"):
+        LapSVC(1e-5, 1.0, solver="primal", gamma=3.0, max_iter=1).fit(X, y)
+
+
+# --- conditions -------------------------------------------------------------------------------------------------------
+
+
+def test_a_singular_kernel_matrix_is_no_trouble():
+    X, y = rows()
+    twice = np.r_[np.arange(50), np.arange(20)]
+    for solver in ("dual", "primal"):
+        model = LapSVC(kernel="linear", solver=solver, tol=1e-10, n_neighbors=4).fit(X[twice], y[twice])
+        assert np.linalg.matrix_rank(model.kernel_(X[twice])) == 3
+        assert_allclose(model.decision_function(X[:20]), model.decision_function(X[twice][50:]), atol=1e-9)
+        assert root(model.kernel_(X[twice])).shape == (70, 3)
+
+
+def test_a_root_is_one_or_is_refused():
+    rng = np.random.default_rng(0)
+    for rank in (1, 5, 20):
+        F = rng.normal(size=(20, rank))
+        found = root(F @ F.T)
+        assert found.shape == (20, rank)
+        assert_allclose(found @ found.T, F @ F.T, atol=1e-12)
+    indefinite = rng.normal(size=(20, 20))
+    assert root(indefinite + indefinite.T) is None
+    hidden = np.zeros((4, 4))
+    hidden[0, 0], hidden[2, 3], hidden[3, 2] = 1.0, 0.1, 0.1  # not seen on the diagonal
+    assert root(hidden) is None
+    X, y = rows()
+    K = X @ X.T
+    K[5, 6] = K[6, 5] = 50.0
+    with pytest.raises(ValueError, match=r"^LapSVC: the kernel matrix must be positive semi-definite.$"):
+        LapSVC(kernel="precomputed").fit(K, y)
+
+
+@solvers
+def test_penalties_too_far_apart_are_said_or_refused(solver):
+    X, y = rows()
+    seen = []
+    for power in range(0, 40, 2):
+        model = LapSVC(10.0**-power, 10.0**power, solver=solver, gamma=2.0)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            try:
+                model.fit(X, y)
+            except ValueError as refusal:
+                seen.append(str(refusal))
+                continue
+        seen += [str(each.message) for each in said]
+        if not said:
+            assert np.isfinite(model.decision_function(X)).all()
+            assert_array_equal(model.transduction_[y == -1], model.predict(X)[y == -1])
+    refused, said = "LapSVC: alpha must not vanish beside alpha_graph; raise", "LapSVC: alpha is so small beside alpha_"
+    assert all(sentence.startswith((refused, said, "LapSVC: not converged")) for sentence in seen)
+    assert {sentence[:30] for sentence in seen} >= {refused[:30], said[:30]}
