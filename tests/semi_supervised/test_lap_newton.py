@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import optimize, sparse
+from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
 from reference.laplacian import rows
@@ -128,3 +129,14 @@ def test_penalties_too_far_apart_are_said_or_refused(solver):
     refused, said = "LapSVC: alpha must not vanish beside alpha_graph; raise", "LapSVC: alpha is so small beside alpha_"
     assert all(sentence.startswith((refused, said, "LapSVC: not converged")) for sentence in seen)
     assert {sentence[:30] for sentence in seen} >= {refused[:30], said[:30]}
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_rows_are_learned_by_landmarks():
+    X, truth = make_moons(100_000, noise=0.1, random_state=0)
+    y = np.where(np.arange(100_000) < 40, truth, -1)
+    for solver in ("dual", "primal"):
+        model = LapSVC(1e-4, 1e5, gamma=2.0, solver=solver, n_components="sqrt", random_state=0).fit(X, y)
+        assert len(model.support_) == 317
+        assert (model.transduction_ == truth).mean() > 0.98
+        assert model.residual_ < 1e-6
