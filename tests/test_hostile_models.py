@@ -22,7 +22,7 @@ from thresher.novelty import LSSNDClassifier, PegasosSNDClassifier, SNDClassifie
 from thresher.online import AROWClassifier, CSOALClassifier, OFSClassifier, SOFSClassifier
 from thresher.persistence import load_model, save_model
 from thresher.preprocessing import RunningScaler, StreamingPipeline, TableEncoder
-from thresher.semi_supervised import BiSemiKSC, SemiKSC, TriClassSVC
+from thresher.semi_supervised import BiSemiKSC, LapSVC, SemiKSC, TriClassSVC
 from thresher.stochastic import DropoutPegasosClassifier, PegasosClassifier, SparseSDCAClassifier
 from thresher.streams import Table, Text
 
@@ -67,6 +67,7 @@ def models():
         (TriClassSVC(unlabelled_label="perhaps", irrelevant_label="none").fit(NUMBERS, CLASSES), NUMBERS),
         (SemiKSC(unlabelled_label="perhaps", fit_intercept=True).fit(NUMBERS, CLASSES), NUMBERS),
         (BiSemiKSC(n_components=9, outlier_label="none", random_state=0).fit(NUMBERS, CLASSES), NUMBERS),
+        (LapSVC(unlabelled_label="perhaps", n_components=9, random_state=0).fit(NUMBERS, CLASSES), NUMBERS),
     ]
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from reference import laplacian as reference
 from reference.laplacian import rows
 from thresher import registry
+from thresher.cli import main
 from thresher.kernels import Polynomial
 from thresher.persistence import load_model, save_model
 from thresher.semi_supervised import LapSVC
@@ -223,3 +227,26 @@ def test_a_file_whose_parts_do_not_belong_together_is_refused(name, value, said,
     save_model(model, tmp_path / "m")
     with pytest.raises(ValueError, match=said):
         load_model(tmp_path / "m")
+
+
+# --- from the shell ---------------------------------------------------------------------------------------------------
+
+
+def test_from_the_shell(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names = np.array(["no", "yes", "?"])[Y]
+    lines = [",".join([*map(str, row.round(4).tolist()), name]) for row, name in zip(X, names, strict=True)]
+    Path("rows.csv").write_text("\n".join(["a,b,c,label", *lines]) + "\n")
+    few = ["rows.csv", "--method", "lapsvc", "--unlabelled-label", "?", "--model", "m", "--json"]
+    assert main(["train", *few, "--alpha-graph", "50", "--solver", "primal", "--report", "r.html"]) == 0
+    assert json.loads(capsys.readouterr().out)["sections"]["measures"]["rows"]["measured"] == (Y != -1).sum()
+    learner = load_model("m")
+    learner = learner[-1] if hasattr(learner, "steps") else learner
+    assert (learner.alpha_graph, learner.solver, learner.unlabelled_label) == (50, "primal", "?")
+    assert main(["predict", "m", "rows.csv", "-o", "p.csv"]) == 0
+    assert set(Path("p.csv").read_text().split()[1:]) == {"no", "yes"}
+    assert main(["tune", *few, "--evaluations", "2"]) == 0
+    assert main(["auto", *few, "--evaluations", "2"]) == 0
+    learner = load_model("m")[-1]
+    assert isinstance(learner, LapSVC)
+    assert learner.unlabelled_label == "?"
