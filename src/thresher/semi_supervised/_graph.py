@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import normalize
 
-from .._kernels._objects import _unit
 from .._kernels._products import Array, as_floats, squared_distances
 from .._validation import as_matrix
-
-_MB = 1 << 20
 
 
 class Laplacian(NamedTuple):
@@ -41,7 +39,7 @@ class Drawn(NamedTuple):
         """The adjacency matrix of rows, or of those whose kernel matrix this is: symmetric, nothing on the diagonal."""
         distances: Array | None = kernel_distances(rows, self.metric) if is_kernel else None
         if not is_kernel:
-            rows = _unit(as_floats(rows)) if self.metric == "cosine" else as_floats(rows)
+            rows = normalize(as_floats(rows)) if self.metric == "cosine" else as_floats(rows)
             distances = squared_distances(rows, rows) if self.graph == "full" else None
         near = _search(rows, self.n_neighbors) if distances is None else _nearest(distances, self.n_neighbors)
         gamma = near_width(near.squares) if self.gamma is None else float(self.gamma)

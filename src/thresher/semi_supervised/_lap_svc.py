@@ -21,9 +21,7 @@ from .._threads import one_blas_thread
 from ._graph import Drawn, Laplacian, check_adjacency, laplacian
 from ._lap_solve import Found, Given, by_landmarks, by_products, by_rows
 from ._manifold import Penalty
-from ._partly_labelled import _are_numbers as are_numbers
-from ._partly_labelled import _filled as filled
-from ._roles import Roles, class_factors, read_roles
+from ._roles import Roles, class_factors, filled, read_roles
 
 _AGREE = 1e-6  # scores of the model and of the problem it solves
 
@@ -383,8 +381,12 @@ class LapSVC(ReadsClasses, KernelMachine):
         if not non_negative.holds(self.residual_) or type(self.n_iter_) is not int or self.n_iter_ < 0:
             raise ValueError(f"{who}: residual_ must be a number of at least 0, n_iter_ an integer of at least 0.")
         values = self._objectives
-        if not isinstance(values, list) or len(values) != n_outputs or not all(map(are_numbers, values)):
+        if not isinstance(values, list) or len(values) != n_outputs or not all(map(_are_numbers, values)):
             raise ValueError(f"{who}: the objectives must be lists of numbers of at least 0, one per output.")
+
+
+def _are_numbers(values: Any) -> bool:
+    return isinstance(values, list) and len(values) > 0 and all(map(non_negative.holds, values))
 
 
 _docs.fill(LapSVC)
