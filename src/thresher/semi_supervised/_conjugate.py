@@ -118,7 +118,7 @@ class Problem:
         norm = first = np.sqrt(gradient.dot(gradient))
         while norm > tol * first and n_iter < max_iter:
             active = (self.margins(f) < 1).astype(np.float64)
-            way = self.direction(gradient, active, max(tol * first / 2, _SHARE * norm))
+            way = self.direction(gradient, active, _SHARE * norm)
             point = point.plus(self.step(point, f, way), way)
             f = self.scores(point)
             gradient = self.gradient(point, f)

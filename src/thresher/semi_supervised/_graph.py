@@ -70,9 +70,7 @@ def joined(near: Near, values: Array) -> Any:
     W = sparse.csr_array(
         (values.ravel(), near.places.ravel(), np.arange(0, n * k + 1, max(k, 1))[: n + 1]), shape=(n, n)
     )
-    W = sparse.csr_array(W.maximum(W.T))
-    W.eliminate_zeros()  # so far apart that nothing is left of their weight
-    return W
+    return sparse.csr_array(W.maximum(W.T))  # without those so far apart that nothing is left of their weight
 
 
 def laplacian(W: Any, *, normalized: bool) -> Any:

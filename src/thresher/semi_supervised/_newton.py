@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
 from .._kernels._products import Array
@@ -42,7 +43,7 @@ def newton(problem: Reduced, sides: Array, cost: Array, tol: float, max_iter: in
     values, n_iter, residual = [float(cost.sum())], 0, 1.0
     while n_iter < max_iter:
         active = sides * f < 1
-        to_x, to_b = _minimum_with(problem, sides, cost, active, b)
+        to_x, to_b = _minimum_with(problem, sides, cost, active)
         to_f = Q @ to_x + e * to_b
         step = 1.0
         if not np.array_equal(sides * to_f < 1, active):
@@ -58,13 +59,11 @@ def newton(problem: Reduced, sides: Array, cost: Array, tol: float, max_iter: in
     return Steps(x, b, values, residual, n_iter, residual <= tol)
 
 
-def _minimum_with(
-    problem: Reduced, sides: Array, cost: Array, active: np.ndarray[tuple[int], np.dtype[np.bool_]], b: float
-) -> tuple[Array, float]:
+def _minimum_with(problem: Reduced, sides: Array, cost: Array, active: NDArray[np.bool_]) -> tuple[Array, float]:
     """The minimum if all active rows, and no others, cost the square of what they lack."""
     x, some = np.zeros(len(sides)), np.flatnonzero(active)
     if not len(some):
-        return x, 0.0 if problem.tau > 0 else b
+        return x, 0.0
     S = problem.Q[np.ix_(some, some)]
     S[np.diag_indices_from(S)] += 1.0 / cost[some]
     found = linalg.cho_solve(linalg.cho_factor(S, overwrite_a=True), np.stack([sides[some], problem.e[some]], axis=1))
