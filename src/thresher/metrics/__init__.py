@@ -8,6 +8,8 @@
 :func:`detection_rate`,                   how many outliers were found, and how many other rows were taken for such
 :func:`rejection_rate`
 :func:`balanced_line_fit`                 whether kernel spectral clustering found what it looks for
+:func:`variation_of_information`          how much two partitions of the same rows differ
+:func:`sampled_silhouette`                how well clusters are apart, by a sample of the rows
 :class:`ProgressiveF1`,                   how a stream goes whose rows are scored before they are learned: in bounded
 :class:`ProgressiveROCAUC`,               memory, for streams that never end and for rare classes
 :class:`ProgressiveAveragePrecision`
@@ -16,7 +18,9 @@
 
 from ._line_fit import balanced_line_fit
 from ._novelty import detection_rate, rejection_rate
+from ._partitions import variation_of_information
 from ._progressive import ProgressiveAveragePrecision, ProgressiveF1, ProgressiveROCAUC
+from ._silhouette import sampled_silhouette
 from ._support import sign_f1, support_f1, support_precision, support_recall
 from ._tasks import explained_variance_over_tasks
 
@@ -28,8 +32,10 @@ __all__ = [
     "detection_rate",
     "explained_variance_over_tasks",
     "rejection_rate",
+    "sampled_silhouette",
     "sign_f1",
     "support_f1",
     "support_precision",
     "support_recall",
+    "variation_of_information",
 ]
