@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from thresher.cluster import KernelSpectralClustering, SparseKMeans
+from thresher.cluster import KernelSpectralClustering, ProximalPlaneClustering, SparseKMeans
 from thresher.confidence import BCWClassifier, PoolCWClassifier
 from thresher.dual_averaging import L1RDARegressor
 from thresher.kernels import LSSVC, RBF, FixedSizeNystroem, Linear, WeightedSum
@@ -55,6 +55,7 @@ def models():
         (PoolCWClassifier(2, cost=0.5, batch_size=20, random_state=0).fit(NUMBERS, CLASSES), NUMBERS),
         (SparseKMeans(n_clusters=3, random_state=0).fit(NUMBERS), NUMBERS),
         (KernelSpectralClustering(n_clusters=3, n_components=20, random_state=0).fit(NUMBERS), NUMBERS),
+        (ProximalPlaneClustering(n_clusters=2, C_others=0.0, random_state=0).fit(NUMBERS), NUMBERS),
         (DropoutPegasosClassifier(alpha=0.1, random_state=0).fit(NUMBERS, CLASSES), NUMBERS),
         (SparseSDCAClassifier(alpha=0.1, random_state=0).fit(NUMBERS, CLASSES), NUMBERS),
         (OFSClassifier(2).fit(NUMBERS, CLASSES), NUMBERS),

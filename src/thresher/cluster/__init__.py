@@ -1,7 +1,8 @@
 """Clusters of rows, described by few features or of any shape."""
 
+from ._proximal_planes import ProximalPlaneClustering
 from ._sparse_kmeans import SparseKMeans
 from ._spectral import KernelSpectralClustering
 from ._sums import ClusterSums
 
-__all__ = ["ClusterSums", "KernelSpectralClustering", "SparseKMeans"]
+__all__ = ["ClusterSums", "KernelSpectralClustering", "ProximalPlaneClustering", "SparseKMeans"]

@@ -1,0 +1,268 @@
+"""Clusters around planes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from .. import _order, _validation
+from .._kernels._products import Array, as_floats
+from .._params import Rule, at_least, check_params, non_negative, seed
+from .._spaces import Log, Range
+from .._threads import one_blas_thread
+from ._planes import Labels, Planes, Run, descend, spread_planes
+
+_MOST_FEATURES = 5000  # squares of them are held, 200 MB each
+
+
+class ProximalPlaneClustering(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    ClusterMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
+    r"""Clusters of rows that lie close to a plane each: lines in two dimensions, and far from those of the others.
+
+    For each cluster a plane :math:`w^\top x + b = 0` with a unit normal minimises
+
+    .. math:: \sum_{x \in \text{cluster}} (w^\top x + b)^2 - c \sum_{x \notin \text{cluster}} (w^\top x + b)^2,
+
+    and rows move to the nearest plane, in turn. Choose it when clusters are known to be flat: rows on a few lines,
+    relations between columns that differ from group to group. A plane has no middle and no end, so rows far apart may
+    share one. For compact clusters choose :class:`SparseKMeans`, for curved ones :class:`KernelSpectralClustering`.
+
+    What comes out depends strongly on the start and on ``C_others``. Run it several times (``n_init``), look at more
+    than one ``C_others``, and do not trust a single answer.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters.
+    C_others : float, default=0.01
+        How much rows of other clusters push a plane away (:math:`c` in [1]_). With *m* of *n* rows in a cluster, the
+        sum above has a minimum only while :math:`c < m / (n - m)`, and a plane that is pushed away loses rows. Where
+        *c* comes to more than half of that, a run begins again with half of *c*, ``C_others_`` says what was used, and
+        :meth:`fit` warns. (The published method then takes a stationary point that is no minimum.) With 0 these are
+        plain k planes.
+    max_iter : int, default=100
+        Most steps of a run.
+    tol : float, default=1e-6
+        A run stops when a step lowers the objective by less than this part of it.
+    n_init : int, default=10
+        Runs from different starts, of which the best counts.
+    random_state : int, RandomState or Generator, optional
+        Source of the starts.
+
+    Attributes
+    ----------
+    normals_ : ndarray of shape (n_clusters, n_features)
+        Normals of the planes, of length 1 (:math:`w`); the largest entry of each is positive.
+    offsets_ : ndarray of shape (n_clusters,)
+        Offsets of the planes (:math:`b`).
+    C_others_ : float
+        The push of other rows that was used: ``C_others``, or less.
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each row. Not kept in model files.
+    inertia_ : float
+        The sum of squared distances from the nearest plane.
+    objective_history_ : ndarray of shape (n_iter_,)
+        What is minimised, summed over the clusters, after every step of the best run. It never rises.
+    n_iter_ : int
+        Steps made.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, when ``X`` had any.
+
+    Notes
+    -----
+    With :math:`A`, :math:`s` and :math:`N` the sums of :math:`x x^\top`, :math:`x` and 1 over the rows of a cluster,
+    less *c* times those of the others, :math:`b = -s^\top w / N` and *w* is the eigenvector of :math:`A - ss^\top / N`
+    with the smallest eigenvalue. Fitting planes and moving rows both lower the same sum.
+
+    A step costs :math:`O(n d^2 + k d^3)`, which limits it to some hundred features; more than 5,000 are refused.
+    Starts are planes through the neighbourhoods of rows far from the planes before. With ``C_others=0``, a cluster that
+    loses its rows is given half of those of the cluster with the largest squares.
+
+    Scale the features first: a column of small numbers is a flat direction for every cluster.
+
+    References
+    ----------
+    .. [1] Y.-H. Shao, L. Bai, Z. Wang, X.-Y. Hua and N.-Y. Deng, "Proximal plane clustering via eigenvalues", Procedia
+       Computer Science 17, 2013.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thresher.cluster import ProximalPlaneClustering
+    >>> rng = np.random.default_rng(0)
+    >>> t, noise = rng.uniform(-3, 3, size=200), 0.1 * rng.normal(size=200)
+    >>> X = np.column_stack([t, np.where(np.arange(200) < 100, t, 1 - t) + noise])  # y = x, and y = 1 - x
+    >>> model = ProximalPlaneClustering(2, random_state=0).fit(X)
+    >>> np.round(model.normals_ / model.normals_[:, :1], 1)
+    array([[ 1.,  1.],
+           [ 1., -1.]])
+    >>> np.bincount(model.labels_[:100])  # all but one that lies where the lines cross
+    array([ 1, 99])
+    """
+
+    _param_rules: ClassVar[dict[str, Rule]] = {
+        "n_clusters": at_least(1),
+        "C_others": non_negative,
+        "max_iter": at_least(1),
+        "tol": non_negative,
+        "n_init": at_least(1),
+        "random_state": seed,
+    }
+    _search_space: ClassVar[dict[str, Range]] = {"C_others": Log(1e-3, 1.0)}
+    _fitted: ClassVar[tuple[str, ...]] = (
+        "n_features_in_",
+        "feature_names_in_",
+        "normals_",
+        "offsets_",
+        "C_others_",
+        "inertia_",
+        "objective_history_",
+        "n_iter_",
+    )
+
+    normals_: Array
+    offsets_: Array
+    labels_: Labels
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        C_others: float = 0.01,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        n_init: int = 10,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.C_others = C_others
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find clusters.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        check_params(self, self._param_rules)
+        rows = as_floats(_validation.check_matrix(self, X, reset=True))
+        self._check_shape(*rows.shape)
+        middle = np.zeros(rows.shape[1]) if sparse.issparse(rows) else rows.mean(axis=0)
+        centred = rows if sparse.issparse(rows) else rows - middle  # far from the origin, squares would drown distances
+        rng = _order.generator(self.random_state)
+        with one_blas_thread():
+            best = _best([self._run(centred, rng) for _ in range(self.n_init)])
+            normals, offsets = best.steps[-1].planes
+            planes = Planes(normals, offsets - normals @ middle)
+            distances = planes.distances(rows)
+        _validation.commit_features(self, X, rows.shape[1])
+        self.normals_, self.offsets_ = planes
+        self.C_others_ = best.c
+        self.labels_ = distances.argmin(axis=1).astype(np.int32)
+        self.inertia_ = float(np.sum(distances.min(axis=1) ** 2))
+        self.objective_history_ = np.array([step.objective(best.c) for step in best.steps])
+        self.n_iter_ = len(best.steps)
+        self._look_back()
+        return self
+
+    def predict(self, X: Any) -> Labels:
+        """The plane each row is nearest to."""
+        labels: Labels = self.transform(X).argmin(axis=1).astype(np.int32)
+        return labels
+
+    def transform(self, X: Any) -> Array:
+        """The distance of each row from each plane."""
+        check_is_fitted(self)
+        rows = as_floats(_validation.check_matrix(self, X, reset=False))
+        with one_blas_thread():
+            return Planes(self.normals_, self.offsets_).distances(rows)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Minus the sum of squared distances from the nearest plane: the larger, the better."""
+        return -float(np.sum(self.transform(X).min(axis=1) ** 2))
+
+    def _check_shape(self, n_rows: int, n_features: int) -> None:
+        if n_rows < self.n_clusters:
+            raise ValueError(
+                f"ProximalPlaneClustering: n_clusters must be at most the number of rows (n_samples={n_rows}), "
+                f"got {self.n_clusters}."
+            )
+        if n_features > _MOST_FEATURES:
+            raise ValueError(
+                f"ProximalPlaneClustering: X must have at most {_MOST_FEATURES:,} features, because squares of them "
+                f"are held, got {n_features:,}."
+            )
+
+    def _run(self, rows: Any, rng: np.random.Generator) -> Run:
+        start = spread_planes(rows, self.n_clusters, rng)
+        return descend(rows, float(self.C_others), start, self.max_iter, self.tol)
+
+    def _look_back(self) -> None:
+        n_used = len(np.unique(self.labels_))
+        said = ""
+        if n_used < self.n_clusters:
+            said = f"only {n_used} of {self.n_clusters} clusters have rows; too few rows differ."
+        elif self.C_others_ < self.C_others:
+            lost = "some cluster lost its rows to the push of the others"
+            said = f"C_others was lowered from {self.C_others:g} to {self.C_others_:g}, because {lost}."
+        if said:
+            warnings.warn(f"ProximalPlaneClustering: {said}", ConvergenceWarning, stacklevel=3)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.offsets_)
+
+    def _check_loaded(self) -> None:
+        """Refuse attributes of a file that do not belong together."""
+        _validation.check_loaded_features(self)
+        normals, offsets, history = self.normals_, self.offsets_, self.objective_history_
+        if (
+            not _is_finite(normals, (self.n_clusters, self.n_features_in_))
+            or not (np.abs(np.linalg.norm(normals, axis=1) - 1) < 1e-6).all()
+        ):
+            raise ValueError("ProximalPlaneClustering: normals_ must be one direction of length 1 per cluster.")
+        if not _is_finite(offsets, (self.n_clusters,)) or np.abs(offsets).max() > _validation.HUGE:
+            raise ValueError("ProximalPlaneClustering: offsets_ must be one number up to 1e100 per cluster.")
+        if type(self.n_iter_) is not int or self.n_iter_ < 1 or not _is_finite(history, (self.n_iter_,)):
+            raise ValueError("ProximalPlaneClustering: objective_history_ must be finite numbers, one per step.")
+        if type(self.C_others_) is not float or not 0 <= self.C_others_ <= self.C_others:
+            raise ValueError("ProximalPlaneClustering: C_others_ must be a number from 0 to C_others.")
+        if type(self.inertia_) is not float or not 0 <= self.inertia_ < np.inf:
+            raise ValueError("ProximalPlaneClustering: inertia_ must be a number of at least 0.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _best(runs: list[Run]) -> Run:
+    """The run with the least objective, at a push of other rows that all of them could bear."""
+    least = min(run.c for run in runs)
+    return min(runs, key=lambda run: run.steps[-1].objective(least))
+
+
+def _is_finite(value: Any, shape: tuple[int, ...]) -> bool:
+    is_array = isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == shape
+    return is_array and bool(np.isfinite(value).all())
