@@ -237,10 +237,9 @@ class ProximalPlaneClustering(
         """Refuse attributes of a file that do not belong together."""
         _validation.check_loaded_features(self)
         normals, offsets, history = self.normals_, self.offsets_, self.objective_history_
-        if (
-            not _is_finite(normals, (self.n_clusters, self.n_features_in_))
-            or not (np.abs(np.linalg.norm(normals, axis=1) - 1) < 1e-6).all()
-        ):
+        shape = (self.n_clusters, self.n_features_in_)
+        lengths = np.linalg.norm(np.clip(normals, -2, 2), axis=1) if _is_finite(normals, shape) else np.zeros(1)
+        if not (np.abs(lengths - 1) < 1e-6).all():
             raise ValueError("ProximalPlaneClustering: normals_ must be one direction of length 1 per cluster.")
         if not _is_finite(offsets, (self.n_clusters,)) or np.abs(offsets).max() > _validation.HUGE:
             raise ValueError("ProximalPlaneClustering: offsets_ must be one number up to 1e100 per cluster.")
