@@ -18,11 +18,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from thresher.cluster import SparseKMeans
 from thresher.dual_averaging import L1RDAClassifier
-from thresher.tuning import CRITERIA, criterion, sparsity_scorer
+from thresher.metrics import sampled_silhouette
+from thresher.tuning import CRITERIA, _criteria, criterion, sparsity_scorer
 from thresher.tuning._sparsity import weights_of
 
-NAMES = ["error", "balanced_error", "f1", "roc_auc", "average_precision", "mse", "silhouette"]
+NAMES = ["error", "balanced_error", "f1", "roc_auc", "average_precision", "mse", "silhouette", "line_fit"]
 
 
 class Says(ClassifierMixin, BaseEstimator):
@@ -124,13 +126,29 @@ def test_silhouette_of_clusters_and_of_one(problem):
     assert criterion("silhouette")(Says(np.arange(6)), X) == -1
 
 
-def test_silhouette_of_many_rows_looks_at_some():
+def test_silhouette_of_many_rows_looks_at_some(monkeypatch):
     rng = np.random.default_rng(0)
     Z = np.vstack([rng.normal(size=(6000, 2)), rng.normal(size=(6000, 2)) + 8])
     model = KMeans(2, n_init=1, random_state=0).fit(Z)
-    some = np.linspace(0, len(Z) - 1, 2000).astype(int)
-    expected = silhouette_samples(Z[some], model.predict(Z[some])).mean()
-    assert criterion("silhouette")(model, Z) == pytest.approx(expected)
+    seen = []
+    monkeypatch.setattr(_criteria, "sampled_silhouette", lambda *a, **k: seen.append(k) or sampled_silhouette(*a, **k))
+    found = criterion("silhouette")(model, Z)
+    assert seen == [{"n_samples": 2000, "n_others": 2000, "metric": "euclidean"}]
+    assert found == pytest.approx(sampled_silhouette(Z, model.predict(Z), n_samples=5000).mean, abs=0.01)
+    assert found == criterion("silhouette")(model, Z)
+
+
+def test_clusters_of_directions_are_measured_by_direction():
+    rng = np.random.default_rng(0)
+    Z = rng.exponential(size=(40, 1)) * np.repeat([[1.0, 0.1], [0.1, 1.0]], 20, axis=0)
+    model = SparseKMeans(2, metric="cosine", random_state=0).fit(Z)
+    assert criterion("silhouette")(model, Z) == pytest.approx(1.0)
+
+
+def test_line_fits_are_those_of_the_estimator():
+    assert criterion("line_fit")(SimpleNamespace(line_fit=lambda X: len(X) / 10), X) == 0.6
+    with pytest.raises(ValueError, match=r"^line_fit: the estimator must have scores that line up, got KMeans\.$"):
+        criterion("line_fit")(KMeans(), X)
 
 
 def test_rows_may_have_weights():

@@ -14,10 +14,11 @@ from sklearn.metrics import (
     f1_score,
     mean_squared_error,
     roc_auc_score,
-    silhouette_score,
 )
 
-_MOST_ROWS_FOR_SILHOUETTE = 2000
+from ..metrics import sampled_silhouette
+
+_MOST_ROWS_FOR_SILHOUETTE = 2000  # to measure, and to measure from
 
 
 class Criterion:
@@ -65,7 +66,10 @@ def criterion(name: str) -> Criterion:
         ``"average_precision"``     area under the precision-recall curve, likewise
         ``"mse"``                   minus the mean squared error
         ``"silhouette"``            mean silhouette of predicted clusters, -1 when there is only one; ``y`` is not
-                                    looked at, and of more than 2,000 rows only so many, evenly spaced
+                                    looked at; more than 2,000 rows are sampled, small clusters more densely; by
+                                    direction if the estimator has ``metric="cosine"``
+        ``"line_fit"``              how well the scores of a kernel clustering line up, cluster by cluster:
+                                    ``estimator.line_fit(X)``, for clusters of any shape
         ==========================  ============================================================================
 
         Areas are made of ``decision_function`` where there is one, else of ``predict_proba``; labels may be text.
@@ -136,15 +140,18 @@ def _against_the_rest(measure: Callable[..., float], estimator: Any, X: Any, y: 
 
 
 def _silhouette(estimator: Any, X: Any, y: Any = None) -> float:
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-    X = X if hasattr(X, "shape") else np.asarray(X)
-    if n_rows > _MOST_ROWS_FOR_SILHOUETTE:
-        some = np.linspace(0, n_rows - 1, _MOST_ROWS_FOR_SILHOUETTE).astype(np.intp)
-        X = X.iloc[some] if hasattr(X, "iloc") else X[some]
     clusters = np.asarray(estimator.predict(X))
     if not 1 < len(np.unique(clusters)) < len(clusters):
         return -1.0
-    return float(silhouette_score(X, clusters))
+    metric = "cosine" if getattr(estimator, "metric", None) == "cosine" else "euclidean"
+    most = _MOST_ROWS_FOR_SILHOUETTE
+    return sampled_silhouette(X, clusters, n_samples=most, n_others=most, metric=metric).mean
+
+
+def _line_fit(estimator: Any, X: Any, y: Any = None) -> float:
+    if not hasattr(estimator, "line_fit"):
+        raise ValueError(f"line_fit: the estimator must have scores that line up, got {type(estimator).__name__}.")
+    return float(estimator.line_fit(X))
 
 
 def _classes(estimator: Any, y: Any) -> Any:
@@ -162,5 +169,6 @@ CRITERIA: dict[str, Criterion] = {
         Criterion("average_precision", _OF_CLASSES, "the same for rare classes: precision-recall", _average_precision),
         Criterion("mse", "regression", "the mean squared error", _mse),
         Criterion("silhouette", "clustering", "how compact and apart the clusters are", _silhouette),
+        Criterion("line_fit", "clustering", "how well clusters of any shape are told apart by a kernel", _line_fit),
     )
 }
