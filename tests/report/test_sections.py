@@ -47,7 +47,7 @@ def test_a_section_with_nothing_to_show_is_left_out():
         ),
         ("several", "asked model measures confusion decision_values ranking features sparsity map"),
         ("values", "asked model measures residuals features sparsity stream"),
-        ("clusters", "asked model clusters features objective map"),
+        ("clusters", "asked model clusters profiles features objective map"),
     ],
 )
 def test_each_task_has_its_sections(example, expected):

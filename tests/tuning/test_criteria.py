@@ -181,7 +181,7 @@ def test_they_agree_with_scikit_learn_where_it_has_them(problem):
 
 
 def test_an_unknown_criterion_is_refused():
-    with pytest.raises(ValueError, match=r"^criterion: name must be one of 'error', .*'silhouette', got 'auc'\.$"):
+    with pytest.raises(ValueError, match=r"^criterion: name must be one of 'error', .*'line_fit', got 'auc'\.$"):
         criterion("auc")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from .. import __version__
 from .._records import HeldOut, History
 from ..persistence import write_whole
-from . import _about, _course, _held_out, _kept, _kernels, _maps, _structure, _weights
+from . import _about, _clusters, _course, _held_out, _kept, _kernels, _maps, _structure, _weights
 from ._subject import Subject
 from ._summary import summary
 from ._words import label, plain
@@ -101,7 +101,8 @@ class Report:
             "decision_values": lambda: None if rows is None else _held_out.decision_values(rows),
             "ranking": lambda: None if rows is None else _held_out.ranking(rows),
             "residuals": lambda: _held_out.residuals(subject),
-            "clusters": lambda: _maps.clusters(subject),
+            "clusters": lambda: _clusters.clusters(subject),
+            "profiles": lambda: _clusters.profiles(subject),
             "groups": lambda: _structure.groups(subject),
             "tasks": lambda: _structure.tasks(subject),
             "kernels": lambda: _kernels.kernels(subject),

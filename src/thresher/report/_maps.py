@@ -1,4 +1,4 @@
-"""How the model sees the rows: on a map, over the plane of two features, in clusters."""
+"""How the model sees the rows: on a map, and over the plane of two features."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ._measures import Array, Estimate, mean
+from ._measures import Array
 from ._subject import Sample, Subject
-from ._words import count, label, number, percent, plural, quoted
+from ._words import label, percent, plural, quoted
 
 Section = dict[str, Any]
 
@@ -206,49 +206,3 @@ def _column_names(subject: Subject, X: Any) -> list[str]:
     if names is None:
         names = getattr(subject.model, "feature_names_in_", ("x1", "x2"))
     return [label(name) for name in names]
-
-
-# --- clusters --------------------------------------------------------------------------------------------------------
-
-
-def clusters(subject: Subject) -> Section | None:
-    """Sizes, and how well rows sit in their clusters."""
-    if subject.task != "clustering":
-        return None
-    sample = subject.sample
-    labels = getattr(subject.learner, "labels_", None)
-    labels = sample.predicted if labels is None and sample is not None else labels
-    if labels is None:
-        return None
-    names, sizes = np.unique(labels, return_counts=True)
-    section: Section = {
-        "title": "The clusters",
-        "sizes": {label(name): int(size) for name, size in zip(names, sizes, strict=True)},
-        "silhouette": None,
-        "silhouettes": {},
-        "agreement": None,
-    }
-    said = (
-        f"{plural(len(names), 'cluster')} of {count(sizes.min())} to {count(sizes.max())} rows; the largest holds "
-        f"{percent(sizes.max() / sizes.sum())}."
-    )
-    if sample is not None and 1 < len(np.unique(sample.predicted)) < sample.n_rows:
-        from sklearn.metrics import adjusted_rand_score, silhouette_samples
-
-        metric = "cosine" if getattr(subject.learner, "metric", None) == "cosine" else "euclidean"
-        values = np.asarray(silhouette_samples(sample.Z, sample.predicted, metric=metric), dtype=np.float64)
-        section["silhouette"] = mean(values)
-        section["silhouettes"] = {
-            label(name): float(values[sample.predicted == name].mean()) for name in np.unique(sample.predicted)
-        }
-        said += _silhouette_said(section["silhouette"])
-        if sample.y is not None:
-            section["agreement"] = float(adjusted_rand_score(sample.y.astype(str), sample.predicted))
-            said += f" With the given labels they agree to {number(section['agreement'], 2)} (1 is fully, 0 by chance)."
-    return section | {"says": said}
-
-
-def _silhouette_said(silhouette: Estimate) -> str:
-    value = silhouette.value
-    clear = "clearly apart" if value > 0.5 else "apart, with blurred borders" if value > 0.25 else "hardly apart"
-    return f" They are {clear}: the mean silhouette is {value:.2f} (1 is far apart, 0 is on the border)."

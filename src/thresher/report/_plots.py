@@ -15,6 +15,7 @@ from ._words import count, score
 Section = dict[str, Any]
 
 _SMALL = (340, 250)
+_MOST_PROFILES = 20  # clusters in one picture
 
 
 def figures(name: str, section: Section) -> list[Figure]:
@@ -297,6 +298,30 @@ def _regions(section: Section) -> list[Figure]:
     return [Figure(draw(paint, height=340), caption, _group_keys(section["groups"]))]
 
 
+def _clusters(section: Section) -> list[Figure]:
+    """For each cluster its silhouettes, sorted, as high as its share of the rows."""
+    bars = list(section["bars"].items())[:_MOST_PROFILES]
+    if not bars:
+        return []
+    sizes = np.array([section["sizes"].get(name, 1) for name, _ in bars], dtype=float)
+    heights = np.maximum(sizes / sizes.sum(), 0.02)  # small ones can still be seen
+    tops = np.concatenate([[0.0], np.cumsum(heights + 0.015)])
+
+    def paint(axes: Any) -> None:
+        for k, (_, values) in enumerate(bars):
+            y = np.linspace(tops[k], tops[k] + heights[k], len(values) + 1)
+            axes.stairs(np.asarray(values), y, orientation="horizontal", fill=True, color=colour(k), alpha=0.75)
+        axes.axvline(section["silhouette"].value, color=INK, linewidth=1, linestyle=(0, (3, 3)))
+        axes.set_yticks(tops[:-1] + heights / 2, [short(name, 12) for name, _ in bars])
+        axes.set(xlabel="silhouette", ylabel="cluster", ylim=(tops[-1], 0), xlim=(None, 1))
+        axes.grid(False, axis="y")
+        few_ticks(axes.xaxis, 6)
+        numbers(axes.xaxis)
+
+    caption = "Silhouettes of the sample, cluster by cluster; left of 0 rows are nearer to another cluster"
+    return [Figure(draw(paint, height=330), caption, [Key("mean of all rows", "ink", "dash")])]
+
+
 _FIGURES = {
     "ranking": _ranking,
     "decision_values": _decision_values,
@@ -308,4 +333,5 @@ _FIGURES = {
     "kernels": _kernels,
     "map": _plane,
     "regions": _regions,
+    "clusters": _clusters,
 }

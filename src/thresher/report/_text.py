@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ._clusters import in_words
 from ._measures import Estimate
 from ._words import bytes_of, count, number, percent, teller
 
@@ -231,7 +232,23 @@ def _clusters(section: dict[str, Any]) -> str:
     for name, size in list(section["sizes"].items())[:30]:
         inside = section["silhouettes"].get(name)
         rows.append((name, count(size), "" if inside is None else f"{inside:.2f}", _bar(size / most)))
-    return _table(rows, "lrr") + _more(len(rows) - 1, len(section["sizes"]), "clusters")
+    table = _table(rows, "lrr") + _more(len(rows) - 1, len(section["sizes"]), "clusters")
+    beside = [(name, number(value, 3)) for name, value in section["with the labels"].items()]
+    return f"{table}\n\n{_table(beside, 'lr')}" if beside else table
+
+
+def _profiles(section: dict[str, Any]) -> str:
+    parts = []
+    for one in section["clusters"][:_MOST_LINES]:
+        lines = [_wrapped(in_words(one["features"]), f"  {one['cluster']}: ")]
+        for kind, rows in (("typical", one["typical"][:1]), ("on the border", one["border"][:1])):
+            lines += [_wrapped(f"{kind}, row {row['row']}: {_values(row)}", "     ") for row in rows]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + _more(len(parts), section["n_clusters"], "clusters")
+
+
+def _values(row: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in row["values"].items())
 
 
 def _reproduce(section: dict[str, Any]) -> str:
@@ -253,5 +270,6 @@ _TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "stream": _stream,
     "tuning": _tuning,
     "clusters": _clusters,
+    "profiles": _profiles,
     "reproduce": _reproduce,
 }
