@@ -230,7 +230,7 @@ def test_clusters_that_run_empty_are_filled():
 
 
 def test_rows_that_are_all_alike_are_one_cluster():
-    with pytest.warns(ConvergenceWarning, match=r"only 1 of 2 clusters have rows; too few rows differ\."):
+    with pytest.warns(ConvergenceWarning, match=r"only 1 of 2 clusters have rows; fewer planes fit them as well\."):
         model = ProximalPlaneClustering(2, random_state=0).fit(np.ones((5, 2)))
     assert model.inertia_ == pytest.approx(0, abs=1e-20)
 

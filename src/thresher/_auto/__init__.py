@@ -7,7 +7,7 @@ from typing import Any
 from .._params import Rule, at_least, boolean, count_of_jobs, fraction, none, one_of, positive
 from ..preprocessing._task_column import part, task_column_rule
 from ..training import Run
-from ._choice import choose_methods
+from ._choice import choose_methods, with_sparse_centres
 from ._compare import Plan, compare
 from ._data import gather
 from ._finish import explain, finished
@@ -89,10 +89,12 @@ def auto(
         Straight boundaries, or features of a kernel by :class:`~thresher.kernels.FixedSizeNystroem`, which bend them
         (``"nystroem"`` is ``"rbf"``). By default curved ones are tried on few dense columns, and kept if they are
         better by more than one standard error. Methods with a kernel of their own, such as ``"lssvc"``, take the first
-        four for it; they compare every row with every other, so that many rows are for a map and a linear method.
+        four for it; they compare every row with every other, so that many rows are for a map and a linear method, or
+        for landmarks where the method takes them (more than 2,000 rows, unless ``params`` has ``n_components``).
     criterion : str, optional
         What is compared, by a name of :func:`thresher.tuning.criterion`. By default the error, or the balanced error
-        when a class has less than a fifth of its even share; the squared error of amounts; the silhouette of clusters.
+        when a class has less than a fifth of its even share; the squared error of amounts; the silhouette of clusters,
+        or the line fit where a method has one.
     search : {"annealing", "directed", "random"}
         How parameters are searched.
     n_evaluations : int
@@ -103,7 +105,8 @@ def auto(
         By default 5 folds, or 3 for more than 20,000 rows.
     sparsity : float, optional
         Between 0 and 1: how much of the criterion is the share of features in use; 0.05 to 0.2 gives models of few
-        features (see :func:`thresher.tuning.sparsity_scorer`).
+        features (see :func:`thresher.tuning.sparsity_scorer`). By default 0.05 for clusters with sparse centres, and 0
+        elsewhere.
     scale : bool, optional
         Whether columns are standardised. By default dense ones are, sparse ones only if their sizes differ widely.
     n_clusters : int, optional
@@ -208,8 +211,9 @@ def run_auto(
     else:
         material.facts.classes = {}
     candidates, why = choose_methods(material, task, wishes)
+    wishes, wish = with_sparse_centres(wishes, candidates)
     criterion, because = choose_criterion(material, task, settings["criterion"], wishes)
-    because = [*say_no_class(material, wishes), *because]
+    because = [*say_no_class(material, wishes), *because, *wish]
     folds = make_folds(material, task, settings["cv"], seed, wishes)
     if wishes.task_column is not None:
         folds = of_known_tasks(folds, part(material.X, wishes.task_column, "auto").tasks)

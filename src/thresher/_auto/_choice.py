@@ -24,8 +24,11 @@ _GIVEN_AS = {
     "unlabelled": "unlabelled_label",
 }
 _SND_ROWS, _LSSND_ROWS = 5_000, 2_000  # up to which a search over them takes minutes
+_WHOLE_IN_SEARCH = 2_000  # rows up to which a search may compare all of them; beyond, landmarks stand for them
+_LANDMARKS = 2.0  # times the root of the number of rows
 _INSTEAD = "kernel='nystroem' puts a map of any number of rows before a linear method such as 'pegasos'"
 _MOST_COMPARED = 20_000  # rows that a kernel machine may compare with one another: 3 GB of numbers
+_OF_CENTRES = 0.05  # the part of the criterion that is sparsity, where centres may be sparse
 _WIDE = 1000  # features from which on dense rows are treated like text
 _FULL = 100  # features up to which a learner may keep the covariance of all pairs
 _VISITS = 20_000  # rows that a learner should see in all; small data are passed over several times
@@ -65,6 +68,18 @@ def choose_methods(material: Material, task: str, wishes: Wishes) -> tuple[list[
     if wishes.unlabelled_label is not None and "C_unlabelled" not in wishes.params:
         candidates.insert(1, _without_unlabelled(candidates[0]))
     return candidates, f"{what}: {said}, because {why}."
+
+
+def with_sparse_centres(wishes: Wishes, candidates: list[Candidate]) -> tuple[Wishes, list[str]]:
+    """The wish for centres of few features, where nobody said anything of it and a penalty is tuned."""
+    first = candidates[0]
+    has_penalty = first.method.task == "clustering" and "alpha" in first.method.space
+    if not has_penalty or wishes.sparsity is not None or {"alpha", "sparsity"} & {*wishes.params}:
+        return wishes, []
+    said = f"{100 * _OF_CENTRES:g} % of what is compared is the share of the centres that is not 0"
+    return replace(wishes, sparsity=_OF_CENTRES), [
+        f"Centres of few features are preferred: {said}; sparsity=0 does not."
+    ]
 
 
 def _without_unlabelled(candidate: Candidate) -> Candidate:
@@ -181,6 +196,8 @@ def _candidate(method: Method, material: Material, wishes: Wishes) -> Candidate:
         params["n_clusters"] = wishes.n_clusters
     if wishes.loss is not None:
         params["loss"] = wishes.loss
+    if method.task == "clustering" and wishes.sparsity and "alpha" not in takes and not has_kernel(method):
+        raise ValueError(f"auto: sparsity needs centres of few features, which {method.name!r} does not have.")
     if has_kernel(method):
         params |= _own_kernel(method, material, wishes)
     labels = {"outlier_label": wishes.outlier_label, "unlabelled_label": wishes.unlabelled_label}
@@ -200,9 +217,12 @@ def _candidate(method: Method, material: Material, wishes: Wishes) -> Candidate:
 
 def _own_kernel(method: Method, material: Material, wishes: Wishes) -> dict[str, Any]:
     """The kernel of a method that has one, if it was asked for; what such a method cannot do is refused."""
+    takes = inspect.signature(method.cls).parameters
     whole = isinstance(material.rest, tuple)
     n_rows = material.facts.n_rows if whole else material.X.shape[0]
-    if n_rows > _MOST_COMPARED:
+    by_landmarks = "n_components" in takes and "n_components" not in wishes.params
+    landmarks = {"n_components": _LANDMARKS} if by_landmarks and n_rows > _WHOLE_IN_SEARCH else {}
+    if n_rows > _MOST_COMPARED and "n_components" not in {*landmarks, *wishes.params}:
         instead = "a part of the unlabelled rows will do" if wishes.unlabelled_label is not None else _INSTEAD
         raise ValueError(
             f"auto: method {method.name!r} compares every row with every other and takes at most {_MOST_COMPARED:,}, "
@@ -211,15 +231,15 @@ def _own_kernel(method: Method, material: Material, wishes: Wishes) -> dict[str,
     if wishes.sparsity:
         raise ValueError(f"auto: sparsity needs a method that weighs features, but {method.name!r} compares rows.")
     if wishes.kernel is None:
-        return {}
-    if "kernel" not in inspect.signature(method.cls).parameters:
+        return landmarks
+    if "kernel" not in takes:
         raise ValueError(f"auto: kernel must be None for {method.name!r}, which weighs many, got {wishes.kernel!r}.")
     if wishes.kernel not in OWN_KERNELS:
         known = ", ".join(map(repr, OWN_KERNELS))
         raise ValueError(
             f"auto: kernel must be one of {known} for {method.name!r}, which needs no map, got {wishes.kernel!r}."
         )
-    return {"kernel": wishes.kernel}
+    return {"kernel": wishes.kernel, **landmarks}
 
 
 def _first_tries(method: Method, material: Material) -> dict[str, Any]:
@@ -228,6 +248,8 @@ def _first_tries(method: Method, material: Material) -> dict[str, Any]:
         return {"alpha": 1e-2}  # small data are not done with long first steps
     if method.name == "l1rda" and material.is_sparse:
         return {"eta0": 100.0}  # rows of texts have length 1, spread over many columns
+    if method.task == "clustering" and "n_init" in inspect.signature(method.cls).parameters:
+        return {"n_init": 3}  # one start may be bad luck, and ten take long in a search
     if method.name == "poolcw":
         return {"max_iter": 1, "cost": 0.5}  # classes that count alike; a grid of costs takes nine times as long
     return {}

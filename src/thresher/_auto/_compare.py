@@ -96,10 +96,13 @@ def tune(
     seconds: float | None,
     start: Any = None,
     space: dict[str, Range] | None = None,
+    counts: Range | None = None,
 ) -> Found:
-    """The best parameters of a candidate within a share of the budget, from those of `start` on."""
+    """The best parameters of a candidate within a share of the budget, from those of `start` on; those of `space`, or
+    what the candidate declares, and with `counts` the number of clusters as well."""
     model = build(candidate, material, plan.wishes) if start is None else start
     space = space_of(model, candidate, material, plan.wishes) if space is None else of_learner(model, space)
+    space = space if counts is None else {**of_learner(model, {"n_clusters": counts}), **space}
     if not space:
         return _measured(candidate, model, material, plan)
     found = CoupledAnnealingSearchCV(
@@ -207,13 +210,23 @@ def _round(contest: list[Candidate], material: Material, plan: Plan, share: int)
 
 
 def _counted(candidate: Candidate, material: Material, plan: Plan) -> tuple[Found, str]:
-    """The number of clusters that keeps rows apart best, with everything else at its start."""
+    """The number of clusters that keeps rows apart best, with everything else at its start; a kernel has no good start,
+    and its width is searched with the number."""
     counts = cluster_counts(material)[: max(1, 2 * plan.n_evaluations // 3)]
-    space: dict[str, Range] = {"n_clusters": Choice(counts)}
-    found = tune(candidate, material, replace(plan, search="random"), len(counts), plan.max_seconds, space=space)
-    scores = {entry["params"][name]: entry["score"] for entry in found.history for name in entry["params"]}
-    said = ", ".join(f"{n} clusters {scores[n]:.3g}" for n in sorted(scores))
-    return found, f"Number of clusters by {plan.criterion}: {said}."
+    if has_kernel(candidate.method):
+        share = max(len(counts), 2 * plan.n_evaluations // 3)
+        found = tune(candidate, material, plan, share, plan.max_seconds, counts=Choice(counts))
+    else:
+        plan = replace(plan, search="random")
+        found = tune(candidate, material, plan, len(counts), plan.max_seconds, space={"n_clusters": Choice(counts)})
+    best: dict[int, float] = {}
+    for entry in found.history:
+        n = next((value for name, value in entry["params"].items() if name.endswith("n_clusters")), None)
+        if n is not None and entry["score"] is not None:
+            best[n] = max(best.get(n, -np.inf), entry["score"])
+    said = ", ".join(f"{n} clusters {best[n]:.3g}" for n in sorted(best))
+    by = f"{plan.criterion} and sparsity" if plan.wishes.sparsity else plan.criterion
+    return found, f"Number of clusters by {by}: {said}."
 
 
 def _contest(candidates: list[Candidate], material: Material, task: str, wishes: Wishes) -> list[Candidate]:

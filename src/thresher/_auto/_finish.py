@@ -12,7 +12,7 @@ from ..streams import Stream
 from ..training import Run, learner_of, predict_in_folds, train
 from ._compare import Found, Plan
 from ._data import Material
-from ._model import say_preparation
+from ._model import say_ids, say_preparation
 
 _MOST_SAMPLED = 1000
 
@@ -27,8 +27,12 @@ def finished(
     record: dict[str, Any],
 ) -> Run:
     """Learn with the parameters that were found, and write down how they were."""
-    reasons = [*reasons, *say_preparation(best.model, material, plan.wishes), _say_params(best, plan)]
     task = plan.task
+    prepared = [
+        *say_preparation(best.model, material, plan.wishes),
+        *(say_ids(material.X) if task == "clustering" else []),
+    ]
+    reasons = [*reasons, *prepared, _say_params(best, plan)]
     stream, why = _stream_to_learn_from(best, material, task)
     kept = {
         **record,

@@ -13,6 +13,7 @@ from .._labels import carrying
 from ..tuning import criterion, sparsity_scorer
 from ._data import Material
 from ._no_class import has_stand_ins, stand_ins
+from ._task import CRITERIA
 from ._wishes import Wishes
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
@@ -74,7 +75,7 @@ def make_scoring(name: str, wishes: Wishes, material: Material) -> Any:
     """What the search maximises, by the name of the criterion."""
     if name == "balanced_error" and has_stand_ins(material, wishes):
         return _WithStandIns(stand_ins(material, wishes.seed), wishes.outlier_label)
-    measure: Any = _silhouette if name == "silhouette" else criterion(name)
+    measure: Any = _InSpace(name) if name in CRITERIA["clustering"] else criterion(name)
     if not wishes.sparsity:
         return measure
     if name == "mse" and material.y is not None:
@@ -95,11 +96,16 @@ class _WithStandIns:
         return -float(np.mean([*errors, np.mean(model.predict(self.rows) != self.label)]))
 
 
-def _silhouette(model: Any, X: Any, y: Any = None) -> float:
-    """How well clusters are apart, in the space where they were found."""
-    if hasattr(model, "steps"):
-        return criterion("silhouette")(model[-1], model.transform(X))
-    return criterion("silhouette")(model, X)
+class _InSpace:
+    """A criterion of clusters, in the space where they were found."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, model: Any, X: Any, y: Any = None) -> float:
+        if hasattr(model, "steps"):
+            return criterion(self.name)(model[-1], model.transform(X))
+        return criterion(self.name)(model, X)
 
 
 class _InUnits:

@@ -18,6 +18,7 @@ from ._wishes import KERNELS, Candidate, Wishes, has_kernel
 
 KERNEL_FEATURES, _KERNEL_ROWS = 50, 20_000  # up to which curved boundaries are worth their time
 _MOST_CLUSTERS = 10
+_FEW_TO_TELL = 20  # rows below which columns may differ by chance
 _UNEVEN = 100.0  # sparse columns are scaled when their usual sizes differ by more than this factor
 
 
@@ -92,6 +93,29 @@ def say_preparation(model: Any, material: Material, wishes: Wishes) -> list[str]
     if hasattr(model, "steps") and getattr(model[-1], "groups", None) == "encoder":
         said.append("The features of one column of words are a group, selected or left out together.")
     return said
+
+
+def say_ids(X: Any) -> list[str]:
+    """Which columns only number the rows, or name them, in words."""
+    if not isinstance(X, Table) or X.shape[0] < _FEW_TO_TELL:
+        return []
+    names = [name for name in X.columns if _is_id(X[name])]
+    if not names:
+        return []
+    many = len(names) > 1
+    shown = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
+    return [
+        f"{shown} {'differ' if many else 'differs'} from row to row and {'group' if many else 'groups'} nothing: "
+        f"better left out (--drop {names[0]}, or drop={names[:5]!r})."
+    ]
+
+
+def _is_id(column: Any) -> bool:
+    """Whether a column is a name of its row, or its number in order."""
+    if not isinstance(column, np.ndarray):
+        values = column.to_list()
+        return len(set(values)) == len(values) and not any(" " in value for value in values[:_FEW_TO_TELL])
+    return bool((column == np.round(column)).all() and (np.diff(column) > 0).all())
 
 
 def space_of(model: Any, candidate: Candidate, material: Material, wishes: Wishes) -> dict[str, Range]:

@@ -16,7 +16,10 @@ CRITERIA: dict[str, dict[str, str]] = {
         "average_precision": "the same with a focus on the top of the list; for rare classes",
     },
     "regression": {"mse": "the mean squared error"},
-    "clustering": {"silhouette": "how well clusters are apart"},
+    "clustering": {
+        "silhouette": "how well clusters are apart",
+        "line_fit": "how well a kernel tells clusters of any shape apart",
+    },
 }
 
 
@@ -97,6 +100,11 @@ def choose_criterion(material: Material, task: str, name: str | None, wishes: Wi
         if name not in CRITERIA[task]:
             names = ", ".join(map(repr, CRITERIA[task]))
             raise ValueError(f"auto: criterion must be one of {names} for {task}, got {name!r}.")
+        if name == "line_fit" and not _has_line_fit(wishes):
+            raise ValueError(
+                "auto: criterion 'line_fit' is for methods with scores that line up, such as "
+                "'kernelspectralclustering'; name one with method."
+            )
         return name, [*said, f"Criterion: {name}, as asked."]
     if wishes.outlier_label is not None:
         alike = "in which every class counts the same, and rows of no class, where there are any, as one more"
@@ -105,5 +113,9 @@ def choose_criterion(material: Material, task: str, name: str | None, wishes: Wi
         name = "balanced_error"
         others = "; f1 and average_precision look at the second class alone" if material.n_classes == 2 else ""
         return name, [*said, f"Criterion: {name}, in which every class counts the same{others}."]
-    name = next(iter(CRITERIA[task]))
+    name = "line_fit" if task == "clustering" and _has_line_fit(wishes) else next(iter(CRITERIA[task]))
     return name, [f"Criterion: {name}, {CRITERIA[task][name]}."]
+
+
+def _has_line_fit(wishes: Wishes) -> bool:
+    return wishes.method is not None and hasattr(named(wishes.method).cls, "line_fit")

@@ -27,7 +27,7 @@ from ._structure import Columns, check_structure, structure_options
 from ._train import check_places, check_task, finish, fitted, groups_for
 from ._words import command_line, essential, python_for_auto, python_for_tune, typed
 
-_CRITERIA = ("error", "balanced_error", "f1", "roc_auc", "average_precision", "mse", "silhouette")
+_CRITERIA = ("error", "balanced_error", "f1", "roc_auc", "average_precision", "mse", "silhouette", "line_fit")
 
 
 def search_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -90,7 +90,8 @@ class ProximalPlaneClustering(
     Starts are planes through the neighbourhoods of rows far from the planes before. With ``C_others=0``, a cluster that
     loses its rows is given half of those of the cluster with the largest squares.
 
-    Scale the features first: a column of small numbers is a flat direction for every cluster.
+    Scale the features first: a column of small numbers is a flat direction for every cluster. A cluster needs many
+    more rows than there are features: through fewer, a plane fits exactly.
 
     References
     ----------
@@ -222,7 +223,7 @@ class ProximalPlaneClustering(
         n_used = len(np.unique(self.labels_))
         said = ""
         if n_used < self.n_clusters:
-            said = f"only {n_used} of {self.n_clusters} clusters have rows; too few rows differ."
+            said = f"only {n_used} of {self.n_clusters} clusters have rows; fewer planes fit them as well."
         elif self.C_others_ < self.C_others:
             lost = "some cluster lost its rows to the push of the others"
             said = f"C_others was lowered from {self.C_others:g} to {self.C_others_:g}, because {lost}."

@@ -10,7 +10,7 @@ from typing import Any
 from .. import _auto
 from ._dialogue import Answers
 from ._file import File
-from ._replies import methods_for, task_of
+from ._replies import task_of
 
 _FLAGS = {
     "n_evaluations": "evaluations",
@@ -89,6 +89,6 @@ def _kernel(answers: Answers) -> str | None:
 
 
 def _clustering(answers: Answers) -> dict[str, Any]:
-    name = answers.get("algorithm") or methods_for(answers)[0].name
-    fixed = {"metric": answers["metric"], "max_iter": answers["iterations"]}
-    return {"method": name, "n_clusters": answers["clusters"], "params": fixed}
+    asked = {"metric": answers.get("metric"), "max_iter": answers.get("iterations")}
+    fixed = {name: value for name, value in asked.items() if value is not None}
+    return {"method": answers["shape"], "n_clusters": answers["clusters"], "params": fixed or None}

@@ -10,8 +10,10 @@ from ._replies import (
     ABOUT_KERNELS,
     ABOUT_SEARCHES,
     AUTOMATIC,
+    CLUSTERING,
     YES_NO,
     algorithms,
+    clusters_take,
     columns,
     criteria,
     file_of,
@@ -30,6 +32,7 @@ from ._replies import (
     read_label,
     read_place,
     read_task_column,
+    shapes,
     speaks_of_classes,
     task_columns,
     write_groups,
@@ -165,6 +168,17 @@ QUESTIONS: tuple[Question, ...] = (
         when=lambda data, answers: not answers["has_target"],
     ),
     Question(
+        "shape",
+        _always("What do you expect clusters to look like?"),
+        _always("If in doubt, the first: it also says which columns matter."),
+        "Most clusters are heaps around a middle. Rings, moons and chains need a method that follows their shape; rows "
+        "along lines or planes, one that measures the distance from these.",
+        default=lambda data, answers: CLUSTERING,
+        options=shapes,
+        when=lambda data, answers: not answers["has_target"],
+        by_name_only=True,
+    ),
+    Question(
         "metric",
         _always("What makes two rows alike?"),
         _always("Distance suits measurements, direction suits counts such as words in texts."),
@@ -174,7 +188,7 @@ QUESTIONS: tuple[Question, ...] = (
             Option("euclidean", "euclidean", "a small distance (least squares)"),
             Option("cosine", "cosine", "the same direction"),
         ),
-        when=lambda data, answers: not answers["has_target"],
+        when=lambda data, answers: clusters_take(answers, "metric"),
     ),
     Question(
         "iterations",
@@ -183,7 +197,7 @@ QUESTIONS: tuple[Question, ...] = (
         "In each round every row joins the nearest cluster, and every cluster moves to the middle of its rows.",
         default=lambda data, answers: 20,
         parse=read_count(1, "the number of rounds"),
-        when=lambda data, answers: not answers["has_target"],
+        when=lambda data, answers: clusters_take(answers, "max_iter"),
     ),
     Question(
         "nystroem",
@@ -197,7 +211,10 @@ QUESTIONS: tuple[Question, ...] = (
             *YES_NO,
         ),
         when=lambda data, answers: (
-            answers.get("tasks") is None and answers.get("groups") is None and has_only_classes(answers)
+            answers.get("tasks") is None
+            and answers.get("groups") is None
+            and has_only_classes(answers)
+            and answers.get("shape") in (None, CLUSTERING)  # others bend by themselves, or must not
         ),
     ),
     Question(
@@ -216,7 +233,7 @@ QUESTIONS: tuple[Question, ...] = (
         "`thresher methods` on the command line tells more about each of them.",
         default=lambda data, answers: None,
         options=algorithms,
-        when=lambda data, answers: len(methods_for(answers)) > 1,
+        when=lambda data, answers: answers["has_target"] and len(methods_for(answers)) > 1,
     ),
     Question(
         "search",

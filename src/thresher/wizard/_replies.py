@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 from pathlib import Path
@@ -15,6 +16,7 @@ from ._file import File, Known
 _MOST_LISTED = 20  # columns
 _NEEDS = ("groups", "tasks", "outliers", "unlabelled")  # questions by what methods need beside rows and targets
 AUTOMATIC = "automatic"
+CLUSTERING = "sparsekmeans"  # the method where nothing is known of the clusters
 YES_NO = (Option("yes", True), Option("no", False))
 
 _ABOUT_LOSSES = {
@@ -32,6 +34,11 @@ ABOUT_KERNELS = {
     "polynomial": "products of columns: curved boundaries",
     "cosine": "by direction, whatever the size of the values: counts of words",
     "linear": "straight boundaries after all, on fewer features",
+}
+_ABOUT_SHAPES = {
+    CLUSTERING: "heaps around a middle, told apart by few columns",
+    "kernelspectralclustering": "of any shape: rings, moons, chains",
+    "proximalplaneclustering": "flat: rows along lines or planes",
 }
 ABOUT_SEARCHES = {
     "annealing": "coupled simulated annealing: several walkers share what they find",
@@ -141,6 +148,21 @@ def criteria(data: Known, answers: Answers) -> list[Option]:
     task = task_of(answers)
     about = "errors; those of rare classes count more where they are rare" if task == "classification" else "the first"
     return [Option(AUTOMATIC, None, about), *(Option(name, name, said) for name, said in CRITERIA[task].items())]
+
+
+def shapes(data: Known, answers: Answers) -> list[Option]:
+    """Methods of clustering by what they find; the usual one first."""
+    fitting = [method for method in registry.methods() if method.task == "clustering" and not method.needs]
+    known = sorted(fitting, key=lambda method: method.name != CLUSTERING)
+    return [Option(m.name, m.name, _ABOUT_SHAPES.get(m.name) or _plain(m.summary)) for m in known]
+
+
+def clusters_take(answers: Answers, parameter: str) -> bool:
+    """Whether there are clusters to find, by a method with this parameter."""
+    if answers["has_target"]:
+        return False
+    method = next(m for m in registry.methods() if m.name == answers.get("shape", CLUSTERING))
+    return parameter in inspect.signature(method.cls).parameters
 
 
 def algorithms(data: Known, answers: Answers) -> list[Option]:
