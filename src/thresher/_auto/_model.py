@@ -130,8 +130,8 @@ def space_of(model: Any, candidate: Candidate, material: Material, wishes: Wishe
     own = next(iter(of_learner(model, {"gamma": None})))
     if has_kernel(candidate.method) and own in space and "scale" in dict(getattr(model, "steps", ())):
         space[own] = _widths(material, when=space[own].when)
-        if wishes.outlier_label is not None:
-            space[own] = _widths(material, 100.0, when=space[own].when)  # closer around the classes
+        if wishes.outlier_label is not None or candidate.method.task == "clustering":
+            space[own] = _widths(material, 100.0, when=space[own].when)  # closer around classes, and along clusters
     return space
 
 

@@ -1,0 +1,224 @@
+"""Clusters without any other choice to make: by auto, by the wizard and from the shell."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_blobs, make_circles
+from sklearn.metrics import adjusted_rand_score, silhouette_score
+
+import thresher.cluster
+from thresher import auto, explain, wizard
+from thresher._auto._choice import choose_methods, with_sparse_centres
+from thresher._auto._data import gather
+from thresher._auto._model import say_ids
+from thresher._auto._task import choose_criterion
+from thresher._auto._wishes import Wishes
+from thresher._table import Table
+from thresher.cli import main
+from thresher.persistence import load_model
+from thresher.training import learner_of
+
+with_kernel = pytest.mark.skipif(
+    not hasattr(thresher.cluster, "KernelSpectralClustering"), reason="no kernel clustering here"
+)
+FLAT, ANY_SHAPE = "proximalplaneclustering", "kernelspectralclustering"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def table(folder):
+    """Customers with a number, two measures and two columns of words; the town goes with the measures."""
+    rng = np.random.default_rng(0)
+    kind = np.arange(120) % 3
+    frame = pd.DataFrame(
+        {
+            "id": [f"c{i:03d}" for i in range(120)],
+            "height": 170 + 12 * kind + rng.normal(size=120),
+            "weight": 60 + 15 * kind + rng.normal(size=120),
+            "town": np.array(["Gent", "Köln", "Oslo"])[kind],
+        }
+    )
+    frame.to_csv("rows.csv", index=False)
+    return kind
+
+
+def material(X):
+    return gather(X, None, "clustering", {}, 10**5, 0)
+
+
+# --- auto -------------------------------------------------------------------------------------------------------------
+
+
+def test_centres_are_sparse_without_losing_the_clusters():
+    X, labels = make_blobs(300, 3, centers=4, cluster_std=0.5, random_state=1)
+    X = np.hstack([X / X.std(axis=0), 0.3 * np.random.default_rng(0).normal(size=(300, 12))])
+    model = auto(X, n_clusters=4, n_evaluations=15, cv=2, scale=False)
+    centres = learner_of(model).cluster_centers_
+    assert np.count_nonzero(centres[:, 3:]) <= 2  # of 48 that are noise
+    assert adjusted_rand_score(labels, model.predict(X)) == 1.0
+    plain = auto(X, n_clusters=4, n_evaluations=15, cv=2, scale=False, sparsity=0)
+    assert silhouette_score(X, model.predict(X)) > silhouette_score(X, plain.predict(X)) - 0.02
+    assert "Centres of few features are preferred: 5 %" in explain(model)
+    assert "Centres of few" not in explain(plain)
+
+
+@pytest.mark.parametrize("settled", [{"sparsity": 0.0}, {"sparsity": 0.3}, {"params": {"alpha": 0.1}}])
+def test_what_the_user_says_of_sparsity_counts(settled):
+    wishes = Wishes(**settled)
+    candidates, _ = choose_methods(material(np.eye(30)), "clustering", wishes)
+    assert with_sparse_centres(wishes, candidates) == (wishes, [])
+
+
+def test_methods_without_centres_are_not_asked_for_sparse_ones():
+    wishes = Wishes(method=FLAT)
+    candidates, _ = choose_methods(material(np.eye(30)), "clustering", wishes)
+    assert with_sparse_centres(wishes, candidates)[0].sparsity is None
+    with pytest.raises(ValueError, match=f"sparsity needs centres of few features, which '{FLAT}' does not have"):
+        auto(np.eye(30), method=FLAT, sparsity=0.1)
+
+
+def test_planes_by_name():
+    t = np.random.default_rng(0).uniform(-3, 3, size=120)
+    X = np.column_stack([t, np.where(np.arange(120) < 60, t, -t)]) + 0.05 * np.random.default_rng(1).normal(
+        size=(120, 2)
+    )
+    model = auto(X, method=FLAT, n_clusters=2, n_evaluations=2, cv=2)
+    assert learner_of(model).n_init == 3
+    assert adjusted_rand_score(np.arange(120) < 60, model.predict(X)) > 0.7
+
+
+def test_columns_that_only_name_rows_are_told():
+    frame = {
+        "id": [f"c{i}" for i in range(30)],
+        "number": np.arange(30.0) * 2,
+        "size": np.ones(30),
+        "town": ["Gent"] * 30,
+    }
+    assert say_ids(Table.from_frame(pd.DataFrame(frame))) == [
+        "'id', 'number' differ from row to row and group nothing: better left out (--drop id, or drop=['id', "
+        "'number'])."
+    ]
+    del frame["number"]
+    assert say_ids(Table.from_frame(pd.DataFrame(frame)))[0].startswith("'id' differs from row to row and groups")
+    del frame["id"]
+    frame["note"] = [f"text {i} of several words" for i in range(30)]
+    frame["size"] = np.random.default_rng(0).normal(size=30)
+    assert say_ids(Table.from_frame(pd.DataFrame(frame))) == []
+    assert say_ids(np.arange(60.0).reshape(30, 2)) == []
+
+
+def test_line_fits_are_for_methods_that_have_them():
+    rows = material(np.eye(30))
+    assert choose_criterion(rows, "clustering", None, Wishes())[0] == "silhouette"
+    for wishes in (Wishes(), Wishes(method=FLAT)):
+        with pytest.raises(ValueError, match="criterion 'line_fit' is for methods with scores that line up"):
+            choose_criterion(rows, "clustering", "line_fit", wishes)
+
+
+@with_kernel
+def test_clusters_of_any_shape_and_their_number():
+    X, ring = make_circles(200, factor=0.4, noise=0.04, random_state=0)
+    model = auto(X, method=ANY_SHAPE, n_evaluations=24, cv=2)
+    said = explain(model)
+    assert "Criterion: line_fit" in said
+    assert "Number of clusters by line_fit: 2 clusters 0.9" in said
+    assert learner_of(model).n_clusters == 2
+    assert adjusted_rand_score(ring, model.predict(X)) == 1.0
+    by_silhouette = auto(X, method=ANY_SHAPE, n_clusters=2, n_evaluations=2, cv=2, criterion="silhouette")
+    assert "Criterion: silhouette, as asked" in explain(by_silhouette)
+
+
+@with_kernel
+def test_many_rows_are_stood_for_by_landmarks():
+    def chosen(n_rows, **wishes):
+        given = Wishes(method=ANY_SHAPE, **wishes)
+        return choose_methods(material(np.zeros((n_rows, 2))), "clustering", given)[0][0].params.get("n_components")
+
+    assert chosen(2000) is None
+    assert chosen(2001) == chosen(50_000) == chosen(50_000, kernel="linear") == 2.0
+    assert chosen(50_000, params={"n_components": 40}) == 40
+
+
+# --- the shell --------------------------------------------------------------------------------------------------------
+
+
+def test_a_table_with_names_and_words_from_the_shell(table, folder, capsys):
+    command = "auto rows.csv --task clustering --target none --drop id --evaluations 6 --folds 2 --clusters 3"
+    assert main([*shlex.split(command), "--model", "m.thresher", "--report", "r.txt"]) == 0
+    assert "better left out" not in capsys.readouterr().err
+    model = load_model("m.thresher")
+    assert main(["predict", "m.thresher", "rows.csv", "-o", "p.csv"]) == 0
+    found = [int(line) for line in Path("p.csv").read_text().split()[1:]]
+    assert adjusted_rand_score(table, found) == 1.0
+    assert learner_of(model).n_clusters == 3
+    report = Path("r.txt").read_text(encoding="utf-8")
+    assert "Cluster by cluster" in report
+    assert "town" in report
+
+
+def test_an_id_is_named_on_the_screen(table, folder, capsys):
+    assert (
+        main(shlex.split("auto rows.csv --task clustering --target none --evaluations 2 --folds 2 --clusters 3")) == 0
+    )
+    assert "'id' differs from row to row and groups nothing: better left out (--drop id," in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("method", [FLAT, pytest.param(ANY_SHAPE, marks=with_kernel)])
+def test_every_method_from_the_shell(table, folder, capsys, method):
+    words = (
+        f"auto rows.csv --target none --drop id --drop town --method {method} --clusters 3 --evaluations 2 --folds 2"
+    )
+    assert main([*shlex.split(words), "--model", "m.thresher", "--report", "r.html"]) == 0
+    assert type(learner_of(load_model("m.thresher"))).__name__.lower() == method
+    assert main(["predict", "m.thresher", "rows.csv", "-o", "p.csv"]) == 0
+    assert set(Path("p.csv").read_text().split()[1:]) <= {"0", "1", "2"}
+    assert "Cluster by cluster" in Path("r.html").read_text(encoding="utf-8")
+
+
+# --- the wizard -------------------------------------------------------------------------------------------------------
+
+
+def talk(answers):
+    """Answers by the name of the question, and what was said."""
+    said: list[str] = []
+    asked: list[str] = []
+
+    def ask(question, prompt):
+        asked.append(question.id)
+        return answers.get(question.id, "")
+
+    model = wizard.wizard("rows.csv", ask=ask, say=said.append)
+    return model, asked, "\n".join(said)
+
+
+def test_the_wizard_asks_what_clusters_look_like(table):
+    model, asked, said = talk({"has_target": "no", "clusters": "3", "budget": "2"})
+    assert asked[:6] == ["has_target", "clusters", "shape", "metric", "iterations", "nystroem"]
+    assert "1) sparsekmeans" in said
+    assert "flat: rows along lines or planes" in said
+    assert type(learner_of(model)).__name__ == "SparseKMeans"
+
+
+def test_flat_clusters_need_no_metric_and_no_bends(table):
+    model, asked, said = talk({"has_target": "no", "clusters": "2", "shape": FLAT, "iterations": "9", "budget": "2"})
+    assert "metric" not in asked
+    assert "nystroem" not in asked
+    assert learner_of(model).max_iter == 9
+    assert f"--method {FLAT}" in said
+
+
+@with_kernel
+def test_clusters_of_any_shape_need_neither(table):
+    model, asked, _ = talk({"has_target": "no", "clusters": "2", "shape": "kernel", "budget": "2"})
+    assert not {"metric", "iterations", "nystroem"} & {*asked}
+    assert type(learner_of(model)).__name__ == "KernelSpectralClustering"
