@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_regressor
+from sklearn.base import is_clusterer, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from .._labels import carrying
@@ -22,9 +22,10 @@ def is_fitted(model: Any) -> bool:
 
 def said(model: Any, X: Any) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
     """Predictions and scores."""
-    if is_regressor(model) or not hasattr(model, "decision_function"):
+    learner = learner_of(model)
+    if is_regressor(model) or is_clusterer(learner) or not hasattr(model, "decision_function"):
         return model.predict(X), None
-    scores, learner = model.decision_function(X), learner_of(model)
+    scores = model.decision_function(X)
     if getattr(learner, "reject", False):  # scores that tell classes apart do not tell outliers from them
         return model.predict(X), scores
     return learner._read_scores(scores), scores
