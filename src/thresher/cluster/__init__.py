@@ -1,8 +1,16 @@
 """Clusters of rows, described by few features or of any shape."""
 
+from ._path import CentrePath, centre_path
 from ._proximal_planes import ProximalPlaneClustering
 from ._sparse_kmeans import SparseKMeans
 from ._spectral import KernelSpectralClustering
 from ._sums import ClusterSums
 
-__all__ = ["ClusterSums", "KernelSpectralClustering", "ProximalPlaneClustering", "SparseKMeans"]
+__all__ = [
+    "CentrePath",
+    "ClusterSums",
+    "KernelSpectralClustering",
+    "ProximalPlaneClustering",
+    "SparseKMeans",
+    "centre_path",
+]
