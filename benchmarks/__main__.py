@@ -33,6 +33,7 @@ SECTIONS = (
     "wide_stream",
     "kernel_duals",
     "mkl",
+    "clusters",
 )
 
 

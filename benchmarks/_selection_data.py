@@ -69,13 +69,24 @@ def _a9a(folder: Path) -> Task:
     return Task("a9a", "a9a", train[0], _binary(train[1]), test[0], _binary(test[1]), FEW, "bits")
 
 
-def _newsgroups(folder: Path) -> Iterator[Task]:
-    """Some groups against the rest, and all 20 classes."""
+def newsgroup_rows(folder: Path) -> tuple[Any, Array]:
+    """All documents and their groups."""
+    a, X, X_test = _tfidf_rows(folder)
+    return sparse.csr_array(sparse.vstack([X, X_test])), np.concatenate([a["train_y"], a["test_y"]])
+
+
+def _tfidf_rows(folder: Path) -> tuple[Arrays, Any, Any]:
     a = cached("newsgroups-tfidf", lambda: _tfidf(folder / "newsgroups20/20news-bydate.tar.gz"))
     X, X_test = (
         sparse.csr_array((a[f"{p}_data"], a[f"{p}_indices"], a[f"{p}_indptr"]), shape=a[f"{p}_shape"])
         for p in ("train", "test")
     )
+    return a, X, X_test
+
+
+def _newsgroups(folder: Path) -> Iterator[Task]:
+    """Some groups against the rest, and all 20 classes."""
+    a, X, X_test = _tfidf_rows(folder)
     names, y, y_test = a["names"], a["train_y"], a["test_y"]
     for prefix in BINARY:
         inside = np.flatnonzero(np.char.startswith(names, prefix))
