@@ -99,6 +99,15 @@ def test_a_base_that_is_nearly_singular_is_not_solved_in_parts():
     assert in_parts(K, problem._replace(spreads=(edge * (1 - 1e-3), 0.0))) is not None
 
 
+def test_the_worst_of_its_condition_numbers_is_told():
+    K, problem = given((0.9, 0.1))
+    nearly = (1.5 * (1 - 1e-6), 0.0)  # a root of 1 + 1e-6 or so
+    assert in_parts(K, problem._replace(spreads=nearly)).rcond < 1e-5
+    first, second = np.flatnonzero(problem.cost)[:2]
+    K[second], K[:, second] = K[first], K[:, first]  # two labelled rows that are one
+    assert in_parts(K, problem._replace(cost=1e14 * problem.cost)).rcond < 1e-12
+
+
 @pytest.mark.parametrize("spreads", [*UNEQUAL, *NO_FIRM_BASE, (0.7, 0.7), (0.0, 0.0), (1.4, 1.4)])
 def test_features_give_what_the_matrix_gives(spreads):
     K, problem = given(spreads)

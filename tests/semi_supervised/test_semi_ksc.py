@@ -16,9 +16,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from reference import semi_spectral as reference
 from thresher import registry
+from thresher._kernels._fixed_size import fixed_size
 from thresher.kernels import RBF, Polynomial, WeightedSum
 from thresher.persistence import load_model, save_model
 from thresher.semi_supervised import BiSemiKSC, SemiKSC
+from thresher.semi_supervised._spectral import _degrees
 from thresher.semi_supervised._spread import solve
 from thresher.tuning import CoupledAnnealingSearchCV, LabelledKFold
 
@@ -260,6 +262,15 @@ def test_rows_far_from_all_landmarks_are_at_least_like_themselves(cls):
     model = cls(gamma=1.0, n_components=10, random_state=0).fit(X, y)
     assert np.isfinite(model.decision_function(X)).all()
     assert model.is_minimum_
+
+
+def test_degrees_by_landmarks_are_as_often_as_rows_count():
+    X = np.vstack([np.random.default_rng(0).normal(size=(40, 2)), [[100.0, 0.0]], [[0.0, 300.0]]])
+    weight = np.append(np.random.default_rng(1).uniform(0.5, 2, size=40), [3.0, 0.25])
+    kernel = RBF(1.0)
+    fixed = fixed_size(kernel, X[:40], 40, 0, "Any")
+    features = np.vstack([fixed.features, np.zeros((2, fixed.features.shape[1]))])  # of rows that no landmark knows
+    assert_allclose(_degrees(fixed._replace(features=features), X, weight), kernel(X, X) @ weight, atol=1e-8)
 
 
 @pytest.mark.slow
