@@ -102,7 +102,18 @@ def test_the_dual_is_the_one_that_is_printed_and_its_conditions_hold(params):
     assert_allclose(beta[margins < 1 - 1e-5], cost[margins < 1 - 1e-5], atol=1e-8 * scale)
     dual = beta.sum() - beta @ Q @ beta / 2
     assert_allclose(model.objective_, dual, rtol=1e-8)
-    assert 0 <= model.residual_ <= 1e-12 or model.residual_ < 1e-9
+    assert model.residual_ < 1e-9
+
+
+def test_the_gap_says_how_far_the_optimum_may_be():
+    X, y = rows(60, 50, seed=1)
+    best = LapSVC(1e-4, 10.0, gamma=2.0, tol=1e-12).fit(X, y).objective_
+    gaps = []
+    for tol in (0.3, 0.03, 0.003):
+        model = LapSVC(1e-4, 10.0, gamma=2.0, tol=tol).fit(X, y)
+        assert model.objective_ * (1 - model.residual_) <= best * (1 + 1e-9) <= model.objective_ * (1 + 2e-9)
+        gaps.append(model.residual_)
+    assert gaps[0] > gaps[1] > gaps[2] > 1e-5
 
 
 @cases
