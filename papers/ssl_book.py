@@ -23,7 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import SVC
 
-from thresher.semi_supervised import S3VC, LapSVC, UniversumSVC
+from thresher.semi_supervised import S3VC, BiSemiKSC, LapSVC, SemiKSC, UniversumSVC
 from thresher.tuning import LabelledKFold
 
 from ._report import cell, real_data, show, took
@@ -61,6 +61,8 @@ def methods(gamma: float, C: float, n_labels: int, mean: float) -> dict[str, Tun
         "LapSVC, primal": Tuned(LapSVC(solver="primal", inner="cg", **lap), smooth, {"alpha_graph": 1e3}),
         "S3VC": Tuned(S3VC(balance=mean, **svm), shares, {"C_unlabelled": 0.01 * C}),
         "UniversumSVC": Tuned(UniversumSVC(**svm), shares, {"C_unlabelled": 0.01 * C}),
+        "SemiKSC": Tuned(SemiKSC(gamma=gamma, **OPEN), {"C": (1.0, 10.0, 100.0), "spread": (0.9, 0.99)}, {}),
+        "BiSemiKSC": Tuned(BiSemiKSC(gamma=gamma, **OPEN), {"C": (10.0, 100.0), "spread_rest": (0.0, 0.5)}, {}),
     }
 
 
