@@ -143,7 +143,7 @@ def main() -> None:
             ["", "unlabelled rows (book)", "all rows (thesis)"],
             rows,
             f"Farthest from published figures: {lowest[0]:+.1f} ({lowest[1]}) and {highest[0]:+.1f} ({highest[1]}).",
-            f"Of the ten nearest rows, {' and '.join(known)} are of one class: a graph has little to say here.",
+            f"Of the ten rows nearest to one, {' and '.join(known)} are of its class: a graph has little to say.",
             WHY[n_labels],
         )
     print(took(begin))
