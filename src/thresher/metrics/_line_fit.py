@@ -36,8 +36,8 @@ def balanced_line_fit(
         Sums of the kernel of each row with the training rows. Two clusters need them, as a single score is always on a
         line: they are the second coordinate, scaled to the size of the scores.
     balance_weight : float, default=0.1
-        What clusters of equal size are worth (:math:`\eta`, or one minus it), between 0 and 1. Above 0.25 clusters
-        that really differ in size are cut into halves.
+        What clusters of equal size are worth (:math:`\eta`, or one minus it), between 0 and 1. From 0.25 on clusters
+        that really differ in size may be cut into halves.
     through : {"origin", "mean"}, default="origin"
         Lines through the origin, or through the mean of each cluster as in [1]_, which forgets where lines should meet.
 
