@@ -235,14 +235,25 @@ def test_the_plain_machine_stands_beside_the_others_and_is_not_tuned_in_what_it_
 
 
 def test_clusters_of_unlabelled_rows_are_found():
-    X, truth = make_moons(120, noise=0.05, random_state=0)
+    X, truth = make_moons(80, noise=0.05, random_state=0)
     y = np.array(["no", "yes"])[truth].astype(object)
-    y[np.arange(120) % 10 != 0] = "?"
-    run = run_auto(X, y, unlabelled_label="?", n_evaluations=50, cv=3)
+    y[np.arange(80) % 5 != 0] = "?"
+    run = run_auto(X, y, unlabelled_label="?", n_evaluations=48, cv=2)
     assert "semiksc error" in explain(run.model)
-    model = auto(X, y, unlabelled_label="?", method="semiksc", n_evaluations=12, cv=3)
+    model = auto(X, y, unlabelled_label="?", method="semiksc", n_evaluations=12, cv=2)
     assert learner(model).unlabelled_label == "?"
     assert np.mean(model.predict(X) == np.array(["no", "yes"])[truth]) > 0.9
+
+
+def test_more_rows_than_can_be_compared_are_for_landmarks(monkeypatch):
+    for limit in ("_MOST_COMPARED", "_WHOLE_IN_SEARCH"):
+        monkeypatch.setattr(f"thresher._auto._choice.{limit}", 40)
+    X, y = few()
+    assert contest(X, y, unlabelled_label="?") == ["semiksc", "semiksc without unlabelled rows (least squares)"]
+    assert contest(X, y, unlabelled_label="?", params={"spread": 0.5}) == ["semiksc"]
+    model = auto(X, y, unlabelled_label="?", n_evaluations=24, cv=2)
+    assert "semiksc without unlabelled rows (least squares) error" in explain(model)
+    assert len(learner(model).support_) < len(y)
 
 
 def test_of_equals_the_plain_machine_wins():

@@ -65,7 +65,7 @@ def choose_methods(material: Material, task: str, wishes: Wishes) -> tuple[list[
     said = " and ".join(method.name for method in found)
     what = "Method" if len(found) == 1 else "Methods to try"
     candidates = [_candidate(method, material, wishes) for method in found]
-    if wishes.unlabelled_label is not None and "C_unlabelled" not in wishes.params:
+    if wishes.unlabelled_label is not None and not {"C_unlabelled", "spread"} & set(wishes.params):
         candidates.insert(1, _without_unlabelled(candidates[0]))
     return candidates, f"{what}: {said}, because {why}."
 
@@ -84,6 +84,9 @@ def with_sparse_centres(wishes: Wishes, candidates: list[Candidate]) -> tuple[Wi
 
 def _without_unlabelled(candidate: Candidate) -> Candidate:
     """The same method on labelled rows only: what unlabelled ones must be better than."""
+    if candidate.method.name == "semiksc":
+        note = " without unlabelled rows (least squares)"
+        return replace(candidate, params=candidate.params | {"spread": 0.0}, fixed=("spread",), note=note)
     params = candidate.params | {"C_unlabelled": 0.0}
     fixed = ("C_unlabelled", "epsilon")
     return replace(candidate, params=params, fixed=fixed, note=" without unlabelled rows (a plain SVM)")

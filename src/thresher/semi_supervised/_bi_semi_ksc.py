@@ -41,7 +41,7 @@ class BiSemiKSC(SpectralClassifier):
     spread : float, default=0.99
         How much the function of a class should differ from 0 on all rows (:math:`\gamma_3` in [1]_), at least 0. Of two
         classes, that of the second.
-    spread_rest : float, default=0.5
+    spread_rest : float, default=0.9
         The same for the function of all other rows (:math:`\gamma_4`): of two classes, that of the first.
     C : float, default=10.0
         Weight of the squared errors of labelled rows (:math:`\gamma_2`).
@@ -104,7 +104,7 @@ class BiSemiKSC(SpectralClassifier):
     >>> y[10:] = -1                                                       # 10 labels
     >>> model = BiSemiKSC(gamma=10.0).fit(X, y)
     >>> round(float((model.transduction_ == truth).mean()), 2), model.is_minimum_
-    (0.99, True)
+    (1.0, True)
     """
 
     _param_rules: ClassVar[dict[str, Rule]] = SpectralClassifier._param_rules | {
@@ -123,7 +123,7 @@ class BiSemiKSC(SpectralClassifier):
     def __init__(
         self,
         spread: float = 0.99,
-        spread_rest: float = 0.5,
+        spread_rest: float = 0.9,
         C: float = 10.0,
         coupling: float = 2.0,
         kernel: Any = "rbf",
