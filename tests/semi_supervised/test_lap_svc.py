@@ -203,6 +203,8 @@ def test_a_kernel_matrix_that_does_not_fit_is_multiplied_with_in_pieces():
         ValueError, match=r"LapSVC: cache_size must hold the graph of 50 rows, 0 MB, got 0\.001; graph="
     ):
         LapSVC(graph="full", solver="primal", cache_size=1e-3).fit(X, y)
+    no_graph = LapSVC(alpha_graph=0, graph="full", solver="primal", cache_size=1e-3, tol=1e-10).fit(X, y)
+    assert_allclose(no_graph.objective_, LapSVC(alpha_graph=0, solver="primal").fit(X, y).objective_, rtol=1e-9)
 
 
 @solvers
