@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans, MeanShift
 from sklearn.metrics import adjusted_rand_score, rand_score, silhouette_samples
 from sklearn.pipeline import make_pipeline
@@ -132,6 +133,25 @@ def test_models_without_centres_are_described_by_means():
     assert first["elsewhere"] == pytest.approx(rest)
 
 
+def test_rows_of_clusters_of_any_shape_are_typical_far_from_others():
+    rng = np.random.default_rng(0)
+    labels = np.arange(60) % 2
+    X = np.column_stack([rng.uniform(0, 10, size=60), labels * (1 + 0.3 * np.arange(60))])  # two lines that part
+    model = Halves().fit(X)
+    model.predict = lambda rows: (rows[:, 1] > 0).astype(int)
+    found = sections(model, sample=(X, None))["profiles"]
+    assert found["border"] == "with other clusters next to them"
+    away = np.linalg.norm(X[:, None] - X, axis=2)
+    np.fill_diagonal(away, np.inf)
+    for one in found["clusters"]:
+        k = int(one["cluster"])
+        mine, others = np.flatnonzero(labels == k), np.flatnonzero(labels != k)
+        own, other = away[np.ix_(mine, mine)].min(axis=1), away[np.ix_(mine, others)].min(axis=1)
+        depth = (other - own) / np.maximum(own, other)
+        assert [row["row"] - 1 for row in one["border"]] == mine[np.argsort(depth)][:3].tolist()
+        assert {row["row"] - 1 for row in one["typical"]} == set(mine[np.argsort(-depth)][:3].tolist())
+
+
 def test_rows_are_shown_as_they_were_given():
     X, _ = blobs(d=3)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
@@ -159,7 +179,7 @@ def test_wide_sparse_rows_are_not_made_dense():
     assert all(len(one["typical"][0]["values"]) <= 6 for one in found["clusters"])
 
 
-class Halves(KMeans):
+class Halves(ClusterMixin, BaseEstimator):
     """Clusters without centres: even and odd columns."""
 
     def fit(self, X, y=None):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score, rand_score
+from sklearn.metrics.pairwise import euclidean_distances
 
 from ..inspection import known_names, largest
 from ..metrics import sampled_silhouette, variation_of_information
@@ -143,7 +144,7 @@ def profiles(subject: Subject) -> Section | None:
         return None
     names = _names(subject, sample)
     unit = _units(sample, middles)
-    inside = silhouettes(subject)
+    inside = silhouettes(subject) if middles.are_centres else _depths(sample)
     described = [
         _profile(k, cluster, middles, unit, names, sample, inside, _by_direction(subject))
         for k, cluster in enumerate(middles.clusters[:_MOST_CLUSTERS])
@@ -153,6 +154,8 @@ def profiles(subject: Subject) -> Section | None:
         "title": "Cluster by cluster",
         "says": _said(described, kind),
         "kind": kind,
+        "typical": "nearest to the centre" if middles.are_centres else "far from rows of other clusters",
+        "border": "with the lowest silhouette" if middles.are_centres else "with other clusters next to them",
         "clusters": described,
         "n_clusters": len(middles.clusters),
         "matrix": None if middles.are_centres else _matrix(middles, unit, names),
@@ -221,6 +224,8 @@ def _profile(
         strength = np.where(here != 0, strength, 0.0)  # a centre does not use the others
     chosen = largest(strength, _MOST_FEATURES)
     own = np.flatnonzero(sample.predicted == cluster)
+    inward = np.array([], dtype=np.intp) if inside is None else own[np.argsort(inside[own], kind="stable")]
+    typical = _nearest(sample, own, middles, k, by_direction) if middles.are_centres else inward[::-1]
     shown = middles.columns[chosen]
     return {
         "cluster": label(cluster),
@@ -230,11 +235,23 @@ def _profile(
             {"name": _name(names, int(middles.columns[j])), "value": float(here[j]), "elsewhere": float(elsewhere[j])}
             for j in chosen
         ],
-        "typical": [_row(sample, i, shown, names) for i in _nearest(sample, own, middles, k, by_direction)],
-        "border": [_row(sample, i, shown, names) for i in own[np.argsort(inside[own], kind="stable")][:_N_ROWS]]
-        if inside is not None
-        else [],
+        "typical": [_row(sample, i, shown, names) for i in typical[:_N_ROWS]],
+        "border": [_row(sample, i, shown, names) for i in inward[:_N_ROWS]],
     }
+
+
+def _depths(sample: Sample) -> Array | None:
+    """For clusters of any shape: how much nearer the next row of its own cluster is to a row than that of another."""
+    if not 1 < len(np.unique(sample.predicted)) < sample.n_rows:
+        return None
+    away = euclidean_distances(sample.Z.astype(np.float64))
+    np.fill_diagonal(away, np.inf)
+    alike = sample.predicted[:, None] == sample.predicted
+    own, other = (np.where(mine, away, np.inf).min(axis=1) for mine in (alike, ~alike))
+    own[np.isinf(own)] = other[np.isinf(own)]  # alone in its cluster
+    farther = np.maximum(own, other)
+    depths: Array = (other - own) / np.where(farther > 0, farther, 1.0)
+    return depths
 
 
 def _nearest(sample: Sample, own: NDArray[np.intp], middles: _Middles, k: int, by_direction: bool) -> NDArray[np.intp]:
@@ -244,7 +261,7 @@ def _nearest(sample: Sample, own: NDArray[np.intp], middles: _Middles, k: int, b
     squares = Z.multiply(Z).sum(axis=1) if sparse.issparse(Z) else np.einsum("ij,ij->i", Z, Z, dtype=np.float64)
     squares = np.asarray(squares, dtype=np.float64).ravel()
     away = -products / np.sqrt(np.maximum(squares, 1e-300)) if by_direction else squares - 2.0 * products
-    return own[np.argsort(away, kind="stable")[:_N_ROWS]]
+    return own[np.argsort(away, kind="stable")]
 
 
 def _full(middles: _Middles, k: int, width: int) -> Array:
