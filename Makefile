@@ -44,6 +44,7 @@ papers: $(VENV)/built
 	$(BIN)/python -m papers.table_6_4
 	$(BIN)/python -m papers.table_6_5
 	$(BIN)/python -m papers.ssl_book
+	$(BIN)/python -m papers.table_4_6
 
 # An extension built with sanitizers, in a place of its own; their run-time library must be there before the interpreter.
 SANITIZED := build/sanitized
