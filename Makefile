@@ -50,7 +50,7 @@ papers: $(VENV)/built
 SANITIZED := build/sanitized
 STRUCTURED := $(addprefix tests/dual_averaging/test_,groups.py shared_rda.py multi_task_rounds.py) \
               $(addprefix tests/online/test_,budget_states.py arow_k.py) tests/confidence/test_group_ascent.py \
-              tests/novelty/test_pegasos_snd.py
+              tests/novelty/test_pegasos_snd.py tests/cluster/test_prototypes.py
 sanitize: $(VENV)/built-test
 	$(BIN)/pip install -q --no-deps --no-build-isolation --target $(SANITIZED) --upgrade . \
 	  -C build-dir=build/sanitize-tree -C cmake.define.THRESHER_SANITIZE=ON -C install.strip=false
