@@ -225,3 +225,11 @@ def test_many_clusters_fit_the_page():
     assert len(report.to_dict()["sections"]["profiles"]["clusters"]) == 30
     assert "The first 30 of 40 clusters." in report.to_html()
     assert "and 28 more clusters" in report.to_text()
+
+
+def test_clusters_of_a_stream_are_as_large_as_it_counted():
+    X, _ = blobs(n=300)
+    model = SparseKMeans(3, random_state=0).partial_fit(X[:200]).partial_fit(X[200:])
+    found = sections(model, sample=(X[:50], None))["clusters"]
+    assert found["sizes"] == {str(k): int(weight) for k, weight in enumerate(model.cluster_weights_)}
+    assert sum(found["sizes"].values()) == 300

@@ -35,7 +35,7 @@ def clusters(subject: Subject) -> Section | None:
     labels = sample.predicted if labels is None and sample is not None else labels
     if labels is None:
         return None
-    names, sizes = np.unique(labels, return_counts=True)
+    names, sizes = _sizes(subject.learner, labels)
     section: Section = {
         "title": "The clusters",
         "sizes": {label(name): int(size) for name, size in zip(names, sizes, strict=True)},
@@ -61,6 +61,14 @@ def clusters(subject: Subject) -> Section | None:
             section["agreement"] = section["with the labels"]["adjusted Rand index"]
             said += f" With the given labels they agree to {number(section['agreement'], 2)} (1 is fully, 0 by chance)."
     return section | {"says": said}
+
+
+def _sizes(learner: Any, labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Clusters and how many rows they have; of a stream, of which a model has the last labels only, as it counted."""
+    if not hasattr(learner, "cluster_weights_") or learner.n_samples_seen_ <= len(labels):
+        return np.unique(labels, return_counts=True)
+    weights = np.round(learner.cluster_weights_).astype(np.int64)
+    return np.flatnonzero(weights), weights[weights > 0]
 
 
 def silhouettes(subject: Subject) -> Array | None:
