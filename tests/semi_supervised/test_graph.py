@@ -107,9 +107,20 @@ def test_a_graph_of_the_users_loses_its_diagonal_and_stays_as_it_was(form):
     [
         (np.eye(2), r"LapSVC: adjacency must be a square matrix with a row for each of 3, got \(2, 2\)."),
         (np.ones((3, 2)), r"LapSVC: adjacency must be a square matrix with a row for each of 3, got \(3, 2\)."),
-        (np.array([[0, 1, 0], [1, 0, -2], [0, -2, 0]]), "LapSVC: adjacency must hold numbers of at least 0, got -2."),
+        (
+            np.array([[0, 1, 0], [1, 0, -2], [0, -2, 0]]),
+            "LapSVC: adjacency must hold finite numbers of at least 0, got -2.",
+        ),
         (np.array([[0, 1, 0], [0, 0, 2], [0, 2, 0]]), "LapSVC: adjacency must be symmetric."),
-        (np.array([[0, np.nan, 0], [np.nan, 0, 2], [0, 2, 0]]), "LapSVC: .*NaN"),
+        (
+            np.array([[0, np.nan, 0], [np.nan, 0, 2], [0, 2, 0]]),
+            "LapSVC: adjacency must hold finite numbers of at least 0, got nan.",
+        ),
+        (np.full((3, 3), np.inf), "LapSVC: adjacency must hold finite numbers of at least 0, got inf."),
+        ([["a", "b"], ["c", "d"]], "LapSVC: adjacency must be a matrix of numbers."),
+        ([[1.0], [2.0, 3.0]], "LapSVC: adjacency must be a matrix of numbers."),
+        ("knn", "LapSVC: adjacency must be a matrix of numbers."),
+        (np.ones(3), r"LapSVC: adjacency must be a square matrix with a row for each of 3, got \(3,\)."),
         (sparse.csr_array(np.triu(np.ones((3, 3)))), "LapSVC: adjacency must be symmetric."),
     ],
 )
@@ -117,3 +128,10 @@ def test_what_is_no_graph_is_refused(W, said):
     with pytest.raises(ValueError, match=said) as refusal:
         check_adjacency(W, 3, "LapSVC")
     assert "\n" not in str(refusal.value)
+
+
+def test_indices_beyond_the_matrix_are_refused():
+    W = sparse.csr_array(np.ones((3, 3)))
+    W.indices[4] = 1_000_000
+    with pytest.raises(ValueError, match=r"LapSVC: adjacency must be a matrix of numbers\."):
+        check_adjacency(W, 3, "LapSVC")

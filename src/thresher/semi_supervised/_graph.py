@@ -11,7 +11,6 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
 from .._kernels._products import Array, as_floats, squared_distances
-from .._validation import as_matrix
 
 
 class Laplacian(NamedTuple):
@@ -100,13 +99,20 @@ def kernel_distances(K: Array, metric: str) -> Array:
 
 def check_adjacency(given: Any, n_rows: int, who: str) -> Any:
     """A graph as users hold it: CSR or dense, float64, without edges from a row to itself."""
-    W = as_matrix(given, who)
-    W = sparse.csr_array(W, dtype=np.float64) if sparse.issparse(W) else np.array(W, dtype=np.float64)
+    W: Any
+    try:
+        W = sparse.csr_array(given, dtype=np.float64) if sparse.issparse(given) else np.array(given, dtype=np.float64)
+        if sparse.issparse(W):
+            W.check_format(full_check=True)  # indices that a user may have changed
+            W.sum_duplicates()
+    except (TypeError, ValueError):
+        raise ValueError(f"{who}: adjacency must be a matrix of numbers.") from None
     if W.shape != (n_rows, n_rows):
         raise ValueError(f"{who}: adjacency must be a square matrix with a row for each of {n_rows}, got {W.shape}.")
     values: NDArray[Any] = np.asarray(W.data) if sparse.issparse(W) else W
-    if values.size and values.min() < 0:
-        raise ValueError(f"{who}: adjacency must hold numbers of at least 0, got {values.min():g}.")
+    if values.size and not 0 <= values.min() <= values.max() < np.inf:
+        wrong = values[~((values >= 0) & (values < np.inf))].flat[0]
+        raise ValueError(f"{who}: adjacency must hold finite numbers of at least 0, got {wrong:g}.")
     if abs(W - W.T).max() > 1e-12 * max(1.0, values.max() if values.size else 0.0):
         raise ValueError(f"{who}: adjacency must be symmetric.")
     if sparse.issparse(W):
