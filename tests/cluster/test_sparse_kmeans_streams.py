@@ -15,6 +15,8 @@ from sklearn.preprocessing import normalize
 
 from reference import cluster as reference
 from thresher.cluster import ClusterSums, SparseKMeans, _sweep
+from thresher.cluster._lloyd import spread_rows, steps
+from thresher.cluster._sweep import Data, Objective
 from thresher.persistence import load_model, save_model
 from thresher.streams import open_stream
 from thresher.training import Interrupted, merge_models, train
@@ -267,3 +269,27 @@ def test_a_file_is_learned_from_in_parts_and_resumed(blobs, tmp_path, kind):
     resumed = train(copy.deepcopy(model), stream(), checkpoint=tmp_path / "c", resume=True)
     assert_array_equal(resumed.model.cluster_centers_, run.model.cluster_centers_)
     assert resumed.model.inertia_ == run.model.inertia_
+
+
+# --- starts with weights ----------------------------------------------------------------------------------------------
+
+
+def test_starts_are_drawn_by_weights_and_costs():
+    """From 0, the others cost 1 and 9: with weights 27 and 1 they are drawn with chances 3/4 and 1/4; of two draws the
+    one counts that leaves less, 27 * 0 + 9 after the first and 27 * 1 after the second: the first, unless both are the
+    second."""
+    X, weight = np.array([[0.0], [1.0], [3.0]]), np.array([12.0, 27.0, 1.0])
+    starts = [spread_rows(X, 2, np.random.default_rng(seed), weight).ravel() for seed in range(2000)]
+    firsts = np.array([first for first, _ in starts])
+    assert abs(np.mean(firsts == 0) - 0.3) < 0.04
+    assert abs(np.mean(firsts == 1) - 0.675) < 0.04
+    seconds = np.array([second for first, second in starts if first == 0])
+    assert abs(np.mean(seconds == 3) - 1 / 16) < 0.03
+
+
+def test_an_empty_cluster_gets_the_row_that_gains_most_by_its_weight():
+    X = np.array([[0.0], [0.0], [5.0], [4.0]])
+    weight = np.array([10.0, 10.0, 1.0, 3.0])
+    start = np.zeros((2, 1))
+    step = next(steps(Objective(0.0, False), Data.of(X, start, weight), start))
+    assert_allclose(np.sort(step.centres.ravel()), [5 / 21, 4.0])
