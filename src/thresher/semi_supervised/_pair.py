@@ -89,7 +89,8 @@ def in_parts(K: Array, given: Pair) -> Stationary | None:
     (z - S)^-1. Only its columns of labelled rows are asked for, and u then solves f + u / c = y there.
     """
     labelled = np.flatnonzero(given.cost)
-    root, picked = np.sqrt(given.share), np.eye(len(K))[:, labelled]
+    root, picked = np.sqrt(given.share), np.zeros((len(K), len(labelled)))
+    picked[labelled, np.arange(len(labelled))] = 1.0
     parts, rconds = [(np.diag([float(g == 0) / given.coupling for g in given.spreads]), picked)], []
     for z, factor in _roots(given):
         columns, rcond = _resolvent(K, root, z, picked / root[labelled])
@@ -127,9 +128,10 @@ def _roots(given: Pair) -> list[tuple[float, Array]]:
 
 def _resolvent(K: Array, root: Array, z: float, right: Array) -> tuple[Array, float]:
     """(z - S)^-1 times some columns, with the reciprocal condition number; 0 where z is not above all eigenvalues."""
-    A = np.multiply(K, -root[:, None] * root, order="F")
+    A = np.multiply(K, -root[:, None], order="F")
+    A *= root
     A[np.diag_indices_from(A)] += z
-    norm = float(np.abs(A).sum(axis=0).max())
+    norm = linalg.lapack.dlange("1", A)
     factor, failed = linalg.lapack.dpotrf(A, lower=True, overwrite_a=True)
     if failed or not np.isfinite(norm):
         return right, 0.0

@@ -52,7 +52,8 @@ def stationary(K: Array, W: Array, R: Array, with_intercept: bool) -> Stationary
     n, J, Z = len(W), np.where(W < 0, -1.0, 1.0), np.sqrt(np.abs(W))
     pulled = K @ R
     A = np.zeros((n + with_intercept, n + with_intercept), order="F")
-    np.multiply(K, -Z[:, None] * Z, out=A[:n, :n])
+    np.multiply(K, -Z[:, None], out=A[:n, :n])
+    A[:n, :n] *= Z
     A[np.diag_indices(n)] += J
     right = Z[:, None] * pulled
     if with_intercept:
@@ -93,7 +94,7 @@ def weighted_products(F: Array, W: Array) -> Array:
 def solve(A: Array, right: Array) -> Solved:
     """A symmetric system, by Bunch and Kaufman's factorisation; A is overwritten."""
     lapack, nothing = linalg.lapack, np.zeros_like(right)
-    norm = float(np.abs(A).sum(axis=0).max(initial=0.0))
+    norm = lapack.dlange("1", A)
     if not np.isfinite(norm) or not np.isfinite(right).all():
         return Solved(nothing, 0.0, 0)
     size, _ = lapack.dsytrf_lwork(len(A), lower=True)
