@@ -40,6 +40,7 @@ papers: $(VENV)/built
 	$(BIN)/python -m papers.figure_4_7
 	$(BIN)/python -m papers.figure_5_5
 	$(BIN)/python -m papers.table_2_2
+	$(BIN)/python -m papers.table_2_12
 	$(BIN)/python -m papers.ripley
 	$(BIN)/python -m papers.table_6_4
 	$(BIN)/python -m papers.table_6_5
