@@ -185,6 +185,23 @@ def test_every_method_from_the_shell(table, folder, capsys, method):
     assert "Cluster by cluster" in Path("r.html").read_text(encoding="utf-8")
 
 
+def test_tables_with_words_are_tuned_from_the_shell(table, folder, capsys):
+    words = "tune rows.csv --target none --drop id --method sparsekmeans --n-clusters 3 --evaluations 3 --folds 2"
+    assert main([*shlex.split(words), "--model", "m.thresher"]) == 0
+    assert learner_of(load_model("m.thresher")).n_clusters == 3
+
+
+@with_kernel
+def test_kernel_clusters_are_tuned_by_their_line_fit(table, folder, capsys, monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        thresher.cluster.KernelSpectralClustering, "line_fit", lambda self, X: float(seen.append(X.shape[0]) or 0.5)
+    )
+    words = f"tune rows.csv --target none --drop id --method {ANY_SHAPE} --n-clusters 3 --evaluations 2 --folds 2"
+    assert main([*shlex.split(words), "--model", "m.thresher"]) == 0
+    assert seen == [60] * 4
+
+
 # --- the wizard -------------------------------------------------------------------------------------------------------
 
 

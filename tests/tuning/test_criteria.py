@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.cluster import KMeans
+from sklearn.compose import ColumnTransformer
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import f1_score, get_scorer, silhouette_samples
@@ -143,6 +144,19 @@ def test_clusters_of_directions_are_measured_by_direction():
     Z = rng.exponential(size=(40, 1)) * np.repeat([[1.0, 0.1], [0.1, 1.0]], 20, axis=0)
     model = SparseKMeans(2, metric="cosine", random_state=0).fit(Z)
     assert criterion("silhouette")(model, Z) == pytest.approx(1.0)
+
+
+def test_clusters_of_a_pipeline_are_measured_where_they_were_found():
+    rng = np.random.default_rng(0)
+    Z = np.column_stack([np.repeat([0.0, 1.0], 30) + 0.05 * rng.normal(size=60), 1e4 * rng.normal(size=60)])
+    only_first = ColumnTransformer([("scale", StandardScaler(), [0])])
+    model = make_pipeline("passthrough", only_first, KMeans(2, n_init=1, random_state=0)).fit(Z)
+    scaled = StandardScaler().fit_transform(Z[:, :1])
+    expected = silhouette_samples(scaled, model.predict(Z)).mean()
+    assert criterion("silhouette")(model, Z) == pytest.approx(expected)
+    assert expected > 0.8
+    lines = SimpleNamespace(steps=[("s", model[1]), ("k", SimpleNamespace(line_fit=lambda rows: rows.shape[1]))])
+    assert criterion("line_fit")(lines, Z) == 1.0
 
 
 def test_line_fits_are_those_of_the_estimator():

@@ -13,7 +13,6 @@ from .._labels import carrying
 from ..tuning import criterion, sparsity_scorer
 from ._data import Material
 from ._no_class import has_stand_ins, stand_ins
-from ._task import CRITERIA
 from ._wishes import Wishes
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
@@ -75,7 +74,7 @@ def make_scoring(name: str, wishes: Wishes, material: Material) -> Any:
     """What the search maximises, by the name of the criterion."""
     if name == "balanced_error" and has_stand_ins(material, wishes):
         return _WithStandIns(stand_ins(material, wishes.seed), wishes.outlier_label)
-    measure: Any = _InSpace(name) if name in CRITERIA["clustering"] else criterion(name)
+    measure: Any = criterion(name)
     if not wishes.sparsity:
         return measure
     if name == "mse" and material.y is not None:
@@ -94,18 +93,6 @@ class _WithStandIns:
         predicted = model.predict(X)
         errors = [np.mean(predicted[y == label] != label) for label in np.unique(y)]
         return -float(np.mean([*errors, np.mean(model.predict(self.rows) != self.label)]))
-
-
-class _InSpace:
-    """A criterion of clusters, in the space where they were found."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __call__(self, model: Any, X: Any, y: Any = None) -> float:
-        if hasattr(model, "steps"):
-            return criterion(self.name)(model[-1], model.transform(X))
-        return criterion(self.name)(model, X)
 
 
 class _InUnits:

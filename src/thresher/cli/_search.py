@@ -338,6 +338,8 @@ def _folds(found: Any, model: Any, y: Any, given: dict[str, Any], screen: Screen
     if "unlabelled" in found.needs and without_class(model, y, "unlabelled_label").any():
         mark = learner.unlabelled_label
         return LabelledKFold(n_folds, unlabelled_label=mark, shuffle=True, random_state=seed), "error"
+    if hasattr(found.cls, "line_fit"):
+        return n_folds, "line_fit"
     return n_folds, {"classification": "error", "regression": "mse", "clustering": "silhouette"}[found.task]
 
 

@@ -67,7 +67,8 @@ def criterion(name: str) -> Criterion:
         ``"mse"``                   minus the mean squared error
         ``"silhouette"``            mean silhouette of predicted clusters, -1 when there is only one; ``y`` is not
                                     looked at; more than 2,000 rows are sampled, small clusters more densely; by
-                                    direction if the estimator has ``metric="cosine"``
+                                    direction if the estimator has ``metric="cosine"``; of a pipeline, in the space of
+                                    its last step
         ``"line_fit"``              how well the scores of a kernel clustering line up, cluster by cluster:
                                     ``estimator.line_fit(X)``, for clusters of any shape
         ==========================  ============================================================================
@@ -140,18 +141,28 @@ def _against_the_rest(measure: Callable[..., float], estimator: Any, X: Any, y: 
 
 
 def _silhouette(estimator: Any, X: Any, y: Any = None) -> float:
-    clusters = np.asarray(estimator.predict(X))
+    learner, Z = _where_clusters_are(estimator, X)
+    clusters = np.asarray(learner.predict(Z))
     if not 1 < len(np.unique(clusters)) < len(clusters):
         return -1.0
-    metric = "cosine" if getattr(estimator, "metric", None) == "cosine" else "euclidean"
+    metric = "cosine" if getattr(learner, "metric", None) == "cosine" else "euclidean"
     most = _MOST_ROWS_FOR_SILHOUETTE
-    return sampled_silhouette(X, clusters, n_samples=most, n_others=most, metric=metric).mean
+    return sampled_silhouette(Z, clusters, n_samples=most, n_others=most, metric=metric).mean
 
 
 def _line_fit(estimator: Any, X: Any, y: Any = None) -> float:
-    if not hasattr(estimator, "line_fit"):
-        raise ValueError(f"line_fit: the estimator must have scores that line up, got {type(estimator).__name__}.")
-    return float(estimator.line_fit(X))
+    learner, Z = _where_clusters_are(estimator, X)
+    if not hasattr(learner, "line_fit"):
+        raise ValueError(f"line_fit: the estimator must have scores that line up, got {type(learner).__name__}.")
+    return float(learner.line_fit(Z))
+
+
+def _where_clusters_are(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """The last step of a pipeline, and rows as it is given them."""
+    steps = [step for _, step in getattr(estimator, "steps", [(None, estimator)])]
+    for step in steps[:-1]:
+        X = step.transform(X) if hasattr(step, "transform") else X  # scikit-learn has "passthrough"
+    return steps[-1], X
 
 
 def _classes(estimator: Any, y: Any) -> Any:
