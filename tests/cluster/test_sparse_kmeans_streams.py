@@ -111,6 +111,15 @@ def test_a_bad_batch_changes_nothing(blobs):
         SparseKMeans(4).partial_fit(X[:3])
 
 
+def test_a_centre_that_no_row_has_joined_stays(blobs):
+    far = np.full((1, 8), 1e3)
+    model = SparseKMeans(4, init=np.vstack([start_of(blobs[0], "euclidean")[:3], far])).partial_fit(blobs[0])
+    assert_array_equal(model.cluster_centers_[3], far[0])
+    assert model.cluster_weights_[3] == 0
+    model.partial_fit(far + 1)
+    assert_array_equal(model.cluster_centers_[3], far[0] + 1)
+
+
 def test_width_may_grow(blobs):
     X = sparse.csr_array(blobs[0])
     narrow, wide = X[:150, :5], X[150:]
