@@ -64,6 +64,7 @@ def test_batches_may_be_cut_anywhere_at_multiples_of_their_size(blobs, layout, m
             other.partial_fit(X[begin:end])
         assert_array_equal(other.cluster_centers_, one.cluster_centers_)
         assert_allclose(other.inertia_, one.inertia_, rtol=1e-13)
+        assert other.n_iter_ == one.n_iter_ == 12
 
 
 def test_a_stream_finds_what_memory_finds(blobs):
@@ -132,6 +133,8 @@ def test_width_may_grow(blobs):
     same.partial_fit(wide).partial_fit(padded[:20])
     assert_allclose(model.cluster_centers_, same.cluster_centers_, atol=1e-12)
     assert_array_equal(model.predict(narrow), same.predict(padded))
+    model.partial_fit(wide[:5])
+    assert_array_equal(model.predict(narrow), same.partial_fit(wide[:5]).predict(padded))
     with pytest.raises(ValueError, match="X has 5 features"):
         same.predict(narrow)
 
