@@ -113,3 +113,12 @@ def test_bad_calls_are_refused():
         call = {"order": order, "w": w, "alpha": 0.1, "eta0": 1.0, "smoothing": 0.1, "hinge": False, "tol": 0.0} | bad
         with pytest.raises(ValueError, match=said):
             learn_prototype(rows, **call)
+
+
+def test_centres_are_learned_from_where_they_were():
+    """After one draw, the centre before still counts."""
+    X = np.array([[1.0, 2.0], [10.0, -9.0]])
+    start = np.array([[0.5, 2.5], [9.0, -8.0]])
+    model = SparseKMeans(2, solver="rda", init=start, n_steps=1, max_iter=1, random_state=0).fit(X)
+    expected = [next(reference.prototype(x[None], w, 0.0, 1.0, 0.1, False)) for x, w in zip(X, start, strict=True)]
+    assert_allclose(model.cluster_centers_, expected, atol=1e-12)
