@@ -141,9 +141,8 @@ class MethodCommand(click.Command):
             found = method(name)
             self.params = [p for p in self.params if not isinstance(p, _MethodOption)]
             taken = {option for p in self.params for option in p.opts}
-            self.params += [
-                option for option in method_options(found.cls, found.streams) if not taken & set(option.opts)
-            ]
+            by_stream = found.streams and found.task != "clustering"  # clusters in memory take steps of their own
+            self.params += [option for option in method_options(found.cls, by_stream) if not taken & set(option.opts)]
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
