@@ -139,6 +139,14 @@ def test_clusters_of_any_shape_and_their_number():
 
 
 @with_kernel
+def test_the_number_of_clusters_is_searched_with_the_width():
+    X, labels = make_blobs(150, 2, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    model = auto(X, method=ANY_SHAPE, n_evaluations=24, cv=2)
+    assert learner_of(model).n_clusters == 3
+    assert adjusted_rand_score(labels, model.predict(X)) == 1.0
+
+
+@with_kernel
 def test_many_rows_are_stood_for_by_landmarks():
     def chosen(n_rows, **wishes):
         given = Wishes(method=ANY_SHAPE, **wishes)

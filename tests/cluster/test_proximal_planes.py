@@ -151,10 +151,11 @@ def test_runs_are_compared_at_a_push_that_all_could_bear(monkeypatch):
         step = _Step(Planes(np.eye(2), np.full(2, 0.5)), np.array([0, 1], dtype=np.int32), own, others)
         return _Run(c, [step])
 
-    runs = iter([a(1.0, 100.0, 0.01), a(0.9, 500.0, 0.01), a(0.8, 10.0, 0.001)])  # at 0.001: 0.9, 0.4, 0.79
+    runs = iter([a(1.0, 60.0, 0.01), a(0.8, 10.0, 0.001)])  # at 0.01 the first is better, at 0.001 the second
     monkeypatch.setattr("thresher.cluster._proximal_planes.descend", lambda *_: next(runs))
-    model = ProximalPlaneClustering(2, n_init=3).fit([[0.0, 1.0], [1.0, 0.0]])
-    assert_array_equal(model.objective_history_, [0.9 - 0.01 * 500])
+    model = ProximalPlaneClustering(2, n_init=2).fit([[0.0, 1.0], [1.0, 0.0]])
+    assert_array_equal(model.objective_history_, [0.8 - 0.001 * 10])
+    assert model.C_others_ == 0.001
 
 
 # --- clusters ---------------------------------------------------------------------------------------------------------
