@@ -152,6 +152,20 @@ def test_rows_of_clusters_of_any_shape_are_typical_far_from_others():
         assert {row["row"] - 1 for row in one["typical"]} == set(mine[np.argsort(-depth)][:3].tolist())
 
 
+def test_features_that_tell_nothing_are_not_named():
+    angle = np.linspace(0, 2 * np.pi, 80, endpoint=False)
+    X = np.column_stack([np.cos(angle), np.sin(angle)]) * (1 + 2 * (np.arange(80) % 2))[:, None]  # ring in ring
+    model = Halves().fit(X)
+    model.predict = lambda rows: (np.linalg.norm(rows, axis=1) > 2).astype(int)
+    report = Report(model, sample=(X, None))
+    found = report.to_dict()["sections"]["profiles"]
+    assert found["matrix"] is None
+    assert [one["features"] for one in found["clusters"]] == [[], []]
+    assert found["says"].endswith("No feature by itself tells them apart.")
+    assert "0: no feature by itself" in report.to_text()
+    assert "No feature by itself sets it apart." in report.to_html()
+
+
 def test_rows_are_shown_as_they_were_given():
     X, _ = blobs(d=3)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])

@@ -23,6 +23,7 @@ _MOST_CLUSTERS = 30  # that are described one by one
 _MOST_FEATURES = 6  # of a cluster, and of a row
 _MOST_IN_MATRIX = 20
 _MOST_BARS = 100  # of a cluster in the picture of silhouettes
+_LEAST = 0.05  # of the spread of a feature: means that differ by less tell nothing
 _N_ROWS = 3  # typical ones, and as many on the border
 
 
@@ -166,7 +167,9 @@ def profiles(subject: Subject) -> Section | None:
         "border": "with the lowest silhouette" if middles.are_centres else "with other clusters next to them",
         "clusters": described,
         "n_clusters": len(middles.clusters),
-        "matrix": None if middles.are_centres else _matrix(middles, unit, names),
+        "matrix": None
+        if middles.are_centres or not any(d["features"] for d in described)
+        else _matrix(middles, unit, names),
     }
 
 
@@ -174,7 +177,7 @@ def _said(described: list[dict[str, Any]], kind: str) -> str:
     first = next((one for one in described if one["features"]), None)
     said = f"What sets clusters apart, by the {kind} of each, and rows of the sample to look at."
     if first is None:
-        return said
+        return f"{said} No feature by itself tells them apart."
     feature = first["features"][0]
     way = "high" if feature["value"] > feature["elsewhere"] else "low"
     return f"{said} Cluster {first['cluster']}, for example, is {way} in {quoted(feature['name'])}."
@@ -228,8 +231,8 @@ def _profile(
 ) -> dict[str, Any]:
     here, elsewhere = middles.rows[k], middles.elsewhere(k)
     strength = np.abs(here - elsewhere) / unit
-    if middles.are_centres:
-        strength = np.where(here != 0, strength, 0.0)  # a centre does not use the others
+    tells = here != 0 if middles.are_centres else strength >= _LEAST  # a centre says which features it uses
+    strength = np.where(tells, strength, 0.0)
     chosen = largest(strength, _MOST_FEATURES)
     own = np.flatnonzero(sample.predicted == cluster)
     inward = np.array([], dtype=np.intp) if inside is None else own[np.argsort(inside[own], kind="stable")]
@@ -323,4 +326,4 @@ def _matrix(middles: _Middles, unit: Array, names: list[str] | None) -> dict[str
 def in_words(features: list[dict[str, Any]]) -> str:
     """The features of a cluster, in one line."""
     said = [f"{f['name']} {number(f['value'], 3)} (elsewhere {number(f['elsewhere'], 3)})" for f in features]
-    return listed(said, _MOST_FEATURES) if said else "nothing that its centre uses"
+    return listed(said, _MOST_FEATURES) if said else "no feature by itself"
