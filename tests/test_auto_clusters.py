@@ -22,6 +22,7 @@ from thresher._table import Table
 from thresher.cli import main
 from thresher.persistence import load_model
 from thresher.training import learner_of
+from thresher.wizard._questions import QUESTIONS
 
 with_kernel = pytest.mark.skipif(
     not hasattr(thresher.cluster, "KernelSpectralClustering"), reason="no kernel clustering here"
@@ -229,14 +230,14 @@ def talk(answers):
 def test_the_wizard_asks_what_clusters_look_like(table):
     model, asked, said = talk({"has_target": "no", "clusters": "3", "budget": "2"})
     assert asked[:6] == ["has_target", "clusters", "shape", "metric", "iterations", "nystroem"]
-    assert "1) sparsekmeans" in said
-    assert "flat: rows along lines or planes" in said
+    assert "1) round   heaps around a middle" in said
+    assert "3) flat    rows along lines or planes (proximalplaneclustering)" in said or ANY_SHAPE not in said
     assert type(learner_of(model)).__name__ == "SparseKMeans"
 
 
 def test_flat_clusters_need_no_metric_and_no_bends(table):
     pd.read_csv("rows.csv")[["height", "weight"]].to_csv("rows.csv", index=False)
-    model, asked, said = talk({"has_target": "no", "clusters": "2", "shape": FLAT, "iterations": "9", "budget": "2"})
+    model, asked, said = talk({"has_target": "no", "clusters": "2", "shape": "flat", "iterations": "9", "budget": "2"})
     assert "metric" not in asked
     assert "nystroem" not in asked
     assert learner_of(model).max_iter == 9
@@ -245,6 +246,14 @@ def test_flat_clusters_need_no_metric_and_no_bends(table):
 
 @with_kernel
 def test_clusters_of_any_shape_need_neither(table):
-    model, asked, _ = talk({"has_target": "no", "clusters": "2", "shape": "kernel", "budget": "2"})
+    model, asked, _ = talk({"has_target": "no", "clusters": "2", "shape": ANY_SHAPE, "budget": "2"})
     assert not {"metric", "iterations", "nystroem"} & {*asked}
     assert type(learner_of(model)).__name__ == "KernelSpectralClustering"
+
+
+def test_shapes_are_known_by_their_names():
+    shape = next(question for question in QUESTIONS if question.id == "shape")
+    assert shape.read("", None, {}) == shape.read("1", None, {}) == shape.read("round", None, {}) == "sparsekmeans"
+    assert shape.read("fl", None, {}) == shape.read(FLAT, None, {}) == FLAT
+    with pytest.raises(ValueError, match=r"Please answer with one of round, .*flat, or with the name of a method"):
+        shape.read("square", None, {})

@@ -35,10 +35,10 @@ ABOUT_KERNELS = {
     "cosine": "by direction, whatever the size of the values: counts of words",
     "linear": "straight boundaries after all, on fewer features",
 }
-_ABOUT_SHAPES = {
-    CLUSTERING: "heaps around a middle, told apart by few columns",
-    "kernelspectralclustering": "of any shape: rings, moons, chains",
-    "proximalplaneclustering": "flat: rows along lines or planes",
+_SHAPES = {
+    CLUSTERING: ("round", "heaps around a middle, told apart by few columns"),
+    "kernelspectralclustering": ("curved", "of any shape: rings, moons, chains"),
+    "proximalplaneclustering": ("flat", "rows along lines or planes"),
 }
 ABOUT_SEARCHES = {
     "annealing": "coupled simulated annealing: several walkers share what they find",
@@ -152,9 +152,20 @@ def criteria(data: Known, answers: Answers) -> list[Option]:
 
 def shapes(data: Known, answers: Answers) -> list[Option]:
     """Methods of clustering by what they find; the usual one first."""
-    fitting = [method for method in registry.methods() if method.task == "clustering" and not method.needs]
-    known = sorted(fitting, key=lambda method: method.name != CLUSTERING)
-    return [Option(m.name, m.name, _ABOUT_SHAPES.get(m.name) or _plain(m.summary)) for m in known]
+    known = sorted(_of_clusters(), key=lambda method: method.name != CLUSTERING)
+    named = [(method, *_SHAPES.get(method.name, (method.name, _plain(method.summary)))) for method in known]
+    return [Option(name, method.name, f"{about} ({method.name})") for method, name, about in named]
+
+
+def read_shape(text: str, data: Known, answers: Answers) -> str:
+    if text in [method.name for method in _of_clusters()]:
+        return text
+    names = ", ".join(option.name for option in shapes(data, answers))
+    raise Wrong(f"Please answer with one of {names}, or with the name of a method.")
+
+
+def _of_clusters() -> list[registry.Method]:
+    return [method for method in registry.methods() if method.task == "clustering" and not method.needs]
 
 
 def clusters_take(answers: Answers, parameter: str) -> bool:
