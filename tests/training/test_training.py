@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 from thresher._records import Collector
-from thresher.cluster import SparseKMeans
+from thresher.cluster import ProximalPlaneClustering
 from thresher.dual_averaging import L1RDARegressor
 from thresher.online import AROWClassifier, PAClassifier
 from thresher.persistence import load_model, save_model
@@ -70,11 +70,11 @@ def test_models_that_cannot_be_merged_are_refused(path):
     a = train(PAClassifier(), open_stream(path)).model
     with pytest.raises(ValueError, match="rows beyond"):
         merge_models([a, a], start=a)
-    clusters = SparseKMeans(n_clusters=2, random_state=0).fit(np.eye(4))
+    clusters = ProximalPlaneClustering(n_clusters=2, C_others=0.0, random_state=0).fit(np.eye(4))
     with pytest.raises(ValueError, match="cannot be merged"):
         merge_models([clusters, clusters])
     with pytest.raises(ValueError, match="has no partial_fit"):
-        train(SparseKMeans(), open_stream(path))
+        train(ProximalPlaneClustering(), open_stream(path))
 
 
 def test_a_look_tells_sorted_rows_and_the_task(tmp_path):
