@@ -29,7 +29,7 @@ from thresher.online import PAClassifier
 from thresher.stochastic import PegasosClassifier, PegasosRegressor
 from variants import bits, first_batch, models, name_of, regresses, rows_for, with_params
 
-ONE_OF_EACH = [cls() for cls in registry.estimators().values() if hasattr(cls, "partial_fit")]
+ONE_OF_EACH = [cls() for cls in registry.estimators().values() if hasattr(cls, "_learner_now")]
 one_of_each = pytest.mark.parametrize("model", ONE_OF_EACH, ids=name_of)
 PLAIN = L1RDAClassifier(alpha=0.01, random_state=0, max_iter=1)  # what is compared where the learner does not matter
 
