@@ -35,7 +35,7 @@ struct Prototype {
   double step(index_t j, double g, double t) {
     sum[j] += g;
     squares[j] += g * g;
-    const double next = -eta / (rho + std::sqrt(squares[j])) * soft_threshold(sum[j], alpha * t), moved = next - w[j];
+    const double next = -eta / (rho + std::sqrt(squares[j])) * soft_threshold(sum[j], alpha * t) + 0.0, moved = next - w[j];
     w[j] = next;
     return moved * moved;
   }

@@ -514,6 +514,13 @@ def test_a_map_may_compare_directions():
     assert model["map"].kernel == model.record_["auto"]["kernel"] == "cosine"
 
 
+@pytest.mark.parametrize("n_distinct", [2, 3])
+def test_no_more_clusters_than_rows_differ(n_distinct):
+    """Further clusters would stay empty, and no better."""
+    X = np.repeat(np.random.default_rng(0).normal(size=(n_distinct, 3)), 30, axis=0)
+    assert learner(auto(X, n_evaluations=14)).n_clusters == n_distinct
+
+
 def test_clusters_of_a_large_file_come_from_the_part(tmp_path):
     X, y = ring(600)
     path = csv(tmp_path / "data.csv", X, y)

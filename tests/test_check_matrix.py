@@ -66,3 +66,8 @@ def test_columns_out_of_order_and_repeated_are_put_in_order_on_a_copy():
 def test_what_is_wrong_is_told(given, message):
     with pytest.raises(ValueError, match=message):
         check_matrix(SimpleNamespace(n_features_in_=3), given, reset=message.startswith("X has") is False)
+
+
+def test_columns_named_by_words_and_numbers_are_refused():
+    with pytest.raises(TypeError, match=r"SimpleNamespace: the columns of X must all be named by words, or none"):
+        check_matrix(SimpleNamespace(), pd.DataFrame(X, columns=["a", "b", 1]), reset=True)

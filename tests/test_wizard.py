@@ -133,6 +133,14 @@ def test_clusters_in_the_order_of_the_catalogue(table):
     assert call.arguments["target"] is None
 
 
+def test_one_column_can_be_clustered(folder):
+    path = folder / "one.csv"
+    path.write_text("a\n" + "1\n9\n" * 20)
+    talk = Talk("no", "2", *[ENTER] * 6)
+    answers = talk.answers(str(path))
+    assert call_of(answers, Known().file(str(path))).arguments["n_clusters"] == 2
+
+
 def test_sparse_rows_have_their_target_in_its_place(folder):
     path = folder / "data.svm"
     path.write_text("1 1:1\n-1 2:1\n" * 20)

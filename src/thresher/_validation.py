@@ -139,6 +139,8 @@ def check_matrix(estimator: Any, X: Any, *, reset: bool, any_width: bool = False
         X.resize((X.shape[0], estimator.n_features_in_))
     if not reset and (_is_frame(X) or hasattr(estimator, "feature_names_in_")):
         validate_data(estimator, X, reset=False, skip_check_array=True)
+    if reset and _is_frame(X) and len({isinstance(name, str) for name in X.columns}) > 1:
+        raise TypeError(f"{who}: the columns of X must all be named by words, or none of them.")
     n_features = as_rows(X, who).n_features
     if not reset and n_features != estimator.n_features_in_:
         raise ValueError(

@@ -337,8 +337,14 @@ def test_clusters_need_no_target(files, capsys):
     assert run("train c.csv --method sparsekmeans --n-clusters 2 --model m.thresher") == 0
     model = load_model("m.thresher")
     assert model[-1].cluster_centers_.shape == (2, 2)
+    assert "2 clusters of 50 rows" in capsys.readouterr().out
+    assert model[-1].n_samples_seen_ == 100
+    assert "model.fit(X, y)" in model.record_["python"]
     assert run("predict m.thresher c.csv -o p.csv") == 0
     assert len(set((files / "p.csv").read_text().split()[1:51])) == 1
+    capsys.readouterr()
+    said = refused(capsys, *["train", "c.csv", "--method", "sparsekmeans", "--n-clusters", "2", "--test", "c.csv"])
+    assert "--test needs a target, by which clusters are measured, but there is none." in said
 
 
 def test_a_classifier_that_needs_all_rows_reads_them(files, capsys):

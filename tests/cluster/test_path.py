@@ -60,3 +60,10 @@ def test_the_grid_ends_where_little_is_left(blobs):
 def test_bad_penalties_are_refused(blobs, alphas, message):
     with pytest.raises(ValueError, match=message):
         centre_path(blobs, alphas=alphas)
+
+
+def test_another_model_is_refused(blobs):
+    from thresher.cluster import ProximalPlaneClustering
+
+    with pytest.raises(ValueError, match=r"centre_path: model must be a SparseKMeans, got ProximalPlaneClustering\."):
+        centre_path(blobs, ProximalPlaneClustering())

@@ -282,14 +282,21 @@ def test_saved_and_loaded_it_predicts_the_same(tmp_path):
     assert not hasattr(again, "labels_")
 
 
+def test_planes_of_huge_rows_are_read_again(tmp_path):
+    X = 1e99 * np.random.default_rng(0).uniform(5, 9, size=(40, 30))
+    model = ProximalPlaneClustering(1, random_state=0).fit(X)
+    save_model(model, tmp_path / "m")
+    assert_array_equal(load_model(tmp_path / "m").predict(X), model.labels_)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"normals_": np.ones((3, 4))}, "normals_ must be one direction of length 1 per cluster"),
         ({"normals_": np.eye(4)[:2]}, "normals_ must be one direction of length 1 per cluster"),
-        ({"offsets_": np.zeros(2)}, "offsets_ must be one number up to 1e100 per cluster"),
-        ({"offsets_": np.array([0.0, np.nan, 1.0])}, "offsets_ must be one number up to 1e100 per cluster"),
-        ({"offsets_": np.array([0.0, 1e200, 1.0])}, "offsets_ must be one number up to 1e100 per cluster"),
+        ({"offsets_": np.zeros(2)}, "offsets_ must be one number up to .* per cluster"),
+        ({"offsets_": np.array([0.0, np.nan, 1.0])}, "offsets_ must be one number up to .* per cluster"),
+        ({"offsets_": np.array([0.0, 1e200, 1.0])}, "offsets_ must be one number up to .* per cluster"),
         ({"n_iter_": 99}, "objective_history_ must be finite numbers, one per step"),
         ({"C_others_": 0.5}, "C_others_ must be a number from 0 to C_others"),
         ({"C_others_": float("nan")}, "C_others_ must be a number from 0 to C_others"),

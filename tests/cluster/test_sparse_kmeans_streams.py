@@ -305,3 +305,100 @@ def test_an_empty_cluster_gets_the_row_that_gains_most_by_its_weight():
     start = np.zeros((2, 1))
     step = next(steps(Objective(0.0, False), Data.of(X, start, weight), start))
     assert_allclose(np.sort(step.centres.ravel()), [5 / 21, 4.0])
+
+
+# --- what a review found ----------------------------------------------------------------------------------------------
+
+
+def test_models_without_a_common_start_are_not_merged(blobs):
+    """Cluster 0 of one is not cluster 0 of the other."""
+    X, _ = blobs
+    a, b = (SparseKMeans(4, random_state=0).partial_fit(part) for part in (X[:150], X[150:]))
+    with pytest.raises(ValueError, match=r"merge_models: SparseKMeans needs the start of the models, .*; give start\."):
+        merge_models([a, b])
+    init = start_of(X, "euclidean")  # the same centres for all: a start in common
+    a, b = (SparseKMeans(4, init=init, batch_size=1000).partial_fit(part) for part in (X[:150], X[150:]))
+    together = SparseKMeans(4, init=init, batch_size=1000).partial_fit(X)
+    assert_allclose(merge_models([a, b]).cluster_centers_, together.cluster_centers_, atol=1e-11)
+
+
+def test_merged_models_may_differ_in_width_and_count_the_start_once(blobs):
+    X = sparse.csr_array(blobs[0])
+    start = SparseKMeans(4, batch_size=1000, random_state=0).partial_fit(X[:60, :6], grow=True)
+    a = copy.deepcopy(start).partial_fit(X[60:200, :5], grow=True)
+    b = copy.deepcopy(start).partial_fit(X[200:], grow=True)
+    merged = merge_models([a, b], start=start)
+    assert merged.n_iter_ == 3
+    assert merged.n_features_in_ == 8
+    rows = sparse.csr_array(sparse.vstack([X[60:200] * (np.arange(8) < 5), X[200:]]))
+    together = copy.deepcopy(start).partial_fit(rows, grow=True)
+    assert_allclose(merged.cluster_centers_, together.cluster_centers_, atol=1e-11)
+
+
+def test_features_of_other_names_are_not_merged(blobs):
+    frame = pd.DataFrame(blobs[0], columns=list("abcdefgh"))
+    init = start_of(blobs[0], "euclidean")
+    a = SparseKMeans(4, init=init).partial_fit(frame)
+    b = SparseKMeans(4, init=init).partial_fit(frame[list("bacdefgh")])
+    with pytest.raises(ValueError, match=r"merge_models: the models must know their features by the same names"):
+        merge_models([a, b])
+
+
+@pytest.mark.parametrize("scale", [1e-160, 1e-30, 1e-7, 1.0, 1e20, 1e90])
+def test_only_the_direction_counts_for_the_cosine(blobs, layout, scale):
+    X = blobs[0]
+    expected = SparseKMeans(4, alpha=0.1, metric="cosine", random_state=0).fit(X)
+    found = SparseKMeans(4, alpha=0.1, metric="cosine", random_state=0).fit(layout(X * scale))
+    assert_array_equal(found.labels_, expected.labels_)
+    assert_allclose(found.cluster_centers_, expected.cluster_centers_, atol=1e-12)
+    assert_array_equal(expected.predict(layout(X * scale)), expected.labels_)
+    small = (X * min(scale, 1e18) if scale > 1 else X * max(scale, 1e-30)).astype(np.float32)
+    assert_allclose(expected.transform(layout(small)), expected.transform(X), atol=1e-5)
+
+
+def test_clusters_and_metric_stay_between_batches(blobs, tmp_path):
+    X, _ = blobs
+    model = SparseKMeans(4, random_state=0).partial_fit(X)
+    for changes, said in [({"n_clusters": 5}, "4 and 'euclidean', got 5 and"), ({"metric": "cosine"}, "and 'cosine'.")]:
+        with pytest.raises(ValueError, match="n_clusters and metric must be those of the calls before") as refusal:
+            copy.deepcopy(model).set_params(**changes).partial_fit(X)
+        assert said in str(refusal.value)
+    huge = SparseKMeans(3, alpha=1e100, init=X[:3]).partial_fit(X)
+    save_model(huge, tmp_path / "m")
+    assert load_model(tmp_path / "m").inertia_ == huge.inertia_ < np.inf
+
+
+def test_the_progressive_loss_is_a_mean_whatever_the_weights(blobs):
+    X, _ = blobs
+    plain = SparseKMeans(4, init=X[:4]).partial_fit(X)
+    light = SparseKMeans(4, init=X[:4]).partial_fit(X, sample_weight=np.full(300, 1e-5))
+    assert_allclose(light.progressive_loss_, plain.progressive_loss_, rtol=1e-9)
+
+
+def test_sums_of_no_sense_change_nothing(blobs):
+    model = SparseKMeans(4, random_state=0).fit(blobs[0])
+    good = model.cluster_sums(blobs[0])
+    before = model.cluster_centers_.copy()
+    for bad in (
+        ClusterSums(good.sums * np.nan, good.weights, 0.0, 1),
+        ClusterSums(good.sums, -good.weights, 0.0, 1),
+        ClusterSums(good.sums, good.weights[:2], 0.0, 1),
+    ):
+        with pytest.raises(ValueError, match="SparseKMeans: sums must"):
+            model.move_centres(bad)
+    assert_array_equal(model.cluster_centers_, before)
+
+
+def test_a_batch_of_absent_rows_changes_nothing(blobs):
+    X, _ = blobs
+    model = SparseKMeans(4, random_state=0).partial_fit(X)
+    before = model.cluster_centers_.copy()
+    model.partial_fit(X[:20], sample_weight=np.zeros(20))
+    assert_array_equal(model.cluster_centers_, before)
+    assert model.n_samples_seen_ == 300
+
+
+@pytest.mark.parametrize("init", [[[1.0, 2.0]], [[1.0], [2.0, 3.0]], [["a"] * 8] * 4, np.full((4, 8), np.nan)])
+def test_a_bad_start_is_refused_by_its_name(blobs, init):
+    with pytest.raises(ValueError, match=r"SparseKMeans: init must be numbers of shape \(4, 8\), got"):
+        SparseKMeans(4, init=init).fit(blobs[0])

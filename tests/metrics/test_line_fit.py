@@ -60,7 +60,7 @@ def test_two_clusters_are_lines_beside_their_degrees():
     assert balanced_line_fit(flat, (flat[:, 0] > 0).astype(int), degrees=degrees) < 0.95
 
 
-@pytest.mark.parametrize("factor", [1e-150, 1e-3, 1e3, 1e150])
+@pytest.mark.parametrize("factor", [1e-200, 1e-150, 1e-3, 1e3, 1e150, 1e200])
 def test_the_unit_of_scores_and_of_degrees_is_of_no_account(factor):
     scores, labels, degrees = clouds(0.2)
     expected = balanced_line_fit(scores, labels)

@@ -219,6 +219,14 @@ def test_weights_in_use_are_charged_and_constants_are_not(form):
     assert sparsity_scorer("error", 0.5)(several, X, Y) == pytest.approx(-0.5 * 3 / 6)
 
 
+def test_centres_of_clusters_without_rows_are_not_counted():
+    model = Says(Y, None, ["ham", "spam"])
+    model.cluster_centers_ = np.array([[1.0, 0.0], [2.0, 3.0], [0.0, 0.0], [0.0, 0.0]])
+    assert sparsity_scorer("error", 1.0)(model, X, Y) == pytest.approx(-3 / 4)
+    model.cluster_centers_ = np.zeros((3, 2))
+    assert sparsity_scorer("error", 1.0)(model, X, Y) == 0.0
+
+
 def test_an_empty_model_can_win_and_balanced_error_prevents_it():
     y = np.array([1] + 9 * [0])
     empty = Linear(np.zeros((1, 10)), np.zeros(10, dtype=int), None, [0, 1])

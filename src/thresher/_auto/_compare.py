@@ -21,6 +21,7 @@ from ._model import KERNEL_FEATURES, build, cluster_counts, is_worth_a_kernel, o
 from ._wishes import Candidate, Wishes, has_kernel
 
 _EXPECTED = (ConvergenceWarning, FitFailedWarning, RuntimeWarning)  # poor parameters are what a search is there to find
+_EQUAL = 1e-9  # scores that differ by no more are the same
 _LEAST = 6  # evaluations without which a comparison says nothing
 
 
@@ -224,9 +225,20 @@ def _counted(candidate: Candidate, material: Material, plan: Plan) -> tuple[Foun
         n = next((value for name, value in entry["params"].items() if name.endswith("n_clusters")), None)
         if n is not None and entry["score"] is not None:
             best[n] = max(best.get(n, -np.inf), entry["score"])
-    said = ", ".join(f"{n} clusters {best[n]:.3g}" for n in sorted(best))
+    found = _fewest(found, best)
+    said = ", ".join(f"{n} clusters {best[n]:.3g}" for n in sorted(best) if np.isfinite(best[n]))
     by = f"{plan.criterion} and sparsity" if plan.wishes.sparsity else plan.criterion
     return found, f"Number of clusters by {by}: {said}."
+
+
+def _fewest(found: Found, best: dict[int, float]) -> Found:
+    """With fewer clusters, if those are as good."""
+    name = next((name for name in found.params if name.endswith("n_clusters")), None)
+    equal = [n for n, score in best.items() if score >= found.score - _EQUAL]
+    if name is None or len(found.params) > 1 or not equal or min(equal) >= found.params[name]:
+        return found
+    fewest = {name: min(equal)}
+    return replace(found, model=clone(found.model).set_params(**fewest), params=fewest)
 
 
 def _contest(candidates: list[Candidate], material: Material, task: str, wishes: Wishes) -> list[Candidate]:

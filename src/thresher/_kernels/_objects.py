@@ -12,7 +12,7 @@ from scipy import sparse
 from .._params import Rule, at_least, non_negative, positive
 from . import _columns
 from ._kernel import Kernel
-from ._products import Array, as_floats, distances_to, products, squares
+from ._products import Array, as_floats, distances_to, products, squares, unit_rows
 
 width = Rule('"scale" or a number above 0', lambda v: (isinstance(v, str) and v == "scale") or positive.holds(v))
 _features = {"features": Rule(_columns.says, _columns.are_features)}
@@ -133,8 +133,8 @@ class Cosine(ColumnKernel):
     """
 
     def _compare_with(self, Z: Any) -> Callable[[Any], Array]:
-        unit = _unit(Z)
-        return lambda X: products(_unit(X), unit)
+        unit = unit_rows(Z)
+        return lambda X: products(unit_rows(X), unit)
 
     def _of_squares(self, squares: Array) -> Array:
         return (squares > 0).astype(np.float64)
@@ -231,10 +231,3 @@ class Polynomial(ColumnKernel):
 
 def _short(value: Any) -> str:
     return value if isinstance(value, str) else f"{value:.3g}"
-
-
-def _unit(X: Any) -> Any:
-    """Rows of length 1; rows of zeros stay."""
-    length = np.sqrt(squares(X))
-    factor = 1.0 / np.where(length > 0, length, 1.0)
-    return sparse.csr_array(X.multiply(factor[:, None])) if sparse.issparse(X) else X * factor[:, None]

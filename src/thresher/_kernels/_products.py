@@ -31,6 +31,22 @@ def squares(X: Any) -> Array:
     return values
 
 
+def unit_rows(X: Any) -> Any:
+    """Rows of length 1, however small or large their values; rows of zeros stay. The layout and the precision stay."""
+    if not sparse.issparse(X):
+        sizes = np.abs(X).max(axis=1, keepdims=True)
+        scaled = X / np.where(sizes > 0, sizes, 1)
+        lengths = np.sqrt(np.einsum("ij,ij->i", scaled, scaled, dtype=np.float64))
+        return scaled / np.where(lengths > 0, lengths, 1.0).astype(scaled.dtype)[:, None]
+    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    sizes = np.zeros(X.shape[0], dtype=X.dtype)
+    np.maximum.at(sizes, row, np.abs(X.data))
+    scaled = X.data / np.where(sizes > 0, sizes, 1)[row]
+    lengths = np.sqrt(np.bincount(row, scaled.astype(np.float64) ** 2, minlength=X.shape[0]))
+    values = scaled / np.where(lengths > 0, lengths, 1.0).astype(scaled.dtype)[row]
+    return sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)
+
+
 def distances_to(Z: Any) -> Callable[[Any], Array]:
     """``|x - z|^2`` for every row of ``Z`` and of what it is asked for; what concerns ``Z`` alone is computed once."""
     middle = None if sparse.issparse(Z) else Z.mean(axis=0)  # far from the origin, squares would drown differences

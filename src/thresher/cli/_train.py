@@ -94,18 +94,19 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
         params["class_weight"] = _class_weight(params["class_weight"], seen, classes)
     learner = found.cls(**params)
     model = prepared(learner, seen.first, scale=given["scale"], categories=given["categories"], task_column=task_column)
-    passes, shuffle = _order(given, seen, learner, found, len(plain.paths), screen)
+    at_once = not found.streams or (found.task == "clustering" and seen.whole)  # clusters are better for many steps
+    passes, shuffle = (1, 0) if at_once else _order(given, seen, learner, found, len(plain.paths), screen)
     stream = open_stream(files(data), **options, n_passes=passes, shuffle=shuffle, random_state=given["seed"])
     record = {
         "layout": stream.layout(),
         "stream": {key: value for key, value in options.items() if key in ("delimiter", "header", "format")},
         "command": command_line(essential(typed())),
-        "python": python_for_train(files(data), options, model, classes, passes, shuffle, given["seed"]),
+        "python": python_for_train(files(data), options, model, classes, passes, shuffle, given["seed"], at_once),
     }
-    check_tests(given, record)
+    check_tests(given, record, found.task)
     small = seen.whole and seen.n_rows <= _SMALL and not given["tests"] and found.task != "clustering"
     begin = time.perf_counter()
-    if found.streams and not (found.task == "clustering" and seen.whole):  # in memory, clusters take many steps
+    if not at_once:
         rare = seen.rare_class(classes) if hasattr(model, "decision_function") else None
         predict_first = not given["tests"] and not small
         run = _streamed(model, stream, classes, record, given, predict_first, rare)
@@ -378,10 +379,12 @@ def check_places(data: tuple[str, ...], given: dict[str, Any]) -> None:
         raise ValueError(f"--report must end in .html, .txt or .json, got {str(report)!r}.")
 
 
-def check_tests(given: dict[str, Any], record: dict[str, Any]) -> None:
+def check_tests(given: dict[str, Any], record: dict[str, Any], task: str) -> None:
     """Opens the test files, which refuses those that cannot be read."""
     from ..streams import open_stream
 
+    if given["tests"] and task == "clustering" and record["layout"].get("target") is None:
+        raise ValueError("--test needs a target, by which clusters are measured, but there is none.")
     if given["tests"]:
         open_stream(files(given["tests"]), **options_alike(given, record))
 

@@ -39,7 +39,14 @@ _FLAGS = ("--resume", "--quiet", "--json")
 
 
 def python_for_train(
-    paths: Any, options: dict[str, Any], model: Any, classes: Any, passes: int, shuffle: int, seed: int
+    paths: Any,
+    options: dict[str, Any],
+    model: Any,
+    classes: Any,
+    passes: int,
+    shuffle: int,
+    seed: int,
+    in_memory: bool,
 ) -> str:
     """The Python that does what ``thresher train`` does."""
     stream = {**options, "n_passes": passes, "shuffle": shuffle, "random_state": seed}
@@ -50,7 +57,6 @@ def python_for_train(
     if not seed or not shuffle:
         del stream["random_state"]
     imports, made = _constructor(model)
-    in_memory = not hasattr(model, "partial_fit")
     tool = "read_all" if in_memory else "train"
     lines = [
         *sorted({*imports, "from thresher.streams import open_stream", f"from thresher.training import {tool}"}),

@@ -7,14 +7,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _validation
 from .._batches import matrix_of
-from .._kernels._products import Array
+from .._kernels._products import Array, unit_rows
+from .._params import Rule, non_negative
 from ._lloyd import total
 from ._sweep import Data, Labels, Objective
+
+starts = Rule(
+    "'k-means++', 'random' or an array of centres",
+    lambda v: isinstance(v, (np.ndarray, list)) or (isinstance(v, str) and v in ("k-means++", "random")),
+)
+penalty = Rule(
+    f"a number of at least 0 and at most {_validation.HUGE:g}",
+    lambda v: non_negative.holds(v) and v <= _validation.HUGE,
+)
 
 
 class SparseCentres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -86,7 +95,7 @@ class SparseCentres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         else:
             any_width = not reset and self.__dict__.get("_grown", False)
             rows = _validation.check_matrix(self, X, reset=reset, any_width=any_width)
-        return normalize(rows) if self.metric == "cosine" else rows
+        return unit_rows(rows) if self.metric == "cosine" else rows
 
     def _present(self, X: Any, sample_weight: Any, *, reset: bool, grow: bool = False) -> tuple[Any, Any, Array | None]:
         """All rows, those of weight above 0, and their weights."""
@@ -94,7 +103,7 @@ class SparseCentres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         weight = _validation.check_weights(sample_weight, rows.shape[0], "SparseKMeans")
         if weight is None or (weight > 0).all():
             there = rows
-        elif not weight.any():
+        elif reset and not weight.any():
             raise ValueError("SparseKMeans: sample_weight must hold a weight above 0, got only zeros.")
         else:
             there, weight = rows[weight > 0], weight[weight > 0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._kernels._products import Array, as_floats
+from .._validation import HUGE
 from ._sweep import Data, Labels, Objective, Swept, blocks
 
 Mover = Callable[[Data, Swept, Array], Array]
@@ -83,6 +85,17 @@ def start_rows(
     return spread_rows(matrix, n_clusters, rng, weight, cosine=cosine)
 
 
+def given_centres(init: Any, shape: tuple[int, int]) -> Array:
+    """Centres to start from, as a user gave them."""
+    try:
+        given = np.array(init, dtype=np.float64)
+    except (TypeError, ValueError):
+        given = np.empty(0)
+    if given.shape != shape or not np.abs(given).max() <= HUGE:
+        raise ValueError(f"SparseKMeans: init must be numbers of shape {shape}, got {reprlib.repr(init)}.")
+    return given
+
+
 def spread_rows(
     matrix: Any, n_clusters: int, rng: np.random.Generator, weight: Array | None = None, *, cosine: bool = False
 ) -> Array:
@@ -90,18 +103,18 @@ def spread_rows(
     to their cost (without a penalty) at those before."""
     n_rows, n_trials = matrix.shape[0], 2 + int(math.log(n_clusters))
     plain = Objective(0.0, cosine)
-    centres = dense(matrix[_draw(np.ones(n_rows) if weight is None else weight, 1, rng)])
-    data = Data.of(matrix, centres, weight, cosine=cosine)
-    _, closest = plain.assign(data, centres)
-    while len(centres) < n_clusters:
+    centres = np.empty((n_clusters, matrix.shape[1]))
+    centres[0] = dense(matrix[_draw(np.ones(n_rows) if weight is None else weight, 1, rng)])[0]
+    data = Data.of(matrix, centres[:1], weight, cosine=cosine)
+    _, closest = plain.assign(data, centres[:1])
+    for c in range(1, n_clusters):
         candidates = dense(matrix[_draw(closest if weight is None else closest * weight, n_trials, rng)])
         costs, totals = np.empty((n_trials, n_rows)), np.zeros(n_trials)
         for part, found in plain.costs(data, candidates):
             np.minimum(closest[part], found.T, out=costs[:, part])
             totals += costs[:, part].sum(axis=1) if weight is None else costs[:, part] @ weight[part]
         best = totals.argmin()
-        closest = costs[best]
-        centres = np.vstack([centres, candidates[[best]]])
+        closest, centres[c] = costs[best], candidates[best]
     return centres
 
 

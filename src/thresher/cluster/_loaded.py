@@ -9,7 +9,7 @@ import numpy as np
 from .. import _validation
 from .._params import at_least, non_negative
 
-_LARGEST = _validation.HUGE  # no mean of rows that passed the gate is beyond it, and no alpha that left it any size
+_LARGEST = _validation.HUGE  # no mean of rows that passed the gate is beyond it
 
 
 def check_loaded(model: Any) -> None:
@@ -32,8 +32,8 @@ def _check_centres(model: Any) -> None:
     centres, shape = model.cluster_centers_, (model.n_clusters, model.n_features_in_)
     if not _is_finite(centres) or centres.shape != shape or np.abs(centres).max() > _LARGEST:
         raise ValueError(f"SparseKMeans: cluster_centers_ must be numbers up to {_LARGEST:g} of shape {shape}.")
-    if model.alpha > _LARGEST and centres.any():
-        raise ValueError(f"SparseKMeans: alpha must be at most {_LARGEST:g}, got {model.alpha!r}.")
+    if model._metric != model.metric:
+        raise ValueError(f"SparseKMeans: metric must be that of the centres, {model._metric!r}, got {model.metric!r}.")
     lengths = np.linalg.norm(centres, axis=1)
     if model.metric == "cosine" and not np.logical_or(lengths == 0, np.abs(lengths - 1) < 1e-6).all():
         raise ValueError("SparseKMeans: centres of the cosine metric must have length 1 or 0.")

@@ -82,6 +82,8 @@ def centre_path(X: Any, model: SparseKMeans | None = None, alphas: int | Sequenc
     array([50, 19,  1])
     """
     model = SparseKMeans() if model is None else model
+    if not isinstance(model, SparseKMeans):
+        raise ValueError(f"centre_path: model must be a SparseKMeans, got {type(model).__name__}.")
     steps = _grid(X, model, alphas)
     found: list[SparseKMeans] = []
     start: Any = model.init

@@ -242,8 +242,9 @@ class ProximalPlaneClustering(
         lengths = np.linalg.norm(np.clip(normals, -2, 2), axis=1) if _is_finite(normals, shape) else np.zeros(1)
         if not (np.abs(lengths - 1) < 1e-6).all():
             raise ValueError("ProximalPlaneClustering: normals_ must be one direction of length 1 per cluster.")
-        if not _is_finite(offsets, (self.n_clusters,)) or np.abs(offsets).max() > _validation.HUGE:
-            raise ValueError("ProximalPlaneClustering: offsets_ must be one number up to 1e100 per cluster.")
+        largest = _validation.HUGE * np.sqrt(self.n_features_in_)  # of a product with rows that passed the gate
+        if not _is_finite(offsets, (self.n_clusters,)) or np.abs(offsets).max() > largest:
+            raise ValueError(f"ProximalPlaneClustering: offsets_ must be one number up to {largest:g} per cluster.")
         if type(self.n_iter_) is not int or self.n_iter_ < 1 or not _is_finite(history, (self.n_iter_,)):
             raise ValueError("ProximalPlaneClustering: objective_history_ must be finite numbers, one per step.")
         if type(self.C_others_) is not float or not 0 <= self.C_others_ <= self.C_others:

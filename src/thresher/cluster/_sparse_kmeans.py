@@ -15,17 +15,13 @@ from .._kernels._products import Array
 from .._params import Rule, at_least, check_params, non_negative, one_of, positive, seed
 from .._spaces import Log, Range
 from .._threads import one_blas_thread
-from ._centres import SparseCentres
-from ._lloyd import Step, dense, start_rows, steps, total
+from ._centres import SparseCentres, penalty, starts
+from ._lloyd import Step, given_centres, start_rows, steps, total
 from ._loaded import check_loaded
+from ._merging import merge_into
 from ._prototypes import Draws
-from ._sums import ClusterSums, changes
+from ._sums import ClusterSums, check_sums
 from ._sweep import Data, Labels
-
-_starts = Rule(
-    "'k-means++', 'random' or an array of centres",
-    lambda v: isinstance(v, (np.ndarray, list)) or (isinstance(v, str) and v in ("k-means++", "random")),
-)
 
 
 class _Run(NamedTuple):
@@ -58,8 +54,9 @@ class SparseKMeans(SparseCentres):
         has no direction and is at distance 0 from all.
     solver : {"exact", "rda"}, default="exact"
         ``"rda"`` finds centres as Algorithm 12 of [1]_ does: by ``n_steps`` rows of their clusters, drawn one after
-        another, and adaptive dual averaging. It comes close to what ``"exact"`` computes in one read, and is here to
-        compare with. With the cosine metric it is the hinge form: the direction of the minimum of
+        another, and adaptive dual averaging. Where values are about 1 it comes close to what ``"exact"`` computes in
+        one read (no centre gets much farther from 0 than :math:`\eta \sqrt T`), and is here to compare with. With the
+        cosine metric it is the hinge form: the direction of the minimum of
         :math:`\text{mean}\, [1 - x^\top w]_+ + \alpha \|w\|_1`.
     init : {"k-means++", "random"} or array of shape (n_clusters, n_features), default="k-means++"
         Where to start: at rows far apart, at any rows, or at these centres.
@@ -134,10 +131,10 @@ class SparseKMeans(SparseCentres):
 
     _param_rules: ClassVar[dict[str, Rule]] = {
         "n_clusters": at_least(1),
-        "alpha": non_negative,
+        "alpha": penalty,
         "metric": one_of("euclidean", "cosine"),
         "solver": one_of("exact", "rda"),
-        "init": _starts,
+        "init": starts,
         "max_iter": at_least(1),
         "tol": non_negative,
         "n_init": at_least(1),
@@ -158,6 +155,7 @@ class SparseKMeans(SparseCentres):
         "n_iter_",
         "n_samples_seen_",
         "_sums",
+        "_metric",
         "_grown",
     )
     _exactness: ClassVar[str] = "call"  # batches may be cut at multiples of batch_size; the first call has the starts
@@ -170,6 +168,7 @@ class SparseKMeans(SparseCentres):
     n_iter_: int
     n_samples_seen_: int
     _sums: Array
+    _metric: str
 
     def __init__(
         self,
@@ -222,7 +221,8 @@ class SparseKMeans(SparseCentres):
         rows, there, weight = self._present(X, sample_weight, reset=True)
         rng = _order.generator(self.random_state)
         with one_blas_thread():  # products are slim: threads would wait for one another, and change bits
-            best = min((self._run(there, weight, rng) for _ in range(self.n_init)), key=lambda run: run.history[-1])
+            n_runs = self.n_init if isinstance(self.init, str) or self.solver == "rda" else 1  # others would be equal
+            best = min((self._run(there, weight, rng) for _ in range(n_runs)), key=lambda run: run.history[-1])
         _validation.commit_features(self, X, rows.shape[1])
         found = ClusterSums(best.step.swept.sums, best.step.swept.weights, best.history[-1], there.shape[0])
         self._commit(best.step.centres, found, len(best.history))
@@ -252,6 +252,11 @@ class SparseKMeans(SparseCentres):
         """
         check_params(self, self._param_rules)
         begins = not hasattr(self, "cluster_centers_")
+        if not begins and (len(self.cluster_centers_), self._metric) != (self.n_clusters, self.metric):
+            raise ValueError(
+                f"SparseKMeans: n_clusters and metric must be those of the calls before, "
+                f"{len(self.cluster_centers_)} and {self._metric!r}, got {self.n_clusters} and {self.metric!r}."
+            )
         _, rows, weight = self._present(X, sample_weight, reset=begins, grow=grow)
         objective, n_rows = self._objective(), rows.shape[0]
         with one_blas_thread():
@@ -323,9 +328,7 @@ class SparseKMeans(SparseCentres):
         self
         """
         check_is_fitted(self)
-        if not isinstance(sums, ClusterSums) or sums.sums.shape != self.cluster_centers_.shape:
-            shape = self.cluster_centers_.shape
-            raise ValueError(f"SparseKMeans: sums must be ClusterSums of shape {shape}, as cluster_sums makes them.")
+        check_sums(sums, self.cluster_centers_.shape, "SparseKMeans")
         moved = self._objective().best_centres(sums.sums, sums.weights)
         self._commit(np.where((sums.weights > 0)[:, None], moved, self.cluster_centers_), sums, self.n_iter_ + 1)
         return self
@@ -335,9 +338,7 @@ class SparseKMeans(SparseCentres):
     def _start(self, rows: Any, weight: Array | None, rng: np.random.Generator) -> Array:
         if isinstance(self.init, str):
             return start_rows(self.init, rows, self.n_clusters, rng, weight, cosine=self.metric == "cosine")
-        given, shape = dense(_validation.as_matrix(self.init, "SparseKMeans: init")), (self.n_clusters, rows.shape[1])
-        if given.shape != shape:
-            raise ValueError(f"SparseKMeans: init must be of shape {shape}, got {given.shape}.")
+        given = given_centres(self.init, (self.n_clusters, rows.shape[1]))
         return self._objective().fit_length(given)
 
     def _run(self, rows: Any, weight: Array | None, rng: np.random.Generator) -> _Run:
@@ -368,6 +369,7 @@ class SparseKMeans(SparseCentres):
     def _commit(self, centres: Array, sums: ClusterSums, n_iter: int) -> None:
         self.cluster_centers_, self._sums, self.cluster_weights_ = centres, sums.sums, sums.weights
         self.inertia_, self.n_samples_seen_, self.n_iter_ = sums.cost, sums.n_rows, n_iter
+        self._metric = self.metric
         self.objective_history_ = np.empty(0)
 
     def _look_back(self, labels: Labels) -> None:
@@ -386,14 +388,12 @@ class SparseKMeans(SparseCentres):
     def progressive_loss_(self) -> float:
         """The mean cost of the rows, of each before it was learned from."""
         check_is_fitted(self)
-        return self.inertia_ / max(1.0, float(self.cluster_weights_.sum()))
+        total_weight = float(self.cluster_weights_.sum())
+        return self.inertia_ / total_weight if total_weight > 0 else 0.0
 
     def _merged(self, others: list[Self], start: Self | None) -> None:
         """Become what this model and others reached together from one start, which counts once."""
-        sums = changes(None if start is None else start._summed(), [each._summed() for each in (self, *others)])
-        moved = self._objective().best_centres(sums.sums, sums.weights)
-        centres = np.where((sums.weights > 0)[:, None], moved, self.cluster_centers_)
-        self._commit(centres, sums, sum(each.n_iter_ for each in (self, *others)))
+        merge_into(self, others, start)
 
     def _check_loaded(self) -> None:
         """Refuse attributes of a file that do not belong together."""

@@ -49,18 +49,9 @@ class ClusterSums:
         return self if isinstance(other, int) and other == 0 else NotImplemented  # for sum()
 
 
-def changes(start: ClusterSums | None, reached: list[ClusterSums]) -> ClusterSums:
-    """What several reached from one start, which counts once; the order of them leaves no trace."""
-    if len(reached) == 1:
-        return reached[0]
-    first = start or ClusterSums(np.zeros_like(reached[0].sums), np.zeros_like(reached[0].weights), 0.0, 0)
-
-    def total(values: list[Any], begin: Any) -> Any:
-        return begin + np.sort([value - begin for value in values], axis=0).sum(axis=0)
-
-    return ClusterSums(
-        total([each.sums for each in reached], first.sums),
-        total([each.weights for each in reached], first.weights),
-        float(total([each.cost for each in reached], first.cost)),
-        int(total([each.n_rows for each in reached], first.n_rows)),
-    )
+def check_sums(sums: Any, shape: tuple[int, ...], who: str) -> None:
+    """Refuse what is no sums at centres of this shape."""
+    if not isinstance(sums, ClusterSums) or sums.sums.shape != shape or sums.weights.shape != shape[:1]:
+        raise ValueError(f"{who}: sums must be ClusterSums of shape {shape}, as cluster_sums makes them.")
+    if not np.isfinite(sums.sums).all() or not np.isfinite(sums.weights).all() or (sums.weights < 0).any():
+        raise ValueError(f"{who}: sums must hold finite numbers, and no weights below 0.")

@@ -139,7 +139,7 @@ class Objective:
         shifted = centres if data.middle is None else centres - data.middle
         factor, own = (1.0, 0.0) if self.cosine else (2.0, squares(shifted))
         offsets = np.full(-(-len(centres) // _LANE) * _LANE, np.inf)
-        offsets[: len(centres)] = own + factor * self.alpha * np.abs(centres).sum(axis=1)
+        offsets[: len(centres)] = own + factor * (self.alpha * np.abs(centres).sum(axis=1))
         place = None
         if data.rows.columns is not None:
             used = shifted.any(axis=0)

@@ -81,6 +81,7 @@ def _fit(Z: NDArray[np.float64], through: str) -> float:
     Z = Z - Z.mean(axis=0) if through == "mean" and len(Z) else Z
     if not Z.any():
         return 0.0
+    Z = Z / np.abs(Z).max()  # squares of no size leave the range of numbers
     zeta = np.maximum(np.linalg.eigvalsh(Z.T @ Z), 0.0)
     m = len(zeta)
     return float(m / (m - 1) * (zeta[-1] / zeta.sum() - 1 / m))
@@ -93,6 +94,7 @@ def _with_degrees(who: str, Z: NDArray[np.float64], degrees: Any) -> NDArray[np.
     d = _numbers(who, "degrees", degrees, 1)
     if len(d) != len(Z):
         raise ValueError(f"{who}: degrees must be one per row, {len(Z)}, got {len(d)}.")
+    Z, d = (values / (np.abs(values).max() or 1.0) for values in (Z, d))
     length = np.linalg.norm(d)
     return np.column_stack([Z, d * (np.linalg.norm(Z) / length if length > 0 else 0.0)])
 

@@ -69,12 +69,18 @@ def _codes(labels: Any, name: str, who: str) -> NDArray[np.intp]:
     if values.dtype != object:
         return np.unique(values, return_inverse=True)[1].ravel()
     places: dict[Any, int] = {}
-    return np.array([places.setdefault(value, len(places)) for value in values.tolist()], dtype=np.intp)
+    try:
+        return np.array([places.setdefault(value, len(places)) for value in values.tolist()], dtype=np.intp)
+    except TypeError:
+        raise ValueError(f"{who}: {name} must be numbers or words, got lists among them.") from None
 
 
 def _listed(labels: Any) -> NDArray[Any]:
     """As an array that leaves 1 and "1" what they are."""
-    values = np.asarray(labels)
+    try:
+        values = np.asarray(labels)
+    except ValueError:  # rows of different lengths
+        return np.array([*labels, None], dtype=object)[:-1]
     if values.dtype.kind in "US" and isinstance(labels, (list, tuple)):
         return np.array(labels, dtype=object)
     return values

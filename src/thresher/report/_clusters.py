@@ -15,7 +15,7 @@ from ..inspection import known_names, largest
 from ..metrics import sampled_silhouette, variation_of_information
 from ._measures import Array, Estimate, mean
 from ._subject import Sample, Subject
-from ._words import count, label, listed, number, percent, plural, quoted
+from ._words import from_to, label, listed, number, percent, plural, quoted
 
 Section = dict[str, Any]
 
@@ -47,8 +47,7 @@ def clusters(subject: Subject) -> Section | None:
         "with the labels": {},
     }
     said = (
-        f"{plural(len(names), 'cluster')} of {count(sizes.min())} to {count(sizes.max())} rows; the largest holds "
-        f"{percent(sizes.max() / sizes.sum())}."
+        f"{plural(len(names), 'cluster')} of {from_to(sizes)}; the largest holds {percent(sizes.max() / sizes.sum())}."
     )
     if sample is not None and (values := silhouettes(subject)) is not None:
         section["silhouette"] = mean(values)

@@ -134,6 +134,12 @@ def seconds_of(s: float) -> str:
     return f"{number(s / 60, 3)} min" if s < 7200 else f"{number(s / 3600, 3)} h"
 
 
+def from_to(sizes: Any) -> str:
+    """How many rows clusters have."""
+    low, high = min(sizes), max(sizes)
+    return plural(high, "row") if low == high else f"{count(low)} to {count(high)} rows"
+
+
 def plural(n: int, one: str, many: str | None = None) -> str:
     return f"{count(n)} {one if n == 1 else many or one + 's'}"
 

@@ -72,6 +72,10 @@ def _check_alike(a: Any, b: Any) -> None:
                 )
     if not np.array_equal(getattr(steps_a[-1], "classes_", ()), getattr(steps_b[-1], "classes_", ())):
         raise ValueError("merge_models: the models must know the same classes.")
+    names = [list(getattr(steps[0], "feature_names_in_", ())) for steps in (steps_a, steps_b)]
+    n_both = min(map(len, names))
+    if names[0][:n_both] != names[1][:n_both]:
+        raise ValueError("merge_models: the models must know their features by the same names, in the same order.")
     if not np.array_equal(getattr(steps_a[-1], "tasks_", ()), getattr(steps_b[-1], "tasks_", ())):
         raise ValueError("merge_models: the models must know the same tasks, in the same order.")
 

@@ -21,15 +21,22 @@ def weights_of(model: Any) -> Any:
     Pipelines are read by their last step, searches by what they found.
     """
     while True:
-        for name in ("coef_", "cluster_centers_"):
-            if getattr(model, name, None) is not None:
-                return getattr(model, name)
+        if getattr(model, "coef_", None) is not None:
+            return model.coef_
+        if getattr(model, "cluster_centers_", None) is not None:
+            return _in_use(model.cluster_centers_)
         if getattr(model, "steps", None):
             model = model.steps[-1][1]
         elif hasattr(model, "best_estimator_"):
             model = model.best_estimator_
         else:
             return None
+
+
+def _in_use(centres: Any) -> Any:
+    """Centres that are not 0 altogether, as those of clusters without rows are; the first if there is no other."""
+    used = centres.any(axis=1)
+    return centres[used] if used.any() else centres[:1]
 
 
 def count_used(weights: Any) -> int:

@@ -35,8 +35,11 @@ class File:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        stream = open_stream(path)
-        self.is_table = "columns" in stream.layout()
+        try:
+            layout = open_stream(path).layout()
+        except ValueError:  # a table of one column has no target
+            layout = open_stream(path, target=None).layout()
+        self.is_table = "columns" in layout
         self.columns: list[str] = open_stream(path, target=None).layout()["columns"] if self.is_table else []
         self.look = functools.lru_cache(maxsize=8)(self._look)
         self.words = functools.lru_cache(maxsize=8)(self._words)
