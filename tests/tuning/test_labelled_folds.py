@@ -9,7 +9,8 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from thresher.datasets import make_tri_class
 from thresher.semi_supervised import S3VC, TriClassSVC, UniversumSVC
-from thresher.tuning import LabelledKFold, tune_tri_class
+from thresher.tuning import CoupledAnnealingSearchCV, LabelledKFold, tune_tri_class
+from thresher.tuning._labelled_folds import folds_for
 
 RNG = np.random.default_rng(0)
 CODES = RNG.integers(3, size=60)  # 2 is unlabelled
@@ -61,6 +62,21 @@ def test_scores_count_labelled_rows_only():
     scores = cross_val_score(UniversumSVC(), X, y, cv=LabelledKFold(4))
     assert all(float(10 * score).is_integer() for score in scores)
     assert scores.mean() > 0.5
+
+
+def test_one_label_of_every_class_but_one_is_refused_before_anything_is_learned():
+    words = r"^LabelledKFold: two classes must have at least 2 labels each, got 1 of all but one"
+    X, y = np.random.default_rng(0).normal(size=(9, 2)), np.array([0, 0, 0, 0, 1, -1, -1, -1, -1])
+    with pytest.raises(ValueError, match=words):
+        CoupledAnnealingSearchCV(UniversumSVC(), n_evaluations=2, cv=2).fit(X, y)
+    y[5] = 1
+    assert all(set(y[train]) == {-1, 0, 1} for train, _ in LabelledKFold(2).split(X, y))
+
+
+@pytest.mark.parametrize("number", [4, np.int64(4), np.int32(4)])
+def test_a_number_of_folds_is_one_of_labelled_rows_whatever_integer_it_is(number):
+    folds = folds_for(UniversumSVC(unlabelled_label=2), number, CODES)
+    assert (type(folds), folds.n_splits, folds.unlabelled_label) == (LabelledKFold, 4, 2)
 
 
 # --- stages -----------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ class LabelledKFold(BaseCrossValidator):  # type: ignore[misc]
     Parameters
     ----------
     n_splits : int, default=5
-        At least 2, and no more than the most frequent class has rows.
+        At least 2, and no more than the most frequent class has rows. Two classes must have at least two labels each.
     unlabelled_label : label, default=-1
         What ``y`` says of rows without a label; None if all have one.
     shuffle : bool, default=False
@@ -84,6 +85,12 @@ class LabelledKFold(BaseCrossValidator):  # type: ignore[misc]
         )
         _, codes = _labels.find_classes(labels[known], "LabelledKFold")
         enough_rows(codes, self.n_splits, "LabelledKFold")
+        counts = np.sort(np.unique(codes, return_counts=True)[1])
+        if len(counts) > 1 and counts[-2] < 2:
+            raise ValueError(
+                "LabelledKFold: two classes must have at least 2 labels each, got 1 of all but one; without it "
+                "one class is left to learn."
+            )
         for train, test in folds.split(known, codes):
             yield np.sort(np.concatenate([known[train], open_])), known[test]
 
@@ -105,6 +112,6 @@ def folds_for(estimator: Any, cv: Any, y: Any) -> Any:
     """A splitter for ``cv`` as scikit-learn understands it; where an estimator takes a label for none, a number of
     folds is that of :class:`LabelledKFold`."""
     learner = estimator[-1] if hasattr(estimator, "steps") else estimator
-    if hasattr(learner, "unlabelled_label") and (cv is None or isinstance(cv, int)):
+    if hasattr(learner, "unlabelled_label") and (cv is None or isinstance(cv, Integral)):
         return LabelledKFold(5 if cv is None else cv, unlabelled_label=learner.unlabelled_label)
     return check_cv(cv, y, classifier=is_classifier(estimator))
