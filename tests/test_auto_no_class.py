@@ -15,7 +15,7 @@ import thresher
 from thresher import registry
 from thresher._auto import run_auto
 from thresher._auto._choice import choose_methods
-from thresher._auto._compare import _contest
+from thresher._auto._compare import Plan, _contest
 from thresher._auto._data import gather
 from thresher._auto._measure import make_folds, make_scoring
 from thresher._auto._model import build, space_of
@@ -137,7 +137,7 @@ def test_where_rows_cannot_be_made_up_what_decides_on_outliers_is_not_tuned():
 def test_folds_are_those_of_novelty_and_of_labelled_rows():
     X, y = moons(120)
     known = set(np.flatnonzero(y != "unknown"))
-    for cv in (None, 3, NoveltyKFold(3, outlier_label="unknown", random_state=0)):
+    for cv in (None, 3, np.int64(3), NoveltyKFold(3, outlier_label="unknown", random_state=0)):
         material, wishes = settled(X, y, outlier_label="unknown")
         for learn, test in make_folds(material, "classification", cv, 0, wishes):
             assert set(learn) <= known
@@ -146,7 +146,7 @@ def test_folds_are_those_of_novelty_and_of_labelled_rows():
             assert set(learn) | set(test) == set(range(120))
     X, y = few()
     known = set(np.flatnonzero(y != "?"))
-    for cv in (None, 3, LabelledKFold(3, unlabelled_label="?")):
+    for cv in (None, 3, np.int64(3), LabelledKFold(3, unlabelled_label="?")):
         material, wishes = settled(X, y, unlabelled_label="?")
         for learn, test in make_folds(material, "classification", cv, 0, wishes):
             assert set(test) < known
@@ -154,6 +154,11 @@ def test_folds_are_those_of_novelty_and_of_labelled_rows():
             assert set(learn) | set(test) == set(range(70))
     plain = [(np.arange(35), np.arange(35, 70))]  # whatever splits the user gives: what has no label is not scored
     assert set(make_folds(material, "classification", plain, 0, wishes)[0][1]) == set(range(35, 70)) & known
+
+
+def test_no_error_at_all_is_said_without_a_sign():
+    plan = Plan("classification", "error", Wishes(), [], "random", 1, None, None, False)
+    assert [plan.says(score) for score in (0.0, -0.0, -0.25)] == ["error 0", "error 0", "error 0.25"]
 
 
 def test_methods_for_outliers_follow_the_number_of_rows_and_the_kernel(monkeypatch):

@@ -56,7 +56,7 @@ class Plan:
         if self.wishes.sparsity:
             return f"{score:.4g} ({self.criterion} and sparsity, greater is better)"
         sign = -1 if self.criterion in ("error", "balanced_error", "mse") else 1
-        return f"{self.criterion} {sign * score:.4g}"
+        return f"{self.criterion} {sign * score + 0.0:.4g}"  # no error at all is 0, not -0
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def make_folds(material: Material, task: str, cv: Any, seed: int, wishes: Wishes
     """
     y = material.y if task != "clustering" else None
     apart = np.zeros(material.X.shape[0], dtype=bool) if y is None else carrying(y, material.no_class)
-    if cv is not None and not isinstance(cv, int):
+    if cv is not None and not isinstance(cv, Integral):
         rows = np.zeros((len(apart), 1))  # splitters only count them
         folds = list(check_cv(cv, y, classifier=task == "classification").split(rows, y))
         hidden = apart if wishes.unlabelled_label is not None else np.zeros_like(apart)
