@@ -91,6 +91,21 @@ def test_laplacians_are_those_of_scipy_and_count_edges(normalized, form):
     assert_allclose(Laplacian(form(L), 3).times(f), L @ L @ L @ f, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.parametrize("form", [sparse.csr_array, np.asarray])
+@pytest.mark.parametrize("factor", [1e-310, 1e-200, 1e307])
+def test_a_normalised_graph_has_no_scale(form, factor):
+    W = reference.knn_adjacency(reference.distances(X), 3, "binary")
+    assert_allclose(
+        dense(laplacian(form(factor * W), normalized=True)), dense(laplacian(W, normalized=True)), atol=1e-14
+    )
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, np.asarray])
+def test_rows_of_which_nothing_is_left_beside_others_have_no_edges(form):
+    W = np.kron(np.diag([1e20, 1e-305]), 1 - np.eye(2))
+    assert_array_equal(dense(laplacian(form(W), normalized=True)), [[1, -1, 0, 0], [-1, 1, 0, 0], [0] * 4, [0] * 4])
+
+
 # --- a graph of the user's --------------------------------------------------------------------------------------------
 
 
@@ -98,7 +113,7 @@ def test_laplacians_are_those_of_scipy_and_count_edges(normalized, form):
 def test_a_graph_of_the_users_loses_its_diagonal_and_stays_as_it_was(form):
     W = np.array([[5.0, 1, 0], [1, 0, 2], [0, 2, 0]])
     given = form(W)
-    assert_array_equal(dense(check_adjacency(given, 3, "LapSVC")), W - np.diag([5.0, 0, 0]))
+    assert_array_equal(dense(check_adjacency(given, 3, "LapSVC", normalized=True)), W - np.diag([5.0, 0, 0]))
     assert_array_equal(dense(given), W)
 
 
@@ -122,11 +137,14 @@ def test_a_graph_of_the_users_loses_its_diagonal_and_stays_as_it_was(form):
         ("knn", "LapSVC: adjacency must be a matrix of numbers."),
         (np.ones(3), r"LapSVC: adjacency must be a square matrix with a row for each of 3, got \(3,\)."),
         (sparse.csr_array(np.triu(np.ones((3, 3)))), "LapSVC: adjacency must be symmetric."),
+        (1e-20 * np.triu(np.ones((3, 3))), "LapSVC: adjacency must be symmetric."),
+        (np.full((3, 3), 1 + 1j), "LapSVC: adjacency must be a matrix of numbers."),
+        (sparse.csr_array(np.full((3, 3), 1 + 0j)), "LapSVC: adjacency must be a matrix of numbers."),
     ],
 )
 def test_what_is_no_graph_is_refused(W, said):
     with pytest.raises(ValueError, match=said) as refusal:
-        check_adjacency(W, 3, "LapSVC")
+        check_adjacency(W, 3, "LapSVC", normalized=True)
     assert "\n" not in str(refusal.value)
 
 
@@ -134,4 +152,12 @@ def test_indices_beyond_the_matrix_are_refused():
     W = sparse.csr_array(np.ones((3, 3)))
     W.indices[4] = 1_000_000
     with pytest.raises(ValueError, match=r"LapSVC: adjacency must be a matrix of numbers\."):
-        check_adjacency(W, 3, "LapSVC")
+        check_adjacency(W, 3, "LapSVC", normalized=True)
+
+
+def test_weights_whose_sums_and_squares_leave_floating_point_need_a_normalised_graph():
+    W = 1e200 * (1 - np.eye(3))
+    said = r"^LapSVC: adjacency must hold no number above 1e\+100 unless normalized is True, got 1e\+200\.$"
+    with pytest.raises(ValueError, match=said):
+        check_adjacency(W, 3, "LapSVC", normalized=False)
+    assert_array_equal(check_adjacency(W, 3, "LapSVC", normalized=True), W)

@@ -12,6 +12,9 @@ from sklearn.preprocessing import normalize
 
 from .._kernels._products import Array, as_floats, squared_distances
 
+_MOST = 1e100  # a weight of which squares and sums are numbers
+_SAME = 1e-12  # two weights of one edge, as a part of the largest
+
 
 class Laplacian(NamedTuple):
     """A power of the Laplacian matrix of a graph, which is only ever multiplied with."""
@@ -74,12 +77,15 @@ def joined(near: Near, values: Array) -> Any:
 
 def laplacian(W: Any, *, normalized: bool) -> Any:
     r"""D - W, or :math:`I - D^{-1/2} W D^{-1/2}`, where a row without edges has zeros only."""
-    degree = np.asarray(W.sum(axis=1), dtype=np.float64).ravel()
     if not normalized:
+        degree = np.asarray(W.sum(axis=1), dtype=np.float64).ravel()
         return sparse.csr_array(sparse.diags_array(degree) - W) if sparse.issparse(W) else np.diag(degree) - W
-    with np.errstate(divide="ignore"):
-        root = np.where(degree > 0, 1.0 / np.sqrt(degree), 0.0)
-    own = (degree > 0).astype(np.float64)
+    most = W.max() or 1.0  # it has no scale: by parts of this, no degree overflows
+    W = sparse.csr_array((W.data / most, W.indices, W.indptr), shape=W.shape) if sparse.issparse(W) else W / most
+    degree = np.asarray(W.sum(axis=1), dtype=np.float64).ravel()
+    linked = degree >= np.finfo(np.float64).tiny  # below, nothing is left beside the largest
+    root = np.where(linked, 1.0 / np.sqrt(np.where(linked, degree, 1.0)), 0.0)
+    own = linked.astype(np.float64)
     if not sparse.issparse(W):
         return np.diag(own) - W * np.outer(root, root)
     edges = W.tocoo()
@@ -97,10 +103,12 @@ def kernel_distances(K: Array, metric: str) -> Array:
     return distances
 
 
-def check_adjacency(given: Any, n_rows: int, who: str) -> Any:
+def check_adjacency(given: Any, n_rows: int, who: str, *, normalized: bool) -> Any:
     """A graph as users hold it: CSR or dense, float64, without edges from a row to itself."""
     W: Any
     try:
+        if np.iscomplexobj(given):
+            raise TypeError
         W = sparse.csr_array(given, dtype=np.float64) if sparse.issparse(given) else np.array(given, dtype=np.float64)
         if sparse.issparse(W):
             W.check_format(full_check=True)  # indices that a user may have changed
@@ -113,7 +121,12 @@ def check_adjacency(given: Any, n_rows: int, who: str) -> Any:
     if values.size and not 0 <= values.min() <= values.max() < np.inf:
         wrong = values[~((values >= 0) & (values < np.inf))].flat[0]
         raise ValueError(f"{who}: adjacency must hold finite numbers of at least 0, got {wrong:g}.")
-    if abs(W - W.T).max() > 1e-12 * max(1.0, values.max() if values.size else 0.0):
+    most = float(values.max()) if values.size else 0.0
+    if not normalized and most > _MOST:
+        raise ValueError(
+            f"{who}: adjacency must hold no number above {_MOST:g} unless normalized is True, got {most:g}."
+        )
+    if abs(W - W.T).max() > _SAME * most:
         raise ValueError(f"{who}: adjacency must be symmetric.")
     if sparse.issparse(W):
         W = sparse.csr_array(W - sparse.diags_array(W.diagonal()))
