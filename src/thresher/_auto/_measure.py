@@ -36,7 +36,7 @@ def make_folds(material: Material, task: str, cv: Any, seed: int, wishes: Wishes
         hidden = apart if wishes.unlabelled_label is not None else np.zeros_like(apart)
         return [(learn, test[~hidden[test]]) for learn, test in folds]
     known, others = np.flatnonzero(~apart), np.flatnonzero(apart)
-    parts = _parts(len(known), None if y is None else y[known], task, cv, seed)
+    parts = _parts(len(known), None if y is None else y[known], task, None if cv is None else int(cv), seed)
     folds = [(known[learn], known[test]) for learn, test in parts]
     if wishes.unlabelled_label is not None:
         return [(np.union1d(learn, others), test) for learn, test in folds]

@@ -113,5 +113,5 @@ def folds_for(estimator: Any, cv: Any, y: Any) -> Any:
     folds is that of :class:`LabelledKFold`."""
     learner = estimator[-1] if hasattr(estimator, "steps") else estimator
     if hasattr(learner, "unlabelled_label") and (cv is None or isinstance(cv, Integral)):
-        return LabelledKFold(5 if cv is None else cv, unlabelled_label=learner.unlabelled_label)
+        return LabelledKFold(5 if cv is None else int(cv), unlabelled_label=learner.unlabelled_label)
     return check_cv(cv, y, classifier=is_classifier(estimator))
