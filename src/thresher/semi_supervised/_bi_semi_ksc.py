@@ -193,13 +193,13 @@ class BiSemiKSC(SpectralClassifier):
     def _n_functions(self, n_classes: int) -> int:
         return n_classes
 
-    def _present(self, labels: NDArray[Any], weight: Array | None) -> tuple[NDArray[np.intp], Roles, Array]:
+    def _read_roles(self, labels: NDArray[Any]) -> Roles:
         if _labels.carrying(labels, self.outlier_label).any():
             raise ValueError(
                 f"BiSemiKSC: outlier_label must be no label of y, got {self.outlier_label!r}; for rows that are known "
                 "to belong to no class there is thresher.novelty."
             )
-        return super()._present(labels, weight)
+        return super()._read_roles(labels)
 
     def _shape_scores(self, scores: Array) -> Array:
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores

@@ -9,21 +9,20 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from .. import _docs, _labels, _validation
+from .. import _docs, _labels
 from .._kernel_machine import KernelMachine
 from .._kernels._products import Array
 from .._params import Rule, check_params, class_weights, label, non_negative, none, positive
-from .._scores import ReadsClasses
 from .._threads import one_blas_thread
 from ._descent import Found, Given, InnerProducts, Limits, cheapest_side, descend, losses
+from ._machine import Descended
 from ._roles import Roles, check_labels, class_factors, filled, read_roles
 
 below_one = Rule("a number of at least 0 and below 1", lambda v: non_negative.holds(v) and v < 1)
 
 
-class PartlyLabelledSVC(ReadsClasses, KernelMachine):
+class PartlyLabelledSVC(Descended):
     """Base class: a subclass says how an unlabelled row may be read, and names its parameters."""
 
     _param_rules: ClassVar[dict[str, Rule]] = KernelMachine._kernel_rules | {
@@ -41,7 +40,6 @@ class PartlyLabelledSVC(ReadsClasses, KernelMachine):
         "n_iter_",
         "_objectives",
     )
-    _needs: ClassVar[tuple[str, ...]] = ("unlabelled",)
     _read: Callable[[Array, float], Array]
 
     C: float
@@ -49,10 +47,7 @@ class PartlyLabelledSVC(ReadsClasses, KernelMachine):
     unlabelled_label: Any
     class_weight: Any
     tol: float
-    intercept_: Array
     dual_gap_: float
-    n_iter_: int
-    _objectives: list[list[float]]
 
     epsilon: float = 0.0  # of those that read no row as irrelevant
     irrelevant_label: Any = None
@@ -82,11 +77,8 @@ class PartlyLabelledSVC(ReadsClasses, KernelMachine):
         who = type(self).__name__
         check_params(self, self._param_rules)
         check_labels(who, self.irrelevant_label, self.unlabelled_label)
-        rows = self._take(X)
-        n_rows = rows.shape[0]
-        labels = _validation.as_column(y, who)
-        _validation.check_length(labels, n_rows, "y", who)
-        there, roles, cost = self._present(labels, _validation.check_weights(sample_weight, n_rows, who))
+        rows, labels, there, weight = self._take_labelled(X, y, sample_weight)
+        there, roles, cost = self._present(labels, there, weight)
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
             found = self._solve(self._matrix(self._some(rows, there)), roles, cost)
         self._keep(X, rows, there, np.stack([one.coef for one in found]))
@@ -111,11 +103,6 @@ class PartlyLabelledSVC(ReadsClasses, KernelMachine):
         if said is not None:
             warnings.warn(said, ConvergenceWarning, stacklevel=3)
 
-    def decision_function(self, X: Any) -> Array:
-        """Scores of the rows: one per row with two classes (above 0 means the second), else one per row and class."""
-        check_is_fitted(self)
-        return self._shape_scores(self._kernel_scores(X) + self.intercept_)
-
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row, or ``irrelevant_label``, where there is one."""
         return self._read_scores(self.decision_function(X))
@@ -124,31 +111,16 @@ class PartlyLabelledSVC(ReadsClasses, KernelMachine):
         """The class of each row, taken for granted that it has one."""
         return super()._read_scores(self.decision_function(X))
 
-    @property
-    def objectives_(self) -> Any:
-        """The objective after each convex problem, which never rises; with several classes, a list of such arrays."""
-        check_is_fitted(self)
-        values = [np.array(each) for each in self._objectives]
-        return values if len(values) > 1 else values[0]
-
-    @property
-    def objective_(self) -> float:
-        """The objective at the end; with several classes, their sum."""
-        check_is_fitted(self)
-        return float(sum(each[-1] for each in self._objectives))
-
     # --- rows, their costs and their problems -------------------------------------------------------------------------
 
-    def _present(self, labels: NDArray[Any], weight: Array | None) -> tuple[NDArray[np.intp], Roles, Array]:
+    def _present(
+        self, labels: NDArray[Any], there: NDArray[np.intp], weight: Array
+    ) -> tuple[NDArray[np.intp], Roles, Array]:
         """The rows that count, what they are and the factors of their losses."""
         who = type(self).__name__
-        weight = np.ones(len(labels)) if weight is None else weight
-        there = np.flatnonzero(weight)
-        if not len(there):
-            raise ValueError(f"{who}: sample_weight must hold a weight above 0, got only zeros.")
         roles = read_roles(labels[there], self.irrelevant_label, self.unlabelled_label, who)
         factors = class_factors(self.class_weight, roles, self.irrelevant_label, who)
-        cost = np.where(roles.unlabelled, float(self.C_unlabelled), float(self.C) * factors) * weight[there]
+        cost = np.where(roles.unlabelled, float(self.C_unlabelled), float(self.C) * factors) * weight
         roles, there, cost = roles.of(cost > 0), there[cost > 0], cost[cost > 0]
         if len(np.unique(roles.codes[roles.labelled])) < len(roles.classes):
             raise ValueError(f"{who}: class_weight must leave every class a weight above 0, got {self.class_weight!r}.")
@@ -194,22 +166,6 @@ class PartlyLabelledSVC(ReadsClasses, KernelMachine):
         return _labels.carrying(y, self.irrelevant_label)
 
     def _check_loaded(self) -> None:
-        """Refuse attributes of a file that do not belong together."""
-        who, classes = type(self).__name__, self.classes_
-        self._check_kept()
-        check_labels(who, self.irrelevant_label, self.unlabelled_label)
-        _labels.check_loaded(classes, who)
-        n_outputs, intercept = 1 if len(classes) == 2 else len(classes), self.intercept_
-        if not isinstance(intercept, np.ndarray) or intercept.dtype != np.float64 or intercept.shape != (n_outputs,):
-            raise ValueError(f"{who}: intercept_ must be float64 of shape {(n_outputs,)}.")
-        if self.dual_coef_.shape[0] != n_outputs or not np.isfinite(intercept).all():
-            raise ValueError(f"{who}: dual_coef_ and intercept_ must be finite, with a row for each output.")
-        if not non_negative.holds(self.dual_gap_) or type(self.n_iter_) is not int or self.n_iter_ < 1:
-            raise ValueError(f"{who}: dual_gap_ must be a number of at least 0, n_iter_ an integer of at least 1.")
-        values = self._objectives
-        if not isinstance(values, list) or len(values) != n_outputs or not all(map(_are_numbers, values)):
-            raise ValueError(f"{who}: the objectives must be lists of numbers of at least 0, one per output.")
-
-
-def _are_numbers(values: Any) -> bool:
-    return isinstance(values, list) and len(values) > 0 and all(map(non_negative.holds, values))
+        check_labels(type(self).__name__, self.irrelevant_label, self.unlabelled_label)
+        super()._check_loaded()
+        self._check_descent("dual_gap_", least=1)

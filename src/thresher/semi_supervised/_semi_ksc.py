@@ -135,6 +135,3 @@ class SemiKSC(SpectralClassifier):
 
     def _spreads(self) -> tuple[float, ...]:
         return (self.spread,)
-
-    def _n_functions(self, n_classes: int) -> int:
-        return 1 if n_classes == 2 else n_classes

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from .. import _docs, _labels, _validation
+from .. import _docs
 from .._kernel_machine import KernelMachine
 from .._kernels._fixed_size import FixedSize
 from .._params import Rule, boolean, check_params, check_value, class_weights, fraction, label, none, positive
-from .._scores import ReadsClasses
 from .._state import Array
 from .._threads import one_blas_thread
+from ._machine import PartlyLabelled
 from ._roles import Roles, class_factors, filled, read_roles
 from ._spread import Stationary
 
@@ -31,7 +31,7 @@ class Given(NamedTuple):
     targets: Array
 
 
-class SpectralClassifier(ReadsClasses, KernelMachine):
+class SpectralClassifier(PartlyLabelled):
     """Base class: a subclass names its parameters, finds its functions and reads them."""
 
     _param_rules: ClassVar[dict[str, Rule]] = (
@@ -46,12 +46,10 @@ class SpectralClassifier(ReadsClasses, KernelMachine):
         "rcond_",
         "is_minimum_",
     )
-    _needs: ClassVar[tuple[str, ...]] = ("unlabelled",)
 
     C: float
     unlabelled_label: Any
     class_weight: Any
-    intercept_: Array
     rcond_: float
     is_minimum_: bool
 
@@ -68,9 +66,6 @@ class SpectralClassifier(ReadsClasses, KernelMachine):
         raise NotImplementedError
 
     def _spreads(self) -> tuple[float, ...]:
-        raise NotImplementedError
-
-    def _n_functions(self, n_classes: int) -> int:
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -91,10 +86,8 @@ class SpectralClassifier(ReadsClasses, KernelMachine):
         """
         who = type(self).__name__
         check_params(self, self._param_rules)
-        rows = self._take(X)
-        labels = _validation.as_column(y, who)
-        _validation.check_length(labels, rows.shape[0], "y", who)
-        there, roles, weight = self._present(labels, _validation.check_weights(sample_weight, rows.shape[0], who))
+        rows, labels, there, weight = self._take_labelled(X, y, sample_weight)
+        roles = self._read_roles(labels[there])
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
             fixed = self._fixed_size(some := self._some(rows, there))
             if fixed is None:
@@ -115,14 +108,8 @@ class SpectralClassifier(ReadsClasses, KernelMachine):
         self._look_back()
         return self
 
-    def _present(self, labels: NDArray[Any], weight: Array | None) -> tuple[NDArray[np.intp], Roles, Array]:
-        """The rows that count, what they are and how often they count."""
-        who = type(self).__name__
-        weight = np.ones(len(labels)) if weight is None else weight
-        there = np.flatnonzero(weight)
-        if not len(there):
-            raise ValueError(f"{who}: sample_weight must hold a weight above 0, got only zeros.")
-        return there, read_roles(labels[there], None, self.unlabelled_label, who), weight[there]
+    def _read_roles(self, labels: NDArray[Any]) -> Roles:
+        return read_roles(labels, None, self.unlabelled_label, type(self).__name__)
 
     def _given(self, roles: Roles, weight: Array, degrees: Array) -> Given:
         """What the problem needs of each row."""
@@ -171,15 +158,8 @@ class SpectralClassifier(ReadsClasses, KernelMachine):
         return self._read_scores(self._shape_scores(functions))
 
     def _check_loaded(self) -> None:
-        """Refuse attributes of a file that do not belong together."""
-        who, classes = type(self).__name__, self.classes_
-        self._check_kept()
-        _labels.check_loaded(classes, who)
-        n, intercept = self._n_functions(len(classes)), self.intercept_
-        if not isinstance(intercept, np.ndarray) or intercept.dtype != np.float64 or intercept.shape != (n,):
-            raise ValueError(f"{who}: intercept_ must be float64 of shape {(n,)}.")
-        if self.dual_coef_.shape[0] != n or not np.isfinite(intercept).all():
-            raise ValueError(f"{who}: dual_coef_ and intercept_ must be finite, with an entry per function.")
+        super()._check_loaded()
+        who = type(self).__name__
         check_value(who, "rcond_", self.rcond_, fraction)
         check_value(who, "is_minimum_", self.is_minimum_, boolean)
 
