@@ -14,8 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from reference.laplacian import rows
 from thresher.semi_supervised import LapSVC
 from thresher.semi_supervised._graph import Laplacian
-from thresher.semi_supervised._manifold import Penalty, reduced, root
-from thresher.semi_supervised._newton import exact_step, newton
+from thresher.semi_supervised._manifold import Penalty, Reduced, reduced, root
+from thresher.semi_supervised._newton import _solved, exact_step, newton
 
 solvers = pytest.mark.parametrize("solver", ["dual", "primal"])
 
@@ -77,6 +77,40 @@ def test_too_few_steps_are_said():
         LapSVC(1e-5, 1.0, solver="primal", gamma=3.0, max_iter=1).fit(X, y)
 
 
+@pytest.mark.parametrize("shape", [(3, 8), (8, 3), (5, 5), (4, 300)])
+def test_systems_are_as_large_as_the_fewer_of_features_and_labels(shape):
+    rng = np.random.default_rng(0)
+    H, cost = rng.normal(size=shape), 10.0 ** rng.uniform(-3, 3, size=shape[1])
+    right = rng.normal(size=(shape[1], 2))
+    expected = np.linalg.solve(H.T @ H + np.diag(1 / cost), right)
+    assert_allclose(_solved(H, cost, right), expected, atol=1e-8 * np.abs(expected).max())
+
+
+def test_many_labels_need_no_matrix_of_labels_in_the_primal(monkeypatch):
+    X, y = rows(200, 190, seed=3)
+    params = {"n_components": 10, "random_state": 0, "gamma": 0.5}
+    model = LapSVC(solver="primal", cache_size=0.1, **params)
+    with monkeypatch.context() as patch:
+        patch.setattr(Reduced, "Q", property(lambda self: pytest.fail("made")))
+        model.fit(X, y)
+    assert model.residual_ < 1e-12
+    said = r'^LapSVC: cache_size must hold a matrix of \d+ labels, 0 MB, got 0\.1; solver="primal" needs none\.$'
+    with pytest.raises(ValueError, match=said):
+        LapSVC(solver="dual", cache_size=0.1, **params).fit(X, y)
+    LapSVC(solver="dual", cache_size=0.3, **params).fit(X, y)
+
+
+@pytest.mark.parametrize("n_columns", [30, 65, 130])
+def test_features_beyond_a_block_of_columns_count(n_columns):
+    X = np.random.default_rng(0).normal(size=(160, n_columns))
+    y = np.where(np.arange(160) < 60, (X[:, 0] > 0).astype(int), -1)
+    params = {"solver": "primal", "kernel": "linear", "alpha": 0.1, "alpha_graph": 1e4}
+    direct = LapSVC(**params).fit(X, y)
+    assert root(direct.kernel_(X)).shape == (160, n_columns)
+    by_products = LapSVC(inner="cg", tol=1e-8, **params).fit(X, y)
+    assert_allclose(by_products.decision_function(X), direct.decision_function(X), atol=1e-8)
+
+
 # --- conditions -------------------------------------------------------------------------------------------------------
 
 
@@ -107,6 +141,50 @@ def test_a_root_is_one_or_is_refused():
     K[5, 6] = K[6, 5] = 50.0
     with pytest.raises(ValueError, match=r"^LapSVC: the kernel matrix must be positive semi-definite.$"):
         LapSVC(kernel="precomputed").fit(K, y)
+
+
+ways = pytest.mark.parametrize("way", [("dual", "auto"), ("primal", "direct"), ("primal", "cg")], ids=str)
+
+
+@ways
+@pytest.mark.parametrize("seed", range(3))
+def test_kernels_that_are_not_positive_semi_definite_are_refused(way, seed):
+    y, rng = rows()[1], np.random.default_rng(seed)
+    K = rng.normal(size=(50, 50)) if seed else -0.5 * np.ones((50, 50))
+    K = (K + K.T) / 2
+    K[np.diag_indices(50)] = 1.0
+    with pytest.raises(ValueError, match=r"^LapSVC: the kernel matrix must be positive semi-definite.$"):
+        LapSVC(kernel="precomputed", solver=way[0], inner=way[1]).fit(K, y)
+
+
+@ways
+@pytest.mark.parametrize("shift", [3000.0, 30_000.0])
+def test_kernels_that_are_off_by_rounding_are_taken(way, shift):
+    X, truth = make_moons(200, noise=0.05, random_state=0)
+    y = np.where(np.arange(200) < 8, truth, -1)
+    model = LapSVC(solver=way[0], inner=way[1], gamma=2.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # scores are said to be off
+        far = model.fit(sparse.csr_array(X + shift), y).decision_function(sparse.csr_array(X + shift))
+    assert_allclose(far, model.fit(X, y).decision_function(X), atol=1e-9 * shift**1.5)
+
+
+@ways
+@pytest.mark.parametrize("alpha_graph", [0.0, 1000.0])
+def test_a_kernel_that_is_0_leaves_the_constant(way, alpha_graph):
+    y = np.array([0, 0, 0, 1, 1, -1, -1])
+    model = LapSVC(1e-4, alpha_graph, solver=way[0], inner=way[1], kernel="linear", n_neighbors=2, normalized=False)
+    model.fit(np.zeros((7, 2)), y)
+    expected = -1.0 if way[0] == "dual" else -0.2  # the side of most labels, or their mean
+    assert_allclose(model.decision_function(np.zeros((3, 2))), expected, atol=1e-9)
+    assert_array_equal(model.transduction_, [0, 0, 0, 1, 1, 0, 0])
+
+
+def test_conjugate_gradients_that_leave_floating_point_are_refused():
+    model = LapSVC(1e-300, 1e300, solver="primal", inner="cg", scaling="thesis")
+    with pytest.raises(ValueError, match=r"^LapSVC: alpha must not vanish beside alpha_graph;"):
+        model.fit(*rows())
+    assert not hasattr(model, "dual_coef_")
 
 
 @solvers

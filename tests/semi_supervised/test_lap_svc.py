@@ -249,6 +249,23 @@ def test_without_a_graph_the_dual_is_a_support_vector_machine_of_labelled_rows(s
     assert_allclose(2 * alpha * model.dual_coef_.sum(), 0, atol=1e-8)
 
 
+@solvers
+@pytest.mark.parametrize("params", [{}, {"kernel": "precomputed"}, {"n_components": 5, "random_state": 0}], ids=str)
+def test_without_a_graph_unlabelled_rows_are_absent_and_answered(solver, params):
+    X, y = rows(300, 20, seed=6)
+    data, labelled = X, y != -1
+    if params.get("kernel") == "precomputed":
+        data, X = X @ X.T, X[labelled] @ X[labelled].T
+    else:
+        X = X[labelled]
+    alone = LapSVC(0.01, 0.0, solver=solver, **params).fit(X, y[labelled])
+    model = LapSVC(0.01, 0.0, solver=solver, cache_size=0.1, **params).fit(data, y)  # 300 rows would not fit
+    assert_array_equal(model.dual_coef_, alone.dual_coef_)
+    assert_array_equal(model.support_, np.flatnonzero(labelled)[alone.support_])
+    assert_array_equal(model.transduction_[labelled], y[labelled])
+    assert_array_equal(model.transduction_[~labelled], model.predict(data)[~labelled])
+
+
 @pytest.mark.parametrize("scaling", ["belkin", "thesis"])
 def test_without_a_graph_the_primal_has_squared_losses_and_a_free_constant(scaling):
     X, y = rows(60, 40, seed=6)

@@ -13,6 +13,7 @@ from ._newton import exact_step
 
 _INNER = 1000  # products for a direction
 _SHARE = 1e-2  # of the gradient may be left by a direction
+_ROUNDING = 1e-8  # below 0, as a part of the trace of the kernel, a square is a rounding error
 
 
 class Point(NamedTuple):
@@ -32,7 +33,8 @@ class Point(NamedTuple):
 
 
 class Descent(NamedTuple):
-    """Where it ended; as in :class:`~._newton.Steps`, with the norm of the gradient for the residual."""
+    """Where it ended; as in :class:`~._newton.Steps`, with the norm of the gradient for the residual. ``off`` is the
+    largest difference of the scores from those that the coefficients give."""
 
     coef: Array
     intercept: float
@@ -41,6 +43,7 @@ class Descent(NamedTuple):
     residual: float
     n_iter: int
     converged: bool
+    off: float
 
 
 class Problem:
@@ -54,7 +57,15 @@ class Problem:
     def __init__(self, K: Any, labelled: NDArray[np.intp], penalty: Penalty, sides: Array, cost: Array) -> None:
         self._K, self._labelled, self._penalty = K, labelled, penalty
         self._sides, self._cost = sides, cost
-        self._size = float(np.sqrt(K.diagonal().mean())) or 1.0
+        self._trace = float(K.diagonal().sum())
+        self._size = np.sqrt(self._trace / len(K.diagonal())) or 1.0
+
+    def length(self, point: Point) -> float:
+        """In the space of features, which a kernel that is not positive semi-definite has none of."""
+        square = point.dot(point)
+        if square < -_ROUNDING * self._trace * float(point.coef @ point.coef):
+            raise np.linalg.LinAlgError
+        return float(np.sqrt(max(square, 0.0)))
 
     def scores(self, point: Point) -> Array:
         return point.products + self._size * point.constant
@@ -90,14 +101,18 @@ class Problem:
         """Conjugate gradients for the Newton step, until what is left is small enough."""
         found = gradient.plus(-1.0, gradient)
         way = left = found.plus(-1.0, gradient)
-        square = left.dot(left)
+        square = self.length(left) ** 2
         for _ in range(_INNER):
             if square <= enough**2:
                 break
             bent = self.curved(way, active)
-            size = square / way.dot(bent)
+            curvature = way.dot(bent)
+            if curvature <= 0:
+                self.length(way)  # is refused, if this is more than rounding
+                break
+            size = square / curvature
             found, left = found.plus(size, way), left.plus(-size, bent)
-            before, square = square, left.dot(left)
+            before, square = square, self.length(left) ** 2
             way = left.plus(square / before, way)
         return found
 
@@ -115,17 +130,20 @@ class Problem:
         f = self.scores(point)
         values, n_iter = [self.objective(point, f)], 0
         gradient = self.gradient(point, f)
-        norm = first = np.sqrt(gradient.dot(gradient))
+        norm = first = self.length(gradient)
         while norm > tol * first and n_iter < max_iter:
             active = (self.margins(f) < 1).astype(np.float64)
             way = self.direction(gradient, active, _SHARE * norm)
             point = point.plus(self.step(point, f, way), way)
             f = self.scores(point)
             gradient = self.gradient(point, f)
-            before, norm = norm, np.sqrt(max(gradient.dot(gradient), 0.0))
+            before, norm = norm, self.length(gradient)
             n_iter += 1
             values.append(min(self.objective(point, f), values[-1]))
             if values[-1] == values[-2] and norm >= before:  # this is as close as rounding lets it come
                 break
-        residual = float(norm / first) if first > 0 else 0.0
-        return Descent(point.coef, self._size * point.constant, f, values, residual, n_iter, residual <= tol)
+        residual = float(norm / first) if first != 0 else 0.0
+        off = np.abs(self.scores(self.point(point.coef, point.constant)) - f).max() / max(1.0, np.abs(f).max())
+        return Descent(
+            point.coef, self._size * point.constant, f, values, residual, n_iter, residual <= tol, float(off)
+        )

@@ -14,6 +14,8 @@ from ._conjugate import Problem
 from ._manifold import Penalty, Reduced, reduced, root
 from ._newton import Steps, newton
 
+_INDEFINITE = "{}: the kernel matrix must be positive semi-definite."
+_VANISHED = "{}: alpha must not vanish beside alpha_graph; raise the first or lower the second."
 _STEPS, _STEPS_A_ROW = 5_000_000, 2_000  # of pairs
 
 
@@ -48,7 +50,7 @@ def by_rows(K: Array, given: Given, who: str) -> list[Found]:
     """With a coefficient for every row."""
     F = root(K)
     if F is None:
-        raise ValueError(f"{who}: the kernel matrix must be positive semi-definite.")
+        raise ValueError(_INDEFINITE.format(who))
     problem = _reduced(F, given, who)
     found = []
     for steps in _solved(problem, given):
@@ -59,8 +61,14 @@ def by_rows(K: Array, given: Given, who: str) -> list[Found]:
     return found
 
 
-def by_landmarks(fixed: FixedSize, given: Given, who: str) -> list[Found]:
+def by_landmarks(fixed: FixedSize, given: Given, cache_size: float, who: str) -> list[Found]:
     """With a coefficient for every landmark."""
+    n_labels = len(given.labelled)
+    if not given.penalty.with_constant and 8 * n_labels**2 > cache_size * 2**20:
+        raise ValueError(
+            f"{who}: cache_size must hold a matrix of {n_labels} labels, {8 * n_labels**2 / 2**20:.0f} MB, got "
+            f'{cache_size!r}; solver="primal" needs none.'
+        )
     problem = _reduced(fixed.features, given, who)
     found = []
     for steps in _solved(problem, given):
@@ -69,20 +77,26 @@ def by_landmarks(fixed: FixedSize, given: Given, who: str) -> list[Found]:
     return found
 
 
-def by_products(K: Any, given: Given) -> list[Found]:
+def by_products(K: Any, given: Given, who: str) -> list[Found]:
     """With a coefficient for every row, and squared losses, without any factorisation."""
     problems = (Problem(K, given.labelled, given.penalty, sides, given.cost) for sides in given.sides)
-    return [Found(*problem.descend(given.tol, given.max_iter), off=0.0) for problem in problems]
+    try:
+        found = [Found(*problem.descend(given.tol, given.max_iter)) for problem in problems]
+    except np.linalg.LinAlgError:
+        raise ValueError(_INDEFINITE.format(who)) from None
+    if not all(np.isfinite([one.residual, one.off, *one.objectives]).all() for one in found):
+        raise ValueError(_VANISHED.format(who))
+    return found
 
 
-def hinge(problem: Reduced, sides: Array, cost: Array, tol: float) -> Steps:
+def hinge(Q: Array, sides: Array, cost: Array, tol: float) -> Steps:
     """Minimise sum_i c_i [1 - y_i f_i]_+ + x'f, with f = Q x + b and 1'x = 0, by its dual in 2x:
 
     min  u'Q u / 4 - y'u,      0 <= y u <= c,  1'u = 0.
     """
     most = max(_STEPS, _STEPS_A_ROW * len(sides))
     lower, upper = np.where(sides > 0, 0.0, -cost), np.where(sides > 0, cost, 0.0)
-    dual = box_qp(problem.Q / 2, sides, lower, upper, tol=tol, max_iter=most)
+    dual = box_qp(Q / 2, sides, lower, upper, tol=tol, max_iter=most)
     x, f = dual.x / 2, dual.scores + dual.multiplier
     value = float(cost @ np.maximum(1 - sides * f, 0.0) + x @ dual.scores)
     return Steps(x, dual.multiplier, [value], float(dual.gap / value), dual.n_iter, bool(dual.converged))
@@ -91,13 +105,14 @@ def hinge(problem: Reduced, sides: Array, cost: Array, tol: float) -> Steps:
 def _solved(problem: Reduced, given: Given) -> list[Steps]:
     if given.penalty.with_constant:
         return [newton(problem, sides, given.cost, given.tol, given.max_iter) for sides in given.sides]
-    return [hinge(problem, sides, given.cost, given.tol) for sides in given.sides]
+    Q = problem.Q
+    return [hinge(Q, sides, given.cost, given.tol) for sides in given.sides]
 
 
 def _reduced(F: Array, given: Given, who: str) -> Reduced:
     problem = reduced(F, given.labelled, given.penalty)
     if problem is None:
-        raise ValueError(f"{who}: alpha must not vanish beside alpha_graph; raise the first or lower the second.")
+        raise ValueError(_VANISHED.format(who))
     return problem
 
 

@@ -9,24 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from .. import _docs, _labels, _validation
+from .. import _docs
 from .._kernel_machine import KernelMachine
 from .._kernels._products import Array
 from .._params import Rule, at_least, boolean, check_params, class_weights, label, non_negative, none, one_of, positive
-from .._scores import ReadsClasses
 from .._spaces import Log, Range
 from .._threads import one_blas_thread
 from ._graph import Drawn, Laplacian, check_adjacency, laplacian
 from ._lap_solve import Found, Given, by_landmarks, by_products, by_rows
+from ._machine import Descended
 from ._manifold import Penalty
 from ._roles import Roles, class_factors, filled, read_roles
 
 _AGREE = 1e-6  # scores of the model and of the problem it solves
 
 
-class LapSVC(ReadsClasses, KernelMachine):
+class LapSVC(Descended):
     r"""Laplacian support vector machine: scores that change little between neighbouring rows (LapSVM).
 
     Minimises, over functions :math:`f = \langle w, \varphi(\cdot)\rangle + b`,
@@ -172,17 +171,13 @@ class LapSVC(ReadsClasses, KernelMachine):
         "n_iter_",
         "_objectives",
     )
-    _needs: ClassVar[tuple[str, ...]] = ("unlabelled",)
     _search_space: ClassVar[dict[str, Range]] = {
         "alpha": Log(1e-6, 1.0),
         "alpha_graph": Log(1e-1, 1e6),
         "gamma": Log(1e-4, 10.0, when={"kernel": "rbf"}),
     }
 
-    intercept_: Array
     residual_: float
-    n_iter_: int
-    _objectives: list[list[float]]
 
     def __init__(
         self,
@@ -257,18 +252,21 @@ class LapSVC(ReadsClasses, KernelMachine):
         """
         who = type(self).__name__
         check_params(self, self._param_rules)
-        rows = self._take(X)
-        labels = _validation.as_column(y, who)
-        _validation.check_length(labels, rows.shape[0], "y", who)
-        there, roles, weight = self._present(labels, _validation.check_weights(sample_weight, rows.shape[0], who))
+        rows, labels, there, weight = self._take_labelled(X, y, sample_weight)
+        roles, weight = self._present(labels[there], weight)
+        open_ = there[roles.unlabelled]
+        if self.alpha_graph == 0:  # then rows without a label have no part in it
+            there, weight, roles = there[roles.labelled], weight[roles.labelled], roles.of(roles.labelled)
         if adjacency is not None:
-            adjacency = check_adjacency(adjacency, rows.shape[0], who)
+            adjacency = check_adjacency(adjacency, rows.shape[0], who, normalized=bool(self.normalized))
             adjacency = adjacency if len(there) == rows.shape[0] else adjacency[there][:, there]
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
             some = self._some(rows, there)
             given = self._given(roles, weight, self._smooth(some, adjacency))
             fixed = self._fixed_size(some)
-            found = self._solve(some, given) if fixed is None else by_landmarks(fixed, given, who)
+            found = (
+                self._solve(some, given) if fixed is None else by_landmarks(fixed, given, float(self.cache_size), who)
+            )
         coef = np.stack([one.coef for one in found])
         if fixed is None:
             self._keep(X, rows, there, coef)
@@ -277,8 +275,9 @@ class LapSVC(ReadsClasses, KernelMachine):
         self.classes_, self.intercept_ = roles.classes, np.array([one.intercept for one in found])
         self.residual_, self.n_iter_ = max(one.residual for one in found), max(one.n_iter for one in found)
         self._objectives = [one.objectives for one in found]
-        open_, scores = roles.unlabelled, np.stack([one.scores for one in found], axis=1)
-        self.transduction_ = filled(labels, there[open_], self._read_scores(self._shape_scores(scores[open_])))
+        scores = np.stack([one.scores[roles.unlabelled] for one in found], axis=1)
+        read = self.predict(X)[open_] if self.alpha_graph == 0 else self._read_scores(self._shape_scores(scores))
+        self.transduction_ = filled(labels, open_, read)
         self._look_back(found)
         return self
 
@@ -291,47 +290,21 @@ class LapSVC(ReadsClasses, KernelMachine):
             warnings.warn(said, ConvergenceWarning, stacklevel=3)
         elif off > _AGREE:
             said = (
-                f"{who}: alpha is so small beside alpha_graph that scores are off by {off:.2g} of their size; "
-                "raise alpha or lower alpha_graph."
+                f"{who}: alpha is so small beside alpha_graph, or the kernel so inexact (sparse rows far from 0), that "
+                f"scores are off by {off:.2g} of their size; raise alpha or lower alpha_graph, or move the rows."
             )
             warnings.warn(said, ConvergenceWarning, stacklevel=3)
 
-    def decision_function(self, X: Any) -> Array:
-        """Scores of the rows: one per row with two classes (above 0 means the second), else one per row and class."""
-        check_is_fitted(self)
-        return self._shape_scores(self._kernel_scores(X) + self.intercept_)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row."""
-        return self._read_scores(self.decision_function(X))
-
-    @property
-    def objectives_(self) -> Any:
-        """The objective after each step, which never rises; with several classes, a list of such arrays."""
-        check_is_fitted(self)
-        values = [np.array(each) for each in self._objectives]
-        return values if len(values) > 1 else values[0]
-
-    @property
-    def objective_(self) -> float:
-        """The objective at the end; with several classes, their sum."""
-        check_is_fitted(self)
-        return float(sum(each[-1] for each in self._objectives))
-
     # --- rows, their graph and their problem --------------------------------------------------------------------------
 
-    def _present(self, labels: NDArray[Any], weight: Array | None) -> tuple[NDArray[np.intp], Roles, Array]:
-        """The rows that count, what they are and the factors of their losses."""
+    def _present(self, labels: NDArray[Any], weight: Array) -> tuple[Roles, Array]:
+        """What rows are, and the factors of their losses."""
         who = type(self).__name__
-        weight = np.ones(len(labels)) if weight is None else weight
-        there = np.flatnonzero(weight)
-        if not len(there):
-            raise ValueError(f"{who}: sample_weight must hold a weight above 0, got only zeros.")
-        roles = read_roles(labels[there], None, self.unlabelled_label, who)
-        weight = weight[there] * class_factors(self.class_weight, roles, None, who)
+        roles = read_roles(labels, None, self.unlabelled_label, who)
+        weight = weight * class_factors(self.class_weight, roles, None, who)
         if (weight[roles.labelled] == 0).any():
             raise ValueError(f"{who}: class_weight must leave every class a weight above 0, got {self.class_weight!r}.")
-        return there, roles, weight
+        return roles, weight
 
     def _smooth(self, rows: Any, adjacency: Any) -> Laplacian:
         """The Laplacian of the graph."""
@@ -363,30 +336,14 @@ class LapSVC(ReadsClasses, KernelMachine):
         if self.solver == "primal" and self.inner != "direct":
             K = self._gram(rows)
             if self.inner == "cg" or not isinstance(K, np.ndarray):
-                return by_products(K, given)
+                return by_products(K, given, type(self).__name__)
         else:
             K = self._whole_gram(rows)
         return by_rows(K, given, type(self).__name__)
 
     def _check_loaded(self) -> None:
-        """Refuse attributes of a file that do not belong together."""
-        who, classes = type(self).__name__, self.classes_
-        self._check_kept()
-        _labels.check_loaded(classes, who)
-        n_outputs, intercept = 1 if len(classes) == 2 else len(classes), self.intercept_
-        if not isinstance(intercept, np.ndarray) or intercept.dtype != np.float64 or intercept.shape != (n_outputs,):
-            raise ValueError(f"{who}: intercept_ must be float64 of shape {(n_outputs,)}.")
-        if self.dual_coef_.shape[0] != n_outputs or not np.isfinite(intercept).all():
-            raise ValueError(f"{who}: dual_coef_ and intercept_ must be finite, with a row for each output.")
-        if not non_negative.holds(self.residual_) or type(self.n_iter_) is not int or self.n_iter_ < 0:
-            raise ValueError(f"{who}: residual_ must be a number of at least 0, n_iter_ an integer of at least 0.")
-        values = self._objectives
-        if not isinstance(values, list) or len(values) != n_outputs or not all(map(_are_numbers, values)):
-            raise ValueError(f"{who}: the objectives must be lists of numbers of at least 0, one per output.")
-
-
-def _are_numbers(values: Any) -> bool:
-    return isinstance(values, list) and len(values) > 0 and all(map(non_negative.holds, values))
+        super()._check_loaded()
+        self._check_descent("residual_", least=0)
 
 
 _docs.fill(LapSVC)

@@ -12,7 +12,8 @@ from .._kernels._products import Array
 from ._graph import Laplacian
 
 _AT_A_TIME = 64  # columns
-_NO_RANK = 1e-8  # what is left of a kernel matrix beyond its rank, as a part of its diagonal
+_ROUNDING = (-1.0, 1e-10, 1e-8, 1e-6)  # what kernels may be off by, as parts of the largest (-1: the rows times eps)
+_LEFT = 10.0  # times as much may be left beyond the rank
 
 
 class Penalty(NamedTuple):
@@ -38,12 +39,21 @@ class Reduced(NamedTuple):
     There the scores of labelled rows are ``Q x + e b`` with ``e'x = tau b``, and the penalty is x' times the scores.
     """
 
-    Q: Array
     e: Array
     tau: float
     half: Array  # R^{-1} F_l', where R R' = a I + g F'L F
     constant: Array  # R^{-1} u, where u = g F'L 1
     factor: Array  # R
+
+    @property
+    def Q(self) -> Array:
+        """As large as there are labels, and made anew: Newton's method does without."""
+        return self.half.T @ self.half
+
+    def scores(self, x: Array, intercept: float) -> Array:
+        """Of labelled rows."""
+        scores: Array = self.half.T @ (self.half @ x) + self.e * intercept
+        return scores
 
     def weights(self, x: Array, intercept: float) -> Array:
         """w, from P z = Z'x."""
@@ -70,20 +80,32 @@ def reduced(F: Array, labelled: NDArray[np.intp], penalty: Penalty) -> Reduced |
     half = linalg.solve_triangular(R, F[labelled].T, lower=True, check_finite=False)
     constant = linalg.solve_triangular(R, g * (F.T @ along), lower=True, check_finite=False)
     tau = max(float(g * along.sum() - constant @ constant), 0.0)
-    found = Reduced(half.T @ half, 1.0 - half.T @ constant, tau, half, constant, R)
-    return found if np.isfinite(found.Q).all() and np.isfinite(tau) else None
+    found = Reduced(1.0 - half.T @ constant, tau, half, constant, R)
+    return found if np.isfinite(half).all() and np.isfinite(tau) else None
 
 
 def root(K: Array) -> Array | None:
     """F with F F' = K and as many columns as K has rank, by Cholesky with pivots; None where K is not positive
-    semi-definite."""
-    factor, pivots, rank, info = linalg.lapack.dpstrf(K.copy(order="F"), lower=1, overwrite_a=1)
-    if info < 0 or rank < 1:
+    semi-definite.
+
+    Of one that is, no more is left than the pivot where it stops. Kernels that are off by rounding (CSR rows far from
+    0) leave more, unless it stops at what they are off by.
+    """
+    for part in _ROUNDING:
+        F = _root_until(K, part * max(K.diagonal().max(), 0.0))
+        if F is not None:
+            return F
+    return None
+
+
+def _root_until(K: Array, least: float) -> Array | None:
+    """The same with pivots above a number; None where more than that is left."""
+    factor, pivots, rank, info = linalg.lapack.dpstrf(K.copy(order="F"), tol=least, lower=1, overwrite_a=1)
+    if info < 0:
         return None
     order = pivots - 1
-    F = np.zeros((len(K), rank))
-    F[order] = np.tril(factor)[:, :rank]
+    F = np.zeros((len(K), max(rank, 1)))  # a column of zeros for the kernel that is 0
+    F[order, :rank] = np.tril(factor)[:, :rank]
     rest = order[rank:]
-    if len(rest) and np.abs(K[np.ix_(rest, rest)] - F[rest] @ F[rest].T).max() > _NO_RANK * K.diagonal().max():
-        return None
-    return F
+    most = _LEFT * max(least, _ROUNDING[1] * K.diagonal().max())
+    return F if np.abs(K[np.ix_(rest, rest)] - F[rest] @ F[rest].T).max(initial=0.0) <= most else None

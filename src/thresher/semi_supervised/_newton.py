@@ -38,13 +38,12 @@ def newton(problem: Reduced, sides: Array, cost: Array, tol: float, max_iter: in
     If its own rows are E again, it is the answer. Otherwise the way to it is a direction of descent, along which J is
     minimised exactly, so that no E comes twice.   Melacci and Belkin (2011), on labelled rows alone.
     """
-    Q, e = problem.Q, problem.e
     x, b, f = np.zeros(len(sides)), 0.0, np.zeros(len(sides))
     values, n_iter, residual = [float(cost.sum())], 0, 1.0
     while n_iter < max_iter:
         active = sides * f < 1
         to_x, to_b = _minimum_with(problem, sides, cost, active)
-        to_f = Q @ to_x + e * to_b
+        to_f = problem.scores(to_x, to_b)
         step = 1.0
         if not np.array_equal(sides * to_f < 1, active):
             dx, df = to_x - x, to_f - f
@@ -64,13 +63,30 @@ def _minimum_with(problem: Reduced, sides: Array, cost: Array, active: NDArray[n
     x, some = np.zeros(len(sides)), np.flatnonzero(active)
     if not len(some):
         return x, 0.0
-    S = problem.Q[np.ix_(some, some)]
-    S[np.diag_indices_from(S)] += 1.0 / cost[some]
-    found = linalg.cho_solve(linalg.cho_factor(S, overwrite_a=True), np.stack([sides[some], problem.e[some]], axis=1))
+    found = _solved(problem.half[:, some], cost[some], np.stack([sides[some], problem.e[some]], axis=1))
     bound = problem.tau + problem.e[some] @ found[:, 1]
     b = float(problem.e[some] @ found[:, 0] / bound) if bound > 0 else 0.0  # a constant that changes no score
     x[some] = found[:, 0] - b * found[:, 1]
     return x, b
+
+
+def _solved(H: Array, cost: Array, right: Array) -> Array:
+    """(H'H + diag(1 / c))^-1 times columns, by a system as large as the fewer of rows and columns of H: it is
+
+        C - C H'(I + H C H')^-1 H C,
+
+    applied twice, the second time to what the first leaves by rounding.
+    """
+    C = cost[:, None]
+    if H.shape[1] <= H.shape[0]:
+        found: Array = linalg.cho_solve(linalg.cho_factor(H.T @ H + np.diag(1.0 / cost)), right)
+        return found
+    factor = linalg.cho_factor(np.eye(len(H)) + H @ (C * H.T))
+    found = np.zeros_like(right)
+    for _ in range(2):
+        left = right - H.T @ (H @ found) - found / C
+        found += C * (left - H.T @ linalg.cho_solve(factor, H @ (C * left)))
+    return found
 
 
 def exact_step(slope: float, curvature: float, margins: Array, changes: Array, cost: Array) -> float:
