@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
 from reference import semi_spectral as reference
@@ -82,6 +85,30 @@ def test_two_factorisations_give_what_the_large_system_gives(spreads, coupling):
     assert small.is_minimum
     assert large.is_minimum
     assert 1e-3 < small.rcond <= 1
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("spreads", "coupling"), [((1e-300, 0.9), 2.0), ((1e-160, 1e-170), 2.0), ((0.9, 0.5), 1e160)])
+def test_parameters_at_the_ends_of_floating_point(spreads, coupling):
+    K, problem = given(spreads, coupling)
+    small, large = in_parts(K, problem), direct(K, problem)
+    assert_allclose(small.scores, large.scores, atol=1e-9 * np.abs(large.scores).max())
+    assert small.is_minimum
+
+
+ENDS = [{"spread": 1e300}, {"coupling": 1e308}, {"coupling": 1e300, "spread": 1e300}, {"spread": 1e-310}]
+ENDS.append({"spread": 1e-310, "spread_rest": 1e-299})
+
+
+@pytest.mark.parametrize("params", ENDS, ids=str)
+def test_beyond_the_ends_of_floating_point_it_is_said_that_no_digit_is_left(params):
+    X, y = rows()
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model = BiSemiKSC(**params).fit(X, y)
+    assert model.is_minimum_ or all(issubclass(each.category, ConvergenceWarning) for each in said)
+    assert model.is_minimum_ != bool(said)
+    assert np.isfinite(model.decision_function(X)).all()
 
 
 @pytest.mark.parametrize("spreads", NO_FIRM_BASE)
@@ -197,3 +224,48 @@ def test_files_must_not_hold_outliers_as_a_class(tmp_path):
     save_model(model, tmp_path / "m")
     with pytest.raises(ValueError, match="classes_ must not hold that of outliers"):
         load_model(tmp_path / "m")
+
+
+# --- both -------------------------------------------------------------------------------------------------------------
+
+both = pytest.mark.parametrize("cls", [SemiKSC, BiSemiKSC])
+
+
+@both
+@pytest.mark.parametrize("kernel", ["linear", "cosine"])
+@pytest.mark.parametrize("n_components", [None, 30])
+def test_an_empty_row_is_like_none_and_changes_nothing(cls, kernel, n_components):
+    X, y = rows()
+    X, empty = np.abs(X), np.array([1, 7, 30])  # of which the first has a label
+    y[empty] = 1, -1, -1
+    X[empty] = 0.0
+    rest = np.delete(np.arange(50), empty)
+    model = cls(kernel=kernel).set_params(n_components=n_components, random_state=0).fit(X, y)
+    assert_array_equal(model.decision_function(X[empty]), 0.0)
+    if n_components is None:
+        alone = cls(kernel=kernel).fit(X[rest], y[rest])
+        assert_allclose(model.decision_function(X), alone.decision_function(X), atol=1e-10)
+
+
+def test_an_empty_row_has_no_share_in_the_spread():
+    X, y = rows()
+    X, empty = np.abs(X), 7
+    y[empty], X[empty] = -1, 0.0
+    rest = np.arange(50) != empty
+    model, alone = (SemiKSC(kernel="linear", fit_intercept=True).fit(X[some], y[some]) for some in (slice(None), rest))
+    assert_allclose(model.decision_function(X), alone.decision_function(X), atol=1e-10)
+
+
+@both
+def test_a_sum_of_0_that_is_not_of_zeros_is_refused(cls):
+    K = np.kron(np.eye(2), [[1.0, -1.0], [-1.0, 1.0]])
+    with pytest.raises(ValueError, match=r"the kernel of a row with all rows must have a sum above 0, got 0;"):
+        cls(kernel="precomputed").fit(K, [0, 1, -1, -1])
+
+
+@both
+def test_condition_numbers_that_exceed_1_by_rounding_can_be_saved(cls, tmp_path, monkeypatch):
+    found = cls._by_matrix
+    monkeypatch.setattr(cls, "_by_matrix", lambda *given: found(*given)._replace(rcond=1.0000000000000002))
+    save_model(cls().fit(*rows()), tmp_path / "m")
+    assert load_model(tmp_path / "m").rcond_ == 1.0

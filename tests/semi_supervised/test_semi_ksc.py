@@ -467,14 +467,14 @@ X, Y = rows()
         (
             SemiKSC(kernel="linear"),
             Y,
-            r"SemiKSC: the kernel of each row with all rows must have a sum above 0, got -\d.*such as 'rbf', or",
+            r"SemiKSC: the kernel of a row with all rows must have a sum above 0, got -\d.*such as 'rbf', or",
         ),
-        (SemiKSC(kernel="linear", n_components=20), Y, "SemiKSC: the kernel of each row with all rows must have a sum"),
+        (SemiKSC(kernel="linear", n_components=20), Y, "SemiKSC: the kernel of a row with all rows must have a sum"),
         (BiSemiKSC(coupling=1), Y, "BiSemiKSC: coupling must be a number above 1, got 1."),
         (BiSemiKSC(spread_rest=-1), Y, "BiSemiKSC: spread_rest must be a number of at least 0, got -1."),
         (BiSemiKSC(outlier_label=1), Y, "BiSemiKSC: outlier_label must be no label of y, got 1; for rows that are"),
         (BiSemiKSC(outlier_label=-1), Y, "BiSemiKSC: outlier_label must be no label of y, got -1; for rows that"),
-        (BiSemiKSC(kernel="linear"), Y, "BiSemiKSC: the kernel of each row with all rows must have a sum above 0"),
+        (BiSemiKSC(kernel="linear"), Y, "BiSemiKSC: the kernel of a row with all rows must have a sum above 0"),
     ],
     ids=lambda value: str(value) if isinstance(value, str) else None,
 )

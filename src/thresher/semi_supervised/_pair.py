@@ -91,9 +91,12 @@ def in_parts(K: Array, given: Pair) -> Stationary | None:
     labelled = np.flatnonzero(given.cost)
     root, picked = np.sqrt(given.share), np.zeros((len(K), len(labelled)))
     picked[labelled, np.arange(len(labelled))] = 1.0
+    by_root = picked / np.where(root > 0, root, 1.0)[labelled]  # without a share, a row is like none: all scores are 0
     parts, rconds = [(np.diag([float(g == 0) / given.coupling for g in given.spreads]), picked)], []
     for z, factor in _roots(given):
-        columns, rcond = _resolvent(K, root, z, picked / root[labelled])
+        if not (np.isfinite(z) and np.isfinite(factor).all()):
+            return None
+        columns, rcond = _resolvent(K, root, z, by_root)
         if rcond < _FIRM:
             return None
         parts.append((factor, root[:, None] * columns))
@@ -118,11 +121,11 @@ def _roots(given: Pair) -> list[tuple[float, Array]]:
     and, where a spread is 0, one root and a constant more.
     """
     g, (g_1, g_2) = given.coupling, given.spreads
-    slope = np.sqrt(g**2 * (g_1 - g_2) ** 2 + 4 * g_1 * g_2)  # |q'| at both
+    slope = np.hypot(g * (g_1 - g_2), 2 * np.sqrt(g_1) * np.sqrt(g_2))  # |q'| at both
     half = (g * (g_1 + g_2) + slope) / 2
-    roots = [((g**2 - 1) / half, 1.0)]
-    if g_1 * g_2 > 0:
-        roots.append((half / (g_1 * g_2), -1.0))
+    roots = [((g - 1) / half * (g + 1), 1.0)]
+    if g_1 > 0 and g_2 > 0:
+        roots.append((half / g_1 / g_2, -1.0))
     return [(z, sign * np.array([[g - g_2 * z, -1.0], [-1.0, g - g_1 * z]]) / slope) for z, sign in roots]
 
 

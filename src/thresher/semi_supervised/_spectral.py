@@ -92,9 +92,10 @@ class SpectralClassifier(PartlyLabelled):
             fixed = self._fixed_size(some := self._some(rows, there))
             if fixed is None:
                 K = self._whole_gram(some)
-                found = self._by_matrix(K, self._given(roles, weight, K @ weight))
+                found = self._by_matrix(K, self._given(roles, weight, K @ weight, K.diagonal()))
             else:
-                found = self._by_features(fixed.features, self._given(roles, weight, _degrees(fixed, some, weight)))
+                degrees, own = _degrees(fixed, some, weight), fixed.kernel.diagonal(some)
+                found = self._by_features(fixed.features, self._given(roles, weight, degrees, own))
         if found.rcond == 0 or not np.isfinite(found.coef).all():
             raise ValueError(f"{who}: the linear system must not be singular; change the spread, or lower C.")
         if fixed is None:
@@ -102,7 +103,7 @@ class SpectralClassifier(PartlyLabelled):
         else:
             self._keep(X, rows, there[fixed.places], fixed.coef(found.coef.T), fixed.kernel)
         self.classes_, self.intercept_ = roles.classes, found.intercept
-        self.rcond_, self.is_minimum_ = found.rcond, bool(found.is_minimum)
+        self.rcond_, self.is_minimum_ = min(found.rcond, 1.0), bool(found.is_minimum)  # LAPACK's may exceed 1 by a bit
         open_ = roles.unlabelled
         self.transduction_ = filled(labels, there[open_], self._read_functions(found.scores[open_]))
         self._look_back()
@@ -111,8 +112,9 @@ class SpectralClassifier(PartlyLabelled):
     def _read_roles(self, labels: NDArray[Any]) -> Roles:
         return read_roles(labels, None, self.unlabelled_label, type(self).__name__)
 
-    def _given(self, roles: Roles, weight: Array, degrees: Array) -> Given:
-        """What the problem needs of each row."""
+    def _given(self, roles: Roles, weight: Array, degrees: Array, own: Array) -> Given:
+        """What the problem needs of each row, by sums of its kernel with all rows, and its kernel with itself. One that
+        is like none, not even like itself (an empty row, with inner products), has no share in the spread."""
         who = type(self).__name__
         factors = class_factors(self.class_weight, roles, None, who)
         if not factors.all():
@@ -122,9 +124,11 @@ class SpectralClassifier(PartlyLabelled):
         targets = np.stack([roles.sides(k) for k in positives], axis=1)
         if not any(self._spreads()):
             return Given(np.zeros(len(weight)), cost, targets)
+        like_none = (degrees == 0) & (own == 0)
+        degrees = np.where(like_none, np.inf, degrees)
         if not (degrees > 0).all():
             raise ValueError(
-                f"{who}: the kernel of each row with all rows must have a sum above 0, got {np.min(degrees):.3g}; take "
+                f"{who}: the kernel of a row with all rows must have a sum above 0, got {np.min(degrees):.3g}; take "
                 "one without values below 0, such as 'rbf', or spread=0."
             )
         return Given(weight / degrees, cost, targets)
