@@ -209,6 +209,13 @@ def test_rows_on_which_no_function_is_above_0_are_outliers(classes, label, kind,
     assert set(model.predict(X).tolist()) == set(classes)
 
 
+def test_rows_so_far_that_kernels_are_0_are_outliers():
+    X, y = rows()
+    model = BiSemiKSC(outlier_label=7).fit(X, y)
+    assert_array_equal(model.class_scores(X + 1e6), 0.0)
+    assert_array_equal(model.predict(X + 1e6), 7)
+
+
 def test_a_score_of_exactly_0_belongs_to_no_class():
     X, y = rows()
     model = BiSemiKSC(kernel="rbf", gamma=5.0, outlier_label=9).fit(X, y)

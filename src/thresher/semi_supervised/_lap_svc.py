@@ -45,12 +45,14 @@ class LapSVC(Descended):
     alpha : float, default=1e-4
         Strength of the penalty on the size of the function (:math:`\gamma_A`).
     alpha_graph : float, default=1000.0
-        Strength of the penalty on changes along the graph (:math:`\gamma_I`). With 0 unlabelled rows do not count.
+        Strength of the penalty on changes along the graph (:math:`\gamma_I`). With 0 unlabelled rows are absent, from
+        ``gamma="scale"`` and the landmarks, too, and only get their answers in ``transduction_``.
     solver : {"dual", "primal"}, default="dual"
         Two machines, both published. "dual" (LapSVM [1]_) has :math:`H(u) = [1 - u]_+`, and its constant b is not
         counted where the graph is. "primal" (LapSVMp [2]_) has :math:`H(u) = [1 - u]_+^2` and counts it. With
-        ``alpha_graph=0`` they are scikit-learn's ``SVC`` with ``C = 1 / (2 l alpha)``, and the machine with squared
-        losses and the same C.
+        ``alpha_graph=0`` they are scikit-learn's ``SVC`` with ``C = 1 / (2 l alpha)``, l the labels or the sum of
+        their weights, and the machine with squared losses and the same C; in the scaling "thesis",
+        ``C = 1 / (2 alpha)``.
     scaling : {"belkin", "thesis"}, default="belkin"
         The formula above, from [1]_, or :math:`\sum H + \gamma_A \|w\|^2 + \gamma_I f^\top L f` without dividing by
         numbers of rows, as in [2]_ and [3]_.
@@ -88,7 +90,8 @@ class LapSVC(Descended):
     tol : float, default=1e-6
         "dual" stops at this relative duality gap, "cg" when the gradient is this part of that at 0. "direct" is exact.
     cache_size : float, default=500
-        Megabytes for the kernel matrix. A factorisation takes about four times as much.
+        Megabytes for the kernel matrix. A factorisation takes about four times as much. With landmarks, "dual" needs a
+        matrix of labels that fits; "primal" takes any number.
     random_state : int, RandomState or None, default=None
         Draws the rows among which landmarks are chosen.
 
@@ -241,7 +244,8 @@ class LapSVC(Descended):
             Labels; ``unlabelled_label`` where there is none.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of at least 0, which multiply the losses of labelled rows. A row of weight 0 is absent, from the
-            graph, too; other weights of unlabelled rows make no difference.
+            graph, too; other weights of unlabelled rows make no difference. ``class_weight="balanced"`` and
+            ``gamma="scale"`` count the rows that are there, not their weights.
         adjacency : array-like or sparse matrix of shape (n_samples, n_samples), optional
             A graph of your own in place of ``graph``: symmetric, with weights of at least 0. Its diagonal does not
             count.

@@ -32,7 +32,8 @@ class SemiKSC(SpectralClassifier):
     spread : float, default=0.99
         How much scores of all rows should differ from 0 (:math:`\gamma` in [2]_), at least 0. Below 1 there is exactly
         one minimum, if the kernel has no values below 0 and there is no constant term; the nearer to 1, the more
-        unlabelled rows count. With 0 they are absent. Beyond, it may be a saddle point that is found: ``is_minimum_``.
+        unlabelled rows count. With 0 they do so in ``gamma="scale"`` and as landmarks only. Beyond 1, it may be a
+        saddle point that is found: ``is_minimum_``.
     C : float, default=10.0
         Weight of the squared errors of labelled rows (:math:`\rho`).
     <kernel>

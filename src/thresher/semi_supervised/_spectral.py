@@ -78,7 +78,8 @@ class SpectralClassifier(PartlyLabelled):
         y : array-like of shape (n_samples,)
             Labels; ``unlabelled_label`` where there is none.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of at least 0: how often a row counts, labelled or not. A row of weight 0 is absent.
+            Weights of at least 0: how often a row counts, labelled or not, but for ``gamma="scale"`` and
+            ``class_weight="balanced"``, where all count once. A row of weight 0 is absent.
 
         Returns
         -------
