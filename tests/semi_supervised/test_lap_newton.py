@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from reference.laplacian import rows
 from thresher.semi_supervised import LapSVC
+from thresher.semi_supervised._conjugate import Problem
 from thresher.semi_supervised._graph import Laplacian
 from thresher.semi_supervised._manifold import Penalty, Reduced, reduced, root
 from thresher.semi_supervised._newton import _solved, exact_step, newton
@@ -131,6 +132,7 @@ def test_a_root_is_one_or_is_refused():
         found = root(F @ F.T)
         assert found.shape == (20, rank)
         assert_allclose(found @ found.T, F @ F.T, atol=1e-12)
+    assert_array_equal(root(np.zeros((3, 3))), np.zeros((3, 1)))
     indefinite = rng.normal(size=(20, 20))
     assert root(indefinite + indefinite.T) is None
     hidden = np.zeros((4, 4))
@@ -180,11 +182,26 @@ def test_a_kernel_that_is_0_leaves_the_constant(way, alpha_graph):
     assert_array_equal(model.transduction_, [0, 0, 0, 1, 1, 0, 0])
 
 
-def test_conjugate_gradients_that_leave_floating_point_are_refused():
-    model = LapSVC(1e-300, 1e300, solver="primal", inner="cg", scaling="thesis")
-    with pytest.raises(ValueError, match=r"^LapSVC: alpha must not vanish beside alpha_graph;"):
-        model.fit(*rows())
+@pytest.mark.parametrize(
+    ("params", "factor", "weight"),
+    [({"alpha": 1e-300, "alpha_graph": 1e300}, 1.0, 1.0), ({"kernel": "linear"}, 1e90, 1e90)],  # later, and at once
+)
+def test_conjugate_gradients_that_leave_floating_point_are_refused(params, factor, weight):
+    X, y = rows()
+    model = LapSVC(solver="primal", inner="cg", scaling="thesis", **params)
+    with pytest.raises(ValueError, match=r"^LapSVC: numbers leave floating point; raise alpha, lower alpha_graph, or"):
+        model.fit(factor * X, y, sample_weight=np.full(50, weight))
     assert not hasattr(model, "dual_coef_")
+
+
+def test_conjugate_gradients_tell_how_far_scores_and_coefficients_differ():
+    X, y = rows()
+    K, labelled = np.exp(-((X[:, None] - X) ** 2).sum(axis=2)), np.flatnonzero(y != -1)
+    penalty = Penalty(1e-8, 1.0, Laplacian(np.eye(50)), True)
+    found = Problem(K, labelled, penalty, 2.0 * y[labelled] - 1, np.ones(len(labelled))).descend(1e-9, 100)
+    off = np.abs(K @ found.coef + found.intercept - found.scores).max() / max(1.0, np.abs(found.scores).max())
+    assert 0 < off < 1e-6
+    assert_allclose(found.off, off, rtol=0.5)
 
 
 @solvers

@@ -108,7 +108,6 @@ class Problem:
             bent = self.curved(way, active)
             curvature = way.dot(bent)
             if curvature <= 0:
-                self.length(way)  # is refused, if this is more than rounding
                 break
             size = square / curvature
             found, left = found.plus(size, way), left.plus(-size, bent)

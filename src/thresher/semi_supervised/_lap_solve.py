@@ -15,7 +15,6 @@ from ._manifold import Penalty, Reduced, reduced, root
 from ._newton import Steps, newton
 
 _INDEFINITE = "{}: the kernel matrix must be positive semi-definite."
-_VANISHED = "{}: alpha must not vanish beside alpha_graph; raise the first or lower the second."
 _STEPS, _STEPS_A_ROW = 5_000_000, 2_000  # of pairs
 
 
@@ -85,7 +84,9 @@ def by_products(K: Any, given: Given, who: str) -> list[Found]:
     except np.linalg.LinAlgError:
         raise ValueError(_INDEFINITE.format(who)) from None
     if not all(np.isfinite([one.residual, one.off, *one.objectives]).all() for one in found):
-        raise ValueError(_VANISHED.format(who))
+        raise ValueError(
+            f"{who}: numbers leave floating point; raise alpha, lower alpha_graph, or scale the features to about 1."
+        )
     return found
 
 
@@ -112,7 +113,7 @@ def _solved(problem: Reduced, given: Given) -> list[Steps]:
 def _reduced(F: Array, given: Given, who: str) -> Reduced:
     problem = reduced(F, given.labelled, given.penalty)
     if problem is None:
-        raise ValueError(_VANISHED.format(who))
+        raise ValueError(f"{who}: alpha must not vanish beside alpha_graph; raise the first or lower the second.")
     return problem
 
 

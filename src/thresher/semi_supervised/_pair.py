@@ -94,8 +94,6 @@ def in_parts(K: Array, given: Pair) -> Stationary | None:
     by_root = picked / np.where(root > 0, root, 1.0)[labelled]  # without a share, a row is like none: all scores are 0
     parts, rconds = [(np.diag([float(g == 0) / given.coupling for g in given.spreads]), picked)], []
     for z, factor in _roots(given):
-        if not (np.isfinite(z) and np.isfinite(factor).all()):
-            return None
         columns, rcond = _resolvent(K, root, z, by_root)
         if rcond < _FIRM:
             return None
