@@ -34,6 +34,7 @@ SECTIONS = (
     "kernel_duals",
     "mkl",
     "clusters",
+    "unlabelled",
 )
 
 
