@@ -26,6 +26,7 @@ struct Centres {
   const std::int32_t* place;  // of a feature in the table, -1 for one that no centre uses; null if all of them are there
   const double* middle;       // subtracted from dense rows; null for 0
   index_t n_padded;
+  bool wide = true;           // whether to use the widest registers of the machine; the bits are the same
 };
 
 struct Nearest {
@@ -163,7 +164,7 @@ inline bool is_wide() { return true; }
 
 template <class Rows, class Sink>
 void compare_rows(const Rows& rows, index_t begin, index_t end, const Centres& centres, const Sink& sink) {
-  if (is_wide())
+  if (centres.wide && is_wide())
     compare_wide(rows, begin, end, centres, sink);
   else
     compare_all(rows, begin, end, centres, sink);

@@ -12,7 +12,7 @@ using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 /// Centres as a table, refused unless every feature of the rows finds its place.
 Centres checked(const Rows& rows, const Table& table, const In<double>& offsets, const std::optional<In<std::int32_t>>& place,
-                const std::optional<In<double>>& middle) {
+                const std::optional<In<double>>& middle, bool wide) {
   rows.check();
   const auto n_padded = static_cast<index_t>(table.shape(1)), n_columns = static_cast<index_t>(table.shape(0));
   require(n_padded > 0 && n_padded % kLane == 0 && static_cast<index_t>(offsets.shape(0)) == n_padded,
@@ -28,13 +28,14 @@ Centres checked(const Rows& rows, const Table& table, const In<double>& offsets,
   }
   require(!middle || (rows.columns.is_none() && static_cast<index_t>(middle->shape(0)) == rows.n_features),
           "only dense rows have a middle, with a value for every feature");
-  return {table.data(), offsets.data(), place ? place->data() : nullptr, middle ? middle->data() : nullptr, n_padded};
+  return {table.data(), offsets.data(), place ? place->data() : nullptr, middle ? middle->data() : nullptr, n_padded, wide};
 }
 
 void assign(const Rows& rows, index_t begin, index_t end, const Table& table, const In<double>& offsets,
             const std::optional<In<std::int32_t>>& place, const std::optional<In<double>>& middle, const std::optional<In<double>>& weight,
-            Out<std::int32_t> labels, Out<double> costs, const std::optional<Matrix>& sums, const std::optional<Out<double>>& weights) {
-  const Centres centres = checked(rows, table, offsets, place, middle);
+            Out<std::int32_t> labels, Out<double> costs, const std::optional<Matrix>& sums, const std::optional<Out<double>>& weights,
+            bool wide) {
+  const Centres centres = checked(rows, table, offsets, place, middle, wide);
   require(0 <= begin && begin <= end && end <= rows.n_rows, "begin and end must lie among the rows");
   require(!weight || static_cast<index_t>(weight->shape(0)) == rows.n_rows, "weights and rows differ in length");
   require(static_cast<index_t>(labels.shape(0)) == rows.n_rows && static_cast<index_t>(costs.shape(0)) == rows.n_rows,
@@ -54,7 +55,7 @@ void assign(const Rows& rows, index_t begin, index_t end, const Table& table, co
 
 void centre_costs(const Rows& rows, index_t begin, const Table& table, const In<double>& offsets, const std::optional<In<std::int32_t>>& place,
                   const std::optional<In<double>>& middle, const Matrix& out) {
-  const Centres centres = checked(rows, table, offsets, place, middle);
+  const Centres centres = checked(rows, table, offsets, place, middle, true);
   const index_t end = begin + static_cast<index_t>(out.shape(0));
   require(0 <= begin && end <= rows.n_rows && static_cast<index_t>(out.shape(1)) == centres.n_padded,
           "out must have a place for some of the rows and each centre");
@@ -80,7 +81,7 @@ void bind_assign(nb::module_& m) {
   m.def("assign", &assign, nb::arg("rows"), nb::arg("begin"), nb::arg("end"), nb::arg("table").noconvert(), nb::arg("offsets").noconvert(),
         nb::arg("place").noconvert().none(), nb::arg("middle").noconvert().none(), nb::arg("weight").noconvert().none(),
         nb::arg("labels").noconvert(), nb::arg("costs").noconvert(), nb::arg("sums").noconvert().none() = nb::none(),
-        nb::arg("weights").noconvert().none() = nb::none(),
+        nb::arg("weights").noconvert().none() = nb::none(), nb::arg("wide") = true,
         "For rows begin ... end, the centre where each costs least, that cost without the square of the row, and sums of the rows of each centre.");
   m.def("centre_costs", &centre_costs, nb::arg("rows"), nb::arg("begin"), nb::arg("table").noconvert(), nb::arg("offsets").noconvert(),
         nb::arg("place").noconvert().none(), nb::arg("middle").noconvert().none(), nb::arg("out").noconvert(),

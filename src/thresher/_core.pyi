@@ -170,6 +170,7 @@ def assign(
     costs: NDArray[np.float64],
     sums: NDArray[np.float64] | None = None,
     weights: NDArray[np.float64] | None = None,
+    wide: bool = True,
 ) -> None: ...
 def centre_costs(
     rows: Rows,

@@ -58,6 +58,20 @@ def test_a_middle_is_subtracted_from_dense_rows(dtype, n_centres):
     assert_allclose(costs, expected.min(axis=1), rtol=1e-6 if dtype is np.float32 else 1e-12)
 
 
+@pytest.mark.parametrize("n_centres", [1, 3, 8, 13, 20, 28, 40])
+def test_the_width_of_registers_leaves_no_trace(layout, dtype, n_centres):
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(300, 11)) * (rng.random((300, 11)) < 0.7)).astype(dtype)
+    table, padding = padded(rng.normal(size=(n_centres, 11)), rng.normal(size=n_centres))
+    found = []
+    for wide in (True, False):
+        labels, costs = np.empty(300, dtype=np.int32), np.empty(300)
+        assign(as_rows(layout(X)), 0, 300, table, padding, None, None, None, labels, costs, wide=wide)
+        found.append((labels, costs))
+    assert_array_equal(found[0][0], found[1][0])
+    assert_array_equal(found[0][1], found[1][1])
+
+
 def test_features_without_a_place_count_for_nothing():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 6))
