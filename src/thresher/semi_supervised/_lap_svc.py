@@ -119,7 +119,7 @@ class LapSVC(Descended):
     method, in as many variables as there are labels. Coefficients are read off the optimality conditions,
     :math:`(J^\top x - \gamma_I L f) / \gamma_A`, so that no kernel matrix is inverted, singular or not. :math:`O(n^3)`,
     and :math:`O(n)` kernel values for a prediction; with m landmarks :math:`O(n m^2)` and O(m), beside the search for
-    neighbours, in :math:`O(n^2)` for rows of many columns: 100,000 rows take about a minute. Several classes are
+    neighbours, in :math:`O(n^2)` for rows of many columns (``benchmarks/README.md``, unlabelled). Several classes are
     learned one against the rest.
 
     Rows at exactly the same distance are neighbours or not by chance of the search.
