@@ -67,6 +67,9 @@ def methods(gamma: float, C: float, n_labels: int, mean: float) -> dict[str, Tun
         "S3VC": Tuned(S3VC(balance=mean, **svm), shares, {"C_unlabelled": 0.01 * C}),
         "UniversumSVC": Tuned(UniversumSVC(**svm), shares, {"C_unlabelled": 0.01 * C}),
         "SemiKSC": Tuned(SemiKSC(gamma=gamma, **OPEN), {"C": (1.0, 10.0, 100.0), "spread": (0.9, 0.99)}, {}),
+        "SemiKSC, constant": Tuned(
+            SemiKSC(gamma=gamma, fit_intercept=True, **OPEN), {"C": (1.0, 10.0, 100.0), "spread": (0.9, 0.99)}, {}
+        ),
         "BiSemiKSC": Tuned(BiSemiKSC(gamma=gamma, **OPEN), {"C": (10.0, 100.0), "spread_rest": (0.0, 0.5)}, {}),
     }
 

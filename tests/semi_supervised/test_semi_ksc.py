@@ -52,7 +52,7 @@ def test_it_solves_the_system_of_the_thesis(spread, C, bias):
     X, y = rows(seed=int(10 * spread))
     model = SemiKSC(spread, C, gamma=0.4, fit_intercept=bias).fit(X, y)
     K = rbf_kernel(X, gamma=0.4)
-    alpha, b = reference.semi_ksc(K, signs(y), spread, C, bias)
+    alpha, b = reference.semi_ksc(K, signs(y), model.spread_, C, bias)
     coef = np.zeros(50)
     coef[model.support_] = model.dual_coef_[0]
     scale = np.abs(alpha).max()
@@ -70,6 +70,7 @@ def test_the_gradient_of_the_objective_is_0_and_a_minimum_is_told_from_a_saddle(
     model = SemiKSC(spread, C, gamma=0.4, fit_intercept=bias).fit(X, y)
     K = rbf_kernel(X, gamma=0.4)
     phi, V = reference.features(K), 1 / K.sum(axis=1)
+    spread = model.spread_
     hessian, right = reference.semi_derivatives(phi, signs(y), V, spread, C)
     w = phi.T @ model.dual_coef_[0]
     gradient = hessian @ np.append(w, model.intercept_) - right
@@ -214,6 +215,32 @@ def test_the_same_rows_give_the_same_bits(cls):
         assert a.dual_coef_.tobytes() == b.dual_coef_.tobytes()
 
 
+@pytest.mark.parametrize("n_components", [None, 50])
+def test_the_spread_is_in_units_of_the_first_eigenvalue(n_components):
+    """Of D^-1 K without a constant term, which is 1, and of D^-1 M_D K with one."""
+    X, y = rows()
+    K = rbf_kernel(X, gamma=0.4)
+    D = K.sum(axis=1)
+    M = np.eye(50) - np.outer(np.ones(50), 1 / D) / (1 / D).sum()
+    options = {"gamma": 0.4, "n_components": n_components, "random_state": 0}
+    plain, centred = (SemiKSC(0.8, fit_intercept=bias, **options).fit(X, y) for bias in (False, True))
+    assert plain.spread_ == 0.8
+    assert_allclose(centred.spread_, 0.8 / np.linalg.eigvals(M @ K / D[:, None]).real.max(), rtol=1e-8)
+    assert_allclose(np.linalg.eigvals(K / D[:, None]).real.max(), 1.0)
+
+
+def test_a_constant_term_lets_scores_spread_between_heaps():
+    """Two wide heaps in many columns: a few labels name what clusters show."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=400)
+    X = rng.normal(size=(400, 60))
+    X[:, 0] += 4 * truth
+    y = np.where(np.arange(400) < 10, truth, -1)
+    right = {b: np.mean(SemiKSC(fit_intercept=b, C=1.0).fit(X, y).transduction_ == truth) for b in (False, True)}
+    assert right[True] > 0.95
+    assert right[False] < 0.85
+
+
 # --- landmarks --------------------------------------------------------------------------------------------------------
 
 MODELS = [
@@ -329,7 +356,7 @@ def test_weights_against_the_twin(row_weights):
     there = row_weights > 0
     model = SemiKSC(0.7, 3.0, gamma=0.3, fit_intercept=True).fit(X, y, sample_weight=row_weights)
     K = rbf_kernel(X[there], gamma=0.3)
-    alpha, b = reference.semi_ksc(K, signs(y[there]), 0.7, 3.0, True, row_weights[there])
+    alpha, b = reference.semi_ksc(K, signs(y[there]), model.spread_, 3.0, True, row_weights[there])
     assert_allclose(model.decision_function(X[there]), K @ alpha + b, atol=1e-9)
 
 

@@ -16,12 +16,12 @@ from .._kernel_machine import KernelMachine
 from .._kernels import Kernel
 from .._kernels._kept import is_array
 from .._kernels._products import Array, squares
+from .._kernels._weighted_pca import Components, of_features, of_kernel, times
 from .._params import Rule, at_least, check_params, one_of, positive
 from .._spaces import Log, Range
 from .._threads import one_blas_thread
 from ..metrics import balanced_line_fit
 from ._codebook import Codes, most_frequent, nearest, signs
-from ._weighted_pca import Components, of_features, of_kernel, times
 
 _FEW_ROWS = 1000  # up to which all eigenvectors at once take less time than products
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
-from .._params import Rule, boolean, non_negative
+import numpy as np
+
+from .._kernels._weighted_pca import of_features, of_kernel
+from .._params import Rule, boolean, check_value, non_negative
 from .._spaces import Choice, Log, Range
 from .._state import Array
 from ._spectral import Given, SpectralClassifier
 from ._spread import Stationary, stationary, stationary_features
+
+_FEW_ROWS = 1000  # up to which all eigenvectors at once take less time than products
 
 
 class SemiKSC(SpectralClassifier):
@@ -30,15 +36,18 @@ class SemiKSC(SpectralClassifier):
     Parameters
     ----------
     spread : float, default=0.99
-        How much scores of all rows should differ from 0 (:math:`\gamma` in [2]_), at least 0. Below 1 there is exactly
-        one minimum, if the kernel has no values below 0 and there is no constant term; the nearer to 1, the more
-        unlabelled rows count. With 0 they do so in ``gamma="scale"`` and as landmarks only. Beyond 1, it may be a
-        saddle point that is found: ``is_minimum_``.
+        How much scores of all rows should differ from 0 (:math:`\gamma \lambda`, with :math:`\gamma` of [2]_), at least
+        0, in units of the first eigenvalue :math:`\lambda` of kernel spectral clustering: 1 without a constant term,
+        and often far less with one. Below 1 there is exactly one minimum, if the kernel has no values below 0 and there
+        is no constant term; the nearer to 1, the more unlabelled rows count. With 0 they do so in ``gamma="scale"`` and
+        as landmarks only. Beyond 1, it may be a saddle point that is found: ``is_minimum_``.
     C : float, default=10.0
         Weight of the squared errors of labelled rows (:math:`\rho`).
     <kernel>
     fit_intercept : bool, default=False
-        Whether there is a constant term, which has no penalty.
+        Whether there is a constant term, which has no penalty. Without one the first direction in which scores spread
+        is that of all rows alike, with one it is that of the two largest heaps: where these are the classes, it is
+        worth a lot.
     unlabelled_label : label, default=-1
         What ``y`` says of rows without a label. Among words it is the word ``"-1"``; ``"?"`` is another choice.
     class_weight : dict or "balanced", optional
@@ -55,6 +64,8 @@ class SemiKSC(SpectralClassifier):
     <fitted kernel>
     rcond_ : float
         Reciprocal condition number of the linear system. Below 1e-12 there is a warning.
+    spread_ : float
+        The factor of the spread (:math:`\gamma`).
     is_minimum_ : bool
         Whether the scores are the minimum; else they are a saddle point.
     transduction_ : ndarray of shape (n_samples,)
@@ -89,11 +100,15 @@ class SemiKSC(SpectralClassifier):
         "spread": non_negative,
         "fit_intercept": boolean,
     }
+    _fitted: ClassVar[tuple[str, ...]] = (*SpectralClassifier._fitted, "spread_")
     _search_space: ClassVar[dict[str, Range]] = {
+        "fit_intercept": Choice([False, True]),
         "spread": Choice([0.0, 0.5, 0.9, 0.99, 0.999]),
         "C": Log(1e-2, 1e3),
         "gamma": Log(1e-4, 100.0, when={"kernel": "rbf"}),
     }
+
+    spread_: float
 
     def __init__(
         self,
@@ -125,14 +140,36 @@ class SemiKSC(SpectralClassifier):
         self.cache_size = cache_size
 
     def _by_matrix(self, K: Array, given: Given) -> Stationary:
-        return stationary(K, *self._quadratic(given), bool(self.fit_intercept))
+        there = np.flatnonzero(given.share)  # rows that are like none spread in no direction
+
+        def first() -> Array:
+            part = K if len(there) == len(K) else K[np.ix_(there, there)]
+            return of_kernel(part, given.share[there], 1, len(there) > _FEW_ROWS, 1e-8).values
+
+        gamma = self._gamma(first)
+        found = stationary(K, *self._quadratic(given, gamma), bool(self.fit_intercept))
+        return found._replace(spread=gamma)
 
     def _by_features(self, F: Array, given: Given) -> Stationary:
-        return stationary_features(F, *self._quadratic(given), bool(self.fit_intercept))
+        gamma = self._gamma(lambda: of_features(F, given.share, 1).values)
+        found = stationary_features(F, *self._quadratic(given, gamma), bool(self.fit_intercept))
+        return found._replace(spread=gamma)
 
-    def _quadratic(self, given: Given) -> tuple[Array, Array]:
+    def _gamma(self, first: Callable[[], Array]) -> float:
+        """The factor of the spread. A kernel whose rows are all alike has no eigenvalue, and nothing to spread."""
+        if not self.fit_intercept or self.spread == 0:
+            return float(self.spread)
+        eigenvalues = first()
+        return float(self.spread / eigenvalues[0]) if len(eigenvalues) else 0.0
+
+    def _quadratic(self, given: Given, gamma: float) -> tuple[Array, Array]:
         """W and R: how the objective bends in each score, and what it pulls with."""
-        return self.spread * given.share - given.cost, given.cost[:, None] * given.targets
+        return gamma * given.share - given.cost, given.cost[:, None] * given.targets
+
+    def _check_loaded(self) -> None:
+        """Refuse attributes of a file that do not belong together."""
+        super()._check_loaded()
+        check_value("SemiKSC", "spread_", self.spread_, non_negative)
 
     def _spreads(self) -> tuple[float, ...]:
         return (self.spread,)

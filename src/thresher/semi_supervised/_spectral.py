@@ -104,6 +104,8 @@ class SpectralClassifier(PartlyLabelled):
         else:
             self._keep(X, rows, there[fixed.places], fixed.coef(found.coef.T), fixed.kernel)
         self.classes_, self.intercept_ = roles.classes, found.intercept
+        if found.spread is not None:
+            self.spread_ = found.spread
         self.rcond_, self.is_minimum_ = min(found.rcond, 1.0), bool(found.is_minimum)  # LAPACK's may exceed 1 by a bit
         open_ = roles.unlabelled
         self.transduction_ = filled(labels, there[open_], self._read_functions(found.scores[open_]))

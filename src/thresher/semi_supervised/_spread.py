@@ -31,6 +31,7 @@ class Stationary(NamedTuple):
     scores: Array
     rcond: float
     is_minimum: bool
+    spread: float | None = None  # the factor that was used, where it is not as given
 
 
 class Solved(NamedTuple):

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import gen_batches
 
-from .._kernels._products import Array
 from ._eigen import Leading, at_once, by_products
+from ._products import Array
 
 _MAX_PRODUCTS = 300
 _BLOCK = 1 << 21  # values held at a time while features are multiplied

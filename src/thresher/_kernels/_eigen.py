@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from .._kernels._products import Array
+from ._products import Array
 
 _SPARE = 2  # directions beyond those that are asked for, which make these settle sooner
 _BLOCKS = 12  # of directions that are remembered before a restart
