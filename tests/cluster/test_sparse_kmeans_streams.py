@@ -307,7 +307,7 @@ def test_an_empty_cluster_gets_the_row_that_gains_most_by_its_weight():
     assert_allclose(np.sort(step.centres.ravel()), [5 / 21, 4.0])
 
 
-# --- what a review found ----------------------------------------------------------------------------------------------
+# --- corners ----------------------------------------------------------------------------------------------------------
 
 
 def test_models_without_a_common_start_are_not_merged(blobs):
