@@ -122,15 +122,6 @@ class Scaled(Kernel):
         "factor": positive,
     }
 
-    def _checked(self, X: Any) -> Any:
-        """Rows of finite numbers."""
-        rows, who = as_floats(X), type(self).__name__
-        if rows.ndim != 2:
-            raise ValueError(f"{who}: rows must be a table of two dimensions, got shape {rows.shape}.")
-        if not np.isfinite(rows.data if sparse.issparse(rows) else rows).all():
-            raise ValueError(f"{who}: rows must hold finite numbers.")
-        return rows
-
     def settled(self, X: Any, names: Sequence[str] | None = None) -> Self:
         return replace(self, kernel=self.kernel.settled(X, names))
 
@@ -200,15 +191,6 @@ class WeightedSum(Kernel):
     def _weights(self) -> Sequence[float]:
         assert self.weights is not None  # None was replaced when it was made
         return self.weights
-
-    def _checked(self, X: Any) -> Any:
-        """Rows of finite numbers."""
-        rows, who = as_floats(X), type(self).__name__
-        if rows.ndim != 2:
-            raise ValueError(f"{who}: rows must be a table of two dimensions, got shape {rows.shape}.")
-        if not np.isfinite(rows.data if sparse.issparse(rows) else rows).all():
-            raise ValueError(f"{who}: rows must hold finite numbers.")
-        return rows
 
     def settled(self, X: Any, names: Sequence[str] | None = None) -> Self:
         return replace(self, kernels=tuple(kernel.settled(X, names) for kernel in self.kernels))
