@@ -8,19 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from . import _order, _validation
 from ._kernels import RBF, Cosine, Kernel, Linear, Polynomial, gram
-from ._kernels._fixed_size import FixedSize, fixed_size, how_many
+from ._kernels._fixed_size import FixedSize, fixed_size, how_many, kernel_scores
 from ._kernels._kept import are_rows, as_arrays, as_rows, is_array
 from ._kernels._objects import width
 from ._params import Rule, at_least, check_value, non_negative, none, one_of, positive, seed
 from ._state import Array
 
 KERNELS = ("rbf", "polynomial", "linear", "cosine")
-_BLOCK = 1 << 21  # values held at a time while rows are scored
 _kernel_object = Rule("a kernel of thresher.kernels", lambda v: isinstance(v, Kernel))
 
 
@@ -179,14 +177,3 @@ def as_kernel(kernel: Any, gamma: Any, degree: int, coef0: float) -> Kernel:
     if kernel == "cosine":
         return Cosine()
     return RBF(gamma) if kernel == "rbf" else Polynomial(degree, gamma, coef0)
-
-
-def kernel_scores(kernel: Kernel, rows: Any, support_vectors: Any, coef: Array) -> Array:
-    """Sums over support vectors, for so many rows at a time that memory stays small."""
-    scores = np.zeros((rows.shape[0], len(coef)))
-    if not support_vectors.shape[0]:
-        return scores
-    per_row = support_vectors.shape[0] if sparse.issparse(rows) else max(support_vectors.shape)
-    for part in gen_batches(len(scores), max(1, _BLOCK // per_row)):
-        scores[part] = kernel(rows[part], support_vectors) @ coef.T
-    return scores

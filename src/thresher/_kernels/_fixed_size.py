@@ -19,7 +19,7 @@ from ._root import inverse_root
 from ._sample import first
 
 CANDIDATES = 2  # rows to choose among, for every landmark
-_BLOCK = 1 << 21  # values held at a time while rows are mapped
+_BLOCK = 1 << 21  # values held at a time while rows are mapped or scored
 
 how_many = Rule(
     '"sqrt", an integer of at least 1 or a float above 0',
@@ -72,11 +72,19 @@ def by_entropy(kernel: Kernel, candidates: Any, m: int, drawn_from: int) -> NDAr
 
 def mapped(kernel: Kernel, rows: Any, landmarks: Any, root: Array, who: str) -> Array:
     """The features of rows, block by block."""
-    features = np.empty((rows.shape[0], root.shape[1]))
-    per_row = landmarks.shape[0] if sparse.issparse(rows) else max(landmarks.shape)
     with np.errstate(over="ignore", invalid="ignore"):
-        for part in gen_batches(len(features), max(1, _BLOCK // per_row)):
-            features[part] = kernel(rows[part], landmarks) @ root
+        features = kernel_scores(kernel, rows, landmarks, root.T)
     if not np.isfinite(features).all():
         raise ValueError(f"{who}: X is too large for the landmarks, features leave floating point.")
     return features
+
+
+def kernel_scores(kernel: Kernel, rows: Any, support_vectors: Any, coef: Array) -> Array:
+    """Sums over support vectors, for so many rows at a time that memory stays small."""
+    scores = np.zeros((rows.shape[0], len(coef)))
+    if not support_vectors.shape[0]:
+        return scores
+    per_row = support_vectors.shape[0] if sparse.issparse(rows) else max(support_vectors.shape)
+    for part in gen_batches(len(scores), max(1, _BLOCK // per_row)):
+        scores[part] = kernel(rows[part], support_vectors) @ coef.T
+    return scores

@@ -14,8 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _docs, _validation
-from .._kernel_machine import kernel_scores
 from .._kernels import Kernel
+from .._kernels._fixed_size import kernel_scores
 from .._kernels._kept import as_arrays, as_rows
 from .._params import Rule, at_least, boolean, check_params, positive
 from .._scores import Target
