@@ -102,7 +102,6 @@ class SemiKSC(SpectralClassifier):
     }
     _fitted: ClassVar[tuple[str, ...]] = (*SpectralClassifier._fitted, "spread_")
     _search_space: ClassVar[dict[str, Range]] = {
-        "fit_intercept": Choice([False, True]),
         "spread": Choice([0.0, 0.5, 0.9, 0.99, 0.999]),
         "C": Log(1e-2, 1e3),
         "gamma": Log(1e-4, 100.0, when={"kernel": "rbf"}),
