@@ -1,0 +1,71 @@
+"""Learning from rows that are elsewhere: questions whose answers add up.
+
+A round is a generator on the driver. It yields questions, each of which is put to every row wherever it lies, and is
+sent the total of the answers; at its end it changes the estimator. It knows nothing of shards, engines or files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._threads import one_blas_thread
+
+Sums = dict[str, NDArray[np.float64]]
+"""Numbers that add up over rows: the same names and shapes from every batch."""
+
+
+class Question(Protocol):
+    """What is asked of rows. It travels to where they are, so it is picklable and as small as may be."""
+
+    def answer(self, X: Any, y: NDArray[Any] | None, weight: NDArray[np.float64] | None) -> Sums:
+        """Of one batch. Sparse rows may be narrower than the model; a row of weight 0 is absent."""
+        ...
+
+
+Round = Generator[Question, Sums, bool]
+"""Yields questions, is sent totals, returns whether further rounds would change nothing."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a look through all rows found.
+
+    Attributes
+    ----------
+    n_rows, n_features : int
+    classes : ndarray or None
+        The distinct targets in order, of a classifier.
+    sample : (X, y) or None
+        Some rows from everywhere, as the learner takes them.
+    """
+
+    n_rows: int
+    n_features: int
+    classes: NDArray[Any] | None = None
+    sample: tuple[Any, NDArray[Any] | None] | None = None
+
+
+def add(total: Sums | None, more: Sums) -> Sums:
+    """The sum of two answers; None is that of no rows."""
+    return more if total is None else {name: np.asarray(total[name] + more[name]) for name in more}
+
+
+def run_round(estimator: Any, facts: Facts, batches: Iterable[tuple[Any, Any, Any]]) -> bool:
+    """One round over batches ``(X, y, weight)`` in this process; returns what the round does."""
+    batches = list(batches)
+    steps: Any = estimator._round(facts)
+    total: Sums | None = None
+    with one_blas_thread():
+        while True:
+            try:
+                question = steps.send(total)  # None begins
+            except StopIteration as end:
+                return bool(end.value)
+            total = None
+            for X, y, weight in batches:
+                total = add(total, question.answer(X, y, weight))

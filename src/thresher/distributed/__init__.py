@@ -1,0 +1,1 @@
+"""The same learners on many machines."""
