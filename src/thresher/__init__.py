@@ -21,6 +21,7 @@ _ROOMS = (
     "compare",
     "confidence",
     "datasets",
+    "distributed",
     "dual_averaging",
     "inspection",
     "kernels",

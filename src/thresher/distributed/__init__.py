@@ -1,1 +1,15 @@
-"""The same learners on many machines."""
+"""The same learners on many machines: rounds over shards, on a cluster that is there already.
+
+=========================  ============================================================================================
+:func:`fit`                learn from files, arrays, Dask collections or Spark data frames, shard by shard, in rounds
+:func:`predict`            what a model says of them
+:class:`ShardError`        which shard was lost, and why
+=========================  ============================================================================================
+"""
+
+from ._engines import ShardError
+from ._fit import fit
+from ._predict import predict
+from ._progress import Progress
+
+__all__ = ["Progress", "ShardError", "fit", "predict"]

@@ -165,10 +165,19 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
             raise
         return self
 
-    def _learn(self, transformers: list[Any], learner: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
+    def _learn(
+        self,
+        transformers: list[Any],
+        learner: Any,
+        X: Any,
+        y: Any,
+        classes: Any,
+        sample_weight: Any,
+        frozen: bool = False,
+    ) -> None:
         Z, tasks = self._parted(X)
         for step in transformers:
-            if not (getattr(step, "_stays", False) and _is_fitted(step)):
+            if not frozen and not (getattr(step, "_stays", False) and _is_fitted(step)):
                 step.partial_fit(Z, y)
             Z = step.transform(Z)
         if not _is_fitted(learner):

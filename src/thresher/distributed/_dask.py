@@ -1,0 +1,118 @@
+"""Shards on a Dask cluster."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ._engines import Done, Engine, Failure, ShardError, Task
+from ._shards import ArrayShard, Shard
+
+_PATIENCE = 10  # seconds for a scheduler to answer
+
+
+def dask_engine(engine: Any) -> Engine:
+    """Of a client, a cluster, an address, or ``"dask"``: the client in use, else a cluster of this machine's cores."""
+    try:
+        import distributed
+    except ImportError:
+        raise ImportError('engine="dask" needs dask.distributed: pip install "thresher[dask]".') from None
+    if isinstance(engine, distributed.Client):
+        return DaskEngine(engine)
+    if isinstance(engine, str) and engine == "dask":
+        try:
+            return DaskEngine(distributed.get_client())
+        except ValueError:
+            cluster = distributed.LocalCluster(threads_per_worker=1, dashboard_address=None)
+            return DaskEngine(distributed.Client(cluster), cluster)
+    address = engine.replace("dask://", "tcp://", 1) if isinstance(engine, str) else engine
+    try:
+        client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as problem:
+        raise OSError(f"{engine}: no Dask scheduler answers there ({type(problem).__name__}).") from None
+    return DaskEngine(client, client)
+
+
+class DaskEngine:
+    """Tasks as a graph, so that what a dead worker held is made again.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    *opened
+        What to close at the end.
+    """
+
+    def __init__(self, client: Any, *opened: Any) -> None:
+        self.client = client
+        self._opened = opened if not opened or opened[0] is client else (client, *opened)
+        self._held: dict[int, tuple[ArrayShard, Any]] = {}  # shards in memory travel once
+
+    def run(self, task: Task, shards: Sequence[Shard], on_done: Done) -> Iterator[Any]:
+        from dask import config, delayed
+        from distributed import as_completed
+
+        run = uuid.uuid4().hex
+        # The task is a node of the graph: sent once, handed from worker to worker, and never lost with one of them.
+        held = delayed(task, name=f"thresher-task-{run}", traverse=False)
+        nodes = [
+            delayed(_work, pure=False)(held, self._node(shard), dask_key_name=f"thresher-shard-{i}-{run}")
+            for i, shard in enumerate(shards)
+        ]
+        with config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"}):
+            futures = self.client.compute(nodes, optimize_graph=False)
+        del nodes, held
+        places = {future.key: i for i, future in enumerate(futures)}
+        results: dict[int, Any] = {}
+        n_given, n_done = 0, 0
+        try:
+            for future in as_completed(futures):
+                i = places[future.key]
+                results[i] = self._result(future, shards[i].name)
+                futures[i] = None  # a cluster need not keep what has arrived
+                n_done += 1
+                on_done(n_done)
+                while n_given in results:
+                    yield results.pop(n_given)
+                    n_given += 1
+        finally:
+            left = [future for future in futures if future is not None]
+            if left:
+                self.client.cancel(left, force=True)
+
+    def _node(self, shard: Shard) -> Any:
+        """A shard as part of a graph; what Dask itself holds is found inside of it."""
+        from dask import delayed
+
+        if not isinstance(shard, ArrayShard):
+            return shard
+        if id(shard) not in self._held:
+            from dask import config
+
+            node = delayed(shard, name=f"thresher-rows-{uuid.uuid4().hex}", traverse=False)
+            with config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"}):
+                self._held[id(shard)] = (shard, self.client.persist(node, optimize_graph=False))
+        return self._held[id(shard)][1]
+
+    @staticmethod
+    def _result(future: Any, name: str) -> Any:
+        from distributed import KilledWorker
+
+        try:
+            return future.result()
+        except KilledWorker as killed:
+            return Failure(name, f"every worker that read it died ({killed.allowed_failures + 1} of them).")
+        except Exception as error:
+            if "Cancelled" in type(error).__name__:
+                raise ShardError(name, "the cluster has gone.") from None
+            raise
+
+    def close(self) -> None:
+        self._held.clear()
+        for each in self._opened:
+            each.close()
+
+
+def _work(task: Task, shard: Shard) -> Any:
+    return task(shard)

@@ -1,0 +1,447 @@
+"""Rounds over shards: send the model out, let every shard learn or answer, merge, repeat."""
+
+from __future__ import annotations
+
+import os
+import time
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone, is_classifier, is_clusterer
+
+from .._params import at_least, boolean, check_arguments, none, one_of
+from .._rounds import Facts, Sums, add
+from ..training import Interrupted, learner_of, merge_models
+from ..training._progress import _digest, _spelled
+from ..training._sample import stacked
+from ._checkpoint import Checkpoint
+from ._engines import Engine, Failure, ShardError, Task, engine_of
+from ._inputs import as_shards
+from ._progress import Progress, Watch, watching
+from ._shards import ArrayShard, FileShard, Shard, rows_at
+from ._tasks import Ask, Learn, Look, Prepare, Seen, joined, learn_more
+
+_SAMPLE = 4096  # rows from everywhere, by which starts are chosen
+
+
+def fit(
+    estimator: Any,
+    shards: Any,
+    y: Any = None,
+    *,
+    engine: Any = "serial",
+    n_rounds: int | None = None,
+    mode: str = "auto",
+    classes: Any = None,
+    weight: Any = None,
+    features: Any = None,
+    n_shards: int | None = None,
+    reading: dict[str, Any] | None = None,
+    shuffle: int = 0,
+    random_state: int = 0,
+    start: Any = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    progress: bool = False,
+    on_progress: Watch | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Any:
+    """Learn from rows that are spread over files, arrays or a cluster, in rounds.
+
+    In each round the model goes to every shard. With ``mode="passes"`` a shard learns on from it by a pass of
+    ``partial_fit`` over its rows, and the models that come back are merged; with ``mode="sums"`` it answers with sums
+    over its rows at the model as it is, from which the next model is made as one machine would. The result is the same
+    to the bit on every engine, whoever dies on the way.
+
+    Parameters
+    ----------
+    estimator : estimator or StreamingPipeline
+        With ``partial_fit``; copied, not changed. Transformers of a pipeline are fitted to all shards first, then stay.
+    shards : str, path or list of them; list of arrays; Dask array or data frame; Spark data frame
+        Files (patterns and fsspec URLs such as ``s3://bucket/part-*.svm.gz``), each of which is a shard; ``(X, y)`` or
+        ``(X, y, weight)`` for each shard; blocks or partitions.
+    y : list of arrays, Dask array, or str, optional
+        Targets, beside ``shards``; the name of a column for data frames.
+    engine : "serial", "dask", "spark", address, Dask client or Spark session, default="serial"
+        Where shards are worked on: ``dask://host:port``, ``spark://host:port``, ``local[2,4]``. ``"dask"`` is the
+        client in use, or else a cluster of processes on this machine, ``"spark"`` the active session.
+    n_rounds : int, optional
+        Rounds, at most. By default one of passes; of sums as many as the learner takes.
+    mode : {"auto", "passes", "sums"}, default="auto"
+        ``"auto"`` is ``"sums"`` for learners that reach one machine's answer by it, and ``"passes"`` for all others.
+    classes : array-like, optional
+        All classes, for a classifier; without them, a look through all rows finds them.
+    weight : list of arrays, Dask array or str, optional
+        Weights of rows, like ``y``.
+    features : list of str, or str, optional
+        Columns of a data frame, or one that holds vectors; by default all but those of ``y`` and ``weight``.
+    n_shards : int, optional
+        Neighbouring files together make so many shards; by default each is one. The driver holds one model for each
+        shard.
+    reading : dict, optional
+        How files are read: arguments of :func:`thresher.streams.open_stream`, such as ``target`` and ``batch_size``.
+    shuffle : int, default=0
+        Passes mix the rows of each run of so many, anew in every round. 0 leaves rows as they stand.
+    random_state : int, default=0
+        Seed of the mixing.
+    start : fitted estimator or StreamingPipeline, optional
+        A model to go on from.
+    checkpoint : path-like, optional
+        Where to keep the model after each round. It is removed at the end.
+    resume : bool, default=False
+        Go on from the checkpoint, if there is one, of a run whose driver was lost.
+    progress : bool, default=False
+        Show rounds and shards, where standard error is a terminal.
+    on_progress : callable, optional
+        Called with where the run stands whenever a shard has answered.
+    should_stop : callable, optional
+        Asked after every question to the shards; if it says True, :class:`~thresher.training.Interrupted` is raised.
+
+    Returns
+    -------
+    estimator or StreamingPipeline
+        Fitted. ``record_["distributed"]`` tells of shards, rows and rounds.
+
+    Raises
+    ------
+    ShardError
+        Names a shard that cannot be read, or that no worker survives. The checkpoint stays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thresher import distributed
+    >>> from thresher.online import AROWClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(4000, 20))
+    >>> y = X[:, 3] - X[:, 7] > 0
+    >>> shards = [(X[i::8], y[i::8]) for i in range(8)]
+    >>> model = distributed.fit(AROWClassifier(), shards, n_rounds=2)
+    >>> model.n_samples_seen_, bool(model.score(X, y) > 0.98)
+    (8000, True)
+    """
+    check_arguments(
+        "fit",
+        n_rounds=(n_rounds, at_least(1) | none),
+        mode=(mode, one_of("auto", "passes", "sums")),
+        n_shards=(n_shards, at_least(1) | none),
+        shuffle=(shuffle, at_least(0)),
+        random_state=(random_state, at_least(0)),
+        resume=(resume, boolean),
+        progress=(progress, boolean),
+    )
+    model = clone(estimator) if start is None else clone_fitted(start, estimator)
+    learner = learner_of(model)
+    mode = chosen_mode(learner, mode)
+    found = as_shards(shards, y, weight, features, n_shards, reading)
+    fingerprint = {
+        "model": _spelled(model),
+        "shards": [identity(shard) for shard in found],
+        "mode": mode,
+        "mixing": [shuffle, random_state] if shuffle else 0,
+        "classes": None if classes is None else [str(each) for each in classes],
+        "start": start is not None,
+    }
+    kept = Checkpoint(None if checkpoint is None else Path(checkpoint), fingerprint)
+    runs = engine_of(engine)
+    try:
+        with watching(progress) as bar:
+
+            def watch(p: Progress) -> None:
+                bar(p)
+                if on_progress is not None:
+                    on_progress(p)
+
+            run = Rounds(model, found, runs, mode, classes, kept, watch, should_stop)
+            run.shuffle, run.random_state = shuffle, random_state
+            return run.all(n_rounds, resume)
+    finally:
+        runs.close()
+
+
+def chosen_mode(learner: Any, mode: str) -> str:
+    """Passes or sums; what a learner cannot do is refused."""
+    name = type(learner).__name__
+    in_sums = hasattr(learner, "_round")
+    if mode == "sums" and not in_sums:
+        raise ValueError(f'fit: {name} has no sums that make it up; choose mode="passes".')
+    if mode != "sums" and not hasattr(learner, "partial_fit"):
+        raise ValueError(f"fit: {name} has no partial_fit, so that it cannot learn from shards.")
+    if mode == "auto":
+        return "sums" if in_sums and learner._prefers_sums else "passes"
+    return mode
+
+
+def clone_fitted(start: Any, estimator: Any) -> Any:
+    """A copy of a fitted model to go on from."""
+    from copy import deepcopy
+
+    if _spelled(start) != _spelled(estimator):
+        raise ValueError(f"fit: start must be a model of {_spelled(estimator)}, got {_spelled(start)}.")
+    return deepcopy(start)
+
+
+def identity(shard: Shard) -> list[Any]:
+    """What tells a shard from another one, in plain values; of files on this machine also their size and some bytes."""
+    if isinstance(shard, FileShard):
+        here = [Path(place) for place in shard.places if "://" not in place]
+        return [shard.name, [_digest(path) for path in here if path.exists()]]
+    if isinstance(shard, ArrayShard):
+        values = (
+            shard.X.data if sparse.issparse(shard.X) else np.asarray(rows_at(shard.X, np.arange(min(8, len(shard.X)))))
+        )
+        some = np.asarray(values).ravel()[:1024]
+        told = zlib.crc32(some.tobytes()) if some.dtype.kind in "fiub" else 0
+        return [shard.name, list(shard.X.shape), told]
+    return [shard.name]
+
+
+class Rounds:
+    """A run under way, on the driver."""
+
+    shuffle = 0
+    random_state = 0
+
+    def __init__(
+        self,
+        model: Any,
+        shards: Sequence[Shard],
+        engine: Engine,
+        mode: str,
+        classes: Any,
+        checkpoint: Checkpoint,
+        watch: Watch,
+        should_stop: Callable[[], bool] | None,
+    ) -> None:
+        self.model, self.shards, self.engine, self.mode = model, shards, engine, mode
+        self.classes = None if classes is None else np.asarray(classes)
+        self.checkpoint, self._watch, self._should_stop = checkpoint, watch, should_stop
+        self.facts: Facts | None = None
+        self.history: list[dict[str, Any]] = []
+        self._counts: dict[str, Any] = {}
+        self._n_rounds, self._remark = 0, ""
+
+    def all(self, n_rounds: int | None, resume: bool) -> Any:
+        """Every round, from the first or from where a checkpoint stands."""
+        kept = self.checkpoint.load() if resume else None
+        if kept is None and not resume:
+            self.checkpoint.remove()
+        done = False
+        if kept is not None:
+            self.model, noted = kept
+            self.history, self._counts, done = noted["rounds"], noted["data"], noted["done"]
+            self.facts = Facts(noted["facts"][0], noted["facts"][1], self._labels(noted["labels"]))
+            self.classes = self.facts.classes
+        learner = learner_of(self.model)
+        self._n_rounds = n_rounds if n_rounds is not None else learner._n_rounds() if self.mode == "sums" else 1
+        if self.facts is None:
+            self._begin()
+        for n_round in range(len(self.history), self._n_rounds):
+            if done:
+                break
+            begin = time.perf_counter()
+            before = books(learner_of(self.model))
+            n_questions, done = self._one_round(n_round)
+            spent = time.perf_counter() - begin
+            self._note(n_round, n_questions, spent, before)
+            self.checkpoint.save(self.model, self._noted(done))
+        self.model.record_ = {"distributed": self._noted(done)}
+        self.checkpoint.remove()
+        return self.model
+
+    # --- before the first round -------------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        """A look through the rows, transformers that know them all, and a learner that has learned from none."""
+        fitted = hasattr(learner_of(self.model), "n_features_in_")
+        if fitted and is_classifier(self.model):
+            self.classes = learner_of(self.model).classes_
+        asks = is_classifier(self.model) and self.classes is None
+        n_sample = max(8, -(-_SAMPLE // len(self.shards)))
+        pipeline = self.model if hasattr(self.model, "steps") else None
+        look = Look(n_sample, asks, asks or self.mode == "sums" or pipeline is not None, pipeline)
+        seen = [each for each in self._run(look, 0, "looking") if each.n_rows]
+        if not seen:
+            raise ValueError("fit: the shards have no rows.")
+        if asks:
+            self.classes = self._classes_of(seen)
+        if pipeline is not None and not fitted:
+            self._prepare(pipeline)
+        parts = [part for each in seen for part in each.sample or []]
+        sample = _together(parts)
+        Z = sample[0] if pipeline is None else pipeline.transform(sample[0])
+        width = Z.shape[1] if pipeline is not None else max(each.n_features for each in seen)
+        self.facts = Facts(sum(each.n_rows for each in seen), width, self.classes, (widened(Z, width), sample[1]))
+        self._counts |= {"n_rows": self.facts.n_rows, "n_features": max(each.n_features for each in seen)}
+        self._counts["n_values"] = sum(each.n_values for each in seen)
+        if not fitted:
+            self._blank(sample, [each.tasks for each in seen if each.tasks is not None])
+
+    def _classes_of(self, seen: list[Seen]) -> NDArray[Any]:
+        labels: Any = (None, None)
+        for each in seen:
+            labels = joined(labels, (each.labels, each.counts))
+        if len(labels[0]) < 2:
+            raise ValueError(f"fit: all rows have the same class, {labels[0][0]!r}; two are needed.")
+        self._counts["classes"] = {str(label): int(n) for label, n in zip(*labels, strict=True)}
+        found: NDArray[Any] = labels[0]
+        return found
+
+    def _prepare(self, pipeline: Any) -> None:
+        """Fit every transformer to all shards, one after the other."""
+        for place, (name, step) in enumerate(pipeline.steps[:-1]):
+            if hasattr(step, "n_features_in_"):
+                continue
+            if not hasattr(step, "_merged"):
+                raise ValueError(
+                    f"fit: step {name!r}, a {type(step).__name__}, cannot be put together from shards; fit it before."
+                )
+            fitted = self._run(Prepare(pipeline, place), 0, f"preparing {name}")
+            first, *others = [each for each in fitted if hasattr(each, "n_features_in_")]
+            first._merged(others)
+            pipeline.steps[place] = (name, first)
+
+    def _blank(self, sample: tuple[Any, Any], tasks: list[NDArray[Any]]) -> None:
+        """A learner that knows classes, columns and tasks, and has learned from no row."""
+        assert self.facts is not None
+        learner = learner_of(self.model)
+        if is_clusterer(learner):
+            if self.mode == "passes":
+                learner._begin(self.facts)
+            return
+        X, y = sample
+        if y is None:
+            raise ValueError("fit: training needs a target; y names it, or reading={'target': ...} for files.")
+        some = self._a_row_of_each_task(X, tasks)
+        X = widened(X, self.facts.n_features) if self.model is learner else X
+        learn_more(self.model, rows_at(X, some), y[some], np.zeros(len(some)), self.classes)
+
+    def _a_row_of_each_task(self, X: Any, tasks: list[NDArray[Any]]) -> NDArray[np.int64]:
+        if not tasks:
+            return np.zeros(1, dtype=np.int64)
+        here = self.model._parted(X)[1]["tasks"]
+        every = np.unique(np.concatenate(tasks))
+        missing = every[~np.isin(every, here)]
+        if len(missing):
+            raise ValueError(
+                f"fit: the task {missing[0]!r} is too rare to be among the {len(here)} rows that were looked at "
+                "closely; give start, a model that has met all tasks."
+            )
+        return np.array([np.flatnonzero(here == task)[0] for task in every])
+
+    # --- a round ----------------------------------------------------------------------------------------------------
+
+    def _one_round(self, n_round: int) -> tuple[int, bool]:
+        """How many questions it took, and whether it was the last that changes anything."""
+        if self.mode == "passes":
+            task = Learn(self.model, self.classes, self.shuffle, (self.random_state, n_round))
+            reached = list(self._run(task, n_round + 1, "learning"))
+            merged = merge_models(reached, learner_of(self.model))
+            self._put(merged)
+            return 1, False
+        learner = learner_of(self.model)
+        steps: Any = learner._round(self.facts)
+        kept, total, n_asked = self.checkpoint.totals(n_round), None, 0
+        while True:
+            try:
+                question = steps.send(total)
+            except StopIteration as end:
+                return n_asked, bool(end.value)
+            if n_asked < len(kept):
+                total = kept[n_asked]
+            else:
+                total = self._total(question, n_round)
+                self.checkpoint.keep_total(n_round, n_asked, total)
+            n_asked += 1
+
+    def _total(self, question: Any, n_round: int) -> Sums:
+        pipeline = self.model if hasattr(self.model, "steps") else None
+        total: Sums | None = None
+        for answer in self._run(Ask(question, pipeline), n_round + 1, getattr(question, "doing", "adding up")):
+            total = total if answer is None else add(total, answer)
+        if total is None:
+            raise ValueError("fit: the shards have no rows.")
+        return total
+
+    def _put(self, learner: Any) -> None:
+        if hasattr(self.model, "steps"):
+            self.model.steps[-1] = (self.model.steps[-1][0], learner)
+        else:
+            self.model = learner
+
+    def _run(self, task: Task, n_round: int, doing: str) -> Iterator[Any]:
+        """The results of a task, in the order of the shards."""
+
+        def on_done(n_done: int) -> None:
+            self._watch(Progress(doing, n_round, self._n_rounds, n_done, len(self.shards), self._remark))
+
+        on_done(0)
+        for result in self.engine.run(task, self.shards, on_done):
+            if isinstance(result, Failure):
+                raise ShardError(result.shard, result.words)
+            yield result
+        if self._should_stop is not None and self._should_stop():
+            raise Interrupted
+
+    # --- books ------------------------------------------------------------------------------------------------------
+
+    def _note(self, n_round: int, n_questions: int, seconds: float, before: dict[str, float]) -> None:
+        after = books(learner_of(self.model))
+        gained = {name: value - before.get(name, 0) for name, value in after.items()}
+        rows = gained.get("rows", 0)
+        self.history.append({"round": n_round + 1, "questions": n_questions, "seconds": seconds, **gained})
+        if self.mode == "passes" and rows and is_classifier(self.model):
+            self._remark = f"error {gained['mistakes'] / rows:.2%} before learning"
+
+    def _noted(self, done: bool) -> dict[str, Any]:
+        assert self.facts is not None
+        labels = None if self.classes is None else {"kind": self.classes.dtype.kind, "labels": self.classes.tolist()}
+        return {
+            "rounds": self.history,
+            "data": self._counts,
+            "done": done,
+            "mode": self.mode,
+            "shards": [shard.name for shard in self.shards],
+            "facts": [self.facts.n_rows, self.facts.n_features],
+            "labels": labels,
+        }
+
+    @staticmethod
+    def _labels(kept: Any) -> NDArray[Any] | None:
+        if kept is None:
+            return None
+        return np.asarray(kept["labels"], dtype=object if kept["kind"] == "O" else None)
+
+
+def books(learner: Any) -> dict[str, float]:
+    """Rows, mistakes and loss so far, of a learner that keeps books."""
+    state = getattr(learner, "state_", None)
+    if state is None:
+        return {"rows": float(getattr(learner, "n_samples_seen_", 0))}
+    rows = float(learner.n_samples_seen_)
+    return {
+        "rows": rows,
+        "mistakes": float(getattr(learner, "n_mistakes_", 0)),
+        "loss": learner.progressive_loss_ * rows,
+    }
+
+
+def widened(X: Any, width: int) -> Any:
+    """Sparse rows as wide as the model."""
+    if not sparse.issparse(X) or X.shape[1] == width:
+        return X
+    return sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
+
+
+def _together(parts: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+    if hasattr(parts[0][0], "iloc"):
+        import pandas as pd
+
+        labels = [y for _, y in parts if y is not None]
+        return pd.concat([X for X, _ in parts]), np.concatenate(labels) if labels else None
+    return stacked(parts)
