@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import distributed
 import pytest
+
+import distributed
 
 
 @pytest.fixture(scope="session")
 def local_cluster():
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    given_up = {"distributed.scheduler.allowed-failures": 1}  # a task that two workers died of, sooner than usual
+    with (
+        dask.config.set(given_up),
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+    ):
         yield cluster
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 import uuid
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from .. import __version__
 from ._engines import Done, Engine, Failure, ShardError, Task
 from ._shards import ArrayShard, Shard
 
@@ -47,15 +49,18 @@ class DaskEngine:
     def __init__(self, client: Any, *opened: Any) -> None:
         self.client = client
         self._opened = opened if not opened or opened[0] is client else (client, *opened)
+        self._checked = False
         self._held: dict[int, tuple[ArrayShard, Any]] = {}  # shards in memory travel once
 
     def run(self, task: Task, shards: Sequence[Shard], on_done: Done) -> Iterator[Any]:
         from dask import config, delayed
+
         from distributed import as_completed
 
+        self._check_workers()
         run = uuid.uuid4().hex
         # The task is a node of the graph: sent once, handed from worker to worker, and never lost with one of them.
-        held = delayed(task, name=f"thresher-task-{run}", traverse=False)
+        held = delayed(_packed(task), name=f"thresher-task-{run}", traverse=False)
         nodes = [
             delayed(_work, pure=False)(held, self._node(shard), dask_key_name=f"thresher-shard-{i}-{run}")
             for i, shard in enumerate(shards)
@@ -67,7 +72,7 @@ class DaskEngine:
         results: dict[int, Any] = {}
         n_given, n_done = 0, 0
         try:
-            for future in as_completed(futures):
+            for future in as_completed(futures, loop=self.client.loop):
                 i = places[future.key]
                 results[i] = self._result(future, shards[i].name)
                 futures[i] = None  # a cluster need not keep what has arrived
@@ -86,7 +91,7 @@ class DaskEngine:
         from dask import delayed
 
         if not isinstance(shard, ArrayShard):
-            return shard
+            return shard if type(shard).__module__.startswith("thresher.") else _packed(shard)
         if id(shard) not in self._held:
             from dask import config
 
@@ -94,6 +99,16 @@ class DaskEngine:
             with config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"}):
                 self._held[id(shard)] = (shard, self.client.persist(node, optimize_graph=False))
         return self._held[id(shard)][1]
+
+    def _check_workers(self) -> None:
+        """Refuse workers without this library, or with another version of it: their work would not be ours."""
+        if self._checked:
+            return
+        for worker, version in self.client.run(lambda: __import__("thresher").__version__, on_error="return").items():
+            if version != __version__:
+                has = f"thresher {version}" if isinstance(version, str) else "no thresher"
+                raise ValueError(f"fit: the Dask worker at {worker} has {has}, but thresher {__version__} is needed.")
+        self._checked = True
 
     @staticmethod
     def _result(future: Any, name: str) -> Any:
@@ -114,5 +129,14 @@ class DaskEngine:
             each.close()
 
 
-def _work(task: Task, shard: Shard) -> Any:
-    return task(shard)
+def _packed(thing: Any) -> bytes:
+    """What a worker may fail to unpack: then a task fails, not the worker."""
+    import cloudpickle
+
+    packed: bytes = cloudpickle.dumps(thing)
+    return packed
+
+
+def _work(task: bytes, shard: Any) -> Any:
+    work: Task = pickle.loads(task)
+    return work(pickle.loads(shard) if isinstance(shard, bytes) else shard)

@@ -1,0 +1,227 @@
+"""Rounds over shards, in one process: what every engine must equal."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+
+from thresher import distributed
+from thresher.dual_averaging import L1RDAClassifier, L1RDARegressor
+from thresher.kernels import LSSVC
+from thresher.online import AROWClassifier, OFSClassifier, PAClassifier
+from thresher.streams import open_stream
+from thresher.training import Interrupted, merge_models
+from variants import assert_same_bits
+
+
+def rows(n=600, d=12, seed=0, n_classes=2):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.5)
+    scores = X @ rng.normal(size=(d, n_classes)) + 0.1 * rng.normal(size=(n, n_classes))
+    return X, np.array(["ham", "spam", "eggs", "beans"])[scores.argmax(axis=1)]
+
+
+def cut(X, y, n=4):
+    """Uneven shards."""
+    edges = np.linspace(0, 1, n + 1) ** 1.5 * len(y)
+    return [(X[a:b], y[a:b]) for a, b in zip(edges[:-1].astype(int), edges[1:].astype(int), strict=True)]
+
+
+def by_hand(model, shards, n_rounds, classes):
+    """What the rounds are: from one start, a pass over each shard, merged."""
+    start = type(model)(**model.get_params())
+    start.partial_fit(shards[0][0][:1], shards[0][1][:1], classes=classes, sample_weight=[0.0])
+    for _ in range(n_rounds):
+        reached = []
+        for X, y in shards:
+            learner = type(model)(**model.get_params())
+            learner.partial_fit(X[:1], y[:1], classes=classes, sample_weight=[0.0])
+            learner.state_ = start.state_.copy()
+            reached.append(learner.partial_fit(X, y))
+        start = merge_models(reached, start)
+    return start
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize(
+    "model", [AROWClassifier(), PAClassifier(), L1RDAClassifier(), OFSClassifier(n_features_to_select=3)], ids=repr
+)
+def test_rounds_are_passes_from_one_start_merged(model, layout, n_classes):
+    X, y = rows(n_classes=n_classes)
+    shards = [(layout(part), its) for part, its in cut(X, y)]
+    found = distributed.fit(model, shards, n_rounds=3, mode="passes")
+    assert_same_bits(found.state_, by_hand(model, shards, 3, np.unique(y)).state_)
+    assert not hasattr(model, "state_")
+    assert_array_equal(found.classes_, np.unique(y))
+
+
+def test_one_shard_and_one_round_is_one_pass():
+    X, y = rows()
+    found = distributed.fit(AROWClassifier(), [(X, y)])
+    assert_same_bits(found.state_, AROWClassifier(shuffle=False).fit(X, y).state_, skip=("tally",))
+
+
+def test_regression_and_weights():
+    X, _ = rows()
+    y, weight = X @ np.arange(12.0), np.random.default_rng(1).exponential(size=len(X))
+    weight[::3] = 0
+    shards = [(X[i::3], y[i::3], weight[i::3]) for i in range(3)]
+    present = [(X[i::3][w > 0], y[i::3][w > 0], w[w > 0]) for i, w in enumerate(weight[i::3] for i in range(3))]
+    model = L1RDARegressor(eta0=0.01)
+    found = distributed.fit(model, shards, n_rounds=2)
+    assert_same_bits(found.state_, distributed.fit(model, present, n_rounds=2).state_)
+    lists = distributed.fit(
+        model, [s[0] for s in shards], [s[1] for s in shards], weight=[s[2] for s in shards], n_rounds=2
+    )
+    assert_same_bits(found.state_, lists.state_)
+    assert found.record_["distributed"]["rounds"][1]["rows"] == np.count_nonzero(weight)
+
+
+def test_files_are_shards(tmp_path):
+    X, y = rows()
+    codes = np.unique(y, return_inverse=True)[1]
+    for i in range(5):
+        lines = (
+            f"{label} " + " ".join(f"{j + 1}:{row[j]!r}" for j in np.flatnonzero(row)) + "\n"
+            for row, label in zip(X[i::5].tolist(), codes[i::5], strict=True)
+        )
+        (tmp_path / f"part-{i}.svm").write_text("".join(lines).replace("np.float64", ""))
+    arrays = [(sparse.csr_array(X[i::5]), codes[i::5].astype(float)) for i in range(5)]
+    pattern = str(tmp_path / "part-*.svm")
+    found = distributed.fit(AROWClassifier(), pattern, n_rounds=2, reading={"batch_size": 37})
+    assert_same_bits(found.state_, distributed.fit(AROWClassifier(), arrays, n_rounds=2).state_)
+    assert found.record_["distributed"]["shards"] == [f"part-{i}.svm" for i in range(5)]
+    three = distributed.fit(AROWClassifier(), sorted(tmp_path.glob("*.svm")), n_shards=3)
+    assert three.record_["distributed"]["shards"] == [
+        "part-0.svm",
+        "part-1.svm to part-2.svm",
+        "part-3.svm to part-4.svm",
+    ]
+    said = distributed.predict(found, pattern)
+    assert_array_equal(np.concatenate(said), found.predict(np.concatenate([X[i::5] for i in range(5)])))
+    assert len(list(open_stream(pattern))) == 5
+
+
+def test_a_narrow_first_shard_learns_of_features_that_others_have():
+    X, y = rows()
+    shards = [(sparse.csr_array(X[:300, :5]), y[:300]), (sparse.csr_array(X[300:]), y[300:])]
+    wide = [(sparse.csr_array(np.hstack([X[:300, :5], np.zeros((300, 7))])), y[:300]), shards[1]]
+    found = distributed.fit(AROWClassifier(), shards, n_rounds=2)
+    assert found.n_features_in_ == 12
+    assert_same_bits(found.state_, distributed.fit(AROWClassifier(), wide, n_rounds=2).state_)
+    assert found.predict(sparse.csr_array(X[:3, :4])).shape == (3,)
+
+
+def test_classes_that_only_one_shard_has_and_classes_that_are_given():
+    X, y = rows(n_classes=3)
+    shards = [(X[y == label], y[y == label]) for label in np.unique(y)]
+    found = distributed.fit(AROWClassifier(), shards, n_rounds=2)
+    assert_array_equal(found.classes_, np.unique(y))
+    given = distributed.fit(AROWClassifier(), shards, n_rounds=2, classes=np.unique(y))
+    assert_same_bits(found.state_, given.state_)
+
+
+def test_mixing_is_seeded_by_round_and_shard():
+    X, y = rows()
+    shards = cut(X, y)
+    one, again = (distributed.fit(PAClassifier(), shards, n_rounds=2, shuffle=1000, random_state=3) for _ in range(2))
+    assert_same_bits(one.state_, again.state_)
+    other = distributed.fit(PAClassifier(), shards, n_rounds=2, shuffle=1000, random_state=4)
+    plain = distributed.fit(PAClassifier(), shards, n_rounds=2)
+    assert (one.coef_ != other.coef_).any()
+    assert (one.coef_ != plain.coef_).any()
+    assert one.n_samples_seen_ == plain.n_samples_seen_ == 1200
+
+
+def test_a_model_to_go_on_from():
+    X, y = rows()
+    shards = cut(X, y)
+    two = distributed.fit(AROWClassifier(), shards, n_rounds=2)
+    one = distributed.fit(AROWClassifier(), shards, n_rounds=1)
+    before = one.state_.copy()
+    assert_same_bits(distributed.fit(AROWClassifier(), shards, n_rounds=1, start=one).state_, two.state_)
+    assert_same_bits(one.state_, before)
+    with pytest.raises(ValueError, match="start must be a model of AROWClassifier"):
+        distributed.fit(AROWClassifier(r=3.0), shards, start=one)
+
+
+def test_empty_shards_change_nothing():
+    X, y = rows()
+    shards = cut(X, y)
+    empty = (X[:0], y[:0])
+    found = distributed.fit(AROWClassifier(), [empty, *shards, empty], n_rounds=2)
+    assert_same_bits(found.state_, distributed.fit(AROWClassifier(), shards, n_rounds=2).state_)
+
+
+def test_progress_counts_rounds_and_shards():
+    X, y = rows()
+    seen = []
+    distributed.fit(AROWClassifier(), cut(X, y), n_rounds=2, on_progress=seen.append)
+    assert [(p.doing, p.round, p.n_done) for p in seen] == [
+        *(("looking", 0, k) for k in range(5)),
+        *(("learning", r, k) for r in (1, 2) for k in range(5)),
+    ]
+    assert {(p.n_rounds, p.n_shards) for p in seen} == {(2, 4)}
+    assert "error" in seen[-1].remark
+
+
+def test_it_stops_when_asked():
+    X, y = rows()
+    with pytest.raises(Interrupted):
+        distributed.fit(AROWClassifier(), cut(X, y), n_rounds=2, should_stop=lambda: True)
+
+
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        ({"engine": "slurm"}, "fit: engine must be"),
+        ({"n_rounds": 0}, "fit: n_rounds must be"),
+        ({"mode": "fast"}, "fit: mode must be"),
+        ({"mode": "sums"}, "AROWClassifier has no sums"),
+        ({"shards": []}, "got an empty list"),
+        ({"shards": 7}, "fit: shards must be files"),
+        ({"reading": {"target": 0}}, "reading is about files"),
+        ({"n_shards": 2}, "n_shards is about files"),
+        ({"features": ["a"]}, "features is about data frames"),
+        ({"y": [1]}, "y must hold one array for each of the 4 shards"),
+        ({"estimator": LSSVC()}, "LSSVC has no partial_fit"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(wrong, words):
+    X, y = rows()
+    given = {"estimator": AROWClassifier(), "shards": cut(X, y)} | wrong
+    with pytest.raises(ValueError, match=words) as refusal:
+        distributed.fit(given.pop("estimator"), given.pop("shards"), **given)
+    assert "\n" not in str(refusal.value)
+
+
+def test_rows_that_cannot_be_learned_from_name_their_shard():
+    X, y = rows()
+    shards = cut(X, y)
+    shards[2][0][5, 3] = np.nan
+    with pytest.raises(distributed.ShardError, match=r"the shard 'shard 3' was lost: AROWClassifier: X .*NaN") as lost:
+        distributed.fit(AROWClassifier(), shards)
+    assert lost.value.shard == "shard 3"
+
+
+def test_a_file_that_is_gone_is_named(tmp_path):
+    for i in range(3):
+        (tmp_path / f"part-{i}.svm").write_text("1 1:1\n-1 2:1\n" * 9)
+
+    def delete(progress):
+        if progress.round == 1:
+            (tmp_path / "part-1.svm").unlink(missing_ok=True)
+
+    with pytest.raises(distributed.ShardError, match=r"'part-1.svm' was lost: .*no such file"):
+        distributed.fit(AROWClassifier(), str(tmp_path / "*.svm"), n_rounds=2, on_progress=delete)
+
+
+def test_one_class_and_no_rows_are_refused():
+    X, y = rows()
+    with pytest.raises(ValueError, match="all rows have the same class"):
+        distributed.fit(AROWClassifier(), [(X, np.ones(len(X)))])
+    with pytest.raises(ValueError, match="no rows"):
+        distributed.fit(AROWClassifier(), [(X[:0], y[:0])])
