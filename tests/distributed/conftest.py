@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dask
 import pytest
 
 import distributed
