@@ -35,6 +35,7 @@ SECTIONS = (
     "mkl",
     "clusters",
     "unlabelled",
+    "shards",
 )
 
 

@@ -310,6 +310,41 @@ def test_sums_and_precisions_merge_in_any_grouping(seed, n_shards, n_outputs):
         assert_allclose(pairwise.arrays[name], at_once.arrays[name], rtol=1e-8, atol=1e-8)
 
 
+def test_rows_that_the_start_knows_are_averaged_by_what_each_shard_gained():
+    fields = [Field("variance", "weight", 1.0, "precision"), Field("coef", "weight", 0.0, "weighted", "variance")]
+    sizes = {"weight": 3}
+
+    def state(variance, coef):
+        return State(fields, 1, sizes, {"variance": np.array([variance]), "coef": np.array([coef])})
+
+    start = state([0.5, 0.5, 0.5], [1.0, 1.0, 1.0])  # precision 2; the gains are 2 and 6, 0 and 2, none
+    shards = state([0.25, 0.5, 0.5], [2.0, 1.0, 1.0]), state([0.125, 0.25, 0.5], [4.0, 3.0, 1.0])
+    merged = merge(start, shards, [1, 1], again=True)
+    assert_allclose(merged.arrays["coef"], [[1 + (2 * 1 + 6 * 3) / 8, 3.0, 1.0]])
+    assert_allclose(merged.arrays["variance"], [[1 / 10, 1 / 4, 1 / 2]])
+
+
+def test_sums_that_weights_are_made_of_are_averaged_when_the_start_knows_the_rows():
+    fields = [
+        Field("gradient_sum", "weight", 0.0, "sum"),
+        Field("n_steps", "", 0.0, "sum"),
+        Field("tally", "", 0.0, "sum"),
+    ]
+
+    def state(gradient, n_steps):
+        arrays = {
+            "gradient_sum": np.array([gradient]),
+            "n_steps": np.array([[n_steps]]),
+            "tally": np.array([[n_steps]]),
+        }
+        return State(fields, 1, {"weight": 2}, arrays)
+
+    merged = merge(state([1.0, 2.0], 10.0), [state([3.0, 2.0], 13.0), state([1.0, 6.0], 11.0)], [3, 1], again=True)
+    assert_allclose(merged.arrays["gradient_sum"], [[1 + 0.75 * 2, 2 + 0.25 * 4]])
+    assert_allclose(merged.arrays["n_steps"], [[10 + 0.75 * 3 + 0.25 * 1]])
+    assert_allclose(merged.arrays["tally"], [[14.0]])  # rows are counted, whatever they bring
+
+
 def test_settle_runs_on_every_state_and_rebuild_on_the_result():
     start = new(1)
     states = [randomly(start, np.random.default_rng(k)) for k in range(3)]

@@ -192,9 +192,14 @@ class BatchLearner(Learner):
     def rebuild(self, state: State) -> None:
         self.rule.rebuild(state, self.params)
 
-    def merge(self, start: State, states: Sequence[State], weights: Sequence[float]) -> State:
+    def merge(self, start: State, states: Sequence[State], weights: Sequence[float], again: bool = False) -> State:
         return _state.merge(
-            start, states, weights, settle=lambda all_: self.rule.settle(all_, self.params), rebuild=self.rebuild
+            start,
+            states,
+            weights,
+            again=again,
+            settle=lambda all_: self.rule.settle(all_, self.params),
+            rebuild=self.rebuild,
         )
 
 

@@ -85,9 +85,9 @@ class MeasuredLearner(BatchLearner):
             state.grow(state.sizes["weight"], choice=2 * room)
         state.arrays["choices"][n_batches % n_outputs, n_batches // n_outputs] = model
 
-    def merge(self, start: State, states: Sequence[State], weights: Sequence[float]) -> State:
+    def merge(self, start: State, states: Sequence[State], weights: Sequence[float], again: bool = False) -> State:
         """Measures are those of all rows, the common start's once; the choices are the start's."""
-        merged = super().merge(start, states, weights)
+        merged = super().merge(start, states, weights, again)
         if len(states) > 1:
             for k, view in enumerate(merged.views):
                 view["cells"][:] = self._joint_cells(*(s.views[k]["cells"] for s in (start, *states)))

@@ -267,7 +267,7 @@ class Learner:
         for k, view in enumerate(state.views):
             self.core.rebuild(view, self._params_of(state, k), state.sizes["weight"])
 
-    def merge(self, start: State, states: Sequence[State], weights: Sequence[float]) -> State:
+    def merge(self, start: State, states: Sequence[State], weights: Sequence[float], again: bool = False) -> State:
         """One state from those that shards reached from a common ``start``.
 
         Sums (gradients, counts) add up their changes, precisions of second-order learners add up and weigh the means,
@@ -282,13 +282,15 @@ class Learner:
             Where they arrived.
         weights : sequence of float
             The share of each shard in averages, for example its number of rows.
+        again : bool, default=False
+            Whether the start has learned from these rows before: then changes are averaged, where they would be added.
         """
 
         def settle_all(together: Sequence[State]) -> None:
             for state in together:
                 self.settle(state)
 
-        return _state.merge(start, states, weights, settle=settle_all, rebuild=self.rebuild)
+        return _state.merge(start, states, weights, again=again, settle=settle_all, rebuild=self.rebuild)
 
 
 def rows(X: Any, *, n_features: int | None = None) -> Rows:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from thresher import distributed
-from thresher.dual_averaging import L1RDAClassifier, L1RDARegressor
+from thresher.dual_averaging import AdaptiveL1RDAClassifier, L1RDAClassifier, L1RDARegressor
 from thresher.kernels import LSSVC
-from thresher.online import AROWClassifier, OFSClassifier, PAClassifier
+from thresher.online import AROWClassifier, CWClassifier, OFSClassifier, PAClassifier, SCWClassifier
+from thresher.stochastic import PegasosClassifier
 from thresher.streams import open_stream
 from thresher.training import Interrupted, merge_models
 from variants import assert_same_bits
@@ -33,14 +36,14 @@ def by_hand(model, shards, n_rounds, classes):
     """What the rounds are: from one start, a pass over each shard, merged."""
     start = type(model)(**model.get_params())
     start.partial_fit(shards[0][0][:1], shards[0][1][:1], classes=classes, sample_weight=[0.0])
-    for _ in range(n_rounds):
+    for n_round in range(n_rounds):
         reached = []
         for X, y in shards:
             learner = type(model)(**model.get_params())
             learner.partial_fit(X[:1], y[:1], classes=classes, sample_weight=[0.0])
             learner.state_ = start.state_.copy()
             reached.append(learner.partial_fit(X, y))
-        start = merge_models(reached, start)
+        start = merge_models(reached, start, again=n_round > 0)  # later rounds bring no new rows
     return start
 
 
@@ -144,6 +147,9 @@ def test_a_model_to_go_on_from():
     before = one.state_.copy()
     assert_same_bits(distributed.fit(AROWClassifier(), shards, n_rounds=1, start=one).state_, two.state_)
     assert_same_bits(one.state_, before)
+    news = [(X + 0.1, y) for X, y in shards]  # adds up
+    reached = [copy.deepcopy(one).partial_fit(X, y) for X, y in news]
+    assert_same_bits(distributed.fit(AROWClassifier(), news, start=one).state_, merge_models(reached, one).state_)
     with pytest.raises(ValueError, match="start must be a model of AROWClassifier"):
         distributed.fit(AROWClassifier(r=3.0), shards, start=one)
 
@@ -225,3 +231,37 @@ def test_one_class_and_no_rows_are_refused():
         distributed.fit(AROWClassifier(), [(X, np.ones(len(X)))])
     with pytest.raises(ValueError, match="no rows"):
         distributed.fit(AROWClassifier(), [(X[:0], y[:0])])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        AROWClassifier(),
+        CWClassifier(),
+        SCWClassifier(),
+        L1RDAClassifier(1e-5, eta0=100.0),
+        AdaptiveL1RDAClassifier(),
+        PAClassifier(),
+        PegasosClassifier(1e-4),
+    ],
+    ids=lambda m: type(m).__name__,
+)
+def test_more_rounds_do_not_overshoot(model):
+    """Wide rows of text, of which shards have few: changes that are added up round after round would grow."""
+    X, y = text_like(1600)
+    test, truth = text_like(1000, seed=1)
+    shards = [(X[i::8], y[i::8]) for i in range(8)]
+    errors = [np.mean(distributed.fit(model, shards, n_rounds=n).predict(test) != truth) for n in (1, 6)]
+    assert errors[1] <= errors[0] < 0.35
+
+
+def text_like(n, d=4000, seed=0):
+    fixed, rng = np.random.default_rng(0), np.random.default_rng(seed)
+    tilt, common = fixed.normal(size=d), (np.arange(d) + 5.0) ** -1.0
+    y = rng.integers(0, 2, n)
+    rows = []
+    for label in y:
+        p = common * np.exp((2 * label - 1) * 0.5 * tilt)
+        rows.append(np.bincount(rng.choice(d, 40, p=p / p.sum()), minlength=d))
+    X = np.log1p(np.array(rows))
+    return sparse.csr_array(X / np.linalg.norm(X, axis=1)[:, None]), y

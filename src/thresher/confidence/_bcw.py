@@ -68,7 +68,7 @@ class BcwLearner(BatchLearner):
     def rebuild(self, state: State) -> None:
         """No parameter has a part in what is kept."""
 
-    def merge(self, start: State, states: Sequence[State], weights: Sequence[float]) -> State:
+    def merge(self, start: State, states: Sequence[State], weights: Sequence[float], again: bool = False) -> State:
         return _state.merge(start, states, weights, rebuild=lambda merged: self.rule.rebuild(merged, self.params))
 
     def learn_batch(

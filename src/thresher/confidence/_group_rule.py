@@ -104,9 +104,9 @@ class ChoosesGroups(BatchLearner):
         with one_blas_thread():
             return super().learn_batch(rows, targets, weight, state, run)
 
-    def merge(self, start: State, states: Sequence[State], weights: Sequence[float]) -> State:
+    def merge(self, start: State, states: Sequence[State], weights: Sequence[float], again: bool = False) -> State:
         """The union of what the shards chose, their precisions added, cut back to p features."""
-        merged = super().merge(start, states, weights)
+        merged = super().merge(start, states, weights, again)
         return merge_groups(merged, start, states, self.params) if len(states) > 1 else merged
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 import zlib
@@ -90,7 +91,7 @@ def fit(
     random_state : int, default=0
         Seed of the mixing.
     start : fitted estimator or StreamingPipeline, optional
-        A model to go on from.
+        A model to go on from. Rows are news to it, unless these shards are what it was made of.
     checkpoint : path-like, optional
         Where to keep the model after each round. It is removed at the end.
     resume : bool, default=False
@@ -159,6 +160,9 @@ def fit(
 
             run = Rounds(model, found, runs, mode, classes, kept, watch, should_stop)
             run.shuffle, run.random_state = shuffle, random_state
+            run.identity = zlib.crc32(json.dumps(fingerprint["shards"]).encode())
+            known = (getattr(start, "record_", None) or {}).get("distributed", {})
+            run.knows_the_rows = known.get("identity") == run.identity
             return run.all(n_rounds, resume)
     finally:
         runs.close()
@@ -206,6 +210,8 @@ class Rounds:
 
     shuffle = 0
     random_state = 0
+    identity = 0  # of the shards
+    knows_the_rows = False  # whether the start has learned from these shards before
 
     def __init__(
         self,
@@ -341,7 +347,7 @@ class Rounds:
         if self.mode == "passes":
             task = Learn(self.model, self.classes, self.shuffle, (self.random_state, n_round))
             reached = list(self._run(task, n_round + 1, "learning"))
-            merged = merge_models(reached, learner_of(self.model))
+            merged = merge_models(reached, learner_of(self.model), again=n_round > 0 or self.knows_the_rows)
             self._put(merged)
             return 1, False
         learner = learner_of(self.model)
@@ -407,6 +413,7 @@ class Rounds:
             "done": done,
             "mode": self.mode,
             "shards": [shard.name for shard in self.shards],
+            "identity": self.identity,
             "facts": [self.facts.n_rows, self.facts.n_features],
             "labels": labels,
         }

@@ -11,7 +11,7 @@ import numpy as np
 from ._model import learner_of
 
 
-def merge_models(models: Sequence[Any], start: Any = None) -> Any:
+def merge_models(models: Sequence[Any], start: Any = None, *, again: bool = False) -> Any:
     """One model from those that learned apart, each from rows of its own.
 
     Sums add up, precisions add up and weigh the means, other weights are averaged by the rows they come from. What the
@@ -24,6 +24,10 @@ def merge_models(models: Sequence[Any], start: Any = None) -> Any:
         Of the same class, parameters and classes. Pipelines must share their transformations.
     start : estimator, optional
         The model that all of them began with; by default they began with nothing.
+    again : bool, default=False
+        Whether the start has learned from the same rows before. Then what the models say is no news to it, and would
+        overshoot if it were added up: their changes are averaged, those of weights with variances by what each gained
+        in precision.
 
     Returns
     -------
@@ -51,7 +55,7 @@ def merge_models(models: Sequence[Any], start: Any = None) -> Any:
     rows = [float(learner.n_samples_seen_ - begin.arrays["tally"][0, 0]) for learner in learners]
     if min(rows) < 0 or not sum(rows) > 0:
         raise ValueError("merge_models: the models must have learned from rows beyond those of the start.")
-    learner_of(merged).state_ = rule.merge(begin, states, rows)
+    learner_of(merged).state_ = rule.merge(begin, states, rows, again)
     learner_of(merged)._weights_cache = None
     merged.record_ = {}
     return merged
