@@ -134,8 +134,13 @@ def class_factors(class_weight: Any, classes: Labels, codes: Array, who: str) ->
                 )
             factors[place[0]] = weight
         return factors
-    counts = np.bincount(codes.astype(np.int64), minlength=len(classes))
-    return len(codes) / (len(classes) * np.maximum(counts, 1.0))
+    return balanced(np.bincount(codes.astype(np.int64), minlength=len(classes)))
+
+
+def balanced(counts: NDArray[Any]) -> Array:
+    """The weights with which all classes, seen so often, have the same."""
+    weights: Array = counts.sum() / (len(counts) * np.maximum(counts, 1.0))
+    return weights
 
 
 def carrying(labels: Labels, label: Any) -> NDArray[np.bool_]:

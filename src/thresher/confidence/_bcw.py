@@ -16,11 +16,13 @@ from .._batches import BatchClassifier, BatchLearner, BatchRule, Params, matrix_
 from .._core import Rows, ascend
 from .._linear import read_only
 from .._params import at_least, non_negative, none, one_of, positive
+from .._rounds import Facts, Round
 from .._scores import shares_of_classes
 from .._spaces import Log, Range
 from .._state import Array, State
 from ..onepass import Learner
 from . import _whitening
+from ._bcw_rounds import bcw_round
 
 _WIDEST = 20_000  # features: beyond, the precision alone takes more than 3 GB
 _FEWEST, _TIMES = 256, 4  # rows of a batch, and times the number of features, where nobody says
@@ -226,6 +228,7 @@ class BCWClassifier(BatchClassifier):
     }
     _search_space: ClassVar[dict[str, Range]] = {"C": Log(1e-3, 1e3)}
     _blas_threads = True
+    _prefers_sums: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -315,6 +318,14 @@ class BCWClassifier(BatchClassifier):
                 ConvergenceWarning,
                 stacklevel=stacklevel,
             )
+
+    # --- rows that are elsewhere ------------------------------------------------------------------------------------
+
+    def _round(self, facts: Facts) -> Round:
+        return bcw_round(self)
+
+    def _n_rounds(self) -> int:
+        return 1
 
     # --- reading ----------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,56 @@
+"""BCW over rows that are elsewhere: one round is one batch of all of them, whose mean is the best there is."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from .._rounds import Round
+from . import _whitening
+from ._newton import EXACT, Descent, Normal, Place, descend, in_step
+from ._shard_rows import Begin, Reader, Speaker, close, keep_books, outgrown, shares_of
+
+
+def bcw_round(estimator: Any) -> Round:
+    """Algorithm 1 with all rows as its batch: a question for the covariance, then Newton's method for the mean."""
+    state, params = estimator.state_, estimator._learner_now().params
+    reader, C, squared = Reader.of(estimator), params["C"], params["squared"]
+    before, coef = state.arrays["precision"][0], state.arrays["coef"][0]
+    first = yield Begin(reader, tuple(Speaker(None, w) for w in coef.T.copy()), gram=True)
+    if not first["rows"]:
+        return False
+    shares = shares_of(estimator, first)
+    reader = reader.weighing(shares)
+    try:
+        with np.errstate(over="ignore"):
+            after = C * first["gram"] + before
+        root = _whitening.root(after)
+        prior = Normal(after, root) if params["centre"] != "kl" else Normal(before.copy(), _whitening.root(before))
+        centre = 0.0 * coef if params["centre"] == "zero" else coef.copy()
+        tol = min(params["gap_tol"], EXACT) if squared else params["gap_tol"]
+        descents = [Descent(prior._replace(centre=c), c, squared, tol) for c in centre.T.copy()]
+        runs = [
+            descend(one, Place(positive, (C, C), None, one.coef, one.move, one.width))
+            for positive, one in zip(reader.positives, descents, strict=True)
+        ]
+        _, n_holding = yield from in_step(reader, runs)
+        mean = np.column_stack([one.coef for one in descents])
+        pull, gap = after @ mean, max(one.relative_gap for one in descents)
+        if not all(np.isfinite(found).all() for found in (mean, pull, gap)):
+            raise FloatingPointError
+    except FloatingPointError:
+        raise outgrown(estimator) from None
+    before[...], coef[...], state.arrays["pull"][0], state.arrays["gap"][0] = after, mean, pull, gap
+    keep_books(state, first, shares, n_holding)
+    close(estimator)
+    if gap > params["gap_tol"]:
+        warnings.warn(
+            f"BCWClassifier: the round left a duality gap of {gap:.1e} of its objective, more than "
+            f"gap_tol={params['gap_tol']:g}; a smaller C comes closer.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return False

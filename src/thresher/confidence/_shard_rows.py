@@ -1,0 +1,207 @@
+"""What questions to rows that are elsewhere have in common: how they read a batch, and what they ask first of all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .. import _labels, _validation
+from .._batches import Ids, matrix_of, part_of, take
+from .._core import Rows
+from .._costs import MEASURES
+from .._rounds import Sums
+from .._state import Array, State
+
+
+class Present(NamedTuple):
+    """The rows of a batch that count, with the codes of their classes and their weights."""
+
+    rows: Rows
+    codes: Array
+    weight: Array
+
+    def signs(self, positive: float) -> Array:
+        return np.where(self.codes == positive, 1.0, -1.0)
+
+
+class Design(NamedTuple):
+    """Columns of some rows, in float64; the constant comes last, whether there is one or not."""
+
+    X: Any
+    constant: float
+
+    @classmethod
+    def of(cls, rows: Rows, constant: float, ids: Ids | None = None) -> Design:
+        """All columns, or dense ones with these indices."""
+        if ids is not None:
+            return cls(take(rows, 0.0, ids), constant)
+        return cls(matrix_of(rows).astype(np.float64, copy=False), constant)
+
+    def scores(self, weights: Array) -> Array:
+        scores: Array = np.asarray(self.X @ weights[:-1] + self.constant * weights[-1])
+        return scores
+
+    def pull(self, share: Array) -> Array:
+        """X' share."""
+        return np.append(self.X.T @ share, self.constant * share.sum())
+
+    def gram(self, share: Array) -> Array:
+        """X' diag(share) X, for shares of at least 0."""
+        some = np.flatnonzero(share)
+        root = np.sqrt(share[some])
+        X = self.X if len(some) == self.X.shape[0] else self.X[some]
+        out = np.empty((X.shape[1] + 1, X.shape[1] + 1))
+        if sparse.issparse(X):
+            X = sparse.csr_array(sparse.diags_array(root) @ X)
+            out[:-1, :-1] = (X.T @ X).toarray()
+        else:
+            X = X * root[:, None]
+            np.matmul(X.T, X, out=out[:-1, :-1])
+        out[-1, :-1] = out[:-1, -1] = self.constant * (X.T @ root)
+        out[-1, -1] = self.constant**2 * share.sum()
+        return out
+
+    def is_felt(self) -> NDArray[np.bool_]:
+        """Whether a row has any feature: one without has no say in the weights."""
+        if self.constant:
+            return np.ones(self.X.shape[0], dtype=bool)
+        return np.asarray((self.X != 0).sum(axis=1)).ravel() > 0
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How a batch is read: as the estimator on the driver would."""
+
+    who: str
+    n_features: int
+    constant: float
+    classes: NDArray[Any]
+    factors: Array
+    """What the weights of a class are multiplied by."""
+
+    @classmethod
+    def of(cls, estimator: Any) -> Reader:
+        who, classes = type(estimator).__name__, estimator.classes_
+        given = getattr(estimator, "class_weight", None)
+        factors = None if isinstance(given, str) else _labels.class_factors(given, classes, np.empty(0), who)
+        constant = estimator._learner_now().intercept
+        return cls(
+            who, estimator.n_features_in_, constant, classes, np.ones(len(classes)) if factors is None else factors
+        )
+
+    @property
+    def positives(self) -> list[float]:
+        """The class that each output learns against the rest."""
+        return [1.0] if len(self.classes) == 2 else [float(code) for code in range(len(self.classes))]
+
+    def weighing(self, shares: Array) -> Reader:
+        """With more weight to some classes, less to others."""
+        return replace(self, factors=self.factors * shares)
+
+    def codes(self, y: Any) -> Array:
+        return _labels.encode(y, self.classes, self.who)
+
+    def read(self, X: Any, y: Any, weight: Any) -> Present:
+        rows = _validation.as_rows(X, self.who, n_features=self.n_features)
+        if rows.n_features != self.n_features:
+            raise ValueError(
+                f"X has {rows.n_features} features, but {self.who} is expecting {self.n_features} features as input."
+            )
+        codes = self.codes(y)
+        _validation.check_length(codes, rows.n_rows, "y", self.who)
+        given = _validation.check_weights(weight, rows.n_rows, self.who)
+        weights = self.factors[codes.astype(np.intp)] * (1.0 if given is None else given)
+        present = np.flatnonzero(weights)
+        if len(present) < rows.n_rows:
+            rows, codes, weights = part_of(rows, present), codes[present], weights[present]
+        return Present(rows, codes, weights)
+
+
+class Speaker(NamedTuple):
+    """The weights of an output that predict before a round; the constant's last. None stands for all features."""
+
+    ids: Ids | None
+    coef: Array
+
+
+@dataclass(frozen=True)
+class Begin:
+    """The first question of a round: how many rows there are and how they are predicted so far."""
+
+    reader: Reader
+    speakers: tuple[Speaker, ...]
+    """Of all outputs, one model after the other."""
+    gram: bool = False
+    squares: bool = False
+    measure: str | None = None
+
+    def answer(self, X: Any, y: Any, weight: Any) -> Sums:
+        reader, n_classes = self.reader, len(self.reader.classes)
+        here = reader.read(X, y, weight)
+        codes, positives = here.codes.astype(np.intp), reader.positives
+        signs = [here.signs(positive) for positive in positives]
+        scores = np.empty((len(self.speakers), here.rows.n_rows))
+        for said, (ids, coef) in zip(scores, self.speakers, strict=True):
+            said[:] = Design.of(here.rows, reader.constant, ids).scores(coef)
+        losses = [
+            np.bincount(codes, here.weight * np.maximum(0.0, 1.0 - signs[k % len(signs)] * said), n_classes)
+            for k, said in enumerate(scores)
+        ]
+        wrong = [_n_wrong(said, codes) for said in np.split(scores, len(scores) // len(positives))]
+        sums: Sums = {
+            "classes": np.bincount(reader.codes(y).astype(np.intp), minlength=n_classes).astype(np.float64),
+            "rows": np.array(float(here.rows.n_rows)),
+            "weight": np.bincount(codes, here.weight, n_classes).astype(np.float64),
+            "loss": np.array(losses),
+            "mistakes": np.array(wrong, dtype=np.float64),
+        }
+        if self.gram:
+            sums["gram"] = Design.of(here.rows, reader.constant).gram(np.ones(here.rows.n_rows))
+        if self.squares:
+            matrix = matrix_of(here.rows).astype(np.float64, copy=False)
+            sums["squares"] = np.asarray((matrix * matrix).sum(axis=0), dtype=np.float64).ravel()
+        if self.measure is not None:
+            measures = [MEASURES[self.measure]() for _ in scores]
+            for k, (one, said) in enumerate(zip(measures, scores, strict=True)):
+                one.update(signs[k % len(signs)] > 0, said, here.weight)
+            sums["cells"] = np.array([one.cells for one in measures])
+        return sums
+
+
+def _n_wrong(scores: Array, codes: NDArray[np.intp]) -> int:
+    winner = (scores[0] > 0).astype(np.intp) if len(scores) == 1 else scores.argmax(axis=0)
+    return int(np.count_nonzero(winner != codes))
+
+
+def shares_of(estimator: Any, first: Sums) -> Array:
+    """What the weights of classes are multiplied by that only a look at all rows can tell."""
+    counts = first["classes"]
+    balanced = isinstance(getattr(estimator, "class_weight", None), str)
+    return _labels.balanced(counts) if balanced else np.ones(len(counts))
+
+
+def keep_books(state: State, first: Sums, shares: Array, n_updates: Any) -> None:
+    """As a batch of all rows would: losses and mistakes are those of the weights before it."""
+    tally, losses = state.arrays["tally"], first["loss"] @ shares
+    tally[:, 0] += first["rows"]
+    tally[:, 1] += n_updates
+    tally[:, 2] += losses.reshape(len(tally), -1).mean(axis=1)  # outputs that share a state share a line
+    tally[:, 3] += first["weight"] @ shares
+    state.arrays["n_mistakes"][: len(first["mistakes"]), 0] += first["mistakes"]
+
+
+def outgrown(estimator: Any) -> FloatingPointError:
+    return FloatingPointError(
+        f"{type(estimator).__name__}: the weights outgrew floating point in a round; scale the features to about 1 "
+        f"or take smaller steps ({estimator._shorter_steps})."
+    )
+
+
+def close(estimator: Any) -> None:
+    """Forget what was derived from the state before a round."""
+    estimator._weights_cache = None
+    estimator._keep(estimator._learner_now())
