@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from .._state import Array, State
 from .._threads import one_blas_thread
 from ..onepass import Axis, Learner
 from ._blocks import Blocks
-from ._group_search import Columns, GroupSearch, refit
+from ._group_search import Columns, Group, GroupSearch, Prior, refit
 from ._known import merge_groups, read, write, write_means
 
 
@@ -55,22 +55,8 @@ class GroupRule(BatchRule):
             means = [group.mean(search.weights(k)) for k, group in enumerate(search.groups)]
             mean = np.concatenate([search.w[: search.free] / search.constant_root, *means])
             coef = refit(search) if params["refit"] else mean
-        chosen = Blocks.of([(group.ids, group.covariance) for group in search.groups], params["r"])
-        if not all(np.isfinite(a).all() for a in (mean, coef, chosen.rows)):
-            raise FloatingPointError
-        rest = prior.blocks.without(chosen.ids)
-        write(view, chosen, rest, params)
-        free = search.free
-        write_means(view, chosen.ids, mean[free:], coef[free:])
-        if params["keep"]:
-            stays = ~np.isin(prior.blocks.ids, chosen.ids)
-            write_means(view, rest.ids, prior.means[stays], predicted[stays])
-        if free:
-            view["constant_mean"][0], view["constant_coef"][0] = mean[0], coef[0]
-            view["constant_variance"][0] = search.constant_root**-2.0
-        view["objective"][:] = -1.0
-        view["objective"][: len(search.objectives)] = search.objectives[: len(view["objective"])]
-        view["gap"][0] = search.gap
+        found = Found(search.groups, mean, coef, search.constant_root, search.objectives, search.gap)
+        keep(view, prior, predicted, found, params)
         return int(np.count_nonzero(search.a))
 
     @classmethod
@@ -80,6 +66,37 @@ class GroupRule(BatchRule):
         if view["constant_coef"][0] == 0:
             return ids, coef
         return np.append(ids, -1), np.append(coef, view["constant_coef"][0])
+
+
+class Found(NamedTuple):
+    """What came of a batch; means and weights that predict begin with the constant, if there is one."""
+
+    groups: list[Group]
+    mean: Array
+    coef: Array
+    constant_root: float
+    objectives: list[float]
+    gap: float
+
+
+def keep(view: View, prior: Prior, predicted: Array, found: Found, params: Params) -> None:
+    """Write down what was found, if all of it is finite; ``predicted`` are the weights so far of what is known."""
+    chosen, mean, coef = Blocks.of([(g.ids, g.covariance) for g in found.groups], params["r"]), found.mean, found.coef
+    if not all(np.isfinite(a).all() for a in (mean, coef, chosen.rows)):
+        raise FloatingPointError
+    rest = prior.blocks.without(chosen.ids)
+    write(view, chosen, rest, params)
+    free = len(mean) - len(chosen.ids)
+    write_means(view, chosen.ids, mean[free:], coef[free:])
+    if params["keep"]:
+        stays = ~np.isin(prior.blocks.ids, chosen.ids)
+        write_means(view, rest.ids, prior.means[stays], predicted[stays])
+    if free:
+        view["constant_mean"][0], view["constant_coef"][0] = mean[0], coef[0]
+        view["constant_variance"][0] = found.constant_root**-2.0
+    view["objective"][:] = -1.0
+    view["objective"][: len(found.objectives)] = found.objectives[: len(view["objective"])]
+    view["gap"][0] = found.gap
 
 
 def _costs(y: Array, positive_cost: float | None) -> Array:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from .._batches import Ids, Lesson, Params, matrix_of
@@ -75,11 +76,15 @@ class Prior(NamedTuple):
     constant: tuple[float, float] = (0.0, 1.0)
 
     def mean(self, ids: Ids) -> Array:
-        places = self.blocks.places(ids)
+        return self.of_columns(ids)[0]
+
+    def of_columns(self, ids: Ids) -> tuple[Array, Array]:
+        """Means and variances."""
+        mean, spread, places = np.zeros(len(ids)), np.ones(len(ids)), self.blocks.places(ids)
         known = places >= 0
-        out = np.zeros(len(ids))
-        out[known] = self.means[places[known]]
-        return out
+        mean[known] = self.means[places[known]]
+        spread[known] = self.blocks.variances()[places[known]]
+        return mean, spread
 
 
 class Group(NamedTuple):
@@ -118,7 +123,7 @@ class GroupSearch:
         self.objectives: list[float] = []
         self.gap, self.n_iter = 0.0, 0
         self.constant_root = 1.0
-        self._mean, self._spread = self._prior_of_columns()
+        self._mean, self._spread = prior.of_columns(self.columns.ids)
         self._left = self.columns.squares > 0
         self._smoother: Any = None
         if self.free:
@@ -132,7 +137,7 @@ class GroupSearch:
         """Groups until there are p features, or none that is worth it."""
         p, r, group_tol = (self.params[name] for name in ("p", "r", "group_tol"))
         while self.n_chosen < p:
-            ids = self._best(min(r, p - self.n_chosen))
+            ids = best_columns(self.scores(), self._left, min(r, p - self.n_chosen))
             if not len(ids) or not self._add(ids):
                 break
             self._solve()
@@ -162,15 +167,6 @@ class GroupSearch:
 
     # --- which features ---------------------------------------------------------------------------------------------
 
-    def _prior_of_columns(self) -> tuple[Array, Array]:
-        """Means and variances before this batch."""
-        blocks, ids = self.prior.blocks, self.columns.ids
-        mean, spread, places = np.zeros(len(ids)), np.ones(len(ids)), blocks.places(ids)
-        known = places >= 0
-        mean[known] = self.prior.means[places[known]]
-        spread[known] = blocks.variances()[places[known]]
-        return mean, spread
-
     def scores(self) -> Array:
         """m_j = s_j^2 Sigma_jj + 2 mu_j s_j of every column, s = sum_i C a_i y_i x_i."""
         scale = 1.0 if self.params["printed"] else self.params["C"]
@@ -198,22 +194,12 @@ class GroupSearch:
         smoothed: Array = spread.T @ linalg.cho_solve(factor, pull, check_finite=False)
         return smoothed
 
-    def _best(self, n: int) -> Ids:
-        """The columns with the largest scores that are not chosen yet; of equal ones the first."""
-        left = np.flatnonzero(self._left)
-        scores = self.scores()[left]
-        if len(left) > n:
-            near = np.flatnonzero(scores >= np.partition(scores, -n)[-n])
-            left, scores = left[near], scores[near]
-        best: Ids = left[np.argsort(-scores, kind="stable")[:n]]
-        return best
-
     def _add(self, columns: Ids) -> bool:
         """A group of these columns; False if it would stay at its means, and so that rule was asked for."""
         ids, C, y = self.columns.ids[columns], self.params["C"], self.lesson.y
         X = self.columns.take(columns)
         if self.params["whiten"]:
-            group = Group(ids, root_of(self.prior.blocks.marginal(ids), X, C))
+            group = Group(ids, root_of(self.prior.blocks.marginal(ids), C * (X.T @ X)))
             X = np.ascontiguousarray(linalg.solve_triangular(group.root, X.T, lower=True, check_finite=False).T)
         else:
             group = Group(ids, np.eye(len(ids)))
@@ -273,11 +259,22 @@ class GroupSearch:
         return outside[0] + inside + loss, gain - outside[1] - conjugate
 
 
-def root_of(covariance: Array, X: Array, C: float) -> Array:
+def best_columns(scores: Array, left: NDArray[np.bool_], n: int) -> Ids:
+    """The columns with the largest scores of those that are left; of equal ones the first."""
+    places = np.flatnonzero(left)
+    scores = scores[places]
+    if len(places) > n:
+        near = np.flatnonzero(scores >= np.partition(scores, -n)[-n])
+        places, scores = places[near], scores[near]
+    best: Ids = places[np.argsort(-scores, kind="stable")[:n]]
+    return best
+
+
+def root_of(covariance: Array, gain: Array) -> Array:
     """The lower root of the precision after a batch: of the inverse covariance + C X'X."""
     try:
         factor = linalg.cho_factor(covariance, lower=True, check_finite=False)
-        precision = linalg.cho_solve(factor, np.eye(len(covariance)), check_finite=False) + C * (X.T @ X)
+        precision = linalg.cho_solve(factor, np.eye(len(covariance)), check_finite=False) + gain
         root: Array = linalg.cholesky(0.5 * (precision + precision.T), lower=True, check_finite=False)
     except linalg.LinAlgError:
         raise FloatingPointError from None
@@ -297,7 +294,7 @@ def refit(search: GroupSearch) -> Array:
     centre = np.concatenate([np.full(free, prior.constant[0]), prior.mean(ids)])
     if free:
         covariance[0, 0], X[:, 0] = prior.constant[1], lesson.constant
-    root = root_of(covariance, X, given["C"])
+    root = root_of(covariance, given["C"] * (X.T @ X))
     whitened = np.ascontiguousarray(linalg.solve_triangular(root, X.T, lower=True, check_finite=False).T)
     a, w = np.zeros(len(lesson.y)), root.T @ centre
     for _ in range(given["n_passes"]):

@@ -6,14 +6,14 @@ with loss(s) = max(0, s)^2 / 2, for which the method is exact after a few steps,
 
     phi(s) = max_a  a s + e (log a + log(1 - a)),    0 < a < 1
 
-with a width e that shrinks on the way. Slopes a_i = phi'(s_i), times their costs, are dual variables of the true loss, so
-that the duality gap is a sum over rows as well: with v = sum_i cost_i a_i y_i x_i,
+with a width e that shrinks on the way. Slopes a_i = phi'(s_i), times their costs, are dual variables of the true loss,
+so that the duality gap is a sum over rows as well: with v = sum_i cost_i a_i y_i x_i,
 
     gap = [R(m) + R*(v) - m'v] + sum_i cost_i (max(0, s_i) - a_i s_i)
 
-of which the first part vanishes at the best weights for this e, and the second, at most e for each row, with e. To first
-order, as in methods of interior points, the slopes for another width e' are a_i + (1 - e'/e) s_i phi''(s_i): so a step can
-be taken for the next width at once.
+of which the first part vanishes at the best weights for this e, and the second, at most e for each row, with e.
+To first order, as in methods of interior points, slopes for another width e' are a_i + (1 - e'/e) s_i phi''(s_i): so a
+step can be taken for the next width at once.
 """
 
 from __future__ import annotations
@@ -84,9 +84,12 @@ class Evaluate:
                 design = Design.of(here.rows, self.reader.constant, place.ids)
             signs = here.signs(place.positive)
             at = design.scores(np.column_stack([place.coef, place.move])).T * signs
-            holds |= _holds(1.0 - at.sum(axis=0), place.width) & design.is_felt()
+            held = _holds(1.0 - at[0] - at[1], place.width)
+            felt = held & design.is_felt()
+            holds |= felt
             if output >= 0:
                 told = _told(place, here, design, signs, at)
+                told["held"] = np.array([np.count_nonzero(held), np.count_nonzero(felt)], dtype=np.float64)
                 sums |= {f"{name} {output}": value for name, value in told.items()}
         return sums | {"holding": np.array(float(np.count_nonzero(holds)))}
 
@@ -97,13 +100,11 @@ def _told(place: Place, here: Present, design: Design, signs: Array, at: Array) 
     slack = 1.0 - at[0] - at[1]
     slope, curvature = _slopes(slack, place.width)
     paid = np.maximum(0.0, slack)
-    held = _holds(slack, place.width)
     told = {
         "losses": np.array([cost @ _smooth(1.0 - at[0] - t * at[1], place.width) for t in STEPS]),
         "pull": design.pull(cost * slope * signs),
         "bend": design.gram(cost * curvature),
         "paid": np.array(cost @ (paid if place.width else 0.5 * paid**2)),
-        "held": np.array([np.count_nonzero(held), np.count_nonzero(held & design.is_felt())], dtype=np.float64),
     }
     if place.width:
         told["turn"] = design.pull(cost * curvature * slack * signs)
@@ -201,8 +202,8 @@ class Descent:
     def relative_gap(self) -> float:
         return self.gap / max(self.objective, np.finfo(float).tiny)
 
-    def hear(self, told: Sums) -> None:
-        """Take the step, or as much of it as is good, and think of the next."""
+    def hear(self, told: Sums) -> bool:
+        """Take the step, or as much of it as is good, and think of the next; whether all of it was taken."""
         if not all(np.isfinite(value).all() for value in told.values()):
             raise FloatingPointError
         last = False
@@ -213,7 +214,7 @@ class Descent:
             last = bool(gains[best] <= rounding) and self.width == self._heard_of  # the objective tells nothing more
             if gains[0] < 0.1 * gains[best] or gains[0] < -rounding:
                 self._stop_short(float(STEPS[best]))
-                return
+                return False
         self.coef, self.move = self.coef + self.move, np.zeros_like(self.move)
         self.n_steps, self.stands, self._heard_of = self.n_steps + 1, True, self.width
         self.pull = told["pull"]
@@ -224,6 +225,7 @@ class Descent:
         self.settled = self.relative_gap <= self.tol or (last and self.gap > 0.5 * gap)
         if not self.settled:
             self._turn(told, excess <= _NEAR * blur)
+        return True
 
     def _stop_short(self, share: float) -> None:
         """A share of the step, or none: ask again there, as what was heard is about its end."""
@@ -251,16 +253,20 @@ Run = Generator[Place, Sums, T]
 """What one output does: it says where it stands, and is told the totals there."""
 
 
-def descend(descent: Descent, where: Place, most: int = MOST_QUESTIONS) -> Run[Sums]:
-    """So many steps at most, or until the gap is small; returns what was told of the weights as they are."""
+def descend(descent: Descent, where: Place, told: Sums | None = None, most: int = MOST_QUESTIONS) -> Run[Sums]:
+    """So many steps at most, or until the gap is small; returns what was told of the weights as they are.
+
+    ``told`` is what was told already of the weights at the begin.
+    """
     heard: Sums = {}
     for _ in range(MOST_QUESTIONS):
-        told = yield where._replace(coef=descent.coef, move=descent.move, width=descent.width)
-        descent.hear(told)
-        heard = heard | told if descent.stands or not heard else heard
-        where = where._replace(gram=False)  # it does not change
+        if told is None:
+            told = yield where._replace(coef=descent.coef, move=descent.move, width=descent.width)
+        if descent.hear(told):
+            heard = told
         if descent.settled or (descent.n_steps >= most and descent.stands):
             break
+        told = None
     return heard
 
 

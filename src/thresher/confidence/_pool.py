@@ -149,14 +149,21 @@ def write(state: State, output: int, pool: Gaussian, n_used: int) -> None:
 
 
 def _costs(lesson: Lesson, view: View, params: Params) -> Array:
-    """C D_i: both classes together weigh kappa and 1 - kappa of all rows so far."""
+    """C D_i."""
     positive = lesson.y > 0
-    view["n_positive"] += lesson.weight[positive].sum()
-    view["n_negative"] += lesson.weight[~positive].sum()
-    n_positive, n_negative, kappa = view["n_positive"][0], view["n_negative"][0], params["cost"]
-    share = np.where(positive, kappa / n_positive, (1 - kappa) / n_negative) * (n_positive + n_negative)
-    cost: Array = params["C"] * lesson.weight * share
+    shares = shares_of(view, lesson.weight[~positive].sum(), lesson.weight[positive].sum(), params["cost"])
+    cost: Array = params["C"] * lesson.weight * np.where(positive, shares[1], shares[0])
     return cost
+
+
+def shares_of(view: View, negative: float, positive: float, kappa: float) -> tuple[float, float]:
+    """Take in so many rows; D of negative and of positive ones, with which kappa and 1 - kappa of all so far are the
+    weights of the classes."""
+    view["n_positive"] += positive
+    view["n_negative"] += negative
+    n_positive, n_negative = view["n_positive"][0], view["n_negative"][0]
+    n_rows = n_positive + n_negative
+    return (1 - kappa) / n_negative * n_rows, kappa / n_positive * n_rows
 
 
 def _learn(lesson: Lesson, view: View, prior: Gaussian, cost: Array, params: Params) -> tuple[Gaussian, int]:
@@ -184,17 +191,22 @@ def _learn(lesson: Lesson, view: View, prior: Gaussian, cost: Array, params: Par
             ascend(Z, y, cost, True, a, w)
     active = np.where(y * (Z @ w) < 1, cost, 0.0)
     n_old = len(root)
-    R = np.eye(len(w))
-    R[:n_old, :n_old] = root
-    inner = linalg.cholesky(np.eye(len(w)) + (Z.T * active) @ Z, lower=True)  # Sigma = R (I + Z' D Z)^-1 R'
-    half = linalg.solve_triangular(inner, R.T, lower=True)
     mean = np.concatenate([root @ w[:n_old], w[n_old:]])
-    learned = Gaussian(ids, mean, half.T @ half)
-    return _in_order(learned), int(np.count_nonzero(a))
+    return surer(ids, mean, with_new(root, len(w)), (Z.T * active) @ Z), int(np.count_nonzero(a))
 
 
-def _in_order(pool: Gaussian) -> Gaussian:
-    order = np.argsort(pool.ids)
+def with_new(root: Array, n: int) -> Array:
+    """The root of a covariance with more features, which have the variance 1."""
+    R = np.eye(n)
+    R[: len(root), : len(root)] = root
+    return R
+
+
+def surer(ids: Ids, mean: Array, root: Array, gain: Array) -> Gaussian:
+    """A pool in order whose covariance is Sigma = R (I + gain)^-1 R', with gain = Z' D Z over rows Z = X R."""
+    inner = linalg.cholesky(np.eye(len(mean)) + gain, lower=True)
+    half = linalg.solve_triangular(inner, root.T, lower=True)
+    pool, order = Gaussian(ids, mean, half.T @ half), np.argsort(ids)
     at = np.concatenate([np.arange(pool.n_first), pool.n_first + order])
     return Gaussian(pool.ids[order], pool.mean[at], pool.covariance[np.ix_(at, at)])
 
@@ -205,12 +217,7 @@ class _Sums:
     def __init__(self, lesson: Lesson, view: View, cost: Array, n_rounds: int, params: Params) -> None:
         self.lesson, self.view, self.cost = lesson, view, cost
         self.n_rounds, self._kept = n_rounds, (np.empty(0), np.empty(0))
-        scale = view["scale"]
-        scale *= params["forgetting"]
-        if scale[0] < LEAST_SCALE:  # by a power of two, so that no digit is lost
-            scale[0], exponent = math.frexp(scale[0])
-            for name in ("pull", "curvature"):
-                np.ldexp(view[name], exponent, out=view[name])
+        fade(view, params["forgetting"])
         if n_rounds > 1:  # later rounds take the place of what the first one adds
             columns = lesson.rows.columns
             self.at: Any = slice(None, lesson.rows.n_features) if columns is None else np.unique(columns)
@@ -224,7 +231,17 @@ class _Sums:
         share = np.where(slack > 0, self.cost / scale, 0.0)
         add_columns(self.lesson.rows, share * slack * self.lesson.y, share, view["pull"], view["curvature"])
         self._added = True
-        return _best(view["pull"], view["curvature"], scale, 1.0, pool, n)
+        return candidates(view["pull"], view["curvature"], scale, 1.0, pool, n)
+
+
+def fade(view: View, forgetting: float) -> None:
+    """Let sums over all features fade, by their unit."""
+    scale = view["scale"]
+    scale *= forgetting
+    if scale[0] < LEAST_SCALE:  # by a power of two, so that no digit is lost
+        scale[0], exponent = math.frexp(scale[0])
+        for name in ("pull", "curvature"):
+            np.ldexp(view[name], exponent, out=view[name])
 
 
 class _Scout:
@@ -239,10 +256,11 @@ class _Scout:
             raise FloatingPointError
 
     def look(self, slack: Array, pool: Ids, n: int) -> Ids:
-        return _best(self.view["scout"], self.view["scout_variance"], 1.0, 0.0, pool, n * self._at_once)
+        return candidates(self.view["scout"], self.view["scout_variance"], 1.0, 0.0, pool, n * self._at_once)
 
 
-def _best(a: Array, b: Array, scale: float, constant: float, pool: Ids, n: int) -> Ids:
+def candidates(a: Array, b: Array, scale: float, constant: float, pool: Ids, n: int) -> Ids:
+    """Those with the largest (s a_j)^2 / (c + s b_j) above 0 that are not in a sorted pool."""
     out = np.empty(min(n, len(a)), dtype=np.int64)
     found = best_outside(a[:-1], b[:-1], scale, constant, pool, out)
     if found < 0:

@@ -15,11 +15,13 @@ from .._costs import ChoosesCosts, MeasuredLearner, measure_rule
 from .._linear import read_only
 from .._outputs import Batch
 from .._params import Rule, at_least, boolean, none, positive
+from .._rounds import Facts, Round
 from .._scores import shares_of_classes
 from .._spaces import Log, Range
 from .._state import Array, Memory, State
 from ..onepass import Axis, Learner
 from ._pool import LEAST_SCALE, Gaussian, Pool, check_pool, read
+from ._pool_rounds import pool_round, why_not_sums
 
 _COSTS = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9)  # the first of equals is read
 
@@ -217,6 +219,18 @@ class PoolCWClassifier(ChoosesCosts):
         if memory is not None and learner.forgets_all(state, math.ceil(n_rows / (self.batch_size or n_rows))):
             memory.widen()
         super()._learn(learner, state, batch, memory)
+
+    # --- rows that are elsewhere ------------------------------------------------------------------------------------
+
+    @property
+    def _prefers_sums(self) -> bool:
+        return why_not_sums(self) is None
+
+    def _round(self, facts: Facts) -> Round:
+        return pool_round(self)
+
+    def _n_rounds(self) -> int:
+        return 1
 
     # --- reading ----------------------------------------------------------------------------------------------------
 

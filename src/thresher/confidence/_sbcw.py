@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .._batches import BatchLearner
+from .._rounds import Facts, Round
+from ._group_rounds import sbcw_round
 from ._group_rule import GroupClassifier, GroupLearner, GroupRule
 
 
@@ -130,3 +132,15 @@ class SBCWClassifier(GroupClassifier):
         core: Any = GroupRule
         params = self._group_params()
         return GroupLearner(core, params, axes=self._axes(params))
+
+    # --- rows that are elsewhere ------------------------------------------------------------------------------------
+
+    @property
+    def _prefers_sums(self) -> bool:
+        return self.ranking != "full"
+
+    def _round(self, facts: Facts) -> Round:
+        return sbcw_round(self)
+
+    def _n_rounds(self) -> int:
+        return 1

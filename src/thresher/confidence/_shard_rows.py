@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import _labels, _validation
-from .._batches import Ids, matrix_of, part_of, take
+from .._batches import BatchLearner, Ids, matrix_of, part_of, take
 from .._core import Rows
 from .._costs import MEASURES
 from .._rounds import Sums
@@ -126,6 +126,18 @@ class Speaker(NamedTuple):
 
     ids: Ids | None
     coef: Array
+
+
+def speakers_of(learner: BatchLearner, state: State) -> tuple[Speaker, ...]:
+    """Of a learner with a few features in use."""
+    speakers = []
+    for output in range(state.n_outputs):
+        chosen = learner.selection(state, output)
+        assert chosen is not None
+        ids, coef = chosen
+        last = ids == state.sizes["weight"] - 1
+        speakers.append(Speaker(ids[~last], np.append(coef[~last], coef[last].sum())))
+    return tuple(speakers)
 
 
 @dataclass(frozen=True)

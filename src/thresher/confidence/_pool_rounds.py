@@ -1,0 +1,127 @@
+"""PoolCW over rows that are elsewhere: one round is one batch of all of them.
+
+A look at the slopes and curvatures of all features brings in the next ones, steps of Newton's method on the pool alone
+find their weights, until the pool is full; the last step and the next look are one question. All costs and classes
+share every question.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from .._batches import Ids, Params, View
+from .._rounds import Round, Sums
+from .._state import Array
+from ._newton import EXACT, MOST_QUESTIONS, Descent, Normal, Place, Run, descend, in_step
+from ._pool import Gaussian, candidates, fade, read, shares_of, surer, with_new, write
+from ._shard_rows import Begin, Reader, close, keep_books, outgrown, speakers_of
+
+
+def why_not_sums(estimator: Any) -> str | None:
+    """What a round of sums cannot do, in the words of a rule; None if it can do all that is asked."""
+    if estimator.scout:
+        return "scout must be False in rounds of sums, got True, because the scout learns row by row"
+    if estimator.measure == "average_precision":
+        return 'measure must be "f1" or "roc_auc" in rounds of sums, got "average_precision", whose bins do not add up'
+    return None
+
+
+def pool_round(estimator: Any) -> Round:
+    if (reason := why_not_sums(estimator)) is not None:
+        raise ValueError(f'{type(estimator).__name__}: {reason}; mode="passes" takes it.')
+    learner, state = estimator._learner_now(), estimator.state_
+    reader, constant = Reader.of(estimator), learner.intercept > 0
+    first = yield Begin(reader, speakers_of(learner, state), measure=learner.measure)
+    if not first["rows"]:
+        return False
+    after, positives, runs = state.copy(), reader.positives, []
+    for output, view in enumerate(after.views):
+        params, code = learner._params_of(state, output), positives[output % len(positives)]
+        n_positive = float(first["weight"][int(code)])
+        shares = shares_of(view, float(first["weight"].sum()) - n_positive, n_positive, params["cost"])
+        fade(view, params["forgetting"])
+        view["n_batches"] += 1
+        costs = params["C"] * shares[0], params["C"] * shares[1]
+        runs.append(
+            _run(read(state, output, constant), view, Place(code, costs, None, *2 * [np.empty(0)], 0.0), params)
+        )
+    try:
+        results, _ = yield from in_step(reader, runs)
+    except (FloatingPointError, linalg.LinAlgError):
+        raise outgrown(estimator) from None
+    if not all(np.isfinite(one.pool.mean).all() and np.isfinite(one.pool.covariance).all() for one in results):
+        raise outgrown(estimator)
+    for output, (view, one, cells) in enumerate(zip(after.views, results, first["cells"], strict=True)):
+        write(after, output, one.pool.pruned(learner.params["n_pool"]), learner.params["n_used"])
+        view["cells"] += cells
+    keep_books(after, first, np.ones(len(reader.classes)), [one.n_held for one in results])
+    learner._note(after, learner.chosen(after))
+    estimator.state_ = after
+    close(estimator)
+    return False
+
+
+class _Result(NamedTuple):
+    pool: Gaussian
+    n_held: int
+
+
+def _run(before: Gaussian, view: View, place: Place, params: Params) -> Run[_Result]:
+    """Looks for features, each followed by steps to their weights, all from the same prior; then the covariance."""
+    kept = view["pull"].copy(), view["curvature"].copy()
+    first = before.n_first
+    ids, coef = before.ids, np.append(before.mean[first:], before.mean[:first].sum())
+    n_looks = max(1, math.ceil((params["n_pool"] - len(ids)) / params["n_add"]))
+    told: Sums = {}
+    descent: Descent | None = None
+    for k in range(n_looks):
+        where = place._replace(ids=ids, coef=coef, move=0.0 * coef, look=True)
+        if not k:
+            told = yield where
+        new = _look(told, kept, view, ids, params["n_add"])
+        if len(new):
+            ids, coef = np.concatenate([ids, new]), np.insert(coef, len(ids), np.zeros(len(new)))
+            where = where._replace(ids=ids, coef=coef, move=0.0 * coef)
+            told = yield where
+        elif k:
+            break
+        descent = Descent(_prior(before, len(ids)), coef, True, EXACT)
+        told = yield from descend(descent, where, told, params["n_passes"] if k + 1 < n_looks else MOST_QUESTIONS)
+        coef = descent.coef
+    assert descent is not None
+    if not descent.settled:
+        told = (yield from descend(descent, place._replace(ids=ids))) or told
+    return _Result(_learned(before, ids, descent.coef, told["bend"]), int(told["held"][1]))
+
+
+def _look(told: Sums, kept: tuple[Array, Array], view: View, ids: Ids, n: int) -> Ids:
+    """The best features outside the pool, by sums that fade and what this batch adds to them."""
+    scale = float(view["scale"][0])
+    for name, old, added in zip(("pull", "curvature"), kept, told["looks"], strict=True):
+        view[name][:] = old
+        view[name][:-1] += added / scale
+    return candidates(view["pull"], view["curvature"], scale, 1.0, np.sort(ids), n)
+
+
+def _prior(before: Gaussian, n: int) -> Normal:
+    """Of n features, those of the pool first, and the constant last; new ones have the mean 0 and the variance 1."""
+    old, first = len(before.ids), before.n_first
+    places = np.concatenate([np.arange(old), np.full(first, n)])  # of the pool's features, and of the constant
+    source = np.concatenate([first + np.arange(old), np.arange(first)])
+    precision, centre = np.eye(n + 1), np.zeros(n + 1)
+    factor = linalg.cho_factor(before.covariance, lower=True)
+    inverse = linalg.cho_solve(factor, np.eye(len(before.mean)))
+    precision[np.ix_(places, places)] = 0.5 * (inverse + inverse.T)[np.ix_(source, source)]
+    centre[places] = before.mean[source]
+    return Normal(precision, linalg.cholesky(precision, lower=True), centre)
+
+
+def _learned(before: Gaussian, ids: Ids, coef: Array, bend: Array) -> Gaussian:
+    """The pool with the precision of the rows that hold it; the constant goes to the front."""
+    order = np.concatenate([np.full(before.n_first, len(ids)), np.arange(len(ids))])
+    root = with_new(linalg.cholesky(before.covariance, lower=True), len(order))
+    return surer(ids, coef[order], root, root.T @ bend[np.ix_(order, order)] @ root)
