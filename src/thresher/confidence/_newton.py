@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,8 @@ class Place(NamedTuple):
 @dataclass(frozen=True)
 class Evaluate:
     """Losses along the steps of all outputs, and slopes and curvatures at their ends."""
+
+    doing: ClassVar[str] = "learning"
 
     reader: Reader
     places: Mapping[int, Place]

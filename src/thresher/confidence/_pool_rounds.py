@@ -46,9 +46,8 @@ def pool_round(estimator: Any) -> Round:
         fade(view, params["forgetting"])
         view["n_batches"] += 1
         costs = params["C"] * shares[0], params["C"] * shares[1]
-        runs.append(
-            _run(read(state, output, constant), view, Place(code, costs, None, *2 * [np.empty(0)], 0.0), params)
-        )
+        place = Place(code, costs, None, np.empty(0), np.empty(0), 0.0)
+        runs.append(_run(read(state, output, constant), view, place, params))
     try:
         results, _ = yield from in_step(reader, runs)
     except (FloatingPointError, linalg.LinAlgError):

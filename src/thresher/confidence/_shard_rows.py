@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,6 +143,8 @@ def speakers_of(learner: BatchLearner, state: State) -> tuple[Speaker, ...]:
 @dataclass(frozen=True)
 class Begin:
     """The first question of a round: how many rows there are and how they are predicted so far."""
+
+    doing: ClassVar[str] = "counting"
 
     reader: Reader
     speakers: tuple[Speaker, ...]
