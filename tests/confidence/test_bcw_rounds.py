@@ -166,14 +166,13 @@ def test_the_objective_never_rises_and_few_questions_suffice(monkeypatch):
 
     def listen(self, *batch):
         sums = answer(self, *batch)
-        asked.append((self.places[0], sums["losses 0"]))
+        asked.append((self.places[0].coef + self.places[0].move, sums["paid 0"]))
         return sums
 
     monkeypatch.setattr(Evaluate, "answer", listen)
     model = reference.play(learner(1.0, C=10.0), X, y)
     precision = model.state_.arrays["precision"][0]
-    ends = [(place.coef + place.move, losses[0]) for place, losses in asked]
-    along = [0.5 * m @ precision @ m + loss for m, loss in ends]
+    along = [0.5 * m @ precision @ m + paid for m, paid in asked]
     assert len(asked) <= 8
     assert (np.diff(along) <= 1e-12 * along[0]).all()
 

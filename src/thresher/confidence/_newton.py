@@ -103,11 +103,12 @@ def _told(place: Place, here: Present, design: Design, signs: Array, at: Array) 
     slope, curvature = _slopes(slack, place.width)
     paid = np.maximum(0.0, slack)
     told = {
-        "losses": np.array([cost @ _smooth(1.0 - at[0] - t * at[1], place.width) for t in STEPS]),
         "pull": design.pull(cost * slope * signs),
         "bend": design.gram(cost * curvature),
         "paid": np.array(cost @ (paid if place.width else 0.5 * paid**2)),
     }
+    if place.move.any():
+        told["losses"] = np.array([cost @ _smooth(1.0 - at[0] - t * at[1], place.width) for t in STEPS])
     if place.width:
         told["turn"] = design.pull(cost * curvature * slack * signs)
         told["blur"] = np.array(cost @ (paid - slope * slack))
