@@ -1,0 +1,178 @@
+"""Dask arrays and data frames: blocks of rows as shards, and predictions block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ._answers import answer, kind_of_answer
+from ._shards import ArrayShard, Piece
+
+
+@dataclass(frozen=True, eq=False)
+class DaskBlock:
+    """A block of rows that Dask makes when they are asked for.
+
+    Where a Dask cluster works on it, what is lazy has become data before, on the machine that needs it: Dask looks into
+    data classes among the arguments of a task.
+    """
+
+    X: Any
+    y: Any
+    """Lazy or data, or the name of a column of `X`."""
+    weight: Any
+    features: list[str] | None
+    """Columns of `X`, if that is a data frame."""
+    name: str
+
+    def pieces(self, shuffle: int = 0, seed: int = 0) -> Iterator[Piece]:
+        X, y, weight = _made(self.X), _made(self.y), _made(self.weight)
+        y, weight = (_column(X, each) if isinstance(each, str) else each for each in (y, weight))
+        X = X if self.features is None else X[self.features]
+        X = X.tocsr() if sparse.issparse(X) else X
+        weight = None if weight is None else np.asarray(weight, dtype=np.float64)
+        for name, beside in (("y", y), ("weight", weight)):
+            if beside is not None and len(beside) != X.shape[0]:
+                raise ValueError(f"{X.shape[0]} rows, but {len(beside)} entries of {name}.")
+        yield from ArrayShard(X, y, weight, self.name).pieces(shuffle, seed)
+
+
+def _made(thing: Any) -> Any:
+    if hasattr(thing, "__dask_graph__"):
+        return thing.compute(scheduler="sync")
+    return thing
+
+
+def _column(frame: Any, name: str) -> NDArray[Any]:
+    if frame[name].isna().any():
+        raise ValueError(f"column {name!r} is empty in some rows.")
+    return np.asarray(frame[name])
+
+
+def dask_shards(data: Any, y: Any = None, weight: Any = None, features: Any = None) -> list[DaskBlock]:
+    """The blocks of a Dask array, with those of `y` and `weight`, or the partitions of a data frame, in order.
+
+    Rows are made anew in every round, unless the collection is persisted (``data.persist()``).
+    """
+    if hasattr(data, "columns") and hasattr(data, "npartitions"):
+        return _partitions(data, y, weight, features)
+    _check_array(data)
+    if features is not None:
+        raise ValueError("fit: features is about data frames; a Dask array has no names of columns.")
+    X = _lazy(data)
+    ys, weights = _beside(data, y, "y"), _beside(data, weight, "weight")
+    return [DaskBlock(X[i], ys[i], weights[i], None, f"block {i + 1} of {len(X)}") for i in range(len(X))]
+
+
+def _check_array(data: Any) -> None:
+    if not hasattr(data, "numblocks") or data.ndim != 2:
+        raise ValueError(f"fit: a Dask array of two dimensions or a data frame is needed, got {data!r}.")
+    if data.numblocks[1] > 1:
+        raise ValueError(
+            f"fit: blocks must hold whole rows, but the columns are in {data.numblocks[1]} blocks; rechunk({{1: -1}})."
+        )
+
+
+def _lazy(array: Any) -> list[Any]:
+    return list(array.to_delayed().ravel())
+
+
+def _beside(X: Any, beside: Any, name: str) -> Sequence[Any]:
+    """Blocks of targets or weights, with the rows of the blocks of `X`."""
+    if beside is None:
+        return [None] * X.numblocks[0]
+    if hasattr(beside, "to_dask_array"):
+        beside = beside.to_dask_array()
+    if isinstance(beside, str) or getattr(beside, "ndim", 0) != 1:
+        raise ValueError(f"fit: {name} must be an array of one dimension beside a Dask array, got {beside!r}.")
+    known = not np.isnan([*X.chunks[0], *getattr(beside, "chunks", [[0]])[0]]).any()
+    if known and len(beside) != X.shape[0]:
+        raise ValueError(f"fit: X has {X.shape[0]} rows, but {name} has {len(beside)}.")
+    if not hasattr(beside, "rechunk"):
+        from dask.array import from_array
+
+        if not known:
+            raise ValueError(
+                f"fit: the rows of X are not counted yet; compute_chunk_sizes(), or a Dask array as {name}."
+            )
+        beside = from_array(np.asarray(beside), chunks=(X.chunks[0],))
+    elif known and beside.chunks[0] != X.chunks[0]:
+        beside = beside.rechunk((X.chunks[0],))
+    if beside.numblocks[0] != X.numblocks[0]:
+        raise ValueError(f"fit: X has {X.numblocks[0]} blocks of rows, but {name} has {beside.numblocks[0]}.")
+    return _lazy(beside)
+
+
+def _partitions(frame: Any, y: Any, weight: Any, features: Any) -> list[DaskBlock]:
+    names = frame_columns(list(frame.columns), y, weight, features)
+    beside = [name for name in (y, weight) if name is not None]
+    parts = list(frame[[*names, *beside]].to_delayed())
+    return [DaskBlock(part, y, weight, names, f"partition {i + 1} of {len(parts)}") for i, part in enumerate(parts)]
+
+
+def frame_columns(columns: list[Any], y: Any, weight: Any, features: Any) -> list[str]:
+    """The columns of a data frame that are features; y and weight are names of others."""
+    for role, name in (("y", y), ("weight", weight)):
+        if name is not None and (not isinstance(name, str) or name not in columns):
+            shown = ", ".join(map(str, columns[:10])) + (", ..." if len(columns) > 10 else "")
+            raise ValueError(
+                f"fit: {role} must name a column of the data frame, got {name!r}; the columns are {shown}."
+            )
+    given = [features] if isinstance(features, str) else features
+    names = [each for each in columns if each not in (y, weight)] if given is None else list(given)
+    wrong = [each for each in names if each not in columns or each in (y, weight)]
+    if wrong or not names or len(set(names)) < len(names):
+        raise ValueError(f"fit: features must name columns of the data frame, each once, got {wrong or names!r}.")
+    return names
+
+
+def predict_dask(model: Any, data: Any, method: str = "predict", features: Any = None) -> Any:
+    """A lazy Dask array of what a model says of each row, or a series of a data frame's rows."""
+    from dask import delayed
+
+    held = delayed(
+        model, name=f"thresher-model-{id(model)}-{np.random.default_rng().integers(1 << 62)}", traverse=False
+    )
+    if hasattr(data, "columns") and hasattr(data, "npartitions"):
+        names = frame_columns(list(data.columns), None, None, named_features(model, features))
+        row = data[names]._meta_nonempty.head(1)
+        like = kind_of_answer(model, method, row)
+        meta = _labelled(like[:0], row.index[:0], model)
+        return data[names].map_partitions(_say_of_partition, held, method, like, meta=meta)
+    _check_array(data)
+    row = np.zeros((1, data.shape[1]), dtype=data.dtype)
+    like = kind_of_answer(model, method, sparse.csr_array(row) if sparse.issparse(data._meta) else row)
+    shape: dict[str, Any] = {"drop_axis": 1} if like.ndim == 1 else {"chunks": (data.chunks[0], (like.shape[1],))}
+    return data.map_blocks(
+        _say_of_block, held=held, method=method, like=like, dtype=like.dtype, meta=like[:0], name="thresher", **shape
+    )
+
+
+def named_features(model: Any, features: Any) -> Any:
+    """The columns that a model was fitted to, unless others are told."""
+    if features is not None:
+        return features
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def _say_of_block(block: Any, held: Any, method: str, like: NDArray[Any]) -> NDArray[Any]:
+    return answer(held, method, block.tocsr() if sparse.issparse(block) else block, like)
+
+
+def _say_of_partition(frame: Any, held: Any, method: str, like: NDArray[Any]) -> Any:
+    return _labelled(answer(held, method, frame, like), frame.index, held)
+
+
+def _labelled(said: NDArray[Any], index: Any, model: Any) -> Any:
+    import pandas as pd
+
+    if said.ndim == 1:
+        return pd.Series(said, index=index, name="prediction")
+    classes = getattr(model, "classes_", ())
+    return pd.DataFrame(said, index=index, columns=classes if len(classes) == said.shape[1] else None)

@@ -1,0 +1,215 @@
+"""Shards on a Spark cluster."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import uuid
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ._dask_data import DaskBlock
+from ._engines import Done, Engine, ShardError, Task
+from ._shards import ArrayShard, Shard
+from ._spark_frames import ask_partitions
+
+_POLL = 0.1  # seconds between two looks at how many tasks are done
+_ONE_FAILURE = re.compile(r"local(\[(\d+|\*)\])?")
+_LOST_TASK = re.compile(r"Task (\d+) in stage [\d.]+ failed (\d+) times")
+
+
+def spark_engine(engine: Any) -> Engine:
+    """Of a session, the address of a master, or ``"spark"``: the session that is active."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise ImportError('engine="spark" needs pyspark: pip install "thresher[spark]".') from None
+    active = SparkSession.getActiveSession()
+    if not isinstance(engine, str):
+        found = SparkEngine(engine)
+    elif engine != "spark":
+        found = _at_master(engine, active)
+    elif active is None:
+        raise ValueError(
+            'fit: engine="spark" is the active session, and there is none; make one, or give the address of a master '
+            'such as engine="spark://host:7077" or "local[2,4]".'
+        )
+    else:
+        found = SparkEngine(active)
+    master = found.session.sparkContext.master
+    if _ONE_FAILURE.fullmatch(master):
+        warnings.warn(f"{master} gives up when one process dies; local[2,4] tries four times.", stacklevel=4)
+    return found
+
+
+def _at_master(master: str, active: Any) -> SparkEngine:
+    """A session there: the one that runs already, or else one of our own, which says nothing on the terminal."""
+    from pyspark.sql import SparkSession
+
+    if active is not None:
+        if active.sparkContext.master != master:
+            raise ValueError(
+                f"fit: engine={master!r}, but a session of {active.sparkContext.master} is active, and Spark has one "
+                'at a time; stop it, or give engine="spark".'
+            )
+        return SparkEngine(active)
+    builder = SparkSession.builder.master(master).appName("thresher")
+    options = {
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "FATAL",  # a process that dies is worth no page of Java: it is tried again, or told in words
+        "spark.driver.maxResultSize": "0",  # a model for each shard may well be more than a gigabyte
+        **({"spark.driver.host": "127.0.0.1", "spark.ui.enabled": "false"} if master.startswith("local") else {}),
+    }
+    for name, value in options.items():
+        builder = builder.config(name, value)
+    with _same_python():
+        return SparkEngine(builder.getOrCreate(), opened=True)
+
+
+@contextmanager
+def _same_python() -> Iterator[None]:
+    """Unless told otherwise, Spark runs whatever ``python3`` is, also where the driver's is another one."""
+    told = "PYSPARK_PYTHON" in os.environ
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    try:
+        yield
+    finally:
+        if not told:
+            del os.environ["PYSPARK_PYTHON"]
+
+
+class SparkEngine:
+    """Tasks as a Spark job, one for each shard.
+
+    Spark tries a task again when its process dies, ``spark.task.maxFailures`` times in all.
+
+    Parameters
+    ----------
+    session : pyspark.sql.SparkSession
+    opened : bool, default=False
+        Whether to stop it at the end.
+    """
+
+    def __init__(self, session: Any, *, opened: bool = False) -> None:
+        if not hasattr(session, "sparkContext") or "connect" in type(session).__module__:
+            raise ValueError(
+                f"fit: a Spark engine is a session on the driver, not one of Spark Connect, got {type(session)}."
+            )
+        self.session = session
+        self._opened = opened
+        self._held: tuple[list[Shard], Any] | None = None
+
+    def run(self, task: Task, shards: Sequence[Shard], on_done: Done) -> Iterator[Any]:
+        from pyspark import cloudpickle
+
+        sent = self.session.sparkContext.broadcast(cloudpickle.dumps(task))  # once to each machine, not to each shard
+        try:
+            collect = ask_partitions(shards, _Work(sent)) or self._held_rows(shards).map(_Work(sent)).collect
+            packed = self._watched(collect, [shard.name for shard in shards], on_done)
+        finally:
+            sent.destroy()
+        for place in range(len(packed)):
+            result, packed[place] = packed[place], b""
+            yield cloudpickle.loads(result)
+
+    def _held_rows(self, shards: Sequence[Shard]) -> Any:
+        """The shards as an RDD, one in each partition. Rows in memory travel once."""
+        if any(isinstance(shard, DaskBlock) for shard in shards):
+            raise ValueError('fit: Dask collections are read by Dask or in this process; choose engine="dask".')
+        if self._held is None or list(map(id, self._held[0])) != list(map(id, shards)):
+            self._let_go()
+            rows = self.session.sparkContext.parallelize(shards, len(shards))
+            if any(isinstance(shard, ArrayShard) for shard in shards):
+                from pyspark import StorageLevel
+
+                rows.persist(StorageLevel.MEMORY_AND_DISK)
+            self._held = (list(shards), rows)
+        return self._held[1]
+
+    def _let_go(self) -> None:
+        if self._held is not None and self._held[1].is_cached:
+            self._held[1].unpersist()
+        self._held = None
+
+    def _watched(self, collect: Callable[[], list[bytes]], names: list[str], on_done: Done) -> list[bytes]:
+        """What a job collects, which runs in a thread while this one tells how far it is."""
+        from pyspark import InheritableThread
+
+        context, group = self.session.sparkContext, f"thresher-{uuid.uuid4().hex}"
+        results: list[bytes] = []
+        problems: list[Exception] = []
+
+        def job() -> None:
+            context.setJobGroup(group, f"thresher: {len(names)} shards")
+            try:
+                results.extend(collect())
+            except Exception as problem:
+                problems.append(problem)
+
+        thread = InheritableThread(target=job, daemon=True)
+        thread.start()
+        n_done = 0
+        try:
+            while thread.is_alive():
+                thread.join(_POLL)
+                n_now = min(self._n_done(group, len(names)), len(names) - 1)
+                if n_now > n_done:
+                    n_done = n_now
+                    on_done(n_done)
+        except BaseException:  # someone lost patience
+            context.cancelJobGroup(group)
+            raise
+        if problems:
+            raise _told(problems[0], names) from None
+        on_done(len(names))
+        return results
+
+    def _n_done(self, group: str, n_shards: int) -> int:
+        """Finished tasks of the last stage, which is the one that works on shards."""
+        tracker = self.session.sparkContext.statusTracker()
+        jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
+        stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
+        ours = [stage for stage in stages if stage and stage.numTasks == n_shards]
+        return max(ours, key=lambda stage: stage.stageId).numCompletedTasks if ours else 0
+
+    def close(self) -> None:
+        self._let_go()
+        if self._opened:
+            self.session.stop()
+
+
+class _Work:
+    """A task that was sent, where a shard is."""
+
+    def __init__(self, sent: Any) -> None:
+        self.sent = sent
+
+    def __call__(self, shard: Shard) -> bytes:
+        from pyspark import cloudpickle
+
+        task = cloudpickle.loads(self.sent.value)  # processes serve many shards, and no shard leaves a trace
+        packed: bytes = cloudpickle.dumps(task(shard))
+        return packed
+
+
+def _told(problem: Exception, names: list[str]) -> Exception:
+    """What Spark says, with the name of the shard in it if it tells the partition."""
+    text = str(problem)
+    lost = _LOST_TASK.search(text)
+    if lost is None or int(lost[1]) >= len(names):
+        return RuntimeError(f"fit: Spark gave up: {_reason(text)}")
+    tried = "once" if lost[2] == "1" else f"{lost[2]} times"
+    return ShardError(names[int(lost[1])], f"Spark tried it {tried}, at last: {_reason(text)}")
+
+
+def _reason(text: str) -> str:
+    """The line that tells what went wrong, among many of Java: what Python raised, or else what Spark says."""
+    before_java = re.split(r"\n\s*(?:at |Driver stacktrace)", text, maxsplit=1)[0].strip()
+    last = before_java.splitlines()[-1] if before_java else text
+    said = (
+        re.split(r"(?:Exception|Error|Failure)?: (?=[A-Z])|executor \S+\): ", last)[-1] if "Lost task" in last else last
+    )
+    return " ".join(said.split())[:300]

@@ -1,0 +1,217 @@
+"""Spark data frames: partitions as shards, and predictions as a column."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ._answers import answer, kind_of_answer
+from ._arrow_rows import Columns, blank_row, pieces_of, rows_of
+from ._dask_data import frame_columns, named_features
+from ._shards import Piece, Shard
+
+_NUMBERS = ("byte", "short", "integer", "long", "float", "double", "boolean")
+_LOOKED_AT = 100  # vectors, to tell dense from sparse ones
+_DENSE = 0.3  # share of values that are not 0, above which rows of numbers are faster than lists of places
+
+
+@dataclass(frozen=True, eq=False)
+class FramePartition:
+    """A partition of a Spark data frame, on the driver: Spark reads it, and nobody else."""
+
+    frame: Any
+    columns: Columns
+    number: int
+    name: str
+
+    def pieces(self, shuffle: int = 0, seed: int = 0) -> Iterator[Piece]:
+        raise ValueError('a Spark data frame is read by Spark: choose engine="spark".')
+
+
+class ArrowShard:
+    """A partition of a Spark data frame, where Spark reads it; its rows pass by once."""
+
+    def __init__(self, name: str, batches: Iterator[Any], columns: Columns) -> None:
+        self.name = name
+        self._batches: Iterator[Any] | None = batches
+        self._columns = columns
+
+    def pieces(self, shuffle: int = 0, seed: int = 0) -> Iterator[Piece]:
+        if self._batches is None:
+            raise RuntimeError("the rows of a Spark partition can be read once.")
+        batches, self._batches = self._batches, None
+        return pieces_of(batches, self._columns, shuffle, seed)
+
+
+def frame_shards(frame: Any, y: Any = None, weight: Any = None, features: Any = None) -> list[FramePartition]:
+    """The partitions of a Spark data frame, in order.
+
+    Spark makes them anew in every round, and again when a machine dies. Where a shuffle lies before them, rows may then
+    come in another order, and the answer is another one: write the frame to Parquet and read it back, or sort within
+    partitions. ``frame.persist()`` saves the time, and keeps the order as long as no machine dies.
+    """
+    if not hasattr(frame, "mapInArrow") or "connect" in type(frame).__module__:
+        raise ValueError(
+            f"fit: a data frame of pyspark.sql is needed, not of Spark Connect or pandas, got {type(frame)}."
+        )
+    columns = _columns(frame, y, weight, features)
+    used = _selected(frame, columns)
+    n = used.rdd.getNumPartitions()
+    return [FramePartition(used, columns, i, f"partition {i + 1} of {n}") for i in range(n)]
+
+
+def _columns(frame: Any, y: Any, weight: Any, features: Any) -> Columns:
+    """Which columns are what, refused here if they are neither numbers, text nor vectors."""
+    kinds = {field.name: _kind(field.dataType) for field in frame.schema.fields}
+    names = frame_columns(list(kinds), y, weight, features)
+    for name in (*names, *(each for each in (y, weight) if each is not None)):
+        if kinds[name] not in (("number", "text", "vector", "array") if name in names else ("number", "text")):
+            raise ValueError(f"fit: column {name!r} holds neither numbers nor text, but {kinds[name]}.")
+    if weight is not None and kinds[weight] != "number":
+        raise ValueError(f"fit: weight must name a column of numbers, got {weight!r}.")
+    whole = [name for name in names if kinds[name] in ("vector", "array")]
+    if whole and len(names) > 1:
+        raise ValueError(
+            f"fit: column {whole[0]!r} holds whole rows; say features={whole[0]!r}, or which columns of numbers."
+        )
+    texts = tuple(name for name in names if kinds[name] == "text")
+    kind = kinds[names[0]] if whole else "table" if texts else "numbers"
+    dense, width = _look_at_vectors(frame, names[0]) if kind == "vector" else (True, len(names))
+    return Columns(tuple(names), kind, y, weight, texts, dense, width)
+
+
+def _kind(dtype: Any) -> str:
+    name = dtype.typeName()
+    if name in _NUMBERS or name.startswith("decimal"):
+        return "number"
+    if name in ("string", "varchar", "char"):
+        return "text"
+    if name == "array" and _kind(dtype.elementType) == "number":
+        return "array"
+    return "vector" if type(dtype).__name__ == "VectorUDT" else str(dtype.simpleString())
+
+
+def _look_at_vectors(frame: Any, name: str) -> tuple[bool, int]:
+    """Whether the first ones hold mostly values other than 0, and how long they are."""
+    some = [row[0] for row in frame.select(frame[name]).head(_LOOKED_AT) if row[0] is not None]
+    width = max((len(vector) for vector in some), default=0)
+    return sum(vector.numNonzeros() for vector in some) > _DENSE * sum(len(vector) for vector in some), width
+
+
+def _selected(frame: Any, columns: Columns) -> Any:
+    """The columns in use, decimals as numbers."""
+    from pyspark.sql.functions import col
+
+    types = {field.name: field.dataType.typeName() for field in frame.schema.fields}
+    asked = (*columns.features, *(name for name in (columns.y, columns.weight) if name is not None))
+    found: list[Any] = [col(f"`{name}`") for name in asked]
+    found = [
+        each.cast("double").alias(name) if types[name].startswith("decimal") else each
+        for name, each in zip(asked, found, strict=True)
+    ]
+    return frame.select(*found)
+
+
+# --- rounds -----------------------------------------------------------------------------------------------------------
+
+
+def ask_partitions(shards: Sequence[Shard], work: Callable[[Shard], bytes]) -> Callable[[], list[bytes]] | None:
+    """What collects the work on every partition of a data frame; None if the shards are of another kind."""
+    first = shards[0]
+    if not isinstance(first, FramePartition):
+        return None
+    with _no_advice():
+        asked = first.frame.mapInArrow(_OnPartition(work, first.columns, [shard.name for shard in shards]), _RESULT)
+
+    def collect() -> list[bytes]:
+        rows = asked.collect()
+        if [row[0] for row in rows] != list(range(len(shards))):
+            raise RuntimeError("the partitions of the data frame have changed; write it to Parquet and read it back.")
+        return [bytes(row[1]) for row in rows]
+
+    return collect
+
+
+_RESULT = "number int, result binary"
+
+
+class _OnPartition:
+    """Work on the partition that this process was given."""
+
+    def __init__(self, work: Callable[[Shard], bytes], columns: Columns, names: list[str]) -> None:
+        self.work, self.columns, self.names = work, columns, names
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None
+        number = context.partitionId()
+        result = self.work(ArrowShard(self.names[number], batches, self.columns))
+        for _ in batches:  # Spark expects its rows to be read
+            pass
+        made = [pyarrow.array([number], pyarrow.int32()), pyarrow.array([result], pyarrow.binary())]
+        yield pyarrow.RecordBatch.from_arrays(made, names=["number", "result"])
+
+
+@contextmanager
+def _no_advice() -> Iterator[None]:
+    """Spark warns of each version of pandas that is newer than itself; no pandas is in play here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        yield
+
+
+# --- predictions ------------------------------------------------------------------------------------------------------
+
+
+def predict_frame(model: Any, frame: Any, method: str = "predict", features: Any = None) -> Any:
+    """The data frame with a column ``prediction`` at its end: numbers, words, or arrays where there are several."""
+    from pyspark.sql.types import StructField, StructType
+
+    if "prediction" in frame.columns:
+        raise ValueError("predict: the data frame has a column 'prediction' already; rename it before.")
+    told = named_features(model, features)
+    if told is None:
+        whole = [each.name for each in frame.schema.fields if _kind(each.dataType) in ("vector", "array")]
+        told = whole if len(whole) == 1 else None
+    columns = _columns(frame, None, None, told)
+    width = columns.width or model.n_features_in_
+    like = kind_of_answer(model, method, blank_row(columns, width))
+    schema = StructType([*frame.schema.fields, StructField("prediction", _spark_type(like))])
+    with _no_advice():
+        return frame.mapInArrow(_Saying(model, method, columns, like), schema)
+
+
+def _spark_type(like: NDArray[Any]) -> Any:
+    from pyspark.sql import types
+
+    found = {"i": types.LongType(), "u": types.LongType(), "f": types.DoubleType(), "b": types.BooleanType()}
+    one = found.get(like.dtype.kind, types.StringType())
+    return one if like.ndim == 1 else types.ArrayType(one)
+
+
+class _Saying:
+    """Batches of rows, with what the model says of them."""
+
+    def __init__(self, model: Any, method: str, columns: Columns, like: NDArray[Any]) -> None:
+        self.model, self.method, self.columns, self.like = model, method, columns, like
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+
+        types = {"i": pyarrow.int64(), "u": pyarrow.int64(), "f": pyarrow.float64(), "b": pyarrow.bool_()}
+        one = types.get(self.like.dtype.kind, pyarrow.string())
+        kind = one if self.like.ndim == 1 else pyarrow.list_(one)
+        for batch in batches:
+            said: list[Any] = []
+            if len(batch):
+                rows = rows_of(pyarrow.Table.from_batches([batch]), self.columns)
+                said = answer(self.model, self.method, rows, self.like).tolist()
+            yield batch.append_column("prediction", pyarrow.array(said, kind))
