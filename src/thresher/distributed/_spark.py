@@ -209,7 +209,5 @@ def _reason(text: str) -> str:
     """The line that tells what went wrong, among many of Java: what Python raised, or else what Spark says."""
     before_java = re.split(r"\n\s*(?:at |Driver stacktrace)", text, maxsplit=1)[0].strip()
     last = before_java.splitlines()[-1] if before_java else text
-    said = (
-        re.split(r"(?:Exception|Error|Failure)?: (?=[A-Z])|executor \S+\): ", last)[-1] if "Lost task" in last else last
-    )
+    said = re.split(r"Lost task .*? executor \S+\): (?:org\.apache\.spark\.SparkException: )?", last)[-1]
     return " ".join(said.split())[:300]

@@ -81,7 +81,7 @@ def _columns(frame: Any, y: Any, weight: Any, features: Any) -> Columns:
         )
     texts = tuple(name for name in names if kinds[name] == "text")
     kind = kinds[names[0]] if whole else "table" if texts else "numbers"
-    dense, width = _look_at_vectors(frame, names[0]) if kind == "vector" else (True, len(names))
+    dense, width = _look_at_vectors(frame, names[0]) if kind == "vector" else (True, 0)
     return Columns(tuple(names), kind, y, weight, texts, dense, width)
 
 
