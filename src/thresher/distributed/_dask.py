@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .. import __version__
-from ._engines import Done, Engine, Failure, ShardError, Task
+from ._engines import Done, Engine, Failure, ShardError, Task, refuse_spark_frames
 from ._shards import ArrayShard, Shard
 
 _PATIENCE = 10  # seconds for a scheduler to answer
@@ -57,6 +57,7 @@ class DaskEngine:
 
         from distributed import as_completed
 
+        refuse_spark_frames(shards)
         self._check_workers()
         run = uuid.uuid4().hex
         # The task is a node of the graph: sent once, handed from worker to worker, and never lost with one of them.
@@ -121,7 +122,7 @@ class DaskEngine:
         except Exception as error:
             if "Cancelled" in type(error).__name__:
                 raise ShardError(name, "the cluster has gone.") from None
-            raise
+            return Failure(name, f"{type(error).__name__}: {error}")  # tasks raise nothing: rows could not be made
 
     def close(self) -> None:
         self._held.clear()

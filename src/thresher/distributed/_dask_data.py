@@ -59,7 +59,7 @@ def dask_shards(data: Any, y: Any = None, weight: Any = None, features: Any = No
 
     Rows are made anew in every round, unless the collection is persisted (``data.persist()``).
     """
-    if hasattr(data, "columns") and hasattr(data, "npartitions"):
+    if _is_frame(data):
         return _partitions(data, y, weight, features)
     _check_array(data)
     if features is not None:
@@ -69,8 +69,12 @@ def dask_shards(data: Any, y: Any = None, weight: Any = None, features: Any = No
     return [DaskBlock(X[i], ys[i], weights[i], None, f"block {i + 1} of {len(X)}") for i in range(len(X))]
 
 
+def _is_frame(data: Any) -> bool:
+    return hasattr(type(data), "map_partitions") and hasattr(type(data), "columns")
+
+
 def _check_array(data: Any) -> None:
-    if not hasattr(data, "numblocks") or data.ndim != 2:
+    if not hasattr(type(data), "map_blocks") or data.ndim != 2:
         raise ValueError(f"fit: a Dask array of two dimensions or a data frame is needed, got {data!r}.")
     if data.numblocks[1] > 1:
         raise ValueError(
@@ -138,7 +142,7 @@ def predict_dask(model: Any, data: Any, method: str = "predict", features: Any =
     held = delayed(
         model, name=f"thresher-model-{id(model)}-{np.random.default_rng().integers(1 << 62)}", traverse=False
     )
-    if hasattr(data, "columns") and hasattr(data, "npartitions"):
+    if _is_frame(data):
         names = frame_columns(list(data.columns), None, None, named_features(model, features))
         row = data[names]._meta_nonempty.head(1)
         like = kind_of_answer(model, method, row)

@@ -78,6 +78,7 @@ class SerialEngine:
     """All shards in this process, one after the other: what every other engine must equal."""
 
     def run(self, task: Task, shards: Sequence[Shard], on_done: Done) -> Iterator[Any]:
+        refuse_spark_frames(shards)
         for n_done, shard in enumerate(shards, start=1):
             result = task(shard)
             on_done(n_done)
@@ -85,6 +86,11 @@ class SerialEngine:
 
     def close(self) -> None:
         """Nothing was opened."""
+
+
+def refuse_spark_frames(shards: Sequence[Shard]) -> None:
+    if any(getattr(shard, "read_by_spark", False) for shard in shards):
+        raise ValueError('fit: a Spark data frame is read by Spark: choose engine="spark" or its session.')
 
 
 def engine_of(engine: Any) -> Engine:

@@ -26,11 +26,11 @@ class FramePartition:
 
     frame: Any
     columns: Columns
-    number: int
     name: str
+    read_by_spark = True
 
     def pieces(self, shuffle: int = 0, seed: int = 0) -> Iterator[Piece]:
-        raise ValueError('a Spark data frame is read by Spark: choose engine="spark".')
+        raise NotImplementedError
 
 
 class ArrowShard:
@@ -62,7 +62,7 @@ def frame_shards(frame: Any, y: Any = None, weight: Any = None, features: Any = 
     columns = _columns(frame, y, weight, features)
     used = _selected(frame, columns)
     n = used.rdd.getNumPartitions()
-    return [FramePartition(used, columns, i, f"partition {i + 1} of {n}") for i in range(n)]
+    return [FramePartition(used, columns, f"partition {i + 1} of {n}") for i in range(n)]
 
 
 def _columns(frame: Any, y: Any, weight: Any, features: Any) -> Columns:
