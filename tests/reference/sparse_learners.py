@@ -161,7 +161,7 @@ class Selection:
     def score(self, x: Array) -> float:
         return float(self._in_use(self.rule.weights()) @ x)
 
-    def step(self, g: Array, g2: Array | None) -> None:
+    def step(self, g: Array, g2: Array | None = None) -> None:
         if self.second is not None:
             used = self.rule.weights() != 0
             used[-1] = True

@@ -14,11 +14,12 @@ from .._params import non_negative
 from .._spaces import Linear, Log, Range
 from ._grouped import GROUP_RULES, Grouped, GroupLearner, group_axis
 from ._groups import Groups
+from ._synchronous import Synchronous
 
 _RULES = GROUP_RULES | {"rho": non_negative}
 
 
-class _GroupRDA(Grouped):
+class _GroupRDA(Synchronous, Grouped):
     """What the classifier and the regressor share."""
 
     rho: float

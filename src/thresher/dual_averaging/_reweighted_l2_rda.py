@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from .. import _core
-from .._linear import LinearClassifier, LinearRegressor, OnlineLinear
+from .._linear import LinearClassifier, LinearRegressor
 from .._losses import FOR_CLASSES, FOR_VALUES, loss_params, loss_rules
 from .._params import non_negative, positive
 from .._spaces import Linear, Log, Range
 from ..onepass import Learner
+from ._synchronous import Synchronous
 
 _RULES = {"alpha": positive, "smoothing": positive, "threshold": non_negative}
 
 
-class _ReweightedL2RDA(OnlineLinear):
+class _ReweightedL2RDA(Synchronous):
     """What the classifier and the regressor share."""
 
     _penalty = "threshold"

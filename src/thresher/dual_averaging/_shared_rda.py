@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
+
+import numpy as np
 
 from .. import _core
 from .._coupled import CoupledLearner, SharedClassifier
 from .._losses import FOR_CLASSES, loss_params, loss_rules
 from .._params import at_least, non_negative, none, positive
 from .._spaces import Linear, Log, Range
+from .._state import Array, State
+from ..onepass import Learner
+from ._synchronous import Synchronous, uncut
 
 
-class SharedRDAClassifier(SharedClassifier):
+class SharedRDAClassifier(Synchronous, SharedClassifier):
     r"""Sparse linear classifier that uses the same features for all classes.
 
     One against the rest chooses features for each class alone, and a model of ten classes then needs the union of ten
@@ -120,3 +126,18 @@ class SharedRDAClassifier(SharedClassifier):
             "n_selected": float(self.n_features_to_select or 0),
         }
         return CoupledLearner(_core.SharedRda, params, axis="output")
+
+    def _weights_to_learn_at(self, learner: Learner, state: State) -> Array:
+        return replace(learner, params=uncut(learner.params, state.views[0], self._penalty)).weights(state)
+
+    def _step(self, learner: Learner, state: State, gradient: Array) -> None:
+        """A row has the same values for all classes, a gradient has not. A penalty that follows a number of features is
+        found anew in every round."""
+        state.arrays["gradient_sum"][0] += gradient.T
+        state.arrays["n_steps"][...] += 1
+        learner.rebuild(state)
+
+    def _tally_of(self, tally: Array) -> Array:
+        """The mean loss over the classes; rows that moved weights are counted by the class that most of them moved."""
+        n_rows, _, _, weight = tally[0]
+        return np.array([[n_rows, tally[:, 1].max(), tally[:, 2].mean(), weight]])

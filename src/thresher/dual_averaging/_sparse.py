@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._linear import OnlineLinear
 from .._losses import loss_params
 from .._params import Rule, at_least, boolean, none
 from .._spaces import Log, Range
 from .._state import Array
 from ..onepass import Learner
+from ._synchronous import Synchronous
 
 N_PENALTIES = 13  # of "auto": two in a decade of the usual six
 
@@ -22,7 +22,7 @@ SPARSE_RULES: dict[str, Rule] = {
 }
 
 
-class SparseLinear(OnlineLinear):
+class SparseLinear(Synchronous):
     """A learner whose weights are cut to zero by an l1 penalty."""
 
     _shorter_steps = "a smaller eta0"
