@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -79,9 +80,7 @@ def in_rounds(model, batches, n_rounds):
 
 def divided(X, y, weight, cuts):
     edges = [0, *cuts, X.shape[0]]
-    return [
-        (X[a:b], y[a:b], None if weight is None else weight[a:b]) for a, b in zip(edges[:-1], edges[1:], strict=True)
-    ]
+    return [(X[a:b], y[a:b], None if weight is None else weight[a:b]) for a, b in pairwise(edges)]
 
 
 def data_for(model, problem, regression):
@@ -316,8 +315,10 @@ def test_weights_that_outgrow_floating_point_are_refused_and_leave_the_model_alo
 def test_wider_rows_and_labels_that_nobody_announced_are_refused(problem):
     X, y = problem
     model = begun(L1RDAClassifier(), X, y)
-    with pytest.raises(ValueError, match="X has 13 features, but L1RDAClassifier is expecting 12"):
-        run_round(model, facts_of(X, y), [(np.hstack([X, X[:, :1]]), y, None)])
+    wide = np.hstack([X, X[:, :1] + 1])
+    for rows, n in ((wide, 13), (sparse.csr_array(wide), 13), (X[:, :-1], 11)):
+        with pytest.raises(ValueError, match=f"X has {n} features, but L1RDAClassifier is expecting 12"):
+            run_round(model, facts_of(X, y), [(rows, y, None)])
     with pytest.raises(ValueError, match="L1RDAClassifier: "):
         run_round(model, facts_of(X, y), [(X, y + 5, None)])
     assert model.n_samples_seen_ == 0

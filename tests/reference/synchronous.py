@@ -44,8 +44,8 @@ def rounds(model: Any, X: Array, y: Array, weight: Array | None, n_rounds: int) 
     weight = np.ones(len(y)) if weight is None else weight
     rules: Any = Grouped(X.shape[1], model) if hasattr(model, "groups") else selection(model, X.shape[1])
     for _ in range(n_rounds):
-        w = rules.weights() if hasattr(model, "groups") else rules.rule.weights()  # not cut as those of a prediction are
-        scores = X @ w
+        uncut = rules if hasattr(model, "groups") else rules.rule  # weights that a prediction might cut
+        scores = X @ uncut.weights()
         slopes = np.array([find.slope(*pair) for pair in zip(scores, y, strict=True)])
         values = np.array([find.value(*pair) for pair in zip(scores, y, strict=True)])
         rules.step(X.T @ (weight * slopes) / np.count_nonzero(weight))

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from .. import _core, _validation
 from .._linear import OnlineLinear
@@ -44,8 +45,8 @@ class GradientAt:
         learner, state = self._begin()
         if X.shape[0]:
             who = type(self.reader).__name__
-            rows = _validation.as_rows(X, who, n_features=self.n_weights - 1)
-            if rows.n_features != self.n_weights - 1:
+            rows = _validation.check_features(self.reader, X, reset=False, grow=sparse.issparse(X))
+            if rows.n_features > self.n_weights - 1:
                 raise ValueError(
                     f"X has {rows.n_features} features, but {who} is expecting {self.n_weights - 1} features as input."
                 )
@@ -114,7 +115,7 @@ class Synchronous(OnlineLinear):
 
     def _gradient_at(self, learner: Learner, weights: Array) -> GradientAt:
         reader = type(self)()
-        for name in ("class_weight", "classes_", "n_jobs"):
+        for name in ("class_weight", "classes_", "n_features_in_", "feature_names_in_", "n_jobs"):
             if hasattr(self, name):
                 setattr(reader, name, getattr(self, name))
         loss = {name: learner.params[name] for name in ("loss", "tau", "epsilon")}
