@@ -20,7 +20,10 @@ Sums = dict[str, NDArray[np.float64]]
 
 
 class Question(Protocol):
-    """What is asked of rows. It travels to where they are, so it is picklable and as small as may be."""
+    """What is asked of rows. It travels to where they are, so it is picklable and as small as may be.
+
+    One whose answers are joined in another way than by sums has a method ``add(total, more)``, see :func:`join`.
+    """
 
     def answer(self, X: Any, y: NDArray[Any] | None, weight: NDArray[np.float64] | None) -> Sums:
         """Of one batch. Sparse rows may be narrower than the model; a row of weight 0 is absent."""
@@ -55,6 +58,12 @@ def add(total: Sums | None, more: Sums) -> Sums:
     return more if total is None else {name: np.asarray(total[name] + more[name]) for name in more}
 
 
+def join(question: Question, total: Sums | None, more: Sums) -> Sums:
+    """What two answers say together: their sum, unless the question knows better; the earlier rows come first."""
+    joined: Sums = getattr(question, "add", add)(total, more)
+    return joined
+
+
 def run_round(estimator: Any, facts: Facts, batches: Iterable[tuple[Any, Any, Any]]) -> bool:
     """One round over batches ``(X, y, weight)`` in this process; returns what the round does."""
     batches = list(batches)
@@ -68,4 +77,4 @@ def run_round(estimator: Any, facts: Facts, batches: Iterable[tuple[Any, Any, An
                 return bool(end.value)
             total = None
             for X, y, weight in batches:
-                total = add(total, question.answer(X, y, weight))
+                total = join(question, total, question.answer(X, y, weight))

@@ -46,13 +46,19 @@ def _without_empty(objective: Objective, data: Data, swept: Swept) -> Swept:
     """Clusters without rows get some, and all sums are made anew."""
     gains = swept.costs - objective.alone(data)
     labels = fill_empty(swept.labels, gains if data.weight is None else gains * data.weight, len(swept.weights))
+    if np.array_equal(labels, swept.labels):
+        return swept
     return Swept(labels, swept.costs, *sum_rows(data, labels, len(swept.weights)))
 
 
 def fill_empty(labels: Labels, gains: Array, n_clusters: int) -> Labels:
     """Give to each cluster without rows the one that gains most by a centre of its own; what does not gain stays."""
-    sizes = np.bincount(labels, minlength=n_clusters)
-    empty = list(np.flatnonzero(sizes == 0))
+    return fill_sizes(labels, gains, np.bincount(labels, minlength=n_clusters))
+
+
+def fill_sizes(labels: Labels, gains: Array, sizes: NDArray[Any]) -> Labels:
+    """The same where clusters have more rows than these, so many in all."""
+    sizes, empty = sizes.copy(), list(np.flatnonzero(sizes == 0))
     labels = labels.copy()
     for row in np.argsort(-gains, kind="stable"):
         if not empty or gains[row] <= 0:

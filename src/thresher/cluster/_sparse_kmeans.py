@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,7 +18,8 @@ from ._lloyd import Step, given_centres, start_rows, steps, total
 from ._loaded import check_loaded
 from ._merging import merge_into
 from ._prototypes import Draws
-from ._sums import ClusterSums, check_sums
+from ._rounds import StepsInRounds
+from ._sums import ClusterSums, check_sums, warn_of_empty
 from ._sweep import Data, Labels
 
 
@@ -29,7 +28,7 @@ class _Run(NamedTuple):
     history: list[float]
 
 
-class SparseKMeans(SparseCentres):
+class SparseKMeans(StepsInRounds, SparseCentres):
     r"""K-means with an l1 penalty: clusters whose centres are told apart by few features.
 
     Minimises, over centres :math:`w_1 \dots w_k` and clusters :math:`c(i)`,
@@ -108,7 +107,9 @@ class SparseKMeans(SparseCentres):
     and :meth:`fit` warns.
 
     What a step needs to know of rows adds up (:class:`ClusterSums`), so that rows may be anywhere: see
-    :meth:`cluster_sums`, with which steps on a file or on several machines are those of :meth:`fit`.
+    :meth:`cluster_sums`, with which steps on a file are those of :meth:`fit`. So are rounds on several machines
+    (:mod:`thresher.distributed`), where ``max_iter`` and ``tol`` mean the same, but there is one run whatever
+    ``n_init`` says, its starts are drawn from a sample of some thousand rows, and without ``labels_``.
 
     References
     ----------
@@ -229,7 +230,7 @@ class SparseKMeans(SparseCentres):
         self.objective_history_ = np.array(best.history)
         self._grown = False
         self.labels_ = best.step.swept.labels if rows is there else self._assign(rows)[0]
-        self._look_back(best.step.swept.labels)
+        warn_of_empty(len(np.unique(best.step.swept.labels)), self.n_clusters, self.alpha)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, grow: bool = False) -> Self:
@@ -252,11 +253,8 @@ class SparseKMeans(SparseCentres):
         """
         check_params(self, self._param_rules)
         begins = not hasattr(self, "cluster_centers_")
-        if not begins and (len(self.cluster_centers_), self._metric) != (self.n_clusters, self.metric):
-            raise ValueError(
-                f"SparseKMeans: n_clusters and metric must be those of the calls before, "
-                f"{len(self.cluster_centers_)} and {self._metric!r}, got {self.n_clusters} and {self.metric!r}."
-            )
+        if not begins:
+            self._check_same()
         _, rows, weight = self._present(X, sample_weight, reset=begins, grow=grow)
         objective, n_rows = self._objective(), rows.shape[0]
         with one_blas_thread():
@@ -372,14 +370,11 @@ class SparseKMeans(SparseCentres):
         self._metric = self.metric
         self.objective_history_ = np.empty(0)
 
-    def _look_back(self, labels: Labels) -> None:
-        n_used = len(np.unique(labels))
-        if n_used < self.n_clusters:
-            cause = "a smaller alpha keeps more of them" if self.alpha > 0 else "too few rows differ"
-            warnings.warn(
-                f"SparseKMeans: only {n_used} of {self.n_clusters} clusters have rows; {cause}.",
-                ConvergenceWarning,
-                stacklevel=3,
+    def _check_same(self) -> None:
+        if (len(self.cluster_centers_), self._metric) != (self.n_clusters, self.metric):
+            raise ValueError(
+                f"SparseKMeans: n_clusters and metric must be those of the calls before, "
+                f"{len(self.cluster_centers_)} and {self._metric!r}, got {self.n_clusters} and {self.metric!r}."
             )
 
     # --- shards and files -------------------------------------------------------------------------------------------

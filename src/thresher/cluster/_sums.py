@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from .._kernels._products import Array
 
@@ -55,3 +57,25 @@ def check_sums(sums: Any, shape: tuple[int, ...], who: str) -> None:
         raise ValueError(f"{who}: sums must be ClusterSums of shape {shape}, as cluster_sums makes them.")
     if not np.isfinite(sums.sums).all() or not np.isfinite(sums.weights).all() or (sums.weights < 0).any():
         raise ValueError(f"{who}: sums must hold finite numbers, and no weights below 0.")
+
+
+def check_number(sums: ClusterSums, n_clusters: int) -> None:
+    """Refuse rows of which there are fewer than clusters."""
+    if sums.n_rows == 0:
+        raise ValueError("SparseKMeans: sample_weight must hold a weight above 0, got only zeros.")
+    if sums.n_rows < n_clusters:
+        raise ValueError(
+            f"SparseKMeans: n_clusters must be at most the number of rows of weight above 0 (n_samples={sums.n_rows}), "
+            f"got {n_clusters}."
+        )
+
+
+def warn_of_empty(n_used: int, n_clusters: int, alpha: float) -> None:
+    """Say so when clusters have no rows."""
+    if n_used < n_clusters:
+        cause = "a smaller alpha keeps more of them" if alpha > 0 else "too few rows differ"
+        warnings.warn(
+            f"SparseKMeans: only {n_used} of {n_clusters} clusters have rows; {cause}.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )

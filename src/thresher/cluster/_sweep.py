@@ -67,6 +67,8 @@ def _middle(centres: Array) -> Array | None:
 
 def blocks(matrix: Any, n_centres: int) -> Iterator[slice]:
     """Parts of the rows small enough to be copied, and compared with so many centres."""
+    if matrix.shape[0] == 0:
+        return iter(())
     per_row = n_centres if sparse.issparse(matrix) else max(n_centres, matrix.shape[1])
     found: Iterator[slice] = gen_batches(matrix.shape[0], max(1, _BLOCK // per_row))
     return found
