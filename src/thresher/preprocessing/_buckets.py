@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +15,15 @@ News = tuple[NDArray[np.int32], list[str]]
 
 MOST_BUCKETS = 1 << 28
 _LONGEST_NAME = 60
+
+
+class Seen(NamedTuple):
+    """Which texts fell into buckets: two fingerprints of each and whether there were more, and for each fingerprint, in
+    the order of appearance, its place (two to a bucket) and its text."""
+
+    fingerprints: NDArray[np.uint32]
+    places: NDArray[np.int32]
+    names: list[str]
 
 
 def empty(n_buckets: int) -> NDArray[np.uint32]:

@@ -14,6 +14,7 @@ from .. import _core
 from .._params import Rule, at_least, boolean, check_params, none, one_of
 from .._table import Table
 from ._buckets import MOST_BUCKETS, bucket_names, empty, hash_categories, hash_words
+from ._encoder_merging import emptied_encoder, merge_encoders
 from ._encoder_state import check_added, check_buckets, check_frequencies, is_names
 from ._input import emptied, read_input
 from ._pieces import Sparse, nonzeros, one_each, shifted
@@ -252,6 +253,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if kind == "t" and len(self.texts_with_):
                 np.add.at(self.texts_with_, buckets, 1.0)
         self.n_texts_ += n_rows
+
+    _merged = merge_encoders  # for shards: what others learned from later rows
+    _emptied = emptied_encoder
 
     # --- refusals ---------------------------------------------------------------------------------------------------
 

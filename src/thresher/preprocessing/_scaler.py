@@ -15,6 +15,7 @@ from .._params import boolean, check_params, one_of
 from .._table import Table
 from .._validation import as_rows
 from ._input import read_input, refuse_value
+from ._merging import joint_moments
 
 Array = NDArray[np.float64]
 
@@ -156,11 +157,7 @@ class RunningScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_columns(self, numbers: Any, names: list[str] | None) -> None:
         who, width = type(self).__name__, numbers.shape[1]
-        known = getattr(self, "feature_names_in_", None)
-        if names is not None and known is not None and names != known.tolist():
-            differ = next((a for a, b in zip(known, names, strict=False) if a != b), None)
-            expected = f"{differ!r} in its place" if differ is not None else f"{len(known)} columns of numbers"
-            raise ValueError(f"{who}: X must have the columns of the first rows, with {expected}.")
+        self._check_names(names)
         if sparse.issparse(numbers):
             if self.centred_:
                 raise ValueError(
@@ -168,6 +165,47 @@ class RunningScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 )
         elif width != self.n_features_in_:
             raise ValueError(f"X has {width} features, but {who} is expecting {self.n_features_in_} features as input.")
+
+    def _check_names(self, names: list[str] | None) -> None:
+        known = getattr(self, "feature_names_in_", None)
+        if names is not None and known is not None and names != known.tolist():
+            differ = next((a for a, b in zip(known, names, strict=False) if a != b), None)
+            expected = f"{differ!r} in its place" if differ is not None else f"{len(known)} columns of numbers"
+            raise ValueError(f"{type(self).__name__}: X must have the columns of the first rows, with {expected}.")
+
+    # --- shards -----------------------------------------------------------------------------------------------------
+
+    def _merged(self, others: list[Self]) -> None:
+        """Add what others learned from later rows: to rounding, what this one would have learned from them."""
+        for other in others:
+            self._check_joins(other)
+        width = max(each.n_features_in_ for each in (self, *others))
+        moments, missing, n_rows = self._columns(width), self._padded("n_missing_", width), self.n_rows_
+        for other in others:
+            moments = joint_moments(moments, other._columns(width))
+            missing = missing + other._padded("n_missing_", width)
+            n_rows += other.n_rows_
+        self.n_stored_, self.stored_mean_, self.stored_m2_ = moments
+        self.n_missing_, self.n_rows_, self.n_features_in_ = missing, n_rows, width
+
+    def _check_joins(self, other: Self) -> None:
+        who = type(self).__name__
+        self._check_names(list(getattr(other, "feature_names_in_", [])) or None)
+        if self.centred_ and not other.centred_:
+            raise ValueError(
+                f"{who}: shards must be all dense or all sparse, as dense rows are centred; with_mean=False takes both."
+            )
+        if (self.centred_ or other.centred_) and self.n_features_in_ != other.n_features_in_:
+            raise ValueError(
+                f"{who}: shards must have as many columns, got {self.n_features_in_} and {other.n_features_in_}."
+            )
+
+    def _columns(self, width: int) -> tuple[Array, Array, Array]:
+        return self._padded("n_stored_", width), self._padded("stored_mean_", width), self._padded("stored_m2_", width)
+
+    def _padded(self, name: str, width: int) -> Array:
+        column: Array = getattr(self, name)
+        return np.pad(column, (0, width - len(column)))
 
     # --- what was learned -------------------------------------------------------------------------------------------
 

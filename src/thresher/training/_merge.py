@@ -68,7 +68,7 @@ def _check_alike(a: Any, b: Any) -> None:
     for x, y in zip(steps_a, steps_b, strict=True):
         if repr(x) != repr(y):
             raise ValueError(f"merge_models: the parameters differ: {x!r} and {y!r}.")
-        for name in () if hasattr(x, "state_") or hasattr(x, "_merged") else x._fitted:
+        for name in () if x is steps_a[-1] and (hasattr(x, "state_") or hasattr(x, "_merged")) else x._fitted:
             if not _equal(getattr(x, name, None), getattr(y, name, None)):
                 raise ValueError(
                     f"merge_models: the {type(x).__name__} of the models saw different data, so that their columns "
