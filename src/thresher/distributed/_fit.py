@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier, is_clusterer
 
 from .._params import at_least, boolean, check_arguments, none, one_of
-from .._rounds import Facts, Sums, add
+from .._rounds import Facts, Sums, join
 from ..training import Interrupted, learner_of, merge_models
 from ..training._progress import _digest, _spelled
 from ..training._sample import stacked
@@ -139,6 +139,8 @@ def fit(
     model = clone(estimator) if start is None else clone_fitted(start, estimator)
     learner = learner_of(model)
     mode = chosen_mode(learner, mode)
+    if start is not None and hasattr(learner, "_forget_rows"):
+        learner._forget_rows()
     found = as_shards(shards, y, weight, features, n_shards, reading)
     fingerprint = {
         "model": _spelled(model),
@@ -196,9 +198,8 @@ def identity(shard: Shard) -> list[Any]:
         here = [Path(place) for place in shard.places if "://" not in place]
         return [shard.name, [_digest(path) for path in here if path.exists()]]
     if isinstance(shard, ArrayShard):
-        values = (
-            shard.X.data if sparse.issparse(shard.X) else np.asarray(rows_at(shard.X, np.arange(min(8, len(shard.X)))))
-        )
+        rows = getattr(shard.X, "numbers", shard.X)  # of a table with text
+        values = rows.data if sparse.issparse(rows) else np.asarray(rows_at(rows, np.arange(min(8, len(rows)))))
         some = np.asarray(values).ravel()[:1024]
         told = zlib.crc32(some.tobytes()) if some.dtype.kind in "fiub" else 0
         return [shard.name, list(shard.X.shape), told]
@@ -303,14 +304,29 @@ class Rounds:
         for place, (name, step) in enumerate(pipeline.steps[:-1]):
             if hasattr(step, "n_features_in_"):
                 continue
+            begun = self._begun(pipeline, place) if hasattr(step, "_stays") or hasattr(step, "_emptied") else None
+            if getattr(step, "_stays", False):  # learns from the first rows it sees, and no others
+                pipeline.steps[place] = (name, begun)
+                continue
             if not hasattr(step, "_merged"):
                 raise ValueError(
                     f"fit: step {name!r}, a {type(step).__name__}, cannot be put together from shards; fit it before."
                 )
-            fitted = self._run(Prepare(pipeline, place), 0, f"preparing {name}")
+            task = Prepare(pipeline, place, None if begun is None else begun._emptied())
+            fitted = self._run(task, 0, f"preparing {name}")
             first, *others = [each for each in fitted if hasattr(each, "n_features_in_")]
             first._merged(others)
             pipeline.steps[place] = (name, first)
+
+    def _begun(self, pipeline: Any, place: int) -> Any:
+        """A transformer that has seen the first rows of all, by which it decides what one machine would."""
+        for shard in self.shards:
+            for found in self.engine.run(Prepare(pipeline, place, whole=False), [shard], lambda n_done: None):
+                if isinstance(found, Failure):
+                    raise ShardError(found.shard, found.words)
+                if hasattr(found, "n_features_in_"):
+                    return found
+        raise ValueError("fit: the shards have no rows.")
 
     def _blank(self, sample: tuple[Any, Any], tasks: list[NDArray[Any]]) -> None:
         """A learner that knows classes, columns and tasks, and has learned from no row."""
@@ -369,7 +385,7 @@ class Rounds:
         pipeline = self.model if hasattr(self.model, "steps") else None
         total: Sums | None = None
         for answer in self._run(Ask(question, pipeline), n_round + 1, getattr(question, "doing", "adding up")):
-            total = total if answer is None else add(total, answer)
+            total = total if answer is None else join(question, total, answer)
         if total is None:
             raise ValueError("fit: the shards have no rows.")
         return total

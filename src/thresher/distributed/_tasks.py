@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import is_classifier
 
-from .._rounds import Question, Sums, add
+from .._rounds import Question, Sums, join
 from ..training import learner_of
 from ..training._look import MOST_CLASSES
 from ._engines import Task
@@ -96,18 +96,25 @@ def joined(a: Any, b: Any) -> Any:
 
 @dataclass(frozen=True)
 class Prepare(Task):
-    """One transformer of a pipeline, fitted to a shard; those before it are fitted to all rows already."""
+    """One transformer of a pipeline, fitted to a shard; those before it are fitted to all rows already.
+
+    It begins as `begun`, if there is one. With `whole` False, the first rows of a shard are enough.
+    """
 
     pipeline: Any
     step: int
+    begun: Any = None
+    whole: bool = True
 
     def work(self, shard: Shard) -> Any:
-        transformer = deepcopy(self.pipeline[self.step])
+        transformer = deepcopy(self.pipeline[self.step] if self.begun is None else self.begun)
         for X, y, _ in shard.pieces():
             Z, _ = self.pipeline._parted(X)
             for _, before in self.pipeline.steps[: self.step]:
                 Z = before.transform(Z)
             transformer.partial_fit(Z, y)
+            if not self.whole:
+                break
         return transformer
 
 
@@ -153,7 +160,7 @@ class Ask(Task):
         total: Sums | None = None
         for X, y, weight in shard.pieces():
             Z = X if self.pipeline is None else self.pipeline.transform(X)
-            total = add(total, self.question.answer(Z, y, weight))
+            total = join(self.question, total, self.question.answer(Z, y, weight))
         return total
 
 
