@@ -20,6 +20,7 @@ from .._rounds import Facts, Sums, join
 from ..training import Interrupted, learner_of, merge_models
 from ..training._progress import _digest, _spelled
 from ..training._sample import stacked
+from ._averaging import Average, averages
 from ._checkpoint import Checkpoint
 from ._engines import Engine, Failure, ShardError, Task, engine_of
 from ._inputs import as_shards
@@ -38,6 +39,7 @@ def fit(
     engine: Any = "serial",
     n_rounds: int | None = None,
     mode: str = "auto",
+    average: bool | str = "auto",
     classes: Any = None,
     weight: Any = None,
     features: Any = None,
@@ -75,6 +77,10 @@ def fit(
         Rounds, at most. By default one of passes; of sums as many as the learner takes.
     mode : {"auto", "passes", "sums"}, default="auto"
         ``"auto"`` is ``"sums"`` for learners that reach one machine's answer by it, and ``"passes"`` for all others.
+    average : bool or "auto", default="auto"
+        Whether passes return the mean of the models after each round, the r-th of which counts r times, rather than the
+        last model; rounds go on from the last one in any case. ``"auto"`` is True for :class:`OFSClassifier` and
+        :class:`CSOALClassifier`, whose models wander from round to round; for others the mean lags behind.
     classes : array-like, optional
         All classes, for a classifier; without them, a look through all rows finds them.
     weight : list of arrays, Dask array or str, optional
@@ -130,6 +136,7 @@ def fit(
         "fit",
         n_rounds=(n_rounds, at_least(1) | none),
         mode=(mode, one_of("auto", "passes", "sums")),
+        average=(average, boolean | one_of("auto")),
         n_shards=(n_shards, at_least(1) | none),
         shuffle=(shuffle, at_least(0)),
         random_state=(random_state, at_least(0)),
@@ -146,6 +153,7 @@ def fit(
         "model": _spelled(model),
         "shards": [identity(shard) for shard in found],
         "mode": mode,
+        "average": average,
         "mixing": [shuffle, random_state] if shuffle else 0,
         "classes": None if classes is None else [str(each) for each in classes],
         "start": start is not None,
@@ -161,10 +169,10 @@ def fit(
                     on_progress(p)
 
             run = Rounds(model, found, runs, mode, classes, kept, watch, should_stop)
-            run.shuffle, run.random_state = shuffle, random_state
             run.identity = zlib.crc32(json.dumps(fingerprint["shards"]).encode())
             known = (getattr(start, "record_", None) or {}).get("distributed", {})
             run.knows_the_rows = known.get("identity") == run.identity
+            run.shuffle, run.random_state, run.average = shuffle, random_state, average
             return run.all(n_rounds, resume)
     finally:
         runs.close()
@@ -213,6 +221,7 @@ class Rounds:
     random_state = 0
     identity = 0  # of the shards
     knows_the_rows = False  # whether the start has learned from these shards before
+    average: bool | str = False
 
     def __init__(
         self,
@@ -248,6 +257,7 @@ class Rounds:
         self._n_rounds = n_rounds if n_rounds is not None else learner._n_rounds() if self.mode == "sums" else 1
         if self.facts is None:
             self._begin()
+        mean = self._mean_so_far()
         for n_round in range(len(self.history), self._n_rounds):
             if done:
                 break
@@ -256,10 +266,24 @@ class Rounds:
             n_questions, done = self._one_round(n_round)
             spent = time.perf_counter() - begin
             self._note(n_round, n_questions, spent, before)
-            self.checkpoint.save(self.model, self._noted(done))
+            if mean is not None:
+                mean.add(learner_of(self.model))
+            self.checkpoint.save(self.model, self._noted(done), None if mean is None else mean.to_keep())
+        if mean is not None:
+            self._put(mean.result(learner_of(self.model)))
         self.model.record_ = {"distributed": self._noted(done)}
         self.checkpoint.remove()
         return self.model
+
+    def _mean_so_far(self) -> Average | None:
+        """The mean of the models after each round, if it is asked for."""
+        learner, n_done = learner_of(self.model), len(self.history)
+        if not averages(learner, self.mode, self.average):
+            return None
+        kept = self.checkpoint.beside(n_done) if n_done else None
+        if n_done and kept is None:
+            raise ValueError("fit: the mean of the rounds so far is missing beside the checkpoint.")
+        return Average(kept)
 
     # --- before the first round -------------------------------------------------------------------------------------
 

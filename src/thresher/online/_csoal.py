@@ -107,6 +107,7 @@ class CSOALClassifier(LinearClassifier):
     }
 
     _search_space: ClassVar[dict[str, Range]] = {"C": Log(1e-4, 1e2)}
+    _wanders: ClassVar[bool] = True  # from round to round over shards: the mean of models is steadier than the last
 
     def __init__(
         self,

@@ -1,0 +1,100 @@
+"""The mean of the models after each round, in which later rounds count more."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from .._rounds import Sums
+
+
+def averages(learner: Any, mode: str, asked: bool | str) -> bool:
+    """Whether rounds end with a mean; where there is none to be had, asking for it is refused."""
+    can = mode == "passes" and can_average(learner)
+    if asked == "auto":
+        return can and bool(getattr(learner, "_wanders", False))
+    if asked and not can:
+        why = "sums have nothing to average" if mode == "sums" else "its weights are not merged by averages"
+        if getattr(learner, "average", False):
+            why = "it averages its steps itself"
+        raise ValueError(f"fit: average must be False for {type(learner).__name__}, as {why}, got True.")
+    return bool(asked)
+
+
+def can_average(learner: Any) -> bool:
+    """Whether a learner's weights are merged by averages, and it does not average its steps itself."""
+    state = getattr(learner, "state_", None)
+    return state is not None and bool(_averaged(state)) and not getattr(learner, "average", False)
+
+
+def _averaged(state: Any) -> list[str]:
+    return [field.name for field in state.fields if field.merge == "mean" and field.axes.startswith("weight")]
+
+
+class Average:
+    """The mean of learners, added one after the other; each costs one read of its weights.
+
+        mean_n = sum_r r w_r / sum_r r = mean_{n-1} + (w_n - mean_{n-1}) 2 / (n + 1)
+
+    so that what the first rounds had not learned yet is forgotten.   Shamir and Zhang, ICML (2013): polynomial decay.
+
+    Only weights are averaged. Clocks and books are those of the last one; features beyond the number to select are left
+    out of the mean when it is asked for, not before.
+
+    Parameters
+    ----------
+    kept : dict of arrays, optional
+        What :meth:`to_keep` gave, to go on from.
+    """
+
+    def __init__(self, kept: Sums | None = None) -> None:
+        self._means = {name: np.array(each) for name, each in (kept or {}).items() if name != "n"}
+        self.n = 0 if kept is None else int(kept["n"])
+
+    def add(self, learner: Any) -> None:
+        """Count one more model in. Features that earlier ones had not met weigh 0 in them."""
+        state = self._settled(learner)
+        self.n += 1
+        share = 2 / (self.n + 1)
+        for name in _averaged(state):
+            now = np.array(state.arrays[name])
+            mean = self._as_wide(name, state) if self.n > 1 else now
+            self._means[name] = mean + (now - mean) * share
+
+    def result(self, last: Any) -> Any:
+        """The mean as a learner, with all else as the last one has it; it is not changed."""
+        if self.n == 0:
+            raise ValueError("Average: a model must be added before the mean is asked for.")
+        if self.n == 1:
+            return last
+        made, state = copy(last), self._settled(last)
+        for name in self._means:
+            state.arrays[name][...] = self._as_wide(name, state)
+        last._learner_now().rebuild(state)
+        made.state_, made._weights_cache = state, None
+        return made
+
+    def to_keep(self) -> Sums:
+        """What a checkpoint keeps beside the last model."""
+        return {**self._means, "n": np.array(float(self.n))}
+
+    @staticmethod
+    def _settled(learner: Any) -> Any:
+        state = learner.state_.copy()
+        learner._learner_now().settle(state)
+        return state
+
+    def _as_wide(self, name: str, state: Any) -> Any:
+        """A mean with room for what the state has met since; the constant stays last."""
+        mean, shape = self._means[name], state.arrays[name].shape
+        if mean.shape == shape:
+            return mean
+        field = next(f for f in state.fields if f.name == name)
+        grown = np.zeros(shape)
+        places = [np.arange(mean.shape[0])]
+        for axis, n, wide in zip(field.axes.split(), mean.shape[1:], shape[1:], strict=True):
+            places.append(np.r_[: n - 1, wide - 1] if axis == "weight" else np.arange(n))
+        grown[np.ix_(*places)] = mean
+        return grown
