@@ -13,6 +13,7 @@ from ._compression import SUFFIXES as COMPRESSED
 from ._compression import compression
 from ._documents import DocumentSource
 from ._format import PathLike
+from ._remote import expand, fetch, is_url, naturally
 from ._source import head
 
 Format = Literal["svmlight", "csv", "parquet", "arrow", "documents"]
@@ -35,26 +36,29 @@ _INDEX_ZERO = re.compile(rb"^[^#\n]*[ \t]0+:", re.MULTILINE)
 
 
 def files_of(path: PathLike | Sequence[PathLike]) -> list[Path]:
-    """All files that are meant, in order; each must be there."""
+    """All files that are meant, in order; each must be there, or is fetched."""
+    return [fetch(file) if isinstance(file, str) else file for file in names_of(path)]
+
+
+def names_of(path: PathLike | Sequence[PathLike]) -> list[Path | str]:
+    """All files that are meant, in order: paths, which must be there, and URLs, none of which is fetched."""
+    names: list[Path | str]
+    if is_url(path):
+        return list(expand(str(path)))
     if not isinstance(path, (str, os.PathLike)):
-        paths = [Path(file) for file in path]
-        if not paths:
+        names = [name for file in path for name in (expand(str(file)) if is_url(file) else [Path(file)])]
+        if not names:
             raise ValueError("open_stream: the list of files is empty.")
     elif isinstance(path, str) and glob.has_magic(path) and not os.path.exists(path):
-        paths = sorted(map(Path, glob.glob(path, recursive=True)), key=_naturally)
-        if not paths:
+        names = [*sorted(map(Path, glob.glob(path, recursive=True)), key=naturally)]
+        if not names:
             raise FileNotFoundError(f"No file matches {path!r}.")
     else:
-        paths = [Path(path)]
-    for file in paths:
-        if not file.exists():
+        names = [Path(path)]
+    for file in names:
+        if isinstance(file, Path) and not file.exists():
             raise FileNotFoundError(f"{file}: no such file.")
-    return paths
-
-
-def _naturally(path: Path) -> tuple[list[tuple[int, str]], str]:
-    parts = re.split(r"(\d+)", str(path))
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts], str(path)
+    return names
 
 
 def size_of(path: Path) -> int:

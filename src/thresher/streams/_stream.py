@@ -238,7 +238,9 @@ def open_stream(
     path : path-like or list of them
         A file, a pattern such as ``"day-*.svm.gz"`` (files in natural order: 2 before 10), or a list of files, read one
         after the other. Compressed files (gzip, bzip2, Zstandard) are recognised by their content. A folder holds
-        documents, one sub-folder per class.
+        documents, one sub-folder per class. URLs that fsspec understands (``"s3://bucket/day-*.svm.gz"``, ``http://``,
+        chains of them) are fetched first, into the folder that the environment variable THRESHER_CACHE names, or
+        among the temporary files; a copy is used again until the file changes.
     batch_size : int
         Rows in a batch.
     format : {"svmlight", "csv", "parquet", "arrow", "documents"}, optional

@@ -1,0 +1,183 @@
+"""Files that are elsewhere, by their URLs: which ones are meant, and a copy of each on this machine.
+
+fsspec does the talking. A copy is kept in the folder that the environment variable THRESHER_CACHE names, else in one of
+the user's own among the temporary files, under a name made of the URL and of what the file system says of the file's
+version: a file that changes is fetched anew, one that does not is fetched once. Nothing is ever deleted here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+_URL = re.compile(r"([A-Za-z][\w+.-]+::)*[A-Za-z][\w+.-]+://")  # two letters at least: C:// is a drive
+_LOCAL = re.compile(r"(file|local)://")
+_PACKAGES = {
+    **dict.fromkeys(("s3", "s3a"), "s3fs"),
+    **dict.fromkeys(("gs", "gcs"), "gcsfs"),
+    **dict.fromkeys(("abfs", "abfss", "az", "adl"), "adlfs"),
+    **dict.fromkeys(("http", "https"), "aiohttp"),
+    **dict.fromkeys(("ssh", "sftp"), "paramiko"),
+    "hdfs": "pyarrow",
+    "smb": "smbprotocol",
+}
+_VERSION = re.compile(r"(?i)e-?tag|.*(md5|crc|checksum|digest|generation|version|modif|mtime|date_time).*|created|size")
+
+
+def is_url(path: Any) -> bool:
+    """Whether this names a file by a URL, perhaps a chain of them. A name that merely has a colon does not."""
+    return isinstance(path, str) and _URL.match(path) is not None
+
+
+def expand(url: str) -> list[str]:
+    """The URLs of all files that match a pattern, in natural order; a URL without a pattern as it is. Reads none."""
+    if not _has_pattern(url):
+        return [url]
+    system, pattern = _opened(url)
+    with _in_one_sentence(url):
+        if system.exists(pattern):
+            return [url]
+        found = system.glob(pattern)
+    if not found:
+        raise FileNotFoundError(f"No file matches {url!r}.")
+    return sorted((_matched(url, pattern, match) for match in found), key=naturally)
+
+
+def fetch(url: str) -> Path:
+    """A copy of the file on this machine, of the same name. Several processes may ask for it at once; what could not be
+    fetched whole leaves nothing."""
+    system, path = _opened(url)
+    if _LOCAL.match(url) and "::" not in url:
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"{url}: no such file.")
+        return Path(path)
+    with _in_one_sentence(url):
+        known = system.info(path)
+    if known.get("type") == "directory":
+        raise ValueError(f"{url}: a folder; name its files, by a pattern such as {url.rstrip('/')}/*.svm.")
+    copy = _cache() / _key(url, known) / _name(url, path)
+    if copy.exists():
+        return copy
+    copy.parent.mkdir(exist_ok=True)
+    handle, draft = tempfile.mkstemp(prefix=".", dir=copy.parent)
+    os.close(handle)
+    try:
+        with _in_one_sentence(url):
+            system.get_file(path, draft)
+        arrived, promised = os.path.getsize(draft), known.get("size")
+        if promised is not None and arrived != promised:
+            raise OSError(f"{url}: only {arrived:,} of {promised:,} bytes arrived.")
+        os.replace(draft, copy)
+    except BaseException:
+        Path(draft).unlink(missing_ok=True)
+        raise
+    return copy
+
+
+def naturally(path: str | Path) -> tuple[list[tuple[int, str]], str]:
+    """By which to sort names: 2 before 10."""
+    parts = re.split(r"(\d+)", str(path))
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts], str(path)
+
+
+# --- URLs -------------------------------------------------------------------------------------------------------------
+
+
+def _place(url: str) -> tuple[str, str, str]:
+    """What stands before the link of the chain that names the file, this link, and what stands behind it."""
+    links = url.split("::")
+    n = next(i for i, link in enumerate(links) if "://" in link)
+    return "".join(link + "::" for link in links[:n]), links[n], "".join("::" + link for link in links[n + 1 :])
+
+
+def _has_pattern(url: str) -> bool:
+    link = _place(url)[1]
+    return any(sign in link for sign in ("*[" if link.startswith("http") else "*[?"))  # ? begins a query there
+
+
+def _matched(url: str, pattern: str, match: str) -> str:
+    """The URL with a match in the place of the pattern; hosts and what is behind a chain stay."""
+    before, link, behind = _place(url)
+    start = link.removesuffix(pattern) if link.endswith(pattern) else link.partition("://")[0] + "://"
+    return f"{before}{match if '://' in match else start + match}{behind}"
+
+
+def _name(url: str, path: str) -> str:
+    """The last part of the path, which tells the format."""
+    plain = re.split(r"[?#]", path)[0] if _place(url)[1].startswith("http") else path
+    name = PurePosixPath(plain).name
+    return "file" if name in ("", "..") else name[-200:]
+
+
+def _opened(url: str) -> tuple[Any, str]:
+    """The file system of a URL, and the path within it."""
+    try:
+        import fsspec
+    except ImportError:
+        raise ValueError(f'{url} needs fsspec: pip install "thresher[lab]".') from None
+    for link in url.split("::"):
+        protocol = link.partition("://")[0]
+        if "://" in link or protocol in fsspec.available_protocols():
+            _check_protocol(url, protocol)
+    with _in_one_sentence(url):
+        system, path = fsspec.core.url_to_fs(url)
+        system.invalidate_cache()  # a listing may have been kept since there were other files
+    return system, str(path)
+
+
+def _check_protocol(url: str, protocol: str) -> None:
+    import fsspec
+
+    try:
+        fsspec.get_filesystem_class(protocol)
+    except ImportError as missing:
+        package = _PACKAGES.get(protocol)
+        needs = (
+            f"needs {package}: pip install {package}." if package else f"cannot be read here: {_first_line(missing)}"
+        )
+        raise ValueError(f"{url} {needs}") from None
+    except ValueError:
+        raise ValueError(f"{url}: fsspec knows no {protocol}://.") from None
+
+
+@contextmanager
+def _in_one_sentence(url: str) -> Iterator[None]:
+    """File systems fail with errors of many libraries; users see one sentence."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{url}: no such file.") from None
+    except Exception as failure:
+        raise OSError(f"{url}: cannot be read, {type(failure).__name__}: {_first_line(failure)}") from failure
+
+
+def _first_line(failure: BaseException) -> str:
+    return (str(failure).strip().splitlines() or ["no reason is given"])[0].rstrip(".") + "."
+
+
+# --- the cache --------------------------------------------------------------------------------------------------------
+
+
+def _key(url: str, known: dict[str, Any]) -> str:
+    version = sorted((name, str(value)) for name, value in known.items() if _VERSION.fullmatch(name))
+    return hashlib.sha256(repr((url, version)).encode()).hexdigest()[:32]
+
+
+def _cache() -> Path:
+    """The folder of copies; among temporary files it must be the user's own, or others could put rows into it."""
+    named = os.environ.get("THRESHER_CACHE")
+    if named:
+        folder = Path(named)
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+    folder = Path(tempfile.gettempdir(), f"thresher-{os.getuid()}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+        raise PermissionError(f"{folder}: the folder is another user's; name one of yours by THRESHER_CACHE.")
+    return folder
