@@ -3,13 +3,15 @@
 =========================  ============================================================================================
 :func:`fit`                learn from files, arrays, Dask collections or Spark data frames, shard by shard, in rounds
 :func:`predict`            what a model says of them
+:func:`backend`            searches over the same cluster: where joblib spreads candidates and folds
 :class:`ShardError`        which shard was lost, and why
 =========================  ============================================================================================
 """
 
+from ._backend import backend
 from ._engines import ShardError
 from ._fit import fit
 from ._predict import predict
 from ._progress import Progress
 
-__all__ = ["Progress", "ShardError", "fit", "predict"]
+__all__ = ["Progress", "ShardError", "backend", "fit", "predict"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..streams._files import files_of
+from ..streams._files import names_of
 from ._shards import Shard, array_shards, file_shards, is_place, place_of
 
 
@@ -50,5 +50,4 @@ def as_shards(
 
 
 def _places(given: Any) -> list[str]:
-    place = place_of(given)
-    return [place] if "://" in place else [str(path.absolute()) for path in files_of(place)]
+    return [name if isinstance(name, str) else str(name.absolute()) for name in names_of(place_of(given))]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .._table import Table
 from ..streams import open_stream
+from ..streams._remote import is_url
 
 
 class Piece(NamedTuple):
@@ -129,7 +130,7 @@ def is_place(thing: Any) -> bool:
 def place_of(thing: Any) -> str:
     """A path that means the same elsewhere."""
     text = os.fspath(thing)
-    return text if "://" in text else str(Path(text).absolute())
+    return text if is_url(text) else str(Path(text).absolute())
 
 
 __all__ = ["ArrayShard", "FileShard", "Piece", "Shard", "Table", "array_shards", "file_shards", "is_place", "place_of"]

@@ -1,0 +1,70 @@
+"""joblib's backend for Dask, where two of its habits would hurt: data that die with a worker, and errors unheard of."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from joblib._dask import DaskDistributedBackend
+
+_SMALL = 1 << 20  # bytes that travel with each task rather than to all workers
+
+
+def backend_of(client: Any, share: list[Any]) -> Backend:
+    """A backend on the workers of a client, among whom what is shared travels once."""
+    return Backend(client=_Lasting(client), scatter=share)
+
+
+class Backend(DaskDistributedBackend):  # type: ignore[misc]
+    """Raises what befell a task; joblib would wait forever for one that every worker died of, or that none can read."""
+
+    def submit(self, func: Any, callback: Callable[[Any], Any] | None = None) -> Any:
+        job = super().submit(func, callback)
+
+        def tell(job: Any) -> None:
+            if callback is not None and job.exception() is not None:
+                callback(job.exception())
+
+        job.add_done_callback(tell)
+        return job
+
+    def retrieve_result_callback(self, out: Any) -> Any:
+        if isinstance(out, BaseException):
+            raise RuntimeError(f"backend: the cluster lost a task, {type(out).__name__}: {out}") from out
+        return super().retrieve_result_callback(out)
+
+
+class _Lasting:
+    """A client whose data outlive the workers that hold them.
+
+    joblib scatters what is shared, and by itself large arguments such as the rows of a fold. What was scattered is lost
+    with its holder, and copies do not help: the scheduler's memory manager lets go of them. The result of a task is
+    made again. Small arguments travel with each task.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    def scatter(self, data: Any, *, asynchronous: bool = False, **how: Any) -> Any:
+        if asynchronous:  # one argument of a task
+            return self._sent_soon(data)
+        return [self._sent(each) for each in data]
+
+    async def _sent_soon(self, data: Any) -> Any:
+        from dask.sizeof import sizeof
+
+        return data if sizeof(data) <= _SMALL else self._sent(data)
+
+    def _sent(self, data: Any) -> Any:
+        from dask import config
+
+        with config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"}):
+            return self._client.submit(_given, data, key=f"thresher-shared-{uuid.uuid4().hex}")
+
+
+def _given(data: Any) -> Any:
+    return data
