@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -81,6 +83,65 @@ def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     command = click.option("--quiet", is_flag=True, help="No progress, no remarks.")(command)
     return click.option("--json", "as_json", is_flag=True, help="Results as JSON.")(command)
+
+
+_ROUNDS = {"n_rounds": "--rounds", "mode": "--mode", "n_shards": "--shards"}
+
+
+def round_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How shards are learned from: the parameters of ``thresher.distributed.fit``."""
+    options = [
+        click.option(
+            "--engine",
+            help="Where files are learned from, each a shard: serial (here), dask (this machine's cores), "
+            "dask://host:port, spark://host:port or local[2,4].",
+        ),
+        click.option("--rounds", "n_rounds", type=click.IntRange(1), help="With --engine: rounds over all shards."),
+        click.option(
+            "--mode",
+            type=click.Choice(["auto", "passes", "sums"]),
+            help="With --engine: passes over shards that are merged, or sums over all rows (default: by the method).",
+        ),
+        click.option(
+            "--shards",
+            "n_shards",
+            type=click.IntRange(1),
+            help="With --engine: neighbouring files make so many shards.",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def check_rounds(given: dict[str, Any]) -> bool:
+    """Whether to learn in rounds; options that would do nothing are refused."""
+    if given["engine"] is None:
+        for name, option in _ROUNDS.items():
+            if given[name] is not None:
+                raise click.UsageError(f"{option} is about rounds over shards; say where, such as --engine serial.")
+        return False
+    if given["passes"] is not None:
+        raise click.UsageError("--passes is for one machine; with --engine, --rounds says how often rows are read.")
+    return True
+
+
+def check_places(data: tuple[str, ...], given: dict[str, Any]) -> None:
+    """Before hours of work: can the results be written, and is nothing overwritten that is still needed?"""
+    taken = {Path(name).resolve() for name in (*data, *given["tests"])}
+    for path in (given["model_path"], given["report_path"]):
+        if path is None:
+            continue
+        if not path.absolute().parent.is_dir():
+            raise FileNotFoundError(f"{path}: the folder does not exist.")
+        if not os.access(path.absolute().parent, os.W_OK):
+            raise PermissionError(f"{path}: the folder is not writable.")
+        if path.resolve() in taken:
+            raise ValueError(f"{path}: this file is in use as data or for another result; name another one.")
+        taken.add(path.resolve())
+    report = given["report_path"]
+    if report is not None and report.suffix.lower() not in (".html", ".txt", ".json"):
+        raise ValueError(f"--report must end in .html, .txt or .json, got {str(report)!r}.")
 
 
 STREAM_KEYS = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -56,10 +57,14 @@ class Screen:
 
 
 class Stop:
-    """Turns the first Ctrl-C (or a polite kill) into a wish that is asked for between batches; the second is final."""
+    """Turns the first Ctrl-C (or a polite kill) into a wish that is asked for between batches; the second is final.
 
-    def __init__(self) -> None:
+    Where that may take long, `remark` says so.
+    """
+
+    def __init__(self, remark: str = "") -> None:
         self.asked = False
+        self._remark = remark
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Stop:
@@ -75,6 +80,8 @@ class Stop:
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True
+        if self._remark:
+            os.write(2, f"\n{self._remark}\n".encode())  # a handler must not print: it may interrupt a print
 
     def __call__(self) -> bool:
         return self.asked

@@ -11,9 +11,11 @@ from typing import Any
 
 import click
 
+from ._distributed import searching_on
 from ._options import (
     NO_COLUMN,
     MethodCommand,
+    check_places,
     data_options,
     files,
     literal,
@@ -24,7 +26,7 @@ from ._options import (
 )
 from ._screen import Screen
 from ._structure import Columns, check_structure, structure_options
-from ._train import check_places, check_task, finish, fitted, groups_for
+from ._train import check_task, finish, fitted, groups_for
 from ._words import command_line, essential, python_for_auto, python_for_tune, typed
 
 _CRITERIA = ("error", "balanced_error", "f1", "roc_auc", "average_precision", "mse", "silhouette", "line_fit")
@@ -63,6 +65,10 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Search on an even sample of about so many rows.",
         ),
         click.option("--jobs", type=int, help="Processes to use (-1: all cores)."),
+        click.option(
+            "--engine",
+            help="Search on a cluster: dask://host:port, spark://host:port, or dask for this machine's cores.",
+        ),
         click.option("--test", "tests", multiple=True, help="Files to measure the model on; may be repeated."),
         click.option(
             "--model", "model_path", type=click.Path(path_type=Path, dir_okay=False), help="Where to write the model."
@@ -168,7 +174,8 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
         history=given["history"],
     )
     try:
-        search.fit(X, y)
+        with searching_on(given["engine"], X, y):
+            search.fit(X, y)
     except KeyboardInterrupt:
         kept = f"Evaluations are kept in {given['history']}; the same command goes on from there."
         raise KeyboardInterrupt(kept if given["history"] else "Nothing is kept; --history FILE would.") from None
@@ -248,9 +255,10 @@ def auto(data: tuple[str, ...], method_name: str | None, as_json: bool, quiet: b
         "python": python_for_auto(files(data), options, arguments),
     }
     begin = time.perf_counter()
-    run = run_auto(
-        files(data), predict=not given["tests"], progress=screen.watched, record=record, **arguments, **options
-    )
+    with searching_on(given["engine"]):
+        run = run_auto(
+            files(data), predict=not given["tests"], progress=screen.watched, record=record, **arguments, **options
+        )
     seconds = time.perf_counter() - begin
     save(run, given["model_path"])
     found = run.model.record_["auto"]

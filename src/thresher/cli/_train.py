@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -10,14 +9,35 @@ from typing import Any
 
 import click
 
-from ._options import MethodCommand, data_options, files, method, method_params, output_options, stream_options
+from ._options import (
+    MethodCommand,
+    check_places,
+    check_rounds,
+    data_options,
+    files,
+    method,
+    method_params,
+    output_options,
+    round_options,
+    stream_options,
+)
 from ._screen import Screen, Stop
 from ._structure import Columns, check_structure, late_words, penalty_of, structure_options, usual_groups
 from ._words import command_line, essential, python_for_train, typed
 
 _LARGE = 1 << 26
 _SMALL = 20_000  # rows, up to which a model is measured in folds
-_SHOWN = ("measures", "no_class", "clusters", "groups", "tasks", "features", "stream", "tuning")  # not the whole report
+_SHOWN = (
+    "measures",
+    "no_class",
+    "clusters",
+    "groups",
+    "tasks",
+    "features",
+    "rounds",
+    "stream",
+    "tuning",
+)  # not the whole report
 
 
 @click.command(cls=MethodCommand)
@@ -58,12 +78,14 @@ _SHOWN = ("measures", "no_class", "clusters", "groups", "tasks", "features", "st
     "--checkpoint-every", type=click.FloatRange(0), default=30.0, show_default=True, help="Seconds between checkpoints."
 )
 @click.option("--resume", is_flag=True, help="Go on from the checkpoint of a run that was stopped.")
+@round_options
 @output_options
 def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **given: Any) -> None:
     """Learn from DATA: files, patterns or folders of texts.
 
     Rows are read in chunks, so that files may be larger than memory. With --model, a checkpoint is kept beside the
-    model: a run that was killed goes on with --resume, and ends in the same model bit for bit.
+    model: a run that was killed goes on with --resume, and ends in the same model bit for bit. With --engine, each file
+    is learned from where the engine wills, and the models are merged, in as many --rounds as you like.
     """
     from sklearn.base import clone
 
@@ -77,9 +99,13 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
     found = method(method_name)
     check_structure(found, given)
     check_places(data, given)
+    if check_rounds(given):
+        from ._distributed import train_in_rounds
+
+        return train_in_rounds(data, found, given, screen)
     options = stream_options({**given, "data": data}, found.task)
     plain = open_stream(files(data), **options)
-    wanted, count = _classes(given["classes"])
+    wanted, count = typed_classes(given["classes"])
     seen = training.look(plain, _LARGE, count)
     params = method_params(given, found.cls, seen)
     columns = Columns(data, options)
@@ -120,7 +146,7 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
     path: Path | None = given["model_path"]
     if path is not None:
         save_model(run.model, path)
-        _checkpoint_of(path).unlink(missing_ok=True)
+        checkpoint_of(path).unlink(missing_ok=True)
     if small:
         X, y = training.read_all(plain)
         asked = model.get_params() if found.streams else {}  # what needs all rows decides on its passes alone
@@ -147,7 +173,7 @@ def _streamed(
     from ..persistence import load_model
 
     path: Path | None = given["model_path"]
-    checkpoint = None if path is None else _checkpoint_of(path)
+    checkpoint = None if path is None else checkpoint_of(path)
     screen = Screen(False, given["quiet"])
     if path is not None and checkpoint is not None and given["resume"]:
         for draft in checkpoint.parent.glob(f".{checkpoint.name}.*"):  # of a write that was killed
@@ -178,7 +204,7 @@ def _streamed(
                 should_stop=stop,
             )
     except training.Interrupted:
-        raise KeyboardInterrupt(_how_to_go_on(checkpoint)) from None
+        raise KeyboardInterrupt(how_to_go_on(checkpoint)) from None
 
 
 def so_far(history: Any) -> str:
@@ -208,7 +234,7 @@ def fitted(model: Any, X: Any, y: Any, stream: Any, record: dict[str, Any]) -> A
     return training.Run(model, training.History(), facts, None, (known, labels), stream.n_skipped)
 
 
-def _checkpoint_of(path: Path) -> Path:
+def checkpoint_of(path: Path) -> Path:
     return path.with_name(path.name + ".checkpoint")
 
 
@@ -248,6 +274,7 @@ def finish(
             "classes": facts.classes,
             "target": stream.layout().get("target"),
             "skipped": run.n_skipped,
+            "distributed": record.get("distributed"),
         },
         history=run.history if run.history.rows else None,
         held_out=held_out,
@@ -292,7 +319,7 @@ def options_alike(given: dict[str, Any], record: dict[str, Any]) -> dict[str, An
     }
 
 
-def _classes(text: str | None) -> tuple[list[Any] | None, int | None]:
+def typed_classes(text: str | None) -> tuple[list[Any] | None, int | None]:
     """Labels, or how many there are."""
     if text is None:
         return None, None
@@ -315,7 +342,7 @@ def check_task(found: Any, seen: Any, wanted: list[Any] | None, count: int | Non
             raise ValueError(f"{name}: the target holds words, but {found.name} predicts numbers; choose a classifier.")
         return None
     if wanted is not None:
-        return sorted(wanted) if seen.is_text else sorted(_number(label, name) for label in wanted)
+        return sorted(wanted) if seen.is_text else sorted(number_of(label, name) for label in wanted)
     if seen.labels is None and seen.is_text:
         raise ValueError(f"{name}: the target has more than 1,000 different values; is it the right column?")
     if seen.labels is None or (seen.task == "regression" and (len(seen.labels) > 50 or not seen.has_whole_numbers)):
@@ -331,7 +358,7 @@ def check_task(found: Any, seen: Any, wanted: list[Any] | None, count: int | Non
     return labels
 
 
-def _number(label: str, name: str) -> float:
+def number_of(label: str, name: str) -> float:
     from ..training import plain
 
     try:
@@ -361,24 +388,6 @@ def _order(given: dict[str, Any], seen: Any, learner: Any, found: Any, n_files: 
     return passes, shuffle
 
 
-def check_places(data: tuple[str, ...], given: dict[str, Any]) -> None:
-    """Before hours of work: can the results be written, and is nothing overwritten that is still needed?"""
-    taken = {Path(name).resolve() for name in (*data, *given["tests"])}
-    for path in (given["model_path"], given["report_path"]):
-        if path is None:
-            continue
-        if not path.absolute().parent.is_dir():
-            raise FileNotFoundError(f"{path}: the folder does not exist.")
-        if not os.access(path.absolute().parent, os.W_OK):
-            raise PermissionError(f"{path}: the folder is not writable.")
-        if path.resolve() in taken:
-            raise ValueError(f"{path}: this file is in use as data or for another result; name another one.")
-        taken.add(path.resolve())
-    report = given["report_path"]
-    if report is not None and report.suffix.lower() not in (".html", ".txt", ".json"):
-        raise ValueError(f"--report must end in .html, .txt or .json, got {str(report)!r}.")
-
-
 def check_tests(given: dict[str, Any], record: dict[str, Any], task: str) -> None:
     """Opens the test files, which refuses those that cannot be read."""
     from ..streams import open_stream
@@ -389,7 +398,7 @@ def check_tests(given: dict[str, Any], record: dict[str, Any], task: str) -> Non
         open_stream(files(given["tests"]), **options_alike(given, record))
 
 
-def _how_to_go_on(checkpoint: Path | None) -> str:
+def how_to_go_on(checkpoint: Path | None) -> str:
     if checkpoint is None:
         return "No --model was given, so nothing is kept."
     again = command_line([arg for arg in typed() if arg != "--resume"] + ["--resume"])

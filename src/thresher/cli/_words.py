@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import shlex
 from typing import Any
 
@@ -72,6 +73,25 @@ def python_for_train(
             "run.model.predict  # the trained model",
         ]
     return "\n".join(lines)
+
+
+def python_for_rounds(paths: Any, model: Any, engine: str, told: dict[str, Any]) -> str:
+    """The Python that does what ``thresher train --engine`` does."""
+    from ..distributed import fit
+
+    imports, made = _constructor(model)
+    usual = inspect.signature(fit).parameters
+    given = {name: value for name, value in told.items() if value and value != usual[name].default}
+    arguments = ", ".join([repr(paths), f"engine={engine!r}", *(f"{k}={v!r}" for k, v in given.items())])
+    return "\n".join(
+        [
+            *sorted({*imports, "from thresher import distributed"}),
+            "",
+            f"model = {made}",
+            'if __name__ == "__main__":  # a cluster on this machine starts processes of its own',
+            f"    model = distributed.fit(model, {arguments})",
+        ]
+    )
 
 
 def _constructor(model: Any) -> tuple[list[str], str]:

@@ -12,7 +12,7 @@ from typing import Any
 from .. import __version__
 from .._records import HeldOut, History
 from ..persistence import write_whole
-from . import _about, _clusters, _course, _held_out, _kept, _kernels, _maps, _structure, _weights
+from . import _about, _clusters, _course, _held_out, _kept, _kernels, _maps, _rounds, _structure, _weights
 from ._subject import Subject
 from ._summary import summary
 from ._words import label, plain
@@ -37,8 +37,8 @@ class Report:
         (a dict) and ``seed``.
     data : dict, optional
         What is known of the training data, in any of ``files`` (dicts of ``name``, ``rows``, ``bytes``), ``n_rows``,
-        ``n_features``, ``n_values`` (those stored), ``classes`` (label to rows), ``target`` (the column's name) and
-        ``skipped`` (malformed lines).
+        ``n_features``, ``n_values`` (those stored), ``classes`` (label to rows), ``target`` (the column's name),
+        ``skipped`` (malformed lines) and ``distributed`` (what :func:`thresher.distributed.fit` notes of its rounds).
     history : History, optional
         Progressive measures along a stream, from :func:`thresher.training.train`.
     held_out : HeldOut, optional
@@ -111,6 +111,7 @@ class Report:
             "regions": lambda: _maps.regions(subject),
             "objective": lambda: _course.objective(subject),
             "map": lambda: _maps.plane(subject),
+            "rounds": lambda: _rounds.rounds(subject),
             "stream": lambda: _course.stream(subject),
             "tuning": lambda: _course.tuning(subject),
             "reproduce": lambda: _about.reproduce(subject),

@@ -12,6 +12,7 @@ import numpy as np
 
 from ._clusters import in_words
 from ._measures import Estimate
+from ._rounds import cells
 from ._words import bytes_of, count, number, percent, teller
 
 _WIDTH = 80
@@ -256,6 +257,12 @@ def _reproduce(section: dict[str, Any]) -> str:
     return "\n\n".join("\n".join(f"  {line}".rstrip() for line in block.splitlines()) for block in blocks)
 
 
+def _rounds(section: dict[str, Any]) -> str:
+    shown = section["rounds"][:_MOST_LINES]
+    rows = [("round", "rows", "error", "mean loss", "time"), *(cells(each) for each in shown)]
+    return _table(rows, "rrrrr") + _more(len(shown), section["n_rounds"], "rounds")
+
+
 _TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "asked": _asked,
     "data": _data,
@@ -267,6 +274,7 @@ _TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "tasks": _tasks,
     "features": _features,
     "sparsity": _sparsity,
+    "rounds": _rounds,
     "stream": _stream,
     "tuning": _tuning,
     "clusters": _clusters,
