@@ -88,7 +88,7 @@ def _accuracy(title: str, X: Any, y: Array, X_test: Any, y_test: Array, methods:
         f"Error in % on {len(y_test):,} other rows: {title}, {N_SHARDS} shards",
         ["method", "one shard alone", f"{N_SHARDS} shards, one round", f"{N_SHARDS} shards, {N_ROUNDS} rounds",
          "one machine, one pass", f"one machine, {N_ROUNDS} passes"],
-        notes=[f"Mean and standard deviation over {seeds} orders of the rows; one shard alone: one pass, the mean of two "
+        notes=[f"Mean and standard deviation over {seeds} orders of the rows; one shard alone: one pass, mean of two "
                "of them. One machine is one shard with all rows. Sums of L1RDA are one step a round, so one machine's "
                "passes, of a step for each row, stand beside them only for comparison."],
     )  # fmt: skip

@@ -66,6 +66,20 @@ def test_a_killed_driver_resumes(tmp_path, name):
     assert {p.name for p in tmp_path.iterdir()} == {"whole", "m"}
 
 
+def test_a_driver_that_is_killed_between_questions_asks_only_those_that_are_left(tmp_path):
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    n_asked = int(drive(whole, "bcw", 99, 99).stdout)  # a look, the Gram matrix, steps of Newton's method
+    assert n_asked > 5
+    assert drive(tmp_path, "bcw", -4, 99).returncode == -signal.SIGKILL
+    assert {p.name for p in tmp_path.iterdir()} == {"whole", "c.0", "c.1"}  # of the third total only the shards know
+    again = drive(tmp_path, "bcw", 99, 99, resume=1)
+    assert again.returncode == 0, again.stderr
+    assert int(again.stdout) == n_asked - 2
+    assert_same_bits(load_model(whole / "m").state_, load_model(tmp_path / "m").state_)
+    assert {p.name for p in tmp_path.iterdir()} == {"whole", "m"}
+
+
 def test_a_checkpoint_of_another_run_is_refused(tmp_path):
     X = np.random.default_rng(0).normal(size=(90, 3))
     shards, path = [(X[i::3], X[i::3, 0] > 0) for i in range(3)], tmp_path / "c"

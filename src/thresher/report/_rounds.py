@@ -48,7 +48,9 @@ def _said(section: Section, found: list[dict[str, Any]]) -> str:
     first, last = found[0]["error"], found[-1]["error"]
     if first is not None and last is not None:
         said += f". Rows were predicted before a shard learned from them: the error is {percent(first.value)}"
-        said += f" in the first round and {percent(last.value)} in the last, of rows seen before" if len(found) > 1 else ""
+        said += (
+            f" in the first round and {percent(last.value)} in the last, of rows seen before" if len(found) > 1 else ""
+        )
     return said + "."
 
 
