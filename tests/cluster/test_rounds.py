@@ -117,6 +117,15 @@ def test_a_round_says_whether_it_was_the_last(blobs):
     assert model.n_iter_ == n_iter
 
 
+def test_the_round_after_which_no_row_has_moved_is_the_last(blobs):
+    start = start_of(blobs, "euclidean")
+    fitted = SparseKMeans(4, init=start, tol=0.0).fit(blobs)
+    model, facts = SparseKMeans(4, init=start, tol=0.0), Facts(*blobs.shape)
+    ends = [run_round(model, facts, cut(blobs, None, 100)) for _ in range(fitted.n_iter_)]
+    assert ends == [False] * (fitted.n_iter_ - 1) + [True]
+    assert model.n_iter_ == fitted.n_iter_
+
+
 def test_rounds_go_on_from_a_file(blobs, tmp_path):
     options = {"init": start_of(blobs, "euclidean"), "tol": 0.0, "alpha": 0.05}
     never_stopped = in_rounds(SparseKMeans(4, **options), blobs, 6)
@@ -211,6 +220,17 @@ def test_rows_that_fill_clusters_are_those_of_one_machine(data):
         assert_allclose(found[0], sums, atol=1e-15)
         assert_allclose(found[1], weights, rtol=1e-15)
     assert_array_equal(total["sizes"], np.bincount(swept.labels, minlength=k))
+
+
+@pytest.mark.parametrize(("seed", "k"), [(2021, 6), (2897, 5)])
+def test_no_tolerance_ends_rounds_while_a_cluster_can_be_filled(seed, k):
+    rng = np.random.default_rng(seed)
+    rng.integers(3, 7), rng.choice(3)
+    X = rng.normal(size=(30, 2)) * rng.choice([1, 3], size=(30, 1))
+    options = {"alpha": 0.6, "init": X[rng.permutation(30)[:k]], "tol": 10.0}
+    fitted = SparseKMeans(k, **options).fit(X)
+    assert fitted.n_iter_ == 3  # any gain is little, but after the second step a cluster had no rows
+    assert_same(in_rounds(SparseKMeans(k, **options), X, 100, places=(4, 11)), fitted, X)
 
 
 def test_clusters_that_no_row_gains_by_stay_empty_and_the_end_says_so():

@@ -40,8 +40,8 @@ class Average:
 
     so that what the first rounds had not learned yet is forgotten.   Shamir and Zhang, ICML (2013): polynomial decay.
 
-    Only weights are averaged. Clocks and books are those of the last one; features beyond the number to select are left
-    out of the mean when it is asked for, not before.
+    Only weights are averaged, mini-batches closed as in merging. Clocks and books are those of the last one; features
+    beyond the number to select are left out of the mean when it is asked for, not before.
 
     Parameters
     ----------

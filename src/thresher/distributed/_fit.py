@@ -73,8 +73,8 @@ def fit(
         ``"auto"`` is ``"sums"`` for learners that reach one machine's answer by it, and ``"passes"`` for all others.
     average : bool or "auto", default="auto"
         Whether passes return the mean of the models after each round, the r-th of which counts r times, rather than the
-        last model; rounds go on from the last one in any case. ``"auto"`` is True for :class:`OFSClassifier` and
-        :class:`CSOALClassifier`, whose models wander from round to round; for others the mean lags behind.
+        last model; rounds go on from the last one in any case. ``"auto"`` is True for ``OFSClassifier``,
+        ``PETrunClassifier`` and ``CSOALClassifier``, whose models wander from round to round; others' means lag behind.
     classes : array-like, optional
         All classes, for a classifier; without them, a look through all rows finds them.
     weight : list of arrays, Dask array or str, optional

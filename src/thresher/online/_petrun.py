@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from .. import _core
 from .._params import positive
@@ -56,6 +56,7 @@ class PETrunClassifier(BudgetedClassifier):
     """
 
     _param_rules = BUDGET_RULES | {"eta0": positive}
+    _wanders: ClassVar[bool] = True  # from round to round over shards: the mean of models is steadier than the last
 
     _shorter_steps = "a smaller eta0"
 
