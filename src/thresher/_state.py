@@ -288,6 +288,8 @@ def merge(
         first, each = start.arrays[f.name], [s.arrays[f.name] for s in states]
         if f.merge == "mean" or (f.merge == "sum" and weigh and f.name not in _COUNTS):
             merged.arrays[f.name][...] = first + _total([w * (a - first) for w, a in zip(share, each, strict=True)])
+            if f.merge == "sum" and not f.axes:
+                np.rint(merged.arrays[f.name], out=merged.arrays[f.name])  # a clock, which counts whole steps
         elif f.merge == "sum":
             merged.arrays[f.name][...] = first + _total([a - first for a in each])
         elif f.merge == "precision":

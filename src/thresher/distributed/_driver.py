@@ -207,7 +207,8 @@ class Rounds:
         if self.mode == "passes":
             task = Learn(self.model, self.classes, self.options.shuffle, (self.options.random_state, n_round))
             reached = list(self._run(task, n_round + 1, "learning"))
-            merged = merge_models(reached, learner_of(self.model), again=n_round > 0 or self.options.knows_the_rows)
+            again = n_round > 0 or self.options.knows_the_rows or is_clocked(learner_of(self.model))
+            merged = merge_models(reached, learner_of(self.model), again=again)
             self._put(merged)
             return 1, False
         learner = learner_of(self.model)
@@ -296,6 +297,12 @@ def books(learner: Any) -> dict[str, float]:
         "mistakes": float(getattr(learner, "n_mistakes_", 0)),
         "loss": learner.progressive_loss_ * rows,
     }
+
+
+def is_clocked(learner: Any) -> bool:
+    """Whether weights are gradient sums times a root of the clock (dual averaging): with the clocks of all shards added
+    up, they would be too long from the first round on."""
+    return not {"gradient_sum", "z"}.isdisjoint(getattr(getattr(learner, "state_", None), "arrays", ()))
 
 
 def widened(X: Any, width: int) -> Any:

@@ -55,7 +55,8 @@ def merge_models(models: Sequence[Any], start: Any = None, *, again: bool = Fals
     rows = [float(learner.n_samples_seen_ - begin.arrays["tally"][0, 0]) for learner in learners]
     if min(rows) < 0 or not sum(rows) > 0:
         raise ValueError("merge_models: the models must have learned from rows beyond those of the start.")
-    learner_of(merged).state_ = rule.merge(begin, states, rows, again)
+    some = [i for i, n in enumerate(rows) if n > 0 or states[i].sizes != begin.sizes]  # no rows, no trace
+    learner_of(merged).state_ = rule.merge(begin, [states[i] for i in some], [rows[i] for i in some], again)
     learner_of(merged)._weights_cache = None
     merged.record_ = {}
     return merged
