@@ -15,6 +15,7 @@ from reference.online import with_constant
 from thresher import distributed
 from thresher.confidence import ASCWClassifier, FGMClassifier, SBCWClassifier
 from thresher.persistence import load_model, save_model
+from thresher.training import merge_models
 from variants import assert_same_bits
 
 CUTS = (60, 61, 170)
@@ -157,6 +158,29 @@ def test_through_the_front_door():
     rows, labels = (np.concatenate(parts) for parts in zip(*shards, strict=True))
     ends = np.cumsum([len(its) for _, its in shards])[:-1]
     assert_same_bits(found.state_, reference.play(learner(), rows, labels, cuts=ends).state_)
+
+
+@pytest.mark.parametrize("make", [SBCWClassifier, ASCWClassifier, lambda p: ASCWClassifier(p, keep=True)])
+def test_rounds_of_passes_keep_what_they_found(make):
+    """Shards that agree on a feature do not take its weight away, nor do those that leave it out."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 40))
+    y = (X[:, 3] - X[:, 8] + 0.3 * rng.normal(size=800) > 0).astype(int)
+    shards = [(X[i::4], y[i::4]) for i in range(4)]
+    for n_rounds in (1, 2, 3):
+        found = distributed.fit(make(4), shards, n_rounds=n_rounds, mode="passes")
+        assert {3, 8} <= set(found.support_.tolist())
+        assert found.coef_[0, 3] > 0.1
+        assert found.coef_[0, 8] < -0.1
+
+
+def test_a_shard_that_learned_nothing_leaves_no_trace():
+    X, y, _ = planted(2)
+    start = learner().partial_fit(X[:130], y[:130], [0, 1])
+    idle, learned = copy.deepcopy(start), copy.deepcopy(start).partial_fit(X[130:], y[130:])
+    merged = merge_models([idle, learned], start)
+    assert_allclose(merged.coef_, learned.coef_, atol=1e-12)
+    assert_allclose(merged.variance_, learned.variance_, rtol=1e-9)
 
 
 def test_others_of_the_family_stay_with_passes():

@@ -40,7 +40,11 @@ def write_means(view: View, ids: Ids, mean: Array, coef: Array) -> None:
 
 def merge_groups(merged: State, start: State, states: Sequence[State], params: Params) -> State:
     """Fill in what shards know together: P = P0 + sum_s (P_s - P0), P mu = P0 mu0 + sum_s (P_s mu_s - P0 mu0), in cells
-    that all have as parts of blocks; what is chosen is the union of their choices, cut back to p features."""
+    that all have as parts of blocks; what is chosen is the union of their choices, cut back to p features.
+
+    Weights that predict were found from mu0 as well, so they have it in place of what predicted before; and a shard
+    that did not choose a feature knows no more of it than mu0.
+    """
     joint = [_Joint([s.views[k] for s in (start, *states)], params) for k in range(merged.n_outputs)]
     sizes = {**merged.sizes, "known": params["p"] + max(len(one.rest.ids) for one in joint)}
     fresh = {f.name: f.block(merged.n_outputs, sizes) for f in merged.fields if "known" in f.axes.split()}
@@ -54,14 +58,20 @@ class _Joint:
     """One output of several states, the start first."""
 
     def __init__(self, views: Sequence[View], params: Params) -> None:
-        self.views, self.params = views, params
-        self.priors = [read(view, params) for view in views]
-        self.coefs = [
-            prior._replace(means=v["coef"][v["ids"] >= 0]) for prior, v in zip(self.priors, views, strict=True)
-        ]
+        start, *shards = views
+        self.views, self.params = [start, *([v for v in shards if not _same(v, start)] or [start])], params
+        self.priors = [read(start, params)]
+        self.coefs = [self.priors[0]]
+        for view in self.views[1:]:
+            own = read(view, params)
+            its_choice = np.isin(own.blocks.ids, view["ids"][: params["p"]])
+            mu0, predicts = self.priors[0].mean(own.blocks.ids), view["coef"][view["ids"] >= 0]
+            self.priors.append(own._replace(means=np.where(its_choice, own.means, mu0)))
+            self.coefs.append(own._replace(means=np.where(its_choice, predicts, mu0)))
         cells = [self._merge_cell(ids) for ids in self._cells()]
         known = Blocks.of([(ids, covariance) for ids, covariance, _, _ in cells], params["r"])
         mean, coef = (np.concatenate([np.empty(0), *(cell[i] for cell in cells)]) for i in (2, 3))
+        coef = self._untouched(known.ids, coef)
         chosen = self._choose(known, coef)
         gone = known.ids[~np.isin(known.ids, chosen)]
         self.chosen, self.rest = known.without(gone), known.without(chosen)
@@ -91,6 +101,13 @@ class _Joint:
         mean, coef = (covariance @ _changes_added(each) for each in pulls)
         return ids, covariance, mean, coef
 
+    def _untouched(self, ids: Ids, coef: Array) -> Array:
+        """What no shard has chosen goes on predicting as it did."""
+        p, start = self.params["p"], self.views[0]
+        chosen = np.concatenate([view["ids"][:p] for view in self.views[1:]])
+        before = self.priors[0]._replace(means=start["coef"][start["ids"] >= 0]).mean(ids)
+        return np.where(np.isin(ids, chosen), coef, before)
+
     def _choose(self, known: Blocks, coef: Array) -> Ids:
         """The p surest of what any shard has chosen; of equal ones the first."""
         p = self.params["p"]
@@ -105,11 +122,18 @@ class _Joint:
         write_means(view, *self.means)
         precisions = [1.0 / each["constant_variance"] for each in self.views]
         variance = 1.0 / _changes_added(precisions)
+        start, *shards = self.views
         for name in ("constant_mean", "constant_coef"):
-            pulls = [P * each[name] for P, each in zip(precisions, self.views, strict=True)]
-            view[name][:] = variance * _changes_added(pulls)
+            values = [start["constant_mean"], *(each[name] for each in shards)]
+            view[name][:] = variance * _changes_added([P * value for P, value in zip(precisions, values, strict=True)])
         view["constant_variance"][:] = variance
         view["objective"][:], view["gap"][:] = -1.0, 0.0
+
+
+def _same(view: View, start: View) -> bool:
+    """Whether a shard has learned nothing: it has chosen nothing either."""
+    names = ("ids", "spread", "mean", "coef", "constant_variance", "constant_mean", "constant_coef")
+    return all(np.array_equal(view[name], start[name]) for name in names)
 
 
 def _inverse(symmetric: Array) -> Array:

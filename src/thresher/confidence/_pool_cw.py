@@ -125,6 +125,13 @@ class PoolCWClassifier(ChoosesCosts):
     is off unless asked for. Batches end with a call of :meth:`partial_fit`: chunks at multiples of ``batch_size`` give
     the same bits. Merged shards keep what all of them kept and what any took in, their precisions and sums added up.
 
+    Rounds of sums (:func:`thresher.distributed.fit`) keep one pool for all rows: a round equals one batch of all rows,
+    wherever they are, with the means at their best. Sums over all features are added up for each look, then slopes and
+    curvatures of the pool, ``n_passes`` times at most: O(d + m²) numbers a question, class and cost, about four
+    questions a look. The first round predicts nothing, so that the cost 0.5 is read until a second one lets ``measure``
+    choose; ``"roc_auc"`` counts pairs of rows that are read together. The scout learns row by row and bins of
+    ``"average_precision"`` do not add up: both are left to passes.
+
     References
     ----------
     .. [1] M. Tan, Y. Yan, L. Wang, A. van den Hengel, I. W. Tsang and Q. Shi, "Learning sparse confidence-weighted

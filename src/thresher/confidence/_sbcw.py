@@ -64,6 +64,11 @@ class SBCWClassifier(GroupClassifier):
     Shards are merged by adding precisions in the blocks that all have in common; what any of them chose is then cut
     back to the surest, those of the largest :math:`\mu_j^2 / \Sigma_{jj}`.
 
+    Rounds of sums (:func:`thresher.distributed.fit`) choose for all rows at once: a round equals one batch of all rows,
+    wherever they are, with the weights of the groups and of the refit solved closely. Scores of all features are added
+    up for each group, then slopes and curvatures of the chosen ones, ``n_passes`` times at most: O(features + chosen
+    squared) numbers a question and class, two or three questions a group. ``ranking="full"`` needs all rows at once.
+
     References
     ----------
     .. [1] M. Tan, Y. Yan, L. Wang, A. van den Hengel, I. W. Tsang and Q. Shi, "Learning sparse confidence-weighted
