@@ -12,6 +12,7 @@ from ._engines import Done, Engine, Failure, ShardError, Task, refuse_spark_fram
 from ._shards import ArrayShard, Shard
 
 _PATIENCE = 10  # seconds for a scheduler to answer
+_DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)"  # Ctrl-C on a terminal is for the driver alone
 
 
 def dask_engine(engine: Any) -> Engine:
@@ -26,7 +27,7 @@ def dask_engine(engine: Any) -> Engine:
         try:
             return DaskEngine(distributed.get_client())
         except ValueError:
-            cluster = distributed.LocalCluster(threads_per_worker=1, dashboard_address=None)
+            cluster = distributed.LocalCluster(threads_per_worker=1, dashboard_address=None, preload=[_DEAF])
             return DaskEngine(distributed.Client(cluster), cluster)
     address = engine.replace("dask://", "tcp://", 1) if isinstance(engine, str) else engine
     try:

@@ -77,6 +77,7 @@ class Rounds:
         self._n_rounds = n_rounds if n_rounds is not None else learner._n_rounds() if self.mode == "sums" else 1
         if self.facts is None:
             self._begin()
+            self._stop_if_asked()
         mean = self._mean_so_far()
         for n_round in range(len(self.history), self._n_rounds):
             if done:
@@ -89,6 +90,7 @@ class Rounds:
             if mean is not None:
                 mean.add(learner_of(self.model))
             self.checkpoint.save(self.model, self._noted(done), None if mean is None else mean.to_keep())
+            self._stop_if_asked()
         if mean is not None:
             self._put(mean.result(learner_of(self.model)))
         self.model.record_ = {"distributed": self._noted(done)}
@@ -224,6 +226,7 @@ class Rounds:
             else:
                 total = self._total(question, n_round)
                 self.checkpoint.keep_total(n_round, n_asked, total)
+                self._stop_if_asked()
             n_asked += 1
 
     def _total(self, question: Any, n_round: int) -> Sums:
@@ -252,6 +255,9 @@ class Rounds:
             if isinstance(result, Failure):
                 raise ShardError(result.shard, result.words)
             yield result
+
+    def _stop_if_asked(self) -> None:
+        """Between two tasks, when what the last one came to is kept."""
         if self._should_stop is not None and self._should_stop():
             raise Interrupted
 

@@ -101,7 +101,8 @@ def fit(
     on_progress : callable, optional
         Called with where the run stands whenever a shard has answered.
     should_stop : callable, optional
-        Asked after every question to the shards; if it says True, :class:`~thresher.training.Interrupted` is raised.
+        Asked after every question to the shards and every round, when the checkpoint is written; if it says True,
+        :class:`~thresher.training.Interrupted` is raised.
 
     Returns
     -------

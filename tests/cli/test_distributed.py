@@ -1,0 +1,206 @@
+"""``--engine``, as a user's shell sees it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import distributed as dask_distributed
+from thresher import distributed
+from thresher.cli import main
+from thresher.online import AROWClassifier
+from thresher.persistence import load_model
+from thresher.streams import write_svmlight
+
+
+@pytest.fixture
+def parts(tmp_path, monkeypatch):
+    """Four parts and a file to test on; the working folder is theirs. The first rows are all of one class."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=30)
+    for name in ("part-1.svm", "part-2.svm", "part-10.svm", "part-11.svm", "test.svm"):
+        X = rng.normal(size=(300, 30)) * (rng.random((300, 30)) < 0.3)
+        y = np.where(X @ truth > 0, 1, -1)
+        order = np.argsort(y, kind="stable") if name == "part-1.svm" else np.arange(300)
+        write_svmlight(tmp_path / name, X[order], y[order])
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def address():
+    """A scheduler with two workers, each a process."""
+    with dask_distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        yield cluster.scheduler_address.replace("tcp://", "dask://")
+
+
+def run(line):
+    return main(line.split())
+
+
+def refused(capsys, line):
+    assert run(line) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("thresher: ")
+    assert err.count("\n") == 1
+    return err
+
+
+TRAIN = "train part-*.svm --method arow --quiet"
+
+
+def test_it_is_distributed_fit(parts, capsys):
+    assert run(f"{TRAIN} --engine serial --rounds 3 --test test.svm --model m.thresher --report r.html") == 0
+    assert "Round by round" in capsys.readouterr().out
+    page = (parts / "r.html").read_text()
+    assert "3 rounds over 4 shards" in page
+    assert "--rounds 3" in page
+    model = load_model("m.thresher")
+    files = [f"part-{n}.svm" for n in (1, 2, 10, 11)]
+    expected = distributed.fit(AROWClassifier(random_state=0), files, n_rounds=3)
+    assert model.coef_.tobytes() == expected.coef_.tobytes()
+    assert model.record_["distributed"]["shards"] == files
+    assert not (parts / "m.thresher.checkpoint").exists()
+
+
+def test_json_has_the_rounds(parts, capsys):
+    assert run(f"{TRAIN} --engine serial --rounds 2 --shards 2 --json") == 0
+    told = json.loads(capsys.readouterr().out)
+    rounds = told["sections"]["rounds"]
+    assert rounds["n_shards"] == 2
+    assert [each["rows"] for each in rounds["rounds"]] == [1200, 1200]
+    assert all(each["seconds"] > 0 for each in rounds["rounds"])
+    assert "1,200 rows" in told["sections"]["data"]["says"]
+
+
+def test_the_printed_python_makes_the_same_model(parts, capsys):
+    line = (
+        f"{TRAIN} --r 0.3 --engine serial --rounds 2 --shards 3 --shuffle 50 --seed 5 --classes -1,1 --model m.thresher"
+    )
+    assert run(line) == 0
+    model = load_model("m.thresher")
+    found = {"__name__": "__main__"}
+    exec(model.record_["python"], found)
+    assert found["model"].coef_.tobytes() == model.coef_.tobytes()
+
+
+def test_a_cluster_gives_the_same_model(parts, address, capsys):
+    assert run(f"{TRAIN} --engine serial --rounds 2 --model a.thresher") == 0
+    assert run(f"{TRAIN} --engine {address} --rounds 2 --model b.thresher") == 0
+    assert run(f"train file://{parts}/part-*.svm --quiet --engine {address} --rounds 2 --model c.thresher") == 0
+    a, b, c = (load_model(f"{name}.thresher") for name in "abc")
+    for name, array in a.state_.arrays.items():
+        assert array.tobytes() == b.state_.arrays[name].tobytes() == c.state_.arrays[name].tobytes()
+
+
+def test_tuning_on_a_cluster_gives_the_same_model(parts, address, capsys):
+    line = "tune part-2.svm --method arow --evaluations 6 --folds 3 --quiet --json"
+    assert run(f"{line} --model a.thresher") == 0
+    assert run(f"{line} --model b.thresher --engine {address}") == 0
+    a, b = load_model("a.thresher"), load_model("b.thresher")
+    assert a.record_["tuning"] == b.record_["tuning"]
+    assert a.coef_.tobytes() == b.coef_.tobytes()
+
+
+def test_numbers_are_predicted_too(parts, capsys):
+    assert run("train part-*.svm --method pegasos-regressor --engine serial --rounds 2 --test test.svm --json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert "loss" in told["sections"]["rounds"]["rounds"][0]
+
+
+def test_weights_of_classes_are_by_label(parts, capsys):
+    command = ["train", "part-*.svm", "--engine", "serial", "--quiet", "--model", "m.thresher"]
+    assert main([*command, "--class-weight", '{"1": 3, "-1": 1}']) == 0
+    assert load_model("m.thresher").class_weight == {1: 3, -1: 1}
+    assert main([*command, "--class-weight", "balanced"]) == 2
+    assert "--class-weight balanced needs all rows to be counted" in capsys.readouterr().err
+
+
+# ------------------------------------------------------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize(
+    "line, sentence",
+    [
+        ("train part-*.svm --rounds 3", "--rounds is about rounds over shards; say where, such as --engine serial."),
+        ("train part-*.svm --shards 3", "--shards is about rounds over shards"),
+        ("train part-*.svm --mode sums", "--mode is about rounds over shards"),
+        ("train part-*.svm --engine serial --passes 2", "--passes is for one machine; with --engine, --rounds says"),
+        ("train part-*.svm --engine nowhere", "engine must be"),
+        ("train part-*.svm --engine serial --method lssvc", "lssvc needs all rows at once, so that --engine cannot"),
+        ("train none-*.svm --engine serial", "No file matches 'none-*.svm'."),
+        ("train part-*.svm --engine serial --mode sums --method arow", 'choose mode="passes"'),
+        ("train part-*.svm --engine serial --rounds 0", "--rounds"),
+    ],
+)
+def test_mistakes_are_one_sentence(parts, capsys, line, sentence):
+    assert sentence in refused(capsys, line)
+
+
+def test_an_address_where_nobody_answers_is_one_sentence(parts, capsys, monkeypatch):
+    monkeypatch.setattr("thresher.distributed._dask._PATIENCE", 1)  # seconds, rather than 10
+    assert "no Dask scheduler answers there" in refused(capsys, "train part-*.svm --engine dask://127.0.0.1:1")
+
+
+def test_a_lost_shard_is_named(parts, address, capsys):
+    (parts / "part-10.svm").write_text("1 1:1\n1 oh\n")
+    err = refused(capsys, f"{TRAIN} --engine {address} --rounds 2")
+    assert "the shard 'part-10.svm' was lost: part-10.svm, line 2" in err
+
+
+# -------------------------------------------------------------------------------------------------- stopped and resumed
+
+
+def test_ctrl_c_keeps_whole_rounds_and_says_how_to_go_on(parts, capsys):
+    args = ["train", "part-*.svm", "--engine", "serial", "--model", "m.thresher"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "thresher", *args, "--rounds", "100000"], stderr=subprocess.PIPE, text=True
+    )
+    checkpoint, deadline = parts / "m.thresher.checkpoint", time.monotonic() + 60
+    while not checkpoint.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Stopping after this round; once more stops at once." in said
+    assert (
+        "go on with:\n  thresher train 'part-*.svm' --engine serial --model m.thresher --rounds 100000 --resume" in said
+    )
+    assert "Traceback" not in said
+    n_done = len(load_model(checkpoint).record_["distributed"]["rounds"])
+    assert n_done >= 1
+    assert main([*args, "--quiet", "--rounds", str(n_done + 2), "--resume"]) == 0
+    assert main([*args[:-1], "whole.thresher", "--quiet", "--rounds", str(n_done + 2)]) == 0
+    assert load_model("m.thresher").coef_.tobytes() == load_model("whole.thresher").coef_.tobytes()
+    assert not checkpoint.exists()
+    assert len(load_model("m.thresher").record_["distributed"]["rounds"]) == n_done + 2
+
+
+def test_without_a_checkpoint_a_run_begins_anew_and_says_so(parts, capsys):
+    assert run("train part-*.svm --engine serial --model m.thresher --resume") == 0
+    assert "There is no checkpoint, so that the run begins anew." in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_progress_on_a_terminal_and_ctrl_c_there_is_not_for_the_workers(parts):
+    """A terminal sends Ctrl-C to all processes that it started; workers that died of it would never answer."""
+    pexpect = pytest.importorskip("pexpect")
+    args = ["-m", "thresher", "train", "part-*.svm", "--engine", "dask", "--rounds", "100000", "--model", "m.thresher"]
+    shell = pexpect.spawn(sys.executable, args, encoding="utf-8", dimensions=(40, 110), timeout=60)
+    shell.expect("looking")
+    shell.expect("round 2/100000, learning")
+    shell.expect("/4 shards")
+    shell.sendintr()
+    shell.expect("Stopping after this round")
+    shell.expect("go on with:")
+    shell.expect(pexpect.EOF)
+    assert "KeyboardInterrupt" not in shell.before
+    shell.close()
+    assert shell.exitstatus == 130
