@@ -80,6 +80,30 @@ def test_json_has_the_rounds(parts, capsys):
     assert "1,200 rows" in told["sections"]["data"]["says"]
 
 
+def test_sums_have_questions_instead_of_errors(parts, capsys):
+    assert run("train part-*.svm --engine serial --method sparsekmeans --n-clusters 3 --quiet --report r.html") == 0
+    out = capsys.readouterr().out
+    assert "questions" in out.split("Round by round")[1]
+    assert "questions" in (parts / "r.html").read_text()
+    assert run("train part-*.svm --engine serial --method bcw --mode sums --quiet --json") == 0
+    assert json.loads(capsys.readouterr().out)["sections"]["rounds"]["mode"] == "sums"
+
+
+def test_tables_with_words_are_prepared_from_all_shards(parts, capsys):
+    rng = np.random.default_rng(1)
+    for n in range(3):
+        jobs = rng.choice(["clerk", "judge"] if n else ["clerk", "cook"], 200)
+        ages = rng.normal(40, 10, 200)
+        rows = [
+            f"{a:.1f},{j},{'yes' if a + 30 * (j == 'judge') > 50 else 'no'}" for a, j in zip(ages, jobs, strict=True)
+        ]
+        (parts / f"t-{n}.csv").write_text("\n".join(["age,job,rich", *rows]) + "\n")
+    assert run("train t-*.csv --target rich --engine serial --rounds 2 --quiet --model m.thresher") == 0
+    model = load_model("m.thresher")
+    assert sorted(model[-2].get_feature_names_out()) == ["age", "job=clerk", "job=cook", "job=judge"]
+    assert run("predict m.thresher t-2.csv --quiet") == 0
+
+
 def test_the_printed_python_makes_the_same_model(parts, capsys):
     line = (
         f"{TRAIN} --r 0.3 --engine serial --rounds 2 --shards 3 --shuffle 50 --seed 5 --classes -1,1 --model m.thresher"
@@ -147,6 +171,8 @@ def test_mistakes_are_one_sentence(parts, capsys, line, sentence):
 def test_an_address_where_nobody_answers_is_one_sentence(parts, capsys, monkeypatch):
     monkeypatch.setattr("thresher.distributed._dask._PATIENCE", 1)  # seconds, rather than 10
     assert "no Dask scheduler answers there" in refused(capsys, "train part-*.svm --engine dask://127.0.0.1:1")
+    assert "no Spark master answers there" in refused(capsys, "train part-*.svm --engine spark://127.0.0.1:1")
+    assert "no Dask scheduler answers there" in refused(capsys, "tune part-2.svm --method arow --engine dask://[::1]:1")
 
 
 def test_a_lost_shard_is_named(parts, address, capsys):

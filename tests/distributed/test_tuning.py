@@ -195,3 +195,11 @@ def _fail():
 def test_a_task_that_no_worker_can_read_is_an_error_and_not_a_wait(cluster):
     with distributed.backend(cluster), pytest.raises(RuntimeError, match="backend: the cluster lost a task"):
         joblib.Parallel()(joblib.delayed(id)(Unreadable()) for _ in range(2))
+
+
+@pytest.mark.slow
+def test_a_search_on_spark_is_that_of_one_process(data, alone):
+    pytest.importorskip("joblibspark")
+    with distributed.backend("local[2,4]", share=data):
+        found = search().fit(*data)
+    assert_same(found, alone)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import sys
 import uuid
 import warnings
@@ -16,6 +17,7 @@ from ._engines import Done, Engine, ShardError, Task
 from ._shards import ArrayShard, Shard
 from ._spark_frames import ask_partitions
 
+_PATIENCE = 5  # seconds for a master to answer
 _POLL = 0.1  # seconds between two looks at how many tasks are done
 _ONE_FAILURE = re.compile(r"local(\[(\d+|\*)\])?")
 _LOST_TASK = re.compile(r"Task (\d+) in stage [\d.]+ failed (\d+) times")
@@ -56,6 +58,8 @@ def _at_master(master: str, active: Any) -> SparkEngine:
                 'at a time; stop it, or give engine="spark".'
             )
         return SparkEngine(active)
+    if master.startswith("spark://"):
+        _check_there(master)
     builder = SparkSession.builder.master(master).appName("thresher")
     options = {
         "spark.ui.showConsoleProgress": "false",
@@ -67,6 +71,17 @@ def _at_master(master: str, active: Any) -> SparkEngine:
         builder = builder.config(name, value)
     with _same_python():
         return SparkEngine(builder.getOrCreate(), opened=True)
+
+
+def _check_there(masters: str) -> None:
+    """Refuse an address where no master listens; Spark would try for minutes, and then end the session."""
+    for host, port in re.findall(r"([^,/:]+):(\d+)", masters):
+        try:
+            socket.create_connection((host, int(port)), _PATIENCE).close()
+            return
+        except OSError:
+            continue
+    raise OSError(f"{masters}: no Spark master answers there.")
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import __version__
 from ._plots import figures
-from ._rounds import cells
+from ._rounds import table as rounds_table
 from ._words import bytes_of, count, number, percent, teller
 
 _KINDS = {"classification": "classifier", "regression": "regression", "clustering": "clustering"}
@@ -107,7 +107,7 @@ def _for_tables(name: str, section: dict[str, Any]) -> dict[str, Any]:
         ways = {f["weights"][0] > 0 for f in section["features"]} if len(section["outputs"]) == 1 else set()
         return section | {"largest": size or 1.0, "two_ways": len(ways) == 2}
     if name == "rounds":
-        return section | {"cells": [cells(each) for each in section["rounds"]]}
+        return section | {"lines": rounds_table(section)}
     if name == "stream" and section["measure"] == "error":
         return section | {"worst": max((f["error"].value for f in section["files"]), default=0) or 1.0}
     if name == "tuning":

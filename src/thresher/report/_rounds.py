@@ -33,7 +33,12 @@ def rounds(subject: Subject) -> Section | None:
 
 def _round(told: dict[str, Any], has_errors: bool) -> dict[str, Any]:
     rows = int(told.get("rows", 0))
-    entry: dict[str, Any] = {"round": int(told["round"]), "rows": rows, "seconds": float(told["seconds"])}
+    entry: dict[str, Any] = {
+        "round": int(told["round"]),
+        "questions": int(told["questions"]),
+        "rows": rows,
+        "seconds": float(told["seconds"]),
+    }
     entry["error"] = proportion(float(told["mistakes"]), rows) if has_errors and rows and "mistakes" in told else None
     entry["loss"] = float(told["loss"]) / rows if rows and "loss" in told else None
     return entry
@@ -43,7 +48,7 @@ def _said(section: Section, found: list[dict[str, Any]]) -> str:
     said = f"The model was made in {plural(len(found), 'round')} over {plural(section['n_shards'], 'shard')}, "
     said += f"{seconds_of(section['seconds'])} in all"
     if section["mode"] == "sums":
-        return said + "; in each, shards answered with sums over their rows."
+        return said + "; in each, shards answered questions with sums over their rows."
     said += "; in each, shards learned apart and were merged"
     first, last = found[0]["error"], found[-1]["error"]
     if first is not None and last is not None:
@@ -54,8 +59,14 @@ def _said(section: Section, found: list[dict[str, Any]]) -> str:
     return said + "."
 
 
-def cells(entry: dict[str, Any]) -> tuple[str, str, str, str, str]:
-    """A round as text."""
-    error = "" if entry["error"] is None else percent(entry["error"].value)
-    loss = "" if entry["loss"] is None else number(entry["loss"], 3)
-    return str(entry["round"]), count(entry["rows"]), error, loss, seconds_of(entry["seconds"])
+def table(section: Section) -> list[tuple[str, ...]]:
+    """The rounds as text, under a line of what each column holds."""
+    if section["mode"] == "sums":
+        told = [(str(r["round"]), count(r["questions"]), seconds_of(r["seconds"])) for r in section["rounds"]]
+        return [("round", "questions", "time"), *told]
+    rows = []
+    for r in section["rounds"]:
+        error = "" if r["error"] is None else percent(r["error"].value)
+        loss = "" if r["loss"] is None else number(r["loss"], 3)
+        rows.append((str(r["round"]), count(r["rows"]), error, loss, seconds_of(r["seconds"])))
+    return [("round", "rows", "error", "mean loss", "time"), *rows]

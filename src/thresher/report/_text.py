@@ -12,7 +12,7 @@ import numpy as np
 
 from ._clusters import in_words
 from ._measures import Estimate
-from ._rounds import cells
+from ._rounds import table as rounds_table
 from ._words import bytes_of, count, number, percent, teller
 
 _WIDTH = 80
@@ -258,9 +258,8 @@ def _reproduce(section: dict[str, Any]) -> str:
 
 
 def _rounds(section: dict[str, Any]) -> str:
-    shown = section["rounds"][:_MOST_LINES]
-    rows = [("round", "rows", "error", "mean loss", "time"), *(cells(each) for each in shown)]
-    return _table(rows, "rrrrr") + _more(len(shown), section["n_rounds"], "rounds")
+    shown = rounds_table(section)[: 1 + _MOST_LINES]
+    return _table(shown, "rrrrr") + _more(len(shown) - 1, section["n_rounds"], "rounds")
 
 
 _TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
