@@ -1,4 +1,4 @@
-"""A standalone Spark cluster on this machine, from the jars of pyspark, and ways to die in the middle of work."""
+"""Spark on this machine, alone or as a cluster from the jars of pyspark; rows for it; ways to die in the middle."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,7 +15,37 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import numpy as np
+import pytest
+from scipy import sparse
+
+from thresher.distributed._spark import SparkEngine, spark_engine
+from thresher.streams import write_svmlight
+
+N_SHARDS, N_ROWS, N_FEATURES = 4, 150, 8
 _PATIENCE = 60.0  # seconds
+
+# --- clusters ---------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def session_at(master: str) -> Iterator[Any]:
+    """A session as the engine itself would make it, of a Java that is quick to start."""
+    from pyspark import cloudpickle
+
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import tests
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        patch.setenv("JDK_JAVA_OPTIONS", _QUICK)
+        engine = spark_engine(master)
+        assert isinstance(engine, SparkEngine)
+        try:
+            yield engine.session
+        finally:
+            engine.close()
+
+
+_QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 @contextmanager
@@ -23,7 +54,7 @@ def standalone(folder: Path, n_workers: int = 2) -> Iterator[str]:
     import pyspark
 
     spark_class = Path(pyspark.__file__).parent / "bin" / "spark-class"
-    env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "256m"}
+    env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "256m", "JDK_JAVA_OPTIONS": _QUICK}
     port = _free_port()
     address = f"spark://127.0.0.1:{port}"
     started: list[subprocess.Popen[bytes]] = []
@@ -61,6 +92,50 @@ def _wait_for(log: Path, words: str) -> None:
         if time.monotonic() > end:
             raise TimeoutError(f"{log.name} does not say {words!r}: {log.read_text(errors='replace')[-2000:]}")
         time.sleep(0.05)
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+
+def some_blocks() -> list[tuple[np.ndarray, np.ndarray]]:
+    """Rows and words for each shard."""
+    rng = np.random.default_rng(5)
+    w = rng.normal(size=N_FEATURES)
+    found = []
+    for _ in range(N_SHARDS):
+        X = rng.normal(size=(N_ROWS, N_FEATURES)) * (rng.random((N_ROWS, N_FEATURES)) < 0.6)
+        found.append((X, np.where(X @ w + 0.3 * rng.normal(size=N_ROWS) > 0, "yes", "no")))
+    return found
+
+
+def files_of(blocks: list[tuple[np.ndarray, np.ndarray]], folder: Path) -> list[Path]:
+    for i, (X, y) in enumerate(blocks):
+        write_svmlight(folder / f"part-{i}.svm", sparse.csr_array(X), np.where(y == "yes", 1, -1))
+    return sorted(folder.iterdir())
+
+
+def frame_of(spark: Any, blocks: list[tuple[np.ndarray, np.ndarray]]) -> Any:
+    """One partition for each shard; columns f0, f1, ... and label."""
+    rows = [(*map(float, x), str(label)) for X, y in blocks for x, label in zip(X, y, strict=True)]
+    schema = ", ".join([*(f"f{j} double" for j in range(N_FEATURES)), "label string"])
+    return spark.createDataFrame(spark.sparkContext.parallelize(rows, N_SHARDS), schema).persist()
+
+
+def same(a: Any, b: Any) -> bool:
+    """To the bit, in everything that was learned."""
+    x, y = ({name: values.tobytes() for name, values in each.state_.arrays.items()} for each in (a, b))
+    return x == y
+
+
+@dataclass(frozen=True)
+class Moments:
+    """A question with sums of many sizes, so that another order would show in the last bits."""
+
+    power: float
+
+    def answer(self, X: Any, y: Any, weight: Any) -> dict[str, np.ndarray]:
+        dense = X.toarray() if sparse.issparse(X) else np.asarray(X)
+        return {"sum": np.sum(np.abs(dense) ** self.power, axis=0), "product": dense.T @ dense, "n": np.asarray(len(y))}
 
 
 # --- dying ------------------------------------------------------------------------------------------------------------
