@@ -22,7 +22,7 @@ test: $(VENV)/built-test
 	$(BIN)/python -m pytest -m "not slow" -n $(JOBS)
 
 test-slow: $(VENV)/built-test
-	$(BIN)/python -m pytest -m slow -n $(JOBS)
+	$(BIN)/python -m pytest -m slow -n $(JOBS) --dist loadgroup
 
 check: $(VENV)/built-check
 	$(BIN)/ruff check .
