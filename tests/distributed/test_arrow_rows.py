@@ -157,11 +157,11 @@ def test_what_spark_says_becomes_a_line():
         "Job aborted due to stage failure: Task 1 in stage 4.0 failed 4 times, most recent failure: Lost task 1.3 in "
     )
     words = "ExecutorLostFailure (executor 3 exited) Reason: Killed"
-    told = _told(Exception(f"{begin}stage 4.0 (TID 9) (10.0.0.7 executor 3): {words}{java}"), ["a", "b"])
+    told = _told(Exception(f"{begin}stage 4.0 (TID 9) (10.0.0.7 executor 3): {words}{java}"), {0: "a", 1: "b"})
     assert isinstance(told, ShardError)
     assert str(told) == f"the shard 'b' was lost: Spark tried it 4 times, at last: {words}"
     python = (
         "Traceback (most recent call last):\n  File 'x.py', line 3\nModuleNotFoundError: No module named 'thresher'\n"
     )
-    told = _told(Exception("An exception was thrown:\n" + python + java), ["a", "b"])
+    told = _told(Exception("An exception was thrown:\n" + python + java), {0: "a", 1: "b"})
     assert str(told) == "fit: Spark gave up: ModuleNotFoundError: No module named 'thresher'"

@@ -12,6 +12,7 @@ import pytest
 from scipy import sparse
 
 from thresher import distributed
+from thresher.cluster import SparseKMeans
 from thresher.distributed._dask_data import dask_shards
 from thresher.online import AROWClassifier, PAClassifier
 
@@ -72,6 +73,14 @@ def test_partitions_of_data_frames_are_shards(request, rows, engine):
     )
     assert same(here, there)
     assert there.feature_names_in_.tolist() == list("abdf")
+
+
+def test_sums_over_blocks(cluster, rows):
+    X = rows[0]
+    learner = SparseKMeans(3, alpha=0.01, random_state=0)
+    here = distributed.fit(learner, [block for (block,) in blocks_of(X)], n_rounds=3)
+    there = distributed.fit(learner, da.from_array(X, chunks=(CHUNKS, -1)), n_rounds=3, engine=cluster)
+    assert np.array_equal(here.cluster_centers_, there.cluster_centers_)
 
 
 def test_blocks_never_come_to_the_driver(cluster, rows):

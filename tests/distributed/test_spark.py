@@ -14,7 +14,6 @@ from spark_cluster import (
     N_ROWS,
     N_SHARDS,
     Deadly,
-    Moments,
     Struck,
     files_of,
     frame_of,
@@ -24,14 +23,16 @@ from spark_cluster import (
     some_blocks,
 )
 from thresher import distributed
+from thresher.cluster import SparseKMeans
 from thresher.confidence import PoolCWClassifier
 from thresher.distributed import ShardError
-from thresher.distributed._engines import SerialEngine
 from thresher.distributed._inputs import as_shards
 from thresher.distributed._spark import SparkEngine
-from thresher.distributed._tasks import Ask, Look
+from thresher.distributed._tasks import Look
 from thresher.dual_averaging import L1RDAClassifier
 from thresher.online import AROWClassifier
+from thresher.preprocessing import StreamingPipeline, TableEncoder
+from thresher.streams import Table, Text
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
 
@@ -70,14 +71,19 @@ def test_arrays_with_weights_give_the_bits_of_one_process(spark, blocks):
     assert same(here, distributed.fit(AROWClassifier(), shards, n_rounds=2, engine="spark"))
 
 
-def test_sums_give_the_bits_of_one_process(spark, files):
-    shards, engine = as_shards(files), SparkEngine(spark)
+def test_sums_over_files_give_the_bits_of_one_process(spark, files):
+    learner = PoolCWClassifier(n_features_to_select=3)
+    here = distributed.fit(learner, files, n_rounds=1)
+    there = distributed.fit(learner, files, n_rounds=1, engine=spark)
+    assert there.record_["distributed"]["mode"] == "sums"
+    assert same(here, there)
 
-    here, there = (list(each.run(Ask(Moments(1.7)), shards, lambda n: None)) for each in (SerialEngine(), engine))
-    assert [{k: v.tobytes() for k, v in each.items()} for each in here] == [
-        {k: v.tobytes() for k, v in each.items()} for each in there
-    ]
-    engine.close()
+
+def test_sums_over_a_frame_give_the_bits_of_one_process(spark, blocks):
+    learner = SparseKMeans(3, alpha=0.01, random_state=0)
+    here = distributed.fit(learner, [X for X, _ in blocks], n_rounds=2)
+    there = distributed.fit(learner, frame_of(spark, blocks).drop("label"), n_rounds=2, engine=spark)
+    assert np.array_equal(here.cluster_centers_, there.cluster_centers_)
     assert spark.range(3).count() == 3  # a session that was given stays open
 
 
@@ -142,10 +148,29 @@ def test_predictions_of_a_frame_stand_beside_its_rows(spark, blocks):
     assert rows[0]["other"]["a"] == X[0, 0]
 
 
-def test_pool_in_rounds_gives_the_bits_of_one_process(spark, files):
-    learner = PoolCWClassifier(n_features_to_select=3)
-    here = distributed.fit(learner, files, n_rounds=2)
-    assert same(here, distributed.fit(learner, files, n_rounds=2, engine=spark))
+def test_some_partitions_of_a_frame(spark, blocks):
+    shards = as_shards(frame_of(spark, blocks), "label")
+    every, some = (list(SparkEngine(spark).run(Look(8, True), each, lambda n: None)) for each in (shards, shards[1:3]))
+    assert [seen.n_rows for seen in some] == [N_ROWS] * 2
+    assert [seen.counts.tolist() for seen in some] == [seen.counts.tolist() for seen in every[1:3]]
+
+
+def test_words_of_a_frame_are_encoded_as_all_partitions_know_them(spark, blocks):
+    from pyspark.sql.functions import col, when
+
+    frame = frame_of(spark, blocks).withColumn("town", when(col("f0") > 0.1, "Köln").when(col("f0") < 0, "Gent"))
+    towns = [np.where(X[:, 0] > 0.1, "Köln", np.where(X[:, 0] < 0, "Gent", "")) for X, _ in blocks]
+    names = frame.columns[:-2]
+    tables = [
+        (Table([*names, "town"], X, {"town": Text.from_list(list(each))}), y)
+        for (X, y), each in zip(blocks, towns, strict=True)
+    ]
+    pipeline = StreamingPipeline([("encode", TableEncoder()), ("learn", AROWClassifier())])
+    here = distributed.fit(pipeline, tables)
+    there = distributed.fit(pipeline, frame, "label", engine=spark)
+    assert same(here[-1], there[-1])
+    said = distributed.predict(there, frame)
+    assert [row["prediction"] for row in said.collect()] == [v for table, _ in tables for v in here.predict(table)]
 
 
 # --- faults -----------------------------------------------------------------------------------------------------------

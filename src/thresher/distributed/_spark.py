@@ -123,7 +123,8 @@ class SparkEngine:
         sent = self.session.sparkContext.broadcast(cloudpickle.dumps(task))  # once to each machine, not to each shard
         try:
             collect = ask_partitions(shards, _Work(sent)) or self._held_rows(shards).map(_Work(sent)).collect
-            packed = self._watched(collect, [shard.name for shard in shards], on_done)
+            names = {getattr(shard, "number", place): shard.name for place, shard in enumerate(shards)}
+            packed = self._watched(collect, names, on_done)
         finally:
             sent.destroy()
         for place in range(len(packed)):
@@ -149,7 +150,7 @@ class SparkEngine:
             self._held[1].unpersist()
         self._held = None
 
-    def _watched(self, collect: Callable[[], list[bytes]], names: list[str], on_done: Done) -> list[bytes]:
+    def _watched(self, collect: Callable[[], list[bytes]], names: dict[int, str], on_done: Done) -> list[bytes]:
         """What a job collects, which runs in a thread while this one tells how far it is."""
         from pyspark import InheritableThread
 
@@ -210,11 +211,11 @@ class _Work:
         return packed
 
 
-def _told(problem: Exception, names: list[str]) -> Exception:
+def _told(problem: Exception, names: dict[int, str]) -> Exception:
     """What Spark says, with the name of the shard in it if it tells the partition."""
     text = str(problem)
     lost = _LOST_TASK.search(text)
-    if lost is None or int(lost[1]) >= len(names):
+    if lost is None or int(lost[1]) not in names:
         return RuntimeError(f"fit: Spark gave up: {_reason(text)}")
     tried = "once" if lost[2] == "1" else f"{lost[2]} times"
     return ShardError(names[int(lost[1])], f"Spark tried it {tried}, at last: {_reason(text)}")

@@ -26,6 +26,7 @@ class FramePartition:
 
     frame: Any
     columns: Columns
+    number: int
     name: str
     read_by_spark = True
 
@@ -62,7 +63,7 @@ def frame_shards(frame: Any, y: Any = None, weight: Any = None, features: Any = 
     columns = _columns(frame, y, weight, features)
     used = _selected(frame, columns)
     n = used.rdd.getNumPartitions()
-    return [FramePartition(used, columns, f"partition {i + 1} of {n}") for i in range(n)]
+    return [FramePartition(used, columns, i, f"partition {i + 1} of {n}") for i in range(n)]
 
 
 def _columns(frame: Any, y: Any, weight: Any, features: Any) -> Columns:
@@ -121,16 +122,17 @@ def _selected(frame: Any, columns: Columns) -> Any:
 
 
 def ask_partitions(shards: Sequence[Shard], work: Callable[[Shard], bytes]) -> Callable[[], list[bytes]] | None:
-    """What collects the work on every partition of a data frame; None if the shards are of another kind."""
+    """What collects the work on partitions of a data frame, in order; None if the shards are of another kind."""
+    names = {shard.number: shard.name for shard in shards if isinstance(shard, FramePartition)}
     first = shards[0]
     if not isinstance(first, FramePartition):
         return None
     with _no_advice():
-        asked = first.frame.mapInArrow(_OnPartition(work, first.columns, [shard.name for shard in shards]), _RESULT)
+        asked = first.frame.mapInArrow(_OnPartition(work, first.columns, names), _RESULT)
 
     def collect() -> list[bytes]:
         rows = asked.collect()
-        if [row[0] for row in rows] != list(range(len(shards))):
+        if [row[0] for row in rows] != list(names):
             raise RuntimeError("the partitions of the data frame have changed; write it to Parquet and read it back.")
         return [bytes(row[1]) for row in rows]
 
@@ -141,9 +143,9 @@ _RESULT = "number int, result binary"
 
 
 class _OnPartition:
-    """Work on the partition that this process was given."""
+    """Work on the partition that this process was given, if it is one of those that are asked."""
 
-    def __init__(self, work: Callable[[Shard], bytes], columns: Columns, names: list[str]) -> None:
+    def __init__(self, work: Callable[[Shard], bytes], columns: Columns, names: dict[int, str]) -> None:
         self.work, self.columns, self.names = work, columns, names
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
@@ -153,11 +155,12 @@ class _OnPartition:
         context = TaskContext.get()
         assert context is not None
         number = context.partitionId()
-        result = self.work(ArrowShard(self.names[number], batches, self.columns))
-        for _ in batches:  # Spark expects its rows to be read
+        if number in self.names:
+            result = self.work(ArrowShard(self.names[number], batches, self.columns))
+            made = [pyarrow.array([number], pyarrow.int32()), pyarrow.array([result], pyarrow.binary())]
+            yield pyarrow.RecordBatch.from_arrays(made, names=["number", "result"])
+        for _ in batches:  # a process that leaves rows unread is not used again
             pass
-        made = [pyarrow.array([number], pyarrow.int32()), pyarrow.array([result], pyarrow.binary())]
-        yield pyarrow.RecordBatch.from_arrays(made, names=["number", "result"])
 
 
 @contextmanager
