@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from thresher import distributed
 from thresher.cluster import SparseKMeans
 from thresher.confidence import PoolCWClassifier
 from thresher.distributed import ShardError
+from thresher.distributed._engines import engine_of
 from thresher.distributed._inputs import as_shards
 from thresher.distributed._spark import SparkEngine
 from thresher.distributed._tasks import Look
@@ -84,7 +86,6 @@ def test_sums_over_a_frame_give_the_bits_of_one_process(spark, blocks):
     here = distributed.fit(learner, [X for X, _ in blocks], n_rounds=2)
     there = distributed.fit(learner, frame_of(spark, blocks).drop("label"), n_rounds=2, engine=spark)
     assert np.array_equal(here.cluster_centers_, there.cluster_centers_)
-    assert spark.range(3).count() == 3  # a session that was given stays open
 
 
 def test_a_frame_gives_the_bits_of_its_partitions_as_arrays(spark, blocks):
@@ -214,6 +215,13 @@ def test_progress_is_told_up_to_the_last_shard(spark, files):
     list(SparkEngine(spark).run(Look(8, True), as_shards(files), told.append))
     assert told == sorted(set(told))
     assert told[-1] == N_SHARDS
+
+
+def test_a_session_that_others_made_stays_open(spark, files):
+    with ThreadPoolExecutor(1) as pool:  # where no session is active
+        for engine in ("spark", "local[2,4]", spark):
+            pool.submit(lambda engine=engine: engine_of(engine).close()).result()
+    assert spark.range(3).count() == 3
 
 
 def test_refusals_at_the_door(spark, blocks):

@@ -9,7 +9,7 @@ import sys
 import uuid
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from ._dask_data import DaskBlock
@@ -26,10 +26,12 @@ _LOST_TASK = re.compile(r"Task (\d+) in stage [\d.]+ failed (\d+) times")
 def spark_engine(engine: Any) -> Engine:
     """Of a session, the address of a master, or ``"spark"``: the session that is active."""
     try:
+        from pyspark import SparkContext
         from pyspark.sql import SparkSession
     except ImportError:
         raise ImportError('engine="spark" needs pyspark: pip install "thresher[spark]".') from None
-    active = SparkSession.getActiveSession()
+    runs = SparkContext._active_spark_context is not None  # perhaps without a session, or with that of another thread
+    active = SparkSession.builder.getOrCreate() if runs else None
     if not isinstance(engine, str):
         found = SparkEngine(engine)
     elif engine != "spark":
@@ -126,7 +128,8 @@ class SparkEngine:
             names = {getattr(shard, "number", place): shard.name for place, shard in enumerate(shards)}
             packed = self._watched(collect, names, on_done)
         finally:
-            sent.destroy()
+            with suppress(Exception):  # a Spark that has gone holds nothing
+                sent.destroy()
         for place in range(len(packed)):
             result, packed[place] = packed[place], b""
             yield cloudpickle.loads(result)
@@ -176,7 +179,8 @@ class SparkEngine:
                     n_done = n_now
                     on_done(n_done)
         except BaseException:  # someone lost patience
-            context.cancelJobGroup(group)
+            with suppress(Exception):
+                context.cancelJobGroup(group)
             raise
         if problems:
             raise _told(problems[0], names) from None
@@ -185,9 +189,12 @@ class SparkEngine:
 
     def _n_done(self, group: str, n_shards: int) -> int:
         """Finished tasks of the last stage, which is the one that works on shards."""
-        tracker = self.session.sparkContext.statusTracker()
-        jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
-        stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
+        try:
+            tracker = self.session.sparkContext.statusTracker()
+            jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
+            stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
+        except Exception:  # what is wrong, the job itself tells best
+            return 0
         ours = [stage for stage in stages if stage and stage.numTasks == n_shards]
         return max(ours, key=lambda stage: stage.stageId).numCompletedTasks if ours else 0
 

@@ -1,0 +1,53 @@
+"""Which Spark is meant, without a Spark that runs."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from thresher import distributed
+from thresher.distributed._engines import engine_of
+from thresher.distributed._spark import SparkEngine, spark_engine
+from thresher.online import AROWClassifier
+
+
+def session(master: str) -> Any:
+    return SimpleNamespace(sparkContext=SimpleNamespace(master=master), stop=lambda: pytest.fail("it is not ours"))
+
+
+@pytest.mark.parametrize("master", ["local", "local[2]", "local[*]"])
+def test_masters_that_give_up_at_once_are_remarked_on(master):
+    with pytest.warns(UserWarning, match=r"gives up when one process dies; local\[2,4\] tries four times"):
+        spark_engine(session(master))
+
+
+@pytest.mark.parametrize("master", ["local[2,4]", "local[*,4]", "spark://host:7077", "yarn", "local-cluster[2,1,1024]"])
+def test_other_masters_are_not(master):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        engine = spark_engine(session(master))
+    assert isinstance(engine, SparkEngine)
+    engine.close()
+
+
+def test_spark_is_the_session_that_is_active():
+    with pytest.raises(ValueError, match=r'engine="spark" is the active session, and there is none; make one, or give'):
+        engine_of("spark")
+
+
+@pytest.mark.parametrize("engine", ["spark", "local[2,4]", "spark://host:7077"])
+def test_without_pyspark_one_sentence_tells_what_to_install(monkeypatch, engine):
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    with pytest.raises(ImportError, match=r'^engine="spark" needs pyspark: pip install "thresher\[spark\]".$'):
+        distributed.fit(AROWClassifier(), [(np.eye(2), [0, 1])], engine=engine)
+
+
+def test_a_session_of_spark_connect_is_refused():
+    Remote = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})
+    with pytest.raises(ValueError, match=r"a Spark engine is a session on the driver, not one of Spark Connect"):
+        distributed.fit(AROWClassifier(), [(np.eye(2), [0, 1])], engine=Remote())
