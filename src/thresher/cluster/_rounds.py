@@ -132,7 +132,7 @@ class StepsInRounds:
         """Take the starts, and learn from no row: what passes over shards have in common."""
         check_params(self, self._param_rules)
         centres = _start(self, facts)
-        _validation.commit_features(self, None, centres.shape[1])
+        _validation.commit_features(self, _like(facts), centres.shape[1])
         self._commit(centres, ClusterSums(np.zeros_like(centres), np.zeros(len(centres)), 0.0, 0), 0)
         self._grown = True
 
@@ -166,7 +166,7 @@ def _step(model: Any, facts: Facts) -> Round:
     if reached.cost >= before:  # nothing is left to gain but rounding errors
         return _ended(model)
     settled = len(history) > 0 and _is_same(reached, known)
-    _commit(model, moved, reached, np.append(history, reached.cost))
+    _commit(model, moved, reached, np.append(history, reached.cost), _like(facts))
     gained_little = before - reached.cost <= model.tol * reached.cost
     if settled or (gained_little and (reached.weights > 0).all()):  # a next step fills empty ones
         return _ended(model)
@@ -207,9 +207,14 @@ def _is_same(a: ClusterSums, b: ClusterSums) -> bool:
     return np.array_equal(a.weights, b.weights) and np.array_equal(a.sums, b.sums)
 
 
-def _commit(model: Any, centres: Array, reached: ClusterSums, history: Array) -> None:
+def _like(facts: Facts) -> Any:
+    """Rows that tell the names of features, if they have any."""
+    return None if facts.sample is None else facts.sample[0]
+
+
+def _commit(model: Any, centres: Array, reached: ClusterSums, history: Array, like: Any) -> None:
     if centres.shape[1] != getattr(model, "n_features_in_", None):
-        _validation.commit_features(model, None, centres.shape[1])
+        _validation.commit_features(model, like, centres.shape[1])
     model._commit(centres, reached, len(history))
     model.objective_history_ = history
     model._grown = True  # sparse rows of different widths are what shards hold
