@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from types import MappingProxyType
@@ -85,7 +85,7 @@ class State:
 
     def _hold(self, sizes: Mapping[str, int], arrays: Mapping[str, Array] | None) -> None:
         self.sizes = dict(sizes)
-        self._buffers = self._allocate(self.sizes)
+        self._buffers = self._allocate(self.sizes) if arrays is None else self._room(self.sizes)
         if arrays is not None:
             for name, buffer in self._buffers.items():
                 if np.shape(arrays[name]) != buffer.shape:
@@ -113,6 +113,18 @@ class State:
             else:
                 fresh[f.name] = f.block(self.n_outputs, sizes)
         return fresh
+
+    def _room(self, sizes: Mapping[str, int]) -> dict[str, Array]:
+        """The same arrays, of no values yet."""
+        room: dict[str, Array] = {}
+        for f in self.fields:
+            shape = f.whole_shape(self.n_outputs, sizes)
+            if f.beside:
+                block = np.empty((*shape, 2))
+                room[f.beside], room[f.name] = block[..., 0], block[..., 1]
+            else:
+                room[f.name] = np.empty(shape)
+        return room
 
     def _open(self) -> None:
         self.arrays = MappingProxyType({f.name: self._window(f) for f in self.fields})  # written to, never replaced
@@ -283,41 +295,66 @@ def merge(
         settle((start, *states))
     share = np.asarray(weights, dtype=float) / np.sum(np.sort(np.asarray(weights, dtype=float)))
     merged = start.copy()
-    weigh = again and not any(f.merge in ("mean", "weighted") for f in start.fields)
+    averages = again and not any(f.merge in ("mean", "weighted") for f in start.fields)
     for f in start.fields:
-        first, each = start.arrays[f.name], [s.arrays[f.name] for s in states]
-        if f.merge == "mean" or (f.merge == "sum" and weigh and f.name not in _COUNTS):
-            merged.arrays[f.name][...] = first + _total([w * (a - first) for w, a in zip(share, each, strict=True)])
-            if f.merge == "sum" and not f.axes:
-                np.rint(merged.arrays[f.name], out=merged.arrays[f.name])  # a clock, which counts whole steps
-        elif f.merge == "sum":
-            merged.arrays[f.name][...] = first + _total([a - first for a in each])
-        elif f.merge == "precision":
-            merged.arrays[f.name][...] = _invert(_joint_precision(first, each))
-        elif f.merge == "weighted":
-            prior, spread = start.arrays[f.by], [s.arrays[f.by] for s in states]
-            if again and prior.ndim == 2:
-                merged.arrays[f.name][...] = first + _by_gain(prior, spread, [a - first for a in each])
-                continue
-            pulled = _apply(_invert(prior), first)
-            changes = _total([_apply(_invert(v), a) - pulled for v, a in zip(spread, each, strict=True)])
-            merged.arrays[f.name][...] = _apply(_invert(_joint_precision(prior, spread)), pulled + changes)
+        rule = "mean" if f.merge == "sum" and averages and f.name not in _COUNTS else f.merge
+        if rule == "derived":
+            continue
+        for part in _parts(start, f):
+            first, *each = (s.arrays[f.name][part] for s in (start, *states))
+            prior, *spread = (s.arrays[f.by][part] for s in (start, *states)) if f.by else (first, *each)
+            merged.arrays[f.name][part] = _RULES[rule](first, each, prior, spread, share, again)
+        if rule != f.merge and not f.axes:
+            np.rint(merged.arrays[f.name], out=merged.arrays[f.name])  # a clock, which counts whole steps
     if rebuild is not None:
         rebuild(merged)
     return merged
 
 
+def _parts(state: State, field: Field) -> Iterator[Any]:
+    """Where an array can be merged part by part, parts that fit the cache."""
+    shape = state.arrays[field.name].shape
+    if len(shape) > 2 or (field.by and state.arrays[field.by].ndim > 2):
+        yield ...
+        return
+    rows = max(1, _BLOCK // max(1, shape[1]))
+    for k in range(0, shape[0], rows):
+        for begin in range(0, shape[1], _BLOCK):
+            yield slice(k, k + rows), slice(begin, begin + _BLOCK)
+
+
+def _sum(first: Array, each: Sequence[Array], *_: Any) -> Array:
+    return first + _total([a - first for a in each])
+
+
+def _mean(first: Array, each: Sequence[Array], _prior: Any, _spread: Any, share: Array, _again: bool) -> Array:
+    return first + _total([w * (a - first) for w, a in zip(share, each, strict=True)])
+
+
+def _precision(first: Array, each: Sequence[Array], *_: Any) -> Array:
+    return _invert(_joint_precision(first, each))
+
+
+def _weighted(
+    first: Array, each: Sequence[Array], prior: Array, spread: Sequence[Array], _share: Array, again: bool
+) -> Array:
+    if again and prior.ndim == 2:
+        return first + _by_gain(prior, spread, [a - first for a in each])
+    pulled = _apply(_invert(prior), first)
+    changes = _total([_apply(_invert(v), a) - pulled for v, a in zip(spread, each, strict=True)])
+    return _apply(_invert(_joint_precision(prior, spread)), pulled + changes)
+
+
+_RULES = {"sum": _sum, "mean": _mean, "precision": _precision, "weighted": _weighted}
+
+
 def _total(terms: Sequence[Array]) -> Array:
     """Their sum, the same bits in whatever order they come."""
-    flat, total = [np.ravel(term) for term in terms], np.empty(np.shape(terms[0]))
-    out = total.reshape(-1)
-    for begin in range(0, len(out), _BLOCK):  # sorted side by side, in pieces that fit the cache
-        block = np.stack([term[begin : begin + _BLOCK] for term in flat], axis=1)
-        block.sort(axis=1)
-        some = block[:, 0].copy()
-        for k in range(1, len(flat)):
-            some += block[:, k]
-        out[begin : begin + _BLOCK] = some
+    side_by_side = np.stack(terms, axis=-1)
+    side_by_side.sort(axis=-1)
+    total: Array = side_by_side[..., 0].copy()
+    for k in range(1, len(terms)):
+        total += side_by_side[..., k]
     return total
 
 
