@@ -63,11 +63,12 @@ def test_two_rounds_are_two_batches_of_one_machine(options, n_classes):
 
 
 @pytest.mark.parametrize("scaling", [0.0, 0.3])
-def test_means_meet_their_conditions_and_active_rows_make_the_covariance(scaling):
-    """Against the formulas alone, with the default of few steps between looks."""
+@pytest.mark.parametrize(("pool", "n_passes"), [(20, 3), (39, 1)])  # some features, or all that have values
+def test_means_meet_their_conditions_and_active_rows_make_the_covariance(scaling, pool, n_passes):
+    """Against the formulas alone, with few steps between looks, and nothing that is pruned."""
     X, y, weight = planted(2)
-    pool = 20  # wide enough that nothing is pruned
-    model = learner(cost=0.4, n_passes=3, pool=pool / 6, fit_intercept=scaling > 0, C=2.0)
+    size = {"pool": pool / 6} if pool < 39 else {"n_features_to_select": 30}
+    model = learner(cost=0.4, n_passes=n_passes, fit_intercept=scaling > 0, C=2.0, **size)
     reference.play(model, X, y, weight, CUTS)
     known = read(model.state_, 0, scaling > 0)
     assert len(known.ids) == pool

@@ -174,6 +174,32 @@ def test_rounds_of_passes_keep_what_they_found(make):
         assert found.coef_[0, 8] < -0.1
 
 
+def test_precisions_add_up_and_means_are_of_those_that_chose_a_feature():
+    """Groups of one feature each, so that every precision is a number."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 12))
+    y = (np.r_[X[:600, 3] - X[:600, 8], X[600:, 3] + X[600:, 5]] > 0).astype(int)
+    start = SBCWClassifier(2, n_groups=2).partial_fit(X[:300], y[:300], [0, 1])
+    shards = [copy.deepcopy(start).partial_fit(X[some], y[some]) for some in (slice(300, 600), slice(600, 900))]
+    assert [model.chosen_.tolist() for model in (start, *shards)] == [[3, 8], [3, 8], [3, 5]]
+    merged = merge_models(shards, start)
+    assert_array_equal(merged.chosen_, [3, 8])  # a feature that was there before is surer
+
+    def known(model, name):
+        view = model.state_.views[0]
+        return dict(zip(view["ids"].astype(int).tolist(), view[name].tolist(), strict=True))
+
+    for j, choosers in ((3, shards), (8, shards[:1])):
+        before = 1 / start.variance_[0, j]
+        precisions = [1 / model.variance_[0, j] for model in choosers]
+        after = before + sum(P - before for P in precisions)
+        assert_allclose(1 / merged.variance_[0, j], after)
+        for name in ("mean", "coef"):
+            mu0 = known(start, "mean")[j]
+            pulls = [P * known(m, name)[j] - before * mu0 for P, m in zip(precisions, choosers, strict=True)]
+            assert_allclose(known(merged, name)[j], (before * mu0 + sum(pulls)) / after)
+
+
 def test_a_shard_that_learned_nothing_leaves_no_trace():
     X, y, _ = planted(2)
     start = learner().partial_fit(X[:130], y[:130], [0, 1])
