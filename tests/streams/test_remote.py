@@ -165,8 +165,9 @@ def test_a_pattern_of_a_file_system_without_hosts():
 
 
 def test_a_question_mark_over_http_begins_a_query(web):
-    address, _ = web
+    address, asked = web
     assert expand(f"{address}/part-1.svm.gz?version=3") == [f"{address}/part-1.svm.gz?version=3"]
+    assert asked == []  # no pattern, so nobody need be asked
     assert fetch(f"{address}/part-1.svm.gz?version=3").name == "part-1.svm.gz"
 
 
