@@ -51,3 +51,11 @@ def test_a_session_of_spark_connect_is_refused():
     Remote = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})
     with pytest.raises(ValueError, match=r"a Spark engine is a session on the driver, not one of Spark Connect"):
         distributed.fit(AROWClassifier(), [(np.eye(2), [0, 1])], engine=Remote())
+
+
+@pytest.mark.parametrize("master", ["spark://127.0.0.1:1", "spark://127.0.0.1:1,127.0.0.1:2", "spark://nowhere"])
+def test_a_master_that_is_not_there_is_told_at_once(master):
+    with pytest.raises(
+        OSError, match=rf"^{master}: no Spark master answers there \((ConnectionRefused|Value)Error\).$"
+    ):
+        engine_of(master)

@@ -17,8 +17,8 @@ from ._engines import Done, Engine, ShardError, Task
 from ._shards import ArrayShard, Shard
 from ._spark_frames import ask_partitions
 
-_PATIENCE = 5  # seconds for a master to answer
 _POLL = 0.1  # seconds between two looks at how many tasks are done
+_PATIENCE = 10  # seconds for a master to answer
 _ONE_FAILURE = re.compile(r"local(\[(\d+|\*)\])?")
 _LOST_TASK = re.compile(r"Task (\d+) in stage [\d.]+ failed (\d+) times")
 
@@ -60,8 +60,6 @@ def _at_master(master: str, active: Any) -> SparkEngine:
                 'at a time; stop it, or give engine="spark".'
             )
         return SparkEngine(active)
-    if master.startswith("spark://"):
-        _check_there(master)
     builder = SparkSession.builder.master(master).appName("thresher")
     options = {
         "spark.ui.showConsoleProgress": "false",
@@ -71,19 +69,24 @@ def _at_master(master: str, active: Any) -> SparkEngine:
     }
     for name, value in options.items():
         builder = builder.config(name, value)
+    _check_answers(master)
     with _same_python():
         return SparkEngine(builder.getOrCreate(), opened=True)
 
 
-def _check_there(masters: str) -> None:
-    """Refuse an address where no master listens; Spark would try for minutes, and then end the session."""
-    for host, port in re.findall(r"([^,/:]+):(\d+)", masters):
+def _check_answers(master: str) -> None:
+    """Refuse a standalone master that is not there, which Spark itself finds out after a minute or more."""
+    kind, _, hosts = master.partition("://")
+    problem: Exception | None = None
+    for host in hosts.split(",") if kind == "spark" else ():
+        name, _, port = host.rpartition(":")
         try:
-            socket.create_connection((host, int(port)), _PATIENCE).close()
+            socket.create_connection((name.strip("[]"), int(port)), timeout=_PATIENCE).close()
             return
-        except OSError:
-            continue
-    raise OSError(f"{masters}: no Spark master answers there.")
+        except (OSError, ValueError) as error:
+            problem = error
+    if problem is not None:
+        raise OSError(f"{master}: no Spark master answers there ({type(problem).__name__}).")
 
 
 @contextmanager
