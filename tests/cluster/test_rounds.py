@@ -6,6 +6,7 @@ import pickle
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
+from thresher import distributed
 from thresher._rounds import Facts, join, run_round
 from thresher.cluster import SparseKMeans
 from thresher.cluster._lloyd import fill_empty, sum_rows
@@ -343,3 +345,11 @@ def test_a_model_with_other_clusters_is_not_continued(blobs):
     model = in_rounds(SparseKMeans(4, init=start_of(blobs, "euclidean")), blobs, 1).set_params(n_clusters=3)
     with pytest.raises(ValueError, match="n_clusters and metric must be those of the calls before"):
         run_round(model, Facts(*blobs.shape), cut(blobs, None))
+
+
+@pytest.mark.parametrize("mode", ["sums", "passes"])
+def test_centres_know_the_names_of_features(mode):
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=["a", "b", "c"])
+    model = distributed.fit(SparseKMeans(2, random_state=0), [X[:40], X[40:]], mode=mode)
+    assert_array_equal(model.feature_names_in_, ["a", "b", "c"])
+    assert model.predict(X).shape == (60,)

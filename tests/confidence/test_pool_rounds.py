@@ -106,6 +106,7 @@ def test_the_first_round_reads_the_middle_cost_and_the_second_may_choose():
     assert model.measures_.min() > 0
     assert model.cost_ == model.costs_[model.measures_.argmax()]
     assert_array_equal(model.cost_history_, [0.5, model.cost_])
+    assert (PoolCWClassifier()._n_rounds(), PoolCWClassifier(cost=0.5)._n_rounds()) == (2, 1)
 
 
 @pytest.mark.parametrize(

@@ -128,9 +128,9 @@ class PoolCWClassifier(ChoosesCosts):
     Rounds of sums (:func:`thresher.distributed.fit`) keep one pool for all rows: a round equals one batch of all rows,
     wherever they are, with the means at their best. Sums over all features are added up for each look, then slopes and
     curvatures of the pool, ``n_passes`` times at most: O(d + m²) numbers a question, class and cost, about four
-    questions a look. The first round predicts nothing, so that the cost 0.5 is read until a second one lets ``measure``
-    choose; ``"roc_auc"`` counts pairs of rows that are read together. The scout learns row by row and bins of
-    ``"average_precision"`` do not add up: both are left to passes.
+    questions a look. The first round predicts nothing, so that a second one, in which ``measure`` chooses among the
+    costs, is made unless ``cost`` is a number; ``"roc_auc"`` counts pairs of rows that are read together. The scout
+    learns row by row and bins of ``"average_precision"`` do not add up: both are left to passes.
 
     References
     ----------
@@ -237,7 +237,7 @@ class PoolCWClassifier(ChoosesCosts):
         return pool_round(self)
 
     def _n_rounds(self) -> int:
-        return 1
+        return 1 if not isinstance(self.cost, str) else 2  # costs are measured by what the first round made
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
