@@ -339,7 +339,7 @@ def _weighted(
     first: Array, each: Sequence[Array], prior: Array, spread: Sequence[Array], _share: Array, again: bool
 ) -> Array:
     if again and prior.ndim == 2:
-        return first + _by_gain(prior, spread, [a - first for a in each])
+        return first + by_gain(1.0 / prior, [1.0 / v for v in spread], [a - first for a in each])
     pulled = _apply(_invert(prior), first)
     changes = _total([_apply(_invert(v), a) - pulled for v, a in zip(spread, each, strict=True)])
     return _apply(_invert(_joint_precision(prior, spread)), pulled + changes)
@@ -358,9 +358,9 @@ def _total(terms: Sequence[Array]) -> Array:
     return total
 
 
-def _by_gain(prior: Array, spread: Sequence[Array], moves: Sequence[Array]) -> Array:
+def by_gain(prior: Array, precisions: Sequence[Array], moves: Sequence[Array]) -> Array:
     """The mean of moves, weighed by the precision that each has gained; 0 where none has."""
-    gains = [np.maximum(1.0 / variance - 1.0 / prior, 0.0) for variance in spread]
+    gains = [np.maximum(precision - prior, 0.0) for precision in precisions]
     gained = _total(gains)
     moved = _total([gain * move for gain, move in zip(gains, moves, strict=True)])
     mean: Array = np.divide(moved, gained, out=np.zeros_like(moved), where=gained > 0)

@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import signal
 import time
+from threading import Lock, Timer
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
+import distributed as dask_distributed
 from thresher import distributed
+from thresher.distributed._dask import DaskEngine
+from thresher.distributed._tasks import Learn
 from thresher.dual_averaging import L1RDAClassifier
 from thresher.online import AROWClassifier, PAClassifier
 from variants import assert_same_bits
@@ -71,6 +75,38 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_round_changes_nothing(cluste
     assert killed
     assert_same_bits(here.state_, there.state_)
     cluster.wait_for_workers(2)
+
+
+def test_a_worker_that_dies_before_it_was_asked_for_its_version_changes_nothing(cluster):
+    shards, killed = shards_of(n_rows=200), []
+
+    def kill(progress):
+        if not killed:
+            killed.append(next(iter(cluster.run(os.getpid).values())))
+            os.kill(killed[0], signal.SIGKILL)
+
+    there = distributed.fit(AROWClassifier(), shards, engine=cluster, on_progress=kill)
+    assert_same_bits(distributed.fit(AROWClassifier(), shards).state_, there.state_)
+    cluster.wait_for_workers(2)
+
+
+def test_a_cluster_without_workers_is_waited_for_but_not_in_silence(files, monkeypatch):
+    monkeypatch.setattr("thresher.distributed._dask._PATIENCE", 0.5)
+    with (
+        dask_distributed.LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address=None) as empty,
+        dask_distributed.Client(empty, set_as_default=False) as client,
+    ):
+        Timer(1.5, lambda: empty.scale(1)).start()
+        with pytest.warns(UserWarning, match="the Dask cluster has no workers; waiting for some"):
+            model = distributed.fit(AROWClassifier(), files / "part-0.svm", engine=client)
+        assert model.n_samples_seen_ == 500
+
+
+def test_what_cannot_be_sent_is_told_in_a_sentence(cluster):
+    model = AROWClassifier()
+    model.lock = Lock()
+    with pytest.raises(ValueError, match="fit: what is to be learned cannot be sent to workers"):
+        DaskEngine(cluster).run(Learn(model, None, 0, (0, 0)), [], print).__next__()
 
 
 class Deadly:

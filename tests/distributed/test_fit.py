@@ -5,11 +5,14 @@ from __future__ import annotations
 import copy
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from thresher import distributed
+from thresher.confidence import BCWClassifier, PoolCWClassifier
 from thresher.dual_averaging import AdaptiveL1RDAClassifier, L1RDAClassifier, L1RDARegressor
 from thresher.kernels import LSSVC
 from thresher.online import AROWClassifier, CWClassifier, OFSClassifier, PAClassifier, SCWClassifier
@@ -266,3 +269,137 @@ def text_like(n, d=4000, seed=0):
         rows.append(np.bincount(rng.choice(d, 40, p=p / p.sum()), minlength=d))
     X = np.log1p(np.array(rows))
     return sparse.csr_array(X / np.linalg.norm(X, axis=1)[:, None]), y
+
+
+# --- rows that are known, and rows that only look it ----------------------------------------------------------------
+
+
+def ones(seed):
+    """Rows of ones, whose values tell nothing."""
+    rng = np.random.default_rng(seed)
+    places = np.concatenate([np.sort(rng.choice(50, 5, replace=False)) for _ in range(200)])
+    X = sparse.csr_array((np.ones(1000), places, np.arange(0, 1001, 5)), shape=(200, 50))
+    y = (X @ np.arange(-25.0, 25) > 0).astype(int)
+    return [(X[:100], y[:100]), (X[100:], y[100:])]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ones(1),
+        [(X, 1 - y) for X, y in ones(0)],
+        [(X, y, np.full(len(y), 2.0)) for X, y in ones(0)],
+    ],
+    ids=["places", "labels", "weights"],
+)
+def test_other_rows_of_the_same_shape_are_news(other):
+    model = distributed.fit(AROWClassifier(), ones(0))
+    found = distributed.fit(AROWClassifier(), other, start=model)
+    model.record_ = {}
+    assert_same_bits(found.state_, distributed.fit(AROWClassifier(), other, start=model).state_)
+
+
+def test_files_of_the_same_name_elsewhere_are_news(tmp_path):
+    for day in ("one", "two"):
+        (tmp_path / day).mkdir()
+        for i in range(2):
+            rows = np.random.default_rng([len(day), i]).normal(size=(30, 2)).round(2)
+            shift = float(day == "two")
+            (tmp_path / day / f"part-{i}.csv").write_text("".join(f"{a + shift},{b},{int(a > b)}\n" for a, b in rows))
+    urls = [(tmp_path / day).as_uri() + "/part-*.csv" for day in ("one", "two")]
+    for start, other in (urls, [str(tmp_path / day / "part-*.csv") for day in ("one", "two")]):
+        model = distributed.fit(AROWClassifier(), start)
+        found = distributed.fit(AROWClassifier(), other, start=model)
+        model.record_ = {}
+        assert_same_bits(found.state_, distributed.fit(AROWClassifier(), other, start=model).state_)
+
+
+@pytest.mark.parametrize("model", [BCWClassifier(), L1RDAClassifier(), PoolCWClassifier(3, cost=0.5)], ids=repr)
+def test_a_start_meets_features_that_are_new_to_it_in_sums_as_well(model):
+    X, y = rows()
+    narrow = [(sparse.csr_array(X[:300, :5]), y[:300])]
+    start = distributed.fit(model, narrow, mode="sums", n_rounds=1)
+    found = distributed.fit(model, [(sparse.csr_array(X[300:]), y[300:])], start=start, mode="sums", n_rounds=1)
+    assert (start.n_features_in_, found.n_features_in_) == (5, 12)
+    wide = [(sparse.csr_array(np.hstack([X[:300, :5], np.zeros((300, 7))])), y[:300])]
+    start = distributed.fit(model, wide, mode="sums", n_rounds=1)
+    same = distributed.fit(model, [(sparse.csr_array(X[300:]), y[300:])], start=start, mode="sums", n_rounds=1)
+    assert_allclose(found.coef_, same.coef_, rtol=1e-12)
+
+
+def test_classes_are_balanced_by_counting_them_in_sums():
+    X, y = rows()
+    rare = np.concatenate([np.flatnonzero(y == "ham")[:40], np.flatnonzero(y == "spam")])
+    shards = [(X[rare[i::3]], y[rare[i::3]]) for i in range(3)]
+    found = distributed.fit(BCWClassifier(class_weight="balanced"), shards)
+    counts = {label: np.count_nonzero(y[rare] == label) for label in ("ham", "spam")}
+    told = {label: len(rare) / (2 * n) for label, n in counts.items()}
+    assert_allclose(found.coef_, distributed.fit(BCWClassifier(class_weight=told), shards).coef_, rtol=1e-9)
+    assert found.class_weight == "balanced"
+
+
+def test_polars_and_pandas_shards_keep_their_names():
+    X, y = rows()
+    names = [f"c{j}" for j in range(12)]
+    for frame in (pl.DataFrame(X, schema=names), pd.DataFrame(X, columns=names)):
+        model = distributed.fit(AROWClassifier(), [(frame[:300], y[:300]), (frame[300:], y[300:])])
+        assert_array_equal(model.feature_names_in_, names)
+        assert_same_bits(
+            model.state_, distributed.fit(AROWClassifier(), [(X[:300], y[:300]), (X[300:], y[300:])]).state_
+        )
+
+
+def test_rows_are_counted_where_only_the_first_were_looked_at(tmp_path):
+    for i in range(3):
+        (tmp_path / f"part-{i}.svm").write_text("1 1:1\n0 2:1\n" * 50)
+    model = distributed.fit(AROWClassifier(), str(tmp_path / "*.svm"), classes=[0, 1], reading={"batch_size": 5})
+    assert model.record_["distributed"]["data"]["n_rows"] == 300
+
+
+def test_shards_without_rows_have_answers_of_the_same_kind():
+    X, y = rows(n_classes=3)
+    model = AROWClassifier().fit(X, y)
+    said = distributed.predict(model, [X[:0], X[:3], X[3:3]])
+    assert [each.dtype for each in said] == [y.dtype] * 3
+    assert np.concatenate(distributed.predict(model, [X[:0], X[:3]], method="decision_function")).shape == (3, 3)
+
+
+@pytest.mark.parametrize(
+    "given, options, words",
+    [
+        (lambda X, y: [(X[:9], y[:9]), (sparse.csr_array(X), y)], {}, "'shard 1' holds dense rows, but 'shard 2'"),
+        (lambda X, y: [(X[:9], y[:9]), (X[9:, :5], y[9:])], {}, "'shard 1' has 12 features, but 'shard 2' 5"),
+        (lambda X, y: (X, y), {}, r"shards must be a list of \(X, y\)"),
+        (lambda X, y: ["a.svm", X], {}, "shards must be all files, or all arrays"),
+        (lambda X, y: [(X, y, ["a"] * len(y))], {}, "the weights of shard 1 must be numbers"),
+        (lambda X, y: [(X, y, np.zeros(len(y)))], {}, "no row has a weight above 0"),
+        (lambda X, y: [(X, y)], {"classes": 5}, "classes must be a list of labels"),
+        (lambda X, y: "a.svm", {"reading": "x"}, "reading must be a dict"),
+        (lambda X, y: "a.svm", {"reading": {"n_passes": 2}}, "reading must hold arguments of open_stream"),
+        (lambda X, y: [(X, y)], {"start": AROWClassifier()}, "start must be a fitted model"),
+        (lambda X, y: [(X, y)], {"engine": "localhost:8786"}, "fit: engine must be"),
+    ],
+)  # fmt: skip
+def test_more_that_cannot_be_is_refused_in_a_sentence(given, options, words):
+    with pytest.raises(ValueError, match=words) as refusal:
+        distributed.fit(AROWClassifier(), given(*rows()), **options)
+    assert "\n" not in str(refusal.value)
+
+
+def test_labels_of_one_kind_in_two_types_are_labels():
+    X, _ = rows()
+    y = np.arange(600) % 2
+    found = distributed.fit(AROWClassifier(), [(X[:300], y[:300]), (X[300:], y[300:].astype(object))])
+    assert_array_equal(found.classes_, [0, 1])
+    with pytest.raises(ValueError, match="all numbers, or all words"):
+        distributed.fit(AROWClassifier(), [(X[:300], y[:300]), (X[300:], y[300:].astype(str))])
+
+
+def test_what_is_asked_of_a_model_is_an_answer():
+    X, y = rows()
+    model = AROWClassifier().fit(X, y)
+    for method in ("fit", "coef_", "nonsense"):
+        with pytest.raises(ValueError, match="predict: method must be one of"):
+            distributed.predict(model, [X], method=method)
+    with pytest.raises(ValueError, match="predict: shards must be"):
+        distributed.predict(model, X)

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from thresher import distributed, onepass, registry
+from thresher.confidence import ASCWClassifier, SBCWClassifier
 from thresher.dual_averaging import (
     AdaptiveL1RDAClassifier,
     AdaptiveL1RDARegressor,
@@ -311,3 +312,19 @@ def test_every_learner_that_streams_is_in_the_table_of_the_page():
     named = {name for line in table for name in re.findall(r"`(\w+)`", line.split("|")[1])}
     stream = {cls.__name__ for cls in registry.estimators().values() if hasattr(cls, "partial_fit")}
     assert stream <= named
+
+
+@pytest.mark.parametrize(
+    "model",
+    [SBCWClassifier(4, batch_size=8, n_groups=2), ASCWClassifier(4, batch_size=8, n_groups=2, n_costs=2)],
+    ids=lambda model: type(model).__name__,
+)
+def test_groups_of_small_batches_do_not_overstep_round_after_round(model):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(1200, 20)) / np.sqrt(20)
+    score = X @ (3 * rng.normal(size=20)) + 0.3 * rng.normal(size=1200)
+    y = (score > np.median(score)).astype(int)
+    shards = [(X[i::32], y[i::32]) for i in range(32)]
+    one, five = (distributed.fit(model, shards, n_rounds=n, mode="passes", classes=[0, 1]) for n in (1, 5))
+    assert np.linalg.norm(five.coef_) < 2 * np.linalg.norm(one.coef_)
+    assert five.score(X, y) > one.score(X, y) - 0.05

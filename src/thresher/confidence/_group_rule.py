@@ -124,7 +124,7 @@ class ChoosesGroups(BatchLearner):
     def merge(self, start: State, states: Sequence[State], weights: Sequence[float], again: bool = False) -> State:
         """The union of what the shards chose, their precisions added, cut back to p features."""
         merged = super().merge(start, states, weights, again)
-        return merge_groups(merged, start, states, self.params) if len(states) > 1 else merged
+        return merge_groups(merged, start, states, self.params, again) if len(states) > 1 else merged
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._batches import Ids, Params, View
-from .._state import Array, State
+from .._state import Array, State, by_gain
 from ._blocks import Blocks
 from ._group_search import Prior
 
@@ -38,14 +38,15 @@ def write_means(view: View, ids: Ids, mean: Array, coef: Array) -> None:
     view["mean"][at], view["coef"][at] = mean, coef
 
 
-def merge_groups(merged: State, start: State, states: Sequence[State], params: Params) -> State:
+def merge_groups(merged: State, start: State, states: Sequence[State], params: Params, again: bool) -> State:
     """Fill in what shards know together: P = P0 + sum_s (P_s - P0), P mu = P0 mu0 + sum_s (P_s mu_s - P0 mu0), in cells
     that all have as parts of blocks; what is chosen is the union of their choices, cut back to p features.
 
     Weights that predict were found from mu0 as well, so they have it in place of what predicted before; and a shard
-    that did not choose a feature knows no more of it than mu0.
+    that did not choose a feature knows no more of it than mu0. With ``again``, the start has learned from the same rows
+    before: each mean goes to where shards took it, weighed by the precision that each has gained.
     """
-    joint = [_Joint([s.views[k] for s in (start, *states)], params) for k in range(merged.n_outputs)]
+    joint = [_Joint([s.views[k] for s in (start, *states)], params, again) for k in range(merged.n_outputs)]
     sizes = {**merged.sizes, "known": params["p"] + max(len(one.rest.ids) for one in joint)}
     fresh = {f.name: f.block(merged.n_outputs, sizes) for f in merged.fields if "known" in f.axes.split()}
     merged.replace(sizes, {**merged.arrays, **fresh})
@@ -57,7 +58,8 @@ def merge_groups(merged: State, start: State, states: Sequence[State], params: P
 class _Joint:
     """One output of several states, the start first."""
 
-    def __init__(self, views: Sequence[View], params: Params) -> None:
+    def __init__(self, views: Sequence[View], params: Params, again: bool) -> None:
+        self.again = again
         start, *shards = views
         self.views, self.params = [start, *([v for v in shards if not _same(v, start)] or [start])], params
         self.priors = [read(start, params)]
@@ -94,10 +96,12 @@ class _Joint:
 
     def _merge_cell(self, ids: Ids) -> tuple[Ids, Array, Array, Array]:
         precisions = [_inverse(prior.blocks.marginal(ids)) for prior in self.priors]
-        pulls = [
-            [P @ one.mean(ids) for P, one in zip(precisions, ones, strict=True)] for ones in (self.priors, self.coefs)
-        ]
         covariance = _inverse(_changes_added(precisions))
+        values = [[one.mean(ids) for one in ones] for ones in (self.priors, self.coefs)]
+        if self.again:
+            gained = [np.diagonal(P) for P in precisions]
+            return ids, covariance, _moved(values[0], gained), _moved(values[1], gained)
+        pulls = [[P @ value for P, value in zip(precisions, each, strict=True)] for each in values]
         mean, coef = (covariance @ _changes_added(each) for each in pulls)
         return ids, covariance, mean, coef
 
@@ -125,7 +129,8 @@ class _Joint:
         start, *shards = self.views
         for name in ("constant_mean", "constant_coef"):
             values = [start["constant_mean"], *(each[name] for each in shards)]
-            view[name][:] = variance * _changes_added([P * value for P, value in zip(precisions, values, strict=True)])
+            pulls = [P * value for P, value in zip(precisions, values, strict=True)]
+            view[name][:] = _moved(values, precisions) if self.again else variance * _changes_added(pulls)
         view["constant_variance"][:] = variance
         view["objective"][:], view["gap"][:] = -1.0, 0.0
 
@@ -139,6 +144,13 @@ def _same(view: View, start: View) -> bool:
 def _inverse(symmetric: Array) -> Array:
     inverse: Array = np.linalg.inv(symmetric).astype(np.float64)
     return 0.5 * (inverse + inverse.T)
+
+
+def _moved(values: Sequence[Array], precisions: Sequence[Array]) -> Array:
+    """The first, moved by the mean of the others' moves, weighed by the precision that each has gained."""
+    first, *others = values
+    moved: Array = first + by_gain(precisions[0], precisions[1:], [other - first for other in others])
+    return moved
 
 
 def _changes_added(values: Sequence[Array]) -> Array:

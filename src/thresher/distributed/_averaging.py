@@ -26,10 +26,10 @@ def averages(learner: Any, mode: str, asked: bool | str) -> bool:
 def can_average(learner: Any) -> bool:
     """Whether a learner's weights are merged by averages, and it does not average its steps itself."""
     state = getattr(learner, "state_", None)
-    return state is not None and bool(_averaged(state)) and not getattr(learner, "average", False)
+    return state is not None and bool(averaged(state)) and not getattr(learner, "average", False)
 
 
-def _averaged(state: Any) -> list[str]:
+def averaged(state: Any) -> list[str]:
     return [field.name for field in state.fields if field.merge == "mean" and field.axes.startswith("weight")]
 
 
@@ -58,7 +58,7 @@ class Average:
         state = self._settled(learner)
         self.n += 1
         share = 2 / (self.n + 1)
-        for name in _averaged(state):
+        for name in averaged(state):
             now = np.array(state.arrays[name])
             mean = self._as_wide(name, state) if self.n > 1 else now
             self._means[name] = mean + (now - mean) * share

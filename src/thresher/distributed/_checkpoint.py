@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import safetensors.numpy
 
 from .._rounds import Sums
 from ..persistence import load_model, save_model, write_whole
+from ..training._progress import _difference
 
 
 class Checkpoint:
@@ -28,7 +30,9 @@ class Checkpoint:
 
     def __init__(self, path: Path | None, fingerprint: dict[str, Any]) -> None:
         self.path = path
-        self.fingerprint = fingerprint
+        self.fingerprint = json.loads(json.dumps(fingerprint))  # as a file gives it back
+        if path is not None:
+            _check_place(path)
 
     def load(self) -> tuple[Any, dict[str, Any]] | None:
         """The model and what was noted with it, of a run like this one; None if there is nothing."""
@@ -36,14 +40,14 @@ class Checkpoint:
             return None
         model = load_model(self.path)
         kept = (getattr(model, "record_", None) or {}).get("distributed")
-        if not isinstance(kept, dict) or "fingerprint" not in kept:
+        if not isinstance(kept, dict) or not isinstance(kept.get("fingerprint"), dict):
             raise ValueError(f"{self.path.name}: this is no checkpoint of rounds over shards.")
         before = kept["fingerprint"]
-        for name, now in json.loads(json.dumps(self.fingerprint)).items():
+        for name, now in self.fingerprint.items():
             if before.get(name) != now:
                 raise ValueError(
                     f"{self.path.name}: the run that wrote it was another one: {name} was "
-                    f"{str(before.get(name))[:200]}, now it is {str(now)[:200]}."
+                    f"{_difference(before.get(name), now)}."
                 )
         return model, kept
 
@@ -60,8 +64,8 @@ class Checkpoint:
             save_model(model, self.path)
         finally:
             model.record_ = before
-        self._beside(n_done - 1).unlink(missing_ok=True)
-        self._forget_totals()
+        _unlink(self._beside(n_done - 1))
+        _forget_totals(self.path)
 
     def beside(self, n_done: int) -> Sums | None:
         """The numbers that were kept beside the model after so many rounds."""
@@ -70,14 +74,21 @@ class Checkpoint:
     def keep_total(self, n_round: int, place: int, total: Sums | None) -> None:
         """Keep what all shards answered to a question."""
         if self.path is not None and total is not None:
-            self._write(self._total(place), n_round, total)
+            self._write(_total(self.path, place), n_round, total)
 
     def totals(self, n_round: int) -> list[Sums]:
         """What was answered in this round before the driver was lost, in order."""
         found: list[Sums] = []
-        while self.path is not None and (total := self._read(self._total(len(found)), n_round)) is not None:
+        while self.path is not None and (total := self._read(_total(self.path, len(found)), n_round)) is not None:
             found.append(total)
         return found
+
+    def damaged(self) -> ValueError:
+        """What to say of files that this run did not write."""
+        assert self.path is not None
+        return ValueError(
+            f"{self.path.name}: the checkpoint, or a file beside it, is damaged; remove it to begin anew."
+        )
 
     def _write(self, path: Path, n_round: int, sums: Sums) -> None:
         about = {"thresher": json.dumps({"round": n_round, "fingerprint": self.fingerprint})}
@@ -95,28 +106,66 @@ class Checkpoint:
                     name: file.get_tensor(name).reshape(json.loads(about[f"shape {name}"]))
                     for name in file.keys()  # noqa: SIM118
                 }
+                same = kept["round"] == n_round and kept["fingerprint"] == self.fingerprint
+                same = same and all(each.dtype == np.float64 for each in sums.values())
         except Exception:
             return None
-        same = kept["round"] == n_round and kept["fingerprint"] == json.loads(json.dumps(self.fingerprint))
         return sums if same else None
 
     def remove(self) -> None:
         if self.path is not None:
-            self.path.unlink(missing_ok=True)
-            self._forget_totals()
-            for path in self.path.parent.glob(f"{glob.escape(self.path.name)}.mean-*"):
-                path.unlink()
-
-    def _total(self, place: int) -> Path:
-        assert self.path is not None
-        return self.path.with_name(f"{self.path.name}.{place}")
+            remove_checkpoint(self.path)
 
     def _beside(self, n_done: int) -> Path:
         assert self.path is not None
         return self.path.with_name(f"{self.path.name}.mean-{n_done}")
 
-    def _forget_totals(self) -> None:
-        place = 0
-        while self._total(place).exists():
-            self._total(place).unlink()
-            place += 1
+
+def is_checkpoint(path: Path) -> bool:
+    """Whether there is something to go on from: a model after a round, or answers of a first round."""
+    return _is_ours(path) or _is_ours(_total(path, 0))
+
+
+def remove_checkpoint(path: Path) -> None:
+    """Remove a checkpoint and what lies beside it; files that are none stay."""
+    _unlink(path)
+    _forget_totals(path)
+    for each in path.parent.glob(f"{glob.escape(path.name)}.mean-*"):
+        _unlink(each)
+
+
+def _check_place(path: Path) -> None:
+    """Refuse, before hours of work, a place where nothing can be kept, or where something else lies."""
+    if path.is_dir():
+        raise ValueError(f"fit: checkpoint must name a file, but {path} is a folder.")
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"fit: the folder of the checkpoint {path} does not exist.")
+    if not os.access(path.absolute().parent, os.W_OK):
+        raise PermissionError(f"fit: the folder of the checkpoint {path} is not writable.")
+    if path.exists() and not _is_ours(path):
+        raise ValueError(f"fit: {path.name} is there and is no checkpoint of rounds over shards; name another file.")
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        with safetensors.safe_open(path, framework="numpy") as file:
+            about = json.loads((file.metadata() or {})["thresher"])
+            return "fingerprint" in about or "fingerprint" in about["record"]["distributed"]
+    except Exception:
+        return False
+
+
+def _total(path: Path, place: int) -> Path:
+    return path.with_name(f"{path.name}.total-{place}")
+
+
+def _unlink(path: Path) -> None:
+    if _is_ours(path):
+        path.unlink(missing_ok=True)
+
+
+def _forget_totals(path: Path) -> None:
+    place = 0
+    while _total(path, place).exists():
+        _unlink(_total(path, place))
+        place += 1

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import time
 import uuid
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -74,7 +76,7 @@ class DaskEngine:
         results: dict[int, Any] = {}
         n_given, n_done = 0, 0
         try:
-            for future in as_completed(futures, loop=self.client.loop):
+            for future in self._as_they_come(as_completed(futures, loop=self.client.loop)):
                 i = places[future.key]
                 results[i] = self._result(future, shards[i].name)
                 futures[i] = None  # a cluster need not keep what has arrived
@@ -87,6 +89,23 @@ class DaskEngine:
             left = [future for future in futures if future is not None]
             if left:
                 self.client.cancel(left, force=True)
+
+    def _as_they_come(self, coming: Any) -> Iterator[Any]:
+        """Futures that are done. A cluster without workers is waited for, as some grow only when asked, but not in
+        silence."""
+        waits, last = False, time.monotonic()
+        while not coming.is_empty():
+            if coming.has_ready():
+                yield next(coming)
+                last = time.monotonic()
+                continue
+            with coming.thread_condition:
+                coming.thread_condition.wait(timeout=0.1)
+            if not waits and time.monotonic() - last > _PATIENCE:
+                last = time.monotonic()
+                waits = not self.client.scheduler_info()["workers"]
+                if waits:
+                    warnings.warn("fit: the Dask cluster has no workers; waiting for some.", stacklevel=2)
 
     def _node(self, shard: Shard) -> Any:
         """A shard as part of a graph; what Dask itself holds is found inside of it."""
@@ -106,11 +125,14 @@ class DaskEngine:
         """Refuse workers without this library, or with another version of it: their work would not be ours."""
         if self._checked:
             return
-        for worker, version in self.client.run(lambda: __import__("thresher").__version__, on_error="return").items():
-            if version != __version__:
+        if self.client.status != "running":
+            raise OSError(f"fit: the Dask client is {self.client.status}; its scheduler may have gone.")
+        told = self.client.run(lambda: __import__("thresher").__version__, on_error="return")
+        for worker, version in told.items():
+            if isinstance(version, ImportError) or (isinstance(version, str) and version != __version__):
                 has = f"thresher {version}" if isinstance(version, str) else "no thresher"
                 raise ValueError(f"fit: the Dask worker at {worker} has {has}, but thresher {__version__} is needed.")
-        self._checked = True
+        self._checked = any(isinstance(version, str) for version in told.values())  # some may just have died
 
     @staticmethod
     def _result(future: Any, name: str) -> Any:
@@ -135,7 +157,10 @@ def _packed(thing: Any) -> bytes:
     """What a worker may fail to unpack: then a task fails, not the worker."""
     import cloudpickle
 
-    packed: bytes = cloudpickle.dumps(thing)
+    try:
+        packed: bytes = cloudpickle.dumps(thing)
+    except (TypeError, AttributeError, pickle.PicklingError) as problem:
+        raise ValueError(f"fit: what is to be learned cannot be sent to workers: {problem}.") from None
     return packed
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from sklearn.base import is_classifier, is_clusterer
 from .._rounds import Facts, Sums, join
 from ..training import Interrupted, learner_of, merge_models
 from ..training._sample import stacked
-from ._averaging import Average, averages
+from ._averaging import Average, averaged, averages
 from ._checkpoint import Checkpoint
 from ._engines import Engine, Failure, ShardError, Task
 from ._progress import Progress, Watch
@@ -33,10 +34,11 @@ class Options:
     shuffle: int
     random_state: int
     average: bool | str
-    identity: int
-    """Of the shards."""
+    identity: int | None
+    """Of the shards, if they can be told from others."""
     knows_the_rows: bool
     """Whether the start has learned from these shards before."""
+    keep_checkpoint: bool
 
 
 class Rounds:
@@ -65,18 +67,15 @@ class Rounds:
     def all(self, n_rounds: int | None, resume: bool) -> Any:
         """Every round, from the first or from where a checkpoint stands."""
         kept = self.checkpoint.load() if resume else None
-        if kept is None and not resume:
+        if not resume:
             self.checkpoint.remove()
-        done = False
-        if kept is not None:
-            self.model, noted = kept
-            self.history, self._counts, done = noted["rounds"], noted["data"], noted["done"]
-            self.facts = Facts(noted["facts"][0], noted["facts"][1], self._labels(noted["labels"]))
-            self.classes = self.facts.classes
+        done = kept is not None and self._take_up(*kept)
         learner = learner_of(self.model)
         self._n_rounds = n_rounds if n_rounds is not None else learner._n_rounds() if self.mode == "sums" else 1
         if self.facts is None:
             self._begin()
+            if hasattr(learner_of(self.model), "n_features_in_"):  # what cannot be kept is refused before hours of work
+                self.checkpoint.save(self.model, self._noted(False))
             self._stop_if_asked()
         mean = self._mean_so_far()
         for n_round in range(len(self.history), self._n_rounds):
@@ -94,17 +93,35 @@ class Rounds:
         if mean is not None:
             self._put(mean.result(learner_of(self.model)))
         self.model.record_ = {"distributed": self._noted(done)}
-        self.checkpoint.remove()
+        if not self.options.keep_checkpoint:
+            self.checkpoint.remove()
         return self.model
+
+    def _take_up(self, model: Any, noted: dict[str, Any]) -> bool:
+        """Stand where a checkpoint stands; returns whether all was done by then."""
+        try:
+            self.history, self._counts, done = list(noted["rounds"]), dict(noted["data"]), bool(noted["done"])
+            self.classes = learner_of(model).classes_ if is_classifier(model) else None
+            self.facts = Facts(int(noted["facts"][0]), int(noted["facts"][1]), self.classes)
+            books(learner_of(model)), [int(each["round"]) for each in self.history]
+        except (LookupError, TypeError, ValueError, AttributeError):
+            raise self.checkpoint.damaged() from None
+        self.model = model
+        return done
 
     def _mean_so_far(self) -> Average | None:
         """The mean of the models after each round, if it is asked for."""
         learner, n_done = learner_of(self.model), len(self.history)
         if not averages(learner, self.mode, self.options.average):
             return None
-        kept = self.checkpoint.beside(n_done) if n_done else None
-        if n_done and kept is None:
+        if not n_done:
+            return Average()
+        kept, arrays = self.checkpoint.beside(n_done), learner.state_.arrays
+        if kept is None:
             raise ValueError("fit: the mean of the rounds so far is missing beside the checkpoint.")
+        shapes = {name: np.shape(each) for name, each in kept.items()}
+        if shapes != {**{name: arrays[name].shape for name in averaged(learner.state_)}, "n": ()}:
+            raise self.checkpoint.damaged()
         return Average(kept)
 
     # --- before the first round -------------------------------------------------------------------------------------
@@ -118,9 +135,9 @@ class Rounds:
         n_sample = max(8, -(-_SAMPLE // len(self.shards)))
         pipeline = self.model if hasattr(self.model, "steps") else None
         look = Look(n_sample, asks, asks or self.mode == "sums" or pipeline is not None, pipeline)
-        seen = [each for each in self._run(look, 0, "looking") if each.n_rows]
-        if not seen:
-            raise ValueError("fit: the shards have no rows.")
+        looked = list(self._run(look, 0, "looking"))
+        refuse_unlike([(shard.name, each) for shard, each in zip(self.shards, looked, strict=True) if each.n_rows])
+        seen = [each for each in looked if each.n_rows]
         if asks:
             self.classes = self._classes_of(seen)
         if pipeline is not None and not fitted:
@@ -130,10 +147,14 @@ class Rounds:
         Z = sample[0] if pipeline is None else pipeline.transform(sample[0])
         width = Z.shape[1] if pipeline is not None else max(each.n_features for each in seen)
         self.facts = Facts(sum(each.n_rows for each in seen), width, self.classes, (widened(Z, width), sample[1]))
-        self._counts |= {"n_rows": self.facts.n_rows, "n_features": max(each.n_features for each in seen)}
-        self._counts["n_values"] = sum(each.n_values for each in seen)
+        self._counts["n_features"] = max(each.n_features for each in seen)
+        if look.whole:  # else the first round counts rows
+            self._counts |= {"n_rows": self.facts.n_rows, "n_values": sum(each.n_values for each in seen)}
         if not fitted:
             self._blank(sample, [each.tasks for each in seen if each.tasks is not None])
+        elif sparse.issparse(Z) and pipeline is None and not is_clusterer(self.model) and sample[1] is not None:
+            # Features that the start has not met.
+            learn_more(self.model, widened(Z, width)[:1], sample[1][:1], np.zeros(1), self.classes)
 
     def _classes_of(self, seen: list[Seen]) -> NDArray[Any]:
         labels: Any = (None, None)
@@ -156,7 +177,8 @@ class Rounds:
                 continue
             if not hasattr(step, "_merged"):
                 raise ValueError(
-                    f"fit: step {name!r}, a {type(step).__name__}, cannot be put together from shards; fit it before."
+                    f"fit: step {name!r}, a {type(step).__name__}, cannot be put together from shards; "
+                    "give start, a pipeline that is fitted already."
                 )
             task = Prepare(pipeline, place, None if begun is None else begun._emptied())
             fitted = self._run(task, 0, f"preparing {name}")
@@ -187,7 +209,12 @@ class Rounds:
             raise ValueError("fit: training needs a target; y names it, or reading={'target': ...} for files.")
         some = self._a_row_of_each_task(X, tasks)
         X = widened(X, self.facts.n_features) if self.model is learner else X
+        weighs = getattr(learner, "class_weight", None) if self.mode == "sums" else None
+        if isinstance(weighs, str):  # sums count the classes themselves
+            learner.set_params(class_weight=None)
         learn_more(self.model, rows_at(X, some), y[some], np.zeros(len(some)), self.classes)
+        if isinstance(weighs, str):
+            learner.set_params(class_weight=weighs)
 
     def _a_row_of_each_task(self, X: Any, tasks: list[NDArray[Any]]) -> NDArray[np.int64]:
         if not tasks:
@@ -209,6 +236,9 @@ class Rounds:
         if self.mode == "passes":
             task = Learn(self.model, self.classes, self.options.shuffle, (self.options.random_state, n_round))
             reached = list(self._run(task, n_round + 1, "learning"))
+            before = books(learner_of(self.model))["rows"]
+            if all(books(each)["rows"] == before for each in reached):
+                raise ValueError("fit: no row has a weight above 0.")
             again = n_round > 0 or self.options.knows_the_rows or is_clocked(learner_of(self.model))
             merged = merge_models(reached, learner_of(self.model), again=again)
             self._put(merged)
@@ -220,7 +250,13 @@ class Rounds:
             try:
                 question = steps.send(total)
             except StopIteration as end:
+                if not books(learner)["rows"]:
+                    raise ValueError("fit: no row has a weight above 0.") from None
                 return n_asked, bool(end.value)
+            except (LookupError, TypeError, ValueError):
+                if 0 < n_asked <= len(kept):  # what was kept is no answer
+                    raise self.checkpoint.damaged() from None
+                raise
             if n_asked < len(kept):
                 total = kept[n_asked]
             else:
@@ -267,13 +303,14 @@ class Rounds:
         after = books(learner_of(self.model))
         gained = {name: value - before.get(name, 0) for name, value in after.items()}
         rows = gained.get("rows", 0)
+        if n_round == 0:
+            self._counts.setdefault("n_rows", int(rows))
         self.history.append({"round": n_round + 1, "questions": n_questions, "seconds": seconds, **gained})
         if self.mode == "passes" and rows and is_classifier(self.model):
             self._remark = f"error {gained['mistakes'] / rows:.2%} before learning"
 
     def _noted(self, done: bool) -> dict[str, Any]:
         assert self.facts is not None
-        labels = None if self.classes is None else {"kind": self.classes.dtype.kind, "labels": self.classes.tolist()}
         return {
             "rounds": self.history,
             "data": self._counts,
@@ -282,14 +319,7 @@ class Rounds:
             "shards": [shard.name for shard in self.shards],
             "identity": self.options.identity,
             "facts": [self.facts.n_rows, self.facts.n_features],
-            "labels": labels,
         }
-
-    @staticmethod
-    def _labels(kept: Any) -> NDArray[Any] | None:
-        if kept is None:
-            return None
-        return np.asarray(kept["labels"], dtype=object if kept["kind"] == "O" else None)
 
 
 def books(learner: Any) -> dict[str, float]:
@@ -311,6 +341,18 @@ def is_clocked(learner: Any) -> bool:
     return not {"gradient_sum", "z"}.isdisjoint(getattr(getattr(learner, "state_", None), "arrays", ()))
 
 
+def refuse_unlike(seen: list[tuple[str, Seen]]) -> None:
+    """Shards must be of one kind, and dense ones of one width."""
+    if not seen:
+        raise ValueError("fit: the shards have no rows.")
+    name, first = seen[0]
+    for other, each in seen[1:]:
+        if each.kind != first.kind:
+            raise ValueError(f"fit: {name!r} holds {first.kind} rows, but {other!r} {each.kind} ones.")
+        if each.kind == "dense" and each.n_features != first.n_features:
+            raise ValueError(f"fit: {name!r} has {first.n_features} features, but {other!r} {each.n_features}.")
+
+
 def widened(X: Any, width: int) -> Any:
     """Sparse rows as wide as the model."""
     if not sparse.issparse(X) or X.shape[1] == width:
@@ -319,9 +361,9 @@ def widened(X: Any, width: int) -> Any:
 
 
 def _together(parts: list[tuple[Any, Any]]) -> tuple[Any, Any]:
-    if hasattr(parts[0][0], "iloc"):
-        import pandas as pd
-
+    room = type(parts[0][0]).__module__.partition(".")[0]
+    if room in ("pandas", "polars"):
         labels = [y for _, y in parts if y is not None]
-        return pd.concat([X for X, _ in parts]), np.concatenate(labels) if labels else None
+        frames = importlib.import_module(room).concat([X for X, _ in parts])
+        return frames, np.concatenate(labels) if labels else None
     return stacked(parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from .._threads import one_blas_thread
 from ._shards import Shard
 
 _ATTEMPTS = 3  # at a shard that cannot be read: files on a network come back
+
+_SPARK = re.compile(r"spark://.+|local(\[.+\])?|local-cluster\[.+\]")
 
 Done = Callable[[int], None]
 
@@ -103,7 +106,7 @@ def engine_of(engine: Any) -> Engine:
         from ._dask import dask_engine
 
         return dask_engine(engine)
-    if kind == "pyspark" or address == "spark" or address.startswith(("spark://", "local")):
+    if kind == "pyspark" or address == "spark" or _SPARK.fullmatch(address):
         from ._spark import spark_engine
 
         spark: Engine = spark_engine(engine)

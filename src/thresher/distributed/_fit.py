@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import os
-import zlib
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 
 from .._params import at_least, boolean, check_arguments, none, one_of
 from ..training import learner_of
-from ..training._progress import _digest, _spelled
+from ..training._progress import _spelled
 from ._checkpoint import Checkpoint
 from ._driver import Options, Rounds
 from ._engines import engine_of
+from ._identity import identity, model_told, rows_told_by
 from ._inputs import as_shards
 from ._progress import Progress, Watch, watching
-from ._shards import ArrayShard, FileShard, Shard, rows_at
 
 
 def fit(
@@ -43,6 +40,7 @@ def fit(
     random_state: int = 0,
     start: Any = None,
     checkpoint: str | os.PathLike[str] | None = None,
+    keep_checkpoint: bool = False,
     resume: bool = False,
     progress: bool = False,
     on_progress: Watch | None = None,
@@ -93,7 +91,9 @@ def fit(
     start : fitted estimator or StreamingPipeline, optional
         A model to go on from. Rows are news to it, unless these shards are what it was made of.
     checkpoint : path-like, optional
-        Where to keep the model after each round. It is removed at the end.
+        Where to keep the model after each round.
+    keep_checkpoint : bool, default=False
+        Leave the checkpoint at the end, where it is removed otherwise.
     resume : bool, default=False
         Go on from the checkpoint, if there is one, of a run whose driver was lost.
     progress : bool, default=False
@@ -135,27 +135,31 @@ def fit(
         n_shards=(n_shards, at_least(1) | none),
         shuffle=(shuffle, at_least(0)),
         random_state=(random_state, at_least(0)),
+        keep_checkpoint=(keep_checkpoint, boolean),
         resume=(resume, boolean),
         progress=(progress, boolean),
     )
+    if classes is not None and np.ndim(classes) != 1:
+        raise ValueError(f"fit: classes must be a list of labels, got {classes!r}.")
     model = clone(estimator) if start is None else clone_fitted(start, estimator)
     learner = learner_of(model)
     mode = chosen_mode(learner, mode)
     if start is not None and hasattr(learner, "_forget_rows"):
         learner._forget_rows()
     found = as_shards(shards, y, weight, features, n_shards, reading)
-    fingerprint = {
+    fingerprint: dict[str, Any] = {
         "model": _spelled(model),
         "shards": [identity(shard) for shard in found],
         "mode": mode,
         "average": average,
         "mixing": [shuffle, random_state] if shuffle else 0,
         "classes": None if classes is None else [str(each) for each in classes],
-        "start": start is not None,
+        "columns": [repr(each) if named(each) else None for each in (y, weight, features)],
+        "start": None if start is None else model_told(start),
     }
-    told = zlib.crc32(json.dumps(fingerprint["shards"]).encode())
+    told = rows_told_by(fingerprint["shards"])
     known = (getattr(start, "record_", None) or {}).get("distributed", {}).get("identity")
-    options = Options(mode, shuffle, random_state, average, told, known == told)
+    options = Options(mode, shuffle, random_state, average, told, told is not None and known == told, keep_checkpoint)
     kept = Checkpoint(None if checkpoint is None else Path(checkpoint), fingerprint)
     runs = engine_of(engine)
     try:
@@ -169,6 +173,13 @@ def fit(
             return Rounds(model, found, runs, options, classes, kept, watch, should_stop).all(n_rounds, resume)
     finally:
         runs.close()
+
+
+def named(columns: Any) -> bool:
+    """Whether columns are given by their names."""
+    return isinstance(columns, str) or (
+        isinstance(columns, (list, tuple)) and all(isinstance(each, str) for each in columns)
+    )
 
 
 def chosen_mode(learner: Any, mode: str) -> str:
@@ -186,20 +197,8 @@ def chosen_mode(learner: Any, mode: str) -> str:
 
 def clone_fitted(start: Any, estimator: Any) -> Any:
     """A copy of a fitted model to go on from."""
+    if not hasattr(learner_of(start), "n_features_in_"):
+        raise ValueError(f"fit: start must be a fitted model, got {start!r}.")
     if _spelled(start) != _spelled(estimator):
         raise ValueError(f"fit: start must be a model of {_spelled(estimator)}, got {_spelled(start)}.")
     return deepcopy(start)
-
-
-def identity(shard: Shard) -> list[Any]:
-    """What tells a shard from another one, in plain values; of files on this machine also their size and some bytes."""
-    if isinstance(shard, FileShard):
-        here = [Path(place) for place in shard.places if "://" not in place]
-        return [shard.name, [_digest(path) for path in here if path.exists()]]
-    if isinstance(shard, ArrayShard):
-        rows = getattr(shard.X, "numbers", shard.X)  # of a table with text
-        values = rows.data if sparse.issparse(rows) else np.asarray(rows_at(rows, np.arange(min(8, len(rows)))))
-        some = np.asarray(values).ravel()[:1024]
-        told = zlib.crc32(some.tobytes()) if some.dtype.kind in "fiub" else 0
-        return [shard.name, list(shard.X.shape), told]
-    return [shard.name]

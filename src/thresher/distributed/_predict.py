@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .._params import Rule, at_least, check_arguments, none
+from .._params import Rule, at_least, boolean, check_arguments, none
 from ._engines import Failure, ShardError, engine_of
 from ._inputs import as_shards
 from ._progress import Progress, watching
 from ._tasks import Say
+
+_ANSWERS = ("predict", "predict_proba", "decision_function", "score_samples", "transform")
 
 
 def predict(
@@ -33,7 +35,7 @@ def predict(
         Targets in files are not looked at; lists may hold ``X`` alone.
     engine : as in :func:`fit`
     method : str, default="predict"
-        ``"predict"``, ``"decision_function"``, ``"predict_proba"`` or whatever else the model answers to rows.
+        ``"predict"``, ``"decision_function"``, ``"predict_proba"``, ``"score_samples"`` or ``"transform"``.
     features, n_shards, reading, progress
         As in :func:`fit`.
 
@@ -55,8 +57,9 @@ def predict(
     """
     check_arguments(
         "predict",
-        method=(method, Rule("a method of the model", lambda name: isinstance(name, str) and hasattr(model, name))),
+        method=(method, Rule(f"one of {', '.join(_ANSWERS)} that the model has", lambda name: _has(model, name))),
         n_shards=(n_shards, at_least(1) | none),
+        progress=(progress, boolean),
     )
     room = type(shards).__module__.partition(".")[0]
     if room.startswith("dask"):
@@ -67,7 +70,7 @@ def predict(
         from ._spark_frames import predict_frame
 
         return predict_frame(model, shards, method, features)
-    found = as_shards(shards, n_shards=n_shards, reading=reading)
+    found = as_shards(shards, features=features, n_shards=n_shards, reading=reading, who="predict")
     runs = engine_of(engine)
     said = []
     try:
@@ -76,7 +79,12 @@ def predict(
             for result in runs.run(Say(model, method), found, done):
                 if isinstance(result, Failure):
                     raise ShardError(result.shard, result.words)
-                said.append(np.concatenate(result) if result else np.empty(0))
+                said.append(np.concatenate(result) if result else None)
     finally:
         runs.close()
-    return said
+    like = next((each for each in said if each is not None), np.empty(0))
+    return [np.empty((0, *like.shape[1:]), like.dtype) if each is None else each for each in said]
+
+
+def _has(model: Any, name: Any) -> bool:
+    return name in _ANSWERS and hasattr(model, name)

@@ -82,14 +82,18 @@ def rows_at(X: Any, places: NDArray[np.int64]) -> Any:
     return X.iloc[places] if hasattr(X, "iloc") else X[places]
 
 
-def array_shards(shards: Sequence[Any], y: Any, weight: Any) -> list[ArrayShard]:
+def array_shards(shards: Sequence[Any], y: Any, weight: Any, who: str) -> list[ArrayShard]:
     """Shards from lists: of ``(X, y)`` or ``(X, y, weight)``, or of ``X`` with lists of the others beside it."""
+    if isinstance(shards, tuple) and len(shards) in (2, 3) and np.ndim(shards[1]) == 1 and hasattr(shards[0], "shape"):
+        raise ValueError(f"{who}: shards must be a list of (X, y), also if it is one, got (X, y).")
+    if any(type(each).__module__.startswith("dask") for each in shards):
+        raise ValueError(f"{who}: shards must be a Dask array or data frame itself, not a list of Dask objects.")
     given = [tuple(each) if isinstance(each, (tuple, list)) else (each,) for each in shards]
     if any(not 1 <= len(each) <= 3 for each in given):
-        raise ValueError("fit: shards in memory must be X, (X, y) or (X, y, weight).")
+        raise ValueError(f"{who}: shards in memory must be X, (X, y) or (X, y, weight).")
     for name, beside in (("y", y), ("weight", weight)):
         if beside is not None and (isinstance(beside, str) or len(beside) != len(given)):
-            raise ValueError(f"fit: {name} must hold one array for each of the {len(given)} shards.")
+            raise ValueError(f"{who}: {name} must hold one array for each of the {len(given)} shards.")
     found = []
     for i, each in enumerate(given):
         X, own_y, own_weight = (*each, None, None, None)[:3]
@@ -99,10 +103,13 @@ def array_shards(shards: Sequence[Any], y: Any, weight: Any) -> list[ArrayShard]
             X = np.asarray(X, dtype=np.float64)
         if hasattr(X, "tocsr"):
             X = X.tocsr()
-        own_weight = None if own_weight is None else np.asarray(own_weight, dtype=np.float64)
+        try:
+            own_weight = None if own_weight is None else np.asarray(own_weight, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"{who}: the weights of shard {i + 1} must be numbers.") from None
         for name, beside in (("y", own_y), ("weight", own_weight)):
             if beside is not None and len(beside) != X.shape[0]:
-                raise ValueError(f"fit: shard {i + 1} has {X.shape[0]} rows, but its {name} has {len(beside)}.")
+                raise ValueError(f"{who}: shard {i + 1} has {X.shape[0]} rows, but its {name} has {len(beside)}.")
         found.append(ArrayShard(X, own_y, own_weight, f"shard {i + 1}"))
     return found
 

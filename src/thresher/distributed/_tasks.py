@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import is_classifier
 
 from .._rounds import Question, Sums, join
+from .._table import Table
 from ..training import learner_of
 from ..training._look import MOST_CLASSES
 from ._engines import Task
@@ -30,6 +31,8 @@ class Seen:
     counts: NDArray[np.int64] | None = None
     sample: list[tuple[Any, Any]] | None = None
     tasks: NDArray[Any] | None = None
+    kind: str = ""
+    """Dense, sparse or table."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +52,15 @@ class Look(Task):
         for X, y, _ in shard.pieces():
             seen.n_rows += X.shape[0]
             seen.n_features = max(seen.n_features, X.shape[1])
+            seen.kind = "sparse" if sparse.issparse(X) else "table" if isinstance(X, Table) else "dense"
             seen.n_values += X.nnz if sparse.issparse(X) else int(np.prod(X.shape))
             if self.classes:
                 if y is None:
                     raise ValueError("training needs a target.")
-                seen.labels, seen.counts = joined((seen.labels, seen.counts), np.unique(y, return_counts=True))
+                try:
+                    seen.labels, seen.counts = joined((seen.labels, seen.counts), np.unique(y, return_counts=True))
+                except TypeError:
+                    raise ValueError("targets must be all numbers, or all words, and none may be missing.") from None
                 if len(seen.labels) > MOST_CLASSES:
                     raise ValueError(f"more than {MOST_CLASSES} distinct targets; this is no classification.")
             self._note_tasks(seen, X)
@@ -87,11 +94,15 @@ def joined(a: Any, b: Any) -> Any:
     """Distinct labels with their counts, of two."""
     if a[0] is None:
         return b
-    if (a[0].dtype.kind in "OU") != (b[0].dtype.kind in "OU"):
+    if _are_words(a[0]) != _are_words(b[0]):
         raise ValueError("targets must be all numbers, or all words.")
     labels, places = np.unique(np.concatenate([a[0], b[0]]), return_inverse=True)
     counts = np.bincount(places, np.concatenate([a[1], b[1]]), len(labels)).astype(np.int64)
     return labels, counts
+
+
+def _are_words(labels: NDArray[Any]) -> bool:
+    return labels.dtype.kind == "U" or (labels.dtype.kind == "O" and any(isinstance(each, str) for each in labels))
 
 
 @dataclass(frozen=True)
