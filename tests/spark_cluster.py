@@ -12,14 +12,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+from thresher.distributed._engines import Task
 from thresher.distributed._spark import SparkEngine, spark_engine
+from thresher.online import AROWClassifier
 from thresher.streams import write_svmlight
 
 N_SHARDS, N_ROWS, N_FEATURES = 4, 150, 8
@@ -237,3 +239,22 @@ def kill_executor(pid: int) -> None:
     while b"CoarseGrainedExecutorBackend" not in Path(f"/proc/{pid}/cmdline").read_bytes():
         pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
     kill(pid)
+
+
+# --- what goes wrong otherwise ----------------------------------------------------------------------------------------
+
+
+class Unsendable(AROWClassifier):
+    """A learner that holds on to what cannot travel."""
+
+    def partial_fit(self, *args: Any, **options: Any) -> Any:
+        self.lock = Lock()
+        return super().partial_fit(*args, **options)
+
+
+class Unreadable(Task):
+    """A task that fails behind the first rows as a disk would."""
+
+    def work(self, shard: Any) -> Any:
+        next(shard.pieces())
+        raise OSError("the words for it are missing.")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,6 +20,8 @@ from spark_cluster import (
     N_SHARDS,
     Deadly,
     Struck,
+    Unreadable,
+    Unsendable,
     files_of,
     frame_of,
     kill,
@@ -149,6 +155,35 @@ def test_predictions_of_a_frame_stand_beside_its_rows(spark, blocks):
     assert rows[0]["other"]["a"] == X[0, 0]
 
 
+def test_columns_may_have_names_that_spark_would_read_otherwise(spark, blocks):
+    frame = frame_of(spark, blocks)
+    odd = ["b.c", "a`b", "f", "F", "f2.x.y", "g h", "1", "c0", "the.label"]
+    model = distributed.fit(AROWClassifier(), frame.toDF(*odd), "the.label", n_rounds=2, engine=spark)
+    assert same(distributed.fit(AROWClassifier(), frame, "label", n_rounds=2, engine=spark), model)
+    assert model.feature_names_in_.tolist() == odd[:-1]
+    said = distributed.predict(model, frame.toDF(*odd))  # the label is no feature, and has a dot
+    assert said.columns == [*odd, "prediction"]
+    rows = said.collect()
+    X, labels = (np.concatenate(each) for each in zip(*blocks, strict=True))
+    assert [row[0] for row in rows] == X[:, 0].tolist()
+    assert [row["the.label"] for row in rows] == labels.tolist()
+    assert [row[-1] for row in rows] == distributed.fit(AROWClassifier(), blocks, n_rounds=2).predict(X).tolist()
+
+
+def test_vectors_and_decimals_in_columns_with_dots(spark, blocks):
+    from pyspark.ml.linalg import Vectors
+
+    rows = [(Vectors.dense(x), int(y == "yes")) for X, ys in blocks for x, y in zip(X, ys, strict=True)]
+    whole = spark.createDataFrame(spark.sparkContext.parallelize(rows, N_SHARDS), ["my.rows", "my.label"])
+    model = distributed.fit(AROWClassifier(), whole, "my.label", features="my.rows", engine=spark)
+    X = np.concatenate([X for X, _ in blocks])
+    assert [row[-1] for row in distributed.predict(model, whole).collect()] == model.predict(X).tolist()
+    exact = frame_of(spark, blocks).selectExpr("CAST(f0 AS DECIMAL(9, 4)) AS `f.0`", "label")
+    rounded = [(np.round(X[:, :1], 4), y) for X, y in blocks]
+    there = distributed.fit(AROWClassifier(), exact, "label", engine=spark)
+    assert same(distributed.fit(AROWClassifier(), rounded), there)
+
+
 def test_some_partitions_of_a_frame(spark, blocks):
     shards = as_shards(frame_of(spark, blocks), "label")
     every, some = (list(SparkEngine(spark).run(Look(8, True), each, lambda n: None)) for each in (shards, shards[1:3]))
@@ -207,6 +242,12 @@ def test_a_file_that_is_gone_is_named(spark, files, tmp_path):
     assert found[3].shard == "part-3.svm"
 
 
+def test_a_row_that_cannot_be_read_is_told_as_it_is(spark, blocks):
+    """The rows of a frame pass by once, so that there is no second look."""
+    found = list(SparkEngine(spark).run(Unreadable(), as_shards(frame_of(spark, blocks), "label"), lambda n: None))
+    assert [each.words for each in found] == ["the words for it are missing."] * N_SHARDS
+
+
 # --- at the door ------------------------------------------------------------------------------------------------------
 
 
@@ -238,8 +279,58 @@ def test_refusals_at_the_door(spark, blocks):
         distributed.fit(AROWClassifier(), frame.withColumn("when", current_timestamp()), "label", engine=spark)
     with pytest.raises(ValueError, match=r"column 'whole' holds whole rows; say features='whole'"):
         distributed.fit(AROWClassifier(), frame.withColumn("whole", array("f0", "f1")), "label", engine=spark)
+    twice = frame.toDF(*["f"] * 2, *frame.columns[2:])
+    with pytest.raises(ValueError, match=r"^fit: 2 columns of the data frame are named 'f'; rename them.$"):
+        distributed.fit(AROWClassifier(), twice, "label", engine=spark)
+    model = distributed.fit(AROWClassifier(), twice, "label", features=["f3"], engine=spark)  # where it does not matter
+    assert distributed.predict(model, twice).columns == [*twice.columns, "prediction"]
+    with pytest.raises(ValueError, match=r"^fit: Unsendable cannot be sent to Spark's workers, TypeError: .*lock"):
+        distributed.fit(Unsendable(), blocks, classes=["no", "yes"], engine=spark)
     with pytest.raises(ValueError, match=r"has a column 'prediction' already"):
         distributed.predict(AROWClassifier(), frame.withColumnRenamed("f0", "prediction"))
     da = pytest.importorskip("dask.array")
     with pytest.raises(ValueError, match=r"Dask collections are read by Dask"):
         distributed.fit(AROWClassifier(), da.zeros((4, 2)), da.zeros(4), engine=spark)
+
+
+def test_a_session_that_was_opened_here_leaves_no_settings_to_the_next_one(tmp_path):
+    """In a process of its own: one Java serves all sessions of a process."""
+    script = tmp_path / "sessions.py"
+    script.write_text(_SESSIONS)
+    env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
+    told = subprocess.run([sys.executable, script], env=env, capture_output=True, text=True, timeout=120, check=True)
+    ours, left, refusals = map(json.loads, told.stdout.splitlines()[-3:])
+    assert ours == ["thresher", "0", "FATAL", "FATAL"]
+    assert left == ["pyspark-shell", None, None, "INFO"]
+    assert refusals == ["fit: the Spark session has been stopped; make a new one, and the data frame anew."] * 2
+
+
+_SESSIONS = """
+import json
+from pyspark.sql import SparkSession
+from thresher import distributed
+from thresher.distributed._engines import engine_of
+from thresher.online import AROWClassifier
+
+def settings(session):
+    context = session.sparkContext
+    level = context._jvm.org.apache.logging.log4j.LogManager.getRootLogger().getLevel().toString()
+    asked = ("spark.app.name", "spark.driver.maxResultSize", "spark.log.level")
+    return json.dumps([*(context.getConf().get(each) for each in asked), level])
+
+def refusal(shards, y=None):
+    try:
+        distributed.fit(AROWClassifier(), shards, y, engine=session)
+    except ValueError as problem:
+        return str(problem)
+
+engine = engine_of("local[1,4]")
+said = [settings(engine.session)]
+engine.close()
+session = SparkSession.builder.getOrCreate()
+said.append(settings(session))
+frame = session.createDataFrame([(1.0, 0), (2.0, 1)], ["x", "y"])
+session.stop()
+said.append(json.dumps([refusal([([[0.0], [1.0]], [0, 1])]), refusal(frame, "y")]))
+print(*said, sep="\\n")
+"""

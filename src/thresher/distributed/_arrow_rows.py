@@ -42,6 +42,11 @@ class Columns:
     dense: bool
     width: int
 
+    @property
+    def used(self) -> tuple[str, ...]:
+        """All columns in use, in the order in which they travel."""
+        return (*self.features, *(name for name in (self.y, self.weight) if name is not None))
+
 
 def pieces_of(batches: Iterator[Any], columns: Columns, shuffle: int = 0, seed: int = 0) -> Iterator[Piece]:
     """Rows in pieces of equal size, so that nothing depends on the batches; or in mixed runs of `shuffle`."""

@@ -15,7 +15,7 @@ from typing import Any
 from ._dask_data import DaskBlock
 from ._engines import Done, Engine, ShardError, Task
 from ._shards import ArrayShard, Shard
-from ._spark_frames import ask_partitions
+from ._spark_frames import ArrowShard, ask_partitions, check_runs
 
 _POLL = 0.1  # seconds between two looks at how many tasks are done
 _PATIENCE = 10  # seconds for a master to answer
@@ -51,6 +51,7 @@ def spark_engine(engine: Any) -> Engine:
 
 def _at_master(master: str, active: Any) -> SparkEngine:
     """A session there: the one that runs already, or else one of our own, which says nothing on the terminal."""
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     if active is not None:
@@ -71,7 +72,18 @@ def _at_master(master: str, active: Any) -> SparkEngine:
         builder = builder.config(name, value)
     _check_answers(master)
     with _same_python():
-        return SparkEngine(builder.getOrCreate(), opened=True)
+        # First a Java without these options, which would stay with it, and with the user's next session.
+        SparkContext._ensure_initialized()
+        level = _log_level(SparkContext._jvm, "FATAL")
+        return SparkEngine(builder.getOrCreate(), opened=True, log_level=level)
+
+
+def _log_level(java: Any, level: str) -> str:
+    """Set how much Java says; returns how much that was."""
+    log = java.org.apache.logging.log4j
+    before = str(log.LogManager.getRootLogger().getLevel().toString())
+    log.core.config.Configurator.setRootLevel(log.Level.valueOf(level))
+    return before
 
 
 def _check_answers(master: str) -> None:
@@ -111,21 +123,25 @@ class SparkEngine:
     session : pyspark.sql.SparkSession
     opened : bool, default=False
         Whether to stop it at the end.
+    log_level : str, optional
+        How much Java shall say then.
     """
 
-    def __init__(self, session: Any, *, opened: bool = False) -> None:
+    def __init__(self, session: Any, *, opened: bool = False, log_level: str | None = None) -> None:
         if not hasattr(session, "sparkContext") or "connect" in type(session).__module__:
             raise ValueError(
                 f"fit: a Spark engine is a session on the driver, not one of Spark Connect, got {type(session)}."
             )
+        check_runs(session)
         self.session = session
         self._opened = opened
+        self._log_level = log_level
         self._held: tuple[list[Shard], Any] | None = None
 
     def run(self, task: Task, shards: Sequence[Shard], on_done: Done) -> Iterator[Any]:
         from pyspark import cloudpickle
 
-        sent = self.session.sparkContext.broadcast(cloudpickle.dumps(task))  # once to each machine, not to each shard
+        sent = self.session.sparkContext.broadcast(_packed(task))  # once to each machine, not to each shard
         try:
             collect = ask_partitions(shards, _Work(sent)) or self._held_rows(shards).map(_Work(sent)).collect
             names = {getattr(shard, "number", place): shard.name for place, shard in enumerate(shards)}
@@ -203,8 +219,28 @@ class SparkEngine:
 
     def close(self) -> None:
         self._let_go()
-        if self._opened:
-            self.session.stop()
+        if not self._opened:
+            return
+        java = self.session.sparkContext._jvm
+        self.session.stop()
+        if self._log_level is not None:
+            with suppress(Exception):  # a Java that has gone says nothing
+                _log_level(java, self._log_level)
+
+
+def _packed(task: Task) -> bytes:
+    """A task to be sent; what it is about is named if it cannot be."""
+    from pyspark import cloudpickle
+
+    try:
+        packed: bytes = cloudpickle.dumps(task)
+    except Exception as problem:
+        held = (getattr(task, each, None) for each in ("model", "pipeline", "question"))
+        about = next((each for each in held if each is not None), task)
+        raise ValueError(
+            f"fit: {type(about).__name__} cannot be sent to Spark's workers, {type(problem).__name__}: {problem}."
+        ) from problem
+    return packed
 
 
 class _Work:
@@ -217,8 +253,23 @@ class _Work:
         from pyspark import cloudpickle
 
         task = cloudpickle.loads(self.sent.value)  # processes serve many shards, and no shard leaves a trace
+        if isinstance(shard, ArrowShard) and isinstance(task, Task):
+            task = _Once(task)
         packed: bytes = cloudpickle.dumps(task(shard))
         return packed
+
+
+class _Once(Task):
+    """A task on rows that pass by once, so that it is not tried again here: a failure is told as it is."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+
+    def work(self, shard: Shard) -> Any:
+        try:
+            return self.task.work(shard)
+        except OSError as error:
+            raise ValueError(str(error) or type(error).__name__) from error
 
 
 def _told(problem: Exception, names: dict[int, str]) -> Exception:

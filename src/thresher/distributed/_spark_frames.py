@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -60,17 +61,26 @@ def frame_shards(frame: Any, y: Any = None, weight: Any = None, features: Any = 
         raise ValueError(
             f"fit: a data frame of pyspark.sql is needed, not of Spark Connect or pandas, got {type(frame)}."
         )
+    check_runs(frame.sparkSession)
     columns = _columns(frame, y, weight, features)
     used = _selected(frame, columns)
     n = used.rdd.getNumPartitions()
     return [FramePartition(used, columns, i, f"partition {i + 1} of {n}") for i in range(n)]
 
 
+def check_runs(session: Any) -> None:
+    if getattr(session.sparkContext, "_jsc", session) is None:
+        raise ValueError("fit: the Spark session has been stopped; make a new one, and the data frame anew.")
+
+
 def _columns(frame: Any, y: Any, weight: Any, features: Any) -> Columns:
     """Which columns are what, refused here if they are neither numbers, text nor vectors."""
     kinds = {field.name: _kind(field.dataType) for field in frame.schema.fields}
     names = frame_columns(list(kinds), y, weight, features)
+    n_of_name = Counter(frame.columns)
     for name in (*names, *(each for each in (y, weight) if each is not None)):
+        if n_of_name[name] > 1:
+            raise ValueError(f"fit: {n_of_name[name]} columns of the data frame are named {name!r}; rename them.")
         if kinds[name] not in (("number", "text", "vector", "array") if name in names else ("number", "text")):
             raise ValueError(f"fit: column {name!r} holds neither numbers nor text, but {kinds[name]}.")
     if weight is not None and kinds[weight] != "number":
@@ -99,23 +109,39 @@ def _kind(dtype: Any) -> str:
 
 def _look_at_vectors(frame: Any, name: str) -> tuple[bool, int]:
     """Whether the first ones hold mostly values other than 0, and how long they are."""
-    some = [row[0] for row in frame.select(frame[name]).head(_LOOKED_AT) if row[0] is not None]
+    some = [row[0] for row in _by_place(frame).select(_places(frame)[name]).head(_LOOKED_AT) if row[0] is not None]
     width = max((len(vector) for vector in some), default=0)
     return sum(vector.numNonzeros() for vector in some) > _DENSE * sum(len(vector) for vector in some), width
 
 
+def _by_place(frame: Any) -> Any:
+    """The frame with columns c0, c1, ...: Spark reads a dot in a name as a way into a structure, and A as a."""
+    return frame.toDF(*(f"c{place}" for place in range(len(frame.columns))))
+
+
+def _places(frame: Any) -> dict[str, str]:
+    """What columns are named in the frame by place."""
+    return {name: f"c{place}" for place, name in enumerate(frame.columns)}
+
+
 def _selected(frame: Any, columns: Columns) -> Any:
-    """The columns in use, decimals as numbers."""
+    """The columns in use, in order and by place, decimals as numbers."""
     from pyspark.sql.functions import col
 
     types = {field.name: field.dataType.typeName() for field in frame.schema.fields}
-    asked = (*columns.features, *(name for name in (columns.y, columns.weight) if name is not None))
-    found: list[Any] = [col(f"`{name}`") for name in asked]
+    places = _places(frame)
     found = [
-        each.cast("double").alias(name) if types[name].startswith("decimal") else each
-        for name, each in zip(asked, found, strict=True)
+        col(places[name]).cast("double") if types[name].startswith("decimal") else col(places[name])
+        for name in columns.used
     ]
-    return frame.select(*found)
+    return _by_place(frame).select(*(each.alias(f"c{place}") for place, each in enumerate(found)))
+
+
+def _named(batch: Any, names: Sequence[str]) -> Any:
+    """A batch of columns by place, with their names."""
+    import pyarrow
+
+    return pyarrow.RecordBatch.from_arrays(batch.columns, names=list(names))
 
 
 # --- rounds -----------------------------------------------------------------------------------------------------------
@@ -156,7 +182,8 @@ class _OnPartition:
         assert context is not None
         number = context.partitionId()
         if number in self.names:
-            result = self.work(ArrowShard(self.names[number], batches, self.columns))
+            named = (_named(batch, self.columns.used) for batch in batches)
+            result = self.work(ArrowShard(self.names[number], named, self.columns))
             made = [pyarrow.array([number], pyarrow.int32()), pyarrow.array([result], pyarrow.binary())]
             yield pyarrow.RecordBatch.from_arrays(made, names=["number", "result"])
         for _ in batches:  # a process that leaves rows unread is not used again
@@ -187,9 +214,10 @@ def predict_frame(model: Any, frame: Any, method: str = "predict", features: Any
     columns = _columns(frame, None, None, told)
     width = columns.width or model.n_features_in_
     like = kind_of_answer(model, method, blank_row(columns, width))
-    schema = StructType([*frame.schema.fields, StructField("prediction", _spark_type(like))])
+    given, named = _by_place(frame), [*frame.columns, "prediction"]
+    schema = StructType([*given.schema.fields, StructField("prediction", _spark_type(like))])
     with _no_advice():
-        return frame.mapInArrow(_Saying(model, method, columns, like), schema)
+        return given.mapInArrow(_Saying(model, method, columns, like, frame.columns), schema).toDF(*named)
 
 
 def _spark_type(like: NDArray[Any]) -> Any:
@@ -203,8 +231,8 @@ def _spark_type(like: NDArray[Any]) -> Any:
 class _Saying:
     """Batches of rows, with what the model says of them."""
 
-    def __init__(self, model: Any, method: str, columns: Columns, like: NDArray[Any]) -> None:
-        self.model, self.method, self.columns, self.like = model, method, columns, like
+    def __init__(self, model: Any, method: str, columns: Columns, like: NDArray[Any], names: list[str]) -> None:
+        self.model, self.method, self.columns, self.like, self.names = model, method, columns, like, names
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow
@@ -215,6 +243,6 @@ class _Saying:
         for batch in batches:
             said: list[Any] = []
             if len(batch):
-                rows = rows_of(pyarrow.Table.from_batches([batch]), self.columns)
+                rows = rows_of(pyarrow.Table.from_batches([_named(batch, self.names)]), self.columns)
                 said = answer(self.model, self.method, rows, self.like).tolist()
             yield batch.append_column("prediction", pyarrow.array(said, kind))
