@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from typing import Any
 
@@ -180,6 +181,48 @@ def test_a_block_that_cannot_be_made_is_named(cluster, rows):
     for engine in ("serial", cluster):
         with pytest.raises(distributed.ShardError, match=r"'block 2 of 3' was lost: .*no such tape"):
             distributed.fit(AROWClassifier(), lazy, da.from_array(y, chunks=(CHUNKS,)), engine=engine)
+
+
+def test_what_a_cluster_holds_is_read_there(cluster, rows):
+    dd = pytest.importorskip("dask.dataframe")
+    pd = pytest.importorskip("pandas")
+    X, y, _ = rows
+    blocks, labels = da.from_array(X, chunks=(CHUNKS, -1)), da.from_array(y, chunks=(CHUNKS,))
+    frame = dd.from_pandas(pd.DataFrame(X, columns=list("abcdef")).assign(cured=y), npartitions=3)
+    held = [(cluster.persist(blocks), labels), (cluster.persist(blocks) * 1, labels), (cluster.persist(frame), "cured")]
+    for data, beside in (*held, (blocks, cluster.persist(labels))):
+        with pytest.raises(
+            distributed.ShardError, match=r"1 of 3' was lost: a Dask cluster holds its rows, .*\"dask\""
+        ):
+            distributed.fit(AROWClassifier(), data, beside)
+    here = distributed.fit(AROWClassifier(), blocks_of(X, y))
+    assert same(here, distributed.fit(AROWClassifier(), *held[0], engine=cluster))
+    assert same(here, distributed.fit(AROWClassifier(), blocks.persist(scheduler="sync"), labels))  # held by none
+
+
+def test_blocks_tell_whose_rows_they_are(rows):
+    dd = pytest.importorskip("dask.dataframe")
+    pd = pytest.importorskip("pandas")
+    X, y, weight = rows
+
+    def told(*given: Any, **more: Any) -> list[Any]:
+        return [shard.identity for shard in dask_shards(*given, **more)]
+
+    def lazy(values: np.ndarray) -> Any:
+        return da.from_array(values, chunks=(CHUNKS, -1)[: values.ndim])
+
+    def frame(values: np.ndarray) -> Any:
+        return dd.from_pandas(pd.DataFrame(values, columns=list("abcdef")).assign(g=0.0), npartitions=3)
+
+    first = told(lazy(X), y, weight)
+    assert len({json.dumps(each) for each in first}) == 3
+    assert told(lazy(X.copy()), lazy(y), weight) == first
+    others = [(lazy(X + 1), y, weight), (lazy(X), y[::-1], weight), (lazy(X), y, weight + 1), (lazy(X), y, None)]
+    assert all(told(*other)[0] != first[0] for other in others)
+    second = told(frame(X), "a", "b")
+    assert len({json.dumps(each) for each in second}) == 3
+    assert told(frame(X.copy()), "a", "b") == second
+    assert told(frame(X + 1), "a", "b")[0] != second[0] != told(frame(X), "b", "a")[0]
 
 
 def test_refusals(rows):

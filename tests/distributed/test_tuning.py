@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -124,6 +125,36 @@ def test_what_is_shared_travels_once(cluster, data, monkeypatch):
     with distributed.backend(cluster):
         search(8).fit(X, y)
     assert sent.count(id(X)) > 2  # with each step
+
+
+def test_what_is_shared_is_forgotten_at_the_end(cluster, data):
+    def held():
+        return [
+            key
+            for key in cluster.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))
+            if "thresher-shared" in str(key)
+        ]
+
+    gc.disable()  # at once, and not when Python collects what it does not need
+    try:
+        with distributed.backend(cluster, share=data):
+            search(3).fit(*data)
+            assert len(held()) == 2
+        end = time.monotonic() + 5
+        while held() and time.monotonic() < end:
+            time.sleep(0.02)
+        assert held() == []
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("share", [3, "X", None])
+def test_share_is_a_list(share):
+    with (
+        pytest.raises(ValueError, match=r"^backend: share must be a list of arrays, such as \[X, y\], got"),
+        distributed.backend(share=share),
+    ):
+        pass
 
 
 def test_a_worker_killed_in_the_middle_changes_nothing(cluster, data, alone, tmp_path):

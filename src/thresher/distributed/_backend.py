@@ -42,6 +42,8 @@ def backend(engine: Any = "serial", *, share: Sequence[Any] = ()) -> Iterator[No
     >>> len(search.history_)
     5
     """
+    if not isinstance(share, (list, tuple)):
+        raise ValueError(f"backend: share must be a list of arrays, such as [X, y], got {type(share).__name__}.")
     runs = engine_of(engine)
     try:
         with one_blas_thread(), _on(runs, list(share)):  # workers have one, so the last fit here has one, too
@@ -53,18 +55,16 @@ def backend(engine: Any = "serial", *, share: Sequence[Any] = ()) -> Iterator[No
 def _on(runs: Engine, share: list[Any]) -> AbstractContextManager[Any]:
     if isinstance(runs, SerialEngine):
         return nullcontext()
-    config: AbstractContextManager[Any]
     if hasattr(runs, "client"):
-        from ._joblib_dask import backend_of
+        from ._joblib_dask import sharing
 
-        config = joblib.parallel_config(backend=backend_of(runs.client, share))
-        return config
+        return sharing(runs.client, share)
     if hasattr(runs, "session"):
         try:
             from joblibspark import register_spark
         except ImportError:
             raise ImportError('backend on Spark needs joblibspark: pip install "thresher[spark]".') from None
         register_spark()
-        config = joblib.parallel_config(backend="spark", n_jobs=-1)
+        config: AbstractContextManager[Any] = joblib.parallel_config(backend="spark", n_jobs=-1)
         return config
     raise ValueError(f"backend: engine must be serial, Dask's or Spark's, got {runs!r}.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,8 +29,15 @@ class DaskBlock:
     features: list[str] | None
     """Columns of `X`, if that is a data frame."""
     name: str
+    identity: list[Any]
+    """What Dask calls the rows, targets and weights, which is the same as long as they are, and the number of the
+    block."""
+    on_cluster: bool
+    """Whether workers of a cluster hold what it is made from."""
 
     def pieces(self, shuffle: int = 0, seed: int = 0) -> Iterator[Piece]:
+        if self.on_cluster and any(map(_is_lazy, (self.X, self.y, self.weight))):
+            raise ValueError('a Dask cluster holds its rows, since persist(); choose engine="dask", or the client.')
         X, y, weight = _made(self.X), _made(self.y), _made(self.weight)
         y, weight = (_column(X, each) if isinstance(each, str) else each for each in (y, weight))
         X = X if self.features is None else X[self.features]
@@ -42,10 +49,17 @@ class DaskBlock:
         yield from ArrayShard(X, y, weight, self.name).pieces(shuffle, seed)
 
 
+def _is_lazy(thing: Any) -> bool:
+    return hasattr(thing, "__dask_graph__")
+
+
 def _made(thing: Any) -> Any:
-    if hasattr(thing, "__dask_graph__"):
-        return thing.compute(scheduler="sync")
-    return thing
+    return thing.compute(scheduler="sync") if _is_lazy(thing) else thing
+
+
+def _on_cluster(graph: Any) -> bool:
+    """Whether something in it is a future, and so on the workers of some client."""
+    return any(type(each).__module__.partition(".")[0] == "distributed" for each in dict(graph).values())
 
 
 def _column(frame: Any, name: str) -> NDArray[Any]:
@@ -64,9 +78,12 @@ def dask_shards(data: Any, y: Any = None, weight: Any = None, features: Any = No
     _check_array(data)
     if features is not None:
         raise ValueError("fit: features is about data frames; a Dask array has no names of columns.")
-    X = _lazy(data)
-    ys, weights = _beside(data, y, "y"), _beside(data, weight, "weight")
-    return [DaskBlock(X[i], ys[i], weights[i], None, f"block {i + 1} of {len(X)}") for i in range(len(X))]
+    collections = data, _beside(data, y, "y"), _beside(data, weight, "weight")
+    told = [None if each is None else each.name for each in collections]
+    held = any(_on_cluster(each.__dask_graph__()) for each in collections if each is not None)
+    n = data.numblocks[0]
+    X, ys, weights = ([None] * n if each is None else list(each.to_delayed().ravel()) for each in collections)
+    return [DaskBlock(X[i], ys[i], weights[i], None, f"block {i + 1} of {n}", [*told, i], held) for i in range(n)]
 
 
 def _is_frame(data: Any) -> bool:
@@ -82,14 +99,10 @@ def _check_array(data: Any) -> None:
         )
 
 
-def _lazy(array: Any) -> list[Any]:
-    return list(array.to_delayed().ravel())
-
-
-def _beside(X: Any, beside: Any, name: str) -> Sequence[Any]:
-    """Blocks of targets or weights, with the rows of the blocks of `X`."""
+def _beside(X: Any, beside: Any, name: str) -> Any:
+    """Targets or weights as a Dask array in blocks with the rows of the blocks of `X`, if there are any."""
     if beside is None:
-        return [None] * X.numblocks[0]
+        return None
     if hasattr(beside, "to_dask_array"):
         beside = beside.to_dask_array()
     if isinstance(beside, str) or getattr(beside, "ndim", 0) != 1:
@@ -109,14 +122,19 @@ def _beside(X: Any, beside: Any, name: str) -> Sequence[Any]:
         beside = beside.rechunk((X.chunks[0],))
     if beside.numblocks[0] != X.numblocks[0]:
         raise ValueError(f"fit: X has {X.numblocks[0]} blocks of rows, but {name} has {beside.numblocks[0]}.")
-    return _lazy(beside)
+    return beside
 
 
 def _partitions(frame: Any, y: Any, weight: Any, features: Any) -> list[DaskBlock]:
     names = frame_columns(list(frame.columns), y, weight, features)
     beside = [name for name in (y, weight) if name is not None]
     parts = list(frame[[*names, *beside]].to_delayed())
-    return [DaskBlock(part, y, weight, names, f"partition {i + 1} of {len(parts)}") for i, part in enumerate(parts)]
+    told = [str(parts[0].key[0]), y, weight]
+    held = _on_cluster(parts[0].__dask_graph__())
+    return [
+        DaskBlock(part, y, weight, names, f"partition {i + 1} of {len(parts)}", [*told, i], held)
+        for i, part in enumerate(parts)
+    ]
 
 
 def frame_columns(columns: list[Any], y: Any, weight: Any, features: Any) -> list[str]:

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
+from weakref import WeakSet
 
+import joblib
 from joblib._dask import DaskDistributedBackend
 
 _SMALL = 1 << 20  # bytes that travel with each task rather than to all workers
 
 
-def backend_of(client: Any, share: list[Any]) -> Backend:
-    """A backend on the workers of a client, among whom what is shared travels once."""
-    return Backend(client=_Lasting(client), scatter=share)
+@contextmanager
+def sharing(client: Any, share: list[Any]) -> Iterator[None]:
+    """joblib on the workers of a client, among whom what is shared travels once, and who forget it at the end."""
+    lasting = _Lasting(client)
+    try:
+        with joblib.parallel_config(backend=Backend(client=lasting, scatter=share)):
+            yield
+    finally:
+        lasting.release()
 
 
 class Backend(DaskDistributedBackend):  # type: ignore[misc]
@@ -45,6 +54,12 @@ class _Lasting:
 
     def __init__(self, client: Any) -> None:
         self._client = client
+        self._futures: WeakSet[Any] = WeakSet()  # those of one search may go at its end
+
+    def release(self) -> None:
+        """Let workers forget all of it now, where else a cycle of joblib's would hold it until it is collected."""
+        for future in list(self._futures):
+            future.release()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._client, name)
@@ -63,7 +78,9 @@ class _Lasting:
         from dask import config
 
         with config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"}):
-            return self._client.submit(_given, data, key=f"thresher-shared-{uuid.uuid4().hex}")
+            future = self._client.submit(_given, data, key=f"thresher-shared-{uuid.uuid4().hex}")
+        self._futures.add(future)
+        return future
 
 
 def _given(data: Any) -> Any:

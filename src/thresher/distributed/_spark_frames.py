@@ -30,6 +30,7 @@ class FramePartition:
     number: int
     name: str
     read_by_spark = True
+    identity = None  # Spark has no name for rows that another process would find again
 
     def pieces(self, shuffle: int = 0, seed: int = 0) -> Iterator[Piece]:
         raise NotImplementedError
