@@ -51,6 +51,9 @@ def web(parts):
             asked.append(f"{self.command} {self.path}")
 
         def do_GET(self):
+            if self.path == "/secret.svm":
+                self.send_error(403)
+                return
             if self.path == "/broken.svm":  # promises more than it gives
                 self.send_response(200)
                 self.send_header("Content-Length", "1000")
@@ -61,7 +64,7 @@ def web(parts):
             super().do_GET()
 
         def do_HEAD(self):
-            if self.path == "/broken.svm":
+            if self.path in ("/broken.svm", "/secret.svm"):
                 self.do_GET()
                 return
             super().do_HEAD()
@@ -231,10 +234,38 @@ def test_without_a_name_the_cache_is_the_users_own(monkeypatch, tmp_path):
     folder = fetch("memory://own.svm").parent.parent
     assert folder == tmp_path / f"thresher-{os.getuid()}"
     assert folder.stat().st_mode & 0o077 == 0
+    folder.chmod(0o777)
+    with pytest.raises(
+        PermissionError, match=r"others may write into it; delete it, or name another by THRESHER_CACHE"
+    ):
+        fetch("memory://own.svm")
     monkeypatch.setattr("os.getuid", lambda: 12345678)
     (tmp_path / "thresher-12345678").mkdir()
     with pytest.raises(PermissionError, match=r"the folder is another user's; name one of yours by THRESHER_CACHE\."):
         fetch("memory://own.svm")
+
+
+def test_a_folder_that_is_named_may_be_shared(cache):
+    """Whoever comes second may read the copy, as other files of whoever came first."""
+    with fsspec.open("memory://common.svm", "wt") as file:
+        file.write("1 1:1\n")
+    before = os.umask(0o022)
+    try:
+        copy = fetch("memory://common.svm")
+    finally:
+        os.umask(before)
+    assert copy.stat().st_mode & 0o777 == 0o644
+    assert copy.parent.stat().st_mode & 0o777 == 0o755
+
+
+def test_names_are_cut_where_a_disk_would_not_take_them(cache):
+    for name in ("ü" * 150 + ".svm", "a" * 300 + ".svm", "x" + "ü" * 150 + ".svm"):
+        with fsspec.open(f"memory://{name}", "wt") as file:
+            file.write("3 1:1\n")
+        copy = fetch(f"memory://{name}")
+        assert name.endswith(copy.name)
+        assert copy.name.endswith(".svm")
+        assert targets(f"memory://{name}") == [3]
 
 
 # ------------------------------------------------------------------------------------------------------------- refusals
@@ -256,9 +287,18 @@ def test_a_folder_is_not_fetched():
         fetch("memory://rows")
 
 
-def test_a_host_that_is_not_there():
-    with pytest.raises(OSError, match=r"http://127\.0\.0\.1:1/a\.svm: (cannot be read|no such file)"):
-        fetch("http://127.0.0.1:1/a.svm")
+@pytest.mark.parametrize("name", ["a.svm", "*.svm"])
+def test_a_host_that_is_not_there(name):
+    with pytest.raises(
+        OSError, match=r"http://127\.0\.0\.1:1/.*svm: cannot be read, ClientConnectorError: Cannot connect"
+    ):
+        open_stream(f"http://127.0.0.1:1/{name}")
+
+
+def test_a_server_that_would_not_is_not_a_file_that_is_not_there(web):
+    address, _ = web
+    with pytest.raises(OSError, match=r"/secret\.svm: cannot be read, ClientResponseError: 403"):
+        fetch(f"{address}/secret.svm")
 
 
 def test_missing_packages_are_named(monkeypatch):

@@ -10,7 +10,10 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
+import stat
 import tempfile
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -61,23 +64,29 @@ def fetch(url: str) -> Path:
         known = system.info(path)
     if known.get("type") == "directory":
         raise ValueError(f"{url}: a folder; name its files, by a pattern such as {url.rstrip('/')}/*.svm.")
-    copy = _cache() / _key(url, known) / _name(url, path)
-    if copy.exists():
-        return copy
-    copy.parent.mkdir(exist_ok=True)
-    handle, draft = tempfile.mkstemp(prefix=".", dir=copy.parent)
-    os.close(handle)
-    try:
-        with _in_one_sentence(url):
-            system.get_file(path, draft)
-        arrived, promised = os.path.getsize(draft), known.get("size")
-        if promised is not None and arrived != promised:
-            raise OSError(f"{url}: only {arrived:,} of {promised:,} bytes arrived.")
-        os.replace(draft, copy)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
+    cache, key = _cache(), _key(url, known)
+    copy = cache / key / _name(url, path)
+    if not copy.exists():
+        draft = cache / f".{uuid.uuid4().hex}"
+        draft.mkdir()
+        try:
+            _download(url, system, path, draft / copy.name, known.get("size"))
+            try:
+                draft.rename(copy.parent)
+            except OSError:
+                if not copy.exists():  # else others were faster, and theirs is as good
+                    raise
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
     return copy
+
+
+def _download(url: str, system: Any, path: str, to: Path, promised: int | None) -> None:
+    with _in_one_sentence(url):
+        system.get_file(path, str(to))
+    arrived = to.stat().st_size
+    if promised is not None and arrived != promised:
+        raise OSError(f"{url}: only {arrived:,} of {promised:,} bytes arrived.")
 
 
 def naturally(path: str | Path) -> tuple[list[tuple[int, str]], str]:
@@ -109,10 +118,10 @@ def _matched(url: str, pattern: str, match: str) -> str:
 
 
 def _name(url: str, path: str) -> str:
-    """The last part of the path, which tells the format."""
+    """The last part of the path, which tells the format; the end of it, if a disk takes no names as long as that."""
     plain = re.split(r"[?#]", path)[0] if _place(url)[1].startswith("http") else path
     name = PurePosixPath(plain).name
-    return "file" if name in ("", "..") else name[-200:]
+    return "file" if name in ("", "..") else name.encode(errors="replace")[-200:].decode(errors="ignore")
 
 
 def _opened(url: str) -> tuple[Any, str]:
@@ -151,10 +160,20 @@ def _in_one_sentence(url: str) -> Iterator[None]:
     """File systems fail with errors of many libraries; users see one sentence."""
     try:
         yield
-    except FileNotFoundError:
-        raise FileNotFoundError(f"{url}: no such file.") from None
     except Exception as failure:
-        raise OSError(f"{url}: cannot be read, {type(failure).__name__}: {_first_line(failure)}") from failure
+        reason: BaseException = failure
+        if isinstance(failure, FileNotFoundError):
+            if failure.__cause__ is None or not _is_of_the_network(failure.__cause__):
+                raise FileNotFoundError(f"{url}: no such file.") from None
+            reason = failure.__cause__
+        raise OSError(f"{url}: cannot be read, {type(reason).__name__}: {_first_line(reason)}") from failure
+
+
+def _is_of_the_network(cause: BaseException) -> bool:
+    """fsspec says that there is no such file also where nobody answers, or where a server would not give it."""
+    if isinstance(cause, FileNotFoundError) or getattr(cause, "status", None) in (404, 410):
+        return False
+    return isinstance(cause, OSError) or type(cause).__module__.partition(".")[0] == "aiohttp"
 
 
 def _first_line(failure: BaseException) -> str:
@@ -170,7 +189,8 @@ def _key(url: str, known: dict[str, Any]) -> str:
 
 
 def _cache() -> Path:
-    """The folder of copies; among temporary files it must be the user's own, or others could put rows into it."""
+    """The folder of copies. One that is named may be shared; among temporary files it must be the user's own, and
+    nobody else's to write into, or others could put rows there."""
     named = os.environ.get("THRESHER_CACHE")
     if named:
         folder = Path(named)
@@ -178,6 +198,9 @@ def _cache() -> Path:
         return folder
     folder = Path(tempfile.gettempdir(), f"thresher-{os.getuid()}")
     folder.mkdir(mode=0o700, exist_ok=True)
-    if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+    known = folder.lstat()
+    if not stat.S_ISDIR(known.st_mode) or known.st_uid != os.getuid():
         raise PermissionError(f"{folder}: the folder is another user's; name one of yours by THRESHER_CACHE.")
+    if known.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise PermissionError(f"{folder}: others may write into it; delete it, or name another by THRESHER_CACHE.")
     return folder
