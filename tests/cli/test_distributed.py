@@ -14,6 +14,7 @@ import pytest
 import distributed as dask_distributed
 from thresher import distributed
 from thresher.cli import main
+from thresher.distributed._tasks import Ask
 from thresher.online import AROWClassifier
 from thresher.persistence import load_model
 from thresher.streams import write_svmlight
@@ -68,6 +69,17 @@ def test_it_is_distributed_fit(parts, capsys):
     assert model.coef_.tobytes() == expected.coef_.tobytes()
     assert model.record_["distributed"]["shards"] == files
     assert not (parts / "m.thresher.checkpoint").exists()
+
+
+@pytest.mark.parametrize("engine", ["--engine serial", ""])
+def test_each_of_several_arguments_may_be_a_pattern(parts, capsys, engine):
+    assert run(f"train part-2.svm part-1?.svm file://{parts}/part-1.svm {engine} --quiet --model a.thresher") == 0
+    assert run(f"train part-2.svm part-10.svm part-11.svm part-1.svm {engine} --quiet --model b.thresher") == 0
+    a, b = load_model("a.thresher"), load_model("b.thresher")
+    assert a.coef_.tobytes() == b.coef_.tobytes()
+    found = {"__name__": "__main__"}
+    exec(a.record_["python"], found)
+    assert (found["model"] if engine else found["run"].model).coef_.tobytes() == a.coef_.tobytes()
 
 
 def test_json_has_the_rounds(parts, capsys):
@@ -162,6 +174,10 @@ def test_weights_of_classes_are_by_label(parts, capsys):
         ("train none-*.svm --engine serial", "No file matches 'none-*.svm'."),
         ("train part-*.svm --engine serial --mode sums --method arow", 'choose mode="passes"'),
         ("train part-*.svm --engine serial --rounds 0", "--rounds"),
+        ("train part-*.svm --engine serial --resume", "--resume goes on from the checkpoint beside a model; say which"),
+        ("train part-*.svm --resume", "--resume goes on from the checkpoint beside a model; say which"),
+        ("train part-1.svm none-*.svm --engine serial", "No file matches 'none-*.svm'."),
+        ("train part-1.svm none-*.svm", "No file matches 'none-*.svm'."),
     ],
 )
 def test_mistakes_are_one_sentence(parts, capsys, line, sentence):
@@ -207,6 +223,56 @@ def test_ctrl_c_keeps_whole_rounds_and_says_how_to_go_on(parts, capsys):
     assert load_model("m.thresher").coef_.tobytes() == load_model("whole.thresher").coef_.tobytes()
     assert not checkpoint.exists()
     assert len(load_model("m.thresher").record_["distributed"]["rounds"]) == n_done + 2
+
+
+def test_a_model_that_cannot_be_written_costs_no_rounds(parts, capsys, monkeypatch):
+    def full(*_):
+        raise OSError("no space left.")
+
+    line = f"{TRAIN} --engine serial --rounds 3 --model m.thresher"
+    with monkeypatch.context() as patch:
+        patch.setattr("thresher.persistence.save_model", full)  # checkpoints have it by another name
+        assert "no space left" in refused(capsys, line)
+    assert len(load_model("m.thresher.checkpoint").record_["distributed"]["rounds"]) == 3
+    with monkeypatch.context() as patch:
+        patch.setattr("thresher.distributed._tasks.Learn.work", None)  # nothing is left to learn
+        assert run(f"{line} --resume") == 0
+    assert run(f"{TRAIN} --engine serial --rounds 3 --model whole.thresher") == 0
+    assert load_model("m.thresher").coef_.tobytes() == load_model("whole.thresher").coef_.tobytes()
+    assert not list(parts.glob("*.checkpoint*"))
+
+
+@pytest.mark.parametrize("problem", [KeyboardInterrupt, OSError("the disk is gone.")])
+def test_answers_of_a_first_round_are_not_denied(parts, capsys, monkeypatch, problem):
+    """Sums ask several questions in a round; what was answered is kept before there is a model."""
+    line = "train part-*.svm --engine serial --method bcw --mode sums --rounds 1 --model m.thresher"
+    asked = []
+    answer = Ask.work
+
+    def fails_later(self, shard):
+        asked.append(shard.name)
+        if len(asked) == 4 * 2 + 1:  # in the third question
+            raise problem
+        return answer(self, shard)
+
+    monkeypatch.setattr("thresher.distributed._engines._ATTEMPTS", 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(Ask, "work", fails_later)
+        assert run(line) == (130 if problem is KeyboardInterrupt else 2)
+    err = capsys.readouterr().err
+    assert list(parts.glob("m.thresher.checkpoint.*"))  # answers
+    assert "--resume" in err
+    assert "kept in" in err or "What was learned is kept" in err
+    n_asked = len(asked)
+    with monkeypatch.context() as patch:
+        patch.setattr(Ask, "work", lambda self, shard: [asked.append(shard.name), answer(self, shard)][1])
+        assert run(f"{line} --resume") == 0
+        n_more = len(asked) - n_asked
+        assert run(line.replace("m.thresher", "whole.thresher")) == 0
+    assert "There is no checkpoint" not in capsys.readouterr().err
+    assert n_more == len(asked) - n_asked - n_more - 4 * 2
+    assert load_model("m.thresher").coef_.tobytes() == load_model("whole.thresher").coef_.tobytes()
+    assert not list(parts.glob("*.checkpoint*"))
 
 
 def test_without_a_checkpoint_a_run_begins_anew_and_says_so(parts, capsys):

@@ -23,6 +23,7 @@ _HEAD = 1 << 20  # bytes of the first file, which tell how all are read
 def train_in_rounds(data: tuple[str, ...], found: Any, given: dict[str, Any], screen: Screen) -> None:
     """``thresher train --engine``: this process reads the head of the first file, and test files."""
     from .. import training
+    from ..distributed._checkpoint import remove_checkpoint
     from ..persistence import save_model
     from ..preprocessing import prepared
     from ..streams import open_stream
@@ -71,6 +72,7 @@ def train_in_rounds(data: tuple[str, ...], found: Any, given: dict[str, Any], sc
     model.record_ = record
     if given["model_path"] is not None:
         save_model(model, given["model_path"])
+        remove_checkpoint(checkpoint_of(given["model_path"]))  # not before, or a full disk would cost all rounds
     counted = record["distributed"]["data"]
     facts = training.Facts(**{key: counted[key] for key in vars(training.Facts()) if key in counted})
     screen.remark(f"{facts.n_rows:,} rows in {len(record['distributed']['shards'])} shards, {seconds:.1f} s.")
@@ -87,17 +89,19 @@ def train_in_rounds(data: tuple[str, ...], found: Any, given: dict[str, Any], sc
 def _fitted(model: Any, names: list[str], told: dict[str, Any], given: dict[str, Any], screen: Screen) -> Any:
     """The model after all rounds. Ctrl-C waits for the end of the round; a second one does not."""
     from .. import distributed
+    from ..distributed._checkpoint import is_checkpoint
 
     path: Path | None = given["model_path"]
     checkpoint = None if path is None else checkpoint_of(path)
-    if given["resume"] and checkpoint is not None and not checkpoint.exists():
+    if given["resume"] and checkpoint is not None and not is_checkpoint(checkpoint):
         screen.remark("There is no checkpoint, so that the run begins anew.")
-    watch = {"progress": screen.watched, "checkpoint": checkpoint, "resume": given["resume"]}
+    kept = {"checkpoint": checkpoint, "keep_checkpoint": checkpoint is not None, "resume": given["resume"]}
+    watch = {"progress": screen.watched, **kept}
     try:
         with _in_one_sentence(checkpoint), Stop("Stopping after this round; once more stops at once.") as stop:
             return distributed.fit(model, names, engine=given["engine"], should_stop=stop, **told, **watch)
     except KeyboardInterrupt:
-        if checkpoint is not None and not checkpoint.exists():
+        if checkpoint is not None and not is_checkpoint(checkpoint):
             raise KeyboardInterrupt("No round was complete, so nothing is kept.") from None
         raise KeyboardInterrupt(how_to_go_on(checkpoint)) from None
 
@@ -118,13 +122,14 @@ def searching_on(engine: str | None, *share: Any) -> Iterator[None]:
 def _in_one_sentence(checkpoint: Path | None = None) -> Iterator[None]:
     """What is missing or lost, as a user's mistake rather than ours."""
     from ..distributed import ShardError
+    from ..distributed._checkpoint import is_checkpoint
 
     try:
         yield
     except ImportError as missing:
         raise ValueError(str(missing)) from None
     except ShardError as lost:
-        kept = checkpoint is not None and checkpoint.exists()
+        kept = checkpoint is not None and is_checkpoint(checkpoint)
         raise OSError(f"{lost}{' What was learned is kept; --resume goes on from there.' if kept else ''}") from None
 
 

@@ -128,6 +128,8 @@ def check_rounds(given: dict[str, Any]) -> bool:
 
 def check_places(data: tuple[str, ...], given: dict[str, Any]) -> None:
     """Before hours of work: can the results be written, and is nothing overwritten that is still needed?"""
+    if given.get("resume") and given["model_path"] is None:
+        raise click.UsageError("--resume goes on from the checkpoint beside a model; say which one with --model FILE.")
     taken = {Path(name).resolve() for name in (*data, *given["tests"])}
     for path in (given["model_path"], given["report_path"]):
         if path is None:
@@ -185,8 +187,13 @@ def _are_tables(given: dict[str, Any]) -> bool:
 
 
 def files(data: tuple[str, ...]) -> Any:
-    """One path or pattern as it is, several as a list."""
-    return data[0] if len(data) == 1 else list(data)
+    """One path or pattern as it is, several as a list, in which local patterns have become the files they match."""
+    from ..streams._files import names_of
+    from ..streams._remote import is_url
+
+    if len(data) == 1:
+        return data[0]
+    return [name for each in data for name in ([each] if is_url(each) else map(str, names_of(each)))]
 
 
 # --- options from signatures ----------------------------------------------------------------------------------------
