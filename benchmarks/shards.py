@@ -31,7 +31,7 @@ def run(quick: bool) -> list[Table]:
         warnings.simplefilter("ignore")
         folder = os.environ.get(DATA)
         if folder and not quick:
-            tables = [_accuracy(*_covtype(Path(folder)), SEEDS), _accuracy(*_newsgroups(Path(folder)), SEEDS)]
+            tables = [_accuracy(*make(Path(folder)), SEEDS) for make in (_covtype, _newsgroups, _few_features)]
         elif quick:
             p = text_problem(2_000, n_test=1_000)
             tables = [
@@ -75,12 +75,24 @@ def _newsgroups(folder: Path) -> tuple[str, Any, Array, Any, Array, Methods]:
         "L1RDAClassifier(alpha=1e-5, eta0=100), sums": (L1RDAClassifier(1e-5, eta0=100.0), "sums"),
         "PegasosClassifier": (PegasosClassifier(1e-4), "passes"),
         "PAClassifier": (PAClassifier(), "passes"),
-        "SBCWClassifier(200 features each), passes": (SBCWClassifier(200), "passes"),
-        "SBCWClassifier(200 features each), sums": (SBCWClassifier(200), "sums"),
-        "PoolCWClassifier(50 features each, cost=0.5), passes": (PoolCWClassifier(50, cost=0.5), "passes"),
-        "PoolCWClassifier(50 features each, cost=0.5), sums": (PoolCWClassifier(50, cost=0.5), "sums"),
     }
     return f"20 newsgroups, tf-idf ({X.shape[0]:,} x {X.shape[1]:,})", X, a["train_y"], X_test, a["test_y"], methods
+
+
+def _few_features(folder: Path) -> tuple[str, Any, Array, Any, Array, Methods]:
+    title, X, y, X_test, y_test, _ = _newsgroups(folder)
+    inside = np.flatnonzero(np.char.startswith(_tfidf_rows(folder)[0]["names"], "sci."))
+    methods: Methods = {
+        f"{name}, {mode}": (model, mode)
+        for name, model in (
+            ("SBCWClassifier(50, C=10)", SBCWClassifier(50, C=10.0)),
+            ("PoolCWClassifier(50, cost=0.5)", PoolCWClassifier(50, cost=0.5)),
+            ("AROWClassifier(n_features_to_select=50)", AROWClassifier(n_features_to_select=50)),
+        )
+        for mode in (("passes", "sums") if hasattr(model, "_round") else ("passes",))
+    }
+    y, y_test = (np.isin(labels, inside).astype(np.int64) for labels in (y, y_test))
+    return title.replace("newsgroups,", "newsgroups, sci.* or not,"), X, y, X_test, y_test, methods
 
 
 def _accuracy(title: str, X: Any, y: Array, X_test: Any, y_test: Array, methods: Methods, seeds: int) -> Table:
