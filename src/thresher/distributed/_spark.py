@@ -75,7 +75,11 @@ def _at_master(master: str, active: Any) -> SparkEngine:
         # First a Java without these options, which would stay with it, and with the user's next session.
         SparkContext._ensure_initialized()
         level = _log_level(SparkContext._jvm, "FATAL")
-        return SparkEngine(builder.getOrCreate(), opened=True, log_level=level)
+        try:
+            return SparkEngine(builder.getOrCreate(), opened=True, log_level=level)
+        except BaseException:
+            _log_level(SparkContext._jvm, level)
+            raise
 
 
 def _log_level(java: Any, level: str) -> str:
