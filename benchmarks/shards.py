@@ -158,7 +158,8 @@ def _throughput(quick: bool) -> Table:
     in_memory = sum(X.data.nbytes + X.indices.nbytes for X, _ in arrays)
     table = Table(
         f"Two Dask workers over one: AROWClassifier, {N_SHARDS} shards of text",
-        ["shards", "rows", "MB", "s a round, one worker", "two workers", "one / two", "target", "rows a second, two workers"],
+        ["shards", "rows", "MB", "s a round, one worker", "two workers", "one / two", "target",
+         "rows a second, two workers"],
         notes=["Wall time of a round, best of 3 in turn; workers are processes of one thread. Arrays lie in the "
                "workers' memory, files are read and parsed in every round."],
     )  # fmt: skip
