@@ -11,10 +11,12 @@ from typing import Any
 
 import click
 
+from ._classes import check_task, number_of, typed_classes
+from ._finish import check_tests, finish
 from ._options import files, method_params, stream_options
 from ._screen import Screen, Stop
 from ._structure import Columns, late_words
-from ._train import check_task, check_tests, checkpoint_of, finish, groups_for, how_to_go_on, number_of, typed_classes
+from ._train import checkpoint_of, groups_for, how_to_go_on
 from ._words import command_line, essential, python_for_rounds, typed
 
 _HEAD = 1 << 20  # bytes of the first file, which tell how all are read

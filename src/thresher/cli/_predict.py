@@ -11,9 +11,9 @@ from typing import IO, Any
 
 import click
 
+from ._finish import options_alike
 from ._options import files, output_options
 from ._screen import Screen
-from ._train import options_alike
 
 
 @click.command()

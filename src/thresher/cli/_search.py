@@ -11,7 +11,9 @@ from typing import Any
 
 import click
 
+from ._classes import check_task
 from ._distributed import searching_on
+from ._finish import finish
 from ._options import (
     NO_COLUMN,
     MethodCommand,
@@ -26,7 +28,7 @@ from ._options import (
 )
 from ._screen import Screen
 from ._structure import Columns, check_structure, structure_options
-from ._train import check_task, finish, fitted, groups_for
+from ._train import fitted, groups_for
 from ._words import command_line, essential, python_for_auto, python_for_tune, typed
 
 _CRITERIA = ("error", "balanced_error", "f1", "roc_auc", "average_precision", "mse", "silhouette", "line_fit")

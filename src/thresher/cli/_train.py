@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from ._classes import check_task, class_weights, typed_classes
+from ._finish import check_tests, finish
 from ._options import (
     MethodCommand,
     check_places,
@@ -22,22 +24,11 @@ from ._options import (
     stream_options,
 )
 from ._screen import Screen, Stop
-from ._structure import Columns, check_structure, late_words, penalty_of, structure_options, usual_groups
+from ._structure import Columns, check_structure, late_words, structure_options, usual_groups
 from ._words import command_line, essential, python_for_train, typed
 
 _LARGE = 1 << 26
 _SMALL = 20_000  # rows, up to which a model is measured in folds
-_SHOWN = (
-    "measures",
-    "no_class",
-    "clusters",
-    "groups",
-    "tasks",
-    "features",
-    "rounds",
-    "stream",
-    "tuning",
-)  # not the whole report
 
 
 @click.command(cls=MethodCommand)
@@ -117,7 +108,7 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
         params["random_state"] = given["seed"]
     classes = check_task(found, seen, wanted, count, plain.path.name)
     if isinstance(params.get("class_weight"), (str, dict) if found.streams else dict):
-        params["class_weight"] = _class_weight(params["class_weight"], seen, classes)
+        params["class_weight"] = class_weights(params["class_weight"], seen, classes)
     learner = found.cls(**params)
     model = prepared(learner, seen.first, scale=given["scale"], categories=given["categories"], task_column=task_column)
     at_once = not found.streams or (found.task == "clustering" and seen.whole)  # clusters are better for many steps
@@ -238,147 +229,6 @@ def checkpoint_of(path: Path) -> Path:
     return path.with_name(path.name + ".checkpoint")
 
 
-def finish(
-    screen: Screen,
-    run: Any,
-    stream: Any,
-    given: dict[str, Any],
-    record: dict[str, Any],
-    search: Any = None,
-    seconds: float | None = None,
-) -> None:
-    """Measure, report, and say where everything is."""
-    from .. import training
-    from ..report import Report
-    from ..streams import open_stream
-
-    held_out, sample = run.held_out, run.sample
-    if given["tests"]:
-        test = open_stream(files(given["tests"]), **options_alike(given, record))
-        with screen.progress("measuring", test.n_bytes) as show:
-            held_out, sample = training.evaluate(run.model, test, lambda s: show(s.bytes_read, ""))
-    facts = run.facts
-    report = Report(
-        run.model,
-        asked={
-            "command": command_line(typed()),
-            "python": record["python"],
-            "seed": given["seed"],
-            **record.get("asked", {}),
-        },
-        data={
-            "files": [{"name": p.name, "bytes": p.stat().st_size if p.is_file() else None} for p in stream.paths],
-            "n_rows": facts.n_rows,
-            "n_features": facts.n_features - (getattr(run.model, "task_column", None) is not None),
-            "n_values": facts.n_values,
-            "classes": facts.classes,
-            "target": stream.layout().get("target"),
-            "skipped": run.n_skipped,
-            "distributed": record.get("distributed"),
-        },
-        history=run.history if run.history.rows else None,
-        held_out=held_out,
-        search=search,
-        sample=sample,
-    )
-    if held_out is not None and held_out.scores is None and _loses_to_the_mean(held_out):
-        screen.remark("The mean of the targets would predict better: try a larger --alpha, or `thresher tune`.")
-    if chosen := penalty_of(run.model):
-        screen.remark(f"The penalty with the least progressive loss is {chosen}.")
-    if run.n_skipped:
-        screen.remark(f"{run.n_skipped:,} malformed lines were skipped.")
-    if given["report_path"] is not None:
-        report.save(given["report_path"])
-    written = {"model": given["model_path"], "report": given["report_path"]}
-    text = report.to_text(_SHOWN) + "".join(f"\n{what} written to {where}" for what, where in written.items() if where)
-    timed = {} if seconds is None else {"seconds": seconds}
-    places = {what: str(where) for what, where in written.items() if where}
-    screen.result(text, report.to_dict() | timed | {"written": places})
-    if given["model_path"] is None:
-        screen.remark("The model was not kept; --model FILE writes it.")
-
-
-def _loses_to_the_mean(held_out: Any) -> bool:
-    import numpy as np
-
-    if held_out.y.dtype.kind != "f" or held_out.predicted.dtype.kind != "f":
-        return False
-    return bool(np.mean((held_out.y - held_out.predicted) ** 2) > np.var(held_out.y) > 0)
-
-
-def options_alike(given: dict[str, Any], record: dict[str, Any]) -> dict[str, Any]:
-    """How to read files like those the model was trained on."""
-    kept = dict(record.get("stream") or {})
-    kept.pop("format", None)
-    layout = record.get("layout")
-    return {
-        **kept,
-        "layout": layout if layout else None,
-        "batch_size": given.get("batch_size", 4096),
-        "skip_malformed": given.get("skip_malformed", False),
-    }
-
-
-def typed_classes(text: str | None) -> tuple[list[Any] | None, int | None]:
-    """Labels, or how many there are."""
-    if text is None:
-        return None, None
-    parts = [part.strip() for part in text.split(",")]
-    if len(parts) == 1:
-        if not parts[0].isdigit() or int(parts[0]) < 2:
-            raise click.UsageError(f"--classes must be a number of at least 2, or labels such as no,yes, got {text!r}.")
-        return None, int(parts[0])
-    return parts, None
-
-
-def check_task(found: Any, seen: Any, wanted: list[Any] | None, count: int | None, name: str) -> list[Any] | None:
-    """The classes, for a classifier; data that do not suit the method are refused."""
-    if found.task == "clustering":
-        return None
-    if seen.y is None:
-        raise ValueError(f"{name}: no target column; name one with --target.")
-    if found.task == "regression":
-        if seen.is_text:
-            raise ValueError(f"{name}: the target holds words, but {found.name} predicts numbers; choose a classifier.")
-        return None
-    if wanted is not None:
-        return sorted(wanted) if seen.is_text else sorted(number_of(label, name) for label in wanted)
-    if seen.labels is None and seen.is_text:
-        raise ValueError(f"{name}: the target has more than 1,000 different values; is it the right column?")
-    if seen.labels is None or (seen.task == "regression" and (len(seen.labels) > 50 or not seen.has_whole_numbers)):
-        raise ValueError(
-            f"{name}: the target looks like a number to predict, not a class; "
-            "choose a method that ends in -regressor, or list --classes."
-        )
-    if count is not None and len(seen.labels) != count:
-        raise ValueError(f"{name}: --classes says {count}, but the rows looked at have {len(seen.labels)} labels.")
-    if len(seen.labels) < 2:
-        raise ValueError(f"{name}: all rows have the same class, {seen.labels[0]!r}; two are needed.")
-    labels: list[Any] = seen.labels
-    return labels
-
-
-def number_of(label: str, name: str) -> float:
-    from ..training import plain
-
-    try:
-        return plain(float(label))  # type: ignore[no-any-return]
-    except ValueError:
-        raise ValueError(f"{name}: the labels are numbers, but --classes holds {label!r}.") from None
-
-
-def _class_weight(given: str | dict[str, Any], seen: Any, classes: list[Any] | None) -> dict[Any, float]:
-    """Weights by label: as given (JSON has only words as keys), or the same for all classes together."""
-    import numpy as np
-
-    assert classes is not None
-    if isinstance(given, dict):
-        known = {str(label): label for label in classes}
-        return {known.get(str(key), key): value for key, value in given.items()}
-    counts = {label: int(np.sum(seen.y == label)) for label in classes}
-    return {label: seen.n_rows / (len(counts) * max(count, 1)) for label, count in counts.items()}
-
-
 def _order(given: dict[str, Any], seen: Any, learner: Any, found: Any, n_files: int, screen: Screen) -> tuple[int, int]:
     small = seen.whole and n_files == 1
     passes = given["passes"] or (getattr(learner, "max_iter", 1) if small and found.streams else 1)
@@ -386,16 +236,6 @@ def _order(given: dict[str, Any], seen: Any, learner: Any, found: Any, n_files: 
     if not shuffle and not seen.mixed and found.streams:
         screen.remark("Rows seem to be sorted by target; learners like them mixed (--shuffle 100000, or mix the file).")
     return passes, shuffle
-
-
-def check_tests(given: dict[str, Any], record: dict[str, Any], task: str) -> None:
-    """Opens the test files, which refuses those that cannot be read."""
-    from ..streams import open_stream
-
-    if given["tests"] and task == "clustering" and record["layout"].get("target") is None:
-        raise ValueError("--test needs a target, by which clusters are measured, but there is none.")
-    if given["tests"]:
-        open_stream(files(given["tests"]), **options_alike(given, record))
 
 
 def how_to_go_on(checkpoint: Path | None) -> str:
