@@ -75,8 +75,11 @@ def predict(
     said = []
     try:
         with watching(progress) as watch:
-            done = lambda n: watch(Progress("predicting", 0, 0, n, len(found), ""))  # noqa: E731
-            for result in runs.run(Say(model, method), found, done):
+
+            def on_done(n_done: int) -> None:
+                watch(Progress("predicting", 0, 0, n_done, len(found), ""))
+
+            for result in runs.run(Say(model, method), found, on_done):
                 if isinstance(result, Failure):
                     raise ShardError(result.shard, result.words)
                 said.append(np.concatenate(result) if result else None)
