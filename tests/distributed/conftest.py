@@ -24,3 +24,19 @@ def cluster(local_cluster):
     with distributed.Client(local_cluster, set_as_default=False) as client:
         client.wait_for_workers(2)
         yield client
+
+
+@pytest.fixture(scope="session")
+def blocks():
+    """Rows in shards, for Spark."""
+    from spark_cluster import some_blocks
+
+    return some_blocks()
+
+
+@pytest.fixture(scope="session")
+def block_files(blocks, tmp_path_factory):
+    """The same rows in files."""
+    from spark_cluster import files_of
+
+    return files_of(blocks, tmp_path_factory.mktemp("files"))

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,12 +21,10 @@ from spark_cluster import (
     Struck,
     Unreadable,
     Unsendable,
-    files_of,
     frame_of,
     kill,
     same,
     session_at,
-    some_blocks,
 )
 from thresher import distributed
 from thresher.cluster import SparseKMeans
@@ -51,23 +48,13 @@ def spark() -> Iterator[Any]:
         yield session
 
 
-@pytest.fixture(scope="module")
-def blocks() -> list[Any]:
-    return some_blocks()
-
-
-@pytest.fixture(scope="module")
-def files(blocks: list[Any], tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return files_of(blocks, tmp_path_factory.mktemp("files"))
-
-
 # --- the same answer --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("learner", [AROWClassifier(), L1RDAClassifier(alpha=1e-3)], ids=["AROW", "L1RDA"])
-def test_files_give_the_bits_of_one_process(spark, files, learner):
-    here = distributed.fit(learner, files, n_rounds=2, shuffle=64)
-    there = distributed.fit(learner, files, n_rounds=2, shuffle=64, engine=spark)
+def test_files_give_the_bits_of_one_process(spark, block_files, learner):
+    here = distributed.fit(learner, block_files, n_rounds=2, shuffle=64)
+    there = distributed.fit(learner, block_files, n_rounds=2, shuffle=64, engine=spark)
     assert same(here, there)
     assert here.n_samples_seen_ == there.n_samples_seen_ == 2 * N_SHARDS * N_ROWS
 
@@ -79,10 +66,10 @@ def test_arrays_with_weights_give_the_bits_of_one_process(spark, blocks):
     assert same(here, distributed.fit(AROWClassifier(), shards, n_rounds=2, engine="spark"))
 
 
-def test_sums_over_files_give_the_bits_of_one_process(spark, files):
+def test_sums_over_files_give_the_bits_of_one_process(spark, block_files):
     learner = PoolCWClassifier(n_features_to_select=3)
-    here = distributed.fit(learner, files, n_rounds=1)
-    there = distributed.fit(learner, files, n_rounds=1, engine=spark)
+    here = distributed.fit(learner, block_files, n_rounds=1)
+    there = distributed.fit(learner, block_files, n_rounds=1, engine=spark)
     assert there.record_["distributed"]["mode"] == "sums"
     assert same(here, there)
 
@@ -213,17 +200,17 @@ def test_words_of_a_frame_are_encoded_as_all_partitions_know_them(spark, blocks)
 
 
 @pytest.mark.parametrize("kind", ["files", "frame"])
-def test_a_killed_process_costs_time_and_not_the_answer(spark, files, blocks, tmp_path, kind):
-    shards, y = (files, None) if kind == "files" else (frame_of(spark, blocks), "label")
-    victim = files[2].name if kind == "files" else "partition 3 of 4"
+def test_a_killed_process_costs_time_and_not_the_answer(spark, block_files, blocks, tmp_path, kind):
+    shards, y = (block_files, None) if kind == "files" else (frame_of(spark, blocks), "label")
+    victim = block_files[2].name if kind == "files" else "partition 3 of 4"
     struck = Struck(SparkEngine(spark), tmp_path, victim, 2, kill)
     there = distributed.fit(AROWClassifier(), shards, y, n_rounds=2, engine=struck)
     assert struck.struck
-    assert same(distributed.fit(AROWClassifier(), files if kind == "files" else blocks, n_rounds=2), there)
+    assert same(distributed.fit(AROWClassifier(), block_files if kind == "files" else blocks, n_rounds=2), there)
 
 
-def test_a_shard_that_no_process_survives_is_named(spark, files, blocks):
-    shards = as_shards(files)
+def test_a_shard_that_no_process_survives_is_named(spark, block_files, blocks):
+    shards = as_shards(block_files)
     with pytest.raises(ShardError, match=r"'part-2.svm' was lost: Spark tried it 4 times, .*: Python worker exited"):
         list(SparkEngine(spark).run(Deadly(Look(8, True), "part-2.svm"), shards, lambda n: None))
     partitions = as_shards(frame_of(spark, blocks), "label")
@@ -231,9 +218,9 @@ def test_a_shard_that_no_process_survives_is_named(spark, files, blocks):
         list(SparkEngine(spark).run(Deadly(Look(8, True), "partition 2 of 4"), partitions, lambda n: None))
 
 
-def test_a_file_that_is_gone_is_named(spark, files, tmp_path):
-    copies = [tmp_path / path.name for path in files]
-    for path, copy in zip(files, copies, strict=True):
+def test_a_file_that_is_gone_is_named(spark, block_files, tmp_path):
+    copies = [tmp_path / path.name for path in block_files]
+    for path, copy in zip(block_files, copies, strict=True):
         copy.write_bytes(path.read_bytes())
     shards = as_shards(copies)
     copies[3].unlink()
@@ -251,14 +238,14 @@ def test_a_row_that_cannot_be_read_is_told_as_it_is(spark, blocks):
 # --- at the door ------------------------------------------------------------------------------------------------------
 
 
-def test_progress_is_told_up_to_the_last_shard(spark, files):
+def test_progress_is_told_up_to_the_last_shard(spark, block_files):
     told: list[int] = []
-    list(SparkEngine(spark).run(Look(8, True), as_shards(files), told.append))
+    list(SparkEngine(spark).run(Look(8, True), as_shards(block_files), told.append))
     assert told == sorted(set(told))
     assert told[-1] == N_SHARDS
 
 
-def test_a_session_that_others_made_stays_open(spark, files):
+def test_a_session_that_others_made_stays_open(spark, block_files):
     with ThreadPoolExecutor(1) as pool:  # where no session is active
         for engine in ("spark", "local[2,4]", spark):
             pool.submit(lambda engine=engine: engine_of(engine).close()).result()
