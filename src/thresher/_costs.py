@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ._batches import BatchClassifier, BatchLearner
 from ._core import Rows
 from ._params import Rule, one_of
-from ._state import Array, Field, State
+from ._state import Array, Field, State, added
 from .metrics import ProgressiveAveragePrecision, ProgressiveF1, ProgressiveROCAUC
 
 __all__ = ["MEASURES", "ChoosesCosts", "MeasuredLearner", "measure_rule"]
@@ -103,7 +103,7 @@ class MeasuredLearner(BatchLearner):
             for one in all_:
                 one._reach(top)
         first, *each = (one.cells for one in all_)
-        joint: Array = np.maximum(first + np.sort([one - first for one in each], axis=0).sum(axis=0), 0.0)
+        joint: Array = np.maximum(added(first, each), 0.0)
         joint[: len(ends)] = ends
         return joint
 

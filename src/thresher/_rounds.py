@@ -78,3 +78,11 @@ def run_round(estimator: Any, facts: Facts, batches: Iterable[tuple[Any, Any, An
             total = None
             for X, y, weight in batches:
                 total = join(question, total, question.answer(X, y, weight))
+
+
+def outgrown(estimator: Any) -> FloatingPointError:
+    """What to say when a round ends in weights that are no numbers."""
+    return FloatingPointError(
+        f"{type(estimator).__name__}: the weights outgrew floating point in a round; scale the features to about 1 "
+        f"or take smaller steps ({estimator._shorter_steps})."
+    )

@@ -323,8 +323,13 @@ def _parts(state: State, field: Field) -> Iterator[Any]:
             yield slice(k, k + rows), slice(begin, begin + _BLOCK)
 
 
-def _sum(first: Array, each: Sequence[Array], *_: Any) -> Array:
+def added(first: Array, each: Sequence[Array]) -> Array:
+    """What several reached from one start, which counts once; their order leaves no trace."""
     return first + _total([a - first for a in each])
+
+
+def _sum(first: Array, each: Sequence[Array], *_: Any) -> Array:
+    return added(first, each)
 
 
 def _mean(first: Array, each: Sequence[Array], _prior: Any, _spread: Any, share: Array, _again: bool) -> Array:

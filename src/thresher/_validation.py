@@ -149,6 +149,14 @@ def check_matrix(estimator: Any, X: Any, *, reset: bool, any_width: bool = False
     return _as_matrix(X, who)
 
 
+def widened(X: Any, width: int) -> Any:
+    """Sparse rows as wide as a model, with features that they do not have; all else as it is."""
+    if not sparse.issparse(X) or X.shape[1] >= width:
+        return X
+    X = X.tocsr()
+    return sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
+
+
 def as_matrix(X: Any, who: str) -> Any:
     """The same for a function that keeps nothing."""
     as_rows(X, who)

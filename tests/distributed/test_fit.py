@@ -356,6 +356,12 @@ def test_rows_are_counted_where_only_the_first_were_looked_at(tmp_path):
     assert model.record_["distributed"]["data"]["n_rows"] == 300
 
 
+@pytest.mark.parametrize("mode", ["passes", "sums"])
+def test_rounds_are_the_passes_of_a_model(mode):
+    X, y = rows()
+    assert distributed.fit(L1RDAClassifier(), cut(X, y), n_rounds=3, mode=mode).n_iter_ == 3
+
+
 def test_shards_without_rows_have_answers_of_the_same_kind():
     X, y = rows(n_classes=3)
     model = AROWClassifier().fit(X, y)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._state import added
 from ._sums import ClusterSums
 
 
@@ -37,12 +38,9 @@ def changes(start: ClusterSums | None, reached: list[ClusterSums]) -> ClusterSum
         return reached[0]
     first = start or ClusterSums(np.zeros_like(reached[0].sums), np.zeros_like(reached[0].weights), 0.0, 0)
 
-    def total(values: list[Any], begin: Any) -> Any:
-        return begin + np.sort([value - begin for value in values], axis=0).sum(axis=0)
-
     return ClusterSums(
-        total([each.sums for each in reached], first.sums),
-        total([each.weights for each in reached], first.weights),
-        float(total([each.cost for each in reached], first.cost)),
-        int(total([each.n_rows for each in reached], first.n_rows)),
+        added(first.sums, [each.sums for each in reached]),
+        added(first.weights, [each.weights for each in reached]),
+        float(added(np.array(first.cost), [np.array(each.cost) for each in reached])),
+        first.n_rows + sum(each.n_rows - first.n_rows for each in reached),
     )

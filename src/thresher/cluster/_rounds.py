@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from .. import _order, _validation
 from .._kernels._products import Array, unit_rows
@@ -98,10 +97,7 @@ def present(X: Any, weight: Any, width: int, *, cosine: bool) -> tuple[Any, Arra
     """Rows of weight above 0 through the gate, as wide as the model, and their weights."""
     if X.shape[0] == 0:  # which the gate refuses
         return np.empty((0, width)), None
-    if sparse.issparse(X) and X.ndim == 2 and X.shape[1] < width:
-        X = X.tocsr()
-        X = sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
-    matrix = _validation.as_matrix(X, "SparseKMeans")
+    matrix = _validation.as_matrix(_validation.widened(X, width), "SparseKMeans")
     if matrix.shape[1] != width:
         raise ValueError(f"X has {matrix.shape[1]} features, but SparseKMeans is expecting {width} features as input.")
     weight = _validation.check_weights(weight, matrix.shape[0], "SparseKMeans")
@@ -182,7 +178,8 @@ def _start(model: Any, facts: Facts) -> Array:
     if hasattr(model, "cluster_centers_"):
         return _where_it_stands(model, facts)[0]
     if not isinstance(model.init, str):
-        return model._start(np.empty((0, facts.n_features)), None, None)  # type: ignore[no-any-return]
+        given: Array = model._start(np.empty((0, facts.n_features)), None, None)
+        return given
     if facts.sample is None:
         raise ValueError(f"SparseKMeans: init must be an array where there is no sample of rows, got {model.init!r}.")
     rows, _ = present(facts.sample[0], None, facts.n_features, cosine=model.metric == "cosine")
@@ -192,7 +189,8 @@ def _start(model: Any, facts: Facts) -> Array:
             f"(n_samples={rows.shape[0]}), got {model.n_clusters}."
         )
     seeded = deepcopy(model.random_state) if model.random_state is not None else 0  # a driver that begins again
-    return model._start(rows, None, _order.generator(seeded))  # type: ignore[no-any-return]
+    drawn: Array = model._start(rows, None, _order.generator(seeded))
+    return drawn
 
 
 def _where_it_stands(model: Any, facts: Facts) -> tuple[Array, ClusterSums]:

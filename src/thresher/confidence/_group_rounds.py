@@ -12,14 +12,14 @@ import numpy as np
 from scipy import linalg
 
 from .._batches import Ids, Params
-from .._rounds import Round, Sums
+from .._rounds import Round, Sums, outgrown
 from .._state import Array
 from ._group_prior import GroupPrior
 from ._group_rule import Found, keep
 from ._group_search import Group, Prior, best_columns, root_of
 from ._known import read
 from ._newton import EXACT, Descent, Normal, Place, Run, descend, in_step
-from ._shard_rows import Begin, Reader, close, keep_books, outgrown, shares_of, speakers_of
+from ._shard_rows import Begin, Reader, close, keep_books, shares_of, speakers_of
 
 _REFIT_GAP = 1e-6  # of the hinge
 _WIDEST = 0.01  # the width of the hinge with which a group begins is at least so much, as its weights are not the best

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._batches import Ids, Params, View
-from .._state import Array, State, by_gain
+from .._state import Array, State, added, by_gain
 from ._blocks import Blocks
 from ._group_search import Prior
 
@@ -96,13 +96,13 @@ class _Joint:
 
     def _merge_cell(self, ids: Ids) -> tuple[Ids, Array, Array, Array]:
         precisions = [_inverse(prior.blocks.marginal(ids)) for prior in self.priors]
-        covariance = _inverse(_changes_added(precisions))
+        covariance = _inverse(added(precisions[0], precisions[1:]))
         values = [[one.mean(ids) for one in ones] for ones in (self.priors, self.coefs)]
         if self.again:
             gained = [np.diagonal(P) for P in precisions]
             return ids, covariance, _moved(values[0], gained), _moved(values[1], gained)
         pulls = [[P @ value for P, value in zip(precisions, each, strict=True)] for each in values]
-        mean, coef = (covariance @ _changes_added(each) for each in pulls)
+        mean, coef = (covariance @ added(each[0], each[1:]) for each in pulls)
         return ids, covariance, mean, coef
 
     def _untouched(self, ids: Ids, coef: Array) -> Array:
@@ -125,12 +125,12 @@ class _Joint:
         write(view, self.chosen, self.rest, self.params)
         write_means(view, *self.means)
         precisions = [1.0 / each["constant_variance"] for each in self.views]
-        variance = 1.0 / _changes_added(precisions)
+        variance = 1.0 / added(precisions[0], precisions[1:])
         start, *shards = self.views
         for name in ("constant_mean", "constant_coef"):
             values = [start["constant_mean"], *(each[name] for each in shards)]
             pulls = [P * value for P, value in zip(precisions, values, strict=True)]
-            view[name][:] = _moved(values, precisions) if self.again else variance * _changes_added(pulls)
+            view[name][:] = _moved(values, precisions) if self.again else variance * added(pulls[0], pulls[1:])
         view["constant_variance"][:] = variance
         view["objective"][:], view["gap"][:] = -1.0, 0.0
 
@@ -151,10 +151,3 @@ def _moved(values: Sequence[Array], precisions: Sequence[Array]) -> Array:
     first, *others = values
     moved: Array = first + by_gain(precisions[0], precisions[1:], [other - first for other in others])
     return moved
-
-
-def _changes_added(values: Sequence[Array]) -> Array:
-    """The first, and what the others add to it; their order leaves no trace."""
-    first, *others = values
-    total: Array = first + np.sort([other - first for other in others], axis=0).sum(axis=0)
-    return total

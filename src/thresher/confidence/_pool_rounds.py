@@ -14,11 +14,11 @@ import numpy as np
 from scipy import linalg
 
 from .._batches import Ids, Params, View
-from .._rounds import Round, Sums
+from .._rounds import Round, Sums, outgrown
 from .._state import Array
 from ._newton import EXACT, MOST_QUESTIONS, Descent, Normal, Place, Run, descend, in_step
 from ._pool import Gaussian, candidates, fade, read, shares_of, surer, with_new, write
-from ._shard_rows import Begin, Reader, close, keep_books, outgrown, speakers_of
+from ._shard_rows import Begin, Reader, close, keep_books, speakers_of
 
 
 def why_not_sums(estimator: Any) -> str | None:

@@ -208,13 +208,6 @@ def keep_books(state: State, first: Sums, shares: Array, n_updates: Any) -> None
     state.arrays["n_mistakes"][: len(first["mistakes"]), 0] += first["mistakes"]
 
 
-def outgrown(estimator: Any) -> FloatingPointError:
-    return FloatingPointError(
-        f"{type(estimator).__name__}: the weights outgrew floating point in a round; scale the features to about 1 "
-        f"or take smaller steps ({estimator._shorter_steps})."
-    )
-
-
 def close(estimator: Any) -> None:
     """Forget what was derived from the state before a round."""
     estimator._weights_cache = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from scipy import sparse
 from sklearn.base import is_classifier, is_clusterer
 
 from .._rounds import Facts, Sums, join
+from .._validation import widened
 from ..training import Interrupted, learner_of, merge_models
 from ..training._sample import stacked
 from ._averaging import Average, averaged, averages
@@ -86,6 +86,8 @@ class Rounds:
             n_questions, done = self._one_round(n_round)
             spent = time.perf_counter() - begin
             self._note(n_round, n_questions, spent, before)
+            if hasattr(learner_of(self.model), "state_"):
+                learner_of(self.model).n_iter_ = len(self.history)
             if mean is not None:
                 mean.add(learner_of(self.model))
             self.checkpoint.save(self.model, self._noted(done), None if mean is None else mean.to_keep())
@@ -143,7 +145,7 @@ class Rounds:
         if pipeline is not None and not fitted:
             self._prepare(pipeline)
         parts = [part for each in seen for part in each.sample or []]
-        sample = _together(parts)
+        sample = stacked(parts)
         Z = sample[0] if pipeline is None else pipeline.transform(sample[0])
         width = Z.shape[1] if pipeline is not None else max(each.n_features for each in seen)
         self.facts = Facts(sum(each.n_rows for each in seen), width, self.classes, (widened(Z, width), sample[1]))
@@ -351,19 +353,3 @@ def refuse_unlike(seen: list[tuple[str, Seen]]) -> None:
             raise ValueError(f"fit: {name!r} holds {first.kind} rows, but {other!r} {each.kind} ones.")
         if each.kind == "dense" and each.n_features != first.n_features:
             raise ValueError(f"fit: {name!r} has {first.n_features} features, but {other!r} {each.n_features}.")
-
-
-def widened(X: Any, width: int) -> Any:
-    """Sparse rows as wide as the model."""
-    if not sparse.issparse(X) or X.shape[1] == width:
-        return X
-    return sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
-
-
-def _together(parts: list[tuple[Any, Any]]) -> tuple[Any, Any]:
-    room = type(parts[0][0]).__module__.partition(".")[0]
-    if room in ("pandas", "polars"):
-        labels = [y for _, y in parts if y is not None]
-        frames = importlib.import_module(room).concat([X for X, _ in parts])
-        return frames, np.concatenate(labels) if labels else None
-    return stacked(parts)

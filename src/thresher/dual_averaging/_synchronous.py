@@ -13,7 +13,7 @@ from scipy import sparse
 from .. import _core, _validation
 from .._linear import OnlineLinear
 from .._outputs import Batch, learn_all
-from .._rounds import Facts, Round, Sums
+from .._rounds import Facts, Round, Sums, outgrown
 from .._state import Array, State
 from ..onepass import Learner
 
@@ -105,10 +105,7 @@ class Synchronous(OnlineLinear):
             state.arrays[name][...] = numbers
         after = learner.weights(state)
         if not np.isfinite(after).all():
-            raise FloatingPointError(
-                f"{type(self).__name__}: the weights outgrew floating point in a round; scale the features to about 1 "
-                f"or take smaller steps ({self._shorter_steps})."
-            )
+            raise outgrown(self)
         self.state_, self._weights_cache = state, (learner, after)
         self._keep(learner)
         return self.tol is not None and seen and bool(after.any()) and bool(np.linalg.norm(after - before) <= self.tol)

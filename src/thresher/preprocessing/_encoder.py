@@ -16,7 +16,7 @@ from .._table import Table
 from ._buckets import MOST_BUCKETS, bucket_names, empty, hash_categories, hash_words
 from ._encoder_merging import emptied_encoder, merge_encoders
 from ._encoder_state import check_added, check_buckets, check_frequencies, is_names
-from ._input import emptied, read_input
+from ._input import emptied, read_input, refuse_missing
 from ._pieces import Sparse, nonzeros, one_each, shifted
 from ._words import looks_like_prose, weighted
 
@@ -184,7 +184,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not first:
             table = self._with_known_columns(table)
         known: list[dict[str, int]] = [{} for _ in kinds] if first else self._places()
-        self._refuse_missing(table)
+        refuse_missing(table, self.missing, type(self).__name__)
         added = self._new_features(table, kinds, known)  # from here on nothing is refused
         if first:
             self._forget(table.columns, kinds)
@@ -285,14 +285,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 table = emptied(table, name, text=kind != "n")
         return table if table.columns == self.columns_ else table.select(self.columns_)
 
-    def _refuse_missing(self, table: Table) -> None:
-        if self.missing == "error" and np.isnan(table.numbers).any():
-            row, column = np.argwhere(np.isnan(table.numbers))[0]
-            raise ValueError(
-                f"{type(self).__name__}: a number is missing in row {row}, column {table.number_names[column]!r}; "
-                'missing="zero" or missing="indicator" takes it.'
-            )
-
     def _refuse_too_many(self, name: str, n: int) -> None:
         if self.max_categories is not None and n > self.max_categories:
             raise ValueError(
@@ -316,7 +308,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         table = self._with_known_columns(self._as_table(X))
-        self._refuse_missing(table)
+        refuse_missing(table, self.missing, type(self).__name__)
         if set(self.kinds_) == {"n"}:
             gaps = [np.zeros((len(table), 0))] + [table.numbers[:, [j]] for j in self.added_columns_]
             return np.hstack([np.nan_to_num(table.numbers), np.isnan(np.hstack(gaps))], dtype=table.numbers.dtype)

@@ -64,3 +64,13 @@ def emptied(table: Table, name: str, text: bool) -> Table:
     if text:
         texts[name] = Text.from_list([None] * n)
     return Table(table.columns, values, texts)
+
+
+def refuse_missing(table: Table, missing: str, who: str) -> None:
+    """Refuse a number that is missing, where that is an error."""
+    if missing == "error" and np.isnan(table.numbers).any():
+        row, column = np.argwhere(np.isnan(table.numbers))[0]
+        raise ValueError(
+            f"{who}: a number is missing in row {row}, column {table.number_names[column]!r}; "
+            'missing="zero" or missing="indicator" takes it.'
+        )

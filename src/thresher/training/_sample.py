@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .._validation import widened
 from ..streams import Batch, Stream, Table
 
 _MOST_SAMPLED = 1000
@@ -81,6 +83,8 @@ def stacked(parts: list[tuple[Any, NDArray[Any] | None]]) -> tuple[Any, NDArray[
         return Table.concat(Xs), y
     if sparse.issparse(Xs[0]):
         width = max(X.shape[1] for X in Xs)
-        wide = [sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width)) for X in Xs]
-        return sparse.csr_array(sparse.vstack(wide, format="csr")), y
+        return sparse.csr_array(sparse.vstack([widened(X, width) for X in Xs], format="csr")), y
+    room = type(Xs[0]).__module__.partition(".")[0]
+    if room in ("pandas", "polars"):
+        return importlib.import_module(room).concat(Xs), y
     return np.concatenate(Xs), y
