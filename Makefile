@@ -5,7 +5,8 @@
 #   make check      style, types, import contracts
 #   make sanitize   the core's tests under address and undefined-behaviour sanitizers
 #   make bench      speed against peers, in one run
-#   make papers     published tables, computed again
+#   make papers     published tables, computed again: the quick ones
+#   make docs       the guide, as pages, with its pictures made anew
 #   make clean
 PYTHON ?= python3
 VENV   := .venv
@@ -13,7 +14,13 @@ BIN    := $(VENV)/bin
 CORE   := $(wildcard core/*.hpp core/*.cpp core/learners/*.hpp)
 JOBS   ?= $(shell nproc)
 
-.PHONY: demo test test-slow check sanitize bench papers clean
+# Real data for bench and papers: make papers DATA=FOLDER
+DATA   ?= $(firstword $(THRESHER_DATA) $(wildcard ../shared/data))
+ifneq ($(DATA),)
+export THRESHER_DATA := $(abspath $(DATA))
+endif
+
+.PHONY: demo test test-slow check sanitize bench papers docs clean
 
 demo: $(VENV)/built-lab
 	$(BIN)/thresher demo
@@ -31,21 +38,15 @@ check: $(VENV)/built-check
 	$(BIN)/lint-imports --no-cache
 
 bench: $(VENV)/built-bench
+	$(BIN)/python -m benchmarks.peers
 	$(BIN)/python -m benchmarks
 
-# Each says what it needs, and how long it took.
-papers: $(VENV)/built
-	$(BIN)/python -m papers.table_3_1
-	$(BIN)/python -m papers.table_4_1
-	$(BIN)/python -m papers.figure_4_7
-	$(BIN)/python -m papers.figure_5_5
-	$(BIN)/python -m papers.table_2_2
-	$(BIN)/python -m papers.table_2_12
-	$(BIN)/python -m papers.ripley
-	$(BIN)/python -m papers.table_6_4
-	$(BIN)/python -m papers.table_6_5
-	$(BIN)/python -m papers.ssl_book
-	$(BIN)/python -m papers.table_4_6
+papers: $(VENV)/built-lab
+	$(BIN)/python -m papers
+
+# Warnings are errors; the page is build/docs/index.html.
+docs: $(VENV)/built-docs
+	$(BIN)/python -m sphinx -W --keep-going -j $(JOBS) -b html docs build/docs
 
 # An extension built with sanitizers, in a place of its own; their run-time library must be there before the interpreter.
 SANITIZED := build/sanitized
@@ -81,6 +82,10 @@ $(VENV)/built-test: $(VENV)/built
 
 $(VENV)/built-check: $(VENV)/built
 	$(BIN)/pip install -q --no-build-isolation -e '.[check,lab]'
+	touch $@
+
+$(VENV)/built-docs: $(VENV)/built
+	$(BIN)/pip install -q --no-build-isolation -e '.[docs,lab]'
 	touch $@
 
 $(VENV)/built-bench: $(VENV)/built

@@ -17,7 +17,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table as RichTable
 
-_PACKAGES = ("thresher", "numpy", "scipy", "scikit-learn", "pandas", "river", "vowpalwabbit")
+from .peers import peers
+
+_PACKAGES = ("thresher", "numpy", "scipy", "scikit-learn", "pandas", *peers())
 _README = Path(__file__).with_name("README.md")
 _FRONT_PAGE = Path(__file__).parents[1] / "README.md"
 # The tables of the front page: section, which of its tables, which columns.
@@ -32,18 +34,22 @@ _ON_FRONT_PAGE = (
 
 @dataclass
 class Table:
-    """Figures as they are shown: every cell is text, the first column names the row."""
+    """Figures as they are shown: every cell is text, the first column names the row; a picture, if there is one."""
 
     title: str
     columns: list[str]
     rows: list[list[str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    picture: str = ""  # pictures/NAME.svg, drawn by _growth.curves
 
     def markdown(self) -> str:
         lines = [f"**{self.title}**", ""]
         lines += ["| " + " | ".join(self.columns) + " |", "| --- |" + " ---: |" * (len(self.columns) - 1)]
         lines += ["| " + " | ".join(row) + " |" for row in self.rows]
-        return "\n".join([*lines, "", *(f"{note}\n" for note in self.notes)])
+        lines += ["", *(f"{note}\n" for note in self.notes)]
+        if self.picture:
+            lines += [f"![{self.title}](pictures/{self.picture}.svg)", ""]
+        return "\n".join(lines)
 
     def only(self, columns: tuple[str, ...]) -> Table:
         """The same with some of its columns."""

@@ -1,1 +1,1 @@
-"""Published tables of this family, computed again."""
+"""Published tables and figures, computed again: one script each, in a folder for each paper."""

@@ -1,16 +1,33 @@
-"""What the scripts share: cells, tables, and where real data are."""
+"""What the scripts share: options, cells, tables, and where real data are."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-_DATA = "THRESHER_DATA"
+DATA = "THRESHER_DATA"
+
+
+class Options(argparse.ArgumentParser):
+    """Options of a script: its own, and those that all have. Call it with ``__spec__.name`` and ``__doc__``."""
+
+    def __init__(self, module: str, doc: str) -> None:
+        super().__init__(prog=f"python -m {module}", description=doc.splitlines()[0])
+        self.add_argument("--data", metavar="FOLDER", help=f"real data; without it, the folder that {DATA} names")
+        self.add_argument("--picture", type=Path, metavar="FILE", help="draw it there, where there is a picture")
+
+    def parse_args(self, *args: Any, **kwargs: Any) -> Any:
+        given = super().parse_args(*args, **kwargs)
+        if given.data is not None:
+            os.environ[DATA] = given.data
+        return given
 
 
 def cell(ours: Sequence[float], published: float | None = None, digits: int = 1) -> str:
@@ -32,9 +49,9 @@ def show(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *not
 
 def real_data(*names: str) -> Path:
     """The path of a file under the folder of real data; ends the script, not as a failure, where it is not there."""
-    path = Path(os.environ.get(_DATA, ""), *names)
-    if _DATA not in os.environ or not path.exists():
-        print(f"This table needs {'/'.join(names)} in the folder that the environment variable {_DATA} names.")
+    path = Path(os.environ.get(DATA, ""), *names)
+    if DATA not in os.environ or not path.exists():
+        print(f"This table needs {'/'.join(names)} in the folder that --data or the environment variable {DATA} names.")
         sys.exit(0)
     return path
 

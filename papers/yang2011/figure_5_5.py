@@ -8,7 +8,6 @@ the text says that the 3C-SVM is best throughout.
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
 from collections.abc import Iterable
@@ -20,8 +19,9 @@ from sklearn.exceptions import ConvergenceWarning
 from thresher.datasets import make_tri_class
 from thresher.semi_supervised import S3VC, TriClassSVC, UniversumSVC
 
-from ._report import cell, show, took
+from .._report import Options, cell, show, took
 
+MINUTES = 4
 N_UNLABELLED, N_CHOOSE, N_TEST = 500, 500, 2000
 SHARED = {"kernel": "linear", "tol": 1e-3}
 C, C_UNLABELLED, EPSILON = (0.03, 0.1, 0.3, 1.0), (0.01, 0.03, 0.1, 0.3), (0.0, 0.1)
@@ -52,7 +52,7 @@ def one_run(n_labelled: int, relevant: float, kind: str, seed: int) -> list[floa
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m papers.figure_5_5", description=__doc__.splitlines()[0])
+    parser = Options(__spec__.name, __doc__)
     parser.add_argument("--repeats", type=int, default=3, metavar="N", help="runs, of which the thesis has 10")
     parser.add_argument(
         "--labels",

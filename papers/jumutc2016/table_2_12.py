@@ -9,7 +9,6 @@ classes and does not say which: here they are "cp" and the rest. The thesis has 
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
 from typing import Any
@@ -23,8 +22,9 @@ from sklearn.svm import SVC
 from thresher.semi_supervised import BiSemiKSC, SemiKSC
 from thresher.tuning import CoupledAnnealingSearchCV, LabelledKFold, Log
 
-from ._report import cell, real_data, show, took
+from .._report import Options, cell, real_data, show, took
 
+MINUTES = 3
 PUBLISHED = {  # errors of Bi-SemiKSC and SemiKSC in %
     "sonar": (("sonar", "sonar.all-data"), (8.8, 10.2)),
     "ionosphere": (("ionosphere", "ionosphere.data"), (9.9, 11.9)),
@@ -72,7 +72,7 @@ def one_run(X: np.ndarray, y: np.ndarray, given: np.ndarray, method: str, seed: 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m papers.table_2_12", description=__doc__.splitlines()[0])
+    parser = Options(__spec__.name, __doc__)
     parser.add_argument("--runs", type=int, default=4, metavar="N", help="draws of the labels; the thesis has 50")
     parser.add_argument("--labels", type=int, default=100, metavar="N", help="rows that keep their labels")
     parser.add_argument("--evaluations", type=int, default=40, metavar="N", help="of every search")

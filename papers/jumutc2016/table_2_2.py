@@ -9,7 +9,6 @@ have, shows why classifying and rejecting want parameters of their own.
 
 from __future__ import annotations
 
-import argparse
 import time
 from pathlib import Path
 
@@ -23,8 +22,9 @@ from sklearn.svm import SVC
 from thresher.novelty import LSSNDClassifier, SNDClassifier
 from thresher.tuning import CoupledAnnealingSearchCV, Linear, Log
 
-from ._report import cell, real_data, show, took
+from .._report import Options, cell, real_data, show, took
 
+MINUTES = 2
 PUBLISHED = {  # error of SND, LS-SND and C-SVM (of Table 2.2) in %, and their standard deviations
     "iris": (("iris", "iris.data"), (4.67, 6.67, 4.40), (6.8, 7.0, 6.5)),
     "sonar": (("sonar", "sonar.all-data"), (9.62, 11.98, 12.50), (6.9, 5.9, 10.5)),
@@ -68,7 +68,7 @@ def runs(X: np.ndarray, y: np.ndarray, name: str, seed: int, n_evaluations: int)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m papers.table_2_2", description=__doc__.splitlines()[0])
+    parser = Options(__spec__.name, __doc__)
     parser.add_argument("--repeats", type=int, default=1, metavar="N", help="divisions into folds; the thesis has 5")
     parser.add_argument("--evaluations", type=int, default=40, metavar="N", help="of every search")
     asked = parser.parse_args()

@@ -8,7 +8,6 @@ seed, which also draws the landmarks and the folds.
 
 from __future__ import annotations
 
-import argparse
 import time
 from typing import Any
 
@@ -20,8 +19,9 @@ from thresher.kernels import LSSVC, FixedSizeNystroem
 from thresher.stochastic import PegasosClassifier
 from thresher.tuning import CoupledAnnealingSearchCV, Log
 
-from ._report import cell, real_data, show, took
+from .._report import Options, cell, real_data, show, took
 
+MINUTES = 2
 BEST_POSSIBLE = 8.0
 WIDTHS, PENALTIES = Log(0.1, 100.0), Log(1e-5, 1.0)
 LEARNER: dict[str, Any] = {"max_iter": 20, "average": True, "intercept_scaling": 1.0}
@@ -61,7 +61,7 @@ def errors(name: str, seed: int, n_evaluations: int, train: np.ndarray, test: np
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m papers.ripley", description=__doc__.splitlines()[0])
+    parser = Options(__spec__.name, __doc__)
     parser.add_argument("--repeats", type=int, default=5, help="seeds (5)")
     parser.add_argument("--evaluations", type=int, default=30, help="parameters tried for each (30)")
     given = parser.parse_args()

@@ -7,7 +7,6 @@ its weight is above 1e-5; searches end at a gap of 1e-2.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -17,8 +16,9 @@ import numpy as np
 from thresher.datasets import make_additive
 from thresher.mkl import GMKLClassifier, LpMKLClassifier, UniformMKLClassifier
 
-from ._report import cell, show, took
+from .._report import Options, cell, show, took
 
+MINUTES = 1
 METHODS = {
     "GMKL": GMKLClassifier(tol=1e-2),
     "L1-MKL": GMKLClassifier(v=1.0, tol=1e-2),
@@ -59,7 +59,7 @@ COLUMNS = ["data", "method", "accuracy in %", "published deviation", "kernels in
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m papers.table_6_4", description=__doc__.splitlines()[0])
+    parser = Options(__spec__.name, __doc__)
     parser.add_argument("--repeats", type=int, default=20, help="draws of each toy (default: 20, as published)")
     parser.add_argument("--C", type=float, default=100.0, help="weight of the losses, for all methods (default: 100)")
     given = parser.parse_args()

@@ -12,7 +12,6 @@ nothing can be chosen, and they are the same for all splits: FIXED.
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
 from typing import Any
@@ -27,8 +26,9 @@ from sklearn.svm import SVC
 from thresher.semi_supervised import S3VC, BiSemiKSC, LapSVC, SemiKSC, UniversumSVC
 from thresher.tuning import LabelledKFold
 
-from ._report import cell, real_data, show, took
+from .._report import Options, cell, real_data, show, took
 
+MINUTES = 4
 SETS = {"g241c": 5, "BCI": 4}
 BOOK = {  # errors on unlabelled rows, in %, by labels and method
     ("g241c", 10): {"SVM": 47.32, "LapSVC, dual": 46.21},
@@ -122,7 +122,7 @@ def alike(X: np.ndarray, y: np.ndarray) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m papers.ssl_book", description=__doc__.splitlines()[0])
+    parser = Options(__spec__.name, __doc__)
     parser.add_argument("--splits", type=int, default=12, metavar="N", help="of the 12")
     parser.add_argument("--labels", type=int, nargs="+", default=[10, 100], choices=[10, 100])
     asked = parser.parse_args()

@@ -8,7 +8,6 @@ were not learned from. The intercept is not penalised.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 
@@ -19,8 +18,9 @@ from thresher.dual_averaging import GroupRDAClassifier, L1RDAClassifier
 from thresher.metrics import sign_f1
 from thresher.solvers import alpha_max, group_lasso, lasso
 
-from ._report import cell, show, took
+from .._report import Options, cell, show, took
 
+MINUTES = 1
 METHODS = ("lasso", "group lasso", "L1RDA", "GroupRDA", "GroupRDA, sparse")
 PUBLISHED = {  # N: accuracies, then F1 scores of signs, in the order of METHODS
     25: ((54.2, 54.2, 56.6, 57.0, 57.6), (23.6, 37.3, 35.6, 37.2, 37.9)),
@@ -79,7 +79,7 @@ def _online(model):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m papers.table_3_1", description=__doc__.splitlines()[0])
+    parser = Options(__spec__.name, __doc__)
     parser.add_argument("--full", action="store_true", help="N = 10,000, too")
     full = parser.parse_args().full
     begin = time.perf_counter()

@@ -7,7 +7,6 @@ variance within schools: the words of the thesis allow both. The data are MALSAR
 
 from __future__ import annotations
 
-import argparse
 import time
 from pathlib import Path
 
@@ -17,8 +16,9 @@ from scipy.io import loadmat
 from thresher.dual_averaging import MultiTaskRDARegressor
 from thresher.metrics import explained_variance_over_tasks
 
-from ._report import cell, real_data, show, took
+from .._report import Options, cell, real_data, show, took
 
+MINUTES = 1
 N_TRAIN, N_EPOCHS = 11, 120
 METHODS = {  # parameters, published explained variance in % and non-zeros; gamma = 1 / eta0
     "DA-aMTFS": ({"penalty": "l21", "alpha": 20.0, "eta0": 1.0}, 20.8, 605.8),
@@ -54,7 +54,7 @@ def one_run(X: np.ndarray, y: np.ndarray, tasks: np.ndarray, seed: int, **params
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m papers.table_4_1", description=__doc__.splitlines()[0])
+    parser = Options(__spec__.name, __doc__)
     parser.add_argument("--repeats", type=int, default=20, metavar="N", help="splits, of which the thesis has 20")
     repeats = parser.parse_args().repeats
     begin = time.perf_counter()

@@ -9,7 +9,6 @@ those of 7.
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import time
 import warnings
@@ -22,8 +21,9 @@ from sklearn.preprocessing import StandardScaler
 from thresher.cluster import ProximalPlaneClustering, SparseKMeans
 from thresher.metrics import variation_of_information
 
-from ._report import cell, real_data, show, took
+from .._report import Options, cell, real_data, show, took
 
+MINUTES = 2
 GRID = (0.01, 0.1, 1.0, 10.0, 100.0)
 MEASURES = ("VI", "Rand", "ARI")
 PUBLISHED = {  # VI, Rand index and adjusted Rand index: averages, then the best
@@ -115,7 +115,7 @@ def s1(n_seeds: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m papers.table_4_6", description=__doc__.splitlines()[0])
+    parser = Options(__spec__.name, __doc__)
     parser.add_argument("--seeds", type=int, default=5, metavar="N", help="runs; the thesis has 20")
     asked = parser.parse_args()
     begin = time.perf_counter()

@@ -7,7 +7,6 @@ score of the features found is shown after 1000 steps of one row each, as in the
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
 
@@ -24,8 +23,9 @@ from thresher.dual_averaging import (
 from thresher.metrics import support_f1
 from thresher.tuning import CoupledAnnealingSearchCV, Log, sparsity_scorer
 
-from ._report import cell, show, took
+from .._report import Options, cell, show, took
 
+MINUTES = 2
 N_ROWS, N_STEPS, KAPPA = 10_000, 1000, 0.2
 LEARNERS = {
     "ReweightedL2RDA": (
@@ -60,7 +60,7 @@ def found(name: str, n_features: int, budget: dict[str, int], n_evaluations: int
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m papers.figure_4_7", description=__doc__.splitlines()[0])
+    parser = Options(__spec__.name, __doc__)
     parser.add_argument("--repeats", type=int, default=5, metavar="N")
     parser.add_argument("--evaluations", type=int, default=50, metavar="N", help="parameters tried in every search")
     options = parser.parse_args()

@@ -1,0 +1,1 @@
+"""Jumutc (2016): one script for each table or figure."""

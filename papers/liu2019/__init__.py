@@ -1,0 +1,1 @@
+"""Liu et al. (2019): one script for each table or figure."""

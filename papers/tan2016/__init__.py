@@ -1,0 +1,1 @@
+"""Tan et al. (2016): one script for each table or figure."""

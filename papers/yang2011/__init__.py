@@ -1,0 +1,1 @@
+"""Yang (2011): one script for each table or figure."""
