@@ -77,7 +77,7 @@ PROBLEMS = {
     ),
 }
 CRITERIA = {
-    "through the origin, balance 0.1": {},
+    "through the origin, balance 0.1 (default)": {},
     "through the origin, balance 0.5": {"balance_weight": 0.5},
     "through the mean, balance 0.1": {"through": "mean"},
     "through the mean, balance 0.5": {"through": "mean", "balance_weight": 0.5},
@@ -86,7 +86,7 @@ CRITERIA = {
 
 def choices(n_draws: int = 6) -> None:
     """How often the true number is chosen, with the width, and the mean adjusted Rand index of new rows then."""
-    print("| | " + " | ".join(CRITERIA) + " |")
+    print("### numbers of clusters\n\n| | " + " | ".join(CRITERIA) + " |")
     print("| --- |" + " --- |" * len(CRITERIA))
     for name, (make, k) in PROBLEMS.items():
         chosen: dict[str, list[tuple[bool, float]]] = {how: [] for how in CRITERIA}
@@ -103,6 +103,8 @@ def choices(n_draws: int = 6) -> None:
 
 def decoded(n_draws: int = 10) -> None:
     """Mean adjusted Rand index by both kinds of decoding, and by K-means on eigenvectors, for two widths."""
+    names = [f"{how}, {width}" for width in (2, 10) for how in ("hamming", "margin", "scikit-learn")]
+    print("\n### decoding\n\n| | " + " | ".join(names) + " |\n| --- |" + " ---: |" * len(names))
     for k in (3, 5, 8):
         found = []
         for seed in range(n_draws):
@@ -129,6 +131,7 @@ def seconds() -> None:
         KernelSpectralClustering(4, gamma=0.05, **how).fit(X)
         return time.process_time() - begin
 
+    print("\n### seconds\n")
     spent(500)  # for what is done once
     unit = spent(2000, eigen_solver="dense")
     for name, sizes, how in (

@@ -106,11 +106,11 @@ def head(first: str, second: str) -> None:
 def main() -> None:
     for title, made, eta0, alpha in (("Dense", dense, 1.0, 1e-3), ("Wide and sparse", wide, 100.0, 1e-5)):
         X, y = made(np.random.default_rng(0))
-        print(f"\n{title}, {X.shape[1]:,} features:\n")
+        print(f"\n### {title}, {X.shape[1]:,} features\n")
         head("learner", "S")
         for name, model, mode in learners(eta0, alpha):
             table(name, model, mode, X, y)
-    print("\nEight shards:\n")
+    print("\n### Eight shards\n")
     head("learner", "changes")
     X, y = wide(np.random.default_rng(0))
     compare("AROW, wide: error", AROWClassifier(r=10.0), X, y)

@@ -62,7 +62,7 @@ def models(width: float) -> dict[str, object]:
     }
 
 
-def rates(kind: str, seed: int) -> dict[str, tuple[float, float]]:
+def rates(kind: str, seed: int) -> dict[tuple[str, str], tuple[float, float]]:
     """Outliers found and others rejected, by models that have met outliers and by such that have not."""
     X, y = make_novelty(700, kind=kind, random_state=seed)
     learned, known = np.arange(700) < 400, y != -1
@@ -72,16 +72,20 @@ def rates(kind: str, seed: int) -> dict[str, tuple[float, float]]:
             predicted = model.fit(X[rows], y[rows]).predict(X[400:])
             if name == "One-Class SVM":
                 predicted = np.where(predicted == 1, 0, -1)
-            found[f"{name}, outliers {met}"] = detection_rate(y[400:], predicted), rejection_rate(y[400:], predicted)
+            found[name, met] = detection_rate(y[400:], predicted), rejection_rate(y[400:], predicted)
     return found
 
 
 def table(n_draws: int = 20) -> None:
     """Means over draws, in %."""
     cells = {kind: [rates(kind, seed) for seed in range(n_draws)] for kind in WIDTHS}
-    for name in cells["blobs"][0]:
-        means = [np.mean([draw[name] for draw in draws], axis=0) for draws in cells.values()]
-        print(f"{name:40}", *(f"{100 * found:6.1f} / {100 * lost:4.1f}" for found, lost in means))
+    print("### rates\n\n| | " + " | ".join(cells) + " |\n| --- |" + " ---: |" * len(cells))
+    for met, told in (("unknown", "no outliers to learn from"), ("given", "60 outliers among the rows")):
+        print(f"| **{told}** |" + " |" * len(cells))
+        for name in models(1.0):
+            means = [np.mean([draw[name, met] for draw in draws], axis=0) for draws in cells.values()]
+            shown = " | ".join(f"{100 * found:.1f} / {100 * lost:.1f}" for found, lost in means)
+            print(f"| {name if ' ' in name else f'`{name}`'} | {shown} |")
 
 
 def main() -> None:
