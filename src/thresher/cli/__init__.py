@@ -24,6 +24,7 @@ _COMMANDS = {
     "train": ("_train", "Learn from files of any size, with checkpoints."),
     "predict": ("_predict", "Apply a model to files of any size."),
     "tune": ("_search", "Find good parameters of one method."),
+    "compare": ("_compare", "Is one method better, or lucky? Repeated runs and tests."),
     "wizard": ("_wizard", "Answer a few questions; no knowledge needed."),
     "inspect": ("_inspect", "What a model file holds, and the features that matter."),
     "merge": ("_inspect", "One model from those of several machines."),

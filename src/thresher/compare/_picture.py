@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from ..report._axes import percents, short
-from ..report._draw import INK, MUTED, SERIES, STYLE, matplotlib_for
+from ..report._draw import INK, MUTED, SERIES
+from ._canvas import canvas, paler
 
 if TYPE_CHECKING:
     from ._frequency import SelectionFrequency
 
 _SIGNS = {1: (SERIES[0], "weight above 0"), -1: (SERIES[1], "weight below 0"), 0: (SERIES[6], "sign changes")}
-_PALE = 0.35
 _LINE = 23  # pixels for a bar
 _AROUND = 130  # for title, axis and legend
-_WIDTH = 620
 
 
 def draw(found: SelectionFrequency, path: Any, axes: Any, n: int, threshold: float) -> Any:
-    mpl = matplotlib_for("A picture")
     columns = found.most_frequent(n)
-    with mpl.rc_context(STYLE), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # letters that the font lacks
-        if axes is None:
-            from matplotlib.figure import Figure
-
-            height = _LINE * max(len(columns), 3) + _AROUND
-            figure = Figure(figsize=(_WIDTH / 72, height / 72), dpi=144, layout="constrained")
-            figure.get_layout_engine().set(w_pad=8 / 72, h_pad=8 / 72)  # type: ignore[union-attr, call-arg]
-            axes = figure.subplots()
+    with canvas(path, axes, _LINE * max(len(columns), 3) + _AROUND) as axes:
         _paint(axes, found, columns, threshold)
-        if path is not None:
-            axes.figure.savefig(path, facecolor="white")
     return axes
 
 
@@ -42,7 +29,7 @@ def _paint(axes: Any, found: SelectionFrequency, columns: Any, threshold: float)
     signs = [0 if found.sign is None else int(found.sign[j]) for j in columns]  # anything between -1 and 1 is mixed
     for place, (j, share, sign) in enumerate(zip(columns, shares, signs, strict=True)):
         colour = SERIES[0] if found.sign is None else _SIGNS[sign][0]
-        axes.barh(place, share, height=0.66, color=colour if j in stable else _paler(colour), linewidth=0)
+        axes.barh(place, share, height=0.66, color=colour if j in stable else paler(colour), linewidth=0)
         axes.text(share + 0.012, place, f"{share:.0%}", va="center", size=9.5, color=INK if j in stable else MUTED)
     axes.set_yticks(range(len(columns)), [short(found.name(j), 32) for j in columns])
     for tick, j in zip(axes.get_yticklabels(), columns, strict=True):
@@ -58,12 +45,6 @@ def _paint(axes: Any, found: SelectionFrequency, columns: Any, threshold: float)
     axes.set_title(_title(found, len(columns), len(stable), threshold), loc="left", size=12.5, color=INK, pad=10)
     if found.sign is not None:
         _legend(axes, [sign for sign in _SIGNS if sign in signs])
-
-
-def _paler(colour: str) -> Any:
-    from matplotlib.colors import to_rgb
-
-    return tuple(1 - _PALE * (1 - part) for part in to_rgb(colour))
 
 
 def _title(found: SelectionFrequency, n_shown: int, n_stable: int, threshold: float) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
+
+_Run = TypeVar("_Run")
 
 
 @contextmanager
@@ -20,3 +23,10 @@ def bar(shown: bool, total: int) -> Iterator[Callable[[], None]]:
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         task = progress.add_task("runs", total=total)
         yield lambda: progress.advance(task)
+
+
+def ticking(runs: Iterable[_Run], tick: Callable[[], None]) -> Iterator[_Run]:
+    """The same runs; the bar moves with each."""
+    for run in runs:
+        tick()
+        yield run

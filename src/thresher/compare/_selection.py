@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing, check_consistent_length, indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples
@@ -18,9 +17,9 @@ from .._order import generator
 from .._params import Rule, at_least, boolean, check_arguments, count_of_jobs, fraction, seed
 from .._threads import one_blas_thread
 from ..inspection import known_names, last_step
-from ..tuning._sparsity import weights_of
 from ._frequency import SelectionFrequency
-from ._progress import bar
+from ._progress import bar, ticking
+from ._runs import chosen, with_seed
 from ._tally import Run, Tally
 
 _WHO = "selection_frequency"
@@ -112,7 +111,7 @@ def selection_frequency(
     with one_blas_thread():  # around all threads: each would set the number back when the others still need it
         runs = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(tasks)
         with bar(progress, n_runs) as tick:
-            return _gathered(_ticking(runs, tick), n_runs, _num_samples(X))
+            return _gathered(ticking(runs, tick), n_runs, _num_samples(X))
 
 
 def _classes(y: Any) -> NDArray[np.intp] | None:
@@ -132,46 +131,17 @@ def _part(n: int, groups: NDArray[np.intp] | None, fraction: float, rng: np.rand
 def _run(estimator: Any, X: Any, y: Any, rows: NDArray[np.intp], number: int) -> Run:
     part = (_safe_indexing(X, rows),) if y is None else (_safe_indexing(X, rows), _safe_indexing(y, rows))
     with one_blas_thread():  # in a process of its own, if joblib was told to make some
-        model = _with_seed(estimator, number).fit(*part)
-    columns, signs, width = _chosen(model)
+        model = with_seed(estimator, number).fit(*part)
+    found = chosen(model)
+    if found is None:
+        raise ValueError(
+            f"{_WHO}: estimator must have weights (coef_) or choose features (support_), got "
+            f"{type(last_step(model)).__name__}, which does neither."
+        )
+    columns, signs, width = found
     model = getattr(model, "best_estimator_", model)
     names = known_names(model, last_step(model))
     return Run(columns, signs, width, names if names is None or len(names) == width else None, len(rows))
-
-
-def _with_seed(estimator: Any, number: int) -> Any:
-    """A copy in which every ``random_state``, at any depth, is that number."""
-    copy = clone(estimator)
-    names = [n for n in copy.get_params(deep=True) if n == "random_state" or n.endswith("__random_state")]
-    return copy.set_params(**dict.fromkeys(names, number))
-
-
-def _chosen(model: Any) -> tuple[NDArray[np.intp], NDArray[np.float64] | None, int]:
-    """The features in use, the signs of their weights, and how many features there are."""
-    weights = weights_of(model)
-    if weights is not None:
-        weights = np.atleast_2d(weights.toarray() if sparse.issparse(weights) else weights)
-        columns = np.flatnonzero((weights != 0).any(axis=0))
-        return columns, np.sign(weights[0, columns]) if len(weights) == 1 else None, weights.shape[1]
-    learner = last_step(model)
-    if hasattr(learner, "get_support"):
-        mask = np.asarray(learner.get_support())
-    elif hasattr(learner, "support_") and not hasattr(learner, "support_vectors_"):
-        mask = np.asarray(learner.support_)
-    else:
-        raise ValueError(
-            f"{_WHO}: estimator must have weights (coef_) or choose features (support_), got {type(learner).__name__}, "
-            "which does neither."
-        )
-    if mask.dtype == bool:
-        return np.flatnonzero(mask), None, len(mask)
-    return mask, None, int(learner.n_features_in_)
-
-
-def _ticking(runs: Iterable[Run], tick: Any) -> Iterator[Run]:
-    for run in runs:
-        tick()
-        yield run
 
 
 def _gathered(runs: Iterator[Run], n_runs: int, n_rows: int) -> SelectionFrequency:

@@ -1,0 +1,376 @@
+"""Scores of several learners over the same runs: means, tests, a table, box plots."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._params import Rule, boolean, check_arguments, non_negative, none
+from ._t_test import holm, paired_t_test
+
+LEVEL = 0.05
+COSTS = ("seconds", "features")  # measured beside the scores; fewer is better
+
+Scores = dict[str, NDArray[np.float64]]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Scores of several learners over the same runs; see :func:`compare`. ``print`` shows a table.
+
+    Made by :func:`compare`, or by :meth:`from_scores` of numbers that a protocol of your own has measured.
+
+    Attributes
+    ----------
+    scores : dict of measure to dict of name to ndarray of shape (n_runs,)
+        The k-th scores of all learners belong to the same rows.
+    lower_is_better : frozenset of str
+        The measures of which less is better.
+    test_ratio : float or None
+        Test rows over training rows, where the training rows of the runs overlap: what the corrected t-test needs.
+    about : str
+        What the runs were, as the table says it.
+    """
+
+    scores: dict[str, Scores]
+    lower_is_better: frozenset[str] = frozenset()
+    test_ratio: float | None = None
+    about: str = ""
+
+    @classmethod
+    def from_scores(
+        cls,
+        scores: Mapping[str, Any],
+        *,
+        measure: str = "score",
+        lower_is_better: bool | Collection[str] = False,
+        test_ratio: float | None = None,
+        about: str = "",
+    ) -> Comparison:
+        """A comparison of scores that are there already.
+
+        Parameters
+        ----------
+        scores : dict of name to numbers, or of measure to such a dict
+            For each learner one number per run; the k-th of all learners belong together.
+        measure : str, default="score"
+            The name of the measure, where there is one.
+        lower_is_better : bool or collection of str, default=False
+            Whether less is better, or the measures of which it is.
+        test_ratio : float, optional
+            Test rows over training rows, where the runs are splits of the same rows. Leave it out for runs whose rows
+            are new, or the same in another order.
+        about : str, optional
+            The first line of the table.
+
+        Returns
+        -------
+        Comparison
+
+        Examples
+        --------
+        >>> from thresher.compare import Comparison
+        >>> runs = Comparison.from_scores({"old": [5.0, 6.0, 7.0], "new": [3.0, 4.5, 5.1]}, lower_is_better=True)
+        >>> runs.best()
+        'new'
+        >>> round(runs.p_value("old", "new"), 4)
+        0.0071
+        """
+        check_arguments(
+            "Comparison.from_scores",
+            scores=(scores, Rule("a dict that is not empty", lambda v: isinstance(v, Mapping) and len(v) > 0)),
+            test_ratio=(test_ratio, none | non_negative),
+        )
+        several = all(isinstance(value, Mapping) for value in scores.values())
+        by_measure = dict(scores) if several else {measure: scores}
+        arrays = {m: {str(n): _numbers(n, v) for n, v in named.items()} for m, named in by_measure.items()}
+        lengths = {len(v) for named in arrays.values() for v in named.values()}
+        if len(lengths) != 1 or 0 in lengths or not all(arrays.values()):
+            raise ValueError(f"Comparison.from_scores: all must have as many runs, got {sorted(lengths)}.")
+        if isinstance(lower_is_better, (bool, np.bool_)):
+            lower_is_better = arrays if lower_is_better else ()
+        unknown = set(lower_is_better) - set(arrays)
+        if unknown:
+            raise ValueError(f"Comparison.from_scores: lower_is_better names no measure: {sorted(unknown)}.")
+        return cls(arrays, frozenset(lower_is_better), test_ratio, about)
+
+    @property
+    def measures(self) -> list[str]:
+        """What was measured, the first being the usual one."""
+        return list(self.scores)
+
+    @property
+    def n_runs(self) -> int:
+        """How many runs there are."""
+        return len(next(iter(self._of(None).values())))
+
+    def mean(self, measure: str | None = None) -> dict[str, float]:
+        """Mean of each learner over the runs.
+
+        Parameters
+        ----------
+        measure : str, optional
+            By default the first.
+
+        Returns
+        -------
+        dict of name to float
+        """
+        return {name: float(values.mean()) for name, values in self._of(measure).items()}
+
+    def std(self, measure: str | None = None) -> dict[str, float]:
+        """Standard deviation of each learner over the runs (n - 1 in the denominator); nan of one run.
+
+        Parameters
+        ----------
+        measure : str, optional
+            By default the first.
+
+        Returns
+        -------
+        dict of name to float
+        """
+        one = self.n_runs == 1
+        return {name: np.nan if one else float(values.std(ddof=1)) for name, values in self._of(measure).items()}
+
+    def best(self, measure: str | None = None) -> str:
+        """The name of the learner with the best mean, the earlier of equals.
+
+        Parameters
+        ----------
+        measure : str, optional
+            By default the first.
+
+        Returns
+        -------
+        str
+        """
+        means = self.mean(measure)
+        lower = self._known(measure) in self.lower_is_better
+        return min(means, key=lambda name: means[name] if lower else -means[name])
+
+    def p_value(self, a: str, b: str, measure: str | None = None, *, corrected: bool | None = None) -> float:
+        """How often chance alone would make two learners differ as much: the paired t-test, two-sided.
+
+        Parameters
+        ----------
+        a, b : str
+            Names of learners.
+        measure : str, optional
+            By default the first.
+        corrected : bool, optional
+            Whether to use the corrected resampled t-test of [1]_, whose variance has the factor
+            :math:`1 / n + n_{test} / n_{train}` in place of :math:`1 / n`. Splits of the same rows share most of them,
+            so that their scores lie closer together than those of new rows would, and the plain test is too sure.
+            By default it is used where the runs are splits (``test_ratio`` is there).
+
+        Returns
+        -------
+        float
+            1 where all scores are equal.
+
+        References
+        ----------
+        .. [1] C. Nadeau, Y. Bengio, "Inference for the generalization error", Machine Learning 52 (2003).
+        """
+        ratio = self._ratio(corrected)
+        return paired_t_test(self._runs_of(a, measure), self._runs_of(b, measure), ratio)
+
+    def p_values(
+        self,
+        measure: str | None = None,
+        *,
+        against: str = "best",
+        correct_for_many: bool = True,
+        corrected: bool | None = None,
+    ) -> dict[Any, float]:
+        """p-values of several pairs at once.
+
+        Parameters
+        ----------
+        measure : str, optional
+            By default the first.
+        against : str, default="best"
+            A learner's name, ``"best"``, or ``"all"`` for all pairs.
+        correct_for_many : bool, default=True
+            Holm's correction: of many pairs some look different by chance, and p-values rise to make up for it.
+        corrected : bool, optional
+            As for :meth:`p_value`.
+
+        Returns
+        -------
+        dict of name to float, or of pair of names to float
+        """
+        check_arguments("Comparison.p_values", correct_for_many=(correct_for_many, boolean))
+        names = list(self._of(measure))
+        found: dict[Any, float]
+        if against == "all" and "all" not in names:
+            found = {(a, b): self.p_value(a, b, measure, corrected=corrected) for a, b in combinations(names, 2)}
+        else:
+            one = self.best(measure) if against == "best" and "best" not in names else against
+            self._runs_of(one, measure)
+            found = {name: self.p_value(one, name, measure, corrected=corrected) for name in names if name != one}
+        return holm(found) if correct_for_many else found
+
+    def among_the_best(self, measure: str | None = None, *, level: float = LEVEL) -> list[str]:
+        """The best learner, and those that are not told apart from it (by :meth:`p_values`).
+
+        Parameters
+        ----------
+        measure : str, optional
+            By default the first.
+        level : float, default=0.05
+            Learners with a p-value of at least this are not told apart. With one run there is no test, and the best
+            stands alone.
+
+        Returns
+        -------
+        list of str, in the order of the learners
+        """
+        best = self.best(measure)
+        found = {} if self.n_runs == 1 else self.p_values(measure, against=best)
+        return [name for name in self._of(measure) if name == best or found.get(name, 0.0) >= level]
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain numbers, lists and text, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "about": self.about,
+            "n_runs": self.n_runs,
+            "test_ratio": self.test_ratio,
+            "measures": {measure: self._measure_as_dict(measure) for measure in self.measures},
+        }
+
+    def to_frame(self) -> Any:
+        """A row for each run of each learner, with a column for each measure. Needs pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ImportError("Comparison.to_frame needs pandas: pip install pandas.") from None
+        names = list(dict.fromkeys(name for named in self.scores.values() for name in named))
+        missing = np.full(self.n_runs, np.nan)
+        columns = {m: np.concatenate([named.get(n, missing) for n in names]) for m, named in self.scores.items()}
+        keys = {"learner": np.repeat(names, self.n_runs), "run": np.tile(np.arange(self.n_runs), len(names))}
+        return pd.DataFrame(keys | columns)
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, measure: str | None = None, ax: Any = None) -> Any:
+        """Draw a box and the single runs of each learner. Needs matplotlib.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to save the picture; the ending says how (``.png``, ``.svg``, ``.pdf``).
+        measure : str, optional
+            By default the first.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        name = self._known(measure)
+        from ._boxes import draw
+
+        return draw(self, path, ax, name)
+
+    def table(self, *measures: str) -> str:
+        """Means and deviations in columns, the best marked, and those not told apart from it. ``print`` shows it, too.
+
+        Parameters
+        ----------
+        *measures : str
+            By default all. Seconds and features have no marks.
+
+        Returns
+        -------
+        str
+        """
+        from ._score_table import in_text
+
+        return in_text(self, [self._known(measure) for measure in measures] or self.measures)
+
+    def markdown(self, *measures: str) -> str:
+        """The table in Markdown; the best of each measure, and those not told apart from it, are bold.
+
+        Parameters
+        ----------
+        *measures : str
+            By default all. Seconds and features have no marks.
+
+        Returns
+        -------
+        str
+        """
+        from ._score_table import in_markdown
+
+        return in_markdown(self, [self._known(measure) for measure in measures] or self.measures)
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {', '.join(self._of(None))} by {', '.join(self.measures)} over {self.n_runs} runs>"
+
+    def _known(self, measure: str | None) -> str:
+        name = self.measures[0] if measure is None else measure
+        if name not in self.scores:
+            known = ", ".join(map(repr, self.scores))
+            raise ValueError(f"Comparison: measure must be one of {known}, got {measure!r}.")
+        return name
+
+    def _of(self, measure: str | None) -> Scores:
+        return self.scores[self._known(measure)]
+
+    def _runs_of(self, name: str, measure: str | None) -> NDArray[np.float64]:
+        named = self._of(measure)
+        if name not in named:
+            raise ValueError(f"Comparison: the learners are {', '.join(map(repr, named))}, got {name!r}.")
+        return named[name]
+
+    def _ratio(self, corrected: bool | None) -> float:
+        check_arguments("Comparison.p_value", corrected=(corrected, none | boolean))
+        if self.n_runs == 1:
+            raise ValueError("Comparison: a test needs at least two runs, got one.")
+        if corrected and self.test_ratio is None:
+            raise ValueError("Comparison: the corrected t-test needs test_ratio, test rows over training rows.")
+        return 0.0 if corrected is False or self.test_ratio is None else self.test_ratio
+
+    def _measure_as_dict(self, measure: str) -> dict[str, Any]:
+        best, mean, std = self.best(measure), self.mean(measure), self.std(measure)
+        found = {} if self.n_runs == 1 else self.p_values(measure, against=best)
+        return {
+            "lower_is_better": measure in self.lower_is_better,
+            "best": best,
+            "learners": {
+                name: {
+                    "mean": mean[name],
+                    "std": None if self.n_runs == 1 else std[name],
+                    "p_value": found.get(name),
+                    "scores": values.tolist(),
+                }
+                for name, values in self._of(measure).items()
+            },
+        }
+
+
+def _numbers(name: str, values: Any) -> NDArray[np.float64]:
+    array = np.array(values, dtype=float)
+    if array.ndim != 1 or not np.isfinite(array).all():
+        raise ValueError(f"Comparison.from_scores: scores of {name} must be a list of finite numbers, got {values!r}.")
+    return array

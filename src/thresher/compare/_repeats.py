@@ -1,0 +1,162 @@
+"""Several learners on the same splits, or the same orders of rows, again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.utils import check_consistent_length, indexable
+
+from .. import registry
+from .._order import generator
+from .._params import Rule, at_least, boolean, check_arguments, count_of_jobs, fraction, one_of, seed
+from ._comparison import COSTS, Comparison
+from ._fits import Fit, measured
+from ._measures import LOWER, scorers_of
+from ._rows import Rows, in_orders, in_splits
+
+_WHO = "compare"
+_SHARE = Rule("a number above 0 and below 1", lambda v: fraction.holds(v) and 0 < float(v) < 1)
+
+
+def compare(
+    estimators: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    scoring: Any = None,
+    repeats: int = 10,
+    vary: Literal["splits", "orders"] = "splits",
+    test_size: float = 0.25,
+    X_test: Any = None,
+    y_test: Any = None,
+    cv: Any = None,
+    groups: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> Comparison:
+    """Is this learner better, or was it lucky? Fit several on the same rows, again and again, and test.
+
+    Every run gives the same rows, in the same order, to a copy of each estimator, in which every ``random_state`` is a
+    number of the run's own. So scores belong together in pairs, and a paired t-test tells learners apart that differ
+    less than runs do. Seconds (of CPU, to fit) and features in use are measured beside the scores.
+
+    Choose parameters first, or put a search in place of an estimator: what is compared are learners with the parameters
+    that they have. And do not compare the best of fifty tries with the first of another kind. It costs
+    ``repeats`` fits of each estimator.
+
+    Parameters
+    ----------
+    estimators : dict of name to estimator, or list of short names
+        Estimators, pipelines or searches; a short name of :mod:`thresher.registry`, such as ``"arow"``, stands for the
+        learner with its defaults. They are not changed.
+    X : array-like, sparse matrix, data frame or list of length n_samples
+    y : array-like of shape (n_samples,), optional
+    scoring : str, callable, list or dict, optional
+        Whatever scikit-learn takes, or a name of :func:`thresher.tuning.criterion`, of which errors are shown as
+        errors: less is better. A list of names or a dict of name to scorer measures several things. By default
+        ``estimator.score``.
+    repeats : int, default=10
+        Runs. Not looked at with ``cv``.
+    vary : {"splits", "orders"}, default="splits"
+        What is different in each run: which rows are learned from and which are tested on; or only the order in which
+        the same rows come, which is what matters to learners of one pass (``shuffle=False``).
+    test_size : float, default=0.25
+        The part of the rows to test on, above 0 and below 1; of each class, where there are classifiers.
+    X_test, y_test : optional
+        Rows to test on, for ``vary="orders"``. Without them, one split is made.
+    cv : int, splitter or iterable, optional
+        Splits of your own, in place of random ones: whatever scikit-learn takes as ``cv``.
+    groups : array-like of shape (n_samples,), optional
+        For splitters that keep groups of rows together.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of splits, orders and estimators. With the same integer, more runs begin with the same ones.
+    n_jobs : int, optional
+        Fits at a time, in threads. Scores do not depend on it; seconds are then those of the fit's own thread.
+    progress : bool, default=False
+        Show a bar, where standard error is a terminal.
+
+    Returns
+    -------
+    Comparison
+        ``print`` it; see there for tests and pictures. Measures are named as in ``scoring`` (``"score"`` by default),
+        then ``"seconds"`` and, where an estimator chooses features or has weights, ``"features"``.
+
+    Notes
+    -----
+    Splits of the same rows overlap, and the plain t-test is too sure of them: the corrected one of Nadeau and Bengio
+    is used for splits, the plain one for orders. The latter says whether the difference is more than the luck of
+    the order, on these test rows; other test rows are another matter.
+
+    Examples
+    --------
+    >>> from thresher.compare import compare
+    >>> from thresher.datasets import make_recovery
+    >>> from thresher.dual_averaging import L1RDAClassifier
+    >>> from thresher.stochastic import PegasosClassifier
+    >>> X, y = make_recovery(400, 30, n_relevant=3, random_state=0)
+    >>> learners = {"sparse": L1RDAClassifier(alpha=0.05), "dense": PegasosClassifier()}
+    >>> runs = compare(learners, X, y, scoring="error", repeats=8, random_state=0)
+    >>> runs.best(), runs.p_value("sparse", "dense") < 0.01
+    ('sparse', True)
+    >>> runs.mean("features")["dense"]
+    30.0
+    """
+    check_arguments(
+        _WHO,
+        repeats=(repeats, at_least(1)),
+        vary=(vary, one_of("splits", "orders")),
+        test_size=(test_size, _SHARE),
+        random_state=(random_state, seed),
+        n_jobs=(n_jobs, count_of_jobs),
+        progress=(progress, boolean),
+    )
+    learners = _learners(estimators)
+    scorers = scorers_of(scoring)
+    check_consistent_length(X, y, groups)
+    X, y, groups = indexable(X, y, groups)  # a sparse matrix of any format is made one of rows
+    rng = generator(random_state)
+    if vary == "orders":
+        if cv is not None:
+            raise ValueError(f'{_WHO}: cv is for vary="splits"; orders are tested on X_test, or on one split.')
+        rows = in_orders(learners, X, y, X_test, y_test, test_size, repeats, rng)
+    else:
+        if X_test is not None or y_test is not None:
+            raise ValueError(f'{_WHO}: X_test and y_test are for vary="orders"; splits are tested on their own rows.')
+        rows = in_splits(learners, X, y, cv, groups, test_size, repeats, rng)
+    seeds = rng.integers(2**31, size=len(rows.parts))
+    fits = measured(learners, rows, seeds, scorers, n_jobs, progress)
+    return _gathered(learners, scorers, fits, rows)
+
+
+def _learners(estimators: Any) -> dict[str, Any]:
+    if isinstance(estimators, (list, tuple)) and all(isinstance(e, str) for e in estimators):
+        estimators = {name: name for name in estimators}
+    if not isinstance(estimators, Mapping) or not estimators:
+        raise ValueError(f"{_WHO}: estimators must be a dict of name to estimator, or a list of short names.")
+    known = registry.estimators() if any(isinstance(e, str) for e in estimators.values()) else {}
+    learners = {}
+    for name, estimator in estimators.items():
+        if isinstance(estimator, str):
+            if estimator not in known:
+                names = ", ".join(sorted(known))
+                raise ValueError(f"{_WHO}: there is no method {estimator!r}; the methods are {names}.")
+            estimator = known[estimator]()
+        if not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")) or isinstance(estimator, type):
+            raise ValueError(f"{_WHO}: {name} must be an estimator, got {' '.join(repr(estimator).split())[:80]}.")
+        learners[str(name)] = estimator
+    return learners
+
+
+def _gathered(learners: dict[str, Any], scorers: dict[str, Any], fits: list[dict[str, Fit]], rows: Rows) -> Comparison:
+    """Scores by measure and name. Features are there for those whose models tell them."""
+    scores = {m: {name: np.array([run[name].scores[m] for run in fits]) for name in learners} for m in scorers}
+    scores["seconds"] = {name: np.array([run[name].seconds for run in fits]) for name in learners}
+    used = {name: [run[name].n_used for run in fits] for name in learners}
+    features = {name: np.array(n, dtype=float) for name, n in used.items() if None not in n}
+    if features:
+        scores["features"] = features
+    lower = {m for m in scores if m in COSTS or (m in scorers and scorers[m].name in LOWER)}
+    return Comparison(scores, frozenset(lower), rows.test_ratio, rows.about)
