@@ -11,9 +11,10 @@ Files are read by :mod:`thresher.streams` and learned from by :mod:`thresher.tra
 from __future__ import annotations
 
 import importlib
+from importlib.metadata import version
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = version("thresher")
 
 _ROOMS = (
     "cli",
