@@ -2,11 +2,14 @@
 #   make demo       build, then learn from a generated stream and write a report
 #   make test       build, then all tests but the slow ones
 #   make test-slow  the slow ones: long fuzzing
+#   make test-oldest  a choice of the tests with the oldest dependencies that pyproject.toml allows; FULL=1: all but the slow ones
 #   make check      style, types, import contracts
 #   make sanitize   the core's tests under address and undefined-behaviour sanitizers
 #   make bench      speed against peers, in one run
 #   make papers     published tables, computed again: the quick ones
 #   make docs       the guide, as pages, with its pictures made anew
+#   make dist       sdist and wheel in dist/, each installed into a fresh environment and tried there
+#   make wheels     wheels for all Pythons in wheelhouse/, for manylinux; needs docker. ARCH=aarch64: for that machine
 #   make clean
 PYTHON ?= python3
 VENV   := .venv
@@ -20,7 +23,7 @@ ifneq ($(DATA),)
 export THRESHER_DATA := $(abspath $(DATA))
 endif
 
-.PHONY: demo test test-slow check sanitize bench papers docs clean
+.PHONY: demo test test-slow test-oldest check sanitize bench papers docs dist wheels clean
 
 demo: $(VENV)/built-lab
 	$(BIN)/thresher demo
@@ -31,10 +34,19 @@ test: $(VENV)/built-test
 test-slow: $(VENV)/built-test
 	$(BIN)/python -m pytest -m slow -n $(JOBS) --dist loadgroup
 
+# Versions as promised to users (tests/release/oldest.py), in an environment of their own.
+OLDEST := .venv-oldest
+CHOICE := tests/test_contract.py tests/test_persistence.py tests/test_gate.py tests/test_table.py \
+          tests/cli tests/streams tests/release README.md docs
+test-oldest: $(OLDEST)/built$(if $(FULL),-full)
+	$(OLDEST)/bin/python -m pytest -m "not slow" -n $(JOBS) $(if $(FULL),,$(CHOICE))
+
 check: $(VENV)/built-check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy tests/typed/user_program.py
+	MYPYPATH=src $(BIN)/stubtest thresher._core --ignore-disjoint-bases
 	$(BIN)/lint-imports --no-cache
 
 bench: $(VENV)/built-bench
@@ -48,6 +60,19 @@ papers: $(VENV)/built-lab
 docs: $(VENV)/built-docs
 	$(BIN)/python -m sphinx -W --keep-going -j $(JOBS) -b html docs build/docs
 
+dist: $(VENV)/built-dist
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/python tests/release/listing.py dist
+	$(BIN)/auditwheel show dist/*.whl
+	$(BIN)/python tests/release/fresh.py dist/*.whl dist/*.tar.gz
+
+ARCH ?= native
+wheels: $(VENV)/bin/python
+	$(BIN)/pip install -q "cibuildwheel>=3"
+	$(BIN)/cibuildwheel --platform linux --archs $(ARCH) --output-dir wheelhouse
+
 # An extension built with sanitizers, in a place of its own; their run-time library must be there before the interpreter.
 SANITIZED := build/sanitized
 STRUCTURED := $(addprefix tests/dual_averaging/test_,groups.py shared_rda.py multi_task_rounds.py) \
@@ -60,7 +85,7 @@ sanitize: $(VENV)/built-test
 	ASAN_OPTIONS=detect_leaks=0 $(BIN)/python tests/sanitized.py $(SANITIZED) tests/core $(STRUCTURED)
 
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) $(OLDEST) build dist wheelhouse
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -90,4 +115,20 @@ $(VENV)/built-docs: $(VENV)/built
 
 $(VENV)/built-bench: $(VENV)/built
 	$(BIN)/pip install -q --no-build-isolation -e '.[bench]'
+	touch $@
+
+$(VENV)/built-dist: $(VENV)/bin/python
+	$(BIN)/pip install -q "build>=1.2" "twine>=6.1" "auditwheel>=6"
+	touch $@
+
+OLD_PIP := $(OLDEST)/bin/pip install -q --no-build-isolation -C build-dir=build/oldest -c $(OLDEST)/oldest.txt
+$(OLDEST)/built: pyproject.toml CMakeLists.txt tests/release/oldest.py $(CORE)
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/pip install -q "scikit-build-core>=0.10" "nanobind>=2.2" "cmake>=3.18" ninja
+	$(PYTHON) tests/release/oldest.py > $(OLDEST)/oldest.txt
+	$(OLD_PIP) -e '.[lab,dask]' pytest pytest-xdist hypothesis pandas polars pexpect aiohttp
+	touch $@
+
+$(OLDEST)/built-full: $(OLDEST)/built
+	$(OLD_PIP) -e '.[test]'
 	touch $@
