@@ -108,6 +108,21 @@ def test_a_model_worse_than_a_guess_is_called_so():
     assert "which is no clear gain over a guess" in sections(**given)["measures"]["says"]
 
 
+def test_a_model_that_errs_more_than_a_guess_and_finds_the_rare_class_is_told_from_a_useless_one():
+    given = examples.binary()
+    rows = given["held_out"]
+    rare = rows.y == "spam"
+    alarms = np.flatnonzero(~rare)[: 2 * rare.sum()]  # two false ones for each spam
+    rows.predicted = np.where(rare, "spam", "ham").astype(object)
+    rows.predicted[alarms] = "spam"
+    says = sections(**given)["measures"]["says"]
+    share = 50 * len(alarms) / (~rare).sum()
+    assert "which is more than a guess" in says
+    assert f"finds no 'spam', and the model finds 100.0 % of them: if every class counts the same, it errs on {share:.1f}" in says
+    rows.predicted = np.where(rare, "ham", "spam")
+    assert "finds no" not in sections(**given)["measures"]["says"]
+
+
 def test_labels_that_the_model_does_not_know_are_errors():
     given = examples.binary()
     given["held_out"].y = np.where(np.arange(len(given["held_out"].y)) % 10 == 0, "what", given["held_out"].y)

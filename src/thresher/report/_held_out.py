@@ -111,7 +111,7 @@ def _class_measures(subject: Subject, rows: Answers) -> Section:
     found |= _of_probabilities(subject)
     counts = dict(zip(rows.classes, rows.table.sum(axis=1).tolist(), strict=True))
     return {
-        "says": _error_said(error, baseline, most, counts),
+        "says": _error_said(error, baseline, most, counts) + _found_all_the_same(rows, found, guesses),
         "measures": found,
         "guesses": guesses,
         "guess": f"always answering {quoted(most)}",
@@ -134,6 +134,20 @@ def _error_said(error: Estimate, baseline: float, most: str, counts: dict[str, i
     if error.low > baseline:
         return f"{said}, which is more than a guess: {guess}."
     return f"{said}, which is no clear gain over a guess: {guess}."
+
+
+def _found_all_the_same(rows: Answers, found: dict[str, Estimate], guesses: dict[str, float]) -> str:
+    """What a model is good for that errs on more rows than a guess, because it looks for a rare class."""
+    totals = rows.table.sum(axis=1)
+    few = int(np.where(totals > 0, totals, totals.max()).argmin())
+    worse, better = "error", "balanced accuracy"
+    if found[worse].low <= guesses[worse] or found[better].low <= guesses[better]:
+        return ""
+    return (
+        f" But that guess finds no {quoted(rows.classes[few])}, and the model finds "
+        f"{percent(rows.table[few, few] / totals[few])} of them: if every class counts the same, "
+        f"it errs on {percent(1 - found[better].value)} and a guess on {percent(1 - guesses[better])}."
+    )
 
 
 def _of_probabilities(subject: Subject) -> dict[str, Estimate]:
