@@ -12,6 +12,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from ._front import FrontLine, front_table
 from ._measure import SINGLE_THREAD
 from ._report import Report, Table, core_fingerprint, machine
 
@@ -56,17 +57,18 @@ def main() -> None:
 
     core = core_fingerprint()
     said = (" --quick" if options.quick else "") + (f" --only {' '.join(options.only)}" if options.only else "")
-    report = Report(f"python -m benchmarks{said}", machine(), {})
+    report = Report(f"python -m benchmarks{said}", machine(), {}, front_order=SECTIONS)
     console = Console(width=None if sys.stdout.isatty() else 160)
     for line in report.machine:
         console.print(line, highlight=False)
     for name in options.only or SECTIONS:
-        report.sections[name] = _run(name, options.quick, options.unpinned)
+        report.sections[name], report.front[name] = _run(name, options.quick, options.unpinned)
         if core_fingerprint() != core:
             sys.exit(f"{name}: the extension was built again while it was measured; the figures are void.")
         console.rule(name)
         for table in report.sections[name]:
             table.show(console)
+    console.print(front_table("", report.front, SECTIONS), highlight=False, markup=False, soft_wrap=True)
     if options.json:
         options.json.write_text(json.dumps(report.as_dict(), indent=1))
     if options.update and options.only:
@@ -75,8 +77,8 @@ def main() -> None:
         report.write_readme()
 
 
-def _run(name: str, quick: bool, unpinned: bool) -> list[Table]:
-    """The tables of one section; one line of progress on stderr."""
+def _run(name: str, quick: bool, unpinned: bool) -> tuple[list[Table], list[FrontLine]]:
+    """The tables of one section, and its lines of the front page; one line of progress on stderr."""
     print(f"{name} ...", end="", file=sys.stderr, flush=True)
     begin = time.perf_counter()
     flags = [flag for flag, chosen in (("--quick", quick), ("--unpinned", unpinned)) if chosen]
@@ -84,7 +86,8 @@ def _run(name: str, quick: bool, unpinned: bool) -> list[Table]:
     threads = {} if unpinned else SINGLE_THREAD
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=os.environ | threads)
     print(f" {time.perf_counter() - begin:.0f} s", file=sys.stderr)
-    return [Table(**table) for table in json.loads(done.stdout.splitlines()[-1])]
+    said = json.loads(done.stdout.splitlines()[-1])
+    return [Table(**table) for table in said["tables"]], [FrontLine(**line) for line in said["front"]]
 
 
 if __name__ == "__main__":

@@ -17,21 +17,16 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table as RichTable
 
+from ._front import FrontLine, front_table
 from .peers import peers
 
 _PACKAGES = ("thresher", "numpy", "scipy", "scikit-learn", "pandas", *peers())
 _README = Path(__file__).with_name("README.md")
 _FRONT_PAGE = Path(__file__).parents[1] / "README.md"
-# The tables of the front page: section, which of its tables, which columns.
-_ON_FRONT_PAGE = (
-    ("passes", 0, ("learner", "sequential", "blocked shuffle", "held-out accuracy")),
-    ("fit", 0, ("estimator", "CPU ms", "SGDClassifier / it", "held-out accuracy")),
-    ("fit", 1, ("estimator", "CPU ms", "SGDClassifier / it", "held-out accuracy")),
-    ("one_row", 0, ("learner", "µs, d = 10^4", "µs, d = 10^7", "of SGD's")),
-    ("out_of_core", 0, ("learner", "CPU s", "held-out accuracy", "peak MB")),
+_FRONT_NOTE = (
+    "CPU time, one thread for all, imports and compiling not counted. Written by `python -m benchmarks --update`; the section "
+    "names the whole table, its run and its machine, and how it is measured: [benchmarks](benchmarks/README.md)."
 )
-
-
 @dataclass
 class Table:
     """Figures as they are shown: every cell is text, the first column names the row; a picture, if there is one."""
@@ -51,11 +46,6 @@ class Table:
             lines += [f"![{self.title}](pictures/{self.picture}.svg)", ""]
         return "\n".join(lines)
 
-    def only(self, columns: tuple[str, ...]) -> Table:
-        """The same with some of its columns."""
-        places = [self.columns.index(name) for name in columns]
-        return Table(self.title, list(columns), [[row[k] for k in places] for row in self.rows], self.notes[:1])
-
     def show(self, console: Console) -> None:
         shown = RichTable(title=self.title, title_justify="left", title_style="bold")
         for k, column in enumerate(self.columns):
@@ -73,6 +63,8 @@ class Report:
     command: str
     machine: list[str]
     sections: dict[str, list[Table]]
+    front: dict[str, list[FrontLine]] = field(default_factory=dict)
+    front_order: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -88,12 +80,10 @@ class Report:
         for name, tables in self.sections.items():
             parts += [f"### {name}", "", *(table.markdown() for table in tables)]
         _replace_marked(_README, "figures", "\n".join(parts))
-        chosen = [self.sections[name][place].only(columns).markdown() for name, place, columns in _ON_FRONT_PAGE]
-        how = "CPU time of one thread, best of 7. All tables and how they are made: [benchmarks](benchmarks/README.md)."
-        _replace_marked(_FRONT_PAGE, "speed", "\n".join([where, "", how, "", *chosen]))
+        self._write_front_page()
 
     def write_readme_sections(self) -> None:
-        """Replace the figures of these sections alone; each says which run it is from. The front page stays."""
+        """Replace the figures of these sections alone, here and on the front page; each says which run it is from."""
         page = _README.read_text()
         for name, tables in self.sections.items():
             text = "\n".join([f"### {name}", "", self.where, "", *(table.markdown() for table in tables)])
@@ -103,6 +93,16 @@ class Report:
                 text = "\n" + text
             page = old.sub(lambda _, text=text: text, page, count=1)
         _README.write_text(page)
+        self._write_front_page()
+
+    def _write_front_page(self) -> None:
+        table = front_table(_marked(_FRONT_PAGE, "speed"), self.front, self.front_order)
+        _replace_marked(_FRONT_PAGE, "speed", f"{table}\n\n{_FRONT_NOTE}\n")
+
+
+def _marked(path: Path, name: str) -> str:
+    """What stands between the markers."""
+    return path.read_text().partition(f"<!-- {name}: begin -->\n")[2].partition(f"<!-- {name}: end -->\n")[0]
 
 
 def _replace_marked(path: Path, name: str, text: str) -> None:

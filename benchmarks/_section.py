@@ -1,4 +1,4 @@
-"""One section, alone in its process: ``python -m benchmarks._section NAME [--quick] [--unpinned]``; JSON tables."""
+"""One section, alone in its process: ``python -m benchmarks._section NAME [--quick] [--unpinned]``; JSON of its tables and front lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ def main() -> None:
     section = import_module(f"benchmarks.{name}")
     with nullcontext() if "--unpinned" in options else _one_thread():
         tables = section.run("--quick" in options)
-    print(json.dumps([asdict(table) for table in tables]))
+    lines = section.front(tables) if hasattr(section, "front") else []
+    print(json.dumps({"tables": [asdict(table) for table in tables], "front": [asdict(line) for line in lines]}))
 
 
 def _one_thread() -> object:
