@@ -10,9 +10,9 @@ from pathlib import Path, PurePosixPath
 IN_SDIST = {
     *("CMakeLists.txt", "Makefile", "pyproject.toml", "PKG-INFO", ".gitignore"),
     *("README.md", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "LICENSES"),
-    *("core", "src", "tests", "docs", "examples"),
+    *("core", "src", "tests", "docs", "examples", "benchmarks", "papers", ".github"),
 }
-NEEDED_IN_SDIST = IN_SDIST - {".gitignore", "examples"} | {"tests/data/arow-format-1.thresher", "src/thresher/py.typed"}
+NEEDED_IN_SDIST = IN_SDIST - {".gitignore"} | {"tests/data/arow-format-1.thresher", "src/thresher/py.typed"}
 IN_PACKAGE = {".py", ".pyi", ".so", ".html", ".css", ".typed"}
 NOTICES = ("LICENSE", "LICENSES/nanobind.txt", "LICENSES/robin-map.txt")
 MOST_BYTES = 3_000_000  # of either file
