@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from strict_checks import parametrize_with_checks
 from thresher.confidence import ASCWClassifier, BCWClassifier, PoolCWClassifier, SBCWClassifier
 from thresher.dual_averaging import (
     FTRLRegressor,

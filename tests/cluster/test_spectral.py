@@ -18,10 +18,10 @@ from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 from reference import spectral as reference
+from strict_checks import parametrize_with_checks
 from thresher import registry
 from thresher._kernels import _weighted_pca as pca
 from thresher.cluster import KernelSpectralClustering

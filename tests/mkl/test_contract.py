@@ -1,8 +1,8 @@
 """scikit-learn's contract, for machines with many kernels."""
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from strict_checks import parametrize_with_checks
 from thresher.kernels import RBF, Linear
 from thresher.mkl import GMKLClassifier, GMKLRegressor, LpMKLClassifier, UniformMKLClassifier
 

@@ -9,8 +9,8 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import accuracy_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from strict_checks import parametrize_with_checks
 from thresher import registry
 from thresher.datasets import make_novelty
 from thresher.novelty import LSSNDClassifier, PegasosSNDClassifier, SNDClassifier

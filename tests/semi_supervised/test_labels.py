@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from strict_checks import parametrize_with_checks
 from thresher import registry
 from thresher.kernels import Polynomial
 from thresher.persistence import load_model, save_model

@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from reference import laplacian as reference
 from reference.laplacian import rows
+from strict_checks import parametrize_with_checks
 from thresher import registry
 from thresher.cli import main
 from thresher.kernels import Polynomial

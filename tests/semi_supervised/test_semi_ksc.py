@@ -12,9 +12,9 @@ from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from reference import semi_spectral as reference
+from strict_checks import parametrize_with_checks
 from thresher import registry
 from thresher._kernels._fixed_size import fixed_size
 from thresher.kernels import RBF, Polynomial, WeightedSum

@@ -10,10 +10,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import optimize, sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from reference import sdca as reference
 from reference.objectives import solve
+from strict_checks import parametrize_with_checks
 from thresher import registry
 from thresher.persistence import load_model, save_model
 from thresher.stochastic import SparseSDCAClassifier

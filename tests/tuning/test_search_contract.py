@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from strict_checks import parametrize_with_checks
 from thresher.online import AROWClassifier
 from thresher.tuning import CoupledAnnealingSearchCV, Log
 
