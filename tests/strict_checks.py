@@ -1,4 +1,4 @@
-"""scikit-learn's contract; a check that is expected to fail must fail, where scikit-learn (1.7 and newer) can say so."""
+"""scikit-learn's contract: a check that is expected to fail must fail, where scikit-learn can say so (from 1.7 on)."""
 
 from __future__ import annotations
 
