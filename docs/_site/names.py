@@ -45,5 +45,6 @@ def _parents(node: nodes.Node) -> list[nodes.Node]:
     return above
 
 
-def setup(app: Any) -> None:
+def setup(app: Any) -> dict[str, bool]:
     app.connect("doctree-resolved", link_names)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
