@@ -2,8 +2,9 @@
 Tuning by coupled annealing
 ===========================
 
-Two parameters of a kernel machine, and the cross-validated error over both. A grid of 20 by 20 draws the landscape here, to look at; the search knows nothing of it
-and asks for 40 values. Several walkers explore together, each accepting worse places with a chance that depends on the others, and a simplex finishes.
+Two parameters of a kernel machine, and the cross-validated error over both. A grid of 14 by 14 draws the landscape
+here, to look at; the search knows nothing of it and asks for 40 values. Several walkers explore together, each
+accepting worse places with a chance that depends on the others, and a simplex finishes.
 """
 
 import matplotlib.pyplot as plt
@@ -22,15 +23,31 @@ print(search.best_params_, f"error {1 - search.best_score_:.3f}")
 
 # %%
 
-gammas, Cs = np.geomspace(1e-2, 1e2, 20), np.geomspace(1e-2, 1e3, 20)
+gammas, Cs = np.geomspace(1e-2, 1e2, 14), np.geomspace(1e-2, 1e3, 14)
 errors = [[1 - cross_val_score(LSSVC(gamma=g, C=C), X, y, cv=folds).mean() for g in gammas] for C in Cs]
 figure, axes = plt.subplots(figsize=(6.5, 4.2), layout="constrained")
 shades = axes.pcolormesh(gammas, Cs, errors, cmap="viridis_r", shading="nearest")
 figure.colorbar(shades, label="cross-validated error")
 for stage, mark, colour in (("annealing", "o", "white"), ("simplex", "^", "#D55E00")):
     tried = [(e["params"]["gamma"], e["params"]["C"]) for e in search.history_ if e["stage"] == stage]
-    axes.plot(*np.transpose(tried), mark, color=colour, markeredgecolor="black", markersize=6, linestyle="none", label=f"{stage}, {len(tried)}")
-axes.plot(search.best_params_["gamma"], search.best_params_["C"], "*", color="#F0E442", markeredgecolor="black", markersize=17, label="best")
+    axes.plot(
+        *np.transpose(tried),
+        mark,
+        color=colour,
+        markeredgecolor="black",
+        markersize=6,
+        linestyle="none",
+        label=f"{stage}, {len(tried)}",
+    )
+axes.plot(
+    search.best_params_["gamma"],
+    search.best_params_["C"],
+    "*",
+    color="#F0E442",
+    markeredgecolor="black",
+    markersize=17,
+    label="best",
+)
 axes.set(xscale="log", yscale="log", xlabel="gamma", ylabel="C")
 axes.legend(loc="lower left", framealpha=0.9)
 plt.show()

@@ -2,8 +2,8 @@
 Clusters of any shape
 =====================
 
-K-means cuts the plane into cells around centres. Kernel spectral clustering asks which rows are connected by rows like them, and its answer holds for the whole
-plane, so that new rows get a cluster, too.
+K-means cuts the plane into cells around centres. Kernel spectral clustering asks which rows are connected by rows
+like them, and its answer holds for the whole plane, so that new rows get a cluster, too.
 """
 
 import matplotlib.pyplot as plt
@@ -30,8 +30,15 @@ colours = ("#0072B2", "#E69F00", "#009E73")
 figure, panels = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
 for axes, (name, model) in zip(panels, models.items(), strict=True):
     model.fit(X)
-    axes.contourf(across, up, model.predict(grid).reshape(200, 200), levels=[-0.5, 0.5, 1.5, 2.5], colors=colours, alpha=0.25)
+    axes.contourf(
+        across, up, model.predict(grid).reshape(200, 200), levels=[-0.5, 0.5, 1.5, 2.5], colors=colours, alpha=0.25
+    )
     for cluster, colour in enumerate(colours):
         axes.plot(*X[model.labels_ == cluster].T, ".", color=colour, markersize=4)
-    axes.set(title=f"{name}: adjusted Rand index {adjusted_rand_score(truth, model.labels_):.2f}", xticks=[], yticks=[], aspect="equal")
+    axes.set(
+        title=f"{name}: adjusted Rand index {adjusted_rand_score(truth, model.labels_):.2f}",
+        xticks=[],
+        yticks=[],
+        aspect="equal",
+    )
 plt.show()

@@ -2,8 +2,8 @@
 Few labels, and the shape of the data
 =====================================
 
-Two bent classes, eight labels. A machine that looks at the labels alone draws a border between eight points. The semi-supervised ones see all 300 rows: labels
-spread along the moons and stop at the gap.
+Two bent classes, eight labels. A machine that looks at the labels alone draws a border between eight points. The
+semi-supervised ones see all 300 rows: labels spread along the moons and stop at the gap.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Several tasks, one set of features
 ==================================
 
-Eight tasks depend on the same six of forty features, each with weights of its own, and each has 60 rows. Alone (penalty ``"l1"``) every task picks
-its own features, and noise among them. Together (``"l21"``) a feature is in use for all tasks or for none, so that the rows of all tasks decide which ones
-matter.
+Eight tasks depend on the same six of forty features, each with weights of its own, and each has 60 rows. Alone
+(penalty ``"l1"``) every task picks its own features, and noise among them. Together (``"l21"``) a feature is in use
+for all tasks or for none, so that the rows of all tasks decide which ones matter.
 """
 
 import matplotlib.pyplot as plt
@@ -29,7 +29,9 @@ for axes, (name, model) in zip(panels[1:], models.items(), strict=True):
     model.fit(X[train], y[train], tasks=tasks[train])
     rest = y[~train] - model.predict(X[~train], tasks=tasks[~train])
     axes.imshow(model.coef_[np.argsort(model.tasks_)], cmap="PuOr", vmin=-2, vmax=2, aspect="auto")
-    axes.set_title(f"{name}: {len(model.support_)} features in use, mean squared error {np.mean(rest**2):.1f}", fontsize=10)
+    axes.set_title(
+        f"{name}: {len(model.support_)} features in use, mean squared error {np.mean(rest**2):.1f}", fontsize=10
+    )
 for axes in panels:
     axes.set(ylabel="task", yticks=[])
 panels[-1].set_xlabel("feature")

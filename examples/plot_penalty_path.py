@@ -2,8 +2,9 @@
 How many features? A path of penalties in one read
 ==================================================
 
-``penalty_path`` learns with many strengths of the penalty side by side, from one read of the stream. Rows are predicted before they are learned from, so the loss
-of each model is an honest one. The least loss marks one model, and ``path.within(0.05)`` the smallest one that loses no more than 5 % against it.
+``penalty_path`` learns with many strengths of the penalty side by side, from one read of the stream. Rows are
+predicted before they are learned from, so the loss of each model is an honest one. The least loss marks one model,
+and ``path.within(0.05)`` the smallest one that loses no more than 5 % against it.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,9 @@
 A report, as it comes
 =====================
 
-``Report`` makes one page of a fitted model: how well it does, with intervals, which features matter, what was learned from. Here it stands in a
-frame; in a browser it is a page of its own, without scripts or network. :doc:`/reports` says how to read it.
+``Report`` makes one page of a fitted model: how well it does, with intervals, which features matter, what was learned
+from. Here it stands in a frame; in a browser it is a page of its own, without scripts or network. :doc:`/reports`
+says how to read it.
 """
 
 import csv
@@ -46,7 +47,9 @@ class Frame:
         self.page = page
 
     def _repr_html_(self):
-        return f'<iframe srcdoc="{html.escape(self.page)}" style="width:100%;height:42em;border:1px solid #888"></iframe>'
+        return (
+            f'<iframe srcdoc="{html.escape(self.page)}" style="width:100%;height:42em;border:1px solid #888"></iframe>'
+        )
 
 
 Frame(report.to_html())

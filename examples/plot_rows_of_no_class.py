@@ -2,8 +2,9 @@
 Few labels, and rows of no class
 ================================
 
-Two classes in 50 dimensions, 500 rows without labels, nine of ten of which belong to neither class. They still say where the border should pass: through them.
-With few labels that is worth much; with many it is worth nothing, and an ordinary SVM does.
+Two classes in 50 dimensions, 500 rows without labels, nine of ten of which belong to neither class. They still say
+where the border should pass: through them. With few labels that is worth much; with many it is worth nothing, and an
+ordinary SVM does.
 """
 
 import matplotlib.pyplot as plt
@@ -33,7 +34,14 @@ figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
 for (name, runs), colour in zip(found.items(), ("#D55E00", "#0072B2"), strict=True):
     axes.plot(counts, np.mean(runs, axis=1), "o-", color=colour, linewidth=2, label=name)
     axes.fill_between(counts, np.min(runs, axis=1), np.max(runs, axis=1), color=colour, alpha=0.15)
-axes.set(xscale="log", xticks=counts, xticklabels=counts, xlabel="labelled rows", ylabel="accuracy on new rows", ylim=(0.5, 1))
+axes.set(
+    xscale="log",
+    xticks=counts,
+    xticklabels=counts,
+    xlabel="labelled rows",
+    ylabel="accuracy on new rows",
+    ylim=(0.5, 1),
+)
 axes.minorticks_off()
 axes.legend(frameon=False, loc="lower right")
 axes.spines[["top", "right"]].set_visible(False)

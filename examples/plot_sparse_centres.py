@@ -2,8 +2,9 @@
 Clusters that few features tell apart
 =====================================
 
-Three clusters, fifty columns, of which the first six matter. Plain K-means has centres of 150 values, all different from 0. With ``SparseKMeans`` each value is moved towards 0
-by ``alpha``: what remains are the columns that set a cluster apart.
+Three clusters, fifty columns, of which the first six matter. Plain K-means has centres of 150 values, all different
+from 0. With ``SparseKMeans`` each value is moved towards 0 by ``alpha``: what remains are the columns that set a
+cluster apart.
 """
 
 import matplotlib.pyplot as plt
@@ -25,7 +26,11 @@ for axes, alpha in zip(panels, (0.0, 0.3), strict=True):
     model = SparseKMeans(3, alpha=alpha, n_init=5, random_state=0).fit(X)
     axes.imshow(model.cluster_centers_, cmap="PuOr", vmin=-2, vmax=2, aspect="auto")
     used = np.count_nonzero(model.cluster_centers_)
-    axes.set(title=f"alpha = {alpha:g}: {used} of 150 values in use, {len(model.support_)} of 50 columns", ylabel="cluster", yticks=range(3))
+    axes.set(
+        title=f"alpha = {alpha:g}: {used} of 150 values in use, {len(model.support_)} of 50 columns",
+        ylabel="cluster",
+        yticks=range(3),
+    )
     axes.title.set_fontsize(10)
 panels[1].set_xlabel("column")
 plt.show()

@@ -1,11 +1,12 @@
 """
 Sparse text from a stream: which weights survive
-=================================================
+================================================
 
-Rows like short texts arrive in chunks of 500. Both learners are asked for a sparse linear model by an l1 penalty. Stochastic gradients
-(scikit-learn's ``SGDClassifier``) keep their zeros within one call of ``partial_fit`` only, so that over many calls nearly every word that ever
-occurred gets a weight. Dual averaging keeps one sum per feature and cuts all of them by the same rule at any moment: the number of weights does
-not grow with the number of chunks, and the error is no larger.
+Rows like short texts arrive in chunks of 500. Both learners are asked for a sparse linear model by an l1 penalty.
+Stochastic gradients (scikit-learn's ``SGDClassifier``) keep their zeros within one call of ``partial_fit`` only, so
+that over many calls nearly every word that ever occurred gets a weight. Dual averaging keeps one sum per feature and
+cuts all of them by the same rule at any moment: the number of weights does not grow with the number of chunks, and
+the error is no larger.
 """
 
 import matplotlib.pyplot as plt
@@ -40,7 +41,14 @@ colours = dict(zip(models, ("#D55E00", "#0072B2"), strict=True))
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.5, 3.3), layout="constrained")
 for name, colour in colours.items():
     left.plot(rows, weights[name], color=colour, linewidth=2)
-    left.annotate(f"{weights[name][-1]:,}", (rows[-1], weights[name][-1]), (4, 0), textcoords="offset points", va="center", color=colour)
+    left.annotate(
+        f"{weights[name][-1]:,}",
+        (rows[-1], weights[name][-1]),
+        (4, 0),
+        textcoords="offset points",
+        va="center",
+        color=colour,
+    )
     smooth = np.convolve(wrong[name], np.ones(10) / 10, mode="valid")
     right.plot(rows[10:], smooth, color=colour, linewidth=2, label=name)
 left.set(title="weights other than 0", xlabel="rows so far", yscale="log", xlim=(0, 1.17 * rows[-1]), ylim=(1, 40_000))

@@ -59,9 +59,7 @@ TREE = Question(
                 "with columns in or out together": Method(
                     "dual_averaging.GroupRDAClassifier", ("dual_averaging.GroupFOBOSClassifier",), f"{STREAMS}#groups"
                 ),
-                "with one set of features for many classes": Method(
-                    "dual_averaging.SharedRDAClassifier", (), TASKS
-                ),
+                "with one set of features for many classes": Method("dual_averaging.SharedRDAClassifier", (), TASKS),
                 "learned from labels that must be asked for": Method("online.CSOALClassifier", (), RARE),
             },
         ),
@@ -69,7 +67,9 @@ TREE = Question(
             "What should the model be like?",
             {
                 "straight, or you do not know": Method(
-                    "stochastic.PegasosClassifier", ("stochastic.SparseSDCAClassifier", "confidence.BCWClassifier"), STREAMS
+                    "stochastic.PegasosClassifier",
+                    ("stochastic.SparseSDCAClassifier", "confidence.BCWClassifier"),
+                    STREAMS,
                 ),
                 "curved": Method("kernels.FixedSizeNystroem + a linear learner", ("kernels.LSSVC",), KERNELS),
                 "a choice among kernels, widths or sources": Method(
@@ -153,7 +153,7 @@ def page(text: str) -> str:
     return re.sub(r"(<!-- tree: begin -->\n).*?(<!-- tree: end -->)", rf"\g<1>\n{tree}\n\n\2", text, flags=re.DOTALL)
 
 
-# --- the chart: every text stands on a box of its own, so that any background will do -----------------------------------
+# --- the chart: every text stands on a box of its own, so that any background will do -------------------------------
 
 WIDTH, STEP, GAP, PAD, LINE = 460, 18, 7, 8, 17
 QUESTION = {"fill": "#1f4e79", "text": "#ffffff"}
