@@ -227,7 +227,7 @@ def main(check: bool) -> None:
     old = [path.name for path, text in made.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     if check and old:
         sys.exit(f"{' and '.join(old)} must be made anew: python docs/figures/which_method.py")
-    for path, text in made.items():
+    for path, text in made.items() if not check else ():
         path.write_text(text, encoding="utf-8")
 
 
