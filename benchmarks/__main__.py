@@ -19,6 +19,9 @@ from ._report import Report, Table, core_fingerprint, machine
 SECTIONS = (
     "passes",
     "fit",
+    "peers_linear",
+    "l1_optimum",
+    "growth",
     "one_row",
     "reading",
     "out_of_core",

@@ -27,6 +27,8 @@ _FRONT_NOTE = (
     "CPU time, one thread for all, imports and compiling not counted. Written by `python -m benchmarks --update`; the section "
     "names the whole table, its run and its machine, and how it is measured: [benchmarks](benchmarks/README.md)."
 )
+
+
 @dataclass
 class Table:
     """Figures as they are shown: every cell is text, the first column names the row; a picture, if there is one."""

@@ -1,0 +1,155 @@
+"""What the guard watches: every compiled learner, by the estimator and the parameters that reach it, and its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from thresher.dual_averaging import (
+    AdaptiveL1RDAClassifier,
+    FTRLClassifier,
+    GroupFOBOSClassifier,
+    GroupRDAClassifier,
+    L1RDAClassifier,
+    MultiTaskFOBOSClassifier,
+    MultiTaskRDAClassifier,
+    ReweightedL1RDAClassifier,
+    ReweightedL2RDAClassifier,
+    SharedRDAClassifier,
+)
+from thresher.novelty import PegasosSNDClassifier
+from thresher.online import (
+    AROWClassifier,
+    CSOALClassifier,
+    CWClassifier,
+    MBPAClassifier,
+    NAROWClassifier,
+    NHERDClassifier,
+    OFSClassifier,
+    PAClassifier,
+    PETrunClassifier,
+    SCWClassifier,
+    SOFSClassifier,
+    SOPClassifier,
+)
+from thresher.stochastic import DropoutPegasosClassifier, PegasosClassifier
+
+WIDTHS = {"dense": 28, "CSR": 10_000}
+N_ROWS = {"dense": 20_000, "CSR": 4_000}
+NNZ = 75
+N_TASKS = 4
+
+
+def _pairs(n_features: int) -> list[list[int]]:
+    return np.arange(n_features).reshape(-1, 2).tolist()
+
+
+def _chain(n_features: int) -> list[list[int]]:
+    """Pairs, each of which shares a feature with the next."""
+    return [[j, j + 1] for j in range(n_features - 1)]
+
+
+def watched(n_features: int) -> dict[str, Any]:
+    """New estimators by the name of the compiled learner that they run."""
+    pairs, chain = _pairs(n_features), _chain(n_features)
+    return {
+        "Pa": PAClassifier(),
+        "ArowDiagonal": AROWClassifier(),
+        "ArowFull": AROWClassifier(covariance="full"),
+        "ArowSelecting": AROWClassifier(n_features_to_select=10),
+        "CwDiagonal": CWClassifier(),
+        "CwFull": CWClassifier(covariance="full"),
+        "CwVarianceDiagonal": CWClassifier(variant="variance"),
+        "CwVarianceFull": CWClassifier(variant="variance", covariance="full"),
+        "ScwDiagonal": SCWClassifier(),
+        "ScwFull": SCWClassifier(covariance="full"),
+        "NarowDiagonal": NAROWClassifier(),
+        "NarowFull": NAROWClassifier(covariance="full"),
+        "NherdDiagonal": NHERDClassifier(),
+        "NherdFull": NHERDClassifier(covariance="full"),
+        "SopDiagonal": SOPClassifier(),
+        "SopFull": SOPClassifier(covariance="full"),
+        "Ofs": OFSClassifier(n_features_to_select=10),
+        "Petrun": PETrunClassifier(n_features_to_select=10),
+        "Sofs": SOFSClassifier(n_features_to_select=10),
+        "Mbpa": MBPAClassifier(n_features_to_select=10),
+        "Csoal": CSOALClassifier(random_state=0),
+        "Pegasos": PegasosClassifier(),
+        "PegasosBatch": PegasosClassifier(batch_size=16),
+        "DropoutPegasos": DropoutPegasosClassifier(random_state=0),
+        "L1Rda": L1RDAClassifier(),
+        "L1RdaBatch": L1RDAClassifier(batch_size=16),
+        "AdaptiveL1Rda": AdaptiveL1RDAClassifier(),
+        "Ftrl": FTRLClassifier(),
+        "ReweightedL1Rda": ReweightedL1RDAClassifier(),
+        "ReweightedL2Rda": ReweightedL2RDAClassifier(),
+        "MultiTaskRda": MultiTaskRDAClassifier(),
+        "MultiTaskFobos": MultiTaskFOBOSClassifier(),
+        "SharedRda": SharedRDAClassifier(),
+        "PegasosSnd": PegasosSNDClassifier(outlier_label=None),
+        "GroupLassoRda": GroupRDAClassifier(pairs),
+        "GroupLassoRdaOverlap": GroupRDAClassifier(chain),
+        "SparseGroupRda": GroupRDAClassifier(pairs, l1_weight=0.3),
+        "SparseGroupRdaOverlap": GroupRDAClassifier(chain, l1_weight=0.3),
+        "GroupFobos": GroupFOBOSClassifier(pairs),
+    }
+
+
+def names() -> list[str]:
+    """``pass or predict, layout, learner``. A covariance of all weights is for few columns."""
+    return [
+        f"{what}, {layout}, {name}"
+        for what in ("pass", "predict")
+        for layout in WIDTHS
+        for name in watched(2)
+        if layout == "dense" or not name.endswith("Full")
+    ]
+
+
+class Watch(NamedTuple):
+    """One case: what to repeat, on what, and the product that it is measured by."""
+
+    work: Callable[[Any], Any]
+    prepare: Callable[[], Any]
+    product: Callable[[], Any]
+
+
+def watch(name: str) -> Watch:
+    what, layout, core = name.split(", ")
+    X, y, w = rows(layout)
+    estimator = watched(X.shape[1])[core]
+    tasks = {"tasks": np.arange(len(y)) % N_TASKS} if core.startswith("MultiTask") else {}
+
+    def new() -> Any:
+        """A model that has seen two rows, so that nothing is made for the first time."""
+        first = {key: each[:2] for key, each in tasks.items()}
+        return type(estimator)(**estimator.get_params()).partial_fit(X[:2], y[:2], classes=[-1.0, 1.0], **first)
+
+    def product() -> Any:
+        return X @ w
+
+    if what == "pass":
+        return Watch(lambda model: model.partial_fit(X, y, **tasks), new, product)
+    learned = new().partial_fit(X, y, **tasks)
+    return Watch(lambda model: model.predict(X, **tasks), lambda: learned, product)
+
+
+@cache
+def rows(layout: str) -> tuple[Any, Any, Any]:
+    """Rows, labels of which 10 % are wrong, and weights for the product."""
+    n_rows, n_features = N_ROWS[layout], WIDTHS[layout]
+    rng = np.random.default_rng(0)
+    if layout == "dense":
+        X = rng.standard_normal((n_rows, n_features)) / np.sqrt(n_features)
+    else:
+        often = np.sort((n_features * rng.random((n_rows, NNZ)) ** 3).astype(np.int32), axis=1)  # some words are common
+        data = rng.random(n_rows * NNZ) / np.sqrt(NNZ)
+        X = sparse.csr_array((data, often.ravel(), NNZ * np.arange(n_rows + 1)), shape=(n_rows, n_features))
+        X.sum_duplicates()
+    w = rng.standard_normal(n_features)
+    y = np.where((X @ w > 0) ^ (rng.random(n_rows) < 0.1), 1.0, -1.0)
+    return X, y, w

@@ -1,0 +1,35 @@
+"""The guard's measurements, run by ``python -m benchmarks.guard``: pytest-benchmark, one test for each learner and layout.
+
+Between two rounds of a learner stands one product ``X @ w``, so that both meet the same machine. CPU time, and the
+least of all rounds for both: ``extra_info["ratio"]`` is what the baseline holds.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from ._guard_cases import names, watch
+
+ROUNDS = 15
+PRODUCTS = 3  # between two rounds
+
+
+@pytest.mark.parametrize("name", names())
+def test_cost_in_products(benchmark: Any, name: str) -> None:
+    case = watch(name)
+    products: list[float] = []
+
+    def setup() -> tuple[tuple[Any], dict[str, Any]]:
+        model = case.prepare()
+        for _ in range(PRODUCTS):
+            begin = time.process_time()
+            case.product()
+            products.append(time.process_time() - begin)
+        return (model,), {}
+
+    benchmark.pedantic(case.work, setup=setup, rounds=ROUNDS, warmup_rounds=1)
+    benchmark.extra_info["name"] = name
+    benchmark.extra_info["ratio"] = benchmark.stats.stats.min / min(products)
