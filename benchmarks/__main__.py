@@ -30,6 +30,7 @@ SECTIONS = (
     "selection",
     "tuning",
     "groups",
+    "tasks",
     "batches",
     "imbalance",
     "few_features",

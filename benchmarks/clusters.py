@@ -1,4 +1,6 @@
-"""K-means with and without sparse centres, against scikit-learn's: rows of text by topic, and many dense rows."""
+"""K-means with and without sparse centres, against scikit-learn's and faiss': rows of text by topic, many dense rows,
+how a step grows; kernel spectral clustering against scikit-learn's spectral clustering.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +8,27 @@ import os
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.cluster import KMeans, MiniBatchKMeans, SpectralClustering
+from sklearn.datasets import make_circles
 from sklearn.metrics import adjusted_rand_score
 
-from thresher.cluster import SparseKMeans
+from thresher.cluster import KernelSpectralClustering, SparseKMeans
 
+from ._alone import alone
 from ._data import dense_problem
-from ._measure import Case, take_turns
-from ._report import Table
+from ._growth import curves, slope
+from ._measure import Case, installed, take_turns
+from ._report import Table, skipped
 from ._selection_data import DATA, newsgroup_rows
 
-SEEDS = 10
-ALPHAS = (0.0, 1e-3, 1.5e-3, 2e-3)
+SEEDS = 3
+ALPHAS = (0.0, 1e-3, 2e-3)
 Array = np.ndarray[Any, Any]
 
 
@@ -30,7 +36,7 @@ def run(quick: bool) -> list[Table]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         folder = os.environ.get(DATA)
-        tables = [_dense(quick), _growth(quick)]
+        tables = [_dense(quick), *_growth(quick), _spectral(quick)]
         if folder and not quick:
             tables.insert(0, _topics(Path(folder)))
         return tables
@@ -80,65 +86,214 @@ def _topics(folder: Path) -> Table:
 
 def _dense(quick: bool) -> Table:
     n_rows, n_steps = (20_000, 5) if quick else (1_000_000, 20)
-    X = np.ascontiguousarray(dense_problem(n_rows, 10)[0])
     table = Table(
-        f"{n_rows:,} x {X.shape[1]} dense rows, {n_steps} steps",
-        ["clusters", "starts", "CPU s, KMeans", "SparseKMeans", "SparseKMeans / KMeans", "target", "objective, KMeans",
-         "SparseKMeans", "a step / X @ W"],
-        notes=["Best of 3 repetitions in turn, tol=0. Last column: a step of ours over one product with the centres."],
-    )  # fmt: skip
+        f"{n_rows:,} x 28 dense rows, {n_steps} steps from the same starts",
+        ["clusters, method", "values", "CPU s", "/ KMeans", "target", "objective over KMeans'", "MB"],
+        notes=[
+            "Best of 2 repetitions in turn; Lloyd's steps, tol=0, the first rows as starts. faiss computes in float32 "
+            "and is told to take all rows; MiniBatchKMeans has its defaults and makes steps of its own. MB: peak "
+            "beyond the rows, in a process of its own.",
+            *([] if installed("faiss") else skipped(["faiss-cpu"])),
+        ],
+    )
+    rows = {dtype: _dense_rows(n_rows, dtype) for dtype in ("float64", "float32")}
     for k in (8, 20):
-        for starts in (X[:k].copy(), "k-means++"):
-            table.rows.append(_race(X, k, starts, n_steps))
+        methods = {key: make for key, make in METHODS.items() if key[0] != "faiss Kmeans" or installed("faiss")}
+        cases = {
+            f"{name}|{dtype}": Case(lambda fit: fit(), partial(make, rows[dtype], k, n_steps))
+            for (name, dtype), make in methods.items()
+        }
+        timings = take_turns(cases, 2, keep_results=True)
+        base = timings["KMeans|float64"]
+        for case, timing in timings.items():
+            name, dtype = case.split("|")
+            objective = _inertia(rows["float64"], timing.results[0]) / _inertia(rows["float64"], base.results[0])
+            target = "1.2" if name == "SparseKMeans" and dtype == "float64" else ""
+            memory = ""
+            if k == 20 and not quick:
+                job = {"name": name, "dtype": dtype, "n_rows": n_rows, "k": k, "n_steps": n_steps}
+                memory = f"{alone('benchmarks.clusters', 'fit_alone', **job).beyond_mb:.0f}"
+            ratio = f"{timing.best / base.best:.2f}"
+            table.rows.append([f"{k}, {name}", dtype, f"{timing.best:.2f}", ratio, target, f"{objective:.5f}", memory])
     return table
 
 
-def _race(X: Array, k: int, starts: Any, n_steps: int) -> list[str]:
-    W = np.ascontiguousarray(X[:k].T)
-    options = {"n_clusters": k, "init": starts, "n_init": 1, "max_iter": n_steps, "tol": 0, "random_state": 0}
-    cases = {
-        "theirs": Case(lambda model: model.fit(X), lambda: KMeans(**options, algorithm="lloyd")),
-        "ours": Case(lambda model: model.fit(X), lambda: SparseKMeans(**options)),
-        "product": Case(lambda _: X @ W),
-    }
-    timings = take_turns(cases, 3, keep_results=True)
-    theirs, ours, product = (timings[name].best for name in ("theirs", "ours", "product"))
-    step = "" if isinstance(starts, str) else f"{ours / n_steps / product:.1f}"
-    return [
-        str(k), "k-means++" if isinstance(starts, str) else "given", f"{theirs:.2f}", f"{ours:.2f}",
-        f"{ours / theirs:.2f}", "1.2", f"{timings['theirs'].results[0].inertia_:.5g}",
-        f"{timings['ours'].results[0].inertia_:.5g}", step,
-    ]  # fmt: skip
+def _dense_rows(n_rows: int, dtype: str) -> Array:
+    return np.ascontiguousarray(dense_problem(n_rows, 10)[0], dtype=dtype)
+
+
+def _inertia(X: Array, centres: Array) -> float:
+    """The sum of squared distances from the nearest centre, in float64 for all."""
+    W = np.asarray(centres, dtype=np.float64)
+    nearest = ((W * W).sum(axis=1) - 2 * X @ W.T).min(axis=1)
+    return float(nearest.sum() + np.einsum("ij,ij->", X, X))
+
+
+def _sklearn(X: Any, k: int, n_steps: int) -> Callable[[], Array]:
+    model = KMeans(k, init=_starts(X, k), n_init=1, max_iter=n_steps, tol=0, algorithm="lloyd")
+    return lambda: model.fit(X).cluster_centers_
+
+
+def _mini_batch(X: Any, k: int, n_steps: int) -> Callable[[], Array]:
+    model = MiniBatchKMeans(k, init=_starts(X, k), n_init=1)
+    return lambda: model.fit(X).cluster_centers_
+
+
+def _thresher(X: Any, k: int, n_steps: int) -> Callable[[], Array]:
+    model = SparseKMeans(k, init=_starts(X, k), max_iter=n_steps, tol=0)
+    return lambda: model.fit(X).cluster_centers_
+
+
+def _faiss(X: Any, k: int, n_steps: int) -> Callable[[], Array]:
+    import faiss
+
+    faiss.omp_set_num_threads(1)
+    n_rows, n_features = X.shape
+    model = faiss.Kmeans(
+        n_features, k, niter=n_steps, nredo=1, max_points_per_centroid=n_rows, min_points_per_centroid=1
+    )
+
+    def fit() -> Array:
+        model.train(X, init_centroids=_starts(X, k))
+        return model.centroids
+
+    return fit
+
+
+def _starts(X: Any, k: int) -> Array:
+    first = X[:k]
+    return np.ascontiguousarray(first.toarray() if sparse.issparse(first) else first)
+
+
+METHODS: dict[tuple[str, str], Callable[[Any, int, int], Callable[[], Array]]] = {
+    ("KMeans", "float64"): _sklearn,
+    ("SparseKMeans", "float64"): _thresher,
+    ("MiniBatchKMeans", "float64"): _mini_batch,
+    ("KMeans", "float32"): _sklearn,
+    ("SparseKMeans", "float32"): _thresher,
+    ("faiss Kmeans", "float32"): _faiss,
+}
+
+
+def fit_alone(name: str, dtype: str, n_rows: int, k: int, n_steps: int) -> Callable[[], None]:
+    """For memory, after a small fit that loads what is needed."""
+    make = METHODS[name, dtype]
+    make(np.random.default_rng(0).normal(size=(500, 28)).astype(dtype), 4, 2)()
+    fit = make(_dense_rows(n_rows, dtype), k, n_steps)
+
+    def work() -> None:
+        fit()
+
+    return work
 
 
 # --- growth -----------------------------------------------------------------------------------------------------------
 
 
-def _growth(quick: bool) -> Table:
-    """A step reads every stored value once for each four centres."""
-    n_rows, width, k, nnz = (2_000, 50, 8, 20) if quick else (100_000, 50, 8, 20)
-    table = Table(
-        "How a step grows",
-        ["rows", "features", "values in a row", "clusters", "CPU ms a step", "against the first"],
-        notes=["Best of 3 repetitions of 5 steps from given centres, alpha=0.01; dense, then CSR."],
-    )
-    sizes = [(n_rows, width, width, k), (2 * n_rows, width, width, k), (n_rows, 2 * width, 2 * width, k)]
-    sizes += [(n_rows, width, width, 4 * k), (n_rows, 1000 * width, nnz, k), (2 * n_rows, 1000 * width, nnz, k)]
-    sizes += [(n_rows, 1000 * width, 2 * nnz, k), (n_rows, 1000 * width, nnz, 4 * k)]
-    rng, first = np.random.default_rng(0), 0.0
-    for n, d, values, clusters in sizes:
-        if values == d:
-            X: Any = rng.normal(size=(n, d))
-        else:
-            columns = rng.integers(d, size=(n, values)).ravel()
-            X = sparse.csr_array((rng.normal(size=n * values), columns, np.arange(0, n * values + 1, values)), (n, d))
-            X.sum_duplicates()
-        start = rng.normal(size=(clusters, d)) * (rng.random((clusters, d)) < (1.0 if values == d else 0.05))
-        model = SparseKMeans(clusters, alpha=0.01, init=start, max_iter=6, tol=0)
-        timing = take_turns({"fit": Case(lambda m, X=X: m.fit(X), lambda m=model: m)}, 3)["fit"].best / 6
-        if (values == d and not first) or (values < d and len(table.rows) == 4):
-            first = timing
-        table.rows.append(
-            [f"{n:,}", f"{d:,}", str(values), str(clusters), f"{1e3 * timing:.1f}", f"{timing / first:.1f}"]
+def _growth(quick: bool) -> list[Table]:
+    """A step of ours reads every stored value once for each four centres."""
+    n_steps = 5
+    factors = (1, 2) if quick else (1, 2, 4, 8)
+    dense = {"rows": 2_000 if quick else 25_000, "features": 16, "clusters": 8}
+    thin = {"rows": 1_000 if quick else 12_500, "values in a row": 10, "clusters": 8}
+    tables = []
+    for layout, base in (("dense", dense), ("CSR", thin)):
+        makers = {"KMeans": _sklearn, "thresher SparseKMeans": _thresher}
+        if layout == "dense" and installed("faiss"):
+            makers["faiss Kmeans, float32"] = _faiss
+        table = Table(
+            f"How {n_steps} steps grow: {layout} rows, CPU ms",
+            ["what grows, method", *(f"x {factor}" for factor in factors), "slope"],
+            notes=[
+                f"At x 1: {', '.join(f'{size:,} {what}' for what, size in base.items())}"
+                + ("." if layout == "dense" else ", 20,000 features.")
+                + " Best of 2 in turn, given starts."
+            ],
         )
+        drawn = {}
+        for what in base:
+            times: dict[str, list[float]] = {name: [] for name in makers}
+            for factor in factors:
+                X, k = _growing(layout, base | {what: factor * base[what]})
+                halved = X.astype(np.float32) if layout == "dense" else None
+                cases = {
+                    name: Case(lambda f: f(), partial(make, halved if make is _faiss else X, k, n_steps))
+                    for name, make in makers.items()
+                }
+                for name, timing in take_turns(cases, 2).items():
+                    times[name].append(1e3 * timing.best)
+            sizes = [factor * base[what] for factor in factors]
+            for name, ms in times.items():
+                table.rows.append([f"{what}, {name}", *(f"{t:.0f}" for t in ms), f"{slope(sizes, ms):.2f}"])
+                drawn[f"{name}, {what}"] = factors, ms
+        if not quick:
+            table.picture = curves(
+                f"clusters-{layout.lower()}", drawn, x="times as many", y=f"CPU ms of {n_steps} steps"
+            )
+        tables.append(table)
+    return tables
+
+
+def _growing(layout: str, size: dict[str, int]) -> tuple[Any, int]:
+    rng, n = np.random.default_rng(0), size["rows"]
+    if layout == "dense":
+        return rng.normal(size=(n, size["features"])), size["clusters"]
+    d, values = 20_000, size["values in a row"]
+    columns = rng.integers(d, size=n * values, dtype=np.int32)
+    starts = np.arange(0, n * values + 1, values, dtype=np.int32)
+    X = sparse.csr_array((np.abs(rng.normal(size=n * values)), columns, starts), (n, d))
+    X.sum_duplicates()
+    return X, size["clusters"]
+
+
+# --- spectral clustering ----------------------------------------------------------------------------------------------
+
+
+def _spectral(quick: bool) -> Table:
+    sizes = (200, 400) if quick else (500, 1_000, 2_000, 4_000)
+    table = Table(
+        "Spectral clustering of two rings, the same RBF kernel",
+        ["method", *(f"CPU ms, {n:,} rows" for n in sizes), "slope", "adjusted Rand index", "new rows", "MB"],
+        notes=[
+            "gamma=20; scikit-learn's with its defaults. The index at the largest size, on the rows learned from and "
+            "on 1,000 new ones, which SpectralClustering has no answer for. Best of 2. MB: peak of a fit at the "
+            "largest size in a process of its own, beyond the rows."
+        ],
+    )
+    for name in SPECTRAL:
+        ms, agreement, new = [], 0.0, ""
+        for n_rows in sizes:
+            X, ring = _rings(n_rows)
+            timed = take_turns({name: Case(lambda m, X=X: m.fit(X), SPECTRAL[name])}, 2, keep_results=True)[name]
+            ms.append(1e3 * timed.best)
+            agreement = adjusted_rand_score(ring, timed.results[0].labels_)
+            if hasattr(timed.results[0], "predict"):
+                fresh, of = _rings(1_000, seed=1)
+                new = f"{adjusted_rand_score(of, timed.results[0].predict(fresh)):.3f}"
+        job = {"name": name, "n_rows": sizes[-1]}
+        memory = "" if quick else f"{alone('benchmarks.clusters', 'spectral_alone', **job).beyond_mb:.0f}"
+        table.rows.append([name, *(f"{t:.0f}" for t in ms), f"{slope(sizes, ms):.2f}", f"{agreement:.3f}", new, memory])
     return table
+
+
+SPECTRAL: dict[str, Callable[[], Any]] = {
+    "SpectralClustering": lambda: SpectralClustering(2, gamma=20.0, random_state=0),
+    "KernelSpectralClustering": lambda: KernelSpectralClustering(2, gamma=20.0),
+    "KernelSpectralClustering, n_components=100": lambda: KernelSpectralClustering(
+        2, gamma=20.0, n_components=100, random_state=0
+    ),
+}
+
+
+def _rings(n_rows: int, seed: int = 0) -> tuple[Array, Array]:
+    return make_circles(n_rows, factor=0.4, noise=0.04, random_state=seed)
+
+
+def spectral_alone(name: str, n_rows: int) -> Callable[[], None]:
+    SPECTRAL[name]().fit(_rings(300)[0])
+    X = _rings(n_rows)[0]
+
+    def work() -> None:
+        SPECTRAL[name]().fit(X)
+
+    return work
