@@ -61,9 +61,9 @@ def by_scikit_learn(problem: TaskProblem, tol: float) -> Array:
 
 
 def by_celer(problem: TaskProblem, tol: float) -> Array:
-    from celer import MultiTaskLasso
+    from celer.homotopy import mtl_path  # what its class calls, which is not made for all versions of scikit-learn
 
-    return _fitted(MultiTaskLasso(alpha=problem.alpha, fit_intercept=False, tol=tol), problem)
+    return np.asarray(mtl_path(problem.X_columns, problem.Y, alphas=[problem.alpha], tol=tol)[1][:, :, 0])
 
 
 def by_skglm(problem: TaskProblem, tol: float) -> Array:
@@ -79,6 +79,6 @@ def _fitted(model: Any, problem: TaskProblem) -> Array:
 SOLVERS = {
     "thresher multi_task": TaskSolver("thresher", by_thresher),
     "scikit-learn MultiTaskLasso": TaskSolver("sklearn", by_scikit_learn),
-    "celer MultiTaskLasso": TaskSolver("celer", by_celer),
+    "celer mtl_path": TaskSolver("celer", by_celer),
     "skglm MultiTaskLasso": TaskSolver("skglm", by_skglm),
 }

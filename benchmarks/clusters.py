@@ -85,7 +85,7 @@ def _topics(folder: Path) -> Table:
 
 
 def _dense(quick: bool) -> Table:
-    n_rows, n_steps = (20_000, 5) if quick else (1_000_000, 20)
+    n_rows, n_steps = (20_000, 5) if quick else (500_000, 20)
     table = Table(
         f"{n_rows:,} x 28 dense rows, {n_steps} steps from the same starts",
         ["clusters, method", "values", "CPU s", "/ KMeans", "target", "objective over KMeans'", "MB"],
