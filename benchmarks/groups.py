@@ -31,6 +31,7 @@ NNZ, MEMBERS = 75, 10
 TARGETS = {"GroupRDA": "4"}
 PART = 0.1  # alpha over the smallest at which all weights are 0
 FAR, NEAR = 1e-3, 1e-5
+STEPS = (0.01, 0.1, 1.0)  # eta0 of streams
 OURS = "thresher group_lasso"
 Array = np.ndarray[Any, Any]
 
@@ -159,7 +160,8 @@ def _streams(quick: bool) -> Table:
         def learn(eta0: float, rows: slice, make: Any = make) -> Any:
             return make(groups, alpha, eta0=eta0, **one_pass).partial_fit(X[rows], y[rows], classes=[-1, 1])
 
-        eta0 = max((0.01, 0.1, 1.0), key=lambda eta0: learn(eta0, start).score(X[rest], y[rest]))
+        scores = [learn(eta0, start).score(X[rest], y[rest]) for eta0 in STEPS]
+        eta0 = STEPS[int(np.argmax(scores))]
         timed = take_turns({"pass": Case(partial(learn, rows=slice(n_rows)), lambda: eta0)}, 3, keep_results=True)[
             "pass"
         ]
