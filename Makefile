@@ -46,7 +46,6 @@ check: $(VENV)/built-check
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/mypy tests/typed/user_program.py
-	MYPYPATH=src $(BIN)/stubtest thresher._core --ignore-disjoint-bases
 	$(BIN)/lint-imports --no-cache
 
 bench: $(VENV)/built-bench
@@ -124,7 +123,7 @@ $(VENV)/built-dist: $(VENV)/bin/python
 OLD_PIP := $(OLDEST)/bin/pip install -q --no-build-isolation -C build-dir=build/oldest -c $(OLDEST)/oldest.txt
 $(OLDEST)/built: pyproject.toml CMakeLists.txt tests/release/oldest.py $(CORE)
 	$(PYTHON) -m venv $(OLDEST)
-	$(OLDEST)/bin/pip install -q "scikit-build-core>=0.10" "nanobind>=2.2" "cmake>=3.18" ninja
+	$(OLDEST)/bin/pip install -q "scikit-build-core>=0.10" "nanobind>=2.2" "cmake>=3.18" ninja setuptools wheel
 	$(PYTHON) tests/release/oldest.py > $(OLDEST)/oldest.txt
 	$(OLD_PIP) -e '.[lab,dask]' pytest pytest-xdist hypothesis pandas polars pexpect aiohttp
 	touch $@

@@ -21,8 +21,6 @@ from numpy.testing import assert_array_equal
 from stream_files import all_bits, csv_text, rows_of, write
 from thresher.streams import Table, _arrow, open_stream
 
-STRING_VIEW = [pa.string_view()] if hasattr(pa, "string_view") else []  # pyarrow 16 and newer
-
 
 def write_ipc(open_writer):
     def write_rows(rows, path, n=9):
@@ -124,7 +122,9 @@ def test_every_kind_of_number_is_a_number(save):
     batch.X.numbers[:] = 0
 
 
-@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), *STRING_VIEW, pa.dictionary(pa.int8(), pa.string())])
+@pytest.mark.parametrize(
+    "kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())]
+)
 def test_every_kind_of_text_is_text(tmp_path, kind):
     words, path = ["Köln", None, "", "a\nb", "x" * 100], tmp_path / "a.arrow"
     for values in (words, list("uvwxy")):
