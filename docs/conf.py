@@ -35,6 +35,7 @@ myst_heading_anchors = 3
 autosummary_generate = False
 autodoc_typehints = "none"
 maximum_signature_line_length = 80
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 
 sphinx_gallery_conf = {
@@ -44,6 +45,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "show_memory": False,
     "download_all_examples": False,
+    "write_computation_times": False,  # its table wants scripts from elsewhere
 }
 
 # Nothing is fetched from another host: fonts, scripts and search are files of the site, formulas are MathML.

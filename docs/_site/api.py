@@ -90,7 +90,11 @@ def _of_class(room: Room, name: str) -> str:
     if properties := _properties(cls):
         parts += [_title("Properties", "-"), _table([f"{name}.{it}" for it in properties])]
     if ours or others:
-        parts += [_title("Methods", "-"), _table([f"{name}.{it}" for it in (*ours, *others)])]
+        parts += [_title("Methods", "-")]
+    if ours:
+        parts += [_table([f"{name}.{it}" for it in ours])]
+    if others:
+        parts += [f"As in scikit-learn: {', '.join(f'``{it}``' for it in others)}.\n"]
     parts += [f".. automethod:: {room.name}.{name}.{it}\n" for it in ours]
     return "\n".join(parts)
 
@@ -119,8 +123,9 @@ def _usual_order(name: str) -> tuple[int, str]:
 def _properties(cls: type[Any]) -> list[str]:
     """Those with words of their own that the docstring of the class does not list."""
     said = inspect.getdoc(cls) or ""
-    names = (name for name, it in inspect.getmembers(cls, lambda it: isinstance(it, property)) if inspect.getdoc(it))
-    return [name for name in names if not name.startswith("_") and f"\n{name} :" not in said]
+    found = inspect.getmembers(cls, lambda it: isinstance(it, property) and bool(inspect.getdoc(it)))
+    ours = [name for name, it in found if (it.fget.__module__ or "").startswith("thresher")]
+    return [name for name in ours if not name.startswith("_") and f"\n{name} :" not in said]
 
 
 def _title(text: str, line: str = "=") -> str:

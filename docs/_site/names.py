@@ -23,10 +23,15 @@ def link_names(app: Any, doctree: nodes.document, docname: str) -> None:
             continue
         name = match["name"]
         full = f"thresher.{name}" if f"thresher.{name}" in objects else bare.get(name)
-        if full is None or objects[full].docname == docname:
+        if full is None or objects[full].docname == docname or _may_mean_another(objects[full], literal.astext()):
             continue
         found = objects[full]
         literal.replace_self(make_refnode(app.builder, docname, found.docname, found.node_id, literal.deepcopy(), full))
+
+
+def _may_mean_another(entry: Any, said: str) -> bool:
+    """A module by one word alone, such as `tuning`."""
+    return bool(entry.objtype == "module" and not said.startswith("thresher"))
 
 
 def _bare_names(objects: dict[str, Any]) -> dict[str, str]:

@@ -91,7 +91,7 @@ class ColumnKernel(Kernel):
 
 @dataclass(frozen=True)
 class Linear(ColumnKernel):
-    """The inner product, ``x . z``.
+    """The inner product of two rows.
 
     Parameters
     ----------

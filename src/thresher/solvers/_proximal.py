@@ -66,7 +66,7 @@ def prox_linf(v: Any, a: Any) -> Array:
 def prox_lp(v: Any, a: Any, p: float) -> Array:
     """The proximal map of ``a |w|_p``, for ``1 < p < inf``.
 
-    It is 0 where ``|v|_q <= a`` (``1/p + 1/q = 1``). Elsewhere ``w = s x`` with ``s = |w|_p``, and x in [0, 1] solves
+    It is 0 where ``|v|_q <= a`` (``1/p + 1/q = 1``). Elsewhere ``w = s x`` with ``s = |w|_p``, and x in [0, 1] solves::
 
         s x_i + a x_i^(p-1) = |v_i|,   |x|_p = 1:
 
