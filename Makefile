@@ -6,6 +6,7 @@
 #   make check      style, types, import contracts
 #   make sanitize   the core's tests under address and undefined-behaviour sanitizers
 #   make bench      speed against peers, in one run
+#   make guard      has a learner become slower? costs in products X @ w against benchmarks/baseline.json
 #   make papers     published tables, computed again: the quick ones
 #   make docs       the guide, as pages, with its pictures made anew
 #   make dist       sdist and wheel in dist/, each installed into a fresh environment and tried there
@@ -23,7 +24,7 @@ ifneq ($(DATA),)
 export THRESHER_DATA := $(abspath $(DATA))
 endif
 
-.PHONY: demo test test-slow test-oldest check sanitize bench papers docs dist wheels clean
+.PHONY: demo test test-slow test-oldest check sanitize bench guard papers docs dist wheels clean
 
 demo: $(VENV)/built-lab
 	$(BIN)/thresher demo
@@ -51,6 +52,9 @@ check: $(VENV)/built-check
 bench: $(VENV)/built-bench
 	$(BIN)/python -m benchmarks.peers
 	$(BIN)/python -m benchmarks
+
+guard: $(VENV)/built-bench
+	$(BIN)/python -m benchmarks.guard
 
 papers: $(VENV)/built-lab
 	$(BIN)/python -m papers

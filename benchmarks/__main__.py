@@ -8,13 +8,16 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
 from rich.console import Console
 
 from ._front import FrontLine, front_table
+from ._machine import core_fingerprint, machine
 from ._measure import SINGLE_THREAD
-from ._report import Report, Table, core_fingerprint, machine
+from ._report import Report, Table, read_sections
 
 SECTIONS = (
     "passes",
@@ -54,11 +57,18 @@ def main() -> None:
         action="store_true",
         help="write the tables into benchmarks/README.md, with --only those of some sections",
     )
+    parser.add_argument(
+        "--front",
+        action="store_true",
+        help="measure nothing: the lines of the front page from the tables of benchmarks/README.md, with --only some",
+    )
     parser.add_argument("--unpinned", action="store_true", help="leave the number of threads to each library")
     options = parser.parse_args()
     if options.update and (options.quick or options.unpinned):
         parser.error("--update needs full sizes, on one thread.")
 
+    if options.front:
+        return _write_front_page(options.only or SECTIONS)
     core = core_fingerprint()
     said = (" --quick" if options.quick else "") + (f" --only {' '.join(options.only)}" if options.only else "")
     report = Report(f"python -m benchmarks{said}", machine(), {}, front_order=SECTIONS)
@@ -66,7 +76,7 @@ def main() -> None:
     for line in report.machine:
         console.print(line, highlight=False)
     for name in options.only or SECTIONS:
-        report.sections[name], report.front[name] = _run(name, options.quick, options.unpinned)
+        report.sections[name], report.front[name] = _run(name, options)
         if core_fingerprint() != core:
             sys.exit(f"{name}: the extension was built again while it was measured; the figures are void.")
         console.rule(name)
@@ -81,13 +91,21 @@ def main() -> None:
         report.write_readme()
 
 
-def _run(name: str, quick: bool, unpinned: bool) -> tuple[list[Table], list[FrontLine]]:
+def _write_front_page(names: Sequence[str]) -> None:
+    tables = read_sections()
+    modules = {name: import_module(f"benchmarks.{name}") for name in names if name in tables}
+    lines = {name: each.front(tables[name]) for name, each in modules.items() if hasattr(each, "front")}
+    Report("", [], {}, lines, SECTIONS).write_front_page()
+
+
+def _run(name: str, options: argparse.Namespace) -> tuple[list[Table], list[FrontLine]]:
     """The tables of one section, and its lines of the front page; one line of progress on stderr."""
     print(f"{name} ...", end="", file=sys.stderr, flush=True)
     begin = time.perf_counter()
-    flags = [flag for flag, chosen in (("--quick", quick), ("--unpinned", unpinned)) if chosen]
+    chosen = {"--quick": options.quick, "--unpinned": options.unpinned, "--pictures": options.update}
+    flags = [flag for flag, on in chosen.items() if on]
     command = [sys.executable, "-m", "benchmarks._section", name, *flags]
-    threads = {} if unpinned else SINGLE_THREAD
+    threads = {} if options.unpinned else SINGLE_THREAD
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=os.environ | threads)
     print(f" {time.perf_counter() - begin:.0f} s", file=sys.stderr)
     said = json.loads(done.stdout.splitlines()[-1])

@@ -41,7 +41,7 @@ class FrontLine:
 
 def shown_ratio(ratio: float) -> str:
     """Two digits that count, and a word where we are slower."""
-    text = f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.1f}" if ratio >= 1 else f"{ratio:.2g}"
+    text = f"{ratio:.0f}" if ratio >= 9.95 else f"{ratio:.1f}" if ratio >= 1 else f"{ratio:.2g}"
     return text if ratio >= 1 else f"{text} (slower)"
 
 

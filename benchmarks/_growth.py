@@ -39,7 +39,7 @@ def curves(
     axes.grid(alpha=0.3, which="both", linewidth=0.5)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=8)
-    PICTURES.mkdir(exist_ok=True)
+    PICTURES.mkdir(parents=True, exist_ok=True)
     figure.savefig(PICTURES / f"{name}.svg", metadata={"Date": None})
     plt.close(figure)
     return name

@@ -90,7 +90,7 @@ def watched(n_features: int) -> dict[str, Any]:
         "MultiTaskRda": MultiTaskRDAClassifier(),
         "MultiTaskFobos": MultiTaskFOBOSClassifier(),
         "SharedRda": SharedRDAClassifier(),
-        "PegasosSnd": PegasosSNDClassifier(outlier_label=None),
+        "PegasosSnd": PegasosSNDClassifier(reject=False, outlier_label=None),
         "GroupLassoRda": GroupRDAClassifier(pairs),
         "GroupLassoRdaOverlap": GroupRDAClassifier(chain),
         "SparseGroupRda": GroupRDAClassifier(pairs, l1_weight=0.3),

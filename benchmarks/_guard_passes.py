@@ -1,4 +1,4 @@
-"""The guard's measurements, run by ``python -m benchmarks.guard``: pytest-benchmark, one test for each learner and layout.
+"""The measurements of ``python -m benchmarks.guard``, by pytest-benchmark: a test for each learner and layout.
 
 Between two rounds of a learner stands one product ``X @ w``, so that both meet the same machine. CPU time, and the
 least of all rounds for both: ``extra_info["ratio"]`` is what the baseline holds.
@@ -13,7 +13,8 @@ import pytest
 
 from ._guard_cases import names, watch
 
-ROUNDS = 15
+MOST_ROUNDS, LEAST_ROUNDS = 20, 4
+BUDGET = 0.15  # CPU seconds for the rounds of one case, as far as the least number allows
 PRODUCTS = 3  # between two rounds
 
 
@@ -30,6 +31,9 @@ def test_cost_in_products(benchmark: Any, name: str) -> None:
             products.append(time.process_time() - begin)
         return (model,), {}
 
-    benchmark.pedantic(case.work, setup=setup, rounds=ROUNDS, warmup_rounds=1)
+    begin = time.process_time()
+    case.work(case.prepare())
+    rounds = int(BUDGET / (time.process_time() - begin))
+    benchmark.pedantic(case.work, setup=setup, rounds=min(max(rounds, LEAST_ROUNDS), MOST_ROUNDS))
     benchmark.extra_info["name"] = name
     benchmark.extra_info["ratio"] = benchmark.stats.stats.min / min(products)

@@ -1,4 +1,4 @@
-"""Problems of two classes, -1 and 1, for comparisons of linear learners: generated ones, and real ones where they are."""
+"""Problems of two classes, -1 and 1, for comparisons of linear learners: generated, and real ones where they are."""
 
 from __future__ import annotations
 

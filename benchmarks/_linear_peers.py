@@ -1,4 +1,4 @@
-"""Linear classifiers of other libraries and ours, each as a function of a problem for :func:`benchmarks._forked.forked`.
+"""Linear classifiers of other libraries and ours, each as work for :func:`benchmarks._forked.forked`.
 
 Every library gets rows in the form that it likes best, made before the clock starts: CSR for scikit-learn and us, CSC
 for skglm, its own structure for LIBLINEAR, dicts for River, its binary cache for Vowpal Wabbit.
@@ -112,7 +112,7 @@ def _scikit_learn(p: Problem) -> dict[str, Contestant]:
 
 
 def _liblinear(task: LinearTask) -> dict[str, Contestant]:
-    """LIBLINEAR's own library: l2 and l1 penalties with the squared hinge, l1 with the logistic loss; a constant by -B."""
+    """LIBLINEAR's own library: l2 and l1 with the squared hinge, l1 with the logistic loss; a constant by -B."""
     from liblinear import liblinearutil
 
     p = task.problem
@@ -169,7 +169,8 @@ def _skglm(task: LinearTask) -> dict[str, Contestant]:
 def _river(task: LinearTask) -> dict[str, Contestant]:
     """``learn_one`` of dicts, and ``learn_many`` of data frames, which is for few columns.
 
-    Its logistic regression learns hardly anything from rows of norm 1 with its default, SGD of step 0.01; FTRL does.
+    Its logistic regression learns hardly anything from rows of norm 1 with its default, SGD of step 0.01, so that
+    a step of 1 stands beside it.
     """
     from river import linear_model as river
     from river import optim
@@ -177,7 +178,7 @@ def _river(task: LinearTask) -> dict[str, Contestant]:
     p = task.problem
     makes = {
         "LogisticRegression": river.LogisticRegression,
-        "LogisticRegression, FTRL": lambda: river.LogisticRegression(optimizer=optim.FTRLProximal()),
+        "LogisticRegression, SGD(1)": lambda: river.LogisticRegression(optimizer=optim.SGD(1.0)),
         "PAClassifier": river.PAClassifier,
     }
     found = {f"river {name}, learn_one": Contestant("river", False, _by_one(make, p)) for name, make in makes.items()}

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import datetime
-import hashlib
-import os
-import platform
 import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +12,12 @@ from rich.console import Console
 from rich.table import Table as RichTable
 
 from ._front import FrontLine, front_table
-from .peers import peers
 
-_PACKAGES = ("thresher", "numpy", "scipy", "scikit-learn", "pandas", *peers())
 _README = Path(__file__).with_name("README.md")
 _FRONT_PAGE = Path(__file__).parents[1] / "README.md"
 _FRONT_NOTE = (
-    "CPU time, one thread for all, imports and compiling not counted. Written by `python -m benchmarks --update`; the section "
-    "names the whole table, its run and its machine, and how it is measured: [benchmarks](benchmarks/README.md)."
+    "CPU time, one thread for all, imports and compiling not counted. Written by `python -m benchmarks --update`; "
+    "each section shows its whole table, its run and its machine: [benchmarks](benchmarks/README.md)."
 )
 
 
@@ -82,7 +74,7 @@ class Report:
         for name, tables in self.sections.items():
             parts += [f"### {name}", "", *(table.markdown() for table in tables)]
         _replace_marked(_README, "figures", "\n".join(parts))
-        self._write_front_page()
+        self.write_front_page()
 
     def write_readme_sections(self) -> None:
         """Replace the figures of these sections alone, here and on the front page; each says which run it is from."""
@@ -95,11 +87,28 @@ class Report:
                 text = "\n" + text
             page = old.sub(lambda _, text=text: text, page, count=1)
         _README.write_text(page)
-        self._write_front_page()
+        self.write_front_page()
 
-    def _write_front_page(self) -> None:
+    def write_front_page(self) -> None:
+        """Replace the lines of these sections; those of others stay."""
         table = front_table(_marked(_FRONT_PAGE, "speed"), self.front, self.front_order)
         _replace_marked(_FRONT_PAGE, "speed", f"{table}\n\n{_FRONT_NOTE}\n")
+
+
+def read_sections() -> dict[str, list[Table]]:
+    """The tables that stand in benchmarks/README.md, by section."""
+    return {
+        section: [_read_table(*each) for each in _TABLE.findall(text)]
+        for section, text in re.findall(r"(?ms)^### (\w+)\n(.*?)(?=^### |\Z)", _marked(_README, "figures"))
+    }
+
+
+_TABLE = re.compile(r"(?m)^\*\*(.+)\*\*\n\n(\|.*)\n\| ---.*\n((?:\|.*\n)*)")
+
+
+def _read_table(title: str, head: str, body: str) -> Table:
+    columns, *rows = ([each.strip() for each in line.split("|")[1:-1]] for line in [head, *body.splitlines()])
+    return Table(title, columns, rows)
 
 
 def _marked(path: Path, name: str) -> str:
@@ -113,34 +122,6 @@ def _replace_marked(path: Path, name: str, text: str) -> None:
     if found != 1:
         raise RuntimeError(f"{path} must have one pair of markers {name!r}, found {found}.")
     path.write_text(page)
-
-
-def machine() -> list[str]:
-    """The CPU, its cores and their load when the run began, Python, versions of the packages, the date."""
-    model = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-    load = os.getloadavg()[0]
-    return [
-        f"{model[1] if model else platform.machine()}, {os.cpu_count()} cores (load {load:.1f} at the start)",
-        f"Python {platform.python_version()}",
-        ", ".join(f"{name} {_version(name)}" for name in _PACKAGES),
-        f"core {core_fingerprint()}",
-        datetime.date.today().isoformat(),
-    ]
-
-
-def core_fingerprint() -> str:
-    """Which build of the extension is measured: the first digits of its SHA-256."""
-    spec = find_spec("thresher._core")
-    if spec is None or spec.origin is None:
-        raise RuntimeError("thresher._core is not installed.")
-    return hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest()[:12]
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
 
 
 def skipped(peers: Iterable[str]) -> list[str]:

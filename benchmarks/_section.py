@@ -1,4 +1,4 @@
-"""One section, alone in its process: ``python -m benchmarks._section NAME [--quick] [--unpinned]``; JSON of its tables and front lines."""
+"""One section, alone in its process: ``python -m benchmarks._section NAME [--quick] [--unpinned] [--pictures]``."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from contextlib import nullcontext
 from dataclasses import asdict
 from importlib import import_module
 
+from . import _growth
+from ._data import FOLDER
 from ._measure import installed
 
 
 def main() -> None:
     name, *options = sys.argv[1:]
+    if "--pictures" not in options:  # those of the repository are written with the tables that they belong to
+        _growth.PICTURES = FOLDER / "pictures"
     section = import_module(f"benchmarks.{name}")
     with nullcontext() if "--unpinned" in options else _one_thread():
         tables = section.run("--quick" in options)

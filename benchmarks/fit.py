@@ -16,6 +16,7 @@ from sklearn.svm import LinearSVC
 from thresher.stochastic import PegasosClassifier
 
 from ._data import Problem, dense_problem, text_problem
+from ._front import FrontLine, cell, number
 from ._learners import learners
 from ._measure import REPEATS, Case, Timing, take_turns
 from ._report import Table
@@ -51,6 +52,17 @@ def _compare(what: str, problem: Problem, target: int) -> Table:
         milliseconds, ratio = f"{1e3 * timing.best:.1f}", f"{timings[PEER].best / timing.best:.2f}"
         table.rows.append([name, milliseconds, ratio, f"{target}" if name in ours else "", accuracy, spread])
     return table
+
+
+def front(tables: list[Table]) -> list[FrontLine]:
+    """The same method on text; on dense rows the one that needs no tuning."""
+    return [_line(table, ours) for table, ours in zip(tables, ("Pegasos", "AROW, drop"), strict=True)]
+
+
+def _line(table: Table, ours: str) -> FrontLine:
+    costs = (number(table, name, "CPU ms") for name in (PEER, ours))
+    qualities = (cell(table, name, "held-out accuracy") for name in (PEER, ours))
+    return FrontLine(table.title, f"scikit-learn {PEER}", ours, *costs, "held-out accuracy", *qualities)
 
 
 def _fit(model: Any, problem: Problem) -> Case:

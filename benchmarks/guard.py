@@ -1,9 +1,9 @@
-"""``python -m benchmarks.guard [--update]``: has a learner become slower? Costs in products ``X @ w`` against a baseline.
+"""``python -m benchmarks.guard [--update]``: has a learner become slower? Costs in products ``X @ w``.
 
 Absolute times mean little from one machine and one hour to the next; how many products ``X @ w`` a pass costs changes
-little. ``baseline.json`` holds that number for a pass (``partial_fit`` of all rows) and for ``predict`` of every compiled
-learner, on dense rows and on CSR. A ratio above its baseline by more than ``TOLERANCE`` is measured again, up to
-``ATTEMPTS`` times, and the least counts: a busy machine makes figures larger, never smaller.
+little. ``baseline.json`` holds that number for a pass (``partial_fit`` of all rows) and for ``predict`` of every
+compiled learner, on dense rows and on CSR. A ratio above its baseline by more than ``TOLERANCE`` is measured again, up
+to ``ATTEMPTS`` times, and the least counts: a busy machine makes figures larger, never smaller.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ._measure import SINGLE_THREAD
 BASELINE = Path(__file__).with_name("baseline.json")
 TOLERANCE = 1.5
 ATTEMPTS = 3
-UPDATES = 5  # runs whose least ratios make a baseline
+UPDATES = 3  # runs whose least ratios make a baseline
 
 
 def slower(ratios: Mapping[str, float], baseline: Mapping[str, float], tolerance: float = TOLERANCE) -> list[str]:

@@ -1,8 +1,8 @@
-"""The smallest of mean loss + alpha |w|_1: time until a solver is so near, against every peer that solves the same problem.
+"""The smallest of mean loss + alpha |w|_1: time until a solver is so near, against peers that solve the same problem.
 
-Each solver is run with a row of tolerances, tight ones last, each run from scratch in a child of its own; the objective of
-its weights is computed by one function for all. No constant term, so that all solve one problem. The least objective is
-known by a duality gap, not taken from the best run. Beside it, learners of one pass that keep as many weights.
+Each solver is run with a row of tolerances, tight ones last, each run from scratch in a child of its own; the objective
+of its weights is computed by one function for all. No constant term, so that all solve one problem. The least objective
+is known by a duality gap. Beside it, learners of one pass that keep as many weights.
 """
 
 from __future__ import annotations
@@ -82,24 +82,20 @@ def run(quick: bool) -> list[Table]:
 def _tables(problem: L1Problem, quick: bool) -> list[Table]:
     solvers, notes = _solvers(problem, quick)
     curves = {name: _curve(problem, solver, tols) for name, (solver, tols) in solvers.items()}
-    best = lasso(
-        problem.rows.X,
-        problem.rows.y,
-        problem.alpha,
-        loss=problem.loss,
-        fit_intercept=False,
-        tol=1e-5 if quick else 2e-7,
-        start=_start(problem, solvers),
-    )
+    start = _start(problem, solvers)
+    tol = 1e-5 if quick else 2e-7
+    rows = problem.rows
+    best = lasso(rows.X, rows.y, problem.alpha, loss=problem.loss, fit_intercept=False, tol=tol, start=start)
     least = min(best.objective, *(point.objective for curve in curves.values() for point in curve))
     table = Table(
-        f"l1, {problem.loss.replace('_', ' ')} loss, alpha = {problem.alpha:g}: {problem.task.title}, {problem.task.shape}",
+        f"l1, {_said(problem)} loss, alpha = {problem.alpha:g}: {problem.task.title}, {problem.task.shape}",
         ["solver", *(f"CPU s to {level:g}" for level in LEVELS), "nearest", "weights not 0", "MB beside the rows"],
         notes=[
-            f"Time of the first run, of a row of tolerances, whose objective is within so much, relatively, of the least, {least:.8f}, which "
-            f"is certain to {best.gap:.1g}. Empty: not with {LIMIT:g} s, or not with its tightest tolerance. One run each.",
-            "Rows in the form that each likes, made before; skglm and celer are compiled before. LIBLINEAR is its own library, LinearSVC "
-            "and LogisticRegression run copies of it.",
+            "Time of the first run, of a row of tolerances, whose objective is within so much, relatively, of the "
+            f"least, {least:.8f}, which is certain to {best.gap:.1g}. Empty: not with {LIMIT:g} s, or not with its "
+            "tightest tolerance. One run each.",
+            "Rows in the form that each likes, made before; skglm and celer are compiled before. LIBLINEAR is its own "
+            "library, LinearSVC and LogisticRegression run copies of it.",
             *notes,
         ],
     )
@@ -107,6 +103,10 @@ def _tables(problem: L1Problem, quick: bool) -> list[Table]:
         table.rows.append([name, *_cells(curve, least)])
     n_weights = int(np.count_nonzero(best.coef))
     return [table, _one_pass(problem, best.coef, n_weights)]
+
+
+def _said(problem: L1Problem) -> str:
+    return problem.loss.replace("_", " ")
 
 
 def _start(problem: L1Problem, solvers: Mapping[str, tuple[Weigh, tuple[float, ...]]]) -> Any:
@@ -235,11 +235,9 @@ def _one_pass(problem: L1Problem, optimum: Any, n_weights: int) -> Table:
     """Learners of one pass that may keep as many weights as the optimum has."""
     p = problem.rows
     table = Table(
-        f"One pass with {n_weights:,} weights, as the optimum for the {problem.loss.replace('_', ' ')} loss has: {problem.task.title}",
+        f"One pass with {n_weights:,} weights, as the optimum for the {_said(problem)} loss has: {problem.task.title}",
         ["model", "CPU ms", "weights not 0", "held-out accuracy"],
-        notes=[
-            "Best of 3 children in turn, defaults. A stream cannot choose its penalty; these are told the number of weights."
-        ],
+        notes=["Best of 3 children in turn, defaults. These are told the number of weights, not a penalty."],
     )
     accuracy = np.mean((p.X_test @ optimum > 0) == (p.y_test > 0))
     table.rows.append(["the optimum", "", f"{n_weights:,}", f"{accuracy:.4f}"])

@@ -15,6 +15,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
 
+from ._front import FrontLine, has, number
 from ._learners import learners
 from ._measure import REPEATS, Case, installed, take_turns
 from ._report import Table, skipped
@@ -57,6 +58,21 @@ def run(quick: bool) -> list[Table]:
         if name.startswith("river"):
             table.rows.append([name, f"{cost[name]:.1f}", "", "", "", f"{cost[name] / cost['SGD']:.3f}", "", ""])
     return [table]
+
+
+def front(tables: list[Table]) -> list[FrontLine]:
+    """At 10^7 features against scikit-learn, which copies its weights, and at 10^4 against River."""
+    table = tables[0]
+    lines = []
+    for peer, ours, column in (
+        ("SGDClassifier", "AROW, drop", "µs, d = 10^7"),
+        ("river PAClassifier", "PA", "µs, d = 10^4"),
+    ):
+        if has(table, peer):
+            costs = (number(table, name, column) for name in (peer, ours))
+            what = f"{table.title[0].lower()}{table.title[1:]}, {column.partition(', ')[2]}"
+            lines.append(FrontLine(what, peer, ours, *costs, "none: labels are random", "", ""))
+    return lines
 
 
 def _rows(n_features: int, n_rows: int) -> list[tuple[Any, Any]]:

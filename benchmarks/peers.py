@@ -19,6 +19,7 @@ MODULES = {  # of distributions whose modules have other names
     "liblinear-official": "liblinear",
     "sklearn-contrib-lightning": "lightning",
 }
+WHY_NOT = "no wheel, and it does not build here"
 FIRST = {"MKLpy": ["torch==2.13.0"], "adelie": ["ipython", "tqdm"]}  # requirements that are had only so
 
 
@@ -46,7 +47,7 @@ def main() -> None:
             held = ["--prefer-binary", "--constraint", str(kept)]
             _install(held, *FIRST.get(name, ()))
             done = (_install(held, name) or _install([*held, "--no-deps"], name)) and _imports(module)
-            print(f"{name}: {'installed' if done else 'no wheel, and it does not build here: skipped'}", flush=True)
+            print(f"{name}: {'installed' if done else f'{WHY_NOT}: skipped'}", flush=True)
 
 
 def _install(options: list[str], *names: str) -> bool:

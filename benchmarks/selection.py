@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ._front import FrontLine, cell, number
 from ._measure import installed
 from ._report import Table, skipped
 from ._selection_arow import arow_table, arow_times
@@ -66,6 +67,22 @@ def run(quick: bool) -> list[Table]:
     tables += arow_cells(qualities)
     tables.append(goals(qualities, timings))
     return tables
+
+
+def front(tables: list[Table]) -> list[FrontLine]:
+    """FTRL from text against Vowpal Wabbit's from text, on the last task: generated, so that everybody has it."""
+    speeds = next(table for table in tables if table.title.startswith("CPU ms of one pass"))
+    ours, theirs = "ours, svmlight text", "VW, text"
+    title, size = speeds.rows[-1][:2] if speeds.rows else ("", "")
+    if not speeds.rows or not cell(speeds, title, theirs):
+        return []
+    quality = next(table for table in tables if table.title.startswith(f"Selection: {title}"))
+    accuracy = (cell(quality, name, f"accuracy, {size}") for name in ("Vowpal Wabbit --ftrl", "FTRL"))
+    costs = (number(speeds, title, column) for column in (theirs, ours))
+    what = f"{size} weights in one pass, {title}"
+    return [
+        FrontLine(what, "vw --ftrl, its penalty searched for before", "FTRL", *costs, "held-out accuracy, %", *accuracy)
+    ]
 
 
 def _stream(task: Task, seed: int) -> Stream:

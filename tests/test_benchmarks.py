@@ -1,0 +1,110 @@
+"""What the benchmarks compute beside times: slopes, tables, lines of the front page, the guard's verdict. No clock."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[1]
+if not (REPOSITORY / "benchmarks").exists():
+    pytest.skip("a source distribution has no benchmarks", allow_module_level=True)
+sys.path.insert(0, str(REPOSITORY))
+
+from benchmarks import guard  # noqa: E402
+from benchmarks._front import FrontLine, cell, front_table, has, number  # noqa: E402
+from benchmarks._growth import slope  # noqa: E402
+from benchmarks._guard_cases import WIDTHS, names, watched  # noqa: E402
+from benchmarks._report import Table  # noqa: E402
+
+from thresher import _core, onepass  # noqa: E402
+
+LINE = FrontLine("text", "SGDClassifier", "AROW", 30.0, 10.0, "accuracy", "0.88", "0.89")
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0, 2.5])
+def test_slope_is_the_power_that_costs_grow_by(power):
+    sizes = [10, 100, 1000, 10_000]
+    assert slope(sizes, [3e-6 * size**power for size in sizes]) == pytest.approx(power, abs=1e-12)
+
+
+def test_a_table_is_markdown_with_its_notes_and_picture():
+    table = Table("Title", ["learner", "ms"], [["AROW", "1.5"]], ["A note."], picture="growth_rows")
+    assert table.markdown().splitlines() == [
+        *("**Title**", "", "| learner | ms |", "| --- | ---: |", "| AROW | 1.5 |", "", "A note.", ""),
+        *("![Title](pictures/growth_rows.svg)",),
+    ]
+
+
+def test_cells_are_found_by_row_and_column():
+    table = Table("Title", ["learner", "ms"], [["AROW", "1,500.5"], ["PA", "2"]])
+    assert cell(table, "PA", "ms") == "2"
+    assert number(table, "AROW", "ms") == 1500.5
+    assert has(table, "AROW", "PA")
+    assert not has(table, "AROW", "SGDClassifier")
+    with pytest.raises(KeyError, match="no row 'FTRL' in 'Title'"):
+        cell(table, "FTRL", "ms")
+
+
+@pytest.mark.parametrize(
+    "theirs, ours, shown",
+    [
+        (30, 10, "3.0"),
+        (1234, 100, "12"),
+        (99.9, 10, "10"),
+        (10, 10, "1.0"),
+        (6, 10, "0.6 (slower)"),
+        (1, 80, "0.013 (slower)"),
+    ],
+)
+def test_a_line_says_how_many_times_the_peer_takes_and_where_we_are_slower(theirs, ours, shown):
+    assert FrontLine("", "", "", theirs, ours, "", "", "").ratio == shown
+
+
+def test_the_lines_of_a_section_are_replaced_and_those_of_others_stay():
+    other = FrontLine("a file", "vw", "AROW", 4.0, 2.0, "accuracy", "0.9", "0.9")
+    first = front_table("", {"fit": [LINE], "out_of_core": [other]}, ("fit", "out_of_core"))
+    assert [line.split(" | ")[4] for line in first.splitlines()[2:]] == ["3.0", "2.0"]
+
+    slower = FrontLine("text", "SGDClassifier", "AROW", 5.0, 10.0, "accuracy", "0.88", "0.89")
+    second = front_table(f"words\n\n{first}\n\nmore words\n", {"fit": [slower]}, ("fit", "out_of_core"))
+    assert [line.split(" | ")[4] for line in second.splitlines()[2:]] == ["0.5 (slower)", "2.0"]
+    gone = front_table(second, {"fit": []}, ("fit", "out_of_core"))
+    assert [line.split(" | ")[1] for line in gone.splitlines()[2:]] == ["a file"]
+
+
+def test_lines_stand_in_the_order_of_the_sections():
+    table = front_table("", {"b": [LINE], "a": [LINE]}, ("a", "b"))
+    assert [line[3] for line in table.splitlines()[2:]] == ["a", "b"]
+
+
+def test_the_guard_names_what_became_slower_by_how_much():
+    baseline = {"pass, CSR, Pa": 2.0, "pass, CSR, Ftrl": 10.0}
+    ratios = {"pass, CSR, Pa": 3.01, "pass, CSR, Ftrl": 15.0}
+    assert guard.slower(ratios, baseline, 1.5) == ["pass, CSR, Pa"]
+    assert guard.complaints(ratios, baseline, 1.5) == [
+        "pass, CSR, Pa: 3.01 products X @ w, the baseline is 2.00 (1.50 times; 1.5 are allowed)."
+    ]
+    assert guard.complaints(baseline, baseline, 1.5) == []
+
+
+def test_the_guard_takes_the_least_of_several_runs():
+    assert guard.least({"a": 3.0, "b": 1.0}, {"a": 2.0}, {"a": 2.5, "c": 4.0}) == {"a": 2.0, "b": 1.0, "c": 4.0}
+
+
+def test_the_guard_asks_for_a_baseline_of_what_it_does_not_know_and_of_what_is_gone():
+    said = guard.complaints({"new": 1.0}, {"old": 1.0})
+    assert [each.partition(":")[0] for each in said] == ["new", "old"]
+    assert all("--update" in each for each in said)
+
+
+def test_the_guard_watches_every_compiled_learner():
+    compiled = {name for name in dir(_core) if hasattr(getattr(_core, name), "run_pass")}
+    reached = {name: onepass.learner(model, WIDTHS["dense"]).core.__name__ for name, model in watched(28).items()}
+    assert reached == {name: name for name in compiled}
+
+
+def test_the_baseline_holds_what_the_guard_measures():
+    assert set(json.loads(guard.BASELINE.read_text())) == set(names())
