@@ -22,6 +22,7 @@ from thresher.cluster import KernelSpectralClustering, SparseKMeans
 
 from ._alone import alone
 from ._data import dense_problem
+from ._front import FrontLine
 from ._growth import curves, slope
 from ._measure import Case, installed, take_turns
 from ._report import Table, skipped
@@ -40,6 +41,28 @@ def run(quick: bool) -> list[Table]:
         if folder and not quick:
             tables.insert(0, _topics(Path(folder)))
         return tables
+
+
+def front(tables: list[Table]) -> list[FrontLine]:
+    table = next(table for table in tables if table.columns[0] == "clusters, method")
+    lines = []
+    for peer, dtype in (("KMeans", "float64"), ("faiss Kmeans", "float32")):
+        found = {row[0]: row for row in table.rows if row[1] == dtype}
+        theirs, ours = found.get(f"20, {peer}"), found["20, SparseKMeans"]
+        if theirs:
+            lines.append(
+                FrontLine(
+                    what=f"K-means, 20 clusters, {table.title.split(' dense')[0]} {dtype}",
+                    peer=peer if peer != "KMeans" else "scikit-learn KMeans",
+                    ours="SparseKMeans",
+                    their_cost=float(theirs[2]),
+                    our_cost=float(ours[2]),
+                    quality="objective over KMeans'",
+                    their_quality=theirs[5],
+                    our_quality=ours[5],
+                )
+            )
+    return lines
 
 
 # --- text -------------------------------------------------------------------------------------------------------------

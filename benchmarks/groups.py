@@ -21,6 +21,7 @@ from thresher.dual_averaging import GroupFOBOSClassifier, GroupRDAClassifier, L1
 from thresher.solvers import alpha_max, group_lasso
 
 from ._alone import alone
+from ._front import FrontLine, cell, number
 from ._group_solvers import SIZE, SOLVERS, GroupProblem, make_problem
 from ._growth import curves, slope
 from ._measure import Case, installed, take_turns
@@ -40,6 +41,28 @@ def run(quick: bool) -> list[Table]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return [_solvers(quick), _growth(quick), _streams(quick), *_wide(quick)]
+
+
+def front(tables: list[Table]) -> list[FrontLine]:
+    table, column, ours = tables[0], f"CPU ms to {NEAR:g}", f"squared, {OURS}"
+    peers = [
+        row[0] for row in table.rows if row[0].startswith("squared, ") and row[0] != ours and row[1] != "not reached"
+    ]
+    if not peers:
+        return []
+    best = min(peers, key=lambda peer: number(table, peer, column))
+    return [
+        FrontLine(
+            what=f"group lasso to {NEAR:g} of the smallest objective",
+            peer=best.removeprefix("squared, "),
+            ours="solvers.group_lasso",
+            their_cost=number(table, best, column),
+            our_cost=number(table, ours, column),
+            quality="objective",
+            their_quality=cell(table, best, "objective"),
+            our_quality=cell(table, ours, "objective"),
+        )
+    ]
 
 
 # --- batch solvers ----------------------------------------------------------------------------------------------------
@@ -155,16 +178,14 @@ def _streams(quick: bool) -> Table:
     weights = {"group_lasso, batch": ("", time.process_time() - begin, best.coef)}
     one_pass = {"loss": "logistic", "fit_intercept": False}
     start, rest = slice(4 * n_rows // 5), slice(4 * n_rows // 5, n_rows)
+
+    def learn(make: Any, eta0: float, rows: slice) -> Any:
+        return make(groups, alpha, eta0=eta0, **one_pass).partial_fit(X[rows], y[rows], classes=[-1, 1])
+
     for make in (GroupRDAClassifier, GroupFOBOSClassifier):
-
-        def learn(eta0: float, rows: slice, make: Any = make) -> Any:
-            return make(groups, alpha, eta0=eta0, **one_pass).partial_fit(X[rows], y[rows], classes=[-1, 1])
-
-        scores = [learn(eta0, start).score(X[rest], y[rest]) for eta0 in STEPS]
-        eta0 = STEPS[int(np.argmax(scores))]
-        timed = take_turns({"pass": Case(partial(learn, rows=slice(n_rows)), lambda: eta0)}, 3, keep_results=True)[
-            "pass"
-        ]
+        eta0 = STEPS[int(np.argmax([learn(make, step, start).score(X[rest], y[rest]) for step in STEPS]))]
+        case = Case(partial(learn, make, eta0), lambda: slice(n_rows))
+        timed = take_turns({"pass": case}, 3, keep_results=True)["pass"]
         weights[f"{make.__name__}, one pass"] = f"{eta0:g}", timed.best, timed.results[0].coef_.ravel()
     for name, (step, seconds, w) in weights.items():
         above = 100 * (problem.objective(w) / best.objective - 1)

@@ -22,6 +22,7 @@ from thresher.dual_averaging import L1RDARegressor, MultiTaskRDARegressor
 from thresher.solvers import multi_task
 
 from ._alone import alone
+from ._front import FrontLine, cell, number
 from ._growth import curves, slope
 from ._measure import Case, installed, take_turns
 from ._reach import reach
@@ -40,6 +41,22 @@ def run(quick: bool) -> list[Table]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return [_solvers(quick), _growth(quick), _stream(quick), _row_growth(quick)]
+
+
+def front(tables: list[Table]) -> list[FrontLine]:
+    table, column, peer = tables[0], f"CPU ms to {NEAR:g}", "scikit-learn MultiTaskLasso"
+    return [
+        FrontLine(
+            what=f"multi-task lasso to {NEAR:g} of the smallest objective",
+            peer=peer,
+            ours="solvers.multi_task",
+            their_cost=number(table, peer, column),
+            our_cost=number(table, OURS, column),
+            quality="objective",
+            their_quality=cell(table, peer, "objective"),
+            our_quality=cell(table, OURS, "objective"),
+        )
+    ]
 
 
 # --- batch solvers ----------------------------------------------------------------------------------------------------

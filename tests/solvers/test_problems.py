@@ -218,6 +218,25 @@ def test_columns_far_from_zero_do_not_slow_it_down():
 
 
 @losses
+@free
+def test_tasks_on_the_same_rows_are_those_on_copies_of_them(loss, fit_intercept):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(40, 8)) + 0.5
+    ys = [np.sign(X @ w - (X @ w).mean()) for w in rng.normal(size=(3, 8))]
+    options = {"loss": loss, "fit_intercept": fit_intercept, "tol": 1e-12}
+    top = multi_task_alpha_max([X] * 3, ys, loss=loss, fit_intercept=fit_intercept)
+    assert_allclose(
+        top, multi_task_alpha_max([X.copy() for _ in ys], ys, loss=loss, fit_intercept=fit_intercept), rtol=1e-12
+    )
+    same = multi_task([X] * 3, ys, 0.2 * top, **options)
+    copies = multi_task([X.copy() for _ in ys], ys, 0.2 * top, **options)
+    assert same.converged
+    assert_allclose(same.objective, copies.objective, rtol=1e-10)
+    assert_allclose(same.coef, copies.coef, atol=1e-5)
+    assert_allclose(same.intercept, copies.intercept, atol=1e-5)
+
+
+@losses
 def test_momentum_makes_a_thousand_steps_out_of_tens_of_thousands(loss):
     rng = np.random.default_rng(0)
     X = np.cumsum(rng.normal(size=(80, 40)), axis=1)  # neighbours are alike

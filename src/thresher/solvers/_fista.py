@@ -52,8 +52,14 @@ class Problem(NamedTuple):
     penalty: Penalty
     l2: float
 
+    def same_rows(self) -> bool:
+        """Whether several tasks have one set of rows, so that one product serves them all."""
+        return len(self.tasks) > 1 and all(task.X is self.tasks[0].X for task in self.tasks)
+
     def scores(self, W: Array) -> list[Array]:
         """Without intercepts."""
+        if self.same_rows():
+            return list(np.ascontiguousarray(self.tasks[0].scores(W).T))
         return [task.scores(W[:, q]) for q, task in enumerate(self.tasks)]
 
     def slopes(self, scores: list[Array]) -> list[Array]:
@@ -61,6 +67,8 @@ class Problem(NamedTuple):
 
     def gradient(self, slopes: list[Array]) -> Array:
         """Of the mean losses, in W."""
+        if self.same_rows():
+            return self.tasks[0].gradient(np.column_stack(slopes))
         return np.column_stack([task.gradient(u) for u, task in zip(slopes, self.tasks, strict=True)])
 
     def best_intercepts(self, scores: list[Array]) -> Array:
@@ -104,8 +112,9 @@ def minimise(problem: Problem, W: Array, tol: float, max_iter: int) -> Solution:
     its intercepts are those of the rows as they are, not centred."""
     tasks, penalty = problem.tasks, problem.penalty
     curvature = problem.loss.curvature
-    rough = max(task.largest_square() / task.n_rows for task in tasks) or 1.0
-    bound = curvature * max(rough, *(task.total_square() / task.n_rows for task in tasks)) + problem.l2
+    sets = tasks[:1] if problem.same_rows() else tasks
+    rough = max(task.largest_square() / task.n_rows for task in sets) or 1.0
+    bound = curvature * max(rough, *(task.total_square() / task.n_rows for task in sets)) + problem.l2
     steep = min(1.02 * curvature * rough + problem.l2, bound)  # 1 / the length of a step
     unit = np.sqrt(rough) * np.array([task.fit_intercept for task in tasks])  # intercepts as steep as the weights
 

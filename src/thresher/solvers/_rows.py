@@ -25,12 +25,12 @@ class Task:
         self.mean = np.asarray(X.mean(axis=0)).ravel() if fit_intercept else np.zeros(self.n_features)
 
     def scores(self, w: Array) -> Array:
-        """Without the intercept."""
+        """Without the intercept; of several tasks on these rows, a column for each column of weights."""
         return np.asarray(self.X @ w - self.mean @ w)
 
     def gradient(self, slopes: Array) -> Array:
-        """Of the mean loss, in the weights."""
-        return np.asarray((self.X.T @ slopes - self.mean * slopes.sum()) / self.n_rows)
+        """Of the mean loss, in the weights; of several tasks on these rows, a column for each column of slopes."""
+        return np.asarray((self.X.T @ slopes - np.multiply.outer(self.mean, slopes.sum(axis=0))) / self.n_rows)
 
     def best_intercept(self, scores: Array) -> float:
         """The c at which the slopes sum to 0, given the scores without it."""
