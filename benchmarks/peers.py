@@ -20,6 +20,7 @@ MODULES = {  # of distributions whose modules have other names
     "sklearn-contrib-lightning": "lightning",
 }
 WHY_NOT = "no wheel, and it does not build here"
+WANTED = {"MKLpy": "MKLpy>=0.6"}  # the only wheel is of a release that is too old
 FIRST = {"MKLpy": ["torch==2.13.0"], "adelie": ["ipython", "tqdm"]}  # requirements that are had only so
 
 
@@ -46,7 +47,8 @@ def main() -> None:
             kept.write_text("\n".join(line for line in frozen.stdout.splitlines() if "@" not in line))
             held = ["--prefer-binary", "--constraint", str(kept)]
             _install(held, *FIRST.get(name, ()))
-            done = (_install(held, name) or _install([*held, "--no-deps"], name)) and _imports(module)
+            wanted = WANTED.get(name, name)
+            done = (_install(held, wanted) or _install([*held, "--no-deps"], wanted)) and _imports(module)
             print(f"{name}: {'installed' if done else f'{WHY_NOT}: skipped'}", flush=True)
 
 
