@@ -126,8 +126,8 @@ def _low_rank(quick: bool) -> Table:
     n_rows, n_features = (200, 5) if quick else (2_000, 10)
     table = Table(
         f"Where pairs are slow: a kernel matrix of rank {n_features} (inner products, {n_rows:,} rows) and a large C",
-        ["C", "relative gap", "pairs, libsvm", "pairs, box_qp", "CPU ms, libsvm", "box_qp, on the matrix", "linear_qp, on rows",
-         "box_qp / libsvm", "linear_qp / libsvm"],
+        ["C", "relative gap", "pairs, libsvm", "pairs, box_qp", "CPU ms, libsvm", "box_qp",
+         "linear_qp, on rows", "box_qp / libsvm", "linear_qp / libsvm"],
         notes=["The gap is libsvm's at its default tolerance; ours stop at the same. Best of 2."],
     )  # fmt: skip
     X, y = _noisy(n_rows, n_features)

@@ -31,13 +31,13 @@ C = 100.0
 GAPS = (1e-2, 1e-3)
 TARGETS = {1e-2: "at most 20", 1e-3: "at most 40"}
 FASTER = 5
-COSTS = (1.0, 10.0, 100.0, 1000.0)  # C, of kernels of trace 1
+COSTS = (10.0, 100.0, 1000.0, 10000.0)  # C, of kernels of trace 1
 _MEMORY = "import sys; from benchmarks.mkl import remember; remember(*map(int, sys.argv[1:]))"
 
 
 def run(quick: bool) -> list[Table]:
     warnings.simplefilter("ignore")
-    tables = [_counts(2 if quick else 5), _times(quick)]
+    tables = [_counts(2 if quick else 3), _times(quick)]
     tables += [_accuracy(rows, quick) for rows in named_sets(quick)]
     return [*tables, *_growth(quick), _memory(quick)]
 
@@ -141,20 +141,21 @@ def _accuracy(rows: NamedRows, quick: bool) -> Table:
         f"{rows.title}: accuracy on held-out rows, beside MKLpy",
         ["method", "accuracy", "sd", "CPU ms", "kernels in use"],
         notes=[
-            f"Means over {n_splits} splits into halves. Kernels are given as matrices, the same for all; C is the best "
-            f"of {', '.join(f'{C:g}' for C in COSTS)}, by a third of the training rows. The time is that "
-            "of the last fit.",
+            f"Means over {n_splits} splits into halves, at most {N_ROWS} rows to learn from. Kernels are given as "
+            f"matrices, the same for all; C is the best of {', '.join(f'{C:g}' for C in COSTS)}, by a third of the "
+            "training rows. The time is that of the last fit.",
             *([] if installed("MKLpy") else skipped(["MKLpy"])),
         ],
     )
-    found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in _able()}
+    methods = {name: make for name, make in _able().items() if "GRAM" not in name}  # slow, and four values of C
+    found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in methods}
     for seed in range(n_splits):
         order = np.random.default_rng(seed).permutation(len(rows.y))
         half = min(len(order) // 2, N_ROWS)
         train, test = order[:half], order[half:]
         inner, outer = train[: 2 * half // 3], train[2 * half // 3 :]
         trial, final = stacks(rows.X, inner, outer), stacks(rows.X, train, test)
-        for name, make in _able().items():
+        for name, make in methods.items():
             scores = [_fit(make, C, trial, rows.y[inner], rows.y[outer])[0] for C in COSTS]
             found[name].append(_fit(make, COSTS[int(np.argmax(scores))], final, rows.y[train], rows.y[test]))
     for name, runs in found.items():
