@@ -82,7 +82,8 @@ def _read(app: Any, docname: str, content: list[str]) -> None:
 
 def _always_read(app: Any, env: Any, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
     """Pages that show files of the repository may have changed although they did not."""
-    return sorted({env.path2doc(str(page)) for page in app.config.shown.values()} | {"command-line"})
+    pages = [page for page in app.config.shown.values() if page.suffix == ".md"]
+    return sorted({env.path2doc(str(page)) for page in pages} | {"command-line"})
 
 
 def setup(app: Any) -> None:

@@ -75,7 +75,10 @@ def _of_room(room: Room) -> str:
         if names:
             parts += [_title(heading, "-"), _table(names), _children(room, names)]
     if room.values:
-        parts += [_title("Values", "-"), *(f".. autodata:: {room.name}.{name}\n   :no-value:\n" for name in room.values)]
+        parts += [
+            _title("Values", "-"),
+            *(f".. autodata:: {room.name}.{name}\n   :no-value:\n" for name in room.values),
+        ]
     return "\n".join(parts)
 
 

@@ -1,7 +1,7 @@
 """Files of the repository as pages, and links that lead to the right place here as well as on a code host.
 
-A page says ``{include}`` with the path of a file; its text is read as if it stood in the page, with its links as seen from
-where it stands. A link to a file that is such a page leads to the page, to any other file to a copy of it.
+A page says ``{include}`` with the path of a file; its text is read as if it stood in the page, with its links as seen
+from where it stands. A link to a file that is such a page leads to the page, to any other file to a copy of it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ _FENCE = re.compile(r"^(`{3,}|~{3,}).*?^\1\s*$", re.M | re.S)
 
 
 def included(docs: Path) -> dict[Path, Path]:
-    """File of the repository -> the page that shows it."""
-    return {
+    """File of the repository -> the page that shows it; examples are shown by the gallery."""
+    gallery = {
+        path.resolve(): docs.resolve() / f"gallery/{path.stem}.rst" for path in docs.glob("../examples/plot_*.py")
+    }
+    return gallery | {
         (page.parent / match["file"]).resolve(): page.resolve()
         for page in docs.rglob("*.md")
         for match in _INCLUDE.finditer(page.read_text(encoding="utf-8"))

@@ -71,7 +71,7 @@ class ProximalPlaneClustering(
         The cluster of each row. Not kept in model files.
     inertia_ : float
         The sum of squared distances from the nearest plane.
-    objective_history_ : ndarray of shape (n_iter_,)
+    objective_history_ : ndarray of shape (n_iter,)
         What is minimised, summed over the clusters, after every step of the best run. It never rises.
     n_iter_ : int
         Steps made.

@@ -84,7 +84,7 @@ class SparseKMeans(StepsInRounds, SparseCentres):
         The objective, times two as is the custom for squared distances: the sum of
         :math:`\|x - w\|^2 + 2\alpha\|w\|_1`, or of :math:`1 - x^\top w + \alpha\|w\|_1` for the cosine metric. After
         :meth:`partial_fit`, each row counts with its cost before it was learned from.
-    objective_history_ : ndarray of shape (n_iter_,)
+    objective_history_ : ndarray of shape (n_iter,)
         The same after every step. It never rises. Empty after :meth:`partial_fit`.
     cluster_weights_ : ndarray of shape (n_clusters,)
         The weight of the rows that each centre is the shrunken mean of; their number if they have no weights.

@@ -1,19 +1,19 @@
 """Measures that scikit-learn does not have.
 
-========================================  ==============================================================================
-:func:`support_precision`,                whether the right features were found
+==========================================  ============================================================================
+:func:`support_precision`,                  whether the right features were found
 :func:`support_recall`, :func:`support_f1`
-:func:`sign_f1`                           whether their weights have the right sign
-:func:`explained_variance_over_tasks`     how much of the variance of several tasks is explained
-:func:`detection_rate`,                   how many outliers were found, and how many other rows were taken for such
+:func:`sign_f1`                             whether their weights have the right sign
+:func:`explained_variance_over_tasks`       how much of the variance of several tasks is explained
+:func:`detection_rate`,                     how many outliers were found, and how many other rows were taken for such
 :func:`rejection_rate`
-:func:`balanced_line_fit`                 whether kernel spectral clustering found what it looks for
-:func:`variation_of_information`          how much two partitions of the same rows differ
-:func:`sampled_silhouette`                how well clusters are apart, by a sample of the rows
-:class:`ProgressiveF1`,                   how a stream goes whose rows are scored before they are learned: in bounded
-:class:`ProgressiveROCAUC`,               memory, for streams that never end and for rare classes
+:func:`balanced_line_fit`                   whether kernel spectral clustering found what it looks for
+:func:`variation_of_information`            how much two partitions of the same rows differ
+:func:`sampled_silhouette`                  how well clusters are apart, by a sample of the rows
+:class:`ProgressiveF1`,                     how a stream goes whose rows are scored before they are learned: in bounded
+:class:`ProgressiveROCAUC`,                 memory, for streams that never end and for rare classes
 :class:`ProgressiveAveragePrecision`
-========================================  ==============================================================================
+==========================================  ============================================================================
 """
 
 from ._line_fit import balanced_line_fit

@@ -304,7 +304,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        csr_array of shape (n_samples, n_features_out_), or ndarray if there are only numbers
+        csr_array of shape (n_samples, n_features_out), or ndarray if there are only numbers
         """
         check_is_fitted(self)
         table = self._with_known_columns(self._as_table(X))

@@ -100,7 +100,7 @@ class InteractionGroups(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        csr_array of shape (n_samples, n_features_out_)
+        csr_array of shape (n_samples, n_features_out)
         """
         check_is_fitted(self)
         names, columns = _categorical(X, type(self).__name__)
