@@ -56,6 +56,7 @@ html_static_path = ["_static"]
 html_css_files = ["thresher.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_sidebars = {"start": [], "which-method": [], "command-line": []}  # pages that stand alone
 html_theme_options = {
     "logo": {"text": "thresher"},
     "header_links_before_dropdown": 8,
@@ -82,7 +83,9 @@ def _read(app: Any, docname: str, content: list[str]) -> None:
 
 def _always_read(app: Any, env: Any, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
     """Pages that show files of the repository may have changed although they did not."""
-    pages = [page for page in app.config.shown.values() if page.suffix == ".md"]
+    pages = [
+        page for page in app.config.shown.values() if page.suffix == ".md"
+    ]  # those of the gallery see to it themselves
     return sorted({env.path2doc(str(page)) for page in pages} | {"command-line"})
 
 

@@ -16,15 +16,20 @@ _FENCE = re.compile(r"^(`{3,}|~{3,}).*?^\1\s*$", re.M | re.S)
 
 
 def included(docs: Path) -> dict[Path, Path]:
-    """File of the repository -> the page that shows it; examples are shown by the gallery."""
+    """File of the repository -> the page that shows it; examples are shown by the gallery, README.md is the first."""
+    front = {(docs / "../README.md").resolve(): docs.resolve() / "index.md"}
     gallery = {
         path.resolve(): docs.resolve() / f"gallery/{path.stem}.rst" for path in docs.glob("../examples/plot_*.py")
     }
-    return gallery | {
-        (page.parent / match["file"]).resolve(): page.resolve()
-        for page in docs.rglob("*.md")
-        for match in _INCLUDE.finditer(page.read_text(encoding="utf-8"))
-    }
+    return (
+        front
+        | gallery
+        | {
+            (page.parent / match["file"]).resolve(): page.resolve()
+            for page in docs.rglob("*.md")
+            for match in _INCLUDE.finditer(page.read_text(encoding="utf-8"))
+        }
+    )
 
 
 def page_text(page: Path, text: str, shown: dict[Path, Path]) -> str:
