@@ -619,6 +619,11 @@ REFUSALS: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     ((X3, np.ones((30, 2))), {}, "y must be one column of targets, got an array of shape (30, 2)."),
     ((X3, "answer"), {}, "y must be a column of the data frame or the targets themselves, got 'answer'."),
     ((X3, np.ones(30)), {}, "all rows have the same target, 1; there is nothing to learn."),
+    (
+        (X3, [f"${k},000" for k in range(30)]),
+        {},
+        "words must repeat, got 30 different ones in 30 rows; an amount must be a",
+    ),
     ((X3, Y3, "regression"), {}, "regression needs targets that are numbers, got words."),
     ((X3, None, "regression"), {}, "regression needs targets, and there are none."),
     ((X3[:3], Y3[:3]), {}, "at least 4 rows are needed to compare models, got 3."),

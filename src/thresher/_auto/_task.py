@@ -21,6 +21,7 @@ CRITERIA: dict[str, dict[str, str]] = {
         "line_fit": "how well a kernel tells clusters of any shape apart",
     },
 }
+_AMOUNT = "; an amount must be a plain number, such as 1234.5, without signs of currency or thousands."
 
 
 # --- the task ---------------------------------------------------------------------------------------------------------
@@ -70,11 +71,24 @@ def _check_task(material: Material, task: str) -> None:
     if task == "regression" and material.look.is_text:
         raise ValueError("auto: regression needs targets that are numbers, got words.")
     if task == "classification" and material.look.labels is None:
-        raise ValueError("auto: classification needs targets that repeat, got more than a thousand different ones.")
+        raise ValueError(
+            f"auto: classification needs targets that repeat, got more than a thousand different ones{_AMOUNT}"
+        )
+    if task == "classification" and material.look.is_text and _hardly_repeat(material):
+        n_words, n_rows = len(material.look.labels or ()), material.look.n_rows
+        raise ValueError(
+            f"auto: targets that are words must repeat, got {n_words} different ones in {n_rows} rows{_AMOUNT}"
+        )
     if task != "clustering" and material.look.labels is not None and len(material.look.labels) == 1:
         raise ValueError(
             f"auto: all rows have the same target, {material.look.labels[0]!r}; there is nothing to learn."
         )
+
+
+def _hardly_repeat(material: Material) -> bool:
+    """Whether most targets of more than a few rows stand alone, as names do, and amounts that were taken for words."""
+    labels, n_rows = material.look.labels or [], material.look.n_rows
+    return material.no_class is None and n_rows > 20 and 2 * len(labels) > n_rows
 
 
 def named(name: str) -> Method:
