@@ -62,8 +62,9 @@ left.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
 plt.show()
 
 # %%
-# How many of the features in use are among the 50 that matter?
+# How many of the features in use are among the 50 that matter, and how often was each learner wrong?
 
 for name, model in models.items():
     used = np.flatnonzero(model.coef_)
-    print(f"{name:30} {len(used):6,} in use, {np.isin(used, stream.relevant).sum()} of them relevant")
+    relevant = np.isin(used, stream.relevant).sum()
+    print(f"{name:30} {len(used):6,} in use, {relevant} of them relevant, error {np.mean(wrong[name]):.3f}")
