@@ -622,7 +622,7 @@ REFUSALS: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     (
         (X3, [f"${k},000" for k in range(30)]),
         {},
-        "words must repeat, got 30 different ones in 30 rows; an amount must be a",
+        "targets that are words must repeat, got 30 different ones in 30 rows; an",
     ),
     ((X3, Y3, "regression"), {}, "regression needs targets that are numbers, got words."),
     ((X3, None, "regression"), {}, "regression needs targets, and there are none."),
