@@ -94,7 +94,14 @@ def main() -> None:
 def _write_front_page(names: Sequence[str]) -> None:
     tables = read_sections()
     modules = {name: import_module(f"benchmarks.{name}") for name in names if name in tables}
-    lines = {name: each.front(tables[name]) for name, each in modules.items() if hasattr(each, "front")}
+    lines = {}
+    for name, module in modules.items():
+        try:
+            lines[name] = module.front(tables[name]) if hasattr(module, "front") else []
+        except (IndexError, KeyError, StopIteration, ValueError):
+            print(
+                f"{name}: its tables are of another form; python -m benchmarks --only {name} --update.", file=sys.stderr
+            )
     Report("", [], {}, lines, SECTIONS).write_front_page()
 
 

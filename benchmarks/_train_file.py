@@ -1,7 +1,8 @@
 """One training run from a file, alone in its process: ``python -m benchmarks._train_file LIBRARY NAME TRAIN TEST``.
 
 Prints CPU and wall seconds (all threads, imports excluded), peak memory up to the end of training, and accuracy on the
-held-out file. Data beyond ``BUDGET_MB`` cannot be had: a library that reads the whole file into memory fails.
+held-out file. Beside what it has when its libraries are loaded, a process gets ``BUDGET_MB`` of data and no more: one
+that reads a larger file into memory fails.
 """
 
 from __future__ import annotations
@@ -109,12 +110,15 @@ def dask_run(name: str, train: str, test: str) -> Callable[[], Scorer]:
 
     from ._data import N_WORDS
 
-    def read(begin: int, length: int) -> tuple[Any, Any]:
-        X, y = load_svmlight_file(train, n_features=N_WORDS, offset=begin, length=length)
-        return sparse.csr_matrix(X), y
+    def read(begin: int, end: int, n_rows: int) -> tuple[Any, Any]:
+        offset = max(begin - 1, 0)  # scikit-learn drops what is left of the line that it starts in
+        X, y = load_svmlight_file(train, n_features=N_WORDS, zero_based=False, offset=offset, length=end - 1 - offset)
+        if len(y) != n_rows:
+            raise RuntimeError(f"{len(y)} rows were read, not {n_rows}")
+        return sparse.csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape), y
 
     def work() -> Scorer:
-        parts = [(dask.delayed(read, nout=2)(begin, length), n) for begin, length, n in _blocks(train)]
+        parts = [(dask.delayed(read, nout=2)(begin, end, n), n) for begin, end, n in _blocks(train)]
         X = da.concatenate(
             [da.from_delayed(p[0], (n, N_WORDS), dtype=float, meta=sparse.csr_matrix((0, 0))) for p, n in parts]
         )
@@ -122,29 +126,30 @@ def dask_run(name: str, train: str, test: str) -> Callable[[], Scorer]:
         model = Incremental(SGDClassifier(random_state=0), shuffle_blocks=False)
         with dask.config.set(scheduler="synchronous"):
             model.fit(X, y, classes=[-1.0, 1.0])
-        return lambda: float(model.estimator_.score(*load_svmlight_file(test, n_features=N_WORDS)))
+        return lambda: float(model.estimator_.score(*load_svmlight_file(test, n_features=N_WORDS, zero_based=False)))
 
     return work
 
 
 def _blocks(path: str) -> Iterator[tuple[int, int, int]]:
-    """Where blocks of lines begin, how long they are, and how many lines they have."""
-    begin, length, n = 0, 0, 0
+    """Where blocks of lines begin and end, and how many lines they have."""
+    begin = end = n = 0
     with open(path, "rb") as file:
         for line in file:
-            length, n = length + len(line), n + 1
+            end, n = end + len(line), n + 1
             if n == BLOCK_ROWS:
-                yield begin, length - 1, n  # scikit-learn goes on to the end of the line that it is in
-                begin, length, n = begin + length, 0, 0
+                yield begin, end, n
+                begin, n = end, 0
     if n:
-        yield begin, length - 1, n
+        yield begin, end, n
 
 
 def main() -> None:
     library, name, train, test = sys.argv[1:]
     runs = {"thresher": thresher_run, "vw": vw_run, "river": river_run, "dask-ml": dask_run}
     work = runs[library](name, train, test)
-    resource.setrlimit(resource.RLIMIT_DATA, (BUDGET_MB << 20, resource.RLIM_INFINITY))
+    budget = int((memory_mb("VmData") + BUDGET_MB) * 2**20)
+    resource.setrlimit(resource.RLIMIT_DATA, (budget, resource.RLIM_INFINITY))
     start = memory_mb("VmRSS")
     begin, begin_wall = time.process_time(), time.perf_counter()
     scorer = work()

@@ -91,8 +91,8 @@ def _tables(problem: L1Problem, quick: bool) -> list[Table]:
         f"l1, {_said(problem)} loss, alpha = {problem.alpha:g}: {problem.task.title}, {problem.task.shape}",
         ["solver", *(f"CPU s to {level:g}" for level in LEVELS), "nearest", "weights not 0", "MB beside the rows"],
         notes=[
-            "Time of the first run, of a row of tolerances, whose objective is within so much, relatively, of the "
-            f"least, {least:.8f}, which is certain to {best.gap:.1g}. Empty: not with {LIMIT:g} s, or not with its "
+            "CPU time of the quickest run, of several tolerances, whose objective is within so much, relatively, of "
+            f"the least, {least:.8f}, which is certain to {best.gap:.1g}. Empty: not with {LIMIT:g} s, or not with its "
             "tightest tolerance. One run each.",
             "Rows in the form that each likes, made before; skglm and celer are compiled before. LIBLINEAR is its own "
             "library, LinearSVC and LogisticRegression run copies of it.",

@@ -59,8 +59,9 @@ def run(quick: bool) -> list[Table]:
         _in_turns(jobs, repeats), f"Training from {megabytes:,.0f} MB of svmlight text, {n_rows:,} rows, one pass"
     )
     whole.notes[:0] = [
-        f"Best of {repeats} processes in turn; memory is their median; {n_test:,} rows held out. No process may have "
-        f"more than {BUDGET_MB} MB of data, the file is larger (RLIMIT_DATA; pages of a mapped file do not count)."
+        f"Best of {repeats} processes in turn; memory is their median; {n_test:,} rows held out. Beside "
+        f"its libraries no process may have more than {BUDGET_MB} MB of data; the file is larger (RLIMIT_DATA; pages "
+        "of a mapped file do not count)."
         if megabytes > BUDGET_MB
         else f"Best of {repeats} processes; the file fits into the budget of {BUDGET_MB} MB in a quick run."
     ]
