@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -13,7 +14,7 @@ if not (REPOSITORY / "benchmarks").exists():
     pytest.skip("a source distribution has no benchmarks", allow_module_level=True)
 sys.path.insert(0, str(REPOSITORY))
 
-from benchmarks import guard  # noqa: E402
+from benchmarks import _report, guard  # noqa: E402
 from benchmarks._front import FrontLine, cell, front_table, has, number  # noqa: E402
 from benchmarks._growth import slope  # noqa: E402
 from benchmarks._guard_cases import WIDTHS, names, watched  # noqa: E402
@@ -108,3 +109,24 @@ def test_the_guard_watches_every_compiled_learner():
 
 def test_the_baseline_holds_what_the_guard_measures():
     assert set(json.loads(guard.BASELINE.read_text())) == set(names())
+
+
+def test_tables_are_read_back_as_they_were_written(monkeypatch, tmp_path):
+    table = Table("Title: 2 x 3", ["learner", "ms"], [["AROW", "1.5"], ["PA", ""]], ["A note."])
+    page = tmp_path / "README.md"
+    page.write_text(
+        "words\n<!-- figures: begin -->\n\nrun\n\n"
+        f"### fit\n\n`run`\n\n{table.markdown()}\n{table.markdown()}\n"
+        f"### one_row\n\n{table.markdown()}<!-- figures: end -->\n"
+    )
+    monkeypatch.setattr(_report, "_README", page)
+    found = _report.read_sections()
+    assert {name: len(tables) for name, tables in found.items()} == {"fit": 2, "one_row": 1}
+    assert found["fit"][1] == Table(table.title, table.columns, table.rows)
+
+
+def test_the_front_page_has_lines_of_sections_that_there_are():
+    page = (REPOSITORY / "README.md").read_text()
+    names = re.findall(r"\(benchmarks/README\.md#(\w+)\)", page)
+    assert names
+    assert set(names) <= set(_report.read_sections())
