@@ -217,8 +217,8 @@ def _growth(quick: bool) -> list[Table]:
     """A step of ours reads every stored value once for each four centres."""
     n_steps = 5
     factors = (1, 2) if quick else (1, 2, 4, 8)
-    dense = {"rows": 2_000 if quick else 25_000, "features": 16, "clusters": 8}
-    thin = {"rows": 1_000 if quick else 12_500, "values in a row": 10, "clusters": 8}
+    dense = {"rows": 2_000 if quick else 100_000, "features": 16, "clusters": 8}
+    thin = {"rows": 1_000 if quick else 50_000, "values in a row": 10, "clusters": 8}
     tables = []
     for layout, base in (("dense", dense), ("CSR", thin)):
         makers = {"KMeans": _sklearn, "thresher SparseKMeans": _thresher}
@@ -229,7 +229,7 @@ def _growth(quick: bool) -> list[Table]:
             ["what grows, method", *(f"x {factor}" for factor in factors), "slope"],
             notes=[
                 f"At x 1: {', '.join(f'{size:,} {what}' for what, size in base.items())}"
-                + ("." if layout == "dense" else ", 20,000 features.")
+                + ("." if layout == "dense" else ", 5,000 features.")
                 + " Best of 2 in turn, given starts."
             ],
         )
@@ -261,7 +261,7 @@ def _growing(layout: str, size: dict[str, int]) -> tuple[Any, int]:
     rng, n = np.random.default_rng(0), size["rows"]
     if layout == "dense":
         return rng.normal(size=(n, size["features"])), size["clusters"]
-    d, values = 20_000, size["values in a row"]
+    d, values = 5_000, size["values in a row"]
     columns = rng.integers(d, size=n * values, dtype=np.int32)
     starts = np.arange(0, n * values + 1, values, dtype=np.int32)
     X = sparse.csr_array((np.abs(rng.normal(size=n * values)), columns, starts), (n, d))
