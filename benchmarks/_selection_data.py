@@ -71,11 +71,12 @@ def _a9a(folder: Path) -> Task:
 
 def newsgroup_rows(folder: Path) -> tuple[Any, Array]:
     """All documents and their groups."""
-    a, X, X_test = _tfidf_rows(folder)
+    a, X, X_test = newsgroup_parts(folder)
     return sparse.csr_array(sparse.vstack([X, X_test])), np.concatenate([a["train_y"], a["test_y"]])
 
 
-def _tfidf_rows(folder: Path) -> tuple[Arrays, Any, Any]:
+def newsgroup_parts(folder: Path) -> tuple[Arrays, Any, Any]:
+    """Labels (``train_y``, ``test_y``) and names of the groups, training rows, test rows."""
     a = cached("newsgroups-tfidf", lambda: _tfidf(folder / "newsgroups20/20news-bydate.tar.gz"))
     X, X_test = (
         sparse.csr_array((a[f"{p}_data"], a[f"{p}_indices"], a[f"{p}_indptr"]), shape=a[f"{p}_shape"])
@@ -86,7 +87,7 @@ def _tfidf_rows(folder: Path) -> tuple[Arrays, Any, Any]:
 
 def _newsgroups(folder: Path) -> Iterator[Task]:
     """Some groups against the rest, and all 20 classes."""
-    a, X, X_test = _tfidf_rows(folder)
+    a, X, X_test = newsgroup_parts(folder)
     names, y, y_test = a["names"], a["train_y"], a["test_y"]
     for prefix in BINARY:
         inside = np.flatnonzero(np.char.startswith(names, prefix))

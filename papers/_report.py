@@ -1,10 +1,9 @@
-"""What the scripts share: options, cells, tables, and where real data are."""
+"""What the scripts share: options, cells and tables."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,18 +42,10 @@ def show(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *not
         first, *others = (text.rjust(width) for text, width in zip(row, widths, strict=True))
         print("  ".join([row[0].ljust(len(first)), *others]).rstrip())
     print()
-    for note in notes:
+    for note in filter(None, notes):
         print(note)
 
 
-def real_data(*names: str) -> Path:
-    """The path of a file under the folder of real data; ends the script, not as a failure, where it is not there."""
-    path = Path(os.environ.get(DATA, ""), *names)
-    if DATA not in os.environ or not path.exists():
-        print(f"This table needs {'/'.join(names)} in the folder that --data or the environment variable {DATA} names.")
-        sys.exit(0)
-    return path
-
-
-def took(begin: float) -> str:
-    return f"{time.perf_counter() - begin:.0f} s."
+def spent() -> str:
+    """Seconds of this process, which do not depend on what else the machine does."""
+    return f"{time.process_time():.0f} s of CPU time."

@@ -8,7 +8,6 @@ seed, which also draws the landmarks and the folds.
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,8 @@ from thresher.kernels import LSSVC, FixedSizeNystroem
 from thresher.stochastic import PegasosClassifier
 from thresher.tuning import CoupledAnnealingSearchCV, Log
 
-from .._report import Options, cell, real_data, show, took
+from .._data import Rows, load
+from .._report import Options, cell, show, spent
 
 MINUTES = 2
 BEST_POSSIBLE = 8.0
@@ -51,13 +51,13 @@ def methods(seed: int) -> dict[str, tuple[Any, dict[str, Log]]]:
     }
 
 
-def errors(name: str, seed: int, n_evaluations: int, train: np.ndarray, test: np.ndarray) -> tuple[float, float]:
+def errors(name: str, seed: int, n_evaluations: int, rows: Rows) -> tuple[float, float]:
     """In %: of the folds, and on the test rows."""
     model, space = methods(seed)[name]
     folds = StratifiedKFold(10, shuffle=True, random_state=seed)
     search = CoupledAnnealingSearchCV(model, space, n_evaluations=n_evaluations, cv=folds, random_state=seed)
-    search.fit(train[:, :2], train[:, 2])
-    return 100 * (1 - search.best_score_), 100 * (1 - search.score(test[:, :2], test[:, 2]))
+    search.fit(rows.X, rows.y)
+    return 100 * (1 - search.best_score_), 100 * (1 - search.score(rows.X_test, rows.y_test))
 
 
 def main() -> None:
@@ -65,20 +65,19 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5, help="seeds (5)")
     parser.add_argument("--evaluations", type=int, default=30, help="parameters tried for each (30)")
     given = parser.parse_args()
-    train, test = (
-        np.loadtxt(real_data("r_mass", f"synth.{part}.csv"), delimiter=",", skiprows=1) for part in ("tr", "te")
-    )
-    begin, shown = time.perf_counter(), []
+    rows = load("ripley")
+    shown = []
     for name in methods(0):
-        runs = [errors(name, seed, given.evaluations, train, test) for seed in range(given.repeats)]
+        runs = [errors(name, seed, given.evaluations, rows) for seed in range(given.repeats)]
         in_folds, on_test = zip(*runs, strict=True)
         shown.append([name, cell(in_folds), cell(on_test)])
     show(
-        "Ripley's data, error in %: ours +- standard deviation over seeds",
+        f"{rows.title}, error in %: ours +- standard deviation over seeds",
         ["", "in folds", "on test rows"],
         shown,
         f"The least that any rule can reach on new rows is about {BEST_POSSIBLE} %; the thesis prints no figure.",
-        f"{given.repeats} seeds, {given.evaluations} parameters tried for each. {took(begin)}",
+        f"{given.repeats} seeds, {given.evaluations} parameters tried for each. {spent()}",
+        rows.note,
     )
 
 

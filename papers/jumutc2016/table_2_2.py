@@ -9,9 +9,6 @@ have, shows why classifying and rejecting want parameters of their own.
 
 from __future__ import annotations
 
-import time
-from pathlib import Path
-
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
@@ -22,13 +19,14 @@ from sklearn.svm import SVC
 from thresher.novelty import LSSNDClassifier, SNDClassifier
 from thresher.tuning import CoupledAnnealingSearchCV, Linear, Log
 
-from .._report import Options, cell, real_data, show, took
+from .._data import load
+from .._report import Options, cell, show, spent
 
 MINUTES = 2
 PUBLISHED = {  # error of SND, LS-SND and C-SVM (of Table 2.2) in %, and their standard deviations
-    "iris": (("iris", "iris.data"), (4.67, 6.67, 4.40), (6.8, 7.0, 6.5)),
-    "sonar": (("sonar", "sonar.all-data"), (9.62, 11.98, 12.50), (6.9, 5.9, 10.5)),
-    "ionosphere": (("ionosphere", "ionosphere.data"), (6.84, 8.03, 7.40), (4.3, 3.3, 3.1)),
+    "iris": ((4.67, 6.67, 4.40), (6.8, 7.0, 6.5)),
+    "sonar": ((9.62, 11.98, 12.50), (6.9, 5.9, 10.5)),
+    "ionosphere": ((6.84, 8.03, 7.40), (4.3, 3.3, 3.1)),
 }
 WIDTH, COUPLING = Log(1e-3, 3.0), Log(1.05, 10.0)
 METHODS = {
@@ -36,12 +34,6 @@ METHODS = {
     "LS-SND": (LSSNDClassifier(reject=False), {"C": Log(1e-1, 1e4), "coupling": COUPLING, "gamma": WIDTH}),
     "C-SVM": (SVC(), {"C": Log(1e-1, 1e3), "gamma": WIDTH}),
 }
-
-
-def read(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers and, in the last column, labels."""
-    lines = [line.split(",") for line in path.read_text(encoding="utf-8").split()]
-    return np.array([line[:-1] for line in lines], dtype=float), np.array([line[-1] for line in lines])
 
 
 def runs(X: np.ndarray, y: np.ndarray, name: str, seed: int, n_evaluations: int) -> list[tuple[float, float]]:
@@ -72,10 +64,10 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=1, metavar="N", help="divisions into folds; the thesis has 5")
     parser.add_argument("--evaluations", type=int, default=40, metavar="N", help="of every search")
     asked = parser.parse_args()
-    begin = time.perf_counter()
     rows, rejections, off = [], [], []
-    for name, (file, published, deviations) in PUBLISHED.items():
-        X, y = read(real_data(*file))
+    sets = {name: load(name) for name in PUBLISHED}
+    for name, (published, deviations) in PUBLISHED.items():
+        X, y = sets[name].X, sets[name].y
         cells, rejected = [], []
         for method, theirs, deviation in zip(METHODS, published, deviations, strict=True):
             found = [run for seed in range(asked.repeats) for run in runs(X, y, method, seed, asked.evaluations)]
@@ -83,8 +75,8 @@ def main() -> None:
             cells.append(cell(ours, theirs))
             rejected.append(cell(lost))
             off.append((abs(np.mean(ours) - theirs) / deviation, f"{method}, {name}"))
-        rows.append([name, *cells])
-        rejections.append([name, *rejected[:2]])
+        rows.append([sets[name].title, *cells])
+        rejections.append([sets[name].title, *rejected[:2]])
     distance, where = max(off)
     show(
         "Error in %: ours +- standard deviation over test folds (published)",
@@ -96,7 +88,8 @@ def main() -> None:
         "Test rows, in %, that models tuned to tell classes apart would reject with reject=True",
         ["", "SND", "LS-SND"],
         rejections,
-        f"{10 * asked.repeats} test folds. {took(begin)}",
+        f"{10 * asked.repeats} test folds. {spent()}",
+        *(held.note for held in sets.values()),
     )
 
 

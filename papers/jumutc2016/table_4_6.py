@@ -9,8 +9,6 @@ those of 7.
 
 from __future__ import annotations
 
-import gzip
-import time
 import warnings
 from typing import Any
 
@@ -21,38 +19,27 @@ from sklearn.preprocessing import StandardScaler
 from thresher.cluster import ProximalPlaneClustering, SparseKMeans
 from thresher.metrics import variation_of_information
 
-from .._report import Options, cell, real_data, show, took
+from .._data import Rows, load
+from .._report import Options, cell, show, spent
 
 MINUTES = 2
 GRID = (0.01, 0.1, 1.0, 10.0, 100.0)
 MEASURES = ("VI", "Rand", "ARI")
 PUBLISHED = {  # VI, Rand index and adjusted Rand index: averages, then the best
-    "Magic": {
+    "magic": {
         "K-means, random rows": ((1.322, 0.505, 0.006), (1.322, 0.505, 0.007)),
         "K-means": ((1.322, 0.505, 0.006), (1.322, 0.505, 0.007)),
         "l1": ((1.302, 0.511, 0.017), (1.077, 0.588, 0.154)),
         "planes": ((1.234, 0.512, 0.009), (0.728, 0.545, 0.075)),
     },
-    "Shuttle": {
+    "shuttle": {
         "K-means, random rows": ((1.477, 0.538, 0.206), (1.183, 0.648, 0.359)),
         "K-means": ((1.477, 0.538, 0.206), (1.183, 0.648, 0.359)),
         "l1": ((1.325, 0.581, 0.212), (0.668, 0.709, 0.440)),
         "planes": ((1.491, 0.558, 0.125), (0.800, 0.684, 0.401)),
     },
 }
-N_CLUSTERS = {"Magic": 2, "Shuttle": 7}
-
-
-def read(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Standardised columns and the classes."""
-    if name == "Magic":
-        text = gzip.decompress(real_data("magic", "magic04.data.gz").read_bytes()).decode()
-        lines = [line.split(",") for line in text.split()]
-    else:
-        paths = (real_data("shuttle", f"shuttle.{part}") for part in ("trn", "tst"))
-        lines = [line.split() for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
-    X = np.array([line[:-1] for line in lines], dtype=float)
-    return StandardScaler().fit_transform(X), np.array([line[-1] for line in lines])
+N_CLUSTERS = {"magic": 2, "shuttle": 7}
 
 
 def models(method: str, n_clusters: int, seed: int) -> list[Any]:
@@ -72,8 +59,9 @@ def measured(X: np.ndarray, y: np.ndarray, model: Any) -> tuple[float, float, fl
     return variation_of_information(y, found), rand_score(y, found), adjusted_rand_score(y, found)
 
 
-def shown(name: str, n_seeds: int) -> None:
-    X, y = read(name)
+def shown(name: str, rows: Rows, n_seeds: int) -> None:
+    X, y = rows.all()
+    X = StandardScaler().fit_transform(X)
     averages, bests = [], []
     for method, (published, published_best) in PUBLISHED[name].items():
         runs = [[measured(X, y, m) for m in models(method, N_CLUSTERS[name], seed)] for seed in range(n_seeds)]
@@ -87,22 +75,21 @@ def shown(name: str, n_seeds: int) -> None:
     classes = np.unique(y, return_counts=True)[1]
     entropy = -np.sum(classes / len(y) * np.log(classes / len(y)))
     show(
-        f"{name}, {N_CLUSTERS[name]} clusters: mean over the grid, ours +- standard deviation over seeds (published)",
+        f"{rows.title}, {N_CLUSTERS[name]} clusters: mean over the grid, ours +- deviation over seeds (published)",
         ["", *MEASURES],
         averages,
     )
     show(
-        f"{name}: best cell of all runs (published)",
+        f"{rows.title}: best cell of all runs (published)",
         ["", *MEASURES],
         bests,
         f"One cluster of all rows: VI {entropy:.3f}, ARI 0.",
+        rows.note,
     )
 
 
-def s1(n_seeds: int) -> None:
-    text = real_data("s1", "s-set1.arff").read_text(encoding="utf-8").partition("@DATA")[2]
-    rows = np.array([line.split(",") for line in text.split()], dtype=float)
-    X, y = StandardScaler().fit_transform(rows[:, :2]), rows[:, 2].astype(int)
+def s1(rows: Rows, n_seeds: int) -> None:
+    X, y = StandardScaler().fit_transform(rows.X), rows.y
     true = np.array([X[y == c].mean(axis=0) for c in np.unique(y)])
     cells = []
     for n_init in (1, 10):
@@ -111,18 +98,22 @@ def s1(n_seeds: int) -> None:
         matched = [len(np.unique(places)) for places in nearest]
         agreed = [adjusted_rand_score(y, m.labels_) for m in found]
         cells.append([f"n_init={n_init}", cell(agreed, None, 4), f"{np.mean(matched):.1f} of {len(true)}"])
-    show("S1, K-means with 15 clusters", ["", "ARI", "true centres with a centre of their own"], cells)
+    show(
+        f"{rows.title}, K-means with 15 clusters",
+        ["", "ARI", "true centres with a centre of their own"],
+        cells,
+        rows.note,
+    )
 
 
 def main() -> None:
     parser = Options(__spec__.name, __doc__)
     parser.add_argument("--seeds", type=int, default=5, metavar="N", help="runs; the thesis has 20")
     asked = parser.parse_args()
-    begin = time.perf_counter()
     for name in PUBLISHED:
-        shown(name, asked.seeds)
-    s1(asked.seeds)
-    print(f"{asked.seeds} seeds. {took(begin)}")
+        shown(name, load(name), asked.seeds)
+    s1(load("s1"), asked.seeds)
+    print(f"{asked.seeds} seeds. {spent()}")
 
 
 if __name__ == "__main__":

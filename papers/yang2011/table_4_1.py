@@ -7,16 +7,13 @@ variance within schools: the words of the thesis allow both. The data are MALSAR
 
 from __future__ import annotations
 
-import time
-from pathlib import Path
-
 import numpy as np
-from scipy.io import loadmat
 
 from thresher.dual_averaging import MultiTaskRDARegressor
 from thresher.metrics import explained_variance_over_tasks
 
-from .._report import Options, cell, real_data, show, took
+from .._data import load
+from .._report import Options, cell, show, spent
 
 MINUTES = 1
 N_TRAIN, N_EPOCHS = 11, 120
@@ -26,14 +23,6 @@ METHODS = {  # parameters, published explained variance in % and non-zeros; gamm
     "DA-iMTFS, gamma = 50": ({"penalty": "l1", "alpha": 1.0, "eta0": 1 / 50}, 13.5, 1037.1),
     "DA-iMTFS, gamma = 10": ({"penalty": "l1", "alpha": 1.0, "eta0": 1 / 10}, None, None),
 }
-
-
-def schools(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """All rows with scaled columns, their targets and their tasks."""
-    held = loadmat(path)
-    ys = [np.ravel(y).astype(float) for y in held["Y"].ravel()]
-    X = np.vstack([np.asarray(x, dtype=float) for x in held["X"].ravel()])
-    return X / np.abs(X).max(axis=0), np.concatenate(ys), np.repeat(np.arange(len(ys)), [len(y) for y in ys])
 
 
 def split(tasks: np.ndarray, seed: int) -> np.ndarray:
@@ -57,17 +46,18 @@ def main() -> None:
     parser = Options(__spec__.name, __doc__)
     parser.add_argument("--repeats", type=int, default=20, metavar="N", help="splits, of which the thesis has 20")
     repeats = parser.parse_args().repeats
-    begin = time.perf_counter()
     rows = []
-    X, y, tasks = schools(real_data("school", "school.mat"))
+    school = load("school")
+    X, y, tasks = school.X / np.abs(school.X).max(axis=0), school.y, school.tasks
     for name, (params, explained, n_used) in METHODS.items():
         runs = np.array([one_run(X, y, tasks, seed, **params) for seed in range(repeats)]).T
         rows.append([name, cell(runs[2], n_used), cell(runs[0], explained), cell(runs[1]), cell(runs[3])])
     show(
-        "School data: ours +- standard deviation over splits (published)",
+        f"{school.title}: ours +- standard deviation over splits (published)",
         ["", "non-zeros", "explained variance in %", "within schools", "features in use"],
         rows,
-        f"{repeats} splits, {X.shape[1]} columns, {tasks[-1] + 1} schools. {took(begin)}",
+        f"{repeats} splits, {X.shape[1]} columns, {len(np.unique(tasks))} schools. {spent()}",
+        school.note,
     )
 
 
