@@ -29,7 +29,7 @@ from thresher.online import (
 from .._data import load
 from .._report import Options, show, spent
 
-MINUTES = 2
+MINUTES = 3
 N_TRAIN = 450_000
 _FULL = {"covariance": "full", "shuffle": False}
 _PENALTIES = {"C": (0.01, 0.1, 1.0, 10.0)}
