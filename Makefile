@@ -18,7 +18,7 @@ BIN    := $(VENV)/bin
 CORE   := $(wildcard core/*.hpp core/*.cpp core/learners/*.hpp)
 JOBS   ?= $(shell nproc)
 
-# Real data for bench and papers: make papers DATA=FOLDER
+# Real data for bench and papers, and their options: make papers DATA=FOLDER OPTIONS="--all --update"
 DATA   ?= $(firstword $(THRESHER_DATA) $(wildcard ../shared/data))
 ifneq ($(DATA),)
 export THRESHER_DATA := $(abspath $(DATA))
@@ -51,13 +51,13 @@ check: $(VENV)/built-check
 
 bench: $(VENV)/built-bench
 	$(BIN)/python -m benchmarks.peers
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(OPTIONS)
 
 guard: $(VENV)/built-bench
 	$(BIN)/python -m benchmarks.guard
 
 papers: $(VENV)/built-lab
-	$(BIN)/python -m papers
+	$(BIN)/python -m papers $(OPTIONS)
 
 # Warnings are errors; the page is build/docs/index.html.
 docs: $(VENV)/built-docs

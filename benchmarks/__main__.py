@@ -71,24 +71,23 @@ def main() -> None:
         return _write_front_page(options.only or SECTIONS)
     core = core_fingerprint()
     said = (" --quick" if options.quick else "") + (f" --only {' '.join(options.only)}" if options.only else "")
-    report = Report(f"python -m benchmarks{said}", machine(), {}, front_order=SECTIONS)
+    report = Report(f"python -m benchmarks{said}", machine(), {}, order=SECTIONS)
     console = Console(width=None if sys.stdout.isatty() else 160)
     for line in report.machine:
         console.print(line, highlight=False)
     for name in options.only or SECTIONS:
+        begin = time.perf_counter()
         report.sections[name], report.front[name] = _run(name, options)
         if core_fingerprint() != core:
             sys.exit(f"{name}: the extension was built again while it was measured; the figures are void.")
         console.rule(name)
         for table in report.sections[name]:
             table.show(console)
+        if options.update:
+            report.write_section(name, time.perf_counter() - begin)
     console.print(front_table("", report.front, SECTIONS), highlight=False, markup=False, soft_wrap=True)
     if options.json:
         options.json.write_text(json.dumps(report.as_dict(), indent=1))
-    if options.update and options.only:
-        report.write_readme_sections()
-    elif options.update:
-        report.write_readme()
 
 
 def _write_front_page(names: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
@@ -58,49 +59,37 @@ class Report:
     machine: list[str]
     sections: dict[str, list[Table]]
     front: dict[str, list[FrontLine]] = field(default_factory=dict)
-    front_order: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
-    @property
-    def where(self) -> str:
-        return f"`{self.command}` on {'; '.join(self.machine)}."
-
-    def write_readme(self) -> None:
-        """Replace what stands between the markers of benchmarks/README.md, and of the front page."""
-        where = self.where
-        parts = [where, ""]
-        for name, tables in self.sections.items():
-            parts += [f"### {name}", "", *(table.markdown() for table in tables)]
-        _replace_marked(_README, "figures", "\n".join(parts))
-        self.write_front_page()
-
-    def write_readme_sections(self) -> None:
-        """Replace the figures of these sections alone, here and on the front page; each says which run it is from."""
-        page = _README.read_text()
-        for name, tables in self.sections.items():
-            text = "\n".join([f"### {name}", "", self.where, "", *(table.markdown() for table in tables)])
-            old = re.compile(rf"^### {name}\n.*?(?=^### |^<!-- figures: end)", re.DOTALL | re.MULTILINE)
-            if not old.search(page):
-                old = re.compile(r"(?=^<!-- figures: end)", re.MULTILINE)
-                text = "\n" + text
-            page = old.sub(lambda _, text=text: text, page, count=1)
-        _README.write_text(page)
+    def write_section(self, name: str, seconds: float) -> None:
+        """Replace the figures of a section, here and on the front page, and the machine above them all."""
+        *machine, core, date = self.machine
+        run = f"`{self.command}`: {seconds:.0f} s, load {os.getloadavg()[0]:.1f} at the end, {core}, {date}."
+        tables = "\n".join(table.markdown() for table in self.sections[name])
+        sections = _sections() | {name: f"\n{run}\n\n{tables}\n"}
+        page = [
+            f"{'; '.join(machine)}.\n",
+            *(f"### {each}\n{sections[each]}" for each in self.order if each in sections),
+        ]
+        _replace_marked(_README, "figures", "\n".join(page))
         self.write_front_page()
 
     def write_front_page(self) -> None:
         """Replace the lines of these sections; those of others stay."""
-        table = front_table(_marked(_FRONT_PAGE, "speed"), self.front, self.front_order)
+        table = front_table(_marked(_FRONT_PAGE, "speed"), self.front, self.order)
         _replace_marked(_FRONT_PAGE, "speed", f"{table}\n\n{_FRONT_NOTE}\n")
 
 
 def read_sections() -> dict[str, list[Table]]:
     """The tables that stand in benchmarks/README.md, by section."""
-    return {
-        section: [_read_table(*each) for each in _TABLE.findall(text)]
-        for section, text in re.findall(r"(?ms)^### (\w+)\n(.*?)(?=^### |\Z)", _marked(_README, "figures"))
-    }
+    return {section: [_read_table(*each) for each in _TABLE.findall(text)] for section, text in _sections().items()}
+
+
+def _sections() -> dict[str, str]:
+    return dict(re.findall(r"(?ms)^### (\w+)\n(.*?)(?=^### |\Z)", _marked(_README, "figures")))
 
 
 _TABLE = re.compile(r"(?m)^\*\*(.+)\*\*\n\n(\|.*)\n\| ---.*\n((?:\|.*\n)*)")
