@@ -69,7 +69,7 @@ class Report:
         *machine, core, date = self.machine
         run = f"`{self.command}`: {seconds:.0f} s, load {os.getloadavg()[0]:.1f} at the end, {core}, {date}."
         tables = "\n".join(table.markdown() for table in self.sections[name])
-        sections = _sections() | {name: f"\n{run}\n\n{tables}\n"}
+        sections = _sections() | {name: f"\n{run}\n\n{tables.strip()}\n"}
         page = [
             f"{'; '.join(machine)}.\n",
             *(f"### {each}\n{sections[each]}" for each in self.order if each in sections),
@@ -89,7 +89,8 @@ def read_sections() -> dict[str, list[Table]]:
 
 
 def _sections() -> dict[str, str]:
-    return dict(re.findall(r"(?ms)^### (\w+)\n(.*?)(?=^### |\Z)", _marked(_README, "figures")))
+    found = re.findall(r"(?ms)^### (\w+)\n(.*?)(?=^### |\Z)", _marked(_README, "figures"))
+    return {section: f"\n{text.strip()}\n" for section, text in found}
 
 
 _TABLE = re.compile(r"(?m)^\*\*(.+)\*\*\n\n(\|.*)\n\| ---.*\n((?:\|.*\n)*)")
