@@ -83,11 +83,13 @@ def text(n_features: int, n_classes: int, n_rows: int = 3000, n_test: int = 1500
     tilts = np.exp(rng.standard_normal((n_classes, n_features)) * (rng.random(n_features) < 0.1))
     n, length = n_rows + n_test, min(60, n_features // 4)
     k = rng.integers(0, n_classes, n)
-    columns = np.empty((n, length), dtype=np.int64)
+    columns = np.empty((n, length), dtype=np.int32)  # scikit-learn takes no other
     for c in range(n_classes):
         chance = np.cumsum(usual * tilts[c])
         columns[k == c] = np.searchsorted(chance / chance[-1], rng.random((np.sum(k == c), length)))
-    X = sparse.csr_array((np.ones(n * length), columns.ravel(), np.arange(0, n * length + 1, length)), (n, n_features))
+    X = sparse.csr_array(
+        (np.ones(n * length), columns.ravel(), np.arange(0, n * length + 1, length, dtype=np.int32)), (n, n_features)
+    )
     X.sum_duplicates()
     X = sparse.csr_array(X.multiply(1 / np.sqrt(X.multiply(X).sum(axis=1))[:, None]))
     y = 2 * k - 1 if n_classes == 2 else 1 + k

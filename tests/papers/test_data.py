@@ -86,6 +86,7 @@ def test_generated_rows_stand_in_for_every_set(name, nothing):
     assert rows.X.shape[0] == len(rows.y)
     for ours, same in ((rows.X, again.X), (rows.X_test, again.X_test), (rows.y, again.y)):
         if sparse.issparse(ours):
+            assert ours.indices.dtype == ours.indptr.dtype == np.int32
             assert (ours != same).nnz == 0
         elif ours is not None:
             np.testing.assert_array_equal(ours, same)
