@@ -16,7 +16,11 @@ SEED = 0
 
 
 def table(n_rows: int, n_features: int, classes: Sequence[str], n_test: int = 0) -> tuple[Array, ...]:
-    """Normal heaps, half of the features of use, 2 % of the labels wrong; then as many test rows as asked for."""
+    """Normal heaps, half of the features of use, 2 % of the labels wrong; then as many test rows as asked for.
+
+    Two fifths of the rows are of the first of many classes, as in ecoli and zoo; two classes are of equal size.
+    """
+    n_others = len(classes) - 1
     useful = max(2, n_features // 2, int(np.ceil(np.log2(2 * len(classes)))))
     X, k = make_classification(
         n_rows + n_test,
@@ -25,6 +29,7 @@ def table(n_rows: int, n_features: int, classes: Sequence[str], n_test: int = 0)
         n_redundant=0,
         n_classes=len(classes),
         n_clusters_per_class=1,
+        weights=[0.4] + [0.6 / n_others] * n_others if n_others > 1 else None,
         flip_y=0.02,
         random_state=SEED,
     )
