@@ -47,6 +47,7 @@ def _documents(path: Path) -> tuple[Any, Any]:
     columns = [int(feature) for row in pairs for feature, _, _ in row]
     values = [float(value) for row in pairs for _, _, value in row]
     ends = np.cumsum([0, *(len(row) for row in pairs)])
-    X = sparse.csr_array((values, columns, ends), shape=(len(lines), _RCV1_FEATURES))
+    indices, indptr = (np.array(part, dtype=np.int32) for part in (columns, ends))  # as scikit-learn wants them
+    X = sparse.csr_array((values, indices, indptr), shape=(len(lines), _RCV1_FEATURES))
     X.sum_duplicates()
     return X, np.array([int(float(label.split()[0]) > 0) for label, _, _ in lines])

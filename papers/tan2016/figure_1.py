@@ -28,8 +28,8 @@ from ._sets import newsgroups, rcv1
 
 MINUTES = 2
 SIZES = (10, 30, 100, 300)
-PENALTIES = np.geomspace(0.003, 30, 16)
-_CS = (0.01, 0.1, 1.0)
+PENALTIES = np.geomspace(0.003, 30, 40)
+_CS = (0.1, 1.0, 10.0)
 
 
 class Point(NamedTuple):
@@ -40,7 +40,9 @@ class Point(NamedTuple):
     seconds: float
 
 
-Curve = dict[int, list[Point]]  # number of features asked for: a model for each order of the rows
+class Curve(NamedTuple):
+    at: dict[int, list[Point]]  # number of features asked for: a model for each order of the rows
+    chosen: str = ""
 
 
 def fixed(make: Callable[..., Any], **grid: tuple[float, ...]) -> Callable[[Rows, int], Curve]:
@@ -52,10 +54,11 @@ def fixed(make: Callable[..., Any], **grid: tuple[float, ...]) -> Callable[[Rows
         n = 4 * len(first.y) // 5
         tries = {v: make(n_features_to_select=100, **{name: v}).fit(first.X[:n], first.y[:n]) for v in values}
         best = max(tries, key=lambda v: tries[v].score(first.X[n:], first.y[n:]))
-        return {
+        at = {
             p: [point(make(n_features_to_select=p, **{name: best}), mixed(rows, seed)) for seed in range(orders)]
             for p in SIZES
         }
+        return Curve(at, f"{name}={best:g}")
 
     return curve
 
@@ -70,7 +73,7 @@ def path(make: Callable[[float], Any]) -> Callable[[Rows, int], Curve]:
             if models[-1].n_features > SIZES[-1]:
                 break
         fitting = {p: [model for model in models if model.n_features <= p] for p in SIZES}
-        return {p: [max(few)] for p, few in fitting.items() if few}
+        return Curve({p: [max(few)] for p, few in fitting.items() if few})
 
     return curve
 
@@ -107,16 +110,19 @@ def main() -> None:
     for rows in (newsgroups(), rcv1()):
         curves = {name: curve(rows, given.orders) for name, curve in METHODS.items()}
         panels[rows.title] = curves
-        columns = ["", *(f"p = {p}" for p in SIZES)]
+        columns = ["", *(f"p = {p}" for p in SIZES), "chosen"]
         show(f"{rows.title}: accuracy in % (features in use)", columns, table(curves, _accuracy), rows.note)
-        show("Seconds to fit", columns, table(curves, _seconds))
+        show("Seconds of CPU to fit", columns, table(curves, _seconds))
     print(f"Deviations are over {given.orders} orders of the rows.", spent())
     if given.picture is not None:
         draw(panels, given.picture)
 
 
 def table(curves: dict[str, Curve], say: Callable[[list[Point]], str]) -> list[list[str]]:
-    return [[name, *(say(curve[p]) if p in curve else "-" for p in SIZES)] for name, curve in curves.items()]
+    return [
+        [name, *(say(curve.at[p]) if p in curve.at else "-" for p in SIZES), curve.chosen]
+        for name, curve in curves.items()
+    ]
 
 
 def _accuracy(points: list[Point]) -> str:
@@ -136,8 +142,9 @@ def draw(panels: dict[str, dict[str, Curve]], path: Path) -> None:
     figure, axes = plt.subplots(2, len(panels), figsize=(9.5, 6.5), sharex=True, layout="constrained", squeeze=False)
     for (title, curves), (above, below) in zip(panels.items(), axes.T, strict=True):
         for name, curve in curves.items():
-            above.plot(list(curve), [np.mean([p.accuracy for p in curve[size]]) for size in curve], "o-", label=name)
-            below.plot(list(curve), [np.mean([p.seconds for p in curve[size]]) for size in curve], "o-", label=name)
+            sizes = list(curve.at)
+            above.plot(sizes, [np.mean([p.accuracy for p in found]) for found in curve.at.values()], "o-", label=name)
+            below.plot(sizes, [np.mean([p.seconds for p in found]) for found in curve.at.values()], "o-")
         above.set(title=title, xscale="log", ylabel="accuracy on rows held out")
         below.set(yscale="log", xlabel="selected features", ylabel="seconds of CPU to fit")
     axes[0, 0].legend(frameon=False)
