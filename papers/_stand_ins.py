@@ -97,5 +97,6 @@ def text(n_features: int, n_classes: int, n_rows: int = 3000, n_test: int = 1500
     )
     X.sum_duplicates()
     X = sparse.csr_array(X.multiply(1 / np.sqrt(X.multiply(X).sum(axis=1))[:, None]))
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # as scikit-learn wants them
     y = 2 * k - 1 if n_classes == 2 else 1 + k
     return X[:n_rows], y[:n_rows], X[n_rows:], y[n_rows:]

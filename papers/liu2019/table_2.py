@@ -14,9 +14,9 @@ from thresher.compare import Comparison, compare
 from thresher.confidence import ASCWClassifier
 
 from .._report import Options, show, spent
-from ._news import MEASURES, RATIOS, news
+from ._news import MEASURES, RATIOS, cell, news
 
-MINUTES = 2
+MINUTES = 1
 PUBLISHED = {
     "1:5": {256: (0.5614, 0.8474, 0.6011), 64: (0.5640, 0.8536, 0.6163), 1: (0.9125, 0.9922, 0.9769)},
     "1:10": {256: (0.4239, 0.8114, 0.4306), 64: (0.4275, 0.8096, 0.4309), 1: (0.8549, 0.9872, 0.9479)},
@@ -59,7 +59,7 @@ def _row(ratio: str, n: int, keep: bool, runs: Comparison) -> list[str]:
     name = str((n, keep))
     cells = []
     for measure, told in zip(MEASURES, PUBLISHED[ratio][n], strict=True):
-        cells += [f"{runs.mean(measure)[name]:.3f} +- {runs.std(measure)[name]:.3f}", f"{told:.3f}"]
+        cells += [cell(runs, measure, name), f"{told:.3f}"]
     sizes = [f"{runs.mean('features')[name]:,.0f}", f"{runs.mean('seconds')[name]:.2f}"]
     return [ratio, str(n), "kept" if keep else "dropped", *cells, *sizes]
 

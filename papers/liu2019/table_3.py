@@ -21,7 +21,7 @@ from thresher.online import AROWClassifier, CSOALClassifier, MBPAClassifier, OFS
 
 from .._data import Rows
 from .._report import Options, show, spent
-from ._news import MEASURES, RATIOS, news
+from ._news import MEASURES, RATIOS, cell, news
 
 MINUTES = 2
 N_FEATURES = 50
@@ -100,12 +100,14 @@ def _show(title: str, ratio: str, runs: Comparison, note: str) -> None:
         told = PUBLISHED[name][place] if name in PUBLISHED else None
         cells = []
         for k, measure in enumerate(MEASURES):
-            cells.append(f"{runs.mean(measure)[name]:.3f} +- {runs.std(measure)[name]:.3f}")
+            cells.append(cell(runs, measure, name))
             cells.append(f"{told[k]:.3f}" if told else "")
         rows.append([name, *cells, f"{runs.mean('features')[name]:,.0f}", f"{runs.mean('seconds')[name]:.2f}"])
-    best = [f"{measure} {runs.best(measure)}" for measure in MEASURES]
-    p = [f"{measure} {runs.p_value('ASCW2', 'POOL', measure):.3f}" for measure in MEASURES]
-    show(title, columns, rows, f"Best: {', '.join(best)}. ASCW2 and POOL, paired t-test: p = {', '.join(p)}.", note)
+    said = f"Best: {', '.join(f'{measure} {runs.best(measure)}' for measure in MEASURES)}."
+    if runs.n_runs > 1:
+        p = [f"{measure} {runs.p_value('ASCW2', 'POOL', measure):.3f}" for measure in MEASURES]
+        said += f" ASCW2 and POOL, paired t-test: p = {', '.join(p)}."
+    show(title, columns, rows, said, note)
 
 
 if __name__ == "__main__":

@@ -36,6 +36,10 @@ LONGER = {
     "jumutc2016.table_3_2": ["--repeats", "1"],
     "jumutc2016.table_3_6": ["--repeats", "1", "--evaluations", "4"],
     "jumutc2016.table_4_6": ["--seeds", "1"],
+    "tan2016.table_2": ["--rows", "1000", "--orders", "2"],
+    "tan2016.figure_1": ["--orders", "1"],
+    "liu2019.table_2": ["--orders", "1", "--batches", "256"],
+    "liu2019.table_3": ["--orders", "1", "--ratios", "1:5"],
 }
 IN_FULL = {"yang2011.table_3_1", "tan2016.figure_1"}  # have no setting of a few seconds
 
