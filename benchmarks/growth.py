@@ -161,8 +161,12 @@ def _table(
     said = [line for note in notes for line in ([note] if isinstance(note, str) else note)]
     table = Table(title, ["learner", *(f"{unit_name}, {size:,}" for size in sizes), "slope"], notes=said)
     for name, each in costs.items():
-        table.rows.append([name, *(f"{unit * cost:,.4g}" for cost in each), f"{slope(sizes, each):.2f}"])
+        table.rows.append([name, *(_shown(unit * cost) for cost in each), f"{slope(sizes, each):.2f}"])
     drawn = {name: (sizes, [unit * cost for cost in each]) for name, each in costs.items()}
     key = "one_row" if title.startswith("One") else what.split()[0].replace("-", "_")
     table.picture = curves(f"growth_{key}", drawn, x=what, y=f"CPU {unit_name}")
     return table
+
+
+def _shown(cost: float) -> str:
+    return f"{cost:,.0f}" if cost >= 1000 else f"{cost:.4g}"

@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import median
 
 from ._guard_cases import names
 from ._measure import SINGLE_THREAD
@@ -23,7 +24,7 @@ from ._measure import SINGLE_THREAD
 BASELINE = Path(__file__).with_name("baseline.json")
 TOLERANCE = 1.5
 ATTEMPTS = 3
-UPDATES = 3  # runs whose least ratios make a baseline
+UPDATES = 3  # runs whose median ratios make a baseline
 
 
 def slower(ratios: Mapping[str, float], baseline: Mapping[str, float], tolerance: float = TOLERANCE) -> list[str]:
@@ -34,6 +35,11 @@ def slower(ratios: Mapping[str, float], baseline: Mapping[str, float], tolerance
 def least(*runs: Mapping[str, float]) -> dict[str, float]:
     """The least ratio of each name that some run has."""
     return {name: min(run[name] for run in runs if name in run) for name in dict.fromkeys(n for r in runs for n in r)}
+
+
+def typical(*runs: Mapping[str, float]) -> dict[str, float]:
+    """The median of each ratio: what a run finds as a rule, where the verdict asks for the least of several."""
+    return {name: round(median(run[name] for run in runs), 2) for name in runs[0]}
 
 
 def complaints(ratios: Mapping[str, float], baseline: Mapping[str, float], tolerance: float = TOLERANCE) -> list[str]:
@@ -73,10 +79,10 @@ def measure(chosen: Sequence[str]) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.guard", description="Has a learner become slower?")
-    parser.add_argument("--update", action="store_true", help=f"write {BASELINE.name}: the least of {UPDATES} runs")
+    parser.add_argument("--update", action="store_true", help=f"write {BASELINE.name}: medians of {UPDATES} runs")
     if parser.parse_args().update:
-        ratios = least(*(measure(names()) for _ in range(UPDATES)))
-        BASELINE.write_text(json.dumps({name: round(ratio, 2) for name, ratio in ratios.items()}, indent=1) + "\n")
+        ratios = typical(*(measure(names()) for _ in range(UPDATES)))
+        BASELINE.write_text(json.dumps(ratios, indent=1) + "\n")
         print(f"{BASELINE.name}: {len(ratios)} ratios.")
         return
     baseline = json.loads(BASELINE.read_text())

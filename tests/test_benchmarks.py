@@ -95,6 +95,10 @@ def test_the_guard_takes_the_least_of_several_runs():
     assert guard.least({"a": 3.0, "b": 1.0}, {"a": 2.0}, {"a": 2.5, "c": 4.0}) == {"a": 2.0, "b": 1.0, "c": 4.0}
 
 
+def test_a_baseline_holds_medians():
+    assert guard.typical({"a": 3.0}, {"a": 1.0}, {"a": 2.004}) == {"a": 2.0}
+
+
 def test_the_guard_asks_for_a_baseline_of_what_it_does_not_know_and_of_what_is_gone():
     said = guard.complaints({"new": 1.0}, {"old": 1.0})
     assert [each.partition(":")[0] for each in said] == ["new", "old"]
