@@ -70,14 +70,18 @@ def main() -> None:
     if options.front:
         return _write_front_page(options.only or SECTIONS)
     core = core_fingerprint()
-    said = (" --quick" if options.quick else "") + (f" --only {' '.join(options.only)}" if options.only else "")
-    report = Report(f"python -m benchmarks{said}", machine(), {}, order=SECTIONS)
+    report = Report("python -m benchmarks" + " --quick" * options.quick, machine(), {}, order=SECTIONS)
     console = Console(width=None if sys.stdout.isatty() else 160)
     for line in report.machine:
         console.print(line, highlight=False)
+    failed: list[str] = []
     for name in options.only or SECTIONS:
         begin = time.perf_counter()
-        report.sections[name], report.front[name] = _run(name, options)
+        try:
+            report.sections[name], report.front[name] = _run(name, options)
+        except subprocess.CalledProcessError:
+            failed.append(name)
+            continue
         if core_fingerprint() != core:
             sys.exit(f"{name}: the extension was built again while it was measured; the figures are void.")
         console.rule(name)
@@ -88,6 +92,8 @@ def main() -> None:
     console.print(front_table("", report.front, SECTIONS), highlight=False, markup=False, soft_wrap=True)
     if options.json:
         options.json.write_text(json.dumps(report.as_dict(), indent=1))
+    if failed:
+        sys.exit(f"Failed, and left as they were: {', '.join(failed)}.")
 
 
 def _write_front_page(names: Sequence[str]) -> None:

@@ -44,7 +44,9 @@ def linear_tasks(quick: bool) -> Iterator[LinearTask]:
 
 
 def _signed(task: Any) -> Problem:
-    return Problem(task.X, 2.0 * task.y - 1, task.X_test, 2.0 * task.y_test - 1)
+    """In random order: the files of some have one class after the other, which not all learners shuffle."""
+    order = np.random.default_rng(0).permutation(len(task.y))
+    return Problem(task.X[order], 2.0 * task.y[order] - 1, task.X_test, 2.0 * task.y_test - 1)
 
 
 def covtype(folder: Path) -> Problem:
