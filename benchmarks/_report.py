@@ -67,7 +67,8 @@ class Report:
     def write_section(self, name: str, seconds: float) -> None:
         """Replace the figures of a section, here and on the front page, and the machine above them all."""
         *machine, core, date = self.machine
-        run = f"`{self.command} --only {name}`: {seconds:.0f} s, load {os.getloadavg()[0]:.1f} at the end, {core}, {date}."
+        spent = f"{seconds:.0f} s, load {os.getloadavg()[0]:.1f} at the end"
+        run = f"`{self.command} --only {name}`: {spent}, {core}, {date}."
         tables = "\n".join(table.markdown() for table in self.sections[name])
         sections = _sections() | {name: f"\n{run}\n\n{tables.strip()}\n"}
         page = [
