@@ -52,8 +52,8 @@ n_features_to_select : int, optional
     more than two classes, each has its own.
 debias : bool, default={debias}
     Learn the weights that predict by a second learner of the same kind, without the l1 penalty, on the features in use:
-    which features matter and how much they weigh are then two questions. On text it is worth about half a point to
-    dual averaging, more where few features are wanted, for twice the time.""",
+    which features matter and how much they weigh are then two questions. It mostly helps dual averaging on text, most
+    of all where few features are wanted, for about twice the time.""",
     "losses for classes": """
 loss : {{"hinge", "squared_hinge", "pinball", "logistic", "modified_huber", "squared"}}, default="{loss}"
     ``"log_loss"`` and ``"squared_error"`` are accepted as well.

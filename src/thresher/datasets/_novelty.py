@@ -18,7 +18,7 @@ def make_overlapping_squares(n_samples: int = 200, *, random_state: Any = None) 
     """Two classes, uniform on squares that share a quarter of their area.
 
     The squares are [0, 1] and [-0.5, 0.5] along both axes. In the shared quarter both classes are as likely, so no
-    rule errs on less than 12.5 % of the rows: Toy Data (1) of [1]_, where errors are 13 to 15 %.
+    rule errs on less than 12.5 % of the rows: Toy Data (1) of [1]_, with published errors of 13 to 15 %.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ class FTRLClassifier(_FTRL, LinearClassifier):
     r"""Sparse linear classifier that follows the regularised leader (FTRL-proximal), the workhorse of click prediction.
 
     Each feature has its own step size, and its zeros are exact in a stream. The first to try on sparse data where
-    accuracy at a given number of features counts; :class:`AdaptiveL1RDAClassifier` takes half the time, with a penalty
+    accuracy at a given number of features counts; :class:`AdaptiveL1RDAClassifier` takes less time, with a penalty
     on the scale of the mean loss.
 
     Feature by feature, with gradients :math:`g` and weights :math:`w` of the moment,

@@ -16,9 +16,9 @@ def explained_variance_over_tasks(y: Any, prediction: Any, tasks: Any, *, baseli
     .. math:: 1 - \frac{\sum_i (y_i - \hat y_i)^2}{\sum_i (y_i - m_i)^2}
 
     What a prediction is compared with, m, is the mean of all targets (``"all"``) or of the targets of the row's own
-    task (``"task"``). The second is harder: the differences between tasks are no merit. Of school data it is 9 to 12
-    points lower. The words of [1]_ ("total variance of the data (computed within each task)") allow both; its figures
-    in Table 4.1 are nearer to the first.
+    task (``"task"``). The second is harder, and lower: the differences between tasks are no merit. The words of
+    [1]_ ("total variance of the data (computed within each task)") allow both; its figures in Table 4.1 are nearer to
+    the first.
 
     Parameters
     ----------

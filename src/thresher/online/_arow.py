@@ -60,7 +60,7 @@ class AROWClassifier(ConfidentClassifier):
 
     Notes
     -----
-    A pass costs O(stored values) with a diagonal covariance; with ``n_features_to_select`` 1.4 to 2.7 times as much,
+    A pass costs O(stored values) with a diagonal covariance, and a few times as much with ``n_features_to_select``,
     which includes comparing all features after 64, 128, 256, ... rows. More than two classes are learned one against
     the rest. Any chunking into calls of :meth:`partial_fit` gives the same bits. A row weight divides ``r`` for that
     row; a row given twice is not the same as a row of weight two.

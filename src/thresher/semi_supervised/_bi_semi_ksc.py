@@ -60,8 +60,7 @@ class BiSemiKSC(SpectralClassifier):
     <landmarks>
     cache_size : float, default=500
         Megabytes for the kernel matrix, which must fit as a whole unless there are landmarks: 500 are enough for 8000
-        rows. All in all it takes twice as much with few labels, 6 times with labels for half of the rows, 17 times with
-        labels for all; where the system of 2n equations is solved, 9 times.
+        rows. All in all it takes several times as much, the more rows have labels the more.
 
     Attributes
     ----------

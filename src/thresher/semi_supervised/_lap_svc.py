@@ -90,7 +90,7 @@ class LapSVC(Descended):
     tol : float, default=1e-6
         "dual" stops at this relative duality gap, "cg" when the gradient is this part of that at 0. "direct" is exact.
     cache_size : float, default=500
-        Megabytes for the kernel matrix. A factorisation takes about four times as much. With landmarks, "dual" needs a
+        Megabytes for the kernel matrix. A factorisation takes several times as much. With landmarks, "dual" needs a
         matrix of labels that fits; "primal" takes any number.
     random_state : int, RandomState or None, default=None
         Draws the rows among which landmarks are chosen.
