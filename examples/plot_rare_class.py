@@ -6,8 +6,8 @@ A rare class is marked by some of 10,000 words, and the model may use 50 of them
 that never says yes is right on 999 rows of 1,000. What counts is how many of the rows at the top of the list are
 right: precision over recall. ``PoolCWClassifier`` keeps the covariance of its pool of weights and prunes it;
 ``AROWClassifier`` with ``n_features_to_select=50`` takes the features it is surest of, and costs a fraction. Both
-come near to AROW on all features. A penalty on gradients (``FTRLClassifier``) selects frequent words, which are not
-those of the rare class.
+keep most of what AROW reaches with all features. A penalty on gradients (``FTRLClassifier``) selects frequent words,
+which are not those of the rare class.
 """
 
 import matplotlib.pyplot as plt

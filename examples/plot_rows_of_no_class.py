@@ -3,7 +3,7 @@ Few labels, and rows of no class
 ================================
 
 Two classes in 50 dimensions, 500 rows without labels, nine of ten of which belong to neither class. They still say
-where the border should pass: through them. With few labels that is worth much; with many it is worth nothing, and an
+where the border should pass: through them. With few labels that is worth much; with many it is worth little, and an
 ordinary SVM does.
 """
 
