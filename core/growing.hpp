@@ -16,7 +16,7 @@
 namespace thresher {
 
 /// Unlike std::vector it neither clears new memory nor copies when it grows (realloc moves pages), and its storage can
-/// be released; both matter at 500 MB/s. Writers call `room(n)`, fill what they are given and `commit` what they used.
+/// be released; the parser is fast enough to notice. Writers call `room(n)`, fill it and `commit` what they used.
 template <class T> class Growing {
   static_assert(std::is_trivially_copyable<T>::value, "realloc moves the elements");
 
