@@ -46,6 +46,16 @@ class Solution(NamedTuple):
     converged: bool
 
 
+class Certificate(NamedTuple):
+    """What a point is worth: the best intercepts for its weights, the objective there, a lower bound on the objective
+    anywhere, and the gradient of the mean losses."""
+
+    intercepts: Array
+    objective: float
+    lower: float
+    gradient: Array
+
+
 class Problem(NamedTuple):
     tasks: list[Task]
     loss: Loss
@@ -79,8 +89,8 @@ class Problem(NamedTuple):
         nothing = [np.zeros(task.n_rows) for task in self.tasks]
         return self.gradient(self.slopes([p + c for p, c in zip(nothing, self.best_intercepts(nothing), strict=True)]))
 
-    def certify(self, W: Array) -> tuple[Array, float, float]:
-        """The best intercepts for W, the objective there, and a lower bound on the objective anywhere.
+    def certify(self, W: Array, scores: list[Array] | None = None) -> Certificate:
+        """How good W is, and how good any other could be. Its scores are computed where they are not known.
 
         Slopes u at the best intercepts sum to 0 in every task, as the dual asks; its value at s u is
 
@@ -89,7 +99,7 @@ class Problem(NamedTuple):
         with g = Omega + l2/2 |.|^2. Without l2, g* is 0 as long as Omega's dual norm of s G is at most 1, which sets s;
         with l2 it is |prox_Omega(-G)|^2 / (2 l2) at s = 1.
         """
-        scores = self.scores(W)
+        scores = self.scores(W) if scores is None else scores
         c = self.best_intercepts(scores)
         scores = [p + c_q for p, c_q in zip(scores, c, strict=True)]
         losses = sum(float(self.loss.value(p, task.y).mean()) for p, task in zip(scores, self.tasks, strict=True))
@@ -104,12 +114,18 @@ class Problem(NamedTuple):
         else:
             scale = 1.0 / max(self.penalty.polar(G), 1.0)
         conjugates = (self.loss.conjugate(scale * u, task.y) for u, task in zip(slopes, self.tasks, strict=True))
-        return c, objective, -sum(float(values.mean()) for values in conjugates) - beyond
+        return Certificate(c, objective, -sum(float(values.mean()) for values in conjugates) - beyond, G)
+
+    def solution(self, W: Array, found: Certificate, lower: float, n_iter: int, tol: float) -> Solution:
+        """Weights and what they are worth, next to the best lower bound; intercepts are those of the rows as they are,
+        not centred."""
+        intercept = found.intercepts - np.array([task.mean @ W[:, q] for q, task in enumerate(self.tasks)])
+        gap = max(found.objective - lower, 0.0)
+        return Solution(W, intercept, found.objective, gap, n_iter, gap <= tol * max(1.0, abs(found.objective)))
 
 
 def minimise(problem: Problem, W: Array, tol: float, max_iter: int) -> Solution:
-    """From weights ``W`` of shape (n_features, n_tasks). Coefficients of the solution are laid out in the same way, and
-    its intercepts are those of the rows as they are, not centred."""
+    """From weights ``W`` of shape (n_features, n_tasks). Coefficients of the solution are laid out in the same way."""
     tasks, penalty = problem.tasks, problem.penalty
     curvature = problem.loss.curvature
     sets = tasks[:1] if problem.same_rows() else tasks
@@ -121,19 +137,15 @@ def minimise(problem: Problem, W: Array, tol: float, max_iter: int) -> Solution:
     def scores_of(Z: Array) -> list[Array]:
         return [p + u * c for p, u, c in zip(problem.scores(Z[:-1]), unit, Z[-1], strict=True)]
 
-    c, objective, lower = problem.certify(W)
+    here = problem.certify(W)
+    c, lower = here.intercepts, here.lower
     Z = np.vstack([W, np.divide(c, unit, out=np.zeros_like(c), where=unit > 0)])  # weights, and the intercepts last
+    found = problem.solution(Z[:-1], here, lower, 0, tol)
     P = scores_of(Z)
     Y, R, momentum = Z, P, 1.0  # where the next step starts, and the scores there
-    for n_iter in range(max_iter + 1):
-        if n_iter and (n_iter % _CHECK_EVERY == 0 or n_iter == max_iter):
-            c, objective, dual = problem.certify(Z[:-1])
-            lower = max(lower, dual)
-        gap = max(objective - lower, 0.0)
-        converged = gap <= tol * max(1.0, abs(objective))
-        if converged or n_iter == max_iter:
+    for n_iter in range(1, max_iter + 1):
+        if found.converged:
             break
-
         slopes = problem.slopes(R)
         down = np.vstack([problem.gradient(slopes) + problem.l2 * Y[:-1], unit * [u.mean() for u in slopes]])
         while True:
@@ -153,7 +165,8 @@ def minimise(problem: Problem, W: Array, tol: float, max_iter: int) -> Solution:
         Y = Z_new + push * (Z_new - Z)
         R = [p + push * (p - before) for p, before in zip(P_new, P, strict=True)]
         Z, P, momentum = Z_new, P_new, faster
-
-    W = Z[:-1]
-    intercept = c - np.array([task.mean @ W[:, q] for q, task in enumerate(tasks)])
-    return Solution(W, intercept, objective, gap, n_iter, bool(converged))
+        if n_iter % _CHECK_EVERY == 0 or n_iter == max_iter:
+            here = problem.certify(Z[:-1])
+            lower = max(lower, here.lower)
+            found = problem.solution(Z[:-1], here, lower, n_iter, tol)
+    return found

@@ -30,6 +30,18 @@ class Penalty(NamedTuple):
     def times(self, alpha: float) -> Penalty:
         return Penalty([Blocks(b.places, alpha * b.weight, alpha * b.l1) for b in self.blocks], self.norm)
 
+    def on_rows(self, rows: NDArray[np.intp], n_rows: int, n_tasks: int) -> Penalty:
+        """Of a matrix that has only some rows of the whole one's ``n_rows``: blocks are in it, or are not."""
+        where = np.full(n_rows, -1)
+        where[rows] = np.arange(len(rows))
+        blocks = []
+        for b in self.blocks:
+            row = where[b.places // n_tasks]
+            inside = row[:, 0] >= 0
+            if inside.any():
+                blocks.append(Blocks((row * n_tasks + b.places % n_tasks)[inside], b.weight, b.l1))
+        return Penalty(blocks, self.norm)
+
     def value(self, W: Array) -> float:
         flat = W.ravel()
         return float(
@@ -46,6 +58,11 @@ class Penalty(NamedTuple):
             out[b.places] = _prox(soft_threshold(flat[b.places], step * b.l1), step * b.weight, self.norm)
         return out.reshape(W.shape)
 
+    def pulls(self, G: Array) -> list[Array]:
+        """For the blocks of each size, how hard G pulls them away from 0: above 1, a block at 0 would move."""
+        q, flat = _dual_exponent(self.norm), G.ravel()
+        return [norms(soft_threshold(flat[b.places], b.l1), q) / b.weight for b in self.blocks]
+
     def polar(self, G: Array) -> float:
         """The dual norm: the smallest s for which G is a subgradient of s Omega at 0."""
         flat = G.ravel()
@@ -58,13 +75,17 @@ def _prox(rows: Array, a: float, norm: float) -> Array:
     return shrink(rows, a) if norm == 2 else prox_linf(rows, a) if norm == np.inf else prox_lp(rows, a, norm)
 
 
+def _dual_exponent(norm: float) -> float:
+    return 1.0 if norm == np.inf else norm / (norm - 1)
+
+
 def _polar(rows: Array, weight: float, l1: float, norm: float) -> float:
     """max over rows of the s with  |soft(row, s l1)|_q = s weight,  1/norm + 1/q = 1.
 
     The left side is convex and falls in s, so Newton's steps from below rise to the root and never pass it. A common s
     for all rows, raised by the row that needs most, gives the largest root.
     """
-    q = 1.0 if norm == np.inf else norm / (norm - 1)
+    q = _dual_exponent(norm)
     s = 0.0
     for _ in range(1000):
         c = np.maximum(np.abs(rows) - s * l1, 0.0)

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from .._params import at_least, boolean, check_value, non_negative, one_of, positive
 from . import _given
-from ._fista import Problem, Solution, minimise
+from ._fista import Problem, Solution
 from ._losses import LOSSES
 from ._penalties import Penalty, grouped, rows_of, singles
 from ._proximal import Array
 from ._rows import Task
+from ._working_set import minimise_sparse
 
 PENALTIES = ("l1", "l21", "l1_l21", "lp1")
 
@@ -54,7 +55,8 @@ def lasso(
     tol : float, default=1e-8
         Stop when the duality gap is at most ``tol * max(1, objective)``.
     max_iter : int, default=10000
-        Proximal gradient steps at most. Each costs two products with ``X``.
+        Proximal gradient steps at most. Each costs two products with ``X``, or where there are hundreds of columns with
+        those that may matter: all others are looked at now and then.
 
     Returns
     -------
@@ -78,7 +80,7 @@ def lasso(
     task = _given.task("lasso", X, y, loss, fit_intercept)
     W = _given.weights("lasso", start, (task.n_features,))[:, None]
     problem = Problem([task], LOSSES[loss], singles(task.n_features).times(float(alpha)), float(l2_weight))
-    return _one_output(minimise(problem, W, tol, max_iter))
+    return _one_output(minimise_sparse(problem, W, tol, max_iter))
 
 
 def group_lasso(
@@ -144,11 +146,11 @@ def group_lasso(
     penalty, columns = _groups("group_lasso", groups, task.n_features, norm, l1_weight)
     if columns is None:
         problem = Problem([task], LOSSES[loss], penalty.times(float(alpha)), 0.0)
-        return _one_output(minimise(problem, w[:, None], tol, max_iter))
+        return _one_output(minimise_sparse(problem, w[:, None], tol, max_iter))
     latent = Task(task.X[:, columns], task.y, task.loss, fit_intercept)
     shared = w / np.bincount(columns, minlength=len(w))
     problem = Problem([latent], LOSSES[loss], penalty.times(float(alpha)), 0.0)
-    found = _one_output(minimise(problem, shared[columns][:, None], tol, max_iter))
+    found = _one_output(minimise_sparse(problem, shared[columns][:, None], tol, max_iter))
     summed: Array = np.bincount(columns, weights=found.coef, minlength=len(w)).astype(np.float64)
     return found._replace(coef=summed)
 
@@ -219,7 +221,7 @@ def multi_task(
     shape = (len(tasks), tasks[0].n_features)
     omega = _shared("multi_task", shape, penalty, p, l1_weight)
     W = _given.weights("multi_task", start, shape).T
-    found = minimise(Problem(tasks, LOSSES[loss], omega.times(float(alpha)), 0.0), W, tol, max_iter)
+    found = minimise_sparse(Problem(tasks, LOSSES[loss], omega.times(float(alpha)), 0.0), W, tol, max_iter)
     return found._replace(coef=np.ascontiguousarray(found.coef.T))
 
 

@@ -47,13 +47,15 @@ class Task:
         return float(max(values @ values - self.n_rows * (self.mean @ self.mean), 0.0))
 
     def largest_square(self, n_steps: int = 20) -> float:
-        """The largest squared singular value, from below, by the power method."""
+        """The largest squared singular value, from below, by the power method, until a step gains less than 1 %."""
         v, size = np.random.default_rng(0).normal(size=self.n_features), 0.0
         for _ in range(n_steps):
             length = float(np.linalg.norm(v))
             if length == 0:
                 return 0.0
             scores = self.scores(v / length)
-            size = float(scores @ scores)
+            before, size = size, float(scores @ scores)
+            if size <= 1.01 * before:
+                break
             v = self.gradient(scores)
         return size
