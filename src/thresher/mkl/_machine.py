@@ -22,7 +22,7 @@ from .._scores import Target
 from .._state import Array
 from .._threads import one_blas_thread
 from . import _loaded
-from ._given import take_matrices
+from ._given import take_matrices, take_square_matrices
 from ._level import level_method
 from ._search import Dual, Search, projected_gradient
 from ._simple_kernels import simple_mkl_kernels
@@ -139,7 +139,11 @@ class ManyKernelsMachine(BaseEstimator):  # type: ignore[misc]
         """
         who = type(self).__name__
         check_params(self, self._param_rules)
-        given = take_matrices(X, who) if self._is_precomputed else _validation.check_matrix(self, X, reset=True)
+        exact: list[bool] = []
+        if self._is_precomputed:
+            given, exact = take_square_matrices(X, who)
+        else:
+            given = _validation.check_matrix(self, X, reset=True)
         n_rows = given.shape[-2]
         target = self._read_all(y, n_rows)
         weight = _validation.check_weights(sample_weight, n_rows, who)
@@ -152,7 +156,7 @@ class ManyKernelsMachine(BaseEstimator):  # type: ignore[misc]
         target = target._replace(y=target.y[present])
         with one_blas_thread():
             view = self._see(X, given, counts)
-            source = Given(given, present) if self._is_precomputed else Made(view.kernels, view.rows[present])
+            source = Given(given, present, exact) if self._is_precomputed else Made(view.kernels, view.rows[present])
             stack = Stack(source, counts[present], self.cache_size)
             found = [self._search(stack, self._dual(target, k, costs)) for k in range(target.n_outputs)]
         coef = np.zeros((len(found), n_rows))

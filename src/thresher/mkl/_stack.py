@@ -51,10 +51,11 @@ class Made:
 
 
 class Given:
-    """Kernel matrices that the user has, of which some rows take part."""
+    """Kernel matrices that the user has, of which some rows take part; ``exact`` says which are symmetric to the last
+    bit."""
 
-    def __init__(self, matrices: NDArray[Any], present: NDArray[np.intp]) -> None:
-        self._matrices, self._present = matrices, present
+    def __init__(self, matrices: NDArray[Any], present: NDArray[np.intp], exact: Sequence[bool]) -> None:
+        self._matrices, self._present, self._exact = matrices, present, exact
         self.n_kernels, self.n_rows = len(matrices), len(present)
 
     def diagonal(self, q: int) -> Array:
@@ -62,13 +63,17 @@ class Given:
         return diagonal
 
     def matrix(self, q: int) -> Array:
+        if self.n_rows == len(self._matrices[q]):
+            return self._symmetric(q, self._matrices[q])
         return self.block(q, np.arange(self.n_rows))
 
     def block(self, q: int, some: NDArray[np.intp]) -> Array:
         places = self._present[some]
-        K = self._matrices[q][np.ix_(places, places)].astype(np.float64)
-        mean: Array = 0.5 * (K + K.T)
-        return mean
+        return self._symmetric(q, self._matrices[q][np.ix_(places, places)])
+
+    def _symmetric(self, q: int, matrix: NDArray[Any]) -> Array:
+        K: Array = matrix.astype(np.float64, copy=False)
+        return K if self._exact[q] else 0.5 * (K + K.T)
 
 
 class Stack:
