@@ -291,7 +291,7 @@ def test_progress_on_a_terminal_and_ctrl_c_there_is_not_for_the_workers(parts):
     args = ["-m", "thresher", "train", "part-*.svm", "--engine", "dask", "--rounds", "100000", "--model", "m.thresher"]
     shell = pexpect.spawn(sys.executable, args, encoding="utf-8", dimensions=(40, 110), timeout=60)
     shell.expect("looking")
-    shell.expect("round (?:[2-9]|\d\d+)/100000, learning")
+    shell.expect(r"round (?:[2-9]|\d\d+)/100000, learning")
     shell.expect("/4 shards")
     shell.sendintr()
     shell.expect("Stopping after this round")
