@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ._classes import check_task
-from ._options import data_options, files, literal, method, output_options, stream_options
+from ._options import data_options, files, literal, method, output_options, preparation_options, stream_options
 from ._screen import Screen
 
 _USUAL = {"classification": "error", "regression": "mse", "clustering": "silhouette"}
@@ -48,15 +48,7 @@ _PICTURES = (".svg", ".png", ".pdf")
     help="Compare on an even sample of about so many rows.",
 )
 @click.option("--jobs", type=int, help="Fits at a time (-1: all cores).")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of all that is random.")
-@click.option("--scale/--no-scale", default=None, help="Standardise the columns (default: tables yes, sparse rows no).")
-@click.option(
-    "--categories",
-    type=click.Choice(["onehot", "hash"]),
-    default="onehot",
-    show_default=True,
-    help="How words become features.",
-)
+@preparation_options
 @output_options
 def compare(data: tuple[str, ...], as_json: bool, quiet: bool, **given: Any) -> None:
     """Is one method better on DATA, or lucky? Fit each on the same parts of the rows, again and again, and test.

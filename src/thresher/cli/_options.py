@@ -85,6 +85,28 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--json", "as_json", is_flag=True, help="Results as JSON.")(command)
 
 
+def preparation_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What happens to columns before a learner sees them, and the seed of it all."""
+    options = [
+        click.option(
+            "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of all that is random."
+        ),
+        click.option(
+            "--scale/--no-scale", default=None, help="Standardise the columns (default: tables yes, sparse rows no)."
+        ),
+        click.option(
+            "--categories",
+            type=click.Choice(["onehot", "hash"]),
+            default="onehot",
+            show_default=True,
+            help="How words become features.",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 _ROUNDS = {"n_rounds": "--rounds", "mode": "--mode", "n_shards": "--shards"}
 
 

@@ -24,6 +24,7 @@ from ._options import (
     method,
     method_params,
     output_options,
+    preparation_options,
     stream_options,
 )
 from ._screen import Screen
@@ -81,20 +82,8 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Path(path_type=Path, dir_okay=False),
             help="Where to write a report: .html, .txt or .json.",
         ),
-        click.option(
-            "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of all that is random."
-        ),
-        click.option(
-            "--scale/--no-scale", default=None, help="Standardise the columns (default: tables yes, sparse rows no)."
-        ),
-        click.option(
-            "--categories",
-            type=click.Choice(["onehot", "hash"]),
-            default="onehot",
-            show_default=True,
-            help="How words become features.",
-        ),
     ]
+    command = preparation_options(command)
     for option in reversed(options):
         command = option(command)
     return command

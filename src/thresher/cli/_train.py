@@ -20,6 +20,7 @@ from ._options import (
     method,
     method_params,
     output_options,
+    preparation_options,
     round_options,
     stream_options,
 )
@@ -56,15 +57,7 @@ _SMALL = 20_000  # rows, up to which a model is measured in folds
     type=click.IntRange(0),
     help="Mix rows in runs of so many (default: one small file is mixed, all else stays in order).",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of all that is random.")
-@click.option("--scale/--no-scale", default=None, help="Standardise the columns (default: tables yes, sparse rows no).")
-@click.option(
-    "--categories",
-    type=click.Choice(["onehot", "hash"]),
-    default="onehot",
-    show_default=True,
-    help="How words become features.",
-)
+@preparation_options
 @click.option(
     "--checkpoint-every", type=click.FloatRange(0), default=30.0, show_default=True, help="Seconds between checkpoints."
 )
