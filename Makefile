@@ -90,10 +90,12 @@ sanitize: $(VENV)/built-test
 clean:
 	rm -rf $(VENV) $(OLDEST) build dist wheelhouse
 
+# setuptools and wheel build pyspark, which has no wheel; without build isolation they must be there before.
+BUILDERS := "scikit-build-core>=0.10" "nanobind>=2.2" "cmake>=3.18" ninja "setuptools>=77" wheel
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q --upgrade pip
-	$(BIN)/pip install -q "scikit-build-core>=0.10" "nanobind>=2.2" "cmake>=3.18" ninja
+	$(BIN)/pip install -q $(BUILDERS)
 
 # Editable: Python files are used where they stand; a changed header or build file builds the extension again.
 $(VENV)/built: $(VENV)/bin/python pyproject.toml CMakeLists.txt $(CORE)
@@ -127,7 +129,7 @@ $(VENV)/built-dist: $(VENV)/bin/python
 OLD_PIP := $(OLDEST)/bin/pip install -q --no-build-isolation -C build-dir=build/oldest -c $(OLDEST)/oldest.txt
 $(OLDEST)/built: pyproject.toml CMakeLists.txt tests/release/oldest.py $(CORE)
 	$(PYTHON) -m venv $(OLDEST)
-	$(OLDEST)/bin/pip install -q "scikit-build-core>=0.10" "nanobind>=2.2" "cmake>=3.18" ninja setuptools wheel
+	$(OLDEST)/bin/pip install -q $(BUILDERS)
 	$(PYTHON) tests/release/oldest.py > $(OLDEST)/oldest.txt
 	$(OLD_PIP) -e '.[lab,dask]' pytest pytest-xdist hypothesis pandas polars pexpect aiohttp
 	touch $@
