@@ -504,6 +504,7 @@ BAD_X = {
     "NA Int64": (frame(b=pd.array([None, *[1] * (N - 1)], dtype="Int64")), r"got NaN in row 0, column 'b'"),
     "NA Float64": (frame(b=pd.array([None, *[1.0] * (N - 1)], dtype="Float64")), r"got NaN in row 0, column 'b'"),
     "NA boolean": (frame(b=pd.array([None, *[True] * (N - 1)], dtype="boolean")), r"got NaN in row 0, column 'b'"),
+    "NA among objects": (frame(b=pd.Series([pd.NA, *[1] * (N - 1)], dtype=object)), r"got NaN in row 0, column 'b'"),
     "text column": (frame(b="ham"), r"column 'b' of X must hold numbers"),
     "category column": (
         frame(b=pd.Categorical(["ham", "spam"] * (N // 2))),
@@ -591,6 +592,7 @@ BAD_Y = {
     "nan": (np.where(CODES == 0, np.nan, 1.0), r"y .* NaN"),
     "inf": (np.where(CODES == 0, np.inf, 1.0), r"y .* infinity"),
     "NA": (pd.Series([None, 1] * (N // 2), dtype="Int64"), r"y .* NaN"),
+    "NA among objects": (np.array([pd.NA, 1] * (N // 2), dtype=object), r"y .* NaN"),
 }
 BAD_CLASSES = {
     "one class": (np.full(N, 7), r"y must hold at least two classes, got one class"),

@@ -237,6 +237,14 @@ def _array(values: Any, name: str, who: str) -> np.ndarray[Any, Any]:
         raise ValueError(f"{who}: {name} must have rows of one length, got ragged ones.") from None
 
 
+def _na_as_nan(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Among objects, pandas' NA, which says of itself neither that it is equal nor that it is not."""
+    if array.dtype.kind != "O":
+        return array
+    unknown = np.fromiter(((item == item) is item for item in array.flat), bool, array.size)
+    return np.where(unknown.reshape(array.shape), np.nan, array) if unknown.any() else array
+
+
 def _numbers(array: np.ndarray[Any, Any], name: str, who: str) -> np.ndarray[Any, Any]:
     """float32 or float64; text, dates, complex numbers and other things are refused."""
     kind = array.dtype.kind
@@ -251,7 +259,7 @@ def _numbers(array: np.ndarray[Any, Any], name: str, who: str) -> np.ndarray[Any
             if isinstance(item, complex | np.complexfloating):
                 raise ValueError(f"{who}: {name} must hold numbers: Complex data not supported, got {item!r}.")
         try:
-            return array.astype(np.float64)
+            return _na_as_nan(array).astype(np.float64)
         except (TypeError, ValueError) as error:
             raise type(error)(f"{who}: {name} must hold numbers: {error}.") from None
     example = f" such as {array.flat[0]!r}" if array.size else ""
@@ -346,13 +354,13 @@ def check_targets(y: Any, n_rows: int, who: str) -> Array:
 
 def as_column(y: Any, who: str) -> np.ndarray[Any, Any]:
     """``y`` as a one-dimensional array."""
-    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind != "c":
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind not in "cO":
         return y
     if y is None:
         raise ValueError(f"This {who} estimator requires y to be passed, but the target y is None.")
     if sparse.issparse(y):
         raise TypeError(f"{who}: y must be a dense array, got a sparse one.")
-    array = _array(y, "y", who)
+    array = _na_as_nan(_array(y, "y", who))
     if array.dtype.kind == "c":
         raise ValueError(f"{who}: Complex data not supported in y, got {array.dtype}.")
     if array.ndim == 2 and array.shape[1] == 1:

@@ -82,7 +82,7 @@ def main(args: Sequence[str] | None = None) -> int:
     except click.ClickException as problem:
         return _refuse(problem.format_message())
     except (KeyboardInterrupt, click.exceptions.Abort) as stop:
-        cause = stop.__cause__ if isinstance(stop, click.exceptions.Abort) else stop  # click wraps one in the other
+        cause = stop.__context__ if isinstance(stop, click.exceptions.Abort) else stop  # click wraps one in the other
         print(f"Interrupted. {cause or ''}".rstrip(), file=sys.stderr)
         return 130
     except (BrokenPipeError, SystemExit):  # the reader of our output has gone, as `head` does; click exits then
