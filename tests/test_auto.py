@@ -402,6 +402,16 @@ def test_tables_with_words():
     assert "short column): town." in explain(model)
 
 
+def test_columns_that_only_name_rows_are_told():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"id": [f"c{i}" for i in range(60)], "row": np.arange(1, 61), "size": rng.normal(size=60)})
+    frame["year"] = np.arange(1960, 2020)  # rises too, but may matter
+    answer = np.where(frame["size"] > 0, "big", "small")
+    said = explain(auto(frame, answer, n_evaluations=1, cv=2))
+    assert "'id', 'row' differ from row to row and say nothing of others: better left out (--drop id," in said
+    assert "from row to row" not in explain(auto(frame[["size", "year"]], answer, n_evaluations=1, cv=2))
+
+
 def test_a_file_is_the_same_as_its_rows(tmp_path):
     X, y = two_classes()
     path = csv(tmp_path / "data.csv", X, y, "a,b,c,d,answer")

@@ -105,17 +105,18 @@ def test_columns_that_only_name_rows_are_told():
         "size": np.ones(30),
         "town": ["Gent"] * 30,
     }
-    assert say_ids(Table.from_frame(pd.DataFrame(frame))) == [
+    assert say_ids(Table.from_frame(pd.DataFrame(frame)), clustering=True) == [
         "'id', 'number' differ from row to row and group nothing: better left out (--drop id, or drop=['id', "
         "'number'])."
     ]
     del frame["number"]
-    assert say_ids(Table.from_frame(pd.DataFrame(frame)))[0].startswith("'id' differs from row to row and groups")
+    said = say_ids(Table.from_frame(pd.DataFrame(frame)), clustering=True)
+    assert said[0].startswith("'id' differs from row to row and groups")
     del frame["id"]
     frame["note"] = [f"text {i} of several words" for i in range(30)]
     frame["size"] = np.random.default_rng(0).normal(size=30)
-    assert say_ids(Table.from_frame(pd.DataFrame(frame))) == []
-    assert say_ids(np.arange(60.0).reshape(30, 2)) == []
+    assert say_ids(Table.from_frame(pd.DataFrame(frame)), clustering=True) == []
+    assert say_ids(np.arange(60.0).reshape(30, 2), clustering=True) == []
 
 
 def test_line_fits_are_for_methods_that_have_them():

@@ -95,27 +95,32 @@ def say_preparation(model: Any, material: Material, wishes: Wishes) -> list[str]
     return said
 
 
-def say_ids(X: Any) -> list[str]:
+def say_ids(X: Any, clustering: bool) -> list[str]:
     """Which columns only number the rows, or name them, in words."""
     if not isinstance(X, Table) or X.shape[0] < _FEW_TO_TELL:
         return []
-    names = [name for name in X.columns if _is_id(X[name])]
+    names = [name for name in X.columns if _is_id(X[name], clustering)]
     if not names:
         return []
     many = len(names) > 1
     shown = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
+    differ, group, say = ("differ", "group", "say") if many else ("differs", "groups", "says")
+    useless = f"{group} nothing" if clustering else f"{say} nothing of others"
     return [
-        f"{shown} {'differ' if many else 'differs'} from row to row and {'group' if many else 'groups'} nothing: "
-        f"better left out (--drop {names[0]}, or drop={names[:5]!r})."
+        f"{shown} {differ} from row to row and {useless}: better left out (--drop {names[0]}, or drop={names[:5]!r})."
     ]
 
 
-def _is_id(column: Any) -> bool:
-    """Whether a column is a name of its row, or its number in order."""
+def _is_id(column: Any, clustering: bool) -> bool:
+    """Whether a column is a name of its row, or its number in order; where there is a target, numbers that only rise
+    may be a time, and those that count from 0 or 1 are none."""
     if not isinstance(column, np.ndarray):
         values = column.to_list()
         return len(set(values)) == len(values) and not any(" " in value for value in values[:_FEW_TO_TELL])
-    return bool((column == np.round(column)).all() and (np.diff(column) > 0).all())
+    steps = np.diff(column)
+    if clustering:
+        return bool((column == np.round(column)).all() and (steps > 0).all())
+    return bool(column[0] in (0, 1) and (steps == 1).all())
 
 
 def space_of(model: Any, candidate: Candidate, material: Material, wishes: Wishes) -> dict[str, Range]:
