@@ -35,8 +35,8 @@ test: $(VENV)/built-test
 test-slow: $(VENV)/built-test
 	$(BIN)/python -m pytest -m slow -n $(JOBS) --dist loadgroup
 
-# Versions as promised to users (tests/release/oldest.py), in an environment of their own. The oldest scikit-learn knows
-# the columns of polars 1, not of polars 2.
+# Versions as promised to users (tests/release/oldest.py), in an environment of their own. The oldest scikit-learn asks
+# polars for names by a protocol that is deprecated there since 1.40.
 OLDEST := .venv-oldest
 CHOICE := tests/test_contract.py tests/test_persistence.py tests/test_gate.py tests/test_table.py \
           tests/cli tests/streams tests/release README.md docs
@@ -132,9 +132,9 @@ $(OLDEST)/built: pyproject.toml CMakeLists.txt tests/release/oldest.py $(CORE)
 	$(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/pip install -q $(BUILDERS)
 	$(PYTHON) tests/release/oldest.py > $(OLDEST)/oldest.txt
-	$(OLD_PIP) -e '.[lab,dask]' pytest pytest-xdist hypothesis pandas "polars<2" pexpect aiohttp
+	$(OLD_PIP) -e '.[lab,dask]' pytest pytest-xdist hypothesis pandas "polars<1.40" pexpect aiohttp
 	touch $@
 
 $(OLDEST)/built-full: $(OLDEST)/built
-	$(OLD_PIP) -e '.[test]' "polars<2"
+	$(OLD_PIP) -e '.[test]' "polars<1.40"
 	touch $@

@@ -6,21 +6,22 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
+from .._terminal import terminal
+
 _Run = TypeVar("_Run")
 
 
 @contextmanager
 def bar(shown: bool, total: int) -> Iterator[Callable[[], None]]:
     """Yields what to call after every run. Shows nothing where standard error is not a terminal."""
-    if not shown:
+    console = terminal(shown)
+    if console is None:
         yield lambda: None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+    with Progress(*columns, console=console) as progress:
         task = progress.add_task("runs", total=total)
         yield lambda: progress.advance(task)
 

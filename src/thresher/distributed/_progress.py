@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from .._terminal import terminal
+
 
 class Progress(NamedTuple):
     """Where a run stands."""
@@ -28,14 +30,13 @@ Watch = Callable[[Progress], None]
 @contextmanager
 def watching(shown: bool) -> Iterator[Watch]:
     """Yields what to call whenever a shard has answered. Shows nothing where standard error is not a terminal."""
-    if not shown:
+    console = terminal(shown)
+    if console is None:
         yield lambda progress: None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    console = Console(stderr=True)
     columns: tuple[Any, ...] = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -43,7 +44,7 @@ def watching(shown: bool) -> Iterator[Watch]:
         TimeElapsedColumn(),
         TextColumn("{task.fields[remark]}"),
     )
-    with Bar(*columns, console=console, disable=not console.is_terminal) as bar:
+    with Bar(*columns, console=console) as bar:
         line = bar.add_task("starting", total=1, remark="")
 
         def watch(p: Progress) -> None:

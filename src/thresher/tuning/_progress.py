@@ -6,19 +6,19 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from .._terminal import terminal
 from ._trials import Trials
 
 
 @contextmanager
 def bar(shown: bool, total: int) -> Iterator[Callable[[Trials], None]]:
     """Yields what to call after every step. Shows nothing where standard error is not a terminal."""
-    if not shown:
+    console = terminal(shown)
+    if console is None:
         yield lambda trials: None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -26,7 +26,7 @@ def bar(shown: bool, total: int) -> Iterator[Callable[[Trials], None]]:
         TextColumn("best {task.fields[best]}"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+    with Progress(*columns, console=console) as progress:
         task = progress.add_task("tuning", total=total, best="-")
 
         def watch(trials: Trials) -> None:
