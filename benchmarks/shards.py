@@ -20,7 +20,7 @@ from thresher.streams import write_svmlight
 
 from ._data import cached, cached_file, text_problem, text_rows
 from ._report import Table
-from ._selection_data import DATA, _tfidf_rows
+from ._selection_data import DATA, newsgroup_parts
 
 N_SHARDS, N_ROUNDS, SEEDS = 8, 5, 3
 Array = np.ndarray[Any, Any]
@@ -69,7 +69,7 @@ def _covtype(folder: Path) -> tuple[str, Any, Array, Any, Array, Methods]:
 
 
 def _newsgroups(folder: Path) -> tuple[str, Any, Array, Any, Array, Methods]:
-    a, X, X_test = _tfidf_rows(folder)
+    a, X, X_test = newsgroup_parts(folder)
     methods: Methods = {
         "AROWClassifier": (AROWClassifier(), "passes"),
         "L1RDAClassifier(alpha=1e-5, eta0=100), passes": (L1RDAClassifier(1e-5, eta0=100.0), "passes"),
@@ -82,7 +82,7 @@ def _newsgroups(folder: Path) -> tuple[str, Any, Array, Any, Array, Methods]:
 
 def _few_features(folder: Path) -> tuple[str, Any, Array, Any, Array, Methods]:
     title, X, y, X_test, y_test, _ = _newsgroups(folder)
-    inside = np.flatnonzero(np.char.startswith(_tfidf_rows(folder)[0]["names"], "sci."))
+    inside = np.flatnonzero(np.char.startswith(newsgroup_parts(folder)[0]["names"], "sci."))
     methods: Methods = {
         f"{name}, {mode}": (model, mode)
         for name, model in (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ if not (REPOSITORY / "benchmarks").exists():
 sys.path.insert(0, str(REPOSITORY))
 
 from benchmarks import _report, guard  # noqa: E402
+from benchmarks.__main__ import SECTIONS  # noqa: E402
 from benchmarks._front import FrontLine, cell, front_table, has, number  # noqa: E402
 from benchmarks._growth import slope  # noqa: E402
 from benchmarks._guard_cases import WIDTHS, names, watched  # noqa: E402
@@ -23,6 +25,11 @@ from benchmarks._report import Table  # noqa: E402
 from thresher import _core, onepass  # noqa: E402
 
 LINE = FrontLine("text", "SGDClassifier", "AROW", 30.0, 10.0, "accuracy", "0.88", "0.89")
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_a_section_can_be_run_without_its_peers(name):
+    assert callable(import_module(f"benchmarks.{name}").run)
 
 
 @pytest.mark.parametrize("power", [0.0, 1.0, 2.5])
