@@ -8,8 +8,7 @@ import pytest
 import distributed
 
 
-@pytest.fixture(scope="session")
-def local_cluster():
+def two_workers():
     given_up = {"distributed.scheduler.allowed-failures": 1}  # a task that two workers died of, sooner than usual
     with (
         dask.config.set(given_up),
@@ -18,12 +17,26 @@ def local_cluster():
         yield cluster
 
 
+def client_of(cluster):
+    with distributed.Client(cluster, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=60)
+        yield client
+
+
+local_cluster = pytest.fixture(two_workers, scope="session")
+mortal_workers = pytest.fixture(two_workers)
+
+
 @pytest.fixture
 def cluster(local_cluster):
     """A client of the cluster, with both workers there."""
-    with distributed.Client(local_cluster, set_as_default=False) as client:
-        client.wait_for_workers(2)
-        yield client
+    yield from client_of(local_cluster)
+
+
+@pytest.fixture
+def mortal_cluster(mortal_workers):
+    """A client of a cluster of its own, for tests that kill workers: Dask does not always start others."""
+    yield from client_of(mortal_workers)
 
 
 @pytest.fixture(scope="session")

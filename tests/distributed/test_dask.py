@@ -60,34 +60,32 @@ def test_an_address_is_an_engine(cluster, files, monkeypatch):
         distributed.fit(AROWClassifier(), files / "part-0.svm", engine="dask://127.0.0.1:1")
 
 
-def test_a_worker_that_is_killed_in_the_middle_of_a_round_changes_nothing(cluster):
+def test_a_worker_that_is_killed_in_the_middle_of_a_round_changes_nothing(mortal_cluster):
     shards = shards_of()
     here = distributed.fit(AROWClassifier(), shards, n_rounds=3)
     killed = []
 
     def kill(progress):
         if progress.round == 2 and progress.n_done == 1 and not killed:
-            pid = next(iter(cluster.run(os.getpid).values()))
+            pid = next(iter(mortal_cluster.run(os.getpid).values()))
             killed.append(pid)
             os.kill(pid, signal.SIGKILL)
 
-    there = distributed.fit(AROWClassifier(), shards, n_rounds=3, engine=cluster, on_progress=kill)
+    there = distributed.fit(AROWClassifier(), shards, n_rounds=3, engine=mortal_cluster, on_progress=kill)
     assert killed
     assert_same_bits(here.state_, there.state_)
-    cluster.wait_for_workers(2)
 
 
-def test_a_worker_that_dies_before_it_was_asked_for_its_version_changes_nothing(cluster):
+def test_a_worker_that_dies_before_it_was_asked_for_its_version_changes_nothing(mortal_cluster):
     shards, killed = shards_of(n_rows=200), []
 
     def kill(progress):
         if not killed:
-            killed.append(next(iter(cluster.run(os.getpid).values())))
+            killed.append(next(iter(mortal_cluster.run(os.getpid).values())))
             os.kill(killed[0], signal.SIGKILL)
 
-    there = distributed.fit(AROWClassifier(), shards, engine=cluster, on_progress=kill)
+    there = distributed.fit(AROWClassifier(), shards, engine=mortal_cluster, on_progress=kill)
     assert_same_bits(distributed.fit(AROWClassifier(), shards).state_, there.state_)
-    cluster.wait_for_workers(2)
 
 
 def test_a_cluster_without_workers_is_waited_for_but_not_in_silence(files, monkeypatch):
@@ -120,7 +118,7 @@ class Deadly:
         yield
 
 
-def test_a_shard_that_nobody_survives_is_named(cluster, monkeypatch):
+def test_a_shard_that_nobody_survives_is_named(mortal_cluster, monkeypatch):
     import sys
 
     import cloudpickle
@@ -128,9 +126,8 @@ def test_a_shard_that_nobody_survives_is_named(cluster, monkeypatch):
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     monkeypatch.setattr("thresher.distributed._fit.as_shards", lambda *_: [Deadly()])
     with pytest.raises(distributed.ShardError, match=r"'deadly.svm' was lost: every worker that read it died") as lost:
-        distributed.fit(AROWClassifier(), "anything", engine=cluster)
+        distributed.fit(AROWClassifier(), "anything", engine=mortal_cluster)
     assert lost.value.shard == "deadly.svm"
-    cluster.wait_for_workers(2)
 
 
 def test_rows_that_cannot_be_read_are_named_once(cluster, files, tmp_path):

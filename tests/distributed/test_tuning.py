@@ -157,21 +157,20 @@ def test_share_is_a_list(share):
         pass
 
 
-def test_a_worker_killed_in_the_middle_changes_nothing(cluster, data, alone, tmp_path):
+def test_a_worker_killed_in_the_middle_changes_nothing(mortal_cluster, data, alone, tmp_path):
     history = tmp_path / "h.jsonl"
 
     def kill():
-        pid = min(cluster.run(os.getpid).values())
+        pid = min(mortal_cluster.run(os.getpid).values())
         os.kill(pid, signal.SIGKILL)
         return lines_in(history)
 
     thread, killed = when(lambda: lines_in(history) >= 6, kill)
-    with distributed.backend(cluster, share=data):
+    with distributed.backend(mortal_cluster, share=data):
         found = search(history=history).fit(*data)
     thread.join()
     assert 6 <= killed[0] < 16  # in the middle
     assert_same(found, alone)
-    cluster.wait_for_workers(2)
 
 
 def test_a_search_goes_on_from_its_history_when_its_driver_was_killed(cluster, data, alone, tmp_path):

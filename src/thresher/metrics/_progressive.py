@@ -288,7 +288,7 @@ class ProgressiveAveragePrecision(_Progressive):
     >>> measure = ProgressiveAveragePrecision()
     >>> for batch in np.split(np.arange(5000), 50):
     ...     _ = measure.update(y[batch], scores[batch])
-    >>> round(measure.value, 3), round(average_precision_score(y, scores), 3)
+    >>> round(measure.value, 3), round(float(average_precision_score(y, scores)), 3)
     (0.551, 0.552)
     >>> low, high = measure.bounds
     >>> round(low, 3), round(high, 3)
