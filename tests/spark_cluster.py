@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -57,8 +57,6 @@ def standalone(folder: Path, n_workers: int = 2) -> Iterator[str]:
 
     spark_class = Path(pyspark.__file__).parent / "bin" / "spark-class"
     env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "256m", "JDK_JAVA_OPTIONS": _QUICK}
-    port = _free_port()
-    address = f"spark://127.0.0.1:{port}"
     started: list[subprocess.Popen[bytes]] = []
 
     def start(name: str, *words: str) -> None:
@@ -68,7 +66,8 @@ def standalone(folder: Path, n_workers: int = 2) -> Iterator[str]:
 
     try:
         here = ("--host", "127.0.0.1", "--webui-port", "0")
-        start("master", "org.apache.spark.deploy.master.Master", *here, "--port", str(port))
+        start("master", "org.apache.spark.deploy.master.Master", *here, "--port", "0")
+        address = _wait_for(folder / "master.log", r"Starting Spark master at (spark://127\.0\.0\.1:\d+)\n")
         for k in range(n_workers):
             limits = ("--cores", "1", "--memory", "1g", "--work-dir", str(folder / f"work-{k}"))
             start(f"worker-{k}", "org.apache.spark.deploy.worker.Worker", *here, *limits, address)
@@ -82,18 +81,14 @@ def standalone(folder: Path, n_workers: int = 2) -> Iterator[str]:
             process.wait()
 
 
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
-def _wait_for(log: Path, words: str) -> None:
+def _wait_for(log: Path, words: str) -> str:
+    """What the last parentheses of a pattern hold, or all of it, when the log says it."""
     end = time.monotonic() + _PATIENCE
-    while words not in log.read_text(errors="replace"):
+    while (found := re.search(words, log.read_text(errors="replace"))) is None:
         if time.monotonic() > end:
             raise TimeoutError(f"{log.name} does not say {words!r}: {log.read_text(errors='replace')[-2000:]}")
         time.sleep(0.05)
+    return found[found.lastindex or 0]
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------
