@@ -83,7 +83,9 @@ METHODS: dict[str, Callable[[Rows, int], Curve]] = {
     "SBCW, refitted": fixed(partial(SBCWClassifier, shuffle=False), C=_CS),
     "FGM": fixed(partial(FGMClassifier, tol=1e-2), C=_CS),
     "L1-SVM": path(lambda C: LinearSVC(penalty="l1", dual=False, C=C, fit_intercept=False, tol=1e-2, random_state=0)),
-    "sparDCA": path(lambda C: SparseSDCAClassifier(0.03 / C, 0.9, loss="hinge", fit_intercept=False, tol=1e-2)),
+    "sparDCA": path(
+        lambda C: SparseSDCAClassifier(0.03 / C, 0.9, loss="hinge", fit_intercept=False, tol=1e-2, random_state=0)
+    ),
     "SOFS": fixed(partial(SOFSClassifier, fit_intercept=False, shuffle=False), r=(0.1, 1.0, 10.0)),
     "AROW-K": fixed(partial(AROWClassifier, fit_intercept=False, shuffle=False), r=(0.1, 1.0, 10.0)),
 }
@@ -147,7 +149,8 @@ def draw(panels: dict[str, dict[str, Curve]], path: Path) -> None:
             below.plot(sizes, [np.mean([p.seconds for p in found]) for found in curve.at.values()], "o-")
         above.set(title=title, xscale="log", ylabel="accuracy on rows held out")
         below.set(yscale="log", xlabel="selected features", ylabel="seconds of CPU to fit")
-    axes[0, 0].legend(frameon=False)
+    names = axes[0, 0].get_legend_handles_labels()
+    figure.legend(*names, loc="outside lower center", ncols=4, frameon=False)
     figure.savefig(path)
 
 
