@@ -13,9 +13,9 @@ from sklearn.utils.validation import validate_data
 
 from ._core import Rows, all_finite
 from ._state import Array
+from ._values import array_of, frame_values, is_frame, is_sparse_frame, na_as_nan, numbers
 
 HUGE = 1e100  # as in core/scan.hpp: beyond it, a product of three numbers could leave the range of doubles
-_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 # --- features -------------------------------------------------------------------------------------------------------
@@ -34,12 +34,12 @@ def check_features(
     if reset:
         return as_rows(X, who, look=look)
     expected: int = estimator.n_features_in_
-    if _is_frame(X) or hasattr(estimator, "feature_names_in_"):
+    if is_frame(X) or hasattr(estimator, "feature_names_in_"):
         if grow:
             _check_growing_names(estimator, X, who)
         else:  # names and their order, in scikit-learn's words
             validate_data(estimator, X, reset=False, skip_check_array=True)
-    if any_width and hasattr(X, "shape") and len(X.shape) == 2 and X.shape[1] > expected and not _is_frame(X):
+    if any_width and hasattr(X, "shape") and len(X.shape) == 2 and X.shape[1] > expected and not is_frame(X):
         X = (X.tocsr() if sparse.issparse(X) else X)[
             :, :expected
         ]  # features that no batch has shown yet count for nothing
@@ -55,7 +55,7 @@ def check_features(
 def _check_growing_names(estimator: Any, X: Any, who: str) -> None:
     """New columns may follow the ones that are known, which keep their places."""
     known = list(getattr(estimator, "feature_names_in_", ()))
-    given = list(X.columns) if _is_frame(X) else []
+    given = list(X.columns) if is_frame(X) else []
     if not known or not given:
         if bool(known) != bool(given):
             raise ValueError(f"{who}: with grow=True, X must have column names in every batch or in none.")
@@ -69,14 +69,14 @@ def _check_growing_names(estimator: Any, X: Any, who: str) -> None:
 
 def commit_growth(estimator: Any, X: Any, n_features: int) -> None:
     """Remember features that appeared later."""
-    if _is_frame(X) and n_features > estimator.n_features_in_:
+    if is_frame(X) and n_features > estimator.n_features_in_:
         estimator.feature_names_in_ = np.asarray(X.columns, dtype=object)
     estimator.n_features_in_ = n_features
 
 
 def commit_features(estimator: Any, X: Any, n_features: int) -> None:
     """Remember width and names of the features of a first batch, once everything else about it was accepted."""
-    if _is_frame(X):
+    if is_frame(X):
         validate_data(estimator, X, reset=True, skip_check_array=True)
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
@@ -109,7 +109,7 @@ def as_rows(X: Any, who: str, *, n_features: int | None = None, look: bool = Tru
     """Rows for the core; ``n_features`` is the least width of the result."""
     if sparse.issparse(X):
         rows = _sparse_rows(X, who, n_features or 0, look)
-    elif _is_sparse_frame(X):
+    elif is_sparse_frame(X):
         rows = _sparse_rows(X.sparse.to_coo(), who, n_features or 0, look)
     else:
         dense = _dense(X, who)
@@ -137,9 +137,9 @@ def check_matrix(estimator: Any, X: Any, *, reset: bool, any_width: bool = False
     if any_width and sparse.issparse(X) and X.ndim == 2 and X.shape[1] != estimator.n_features_in_:
         X = X.tocsr(copy=True)
         X.resize((X.shape[0], estimator.n_features_in_))
-    if not reset and (_is_frame(X) or hasattr(estimator, "feature_names_in_")):
+    if not reset and (is_frame(X) or hasattr(estimator, "feature_names_in_")):
         validate_data(estimator, X, reset=False, skip_check_array=True)
-    if reset and _is_frame(X) and len({isinstance(name, str) for name in X.columns}) > 1:
+    if reset and is_frame(X) and len({isinstance(name, str) for name in X.columns}) > 1:
         raise TypeError(f"{who}: the columns of X must all be named by words, or none of them.")
     n_features = as_rows(X, who).n_features
     if not reset and n_features != estimator.n_features_in_:
@@ -164,12 +164,12 @@ def as_matrix(X: Any, who: str) -> Any:
 
 
 def _as_matrix(X: Any, who: str) -> Any:
-    if _is_sparse_frame(X):
+    if is_sparse_frame(X):
         X = X.sparse.to_coo()
     if not sparse.issparse(X):
         return _dense(X, who)
     X = X.tocsr()
-    matrix = sparse.csr_array((_numbers(X.data, "X", who), X.indices, X.indptr), shape=X.shape)
+    matrix = sparse.csr_array((numbers(X.data, "X", who), X.indices, X.indptr), shape=X.shape)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
@@ -180,7 +180,7 @@ def _sparse_rows(X: Any, who: str, n_features: int, look: bool) -> Rows:
     if X.ndim != 2:
         raise ValueError(_not_a_table(who, X.shape))
     if X.dtype.kind not in "fiub":
-        _numbers(X.data, "X", who)
+        numbers(X.data, "X", who)
     if X.format != "csr":
         X = X.tocsr()
     rows = _csr(X, who, n_features, look)
@@ -212,7 +212,7 @@ def _csr(X: Any, who: str, n_features: int, look: bool) -> Rows:
     if starts[-1] < len(columns) and 0 <= starts[-1] == starts.max():  # what lies behind the last row is nobody's
         values, columns = values[: starts[-1]], columns[: starts[-1]]
     return Rows.csr(
-        np.ascontiguousarray(_numbers(values, "X", who)),
+        np.ascontiguousarray(numbers(values, "X", who)),
         np.ascontiguousarray(columns),
         starts,
         max(X.shape[1], n_features),
@@ -221,97 +221,10 @@ def _csr(X: Any, who: str, n_features: int, look: bool) -> Rows:
 
 
 def _dense(X: Any, who: str) -> np.ndarray[Any, Any]:
-    array = X if type(X) is np.ndarray else _frame_values(X, who) if _is_frame(X) else _array(X, "X", who)
+    array = X if type(X) is np.ndarray else frame_values(X, who) if is_frame(X) else array_of(X, "X", who)
     if array.ndim != 2:
         raise ValueError(_not_a_table(who, array.shape))
-    return np.ascontiguousarray(_numbers(array, "X", who))
-
-
-def _array(values: Any, name: str, who: str) -> np.ndarray[Any, Any]:
-    """Lists and other array-likes; what has no regular shape is refused."""
-    if isinstance(values, np.ma.MaskedArray):
-        raise ValueError(f"{who}: {name} must not be masked; fill what is missing first.")
-    try:
-        return np.asarray(values)
-    except ValueError:
-        raise ValueError(f"{who}: {name} must have rows of one length, got ragged ones.") from None
-
-
-def _na_as_nan(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Among objects, pandas' NA, which says of itself neither that it is equal nor that it is not."""
-    if array.dtype.kind != "O":
-        return array
-    unknown = np.fromiter(((item == item) is item for item in array.flat), bool, array.size)
-    return np.where(unknown.reshape(array.shape), np.nan, array) if unknown.any() else array
-
-
-def _numbers(array: np.ndarray[Any, Any], name: str, who: str) -> np.ndarray[Any, Any]:
-    """float32 or float64; text, dates, complex numbers and other things are refused."""
-    kind = array.dtype.kind
-    if kind in "fiub":
-        return _as_float(array)
-    if kind == "c":
-        raise ValueError(f"{who}: {name} must hold numbers: Complex data not supported, got {array.dtype}.")
-    if kind == "O":
-        for item in array.flat:
-            if isinstance(item, str | bytes):
-                raise ValueError(f"{who}: {name} must hold numbers, got the text {item!r}.")
-            if isinstance(item, complex | np.complexfloating):
-                raise ValueError(f"{who}: {name} must hold numbers: Complex data not supported, got {item!r}.")
-        try:
-            return _na_as_nan(array).astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"{who}: {name} must hold numbers: {error}.") from None
-    example = f" such as {array.flat[0]!r}" if array.size else ""
-    raise ValueError(f"{who}: {name} must hold numbers, got {array.dtype}{example}.")
-
-
-def _as_float(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    if values.dtype in _FLOATS and values.dtype.isnative:
-        return values
-    return values.astype(np.float32 if values.dtype == np.float16 else np.float64)
-
-
-def _is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") and hasattr(X, "to_numpy")
-
-
-def _is_sparse_frame(X: Any) -> bool:
-    """A pandas frame whose columns all store what differs from 0."""
-    return (
-        _is_frame(X)
-        and hasattr(X, "sparse")
-        and len(X.columns) > 0
-        and all(getattr(dtype, "fill_value", None) == 0 and hasattr(dtype, "subtype") for dtype in X.dtypes)
-    )
-
-
-def _frame_values(X: Any, who: str) -> np.ndarray[Any, Any]:
-    """The numbers of a pandas or polars frame; a column that holds anything else is named."""
-    if all(map(_is_numeric, X.dtypes)):
-        array: np.ndarray[Any, Any] = X.to_numpy()
-        if array.dtype.kind in "fiub":
-            return array
-    return np.column_stack([_column_values(X, place, who) for place in range(len(X.columns))])
-
-
-def _is_numeric(dtype: Any) -> bool:
-    """Of a column in pandas or polars."""
-    if hasattr(dtype, "is_numeric"):
-        return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
-    return getattr(dtype, "kind", "O") in "fiub"
-
-
-def _column_values(X: Any, place: int, who: str) -> np.ndarray[Any, Any]:
-    column = X.iloc[:, place] if hasattr(X, "iloc") else X[X.columns[place]]
-    name = f"column {X.columns[place]!r} of X"
-    if _is_numeric(column.dtype):
-        if hasattr(column, "isna"):  # pandas, whose nullable numbers come as objects otherwise
-            return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
-        return _numbers(np.asarray(column.to_numpy()), name, who)
-    if column.dtype == object and not any(isinstance(value, str) for value in column):
-        return _numbers(np.asarray(column.to_numpy()), name, who)
-    raise ValueError(f"{who}: {name} must hold numbers, got {column.dtype}; encode it first.")
+    return np.ascontiguousarray(numbers(array, "X", who))
 
 
 def _not_a_table(who: str, shape: tuple[int, ...]) -> str:
@@ -325,7 +238,7 @@ def _refusal(rows: Rows, X: Any, who: str) -> str:
     """Why the core did not take these rows."""
     row, column, value = rows.fault_at
     if rows.fault == "value":
-        where = repr(X.columns[column]) if _is_frame(X) else str(column)
+        where = repr(X.columns[column]) if is_frame(X) else str(column)
         if np.isfinite(value):
             return f"{who}: X must hold numbers up to 1e100 in size, got {value} in row {row}, column {where}."
         what = "NaN" if np.isnan(value) else "infinity" if value > 0 else "-infinity"
@@ -340,7 +253,7 @@ def _refusal(rows: Rows, X: Any, who: str) -> str:
 
 def check_targets(y: Any, n_rows: int, who: str) -> Array:
     """Targets of a regression: finite numbers, one per row."""
-    values = np.ascontiguousarray(_numbers(as_column(y, who), "y", who), dtype=np.float64)
+    values = np.ascontiguousarray(numbers(as_column(y, who), "y", who), dtype=np.float64)
     check_length(values, n_rows, "y", who)
     if not all_finite(values):
         bad = int(np.flatnonzero(~np.isfinite(values))[0])
@@ -360,7 +273,7 @@ def as_column(y: Any, who: str) -> np.ndarray[Any, Any]:
         raise ValueError(f"This {who} estimator requires y to be passed, but the target y is None.")
     if sparse.issparse(y):
         raise TypeError(f"{who}: y must be a dense array, got a sparse one.")
-    array = _na_as_nan(_array(y, "y", who))
+    array = na_as_nan(array_of(y, "y", who))
     if array.dtype.kind == "c":
         raise ValueError(f"{who}: Complex data not supported in y, got {array.dtype}.")
     if array.ndim == 2 and array.shape[1] == 1:
@@ -388,7 +301,7 @@ def check_weights(sample_weight: Any, n_rows: int, who: str) -> Array | None:
     """Row weights of at least 0, or None when all are 1."""
     if sample_weight is None:
         return None
-    weight = _numbers(_array(sample_weight, "sample_weight", who), "sample_weight", who).astype(np.float64, copy=False)
+    weight = numbers(array_of(sample_weight, "sample_weight", who), "sample_weight", who).astype(np.float64, copy=False)
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.ndim != 1:

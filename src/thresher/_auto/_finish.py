@@ -30,7 +30,7 @@ def finished(
     task = plan.task
     prepared = [
         *say_preparation(best.model, material, plan.wishes),
-        *say_ids(material.X, task == "clustering"),
+        *say_ids(material.X, task == "clustering", bool(material.files)),
     ]
     reasons = [*reasons, *prepared, _say_params(best, plan)]
     stream, why = _stream_to_learn_from(best, material, task)

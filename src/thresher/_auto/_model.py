@@ -95,7 +95,7 @@ def say_preparation(model: Any, material: Material, wishes: Wishes) -> list[str]
     return said
 
 
-def say_ids(X: Any, clustering: bool) -> list[str]:
+def say_ids(X: Any, clustering: bool, files: bool = True) -> list[str]:
     """Which columns only number the rows, or name them, in words."""
     if not isinstance(X, Table) or X.shape[0] < _FEW_TO_TELL:
         return []
@@ -106,9 +106,8 @@ def say_ids(X: Any, clustering: bool) -> list[str]:
     shown = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
     differ, group, say = ("differ", "group", "say") if many else ("differs", "groups", "says")
     useless = f"{group} nothing" if clustering else f"{say} nothing of others"
-    return [
-        f"{shown} {differ} from row to row and {useless}: better left out (--drop {names[0]}, or drop={names[:5]!r})."
-    ]
+    how = f" (--drop {names[0]}, or drop={names[:5]!r})" if files else ""
+    return [f"{shown} {differ} from row to row and {useless}: better left out{how}."]
 
 
 def _is_id(column: Any, clustering: bool) -> bool:

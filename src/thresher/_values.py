@@ -1,0 +1,96 @@
+"""Arrays of numbers from lists, frames and objects: what the gate looks at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+def array_of(values: Any, name: str, who: str) -> np.ndarray[Any, Any]:
+    """Lists and other array-likes; what has no regular shape is refused."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise ValueError(f"{who}: {name} must not be masked; fill what is missing first.")
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{who}: {name} must have rows of one length, got ragged ones.") from None
+
+
+def na_as_nan(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Among objects, pandas' NA, which says of itself neither that it is equal nor that it is not."""
+    if array.dtype.kind != "O":
+        return array
+    unknown = np.fromiter(((item == item) is item for item in array.flat), bool, array.size)
+    return np.where(unknown.reshape(array.shape), np.nan, array) if unknown.any() else array
+
+
+def numbers(array: np.ndarray[Any, Any], name: str, who: str) -> np.ndarray[Any, Any]:
+    """float32 or float64; text, dates, complex numbers and other things are refused."""
+    kind = array.dtype.kind
+    if kind in "fiub":
+        return _as_float(array)
+    if kind == "c":
+        raise ValueError(f"{who}: {name} must hold numbers: Complex data not supported, got {array.dtype}.")
+    if kind == "O":
+        for item in array.flat:
+            if isinstance(item, str | bytes):
+                raise ValueError(f"{who}: {name} must hold numbers, got the text {item!r}.")
+            if isinstance(item, complex | np.complexfloating):
+                raise ValueError(f"{who}: {name} must hold numbers: Complex data not supported, got {item!r}.")
+        try:
+            return na_as_nan(array).astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{who}: {name} must hold numbers: {error}.") from None
+    example = f" such as {array.flat[0]!r}" if array.size else ""
+    raise ValueError(f"{who}: {name} must hold numbers, got {array.dtype}{example}.")
+
+
+def _as_float(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if values.dtype in _FLOATS and values.dtype.isnative:
+        return values
+    return values.astype(np.float32 if values.dtype == np.float16 else np.float64)
+
+
+def is_frame(X: Any) -> bool:
+    return hasattr(X, "columns") and hasattr(X, "to_numpy")
+
+
+def is_sparse_frame(X: Any) -> bool:
+    """A pandas frame whose columns all store what differs from 0."""
+    return (
+        is_frame(X)
+        and hasattr(X, "sparse")
+        and len(X.columns) > 0
+        and all(getattr(dtype, "fill_value", None) == 0 and hasattr(dtype, "subtype") for dtype in X.dtypes)
+    )
+
+
+def frame_values(X: Any, who: str) -> np.ndarray[Any, Any]:
+    """The numbers of a pandas or polars frame; a column that holds anything else is named."""
+    if all(map(_is_numeric, X.dtypes)):
+        array: np.ndarray[Any, Any] = X.to_numpy()
+        if array.dtype.kind in "fiub":
+            return array
+    return np.column_stack([_column_values(X, place, who) for place in range(len(X.columns))])
+
+
+def _is_numeric(dtype: Any) -> bool:
+    """Of a column in pandas or polars."""
+    if hasattr(dtype, "is_numeric"):
+        return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
+    return getattr(dtype, "kind", "O") in "fiub"
+
+
+def _column_values(X: Any, place: int, who: str) -> np.ndarray[Any, Any]:
+    column = X.iloc[:, place] if hasattr(X, "iloc") else X[X.columns[place]]
+    name = f"column {X.columns[place]!r} of X"
+    if _is_numeric(column.dtype):
+        if hasattr(column, "isna"):  # pandas, whose nullable numbers come as objects otherwise
+            return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        return numbers(np.asarray(column.to_numpy()), name, who)
+    if column.dtype == object and not any(isinstance(value, str) for value in column):
+        return numbers(np.asarray(column.to_numpy()), name, who)
+    raise ValueError(f"{who}: {name} must hold numbers, got {column.dtype}; encode it first.")
