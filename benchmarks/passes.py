@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from thresher import onepass
-from thresher._order import blocked_shuffle
+from thresher._engine._order import blocked_shuffle
 
 from ._data import N_WORDS, Problem, text_problem
 from ._learners import learners

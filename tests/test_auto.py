@@ -18,10 +18,11 @@ from sklearn.preprocessing import StandardScaler
 
 import thresher
 from thresher import registry
-from thresher._auto import CRITERIA, _compare, run_auto
+from thresher._auto import CRITERIA, run_auto
+from thresher._auto import _contest as _compare
+from thresher._auto._candidate_model import column_sizes
 from thresher._auto._choice import choose_methods
 from thresher._auto._data import gather
-from thresher._auto._model import column_sizes
 from thresher._auto._task import choose_task
 from thresher._auto._wishes import KERNELS, Wishes
 from thresher.online import AROWClassifier

@@ -13,12 +13,12 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 import thresher.cluster
 from thresher import auto, explain, wizard
+from thresher._auto._candidate_model import say_ids
 from thresher._auto._choice import choose_methods, with_sparse_centres
 from thresher._auto._data import gather
-from thresher._auto._model import say_ids
 from thresher._auto._task import choose_criterion
 from thresher._auto._wishes import Wishes
-from thresher._table import Table
+from thresher._gate._table import Table
 from thresher.cli import main
 from thresher.persistence import load_model
 from thresher.training import learner_of

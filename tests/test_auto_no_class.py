@@ -14,11 +14,11 @@ from sklearn.metrics import balanced_accuracy_score
 import thresher
 from thresher import registry
 from thresher._auto import run_auto
+from thresher._auto._candidate_model import build, space_of
 from thresher._auto._choice import choose_methods
-from thresher._auto._compare import Plan, _contest
+from thresher._auto._contest import Plan, _contest
 from thresher._auto._data import gather
 from thresher._auto._measure import make_folds, make_scoring
-from thresher._auto._model import build, space_of
 from thresher._auto._no_class import settle_labels, stand_ins
 from thresher._auto._wishes import Wishes, has_kernel
 from thresher.cli import main

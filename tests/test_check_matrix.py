@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from thresher._validation import check_matrix
+from thresher._gate._validation import check_matrix
 
 X = np.array([[0.0, 1.5, 0.0], [2.0, 0.0, -3.0]])
 

@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 from thresher import onepass
-from thresher._batches import BatchRule
-from thresher._costs import MEASURES, MeasuredLearner
+from thresher._estimators._batches import BatchRule
+from thresher._estimators._costs import MEASURES, MeasuredLearner
 from thresher.metrics import ProgressiveAveragePrecision
 
 COSTS = (0.9, 0.5, 0.1)

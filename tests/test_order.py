@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from thresher import _order
+from thresher._engine import _order
 from thresher.online import PAClassifier
 
 

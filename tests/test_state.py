@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from thresher._state import Field, State, merge
+from thresher._engine._state import Field, State, merge
 from variants import assert_same_bits, bits
 
 # --- fields and states ----------------------------------------------------------------------------------------------

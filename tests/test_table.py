@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from thresher._table import Table, Text
+from thresher._gate._table import Table, Text
 
 WORDS = ["Köln", "", "Gent", "x" * 50, "東京", "a b"]
 

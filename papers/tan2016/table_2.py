@@ -17,14 +17,7 @@ from sklearn.svm import LinearSVC
 
 from thresher.compare import Comparison, compare
 from thresher.confidence import BCWClassifier
-from thresher.online import (
-    AROWClassifier,
-    CWClassifier,
-    NAROWClassifier,
-    PAClassifier,
-    SCWClassifier,
-    SOPClassifier,
-)
+from thresher.online import AROWClassifier, CWClassifier, NAROWClassifier, PAClassifier, SCWClassifier, SOPClassifier
 
 from .._data import load
 from .._report import Options, show, spent

@@ -20,13 +20,13 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from sklearn.base import clone
 
-from thresher.datasets import make_sparse_stream
-from thresher.dual_averaging import L1RDAClassifier
-from thresher.inspection import features_that_matter
-from thresher.online import AROWClassifier
-from thresher.stochastic import PegasosClassifier
-from thresher.streams import open_stream, write_svmlight
-from thresher.training import Run, train
+from .datasets import make_sparse_stream
+from .dual_averaging import L1RDAClassifier
+from .inspection import features_that_matter
+from .online import AROWClassifier
+from .stochastic import PegasosClassifier
+from .streams import open_stream, write_svmlight
+from .training import Run, train
 
 N_ROWS, N_FEATURES, N_RELEVANT = 200_000, 100_000, 200
 
@@ -87,7 +87,7 @@ def compare(runs: dict[str, tuple[Run, float]], relevant: NDArray[np.intp]) -> T
 
 
 def write_report(run: Run, size: int, path: Path) -> None:
-    from thresher.report import Report
+    from .report import Report
 
     facts = run.facts
     Report(

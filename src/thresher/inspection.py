@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ._params import at_least
+from ._gate import at_least
 
 __all__ = ["Feature", "GroupInUse", "KernelInUse", "features_that_matter", "groups_in_use", "kernels_in_use"]
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone, is_classifier
 
-from ._state import Array
+from ._gate import Array
 from .streams import Batch, Stream
 
 __all__ = ["PenaltyPath", "penalty_path"]

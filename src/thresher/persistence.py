@@ -19,10 +19,9 @@ import safetensors
 import safetensors.numpy
 
 from . import __version__, registry
-from ._kernels import Kernel
-from ._kernels._plain import from_plain, to_plain
-from ._params import check_params
-from ._state import State
+from ._engine import State
+from ._gate import check_params
+from ._kernels import Kernel, from_plain, to_plain
 
 __all__ = ["load_model", "save_model"]
 

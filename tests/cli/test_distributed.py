@@ -14,7 +14,7 @@ import pytest
 import distributed as dask_distributed
 from thresher import distributed
 from thresher.cli import main
-from thresher.distributed._tasks import Ask
+from thresher.distributed._jobs import Ask
 from thresher.online import AROWClassifier
 from thresher.persistence import load_model
 from thresher.streams import write_svmlight

@@ -17,10 +17,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
 from thresher import distributed
-from thresher._rounds import Facts, join, run_round
+from thresher._engine._shard_rounds import Facts, join, run_round
 from thresher.cluster import SparseKMeans
+from thresher.cluster._kmeans_rounds import Fill, Sweep, filled
 from thresher.cluster._lloyd import fill_empty, sum_rows
-from thresher.cluster._rounds import Fill, Sweep, filled
 from thresher.cluster._sweep import Data, Objective
 from thresher.persistence import load_model, save_model
 

@@ -25,7 +25,7 @@ from strict_checks import parametrize_with_checks
 from thresher import registry
 from thresher._kernels import _weighted_pca as pca
 from thresher.cluster import KernelSpectralClustering
-from thresher.cluster import _spectral as module
+from thresher.cluster import _kernel_spectral as module
 from thresher.cluster._codebook import most_frequent, nearest, signs
 from thresher.kernels import RBF, Linear, Polynomial, WeightedSum
 from thresher.persistence import load_model, save_model

@@ -14,9 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from reference import rounds as reference
 from reference.online import with_constant
-from thresher._rounds import Facts, add
+from thresher._engine._shard_rounds import Facts, add
 from thresher.confidence import BCWClassifier
-from thresher.confidence._newton import Evaluate
+from thresher.confidence._batch_newton import Evaluate
 from variants import assert_same_bits
 
 CUTS = (11, 37, 40)
@@ -199,7 +199,7 @@ def test_what_cannot_be_asked_is_refused_and_changes_nothing(problem):
 
 
 def test_a_gap_that_is_not_reached_is_said(problem, monkeypatch):
-    monkeypatch.setattr("thresher.confidence._newton.MOST_QUESTIONS", 3)
+    monkeypatch.setattr("thresher.confidence._batch_newton.MOST_QUESTIONS", 3)
     with pytest.warns(ConvergenceWarning, match="left a duality gap of .* more than gap_tol=1e-07"):
         reference.play(learner(1.0, loss="hinge"), *problem)
 

@@ -10,9 +10,9 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 
+from thresher.confidence._batch_newton import STEPS, Descent, Normal, _slopes, _smooth
 from thresher.confidence._group_prior import GroupPrior
 from thresher.confidence._group_search import Group
-from thresher.confidence._newton import STEPS, Descent, Normal, _slopes, _smooth
 from thresher.solvers import group_square
 
 SLACKS = np.array([-30.0, -2.0, -0.1, 0.0, 0.1, 0.7, 2.0, 30.0])

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from thresher import _core
-from thresher._validation import as_rows
+from thresher._gate._validation import as_rows
 
 RNG = np.random.default_rng(0)
 N = 60

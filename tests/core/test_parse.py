@@ -16,7 +16,7 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import load_svmlight_file
 
 from thresher import _core
-from thresher._table import Text
+from thresher._gate._table import Text
 
 NUMBER = r"[+-]?([0-9]{1,25}(\.[0-9]{0,25})?|\.[0-9]{1,25})([eE][+-]?[0-9]{1,3})?"
 number_texts = st.from_regex(NUMBER, fullmatch=True) | st.floats(allow_nan=False, allow_infinity=False).map(repr)

@@ -11,7 +11,7 @@ import pytest
 
 from reference.csv_text import read_csv
 from thresher import _core
-from thresher._table import Text
+from thresher._gate._table import Text
 
 NUMBER = rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 TARGET = re.compile(NUMBER)

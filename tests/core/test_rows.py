@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from thresher import _core
-from thresher._state import Field, State
+from thresher._engine._state import Field, State
 
 LOSS = {"loss": "hinge", "tau": 0.5, "epsilon": 0.1}
 PEGASOS = LOSS | {

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from reference import text as reference
 from thresher import _core
-from thresher._table import Text
+from thresher._gate._table import Text
 
 values = st.lists(
     st.text(st.characters(codec="utf-8"), max_size=20) | st.sampled_from(["", "a", "b", "aa"]), max_size=30

@@ -15,7 +15,7 @@ from scipy import sparse
 import distributed as dask_distributed
 from thresher import distributed
 from thresher.distributed._dask import DaskEngine
-from thresher.distributed._tasks import Learn
+from thresher.distributed._jobs import Learn
 from thresher.dual_averaging import L1RDAClassifier
 from thresher.online import AROWClassifier, PAClassifier
 from variants import assert_same_bits

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from thresher import distributed
-from thresher._table import Table, Text
+from thresher._gate._table import Table, Text
 from thresher.cluster import SparseKMeans
 from thresher.kernels import FixedSizeNystroem
 from thresher.online import PAClassifier

@@ -32,8 +32,8 @@ from thresher.confidence import PoolCWClassifier
 from thresher.distributed import ShardError
 from thresher.distributed._engines import engine_of
 from thresher.distributed._inputs import as_shards
+from thresher.distributed._jobs import Look
 from thresher.distributed._spark import SparkEngine
-from thresher.distributed._tasks import Look
 from thresher.dual_averaging import L1RDAClassifier
 from thresher.online import AROWClassifier
 from thresher.preprocessing import StreamingPipeline, TableEncoder

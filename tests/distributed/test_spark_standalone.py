@@ -20,8 +20,8 @@ from spark_cluster import (
 from thresher import distributed
 from thresher.distributed._engines import SerialEngine
 from thresher.distributed._inputs import as_shards
+from thresher.distributed._jobs import Ask
 from thresher.distributed._spark import SparkEngine
-from thresher.distributed._tasks import Ask
 from thresher.online import AROWClassifier
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]

@@ -18,7 +18,8 @@ from sklearn.kernel_approximation import RBFSampler
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
-from thresher import _tasks, inspection, onepass, registry
+from thresher import inspection, onepass, registry
+from thresher._engine import _task_rounds as _tasks
 from thresher.cli import main
 from thresher.dual_averaging import (
     MultiTaskFOBOSClassifier,

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from reference.synchronous import rounds, shared_rounds
-from thresher._rounds import Facts, add, run_round
+from thresher._engine._shard_rounds import Facts, add, run_round
 from thresher.dual_averaging import (
     AdaptiveL1RDAClassifier,
     AdaptiveL1RDARegressor,

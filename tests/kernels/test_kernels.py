@@ -13,7 +13,8 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from reference import kernels as reference
-from thresher._kernels import Gram, _blocks, gram
+from thresher._kernels import Gram, gram
+from thresher._kernels import _kernel_blocks as _blocks
 from thresher._kernels._plain import from_plain, to_plain
 from thresher.kernels import RBF, Cosine, Kernel, Linear, Polynomial, Scaled, WeightedSum
 

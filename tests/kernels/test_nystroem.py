@@ -14,7 +14,8 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from thresher._kernels import _fixed_size, _kept
+from thresher._kernels import _fixed_size
+from thresher._kernels import _kept_rows as _kept
 from thresher.kernels import RBF, FixedSizeNystroem, Linear, Polynomial, WeightedSum
 
 KERNELS = ["rbf", "polynomial", "linear", "cosine"]

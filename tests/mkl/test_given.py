@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from thresher.mkl import GMKLClassifier, UniformMKLClassifier, _given
+from thresher.mkl import GMKLClassifier, UniformMKLClassifier
+from thresher.mkl import _given_kernels as _given
 from thresher.mkl._stack import Given
 
 N = 11

@@ -9,8 +9,8 @@ from sklearn.datasets import load_iris
 from reference.mkl import members
 from thresher.kernels import RBF, Linear, Polynomial
 from thresher.mkl import GMKLClassifier
+from thresher.mkl._kernel_weights import Ball, ElasticNet
 from thresher.mkl._level import nearest
-from thresher.mkl._weights import Ball, ElasticNet
 
 
 def cuts(seed, n=12, m=7):

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from reference.mkl import members
-from thresher.mkl._weights import Ball, ElasticNet, Uniform, ball
+from thresher.mkl._kernel_weights import Ball, ElasticNet, Uniform, ball
 
 VS = (0.0, 0.01, 0.3, 0.5, 0.9, 0.999, 1.0)
 PS = (1.001, 1.2, 1.5, 2.0, 3.0, 20.0, 1000.0)

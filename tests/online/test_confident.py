@@ -13,13 +13,7 @@ from scipy import sparse, stats
 from reference import confidence as reference
 from reference.agreement import assert_weights, gappy_stream, last, progressive, row_by_row
 from reference.confidence import beliefs
-from thresher.online import (
-    CWClassifier,
-    NAROWClassifier,
-    NHERDClassifier,
-    SCWClassifier,
-    SOPClassifier,
-)
+from thresher.online import CWClassifier, NAROWClassifier, NHERDClassifier, SCWClassifier, SOPClassifier
 from thresher.training import merge_models
 
 PHI = float(stats.norm.ppf(0.85))

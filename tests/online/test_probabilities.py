@@ -8,14 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse, stats
 
 from reference.confidence import beliefs
-from thresher.online import (
-    AROWClassifier,
-    CWClassifier,
-    NAROWClassifier,
-    NHERDClassifier,
-    SCWClassifier,
-    SOPClassifier,
-)
+from thresher.online import AROWClassifier, CWClassifier, NAROWClassifier, NHERDClassifier, SCWClassifier, SOPClassifier
 
 PROBABLE = [
     (cls, own | form)

@@ -18,7 +18,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from reference import text as reference
-from thresher._table import Table, Text
+from thresher._gate._table import Table, Text
 from thresher.online import AROWClassifier
 from thresher.preprocessing import RunningScaler, StreamingPipeline, TableEncoder
 

@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from thresher._table import Table, Text
+from thresher._gate._table import Table, Text
 from thresher.dual_averaging import GroupRDAClassifier
 from thresher.persistence import load_model, save_model
 from thresher.preprocessing import InteractionGroups, StreamingPipeline, TableEncoder, groups_from_graph

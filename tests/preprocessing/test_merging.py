@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from thresher._table import Table, Text
+from thresher._gate._table import Table, Text
 from thresher.online import PAClassifier
 from thresher.preprocessing import RunningScaler, StreamingPipeline, TableEncoder
 from thresher.training import merge_models

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from thresher._table import Table, Text
+from thresher._gate._table import Table, Text
 from thresher.dual_averaging import GroupFOBOSRegressor, GroupRDAClassifier
 from thresher.inspection import groups_in_use
 from thresher.online import AROWClassifier

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from thresher._table import Table, Text
+from thresher._gate._table import Table, Text
 from thresher.preprocessing import RunningScaler
 
 

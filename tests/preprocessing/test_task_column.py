@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 
-from thresher._table import Table, Text
+from thresher._gate._table import Table, Text
 from thresher.dual_averaging import MultiTaskFOBOSClassifier, MultiTaskRDAClassifier, MultiTaskRDARegressor
 from thresher.online import AROWClassifier
 from thresher.persistence import load_model, save_model

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 from scipy import sparse
 
-from thresher._rounds import Facts, run_round
+from thresher._engine._shard_rounds import Facts, run_round
 
 
 def begun(model, n_features, classes):

@@ -9,10 +9,10 @@ import pandas as pd
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from thresher._records import HeldOut, History
 from thresher.cluster import SparseKMeans
 from thresher.dual_averaging import L1RDAClassifier, L1RDARegressor
 from thresher.online import AROWClassifier
+from thresher.training._records import HeldOut, History
 
 HOSTILE = "<script>alert(1)</script>"
 

@@ -6,7 +6,6 @@ import re
 import numpy as np
 import pytest
 
-from thresher._records import HeldOut
 from thresher.datasets import make_novelty, make_tri_class
 from thresher.kernels import LSSVC
 from thresher.metrics import detection_rate, rejection_rate
@@ -14,6 +13,7 @@ from thresher.novelty import LSSNDClassifier, PegasosSNDClassifier, SNDClassifie
 from thresher.online import AROWClassifier
 from thresher.report import Report
 from thresher.semi_supervised import TriClassSVC, UniversumSVC
+from thresher.training._records import HeldOut
 
 NAMES = np.array(["one", "two", "unknown"], dtype=object)
 

@@ -17,10 +17,10 @@ from sklearn.datasets import load_iris
 
 from report import examples
 from report.examples import HOSTILE
-from thresher._records import HeldOut, History
 from thresher.dual_averaging import L1RDAClassifier
 from thresher.online import AROWClassifier
 from thresher.report import Report
+from thresher.training._records import HeldOut, History
 
 _ALONE = {"meta", "br", "img", "input", "link"}
 

@@ -16,13 +16,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 from report import examples
-from thresher._records import HeldOut, History
 from thresher.dual_averaging import L1RDAClassifier
 from thresher.online import AROWClassifier
 from thresher.preprocessing import prepared
-from thresher.report import Report, _course, _maps, _weights
+from thresher.report import Report, _course, _maps
+from thresher.report import _weight_section as _weights
 from thresher.report._subject import Subject
 from thresher.streams import Table
+from thresher.training._records import HeldOut, History
 
 
 def sections(**given):

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from thresher._table import Table, Text
+from thresher._gate._table import Table, Text
 from thresher.dual_averaging import (
     FTRLRegressor,
     GroupRDAClassifier,

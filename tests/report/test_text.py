@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from report import examples
+from thresher._figures import _wording as _words
 from thresher.online import AROWClassifier
-from thresher.report import Report, _text, _words
+from thresher.report import Report, _text
 from thresher.report._measures import Estimate
 
 

@@ -15,8 +15,8 @@ from reference.laplacian import rows
 from thresher.semi_supervised import LapSVC
 from thresher.semi_supervised._conjugate import Problem
 from thresher.semi_supervised._graph import Laplacian
+from thresher.semi_supervised._lap_newton import _solved, exact_step, newton
 from thresher.semi_supervised._manifold import Penalty, Reduced, reduced, root
-from thresher.semi_supervised._newton import _solved, exact_step, newton
 
 solvers = pytest.mark.parametrize("solver", ["dual", "primal"])
 

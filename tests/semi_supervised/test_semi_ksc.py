@@ -20,7 +20,7 @@ from thresher._kernels._fixed_size import fixed_size
 from thresher.kernels import RBF, Polynomial, WeightedSum
 from thresher.persistence import load_model, save_model
 from thresher.semi_supervised import BiSemiKSC, SemiKSC
-from thresher.semi_supervised._spectral import _degrees
+from thresher.semi_supervised._semi_spectral import _degrees
 from thresher.semi_supervised._spread import solve
 from thresher.tuning import CoupledAnnealingSearchCV, LabelledKFold
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from thresher import _core
-from thresher.solvers._losses import LOSSES
+from thresher.solvers._conjugates import LOSSES
 
 SCORES = np.concatenate([np.linspace(-4, 4, 33), [-800.0, 800.0, 30.0, -30.0]])
 losses = pytest.mark.parametrize("name", LOSSES)

@@ -247,7 +247,7 @@ def test_momentum_makes_a_thousand_steps_out_of_tens_of_thousands(loss):
 
 
 def test_a_power_method_that_stops_too_early_costs_steps_only(monkeypatch):
-    from thresher.solvers._rows import Task
+    from thresher.solvers._solver_rows import Task
 
     X, y = data(CASES["lasso"], "squared")
     right = lasso(X, y, 0.05, tol=1e-11)

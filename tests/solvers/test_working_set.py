@@ -10,10 +10,10 @@ from sklearn.linear_model import Lasso
 
 from solvers.problems import CASES, FREE, LOSSES, data, truth
 from thresher.solvers import _working_set, alpha_max, group_lasso, lasso, multi_task, multi_task_alpha_max
+from thresher.solvers._conjugates import LOSSES as KNOWN
 from thresher.solvers._fista import Problem
-from thresher.solvers._losses import LOSSES as KNOWN
 from thresher.solvers._penalties import grouped, rows_of, singles
-from thresher.solvers._rows import Task
+from thresher.solvers._solver_rows import Task
 
 losses = pytest.mark.parametrize("loss", LOSSES)
 free = pytest.mark.parametrize("fit_intercept", FREE.values(), ids=FREE)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from thresher._table import Table
+from thresher._gate._table import Table
 from thresher.streams._csv import CsvFormat
 from thresher.streams._csv_look import unique_names
 

@@ -6,13 +6,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
-from thresher._records import Collector
 from thresher.cluster import ProximalPlaneClustering
 from thresher.dual_averaging import L1RDARegressor
 from thresher.online import AROWClassifier, PAClassifier
 from thresher.persistence import load_model, save_model
 from thresher.streams import open_stream, write_svmlight
 from thresher.training import Interrupted, look, merge_models, predict_in_folds, train
+from thresher.training._records import Collector
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_a_few_words_among_numbers_are_mistakes_and_many_are_words(tmp_path):
 
 
 def test_held_out_rows_are_thinned_evenly(monkeypatch):
-    monkeypatch.setattr("thresher._records._MOST_ROWS", 10)
+    monkeypatch.setattr("thresher.training._records._MOST_ROWS", 10)
     collector = Collector("rows")
     for begin in range(0, 98, 7):
         rows = np.arange(begin, begin + 7)

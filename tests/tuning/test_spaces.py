@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from thresher import registry
-from thresher._spaces import as_space
+from thresher._gate._ranges import as_space
 from thresher.dual_averaging import L1RDAClassifier
 from thresher.stochastic import PegasosClassifier
 from thresher.tuning import Choice, Linear, Log, Range, Whole, search_space

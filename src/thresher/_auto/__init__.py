@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._params import Rule, at_least, boolean, count_of_jobs, fraction, none, one_of, positive
-from ..preprocessing._task_column import part, task_column_rule
+from .._gate import Rule, at_least, boolean, count_of_jobs, fraction, none, one_of, positive
+from ..preprocessing import part, task_column_rule
 from ..training import Run
 from ._choice import choose_methods, with_sparse_centres
-from ._compare import Plan, compare
+from ._contest import Plan, compare
 from ._data import gather
-from ._finish import explain, finished
+from ._final_fit import explain, finished
 from ._measure import make_folds, of_known_tasks
 from ._no_class import say_no_class, settle_labels
 from ._task import CRITERIA, choose_criterion, choose_task

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import registry
-from .._table import Table
+from .._gate import Table
 from ..registry import Method
 from ._data import Material
 from ._no_class import has_stand_ins

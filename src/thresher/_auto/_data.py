@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .. import _order
-from .._table import Table, Text
+from .. import _engine
+from .._gate import Table, Text
 from ..streams import Stream, open_stream
 from ..training import Facts, Look, Sampler, plain
 
@@ -71,7 +71,7 @@ class Material:
         """Whether classes change from row to row about as often as in a random order."""
         if self.y is None or len(self.y) < 2:
             return True
-        return _order.are_mixed(np.unique(self.y, return_inverse=True)[1].astype(np.float64))
+        return _engine.are_mixed(np.unique(self.y, return_inverse=True)[1].astype(np.float64))
 
     @property
     def is_sparse(self) -> bool:

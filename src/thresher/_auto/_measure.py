@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
 
-from .._labels import carrying
+from .._gate import carrying
 from ..tuning import criterion, sparsity_scorer
 from ._data import Material
 from ._no_class import has_stand_ins, stand_ins

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._params import label as label_rule
-from .._table import Table
+from .._gate import Table
+from .._gate import label as label_rule
 from ..registry import Method
 from ..training import plain
 from ._data import Material

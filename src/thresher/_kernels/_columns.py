@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._params import at_least
+from .._gate import at_least
 
 _MOST_NAMED = 4  # columns that a name lists one by one
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._blocks import parts
 from ._kernel import Kernel
+from ._kernel_blocks import parts
 from ._products import Array
 
 Places = NDArray[np.int64]

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import gen_batches
 
-from .._params import Rule, positive
+from .._gate import Rule, positive
 from ._entropy import swaps
 from ._kernel import Kernel
+from ._landmark_sample import first
 from ._products import Array
 from ._root import inverse_root
-from ._sample import first
 
 CANDIDATES = 2  # rows to choose among, for every landmark
 _BLOCK = 1 << 21  # values held at a time while rows are mapped or scored

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
-from .._params import Rule, check_params, check_value, non_negative, one_of, positive
-from . import _blocks
+from .._gate import Rule, check_params, check_value, non_negative, one_of, positive
+from . import _kernel_blocks
 from ._products import Array, as_floats
 
 _CONSTANT = 1e-12  # a variance below this part of the mean diagonal is a rounding error
@@ -30,7 +30,7 @@ class Kernel:
         rows = self._checked(X)
         if Z is None:
             kernel = self.settled(X)
-            return _blocks.among(kernel._against, rows, kernel._on_diagonal(rows))
+            return _kernel_blocks.among(kernel._against, rows, kernel._on_diagonal(rows))
         self._check_settled()
         others = self._checked(Z)
         if others.shape[1] != rows.shape[1]:
@@ -38,7 +38,7 @@ class Kernel:
                 f"{type(self).__name__}: both sets of rows must have the same columns, got {rows.shape[1]} and "
                 f"{others.shape[1]}."
             )
-        return _blocks.between(self._against(others), rows, others.shape[0])
+        return _kernel_blocks.between(self._against(others), rows, others.shape[0])
 
     def _checked(self, X: Any) -> Any:
         """Rows of finite numbers."""
@@ -231,4 +231,4 @@ def _inverse(amount: float, rounding: float) -> float:
 def _mean_entry(kernel: Kernel, rows: Any) -> float:
     """The mean of the matrix of all rows, which is never held."""
     n_rows: int = rows.shape[0]
-    return sum(float(kernel(rows[part], rows).sum()) for part in _blocks.parts(n_rows, n_rows)) / n_rows**2
+    return sum(float(kernel(rows[part], rows).sum()) for part in _kernel_blocks.parts(n_rows, n_rows)) / n_rows**2

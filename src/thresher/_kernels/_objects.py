@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
-from .._params import Rule, at_least, non_negative, positive
+from .._gate import Rule, at_least, non_negative, positive
 from . import _columns
 from ._kernel import Kernel
 from ._products import Array, as_floats, distances_to, products, squares, unit_rows

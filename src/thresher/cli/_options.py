@@ -202,7 +202,7 @@ def stream_options(given: dict[str, Any], task: str | None = None) -> dict[str, 
 
 
 def _are_tables(given: dict[str, Any]) -> bool:
-    from ..streams._files import files_of, format_of
+    from ..streams import files_of, format_of
 
     kind = given.get("format") or format_of(files_of(files(given["data"]))[0])
     return kind in ("csv", "parquet", "arrow")
@@ -210,8 +210,7 @@ def _are_tables(given: dict[str, Any]) -> bool:
 
 def files(data: tuple[str, ...]) -> Any:
     """One path or pattern as it is, several as a list, in which local patterns have become the files they match."""
-    from ..streams._files import names_of
-    from ..streams._remote import is_url
+    from ..streams import is_url, names_of
 
     if len(data) == 1:
         return data[0]

@@ -1,9 +1,9 @@
 """Clusters of rows, described by few features or of any shape."""
 
+from ._kernel_spectral import KernelSpectralClustering
 from ._path import CentrePath, centre_path
 from ._proximal_planes import ProximalPlaneClustering
 from ._sparse_kmeans import SparseKMeans
-from ._spectral import KernelSpectralClustering
 from ._sums import ClusterSums
 
 __all__ = [

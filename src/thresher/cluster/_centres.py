@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .. import _validation
-from .._batches import matrix_of
-from .._kernels._products import Array, unit_rows
-from .._params import Rule, non_negative
+from .. import _gate
+from .._estimators import matrix_of
+from .._gate import Rule, non_negative
+from .._kernels import Array, unit_rows
 from ._lloyd import total
 from ._sweep import Data, Labels, Objective
 
@@ -21,8 +21,8 @@ starts = Rule(
     lambda v: isinstance(v, (np.ndarray, list)) or (isinstance(v, str) and v in ("k-means++", "random")),
 )
 penalty = Rule(
-    f"a number of at least 0 and at most {_validation.HUGE:g}",
-    lambda v: non_negative.holds(v) and v <= _validation.HUGE,
+    f"a number of at least 0 and at most {_gate.HUGE:g}",
+    lambda v: non_negative.holds(v) and v <= _gate.HUGE,
 )
 
 
@@ -91,16 +91,16 @@ class SparseCentres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
 
     def _rows(self, X: Any, *, reset: bool, grow: bool = False) -> Any:
         if grow and not reset:
-            rows = matrix_of(_validation.check_features(self, X, reset=False, grow=True))
+            rows = matrix_of(_gate.check_features(self, X, reset=False, grow=True))
         else:
             any_width = not reset and self.__dict__.get("_grown", False)
-            rows = _validation.check_matrix(self, X, reset=reset, any_width=any_width)
+            rows = _gate.check_matrix(self, X, reset=reset, any_width=any_width)
         return unit_rows(rows) if self.metric == "cosine" else rows
 
     def _present(self, X: Any, sample_weight: Any, *, reset: bool, grow: bool = False) -> tuple[Any, Any, Array | None]:
         """All rows, those of weight above 0, and their weights."""
         rows = self._rows(X, reset=reset, grow=grow)
-        weight = _validation.check_weights(sample_weight, rows.shape[0], "SparseKMeans")
+        weight = _gate.check_weights(sample_weight, rows.shape[0], "SparseKMeans")
         if weight is None or (weight > 0).all():
             there = rows
         elif reset and not weight.any():

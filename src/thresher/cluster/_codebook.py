@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels._products import Array
+from .._kernels import Array
 
 Codes = NDArray[np.int8]
 

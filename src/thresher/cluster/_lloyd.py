@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._kernels._products import Array, as_floats
-from .._validation import HUGE
+from .._gate import HUGE
+from .._kernels import Array, as_floats
 from ._sweep import Data, Labels, Objective, Swept, blocks
 
 Mover = Callable[[Data, Swept, Array], Array]

@@ -12,8 +12,8 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from .._kernels._products import Array
-from .._params import at_least, check_value, non_negative
+from .._gate import at_least, check_value, non_negative
+from .._kernels import Array
 from ._sparse_kmeans import SparseKMeans
 
 _SMALLEST = 1e-3  # of a grid, as part of the penalty that leaves nothing

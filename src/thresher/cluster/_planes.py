@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from .._kernels._products import Array, squared_distances
+from .._kernels import Array, squared_distances
 
 Labels = NDArray[np.int32]
 

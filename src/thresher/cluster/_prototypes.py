@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import learn_prototype
-from .._kernels._products import Array
+from .._kernels import Array
 from ._sweep import Data, Objective, Swept
 
 _STILL = 1e-5  # a centre that moves less stays

@@ -11,11 +11,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from .. import _order, _validation
-from .._kernels._products import Array, as_floats
-from .._params import Rule, at_least, check_params, non_negative, seed
-from .._spaces import Log, Range
-from .._threads import one_blas_thread
+from .. import _engine, _gate
+from .._engine import one_blas_thread
+from .._gate import Log, Range, Rule, at_least, check_params, non_negative, seed
+from .._kernels import Array, as_floats
 from ._planes import Labels, Planes, Run, descend, spread_planes
 
 _MOST_FEATURES = 5000  # squares of them are held, 200 MB each
@@ -167,17 +166,17 @@ class ProximalPlaneClustering(
         self
         """
         check_params(self, self._param_rules)
-        rows = as_floats(_validation.check_matrix(self, X, reset=True))
+        rows = as_floats(_gate.check_matrix(self, X, reset=True))
         self._check_shape(*rows.shape)
         middle = np.zeros(rows.shape[1]) if sparse.issparse(rows) else rows.mean(axis=0)
         centred = rows if sparse.issparse(rows) else rows - middle  # far from the origin, squares would drown distances
-        rng = _order.generator(self.random_state)
+        rng = _engine.generator(self.random_state)
         with one_blas_thread():
             best = _best([self._run(centred, rng) for _ in range(self.n_init)])
             normals, offsets = best.steps[-1].planes
             planes = Planes(normals, offsets - normals @ middle)
             distances = planes.distances(rows)
-        _validation.commit_features(self, X, rows.shape[1])
+        _gate.commit_features(self, X, rows.shape[1])
         self.normals_, self.offsets_ = planes
         self.C_others_ = best.c
         self.labels_ = distances.argmin(axis=1).astype(np.int32)
@@ -195,7 +194,7 @@ class ProximalPlaneClustering(
     def transform(self, X: Any) -> Array:
         """The distance of each row from each plane."""
         check_is_fitted(self)
-        rows = as_floats(_validation.check_matrix(self, X, reset=False))
+        rows = as_floats(_gate.check_matrix(self, X, reset=False))
         with one_blas_thread():
             return Planes(self.normals_, self.offsets_).distances(rows)
 
@@ -236,13 +235,13 @@ class ProximalPlaneClustering(
 
     def _check_loaded(self) -> None:
         """Refuse attributes of a file that do not belong together."""
-        _validation.check_loaded_features(self)
+        _gate.check_loaded_features(self)
         normals, offsets, history = self.normals_, self.offsets_, self.objective_history_
         shape = (self.n_clusters, self.n_features_in_)
         lengths = np.linalg.norm(np.clip(normals, -2, 2), axis=1) if _is_finite(normals, shape) else np.zeros(1)
         if not (np.abs(lengths - 1) < 1e-6).all():
             raise ValueError("ProximalPlaneClustering: normals_ must be one direction of length 1 per cluster.")
-        largest = _validation.HUGE * np.sqrt(self.n_features_in_)  # of a product with rows that passed the gate
+        largest = _gate.HUGE * np.sqrt(self.n_features_in_)  # of a product with rows that passed the gate
         if not _is_finite(offsets, (self.n_clusters,)) or np.abs(offsets).max() > largest:
             raise ValueError(f"ProximalPlaneClustering: offsets_ must be one number up to {largest:g} per cluster.")
         if type(self.n_iter_) is not int or self.n_iter_ < 1 or not _is_finite(history, (self.n_iter_,)):

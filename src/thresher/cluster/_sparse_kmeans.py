@@ -8,17 +8,16 @@ import numpy as np
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from .. import _order, _validation
-from .._kernels._products import Array
-from .._params import Rule, at_least, check_params, non_negative, one_of, positive, seed
-from .._spaces import Log, Range
-from .._threads import one_blas_thread
+from .. import _engine, _gate
+from .._engine import one_blas_thread
+from .._gate import Log, Range, Rule, at_least, check_params, non_negative, one_of, positive, seed
+from .._kernels import Array
 from ._centres import SparseCentres, penalty, starts
+from ._kmeans_loaded import check_loaded
+from ._kmeans_merging import merge_into
+from ._kmeans_rounds import StepsInRounds
 from ._lloyd import Step, given_centres, start_rows, steps, total
-from ._loaded import check_loaded
-from ._merging import merge_into
 from ._prototypes import Draws
-from ._rounds import StepsInRounds
 from ._sums import ClusterSums, check_sums, warn_of_empty
 from ._sweep import Data, Labels
 
@@ -220,11 +219,11 @@ class SparseKMeans(StepsInRounds, SparseCentres):
         """
         check_params(self, self._param_rules)
         rows, there, weight = self._present(X, sample_weight, reset=True)
-        rng = _order.generator(self.random_state)
+        rng = _engine.generator(self.random_state)
         with one_blas_thread():  # products are slim: threads would wait for one another, and change bits
             n_runs = self.n_init if isinstance(self.init, str) or self.solver == "rda" else 1  # others would be equal
             best = min((self._run(there, weight, rng) for _ in range(n_runs)), key=lambda run: run.history[-1])
-        _validation.commit_features(self, X, rows.shape[1])
+        _gate.commit_features(self, X, rows.shape[1])
         found = ClusterSums(best.step.swept.sums, best.step.swept.weights, best.history[-1], there.shape[0])
         self._commit(best.step.centres, found, len(best.history))
         self.objective_history_ = np.array(best.history)
@@ -259,7 +258,7 @@ class SparseKMeans(StepsInRounds, SparseCentres):
         objective, n_rows = self._objective(), rows.shape[0]
         with one_blas_thread():
             if begins:
-                centres = self._start(rows, weight, _order.generator(self.random_state))
+                centres = self._start(rows, weight, _engine.generator(self.random_state))
                 sums = ClusterSums(np.zeros_like(centres), np.zeros(len(centres)), 0.0, 0)
             else:
                 new = ((0, 0), (0, rows.shape[1] - self.n_features_in_))
@@ -275,9 +274,9 @@ class SparseKMeans(StepsInRounds, SparseCentres):
                 centres = np.where((sums.weights > 0)[:, None], moved, centres)
         n_batches = 0 if begins else self.n_iter_
         if begins:
-            _validation.commit_features(self, X, rows.shape[1])
+            _gate.commit_features(self, X, rows.shape[1])
         elif grow:
-            _validation.commit_growth(self, X, rows.shape[1])
+            _gate.commit_growth(self, X, rows.shape[1])
         self._grown = grow or self.__dict__.get("_grown", False)
         self._commit(centres, sums, n_batches + -(-n_rows // self.batch_size))
         self.labels_ = labels

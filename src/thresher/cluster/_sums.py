@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._kernels._products import Array
+from .._kernels import Array
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.utils import gen_batches
 
 from .._core import Rows, assign, centre_costs
-from .._kernels._products import Array, squares
+from .._kernels import Array, squares
 
 Labels = NDArray[np.int32]
 

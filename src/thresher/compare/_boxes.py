@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..report._axes import few_ticks, numbers, short
-from ..report._draw import INK, MUTED, SERIES
-from ..report._words import label
+from .._figures import INK, MUTED, SERIES, few_ticks, label, numbers, short
 from ._canvas import canvas, paler
 from ._score_table import marks
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..report._draw import STYLE, matplotlib_for
+from .._figures import STYLE, matplotlib_for
 
 _PALE = 0.35
 _WIDTH = 620

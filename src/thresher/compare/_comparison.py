@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._params import Rule, boolean, check_arguments, non_negative, none
+from .._gate import Rule, boolean, check_arguments, non_negative, none
 from ._t_test import holm, paired_t_test
 
 LEVEL = 0.05

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 
-from .._threads import one_blas_thread
-from ._progress import bar, ticking
-from ._rows import Indices, Rows
+from .._engine import one_blas_thread
+from ._comparison_bar import bar, ticking
+from ._repeat_rows import Indices, Rows
 from ._runs import chosen, with_seed
 
 

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._params import at_least, check_arguments, fraction
+from .._figures import label, short
+from .._gate import at_least, check_arguments, fraction
 from ..inspection import largest
-from ..report._axes import short
-from ..report._words import label
 
 _STABLE = 0.8
 _MOST_LINES = 20

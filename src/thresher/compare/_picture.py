@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..report._axes import percents, short
-from ..report._draw import INK, MUTED, SERIES
+from .._figures import INK, MUTED, SERIES, percents, short
 from ._canvas import canvas, paler
 
 if TYPE_CHECKING:

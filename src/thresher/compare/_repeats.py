@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.utils import check_consistent_length, indexable
 
 from .. import registry
-from .._order import generator
-from .._params import Rule, at_least, boolean, check_arguments, count_of_jobs, fraction, one_of, seed
+from .._engine import generator
+from .._gate import Rule, at_least, boolean, check_arguments, count_of_jobs, fraction, one_of, seed
 from ._comparison import COSTS, Comparison
+from ._comparison_measures import LOWER, scorers_of
 from ._fits import Fit, measured
-from ._measures import LOWER, scorers_of
-from ._rows import Rows, in_orders, in_splits
+from ._repeat_rows import Rows, in_orders, in_splits
 
 _WHO = "compare"
 _SHARE = Rule("a number above 0 and below 1", lambda v: fraction.holds(v) and 0 < float(v) < 1)

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from ..inspection import last_step
-from ..tuning._sparsity import weights_of
+from ..tuning import weights_of
 
 
 def with_seed(estimator: Any, number: int) -> Any:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ..report._axes import short
-from ..report._words import label
+from .._figures import label, short
 from ._comparison import COSTS, LEVEL
 
 if TYPE_CHECKING:

@@ -13,12 +13,11 @@ from sklearn.utils import _safe_indexing, check_consistent_length, indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples
 
-from .._order import generator
-from .._params import Rule, at_least, boolean, check_arguments, count_of_jobs, fraction, seed
-from .._threads import one_blas_thread
+from .._engine import generator, one_blas_thread
+from .._gate import Rule, at_least, boolean, check_arguments, count_of_jobs, fraction, seed
 from ..inspection import known_names, last_step
+from ._comparison_bar import bar, ticking
 from ._frequency import SelectionFrequency
-from ._progress import bar, ticking
 from ._runs import chosen, with_seed
 from ._tally import Run, Tally
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .._batches import BatchLearner
-from .._costs import ChoosesCosts, MeasuredLearner, measure_rule
-from .._params import at_least, boolean
+from .._estimators import BatchLearner, ChoosesCosts, MeasuredLearner, measure_rule
+from .._gate import at_least, boolean
 from ._group_rule import ChoosesGroups, GroupClassifier, GroupRule
 
 

@@ -11,16 +11,11 @@ import numpy as np
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
-from .. import _state
-from .._batches import BatchClassifier, BatchLearner, BatchRule, Params, matrix_of
+from .. import _engine
 from .._core import Rows, ascend
-from .._linear import read_only
-from .._params import at_least, non_negative, none, one_of, positive
-from .._rounds import Facts, Round
-from .._scores import shares_of_classes
-from .._spaces import Log, Range
-from .._state import Array, State
-from ..onepass import Learner
+from .._engine import Facts, Learner, Round, State
+from .._estimators import BatchClassifier, BatchLearner, BatchRule, Params, matrix_of, read_only, shares_of_classes
+from .._gate import Array, Log, Range, at_least, non_negative, none, one_of, positive
 from . import _whitening
 from ._bcw_rounds import bcw_round
 
@@ -71,7 +66,7 @@ class BcwLearner(BatchLearner):
         """No parameter has a part in what is kept."""
 
     def merge(self, start: State, states: Sequence[State], weights: Sequence[float], again: bool = False) -> State:
-        return _state.merge(start, states, weights, rebuild=lambda merged: self.rule.rebuild(merged, self.params))
+        return _engine.merge(start, states, weights, rebuild=lambda merged: self.rule.rebuild(merged, self.params))
 
     def learn_batch(
         self, rows: Rows, targets: Array, weight: Array, state: State, run: Callable[..., Iterator[Any]] = map

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._rounds import Round, outgrown
+from .._engine import Round, outgrown
 from . import _whitening
-from ._newton import EXACT, Descent, Normal, Place, descend, in_step
+from ._batch_newton import EXACT, Descent, Normal, Place, descend, in_step
 from ._shard_rows import Begin, Reader, Speaker, close, keep_books, shares_of
 
 

@@ -9,15 +9,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import _core
-from .._batches import Lesson, part_of
-from .._params import at_least, non_negative, none, one_of, positive
-from .._scores import Target
-from .._solved import Optimum, SolvedClassifier
-from .._spaces import Log, Range
-from .._state import Array
-from .._threads import one_blas_thread
-from ._blocks import Blocks
+from .._engine import Target, one_blas_thread
+from .._estimators import Lesson, Optimum, SolvedClassifier, part_of
+from .._gate import Array, Log, Range, at_least, non_negative, none, one_of, positive
 from ._group_search import Columns, GroupSearch, Prior
+from ._row_blocks import Blocks
 
 
 class FGMClassifier(SolvedClassifier):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import linalg
 
-from .._state import Array
+from .._gate import Array
 from ..solvers import group_square, group_square_conjugate
 from ._group_search import Group
 

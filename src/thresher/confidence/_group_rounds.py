@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from .._batches import Ids, Params
-from .._rounds import Round, Sums, outgrown
-from .._state import Array
+from .._engine import Round, Sums, outgrown
+from .._estimators import Ids, Params
+from .._gate import Array
+from ._batch_newton import EXACT, Descent, Normal, Place, Run, descend, in_step
 from ._group_prior import GroupPrior
 from ._group_rule import Found, keep
 from ._group_search import Group, Prior, best_columns, root_of
 from ._known import read
-from ._newton import EXACT, Descent, Normal, Place, Run, descend, in_step
 from ._shard_rows import Begin, Reader, close, keep_books, shares_of, speakers_of
 
 _REFIT_GAP = 1e-6  # of the hinge

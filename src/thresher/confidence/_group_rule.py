@@ -8,16 +8,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._batches import BatchClassifier, BatchLearner, BatchRule, Ids, Lesson, Params, View
 from .._core import Rows
-from .._params import Rule, at_least, boolean, non_negative, none, one_of, positive
-from .._spaces import Log, Range, Whole
-from .._state import Array, State
-from .._threads import one_blas_thread
-from ..onepass import Axis, Learner
-from ._blocks import Blocks
+from .._engine import Axis, Learner, State, one_blas_thread
+from .._estimators import BatchClassifier, BatchLearner, BatchRule, Ids, Lesson, Params, View
+from .._gate import Array, Log, Range, Rule, Whole, at_least, boolean, non_negative, none, one_of, positive
 from ._group_search import Columns, Group, GroupSearch, Prior, refit
 from ._known import merge_groups, read, write, write_means
+from ._row_blocks import Blocks
 
 
 class GroupRule(BatchRule):

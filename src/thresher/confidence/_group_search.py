@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from .._batches import Ids, Lesson, Params, matrix_of
 from .._core import Rows, ascend, group_ascend
-from .._state import Array
+from .._estimators import Ids, Lesson, Params, matrix_of
+from .._gate import Array
 from ..solvers import group_square, group_square_conjugate
-from ._blocks import Blocks
+from ._row_blocks import Blocks
 
 
 class Columns(NamedTuple):

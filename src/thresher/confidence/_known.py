@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._batches import Ids, Params, View
-from .._state import Array, State, added, by_gain
-from ._blocks import Blocks
+from .._engine import State, added, by_gain
+from .._estimators import Ids, Params, View
+from .._gate import Array
 from ._group_search import Prior
+from ._row_blocks import Blocks
 
 
 def read(view: View, params: Params) -> Prior:

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from .._batches import BatchRule, Ids, Lesson, Params, View
 from .._core import ArowDiagonal, add_columns, ascend, best_outside, condition
-from .._state import Array, State
+from .._engine import State
+from .._estimators import BatchRule, Ids, Lesson, Params, View
+from .._gate import Array
 
 LEAST_SCALE = 1e-100  # below, sums that are not yet forgotten are brought to another unit
 

@@ -10,16 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._batches import take
-from .._costs import ChoosesCosts, MeasuredLearner, measure_rule
-from .._linear import read_only
-from .._outputs import Batch
-from .._params import Rule, at_least, boolean, none, positive
-from .._rounds import Facts, Round
-from .._scores import shares_of_classes
-from .._spaces import Log, Range
-from .._state import Array, Memory, State
-from ..onepass import Axis, Learner
+from .._engine import Axis, Batch, Facts, Learner, Memory, Round, State
+from .._estimators import ChoosesCosts, MeasuredLearner, measure_rule, read_only, shares_of_classes, take
+from .._gate import Array, Log, Range, Rule, at_least, boolean, none, positive
 from ._pool import LEAST_SCALE, Gaussian, Pool, check_pool, read
 from ._pool_rounds import pool_round, why_not_sums
 

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from .._batches import Ids, Params, View
-from .._rounds import Round, Sums, outgrown
-from .._state import Array
-from ._newton import EXACT, MOST_QUESTIONS, Descent, Normal, Place, Run, descend, in_step
+from .._engine import Round, Sums, outgrown
+from .._estimators import Ids, Params, View
+from .._gate import Array
+from ._batch_newton import EXACT, MOST_QUESTIONS, Descent, Normal, Place, Run, descend, in_step
 from ._pool import Gaussian, candidates, fade, read, shares_of, surer, with_new, write
 from ._shard_rows import Begin, Reader, close, keep_books, speakers_of
 

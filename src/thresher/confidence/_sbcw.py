@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._batches import BatchLearner
-from .._rounds import Facts, Round
+from .._engine import Facts, Round
+from .._estimators import BatchLearner
 from ._group_rounds import sbcw_round
 from ._group_rule import GroupClassifier, GroupLearner, GroupRule
 

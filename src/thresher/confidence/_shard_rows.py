@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .. import _labels, _validation
-from .._batches import BatchLearner, Ids, matrix_of, part_of, take
+from .. import _gate
 from .._core import Rows
-from .._costs import MEASURES
-from .._rounds import Sums
-from .._state import Array, State
+from .._engine import State, Sums
+from .._estimators import MEASURES, BatchLearner, Ids, matrix_of, part_of, take
+from .._gate import Array
 
 
 class Present(NamedTuple):
@@ -87,7 +86,7 @@ class Reader:
     def of(cls, estimator: Any) -> Reader:
         who, classes = type(estimator).__name__, estimator.classes_
         given = getattr(estimator, "class_weight", None)
-        factors = None if isinstance(given, str) else _labels.class_factors(given, classes, np.empty(0), who)
+        factors = None if isinstance(given, str) else _gate.class_factors(given, classes, np.empty(0), who)
         constant = estimator._learner_now().intercept
         return cls(
             who, estimator.n_features_in_, constant, classes, np.ones(len(classes)) if factors is None else factors
@@ -103,17 +102,17 @@ class Reader:
         return replace(self, factors=self.factors * shares)
 
     def codes(self, y: Any) -> Array:
-        return _labels.encode(y, self.classes, self.who)
+        return _gate.encode(y, self.classes, self.who)
 
     def read(self, X: Any, y: Any, weight: Any) -> Present:
-        rows = _validation.as_rows(X, self.who, n_features=self.n_features)
+        rows = _gate.as_rows(X, self.who, n_features=self.n_features)
         if rows.n_features != self.n_features:
             raise ValueError(
                 f"X has {rows.n_features} features, but {self.who} is expecting {self.n_features} features as input."
             )
         codes = self.codes(y)
-        _validation.check_length(codes, rows.n_rows, "y", self.who)
-        given = _validation.check_weights(weight, rows.n_rows, self.who)
+        _gate.check_length(codes, rows.n_rows, "y", self.who)
+        given = _gate.check_weights(weight, rows.n_rows, self.who)
         weights = self.factors[codes.astype(np.intp)] * (1.0 if given is None else given)
         present = np.flatnonzero(weights)
         if len(present) < rows.n_rows:
@@ -195,7 +194,7 @@ def shares_of(estimator: Any, first: Sums) -> Array:
     """What the weights of classes are multiplied by that only a look at all rows can tell."""
     counts = first["classes"]
     balanced = isinstance(getattr(estimator, "class_weight", None), str)
-    return _labels.balanced(counts) if balanced else np.ones(len(counts))
+    return _gate.balanced(counts) if balanced else np.ones(len(counts))
 
 
 def keep_books(state: State, first: Sums, shares: Array, n_updates: Any) -> None:

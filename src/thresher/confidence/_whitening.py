@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg, sparse
 
-from .._state import Array
+from .._gate import Array
 
 _BLOCK = 4096  # rows whose coordinates are changed at once
 

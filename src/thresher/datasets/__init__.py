@@ -21,13 +21,13 @@ from ._additive import make_additive
 from ._curves import make_half_moons, make_spirals
 from ._days import make_days
 from ._gaussians import make_flipped_gaussians
-from ._groups import make_sparse_groups
-from ._multi_task import make_multi_task
-from ._novelty import make_novelty, make_overlapping_squares
+from ._group_data import make_sparse_groups
+from ._novelty_data import make_novelty, make_overlapping_squares
 from ._recovery import make_recovery
 from ._sampling import sample_one_to_k
-from ._stream import SparseStream, make_sparse_stream
-from ._tri_class import make_tri_class
+from ._stream_data import SparseStream, make_sparse_stream
+from ._task_data import make_multi_task
+from ._tri_class_data import make_tri_class
 
 __all__ = [
     "SparseStream",

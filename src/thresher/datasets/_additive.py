@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._order import generator
-from .._params import Rule, at_least, boolean, check_arguments, non_negative, seed
+from .._engine import generator
+from .._gate import Rule, at_least, boolean, check_arguments, non_negative, seed
 
 _FUNCTIONS = (  # each of mean 0 over [0, 1]
     lambda a: 1 - np.cos(2) - 2 * np.sin(2 * a),

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._order import generator
-from .._params import at_least, boolean, check_arguments, fraction, non_negative, seed
+from .._engine import generator
+from .._gate import at_least, boolean, check_arguments, fraction, non_negative, seed
 
 _UNLABELLED = -1
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._params import Rule, at_least, boolean, check_arguments, fraction, non_negative, none
+from .._gate import Rule, at_least, boolean, check_arguments, fraction, non_negative, none
 
 _SEED = Rule("None or an integer of at least 0", lambda v: at_least(0).holds(v) or none.holds(v))
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._order import generator
-from .._params import at_least, boolean, check_arguments, fraction, seed
+from .._engine import generator
+from .._gate import at_least, boolean, check_arguments, fraction, seed
 
 
 def make_flipped_gaussians(

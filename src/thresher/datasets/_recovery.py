@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._order import generator
-from .._params import at_least, boolean, check_arguments, non_negative, none, seed
+from .._engine import generator
+from .._gate import at_least, boolean, check_arguments, non_negative, none, seed
 
 
 def make_recovery(

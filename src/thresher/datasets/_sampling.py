@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing, check_consistent_length, indexable
 
-from .._order import generator
-from .._params import Rule, check_arguments, positive, seed
+from .._engine import generator
+from .._gate import Rule, check_arguments, positive, seed
 
 _RATIO = Rule("a number of at least 1", lambda v: positive.holds(v) and v >= 1)
 

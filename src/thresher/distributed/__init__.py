@@ -9,9 +9,11 @@
 """
 
 from ._backend import backend
+from ._checkpoint import is_checkpoint as is_checkpoint
+from ._checkpoint import remove_checkpoint as remove_checkpoint
 from ._engines import ShardError
 from ._fit import fit
-from ._predict import predict
-from ._progress import Progress
+from ._shard_predictions import predict
+from ._shard_progress import Progress
 
 __all__ = ["Progress", "ShardError", "backend", "fit", "predict"]

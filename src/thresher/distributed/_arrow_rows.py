@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._table import Table, Text
+from .._gate import Table, Text
 from ._shards import Piece, rows_at
 
 _ROWS = 4096  # in a piece, whatever the size of the batches that come

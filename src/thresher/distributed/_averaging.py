@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._rounds import Sums
+from .._engine import Sums
 
 
 def averages(learner: Any, mode: str, asked: bool | str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import joblib
 
-from .._threads import one_blas_thread
+from .._engine import one_blas_thread
 from ._engines import Engine, SerialEngine, engine_of
 
 

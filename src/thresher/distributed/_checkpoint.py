@@ -12,9 +12,9 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-from .._rounds import Sums
+from .._engine import Sums
 from ..persistence import load_model, save_model, write_whole
-from ..training._progress import _difference
+from ..training import difference
 
 
 class Checkpoint:
@@ -47,7 +47,7 @@ class Checkpoint:
             if before.get(name) != now:
                 raise ValueError(
                     f"{self.path.name}: the run that wrote it was another one: {name} was "
-                    f"{_difference(before.get(name), now)}."
+                    f"{difference(before.get(name), now)}."
                 )
         return model, kept
 

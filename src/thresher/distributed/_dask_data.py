@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ._answers import answer, kind_of_answer
+from ._shard_answers import answer, kind_of_answer
 from ._shards import ArrayShard, Piece
 
 

@@ -12,16 +12,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import is_classifier, is_clusterer
 
-from .._rounds import Facts, Sums, join
-from .._validation import widened
-from ..training import Interrupted, learner_of, merge_models
-from ..training._sample import stacked
+from .._engine import Facts, Sums, join
+from .._gate import widened
+from ..training import Interrupted, learner_of, merge_models, stacked
 from ._averaging import Average, averaged, averages
 from ._checkpoint import Checkpoint
 from ._engines import Engine, Failure, ShardError, Task
-from ._progress import Progress, Watch
+from ._jobs import Ask, Learn, Look, Prepare, Seen, joined, learn_more
+from ._shard_progress import Progress, Watch
 from ._shards import Shard, rows_at
-from ._tasks import Ask, Learn, Look, Prepare, Seen, joined, learn_more
 
 _SAMPLE = 4096  # rows from everywhere, by which starts are chosen
 

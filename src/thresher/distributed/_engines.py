@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from .._threads import one_blas_thread
+from .._engine import one_blas_thread
 from ._shards import Shard
 
 _ATTEMPTS = 3  # at a shard that cannot be read: files on a network come back

@@ -11,15 +11,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._params import at_least, boolean, check_arguments, none, one_of
-from ..training import learner_of
-from ..training._progress import _spelled
+from .._gate import at_least, boolean, check_arguments, none, one_of
+from ..training import learner_of, spelled
 from ._checkpoint import Checkpoint
 from ._driver import Options, Rounds
 from ._engines import engine_of
 from ._identity import identity, model_told, rows_told_by
 from ._inputs import as_shards
-from ._progress import Progress, Watch, watching
+from ._shard_progress import Progress, Watch, watching
 
 
 def fit(
@@ -148,7 +147,7 @@ def fit(
         learner._forget_rows()
     found = as_shards(shards, y, weight, features, n_shards, reading)
     fingerprint: dict[str, Any] = {
-        "model": _spelled(model),
+        "model": spelled(model),
         "shards": [identity(shard) for shard in found],
         "mode": mode,
         "average": average,
@@ -199,6 +198,6 @@ def clone_fitted(start: Any, estimator: Any) -> Any:
     """A copy of a fitted model to go on from."""
     if not hasattr(learner_of(start), "n_features_in_"):
         raise ValueError(f"fit: start must be a fitted model, got {start!r}.")
-    if _spelled(start) != _spelled(estimator):
-        raise ValueError(f"fit: start must be a model of {_spelled(estimator)}, got {_spelled(start)}.")
+    if spelled(start) != spelled(estimator):
+        raise ValueError(f"fit: start must be a model of {spelled(estimator)}, got {spelled(start)}.")
     return deepcopy(start)

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..persistence import _describe
-from ..streams._remote import _key, _opened, is_url
-from ..training._progress import _digest
+from ..streams import cache_key, is_url, opened
+from ..training import digest
 from ._shards import ArrayShard, FileShard, Shard, rows_at
 
 _ROWS = 64  # of a shard in memory, evenly spread
@@ -52,10 +52,10 @@ def model_told(model: Any) -> int:
 def _version(place: str) -> Any:
     """Of a file on this machine size and some bytes, of one elsewhere what its file system says of it."""
     if not is_url(place):
-        return _digest(Path(place)) if Path(place).exists() else None
+        return digest(Path(place)) if Path(place).exists() else None
     try:
-        system, path = _opened(place)
-        return _key(place, system.info(path))
+        system, path = opened(place)
+        return cache_key(place, system.info(path))
     except OSError:  # whoever reads it will tell
         return place
 

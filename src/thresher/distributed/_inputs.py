@@ -6,8 +6,7 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
-from ..streams import open_stream
-from ..streams._files import names_of
+from ..streams import names_of, open_stream
 from ._shards import Shard, array_shards, file_shards, is_place, place_of
 
 

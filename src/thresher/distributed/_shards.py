@@ -12,9 +12,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .._table import Table
-from ..streams import open_stream
-from ..streams._remote import is_url
+from .._gate import Table
+from ..streams import is_url, open_stream
 
 
 class Piece(NamedTuple):

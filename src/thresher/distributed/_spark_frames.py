@@ -11,9 +11,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ._answers import answer, kind_of_answer
 from ._arrow_rows import Columns, blank_row, pieces_of, rows_of
 from ._dask_data import frame_columns, named_features
+from ._shard_answers import answer, kind_of_answer
 from ._shards import Piece, Shard
 
 _NUMBERS = ("byte", "short", "integer", "long", "float", "double", "boolean")

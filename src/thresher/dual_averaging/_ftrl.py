@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from .. import _core
-from .._linear import LinearClassifier, LinearRegressor
-from .._losses import FOR_CLASSES, FOR_VALUES, loss_rules
-from .._params import auto, non_negative, positive
-from .._spaces import Linear, Log, Range
-from ..onepass import Learner
+from .._engine import FOR_CLASSES, FOR_VALUES, Learner, loss_rules
+from .._estimators import LinearClassifier, LinearRegressor
+from .._gate import Linear, Log, Range, auto, non_negative, positive
 from ._sparse import SPARSE_RULES, SparseLinear
 
 _RULES = SPARSE_RULES | {

@@ -7,10 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import _core
-from .._linear import LinearClassifier, LinearRegressor
-from .._losses import FOR_CLASSES, FOR_VALUES, loss_params, loss_rules
-from .._spaces import Linear, Log, Range
-from ..onepass import Learner
+from .._engine import FOR_CLASSES, FOR_VALUES, Learner, loss_params, loss_rules
+from .._estimators import LinearClassifier, LinearRegressor
+from .._gate import Linear, Log, Range
 from ._grouped import GROUP_RULES, Grouped, GroupLearner
 from ._groups import Groups
 

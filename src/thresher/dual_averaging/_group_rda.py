@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._linear import LinearClassifier, LinearRegressor
-from .._losses import FOR_CLASSES, FOR_VALUES, loss_params, loss_rules
-from .._params import non_negative
-from .._spaces import Linear, Log, Range
+from .._engine import FOR_CLASSES, FOR_VALUES, loss_params, loss_rules
+from .._estimators import LinearClassifier, LinearRegressor
+from .._gate import Linear, Log, Range, non_negative
 from ._grouped import GROUP_RULES, Grouped, GroupLearner, group_axis
 from ._groups import Groups
 from ._synchronous import Synchronous

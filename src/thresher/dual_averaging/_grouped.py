@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._linear import OnlineLinear
-from .._params import Rule, check_params, non_negative, positive
-from .._state import Array
-from ..onepass import Axis, Learner
+from .._engine import Axis, Learner
+from .._estimators import OnlineLinear
+from .._gate import Array, Rule, check_params, non_negative, positive
 from ._groups import ENCODER, GroupList, Groups, groups_rule, plain_groups, read_groups
 
 GROUP_RULES: dict[str, Rule] = {

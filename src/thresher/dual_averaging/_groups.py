@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._params import Rule
+from .._gate import Rule
 
 PREFIX = "prefix:"
 ENCODER = "encoder"  # ask the step before the learner in a pipeline

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from .. import _core
-from .._losses import FOR_CLASSES, FOR_VALUES, loss_rules
-from .._multi_task import MultiTaskClassifier, MultiTaskRegressor
-from .._spaces import Log, Range
-from ._multi_task import PENALTY_RULES, PenalisedTasks
+from .._engine import FOR_CLASSES, FOR_VALUES, loss_rules
+from .._estimators import MultiTaskClassifier, MultiTaskRegressor
+from .._gate import Log, Range
+from ._row_penalty import PENALTY_RULES, PenalisedTasks
 
 
 class MultiTaskRDAClassifier(PenalisedTasks, MultiTaskClassifier):

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from .. import _core
-from .._linear import LinearClassifier, LinearRegressor
-from .._losses import FOR_CLASSES, FOR_VALUES, loss_params, loss_rules
-from .._params import non_negative, positive
-from .._spaces import Linear, Log, Range
-from ..onepass import Learner
+from .._engine import FOR_CLASSES, FOR_VALUES, Learner, loss_params, loss_rules
+from .._estimators import LinearClassifier, LinearRegressor
+from .._gate import Linear, Log, Range, non_negative, positive
 from ._synchronous import Synchronous
 
 _RULES = {"alpha": positive, "smoothing": positive, "threshold": non_negative}

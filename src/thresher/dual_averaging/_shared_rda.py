@@ -8,12 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import _core
-from .._coupled import CoupledLearner, SharedClassifier
-from .._losses import FOR_CLASSES, loss_params, loss_rules
-from .._params import at_least, non_negative, none, positive
-from .._spaces import Linear, Log, Range
-from .._state import Array, State
-from ..onepass import Learner
+from .._engine import FOR_CLASSES, Learner, State, loss_params, loss_rules
+from .._estimators import CoupledLearner, SharedClassifier
+from .._gate import Array, Linear, Log, Range, at_least, non_negative, none, positive
 from ._synchronous import Synchronous, uncut
 
 

@@ -6,11 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._losses import loss_params
-from .._params import Rule, at_least, boolean, none
-from .._spaces import Log, Range
-from .._state import Array
-from ..onepass import Learner
+from .._engine import Learner, loss_params
+from .._gate import Array, Log, Range, Rule, at_least, boolean, none
 from ._synchronous import Synchronous
 
 N_PENALTIES = 13  # of "auto": two in a decade of the usual six

@@ -10,12 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .. import _core, _validation
-from .._linear import OnlineLinear
-from .._outputs import Batch, learn_all
-from .._rounds import Facts, Round, Sums, outgrown
-from .._state import Array, State
-from ..onepass import Learner
+from .. import _core, _gate
+from .._engine import Batch, Facts, Learner, Round, State, Sums, learn_all, outgrown
+from .._estimators import OnlineLinear
+from .._gate import Array
 
 _ENDLESS = 2.0**40  # rows of a mini-batch that nobody completes; a power of two, so that dividing by it is exact
 _SLOPE_1 = {"loss": "epsilon_insensitive", "epsilon": 0.0}  # to scores above the target
@@ -45,13 +43,13 @@ class GradientAt:
         learner, state = self._begin()
         if X.shape[0]:
             who = type(self.reader).__name__
-            rows = _validation.check_features(self.reader, X, reset=False, grow=sparse.issparse(X))
+            rows = _gate.check_features(self.reader, X, reset=False, grow=sparse.issparse(X))
             if rows.n_features > self.n_weights - 1:
                 raise ValueError(
                     f"X has {rows.n_features} features, but {who} is expecting {self.n_weights - 1} features as input."
                 )
             target = self.reader._read_batch(y, rows.n_rows, None, False)
-            weight = self.reader._weigh(_validation.check_weights(weight, rows.n_rows, who), target)
+            weight = self.reader._weigh(_gate.check_weights(weight, rows.n_rows, who), target)
             learn_all(self.reader, learner, state, Batch(rows, target, weight))
         books = {name: state.arrays[name] for name in ("tally", "n_mistakes")}
         return {"gradient": state.arrays["pending"] * _ENDLESS, **books}

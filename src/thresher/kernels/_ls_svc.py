@@ -8,13 +8,10 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
-from .. import _docs, _labels, _validation
-from .._kernel_machine import KernelMachine
-from .._params import Rule, boolean, check_params, class_weights, fraction, positive
-from .._scores import ReadsClasses, Target
-from .._spaces import Log, Range
-from .._state import Array
-from .._threads import one_blas_thread
+from .. import _estimators, _gate
+from .._engine import Target, one_blas_thread
+from .._estimators import KernelMachine, ReadsClasses
+from .._gate import Array, Log, Range, Rule, boolean, check_params, class_weights, fraction, positive
 
 
 class LSSVC(ReadsClasses, KernelMachine):
@@ -142,7 +139,7 @@ class LSSVC(ReadsClasses, KernelMachine):
         check_params(self, self._param_rules)
         rows = self._take(X)
         target = self._read_all(y, rows.shape[0])
-        weight = self._weigh(_validation.check_weights(sample_weight, rows.shape[0], who), target)
+        weight = self._weigh(_gate.check_weights(sample_weight, rows.shape[0], who), target)
         weight = np.ones(rows.shape[0]) if weight is None else weight
         there = np.flatnonzero(weight)
         if not len(there):
@@ -176,7 +173,7 @@ class LSSVC(ReadsClasses, KernelMachine):
         """Refuse attributes of a file that do not belong together."""
         who, classes = type(self).__name__, self.classes_
         self._check_kept()
-        _labels.check_loaded(classes, who)
+        _gate.check_loaded(classes, who)
         n_outputs, intercept = Target(self.intercept_, classes).n_outputs, self.intercept_
         if not isinstance(intercept, np.ndarray) or intercept.dtype != np.float64 or intercept.shape != (n_outputs,):
             raise ValueError(f"{who}: intercept_ must be float64 of shape {(n_outputs,)}.")
@@ -224,4 +221,4 @@ def _signs(target: Target) -> Array:
     return np.stack([np.where(target.y == positive, 1.0, -1.0) for positive in outputs], axis=1)
 
 
-_docs.fill(LSSVC)
+_estimators.fill(LSSVC)

@@ -9,19 +9,31 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .. import _order, _validation
-from .._kernel_machine import KERNELS, as_kernel
-from .._kernels import Kernel
-from .._kernels._fixed_size import CANDIDATES, by_entropy, count_landmarks, how_many, mapped
-from .._kernels._kept import are_rows, as_arrays, as_rows, is_array
-from .._kernels._objects import width
-from .._kernels._products import Array, as_floats
-from .._kernels._root import inverse_root
-from .._kernels._sample import are_places, first, is_sample, stacked
-from .._params import Rule, at_least, check_params, non_negative, none, one_of, seed
-from .._spaces import Log, Range
-from .._threads import one_blas_thread
-from ._clusters import middle_rows
+from .. import _engine, _gate
+from .._engine import one_blas_thread
+from .._estimators import KERNELS, as_kernel
+from .._gate import Log, Range, Rule, at_least, check_params, non_negative, none, one_of, seed
+from .._kernels import (
+    CANDIDATES,
+    Array,
+    Kernel,
+    are_places,
+    are_rows,
+    as_arrays,
+    as_floats,
+    as_rows,
+    by_entropy,
+    count_landmarks,
+    first,
+    how_many,
+    inverse_root,
+    is_array,
+    is_sample,
+    mapped,
+    stacked,
+    width,
+)
+from ._cluster_landmarks import middle_rows
 
 _EXPECTED_ROWS = 10_000  # in a stream, of which nobody knows the end
 _CANDIDATES = {"entropy": CANDIDATES, "random": 1, "kmeans": 10}  # for every landmark
@@ -205,13 +217,13 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self
         """
         check_params(self, self._param_rules)
-        rows = _validation.check_matrix(self, X, reset=True)
+        rows = _gate.check_matrix(self, X, reset=True)
         limits, drawn_from = self._sizes(rows.shape[0]), self._new_seed()
         sample = first(drawn_from, np.arange(rows.shape[0]), limits[1])
         candidates = as_arrays(rows[sample], limits[1])
         kernel = self._kernel().settled(rows, list(X.columns) if hasattr(X, "columns") else None)
         chosen, root = self._choose(kernel, as_rows(candidates, (len(sample), rows.shape[1])), limits[0], drawn_from)
-        _validation.commit_features(self, X, rows.shape[1])
+        _gate.commit_features(self, X, rows.shape[1])
         self.n_rows_seen_, self._limits, self._seed = rows.shape[0], limits, drawn_from
         self._indices, self._candidates = sample, candidates
         self._settled_kernel, self._chosen, self._root = kernel, chosen, root
@@ -231,9 +243,9 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         check_params(self, self._param_rules)
         begins = not hasattr(self, "_candidates")
-        rows = _validation.check_matrix(self, X, reset=begins)
+        rows = _gate.check_matrix(self, X, reset=begins)
         if begins:
-            _validation.commit_features(self, X, rows.shape[1])
+            _gate.commit_features(self, X, rows.shape[1])
             self.n_rows_seen_, self._limits, self._seed = 0, self._sizes(_EXPECTED_ROWS), self._new_seed()
             self._indices, self._candidates = np.empty(0, dtype=np.int64), as_arrays(rows[:0], self._limits[1])
         self._draw(rows)
@@ -279,7 +291,7 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return [m, max(m, self.n_candidates or _CANDIDATES[self.selection] * m)]
 
     def _new_seed(self) -> int:
-        return int(_order.generator(self.random_state).integers(2**63))
+        return int(_engine.generator(self.random_state).integers(2**63))
 
     def _kernel(self) -> Kernel:
         return as_kernel(self.kernel, self.gamma, self.degree, self.coef0)
@@ -301,7 +313,7 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         ndarray of shape (n_samples, n_features_out)
         """
         check_is_fitted(self)
-        rows = _validation.check_matrix(self, X, reset=False)
+        rows = _gate.check_matrix(self, X, reset=False)
         kernel, landmarks, root = self.kernel_, self.components_, self.normalization_
         return mapped(kernel, rows, landmarks, root, "FixedSizeNystroem")
 
@@ -347,7 +359,7 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _check_loaded(self) -> None:
         """Refuse attributes of a file that do not belong together."""
-        _validation.check_loaded_features(self)
+        _gate.check_loaded_features(self)
         indices, chosen, root, limits = self._indices, self._chosen, self._root, self._limits
         for name in ("n_rows_seen_", "_seed"):
             if type(getattr(self, name)) is not int or not 0 <= getattr(self, name) < 2**63:

@@ -17,12 +17,12 @@
 """
 
 from ._line_fit import balanced_line_fit
-from ._novelty import detection_rate, rejection_rate
+from ._multi_task_scores import explained_variance_over_tasks
+from ._novelty_rates import detection_rate, rejection_rate
 from ._partitions import variation_of_information
 from ._progressive import ProgressiveAveragePrecision, ProgressiveF1, ProgressiveROCAUC
 from ._silhouette import sampled_silhouette
 from ._support import sign_f1, support_f1, support_precision, support_recall
-from ._tasks import explained_variance_over_tasks
 
 __all__ = [
     "ProgressiveAveragePrecision",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._params import check_arguments, fraction, one_of
+from .._gate import check_arguments, fraction, one_of
 
 
 def balanced_line_fit(

@@ -10,9 +10,9 @@ from scipy import sparse
 from sklearn.metrics.pairwise import cosine_distances, euclidean_distances
 from sklearn.utils import gen_batches
 
-from .. import _order, _validation
-from .._params import at_least, check_arguments, none, one_of, seed
-from .._threads import one_blas_thread
+from .. import _engine, _gate
+from .._engine import one_blas_thread
+from .._gate import at_least, check_arguments, none, one_of, seed
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -109,16 +109,16 @@ def sampled_silhouette(
         metric=(metric, one_of("euclidean", "cosine")),
         random_state=(random_state, seed),
     )
-    rows = _validation.as_matrix(X, who)
-    _, codes = np.unique(_validation.as_column(labels, who), return_inverse=True)
-    _validation.check_length(codes, rows.shape[0], "labels", who)
+    rows = _gate.as_matrix(X, who)
+    _, codes = np.unique(_gate.as_column(labels, who), return_inverse=True)
+    _gate.check_length(codes, rows.shape[0], "labels", who)
     sizes = np.bincount(codes)
     if not 1 < len(sizes) < len(codes):
         raise ValueError(
             f"{who}: labels must name at least 2 clusters and fewer than there are rows ({len(codes)}), "
             f"got {len(sizes)}."
         )
-    rng = _order.generator(random_state)
+    rng = _engine.generator(random_state)
     measured = _draw(codes, sizes, n_samples, rng)
     others = np.arange(len(codes)) if n_others is None else _draw(codes, sizes, n_others, rng)
     others = others[np.argsort(codes[others], kind="stable")]  # clusters side by side, to be summed

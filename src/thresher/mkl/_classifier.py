@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._params import Rule, class_weights
-from .._scores import ReadsClasses, Target
-from .._state import Array
-from ._machine import ManyKernelsMachine
-from ._search import Dual
+from .._engine import Target
+from .._estimators import ReadsClasses
+from .._gate import Array, Rule, class_weights
+from ._mkl_machine import ManyKernelsMachine
+from ._weight_search import Dual
 
 
 class ManyKernelsClassifier(ReadsClasses, ManyKernelsMachine):

@@ -6,14 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._params import fraction, non_negative, one_of
-from .._scores import ReadsValues, Target
-from .._spaces import Linear, Log, Range
-from .._state import Array
+from .._engine import Target
+from .._estimators import ReadsValues
+from .._gate import Array, Linear, Log, Range, fraction, non_negative, one_of
 from ._classifier import ManyKernelsClassifier
-from ._machine import ManyKernelsMachine
-from ._search import Dual
-from ._weights import ElasticNet, WeightSet
+from ._kernel_weights import ElasticNet, WeightSet
+from ._mkl_machine import ManyKernelsMachine
+from ._weight_search import Dual
 
 _rules = {"v": fraction, "solver": one_of("auto", "spg", "level")}
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._search import Search
-from ._weights import Array, WeightSet
+from ._kernel_weights import Array, WeightSet
+from ._weight_search import Search
 
 _LEVEL = 0.7  # tau; the 0.9 and 0.99 of the thesis take several times as many machines, 0.5 more for v near 1
 _MOST_STEPS = 60

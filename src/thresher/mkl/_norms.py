@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .._params import Rule, positive
-from .._spaces import Linear, Log, Range
+from .._gate import Linear, Log, Range, Rule, positive
 from ._classifier import ManyKernelsClassifier
-from ._weights import Uniform, WeightSet, ball
+from ._kernel_weights import Uniform, WeightSet, ball
 
 _power = Rule("1 or a number from 1.001 to 1000", lambda v: positive.holds(v) and (v == 1 or 1.001 <= v <= 1000))
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from .._gate import as_rows, at_least, boolean, check_arguments, check_value, positive
 from .._kernels import RBF, Kernel, Linear, Polynomial
-from .._params import at_least, boolean, check_arguments, check_value, positive
-from .._validation import as_rows
 
 _WIDTHS = tuple(2.0**e for e in range(-3, 7))
 _DEGREES = (1, 2, 3)

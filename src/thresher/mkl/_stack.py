@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import daxpy
 
 from .._kernels import Kernel
-from ._weights import Array
+from ._kernel_weights import Array
 
 _MB = 1 << 20
 _SPARSE = 0.25  # of all pairs of rows: with fewer in use, these are picked out

@@ -7,10 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import linalg
 
-from .._params import Rule, positive
-from .._spaces import Log, Range
-from .._state import Array
-from ._kernel import Found, NoveltyMachine
+from .._gate import Array, Log, Range, Rule, positive
+from ._novelty_kernel import Found, NoveltyMachine
 from ._snd import inverse_coupling
 
 _SHARE = Rule("a number of at least 0 and below 1", lambda v: positive.holds(1 - v) and v >= 0)

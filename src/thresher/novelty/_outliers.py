@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import _labels, _validation
-from .._params import Rule, boolean, none, positive
-from .._scores import ReadsClasses, Target
-from .._state import Array
+from .. import _gate
+from .._engine import Target
+from .._estimators import ReadsClasses
+from .._gate import Array, Rule, boolean, none, positive
 
 Labels = np.ndarray[Any, Any]
 
@@ -51,30 +51,30 @@ class ReadsNovelty(ReadsClasses):
     def _read_all(self, y: Any, n_rows: int) -> NoveltyTarget:
         who = type(self).__name__
         self._check_reject(who)
-        found, codes = _labels.find_classes(y, who)
-        _validation.check_length(codes, n_rows, "y", who)
+        found, codes = _gate.find_classes(y, who)
+        _gate.check_length(codes, n_rows, "y", who)
         classes = self._without_outliers(found, who)
         return self._target(found[codes.astype(np.intp)], classes, who)
 
     def _read_batch(self, y: Any, n_rows: int, classes: Any, first: bool) -> NoveltyTarget:
         who = type(self).__name__
         self._check_reject(who)
-        known = self._without_outliers(_labels.check_classes(classes, who), who) if first else self.classes_
+        known = self._without_outliers(_gate.check_classes(classes, who), who) if first else self.classes_
         if not first and classes is not None:
-            again = self._without_outliers(_labels.check_classes(classes, who), who)
+            again = self._without_outliers(_gate.check_classes(classes, who), who)
             if not np.array_equal(known, again):
                 raise ValueError(
                     f"{who}: classes must be those of the first call, {known.tolist()!r}, got {list(classes)!r}."
                 )
-        target = self._target(_validation.as_column(y, who), known, who)
-        _validation.check_length(target.y, n_rows, "y", who)
+        target = self._target(_gate.as_column(y, who), known, who)
+        _gate.check_length(target.y, n_rows, "y", who)
         return target
 
     def _target(self, labels: Labels, classes: Labels, who: str) -> NoveltyTarget:
         outside = self._is_outlier(labels)
         codes = np.full(len(labels), float(len(classes)))
         if not outside.all():
-            codes[~outside] = _labels.encode(labels[~outside], classes, who)
+            codes[~outside] = _gate.encode(labels[~outside], classes, who)
         return NoveltyTarget(codes, classes)
 
     def _without_outliers(self, labels: Labels, who: str) -> Labels:
@@ -90,10 +90,10 @@ class ReadsNovelty(ReadsClasses):
                 f"{who}: y must hold at least two classes beside outlier_label, got {rest} beside "
                 f"{self.outlier_label!r}; if that label is a class, give another outlier_label."
             )
-        return _labels.at_least_two(classes, who)
+        return _gate.at_least_two(classes, who)
 
     def _is_outlier(self, labels: Labels) -> np.ndarray[Any, Any]:
-        return _labels.carrying(labels, self.outlier_label)
+        return _gate.carrying(labels, self.outlier_label)
 
     def _check_reject(self, who: str) -> None:
         if self.reject and self.outlier_label is None:
@@ -108,7 +108,7 @@ class ReadsNovelty(ReadsClasses):
         labels, has_outliers = target.classes, bool((target.y == len(target.classes)).any())
         if self.outlier_label is not None and (has_outliers or not isinstance(class_weight, str)):
             labels = _with(labels, self.outlier_label)
-        factors = _labels.class_factors(class_weight, labels, target.y, type(self).__name__)
+        factors = _gate.class_factors(class_weight, labels, target.y, type(self).__name__)
         assert factors is not None
         rows = np.append(factors, 1.0)[target.y.astype(np.intp)]
         return rows if weight is None else rows * weight
@@ -155,4 +155,4 @@ class ReadsNovelty(ReadsClasses):
 
 def _with(classes: Labels, label: Any) -> Labels:
     """The classes and one label more: among words, the word for it."""
-    return _labels.joined(classes, str(label) if isinstance(classes[0], str) else label)
+    return _gate.joined(classes, str(label) if isinstance(classes[0], str) else label)

@@ -7,10 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import _core
-from .._coupled import CoupledLearner, SharedClassifier
-from .._params import one_of, positive
-from .._spaces import Log, Range
-from .._state import Array, Memory, State
+from .._engine import Memory, State
+from .._estimators import CoupledLearner, SharedClassifier
+from .._gate import Array, Log, Range, one_of, positive
 from ..onepass import Rows
 from ._outliers import COUPLING, OUTLIER_RULES, ReadsNovelty
 

@@ -8,11 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._params import Rule, at_least, non_negative, positive
-from .._spaces import Linear, Log, Range
-from .._state import Array
+from .._gate import Array, Linear, Log, Range, Rule, at_least, non_negative, positive
 from ..solvers import BoxSolution, box_qp
-from ._kernel import Found, NoveltyMachine
+from ._novelty_kernel import Found, NoveltyMachine
 
 _SHARE = Rule("a number above 0 and at most 1", lambda v: positive.holds(v) and v <= 1)
 _NOTHING = 1e-8  # squared lengths below this part of the rows' own are none

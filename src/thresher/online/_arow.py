@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from .. import _core
-from .._params import at_least, auto, none, positive
-from .._spaces import Log, Range
-from ..onepass import Learner
+from .._engine import Learner
+from .._gate import Log, Range, at_least, auto, none, positive
 from ._confident import ConfidentClassifier
 
 SIZES = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000)  # what "auto" chooses a number of features from

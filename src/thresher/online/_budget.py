@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._linear import LinearClassifier
-from .._params import Rule, at_least
-from .._state import Array, Memory, State
-from ..onepass import Axis, Learner
+from .._engine import Axis, Learner, Memory, State
+from .._estimators import LinearClassifier
+from .._gate import Array, Rule, at_least
 
 if TYPE_CHECKING:
     from .._core import CoreLearner, Rows  # there is no such class as CoreLearner at run time

@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from .._linear import LinearClassifier, read_only
-from .._params import Rule, at_least, none, one_of
-from .._scores import shares_of_classes
-from .._state import Array
-from ..onepass import Learner
+from .._engine import Learner
+from .._estimators import LinearClassifier, read_only, shares_of_classes
+from .._gate import Array, Rule, at_least, none, one_of
 
 if TYPE_CHECKING:
     from .._core import CoreLearner

@@ -8,12 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .. import _core, _order
-from .._linear import LinearClassifier
-from .._params import at_least, none, one_of, positive
-from .._spaces import Log, Range
-from .._state import State
-from ..onepass import Learner
+from .. import _core, _engine
+from .._engine import Learner, State
+from .._estimators import LinearClassifier
+from .._gate import Log, Range, at_least, none, one_of, positive
 
 _WHOLE = 2.0**53  # up to here, every whole number is a float64
 _SEEDS = 2**40  # so that those of thousands of shards add up exactly
@@ -154,7 +152,7 @@ class CSOALClassifier(LinearClassifier):
 
     def _new_state(self, learner: Learner, n_features: int, n_outputs: int) -> State:
         state = super()._new_state(learner, n_features, n_outputs)
-        state.arrays["seed"][:, 0] = _order.generator(self.random_state).integers(_SEEDS, size=n_outputs)
+        state.arrays["seed"][:, 0] = _engine.generator(self.random_state).integers(_SEEDS, size=n_outputs)
         return state
 
     @property

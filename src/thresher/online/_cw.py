@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 from scipy.special import ndtri
 
 from .. import _core
-from .._params import above_half, one_of
-from .._spaces import Linear, Range
-from ..onepass import Learner
+from .._engine import Learner
+from .._gate import Linear, Range, above_half, one_of
 from ._confident import SurestClassifier
 
 

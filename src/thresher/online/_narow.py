@@ -9,10 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import _core
 from .._core import Rows
-from .._params import positive
-from .._scores import Target
-from .._spaces import Log, Range
-from ..onepass import Learner
+from .._engine import Learner, Target
+from .._gate import Log, Range, positive
 from ._confident import SurestClassifier
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from .. import _core
-from .._params import positive
-from .._spaces import Log, Range
-from ..onepass import Learner
+from .._engine import Learner
+from .._gate import Log, Range, positive
 from ._confident import SurestClassifier
 
 

@@ -6,10 +6,9 @@ import math
 from typing import Any, ClassVar
 
 from .. import _core
-from .._linear import LinearClassifier
-from .._params import one_of, positive
-from .._spaces import Log, Range
-from ..onepass import Learner
+from .._engine import Learner
+from .._estimators import LinearClassifier
+from .._gate import Log, Range, one_of, positive
 
 
 class PAClassifier(LinearClassifier):

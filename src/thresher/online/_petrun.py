@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from .. import _core
-from .._params import positive
-from ..onepass import Learner
+from .._engine import Learner
+from .._gate import positive
 from ._budget import BUDGET_RULES, BudgetedClassifier
 
 

@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 from scipy.special import ndtri
 
 from .. import _core
-from .._params import above_half, one_of, positive
-from .._spaces import Linear, Log, Range
-from ..onepass import Learner
+from .._engine import Learner
+from .._gate import Linear, Log, Range, above_half, one_of, positive
 from ._confident import SurestClassifier
 
 

@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._linear import read_only
-from .._params import positive
-from .._spaces import Log, Range
-from .._state import Array
-from ..onepass import Learner
+from .._engine import Learner
+from .._estimators import read_only
+from .._gate import Array, Log, Range, positive
 from ._budget import BUDGET_RULES, BudgetedClassifier
 
 

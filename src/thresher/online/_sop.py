@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from .. import _core
-from .._linear import read_only
-from .._params import positive
-from .._spaces import Log, Range
-from .._state import Array
-from ..onepass import Learner
+from .._engine import Learner
+from .._estimators import read_only
+from .._gate import Array, Log, Range, positive
 from ._confident import SurestClassifier
 
 

@@ -15,6 +15,8 @@ from ._interactions import InteractionGroups, groups_from_graph
 from ._pipeline import StreamingPipeline
 from ._prepare import prepared
 from ._scaler import RunningScaler
+from ._task_column import part as part
+from ._task_column import task_column_rule as task_column_rule
 
 __all__ = [
     "InteractionGroups",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._table import Text
+from .._gate import Text
 from ._pieces import Sparse
 
 News = tuple[NDArray[np.int32], list[str]]

@@ -11,8 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _core
-from .._params import Rule, at_least, boolean, check_params, none, one_of
-from .._table import Table
+from .._gate import Rule, Table, at_least, boolean, check_params, none, one_of
 from ._buckets import MOST_BUCKETS, bucket_names, empty, hash_categories, hash_words
 from ._encoder_merging import emptied_encoder, merge_encoders
 from ._encoder_state import check_added, check_buckets, check_frequencies, is_names

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._table import Table, Text
-from .._validation import as_rows
+from .._gate import Table, Text, as_rows
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 

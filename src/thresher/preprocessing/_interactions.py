@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._params import Rule, at_least, check_params
+from .._gate import Rule, at_least, check_params
 from ._encoder_state import is_names
 
 _WIDEST = 2**31 - 1

@@ -6,7 +6,7 @@ from typing import Any
 
 from scipy import sparse
 
-from .._table import Table
+from .._gate import Table
 from ._encoder import TableEncoder
 from ._pipeline import StreamingPipeline
 from ._scaler import RunningScaler

@@ -11,9 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _core
-from .._params import boolean, check_params, one_of
-from .._table import Table
-from .._validation import as_rows
+from .._gate import Table, as_rows, boolean, check_params, one_of
 from ._input import read_input, refuse_value
 from ._merging import joint_moments
 

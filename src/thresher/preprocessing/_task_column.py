@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .._params import Rule
-from .._table import Table, Text
+from .._gate import Rule, Table, Text
 from ._input import is_frame
 
 task_column_rule = Rule(

@@ -10,12 +10,23 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from .._records import HeldOut, History
+from .._figures import label, plain
 from ..persistence import write_whole
-from . import _about, _clusters, _course, _held_out, _kept, _kernels, _maps, _rounds, _structure, _weights
+from ..training import HeldOut, History
+from . import (
+    _about,
+    _cluster_section,
+    _course,
+    _held_out,
+    _kept_section,
+    _kernel_section,
+    _maps,
+    _shard_section,
+    _structure_section,
+    _weight_section,
+)
 from ._subject import Subject
 from ._summary import summary
-from ._words import label, plain
 
 __all__ = ["Report"]
 
@@ -97,21 +108,21 @@ class Report:
             "model": lambda: _about.model(subject),
             "measures": lambda: _held_out.measures(subject, rows),
             "confusion": lambda: None if rows is None else _held_out.confusion(rows),
-            "no_class": lambda: _kept.no_class(subject),
+            "no_class": lambda: _kept_section.no_class(subject),
             "decision_values": lambda: None if rows is None else _held_out.decision_values(rows),
             "ranking": lambda: None if rows is None else _held_out.ranking(rows),
             "residuals": lambda: _held_out.residuals(subject),
-            "clusters": lambda: _clusters.clusters(subject),
-            "profiles": lambda: _clusters.profiles(subject),
-            "groups": lambda: _structure.groups(subject),
-            "tasks": lambda: _structure.tasks(subject),
-            "kernels": lambda: _kernels.kernels(subject),
-            "features": lambda: _weights.features(subject),
-            "sparsity": lambda: _weights.sparsity(subject),
+            "clusters": lambda: _cluster_section.clusters(subject),
+            "profiles": lambda: _cluster_section.profiles(subject),
+            "groups": lambda: _structure_section.groups(subject),
+            "tasks": lambda: _structure_section.tasks(subject),
+            "kernels": lambda: _kernel_section.kernels(subject),
+            "features": lambda: _weight_section.features(subject),
+            "sparsity": lambda: _weight_section.sparsity(subject),
             "regions": lambda: _maps.regions(subject),
             "objective": lambda: _course.objective(subject),
             "map": lambda: _maps.plane(subject),
-            "rounds": lambda: _rounds.rounds(subject),
+            "rounds": lambda: _shard_section.rounds(subject),
             "stream": lambda: _course.stream(subject),
             "tuning": lambda: _course.tuning(subject),
             "reproduce": lambda: _about.reproduce(subject),

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from . import _kept
-from ._structure import penalty
+from .._figures import count, label, lines, listed, number, one_in, percent, plural, quoted
+from . import _kept_section
+from ._structure_section import penalty
 from ._subject import Subject
-from ._words import count, label, lines, listed, number, one_in, percent, plural, quoted
 
 Section = dict[str, Any]
 
@@ -42,7 +42,11 @@ def _classes_said(subject: Subject) -> str:
     learner = subject.learner
     none = label(mark) if (mark := getattr(learner, "outlier_label", None)) is not None else None
     said = f"The answers are {listed([quoted(c) for c in subject.classes if c != none], 6)}"
-    return f"{said}; or {quoted(none)}, none of them." if none is not None and _kept.rejects(learner) else f"{said}."
+    return (
+        f"{said}; or {quoted(none)}, none of them."
+        if none is not None and _kept_section.rejects(learner)
+        else f"{said}."
+    )
 
 
 def data(subject: Subject) -> Section | None:
@@ -52,7 +56,7 @@ def data(subject: Subject) -> Section | None:
         {"name": label(f.get("name", "?")), "rows": f.get("rows"), "bytes": f.get("bytes")}
         for f in given.get("files") or ()
     ]
-    apart = _kept.without_class(subject, classes)
+    apart = _kept_section.without_class(subject, classes)
     if (
         not any(given.get(key) is not None for key in ("n_rows", "n_features", "n_values"))
         and not files
@@ -146,12 +150,12 @@ def model(subject: Subject) -> Section:
         section["figures"] = {"features in use": used, "features": n_features}
         share = f", {percent(used / n_features)} of them" if n_features > used else ""
         says += f" It uses {plural(used, 'feature')} of {count(n_features)}{share}."
-    for chosen in (penalty(subject), _kept.kept(subject)):
+    for chosen in (penalty(subject), _kept_section.kept(subject)):
         says += chosen.pop("says", "")
         section["figures"] |= chosen
     if steps:
         says += f" Rows first pass through {listed([step['kind'] for step in steps])}."
-    passes = "steps of the solver" if _kept.is_kernel_machine(learner) else "passes"
+    passes = "steps of the solver" if _kept_section.is_kernel_machine(learner) else "passes"
     for name, attribute in (("rows learned from", "n_samples_seen_"), (passes, "n_iter_"), ("steps", "n_updates_")):
         value = getattr(learner, attribute, None)
         if isinstance(value, (int, np.integer)):
@@ -162,7 +166,7 @@ def model(subject: Subject) -> Section:
 def n_used(subject: Subject) -> int | None:
     """Features whose weight is not 0."""
     support = getattr(subject.learner, "support_", None)
-    if support is not None and not _kept.is_kernel_machine(subject.learner):
+    if support is not None and not _kept_section.is_kernel_machine(subject.learner):
         return len(support)
     return None if subject.weights is None else int(np.count_nonzero(subject.weights.rows.any(axis=0)))
 

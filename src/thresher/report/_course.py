@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .._records import History
+from .._figures import count, label, number, percent, plural, quoted, score, seconds_of
+from ..training import History
 from ._measures import Array, proportion
 from ._subject import Subject
-from ._words import count, label, number, percent, plural, quoted, score, seconds_of
 
 Section = dict[str, Any]
 

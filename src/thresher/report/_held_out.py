@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._records import HeldOut
+from .._figures import Estimate, count, interval, label, listed, number, one_in, percent, plural, quoted, score
+from ..training import HeldOut
 from . import _measures
-from ._measures import Array, Estimate, Ranked
+from ._measures import Array, Ranked
 from ._subject import Subject
-from ._words import count, interval, label, listed, number, one_in, percent, plural, quoted, score
 
 Section = dict[str, Any]
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .._figures import label, percent, plural, quoted
 from ._measures import Array
 from ._subject import Sample, Subject
-from ._words import label, percent, plural, quoted
 
 Section = dict[str, Any]
 

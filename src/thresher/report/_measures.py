@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtr, ndtri, stdtrit
 
+from .._figures import Estimate
+
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
@@ -17,14 +19,6 @@ Z = 1.959963984540054  # the normal quantile of a 95 % interval
 _DRAWS = 2_000
 _MOST_CELLS = 2_000_000  # of the tables drawn at once
 _MOST_BLOCKS = 1_000
-
-
-class Estimate(NamedTuple):
-    """A measure, and the ends of its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 # --- proportions -----------------------------------------------------------------------------------------------------

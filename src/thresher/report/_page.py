@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
+from .._figures import bytes_of, count, number, percent, teller
 from ._plots import figures
-from ._rounds import table as rounds_table
-from ._words import bytes_of, count, number, percent, teller
+from ._shard_section import table as rounds_table
 
 _KINDS = {"classification": "classifier", "regression": "regression", "clustering": "clustering"}
 _MEANINGS = {

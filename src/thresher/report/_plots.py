@@ -6,11 +6,27 @@ from typing import Any
 
 import numpy as np
 
-from ._axes import amounts, few_ticks, numbers, percents, row_axis, short
+from .._figures import (
+    INK,
+    MUTED,
+    Figure,
+    Key,
+    amounts,
+    colour,
+    count,
+    dash,
+    dots,
+    draw,
+    few_ticks,
+    key,
+    numbers,
+    percents,
+    row_axis,
+    score,
+    short,
+)
 from ._course import RARE
-from ._draw import INK, MUTED, Figure, Key, colour, dash, dots, draw, key
 from ._search_plots import figures_of_search
-from ._words import count, score
 
 Section = dict[str, Any]
 

@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._axes import amounts, few_ticks, log, numbers, short
-from ._draw import INK, MUTED, Figure, Key, colour, dots, draw, key
-from ._words import label
+from .._figures import INK, MUTED, Figure, Key, amounts, colour, dots, draw, few_ticks, key, label, log, numbers, short
 
 Section = dict[str, Any]
 

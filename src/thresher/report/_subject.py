@@ -12,10 +12,10 @@ from scipy import sparse
 from sklearn.base import is_classifier, is_clusterer, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from .._labels import carrying
-from .._records import HeldOut, History
+from .._figures import label
+from .._gate import carrying
 from ..inspection import Weights, last_step
-from ._words import label
+from ..training import HeldOut, History
 
 MOST_SAMPLED = 2_000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._words import count, from_to, number, percent, score
+from .._figures import count, from_to, number, percent, score
 
 
 def summary(task: str, facts: dict[str, Any]) -> dict[str, Any]:

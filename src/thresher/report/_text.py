@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ._clusters import in_words
-from ._measures import Estimate
-from ._rounds import table as rounds_table
-from ._words import bytes_of, count, number, percent, teller
+from .._figures import Estimate, bytes_of, count, number, percent, teller
+from ._cluster_section import in_words
+from ._shard_section import table as rounds_table
 
 _WIDTH = 80
 _MOST_LINES = 12

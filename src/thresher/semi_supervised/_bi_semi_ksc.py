@@ -7,13 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _labels
-from .._params import Rule, label, non_negative, none, positive
-from .._spaces import Choice, Log, Range
-from .._state import Array
+from .. import _gate
+from .._gate import Array, Choice, Log, Range, Rule, label, non_negative, none, positive
 from ._pair import Pair, pair, pair_features
 from ._roles import Roles
-from ._spectral import Given, SpectralClassifier
+from ._semi_spectral import Given, SpectralClassifier
 from ._spread import Stationary
 
 _above_one = Rule("a number above 1", lambda v: positive.holds(v) and v > 1)
@@ -195,7 +193,7 @@ class BiSemiKSC(SpectralClassifier):
         return n_classes
 
     def _read_roles(self, labels: NDArray[Any]) -> Roles:
-        if _labels.carrying(labels, self.outlier_label).any():
+        if _gate.carrying(labels, self.outlier_label).any():
             raise ValueError(
                 f"BiSemiKSC: outlier_label must be no label of y, got {self.outlier_label!r}; for rows that are known "
                 "to belong to no class there is thresher.novelty."
@@ -211,11 +209,11 @@ class BiSemiKSC(SpectralClassifier):
             labels: NDArray[Any] = self.classes_[winner]
             return labels
         none_of_them = str(self.outlier_label) if isinstance(self.classes_[0], str) else self.outlier_label
-        known = _labels.joined(self.classes_, none_of_them)
+        known = _gate.joined(self.classes_, none_of_them)
         labels = known[np.where(functions.max(axis=1) > 0, winner, len(known) - 1)]
         return labels
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
-        if _labels.carrying(self.classes_, self.outlier_label).any():
+        if _gate.carrying(self.classes_, self.outlier_label).any():
             raise ValueError("BiSemiKSC: classes_ must not hold that of outliers.")

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels._products import Array
+from .._kernels import Array
+from ._lap_newton import exact_step
 from ._manifold import Penalty
-from ._newton import exact_step
 
 _INNER = 1000  # products for a direction
 _SHARE = 1e-2  # of the gradient may be left by a direction

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels import Gram, Linear
-from .._kernels._products import Array
+from .._kernels import Array, Gram, Linear
 from ..solvers import BoxSolution, box_qp, linear_qp
 
 _SAME = 1e-9  # objectives that differ by no more than this part are the same

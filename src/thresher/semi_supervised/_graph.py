@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
-from .._kernels._products import Array, as_floats, squared_distances
+from .._kernels import Array, as_floats, squared_distances
 
 _MOST = 1e100  # a weight of which squares and sums are numbers
 _SAME = 1e-12  # two weights of one edge, as a part of the largest

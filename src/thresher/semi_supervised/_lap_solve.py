@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels._fixed_size import FixedSize
-from .._kernels._products import Array
+from .._kernels import Array, FixedSize
 from ..solvers import box_qp
 from ._conjugate import Problem
+from ._lap_newton import Steps, newton
 from ._manifold import Penalty, Reduced, reduced, root
-from ._newton import Steps, newton
 
 _INDEFINITE = "{}: the kernel matrix must be positive semi-definite."
 _STEPS, _STEPS_A_ROW = 5_000_000, 2_000  # of pairs

@@ -10,16 +10,28 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from .. import _docs
-from .._kernel_machine import KernelMachine
-from .._kernels._products import Array
-from .._params import Rule, at_least, boolean, check_params, class_weights, label, non_negative, none, one_of, positive
-from .._spaces import Log, Range
-from .._threads import one_blas_thread
+from .. import _estimators
+from .._engine import one_blas_thread
+from .._estimators import KernelMachine
+from .._gate import (
+    Log,
+    Range,
+    Rule,
+    at_least,
+    boolean,
+    check_params,
+    class_weights,
+    label,
+    non_negative,
+    none,
+    one_of,
+    positive,
+)
+from .._kernels import Array
 from ._graph import Drawn, Laplacian, check_adjacency, laplacian
 from ._lap_solve import Found, Given, by_landmarks, by_products, by_rows
-from ._machine import Descended
 from ._manifold import Penalty
+from ._partial_machine import Descended
 from ._roles import Roles, class_factors, filled, read_roles
 
 _AGREE = 1e-6  # scores of the model and of the problem it solves
@@ -350,4 +362,4 @@ class LapSVC(Descended):
         self._check_descent("residual_", least=0)
 
 
-_docs.fill(LapSVC)
+_estimators.fill(LapSVC)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from .._kernels._products import Array
+from .._kernels import Array
 from ._graph import Laplacian
 
 _AT_A_TIME = 64  # columns

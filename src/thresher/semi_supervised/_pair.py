@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from .._state import Array
+from .._gate import Array
 from ._spread import Stationary, solve, stationary, stationary_features, weighted_products
 
 _FIRM = 1e-8  # reciprocal condition numbers above which a system may be solved in parts

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from .. import _docs, _labels
-from .._kernel_machine import KernelMachine
-from .._kernels._products import Array
-from .._params import Rule, check_params, class_weights, label, non_negative, none, positive
-from .._threads import one_blas_thread
+from .. import _estimators, _gate
+from .._engine import one_blas_thread
+from .._estimators import KernelMachine
+from .._gate import Rule, check_params, class_weights, label, non_negative, none, positive
+from .._kernels import Array
 from ._descent import Found, Given, InnerProducts, Limits, cheapest_side, descend, losses
-from ._machine import Descended
+from ._partial_machine import Descended
 from ._roles import Roles, check_labels, class_factors, filled, read_roles
 
 below_one = Rule("a number of at least 0 and below 1", lambda v: non_negative.holds(v) and v < 1)
@@ -56,7 +56,7 @@ class PartlyLabelledSVC(Descended):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        _docs.fill(cls)
+        _estimators.fill(cls)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from all rows at once.
@@ -149,7 +149,7 @@ class PartlyLabelledSVC(Descended):
         labels: NDArray[Any] = super()._read_scores(scores)
         if self.irrelevant_label is None:
             return labels
-        known = _labels.joined(self.classes_, self.irrelevant_label)
+        known = _gate.joined(self.classes_, self.irrelevant_label)
         places = np.searchsorted(self.classes_, labels)
         return known[np.where(self._is_irrelevant(scores), len(known) - 1, places)]
 
@@ -163,7 +163,7 @@ class PartlyLabelledSVC(Descended):
 
     def _is_outlier(self, y: NDArray[Any]) -> NDArray[np.bool_]:
         """Which rows are said to belong to no class."""
-        return _labels.carrying(y, self.irrelevant_label)
+        return _gate.carrying(y, self.irrelevant_label)
 
     def _check_loaded(self) -> None:
         check_labels(type(self).__name__, self.irrelevant_label, self.unlabelled_label)

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _labels
-from .._kernels._products import Array
-from .._params import non_negative
+from .. import _gate
+from .._gate import non_negative
+from .._kernels import Array
 
 
 class Roles(NamedTuple):
@@ -48,8 +48,8 @@ def check_labels(who: str, irrelevant_label: Any, unlabelled_label: Any) -> None
 
 def read_roles(labels: NDArray[Any], irrelevant_label: Any, unlabelled_label: Any, who: str) -> Roles:
     """The roles of all rows; fewer than two classes are refused."""
-    unlabelled = _labels.carrying(labels, unlabelled_label)
-    irrelevant = _labels.carrying(labels, irrelevant_label)
+    unlabelled = _gate.carrying(labels, unlabelled_label)
+    irrelevant = _gate.carrying(labels, irrelevant_label)
     if (unlabelled & irrelevant).any():  # the number and the word for it
         raise ValueError(
             f"{who}: irrelevant_label must be another label than unlabelled_label, got {irrelevant_label!r} and "
@@ -57,7 +57,7 @@ def read_roles(labels: NDArray[Any], irrelevant_label: Any, unlabelled_label: An
         )
     relevant = ~(unlabelled | irrelevant)
     codes = np.full(len(labels), -1.0)
-    classes, codes[relevant] = _labels.find_classes(labels[relevant], who)
+    classes, codes[relevant] = _gate.find_classes(labels[relevant], who)
     if len(classes) < 2:
         held = f"one class: {classes.tolist()[0]!r}" if len(classes) else "no class"
         kinds = {"unlabelled": (unlabelled, unlabelled_label), "irrelevant": (irrelevant, irrelevant_label)}
@@ -78,7 +78,7 @@ def class_factors(class_weight: Any, roles: Roles, irrelevant_label: Any, who: s
             )
         factors[roles.irrelevant] = factor
     codes = roles.codes[roles.labelled]
-    by_class = _labels.class_factors(class_weight, roles.classes, codes, who)
+    by_class = _gate.class_factors(class_weight, roles.classes, codes, who)
     if by_class is not None:
         factors[roles.labelled] = by_class[codes.astype(np.int64)]
     return factors

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .._params import at_least, none, number
-from .._spaces import Log, Range
+from .._gate import Log, Range, at_least, none, number
 from ._descent import better_class
 from ._partly_labelled import PartlyLabelledSVC
 

@@ -7,11 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._kernels._weighted_pca import of_features, of_kernel
-from .._params import Rule, boolean, check_value, non_negative
-from .._spaces import Choice, Log, Range
-from .._state import Array
-from ._spectral import Given, SpectralClassifier
+from .._gate import Array, Choice, Log, Range, Rule, boolean, check_value, non_negative
+from .._kernels import of_features, of_kernel
+from ._semi_spectral import Given, SpectralClassifier
 from ._spread import Stationary, stationary, stationary_features
 
 _FEW_ROWS = 1000  # up to which all eigenvectors at once take less time than products

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils import gen_batches
 
-from .._state import Array
+from .._gate import Array
 
 _ROWS = 4096  # of features that are weighted at a time
 

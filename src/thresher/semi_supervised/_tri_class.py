@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .._params import at_least, label, none, number, one_of
-from .._spaces import Linear, Log, Range
+from .._gate import Linear, Log, Range, at_least, label, none, number, one_of
 from ._descent import cheapest_side
 from ._partly_labelled import PartlyLabelledSVC, below_one
 

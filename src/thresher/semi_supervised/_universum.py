@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .._params import label, none
-from .._spaces import Linear, Log, Range
+from .._gate import Linear, Log, Range, label, none
 from ._descent import no_class
 from ._partly_labelled import PartlyLabelledSVC, below_one
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._params import at_least, check_value, non_negative
+from .._gate import at_least, check_value, non_negative
 
 Array = NDArray[np.float64]
 

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._losses import Loss
+from ._conjugates import Loss
 from ._penalties import Penalty
 from ._proximal import Array
-from ._rows import Task
+from ._solver_rows import Task
 
 _CHECK_EVERY = 10  # steps between looks at the gap
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .._state import Array
+from .._gate import Array
 
 Labels = NDArray[np.intp]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core, _validation
-from .._params import at_least, check_value, non_negative
+from .. import _core, _gate
+from .._gate import at_least, check_value, non_negative
 from ._box_qp import Array, BoxSolution, filled
 
 _ROUND = 10  # passes after which rows that were left out are looked at again
@@ -65,7 +65,7 @@ def linear_qp(
     who = "linear_qp"
     check_value(who, "tol", tol, non_negative)
     check_value(who, "max_iter", max_iter, at_least(1))
-    matrix = _validation.as_matrix(X, who)
+    matrix = _gate.as_matrix(X, who)
     n = matrix.shape[0]
     p, low, high, cost = (filled(who, name, value, (n,)) for name, value in
                           (("linear", linear), ("lower", lower), ("upper", upper), ("epsilon", epsilon)))  # fmt: skip
@@ -83,7 +83,7 @@ class _Descent:
     """Passes over rows with one more feature, the constant of the equality, and its multiplier."""
 
     def __init__(self, matrix: Any, p: Array, low: Array, high: Array, cost: Array, total: float, x: Array) -> None:
-        self.matrix, self.rows = matrix, _validation.as_rows(matrix, "linear_qp")
+        self.matrix, self.rows = matrix, _gate.as_rows(matrix, "linear_qp")
         self.p, self.low, self.high, self.cost, self.total, self.x = p, low, high, cost, total, x
         squares = _core.row_squares(self.rows, 0.0)
         self.constant = float(np.sqrt(max(squares.mean(), np.finfo(float).tiny)))

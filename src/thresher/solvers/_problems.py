@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._params import at_least, boolean, check_value, non_negative, one_of, positive
-from . import _given
+from .._gate import at_least, boolean, check_value, non_negative, one_of, positive
+from . import _solver_input
+from ._conjugates import LOSSES
 from ._fista import Problem, Solution
-from ._losses import LOSSES
 from ._penalties import Penalty, grouped, rows_of, singles
 from ._proximal import Array
-from ._rows import Task
+from ._solver_rows import Task
 from ._working_set import minimise_sparse
 
 PENALTIES = ("l1", "l21", "l1_l21", "lp1")
@@ -77,8 +77,8 @@ def lasso(
     """
     check_value("lasso", "l2_weight", l2_weight, non_negative)
     _check("lasso", alpha, tol, max_iter, loss, fit_intercept)
-    task = _given.task("lasso", X, y, loss, fit_intercept)
-    W = _given.weights("lasso", start, (task.n_features,))[:, None]
+    task = _solver_input.task("lasso", X, y, loss, fit_intercept)
+    W = _solver_input.weights("lasso", start, (task.n_features,))[:, None]
     problem = Problem([task], LOSSES[loss], singles(task.n_features).times(float(alpha)), float(l2_weight))
     return _one_output(minimise_sparse(problem, W, tol, max_iter))
 
@@ -139,10 +139,10 @@ def group_lasso(
     array([2, 3])
     """
     check_value("group_lasso", "l1_weight", l1_weight, non_negative)
-    check_value("group_lasso", "norm", norm, _given.two_or_inf)
+    check_value("group_lasso", "norm", norm, _solver_input.two_or_inf)
     _check("group_lasso", alpha, tol, max_iter, loss, fit_intercept)
-    task = _given.task("group_lasso", X, y, loss, fit_intercept)
-    w = _given.weights("group_lasso", start, (task.n_features,))
+    task = _solver_input.task("group_lasso", X, y, loss, fit_intercept)
+    w = _solver_input.weights("group_lasso", start, (task.n_features,))
     penalty, columns = _groups("group_lasso", groups, task.n_features, norm, l1_weight)
     if columns is None:
         problem = Problem([task], LOSSES[loss], penalty.times(float(alpha)), 0.0)
@@ -217,10 +217,10 @@ def multi_task(
     array([False,  True, False, False, False])
     """
     _check("multi_task", alpha, tol, max_iter, loss, fit_intercept)
-    tasks = _given.tasks("multi_task", Xs, ys, loss, fit_intercept)
+    tasks = _solver_input.tasks("multi_task", Xs, ys, loss, fit_intercept)
     shape = (len(tasks), tasks[0].n_features)
     omega = _shared("multi_task", shape, penalty, p, l1_weight)
-    W = _given.weights("multi_task", start, shape).T
+    W = _solver_input.weights("multi_task", start, shape).T
     found = minimise_sparse(Problem(tasks, LOSSES[loss], omega.times(float(alpha)), 0.0), W, tol, max_iter)
     return found._replace(coef=np.ascontiguousarray(found.coef.T))
 
@@ -245,10 +245,10 @@ def alpha_max(
     """
     who = "alpha_max"
     check_value(who, "l1_weight", l1_weight, non_negative)
-    check_value(who, "norm", norm, _given.two_or_inf)
-    check_value(who, "loss", loss, _given.known_loss)
+    check_value(who, "norm", norm, _solver_input.two_or_inf)
+    check_value(who, "loss", loss, _solver_input.known_loss)
     check_value(who, "fit_intercept", fit_intercept, boolean)
-    task = _given.task(who, X, y, loss, fit_intercept)
+    task = _solver_input.task(who, X, y, loss, fit_intercept)
     penalty, columns = _groups(who, [] if groups is None else groups, task.n_features, norm, l1_weight)
     gradient = Problem([task], LOSSES[loss], penalty, 0.0).null_gradient()
     return penalty.polar(gradient if columns is None else gradient[columns])
@@ -275,7 +275,7 @@ def multi_task_alpha_max(
     """
     who = "multi_task_alpha_max"
     check_value(who, "fit_intercept", fit_intercept, boolean)
-    tasks = _given.tasks(who, Xs, ys, loss, fit_intercept)
+    tasks = _solver_input.tasks(who, Xs, ys, loss, fit_intercept)
     omega = _shared(who, (len(tasks), tasks[0].n_features), penalty, p, l1_weight)
     return omega.polar(Problem(tasks, LOSSES[loss], omega, 0.0).null_gradient())
 
@@ -284,7 +284,7 @@ def _check(who: str, alpha: Any, tol: Any, max_iter: Any, loss: Any, fit_interce
     check_value(who, "alpha", alpha, positive)
     check_value(who, "tol", tol, positive)
     check_value(who, "max_iter", max_iter, at_least(1))
-    check_value(who, "loss", loss, _given.known_loss)
+    check_value(who, "loss", loss, _solver_input.known_loss)
     check_value(who, "fit_intercept", fit_intercept, boolean)
 
 
@@ -292,7 +292,7 @@ def _groups(
     who: str, groups: Any, n_features: int, norm: float, l1_weight: float
 ) -> tuple[Penalty, NDArray[np.intp] | None]:
     """The penalty, and where groups overlap the columns that it is a penalty of, some more than once."""
-    found = _given.index_groups(who, groups, n_features)
+    found = _solver_input.index_groups(who, groups, n_features)
     columns = np.concatenate(found)
     if len(columns) == n_features:
         return grouped(found, float(norm), float(l1_weight)), None
@@ -303,7 +303,7 @@ def _groups(
 def _shared(who: str, shape: tuple[int, int], penalty: Any, p: Any, l1_weight: Any) -> Penalty:
     """The penalty of weights that are laid out with a row per feature."""
     check_value(who, "penalty", penalty, one_of(*PENALTIES))
-    check_value(who, "p", p, _given.above_one)
+    check_value(who, "p", p, _solver_input.above_one)
     check_value(who, "l1_weight", l1_weight, non_negative)
     if l1_weight and penalty in ("l1", "l21"):
         raise ValueError(f"{who}: l1_weight must be 0 with penalty={penalty!r}, got {l1_weight}.")

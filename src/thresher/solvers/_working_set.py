@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ._fista import Problem, Solution, minimise
 from ._penalties import Penalty
 from ._proximal import Array
-from ._rows import Task
+from ._solver_rows import Task
 
 Flags = NDArray[np.bool_]
 

@@ -9,10 +9,9 @@ import numpy as np
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
-from .. import _labels, _validation
-from .._params import at_least, check_arguments, non_negative, positive
-from .._state import Array
-from .._threads import one_blas_thread
+from .. import _gate
+from .._engine import one_blas_thread
+from .._gate import Array, at_least, check_arguments, non_negative, positive
 
 
 def ard_weights(X: Any, y: Any, *, noise: float = 1e-3, tol: float = 1e-5, max_iter: int = 100) -> Array:
@@ -76,7 +75,7 @@ def ard_weights(X: Any, y: Any, *, noise: float = 1e-3, tol: float = 1e-5, max_i
     True
     """
     check_arguments("ard_weights", noise=(noise, positive), tol=(tol, non_negative), max_iter=(max_iter, at_least(1)))
-    rows = _validation.as_matrix(X, "ard_weights")
+    rows = _gate.as_matrix(X, "ard_weights")
     target = _targets(y, rows.shape[0])
     with one_blas_thread():
         G = rows.T @ rows
@@ -100,12 +99,12 @@ def ard_weights(X: Any, y: Any, *, noise: float = 1e-3, tol: float = 1e-5, max_i
 
 def _targets(y: Any, n_rows: int) -> Array:
     """-1 and +1 for two classes, else the numbers themselves."""
-    column = _validation.as_column(y, "ard_weights")
+    column = _gate.as_column(y, "ard_weights")
     if column.dtype.kind in "fiu":
-        values = _validation.check_targets(column, n_rows, "ard_weights")
+        values = _gate.check_targets(column, n_rows, "ard_weights")
         return values if len(np.unique(values)) != 2 else np.where(values == values.max(), 1.0, -1.0)
-    classes, codes = _labels.find_classes(column, "ard_weights")
-    _validation.check_length(codes, n_rows, "y", "ard_weights")
+    classes, codes = _gate.find_classes(column, "ard_weights")
+    _gate.check_length(codes, n_rows, "y", "ard_weights")
     if len(classes) != 2:
         raise ValueError(f"ard_weights: y must hold two classes or numbers, got {len(classes)} classes.")
     return 2 * codes - 1

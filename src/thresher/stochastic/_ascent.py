@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._state import Array
+from .._gate import Array
 
 
 class Ascent:

@@ -6,13 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import _core, _order
-from .._linear import LinearClassifier
-from .._losses import FOR_CLASSES, loss_params, loss_rules
-from .._params import boolean, one_per_feature, positive
-from .._spaces import Linear, Log, Range
-from .._state import State
-from ..onepass import Learner
+from .. import _core, _engine
+from .._engine import FOR_CLASSES, Learner, State, loss_params, loss_rules
+from .._estimators import LinearClassifier
+from .._gate import Linear, Log, Range, boolean, one_per_feature, positive
 from ._pegasos import inverse_alpha
 
 _WHOLE = 2.0**53  # up to here, every whole number is a float64
@@ -146,7 +143,7 @@ class DropoutPegasosClassifier(LinearClassifier):
 
     def _new_state(self, learner: Learner, n_features: int, n_outputs: int) -> State:
         state = super()._new_state(learner, n_features, n_outputs)
-        state.arrays["seed"][:, 0] = _order.generator(self.random_state).integers(_SEEDS, size=n_outputs)
+        state.arrays["seed"][:, 0] = _engine.generator(self.random_state).integers(_SEEDS, size=n_outputs)
         return state
 
     def _check_loaded(self) -> None:

@@ -7,12 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import _core
-from .._linear import LinearClassifier, LinearRegressor, OnlineLinear
-from .._losses import FOR_CLASSES, FOR_VALUES, loss_params, loss_rules
-from .._params import at_least, boolean, one_per_feature, positive
-from .._spaces import Linear, Log, Range
-from .._state import Array
-from ..onepass import Learner
+from .._engine import FOR_CLASSES, FOR_VALUES, Learner, loss_params, loss_rules
+from .._estimators import LinearClassifier, LinearRegressor, OnlineLinear
+from .._gate import Array, Linear, Log, Range, at_least, boolean, one_per_feature, positive
 
 _RULES = {
     "alpha": positive | one_per_feature,

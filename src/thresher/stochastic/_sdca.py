@@ -8,13 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .. import _core, _order
-from .._losses import loss_name, loss_rules
-from .._params import Rule, fraction, positive, seed
-from .._scores import Target
-from .._solved import Optimum, SolvedClassifier
-from .._spaces import Linear, Log, Range
-from .._state import Array
+from .. import _core, _engine
+from .._engine import Target, loss_name, loss_rules
+from .._estimators import Optimum, SolvedClassifier
+from .._gate import Array, Linear, Log, Range, Rule, fraction, positive, seed
 from ._ascent import Ascent
 
 _below_one = Rule(
@@ -140,7 +137,7 @@ class SparseSDCAClassifier(SolvedClassifier):
         self.random_state = random_state
 
     def _solve(self, rows: _core.Rows, target: Target, weight: Array) -> list[Optimum]:
-        rng = _order.generator(self.random_state)
+        rng = _engine.generator(self.random_state)
         share = weight / weight.max()
         share /= share.sum()
         return [self._solve_one(rows, target, share, k, rng) for k in range(target.n_outputs)]

@@ -10,7 +10,13 @@
 =================================  =====================================================================
 """
 
-from .._table import Table, Text
+from .._gate import Table, Text
+from ._files import files_of as files_of
+from ._files import format_of as format_of
+from ._files import names_of as names_of
+from ._remote import cache_key as cache_key
+from ._remote import is_url as is_url
+from ._remote import opened as opened
 from ._stream import Batch, Position, Stream, open_stream
 from ._svmlight import read_svmlight, write_svmlight
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .._table import Table, Text
+from .._gate import Table, Text
 from ._csv_layout import checked_layout
 from ._format import is_float32
 from ._source import Mark, Part, foreign

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .. import _core
-from .._params import Rule
-from .._table import Table, Text
+from .._gate import Rule, Table, Text
 from ._csv_layout import Places, by_layout, checked_layout, is_named
 from ._csv_look import Look, column_number, has_names, kinds_of, look, unique_names
 from ._format import Piece, is_float32, require

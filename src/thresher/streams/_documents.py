@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._table import Table, Text
+from .._gate import Table, Text
 from ._source import Mark, Part, foreign
 
 _LONGEST_TEXT = 1 << 26

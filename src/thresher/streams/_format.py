@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .._params import Rule
+from .._gate import Rule
 
 PathLike = str | os.PathLike[str]
 

@@ -42,7 +42,7 @@ def expand(url: str) -> list[str]:
     """The URLs of all files that match a pattern, in natural order; a URL without a pattern as it is. Reads none."""
     if not _has_pattern(url):
         return [url]
-    system, pattern = _opened(url)
+    system, pattern = opened(url)
     with _in_one_sentence(url):
         if system.exists(pattern):
             return [url]
@@ -55,7 +55,7 @@ def expand(url: str) -> list[str]:
 def fetch(url: str) -> Path:
     """A copy of the file on this machine, of the same name. Several processes may ask for it at once; what could not be
     fetched whole leaves nothing."""
-    system, path = _opened(url)
+    system, path = opened(url)
     if _LOCAL.match(url) and "::" not in url:
         if not os.path.exists(path):
             raise FileNotFoundError(f"{url}: no such file.")
@@ -64,7 +64,7 @@ def fetch(url: str) -> Path:
         known = system.info(path)
     if known.get("type") == "directory":
         raise ValueError(f"{url}: a folder; name its files, by a pattern such as {url.rstrip('/')}/*.svm.")
-    cache, key = _cache(), _key(url, known)
+    cache, key = _cache(), cache_key(url, known)
     copy = cache / key / _name(url, path)
     if not copy.exists():
         draft = cache / f".{uuid.uuid4().hex}"
@@ -124,7 +124,7 @@ def _name(url: str, path: str) -> str:
     return "file" if name in ("", "..") else name.encode(errors="replace")[-200:].decode(errors="ignore")
 
 
-def _opened(url: str) -> tuple[Any, str]:
+def opened(url: str) -> tuple[Any, str]:
     """The file system of a URL, and the path within it."""
     try:
         import fsspec
@@ -183,7 +183,7 @@ def _first_line(failure: BaseException) -> str:
 # --- the cache --------------------------------------------------------------------------------------------------------
 
 
-def _key(url: str, known: dict[str, Any]) -> str:
+def cache_key(url: str, known: dict[str, Any]) -> str:
     version = sorted((name, str(value)) for name, value in known.items() if _VERSION.fullmatch(name))
     return hashlib.sha256(repr((url, version)).encode()).hexdigest()[:32]
 

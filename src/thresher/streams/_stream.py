@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .._params import Rule, at_least, boolean, none, one_of
+from .._gate import Rule, at_least, boolean, none, one_of
 from ._ahead import ahead
 from ._arrow import ArrowSource
 from ._csv import CsvFormat, Header

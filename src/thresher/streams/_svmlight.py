@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
 
 from .. import _core
-from .._params import at_least, boolean, none
+from .._gate import at_least, boolean, none
 from ._compression import TextBytes, compression
 from ._format import PathLike, Piece, Text, is_float32, require
 

@@ -9,13 +9,18 @@
 =========================  ============================================================================================
 """
 
-from .._records import HeldOut, History
-from ._folds import predict_in_folds
+from ._look import MOST_CLASSES as MOST_CLASSES
 from ._look import Facts, Look, facts_of, look
 from ._merge import merge_models
-from ._model import alike, known_to, learner_of, plain, said, with_label, without_class
-from ._progress import fingerprint
-from ._sample import Sampler, read_all, sample_of
+from ._out_of_fold import predict_in_folds
+from ._predictions import alike, known_to, learner_of, plain, said, with_label, without_class
+from ._records import HeldOut, History
+from ._row_sample import Sampler, read_all, sample_of
+from ._row_sample import stacked as stacked
+from ._run_state import difference as difference
+from ._run_state import digest as digest
+from ._run_state import fingerprint
+from ._run_state import spelled as spelled
 from ._train import Interrupted, Run, evaluate, train
 
 __all__ = [

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .. import _order
+from .. import _engine
 from ..streams import Stream
-from ._model import plain
+from ._predictions import plain
 
 MOST_CLASSES = 1000
 _RARE = 0.2  # of the rows: a rarer class of two is measured by itself, because the error hides it
@@ -135,6 +135,6 @@ def look(stream: Stream, max_bytes: int = 1 << 26, n_labels: int | None = None) 
     is_text = y is not None and y.dtype == object
     mixed = True
     if y is not None and labels is not None and 1 < len(labels) < max(2, n_rows // 2):
-        mixed = bool(_order.are_mixed(np.unique(y, return_inverse=True)[1].astype(np.float64)))
+        mixed = bool(_engine.are_mixed(np.unique(y, return_inverse=True)[1].astype(np.float64)))
     found = None if y is None or labels is None else [plain(label) for label in sorted(labels)]
     return Look(n_rows, n_features, found, is_text, whole, mixed, y, first)

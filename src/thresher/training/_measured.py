@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._records import History
 from ..metrics import ProgressiveAveragePrecision, ProgressiveF1, ProgressiveROCAUC
-from ._model import plain
+from ._predictions import plain
+from ._records import History
 
 _Measure = ProgressiveF1 | ProgressiveROCAUC | ProgressiveAveragePrecision
 _KINDS: dict[str, type[_Measure]] = {

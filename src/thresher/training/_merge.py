@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._model import learner_of
+from ._predictions import learner_of
 
 
 def merge_models(models: Sequence[Any], start: Any = None, *, again: bool = False) -> Any:

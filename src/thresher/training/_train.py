@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import is_classifier, is_clusterer
 
-from .._records import Collector, HeldOut, History
 from ..persistence import load_model
 from ..streams import Batch, Stream
 from ._look import MOST_CLASSES, Facts, look
 from ._measured import Measured
-from ._model import alike, answerable, is_fitted, learner_of, said, with_label
-from ._progress import Progress, fingerprint
-from ._sample import Sampler
+from ._predictions import alike, answerable, is_fitted, learner_of, said, with_label
+from ._records import Collector, HeldOut, History
+from ._row_sample import Sampler
+from ._run_state import Progress, fingerprint
 
 
 @dataclass

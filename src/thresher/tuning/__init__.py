@@ -17,7 +17,7 @@
 ==========================================  ========================================================================
 """
 
-from .._spaces import Choice, Linear, Log, Range, Whole, search_space
+from .._gate import Choice, Linear, Log, Range, Whole, search_space
 from ._annealing import coupled_annealing
 from ._criteria import CRITERIA, criterion
 from ._directed import directed_search
@@ -27,6 +27,7 @@ from ._random import random_search
 from ._search_cv import CoupledAnnealingSearchCV
 from ._simplex import nelder_mead
 from ._sparsity import sparsity_scorer
+from ._sparsity import weights_of as weights_of
 from ._stages import TriClassTuning, tune_tri_class
 from ._trials import SearchResult
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .._order import generator
-from .._params import at_least, boolean, check_arguments, seed
+from .._engine import generator
+from .._gate import at_least, boolean, check_arguments, seed
 from ._simplex import SIZE
 from ._simplex import simplex as simplex_steps
 from ._trials import Array, Params, SearchResult, Steps, Trials, Walk, try_out

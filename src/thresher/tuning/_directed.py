@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._params import check_arguments
+from .._gate import check_arguments
 from ._simplex import PART_OF_A_RANGE, TOL
 from ._trials import Array, Params, SearchResult, Steps, Trials, Walk, try_out
 

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.model_selection import BaseCrossValidator, StratifiedKFold, check_cv
 
-from .. import _labels
-from .._params import at_least, boolean, check_arguments, label, none, seed
-from .._validation import as_column
+from .. import _gate
+from .._gate import as_column, at_least, boolean, check_arguments, label, none, seed
 
 Indices = NDArray[np.intp]
 
@@ -76,14 +75,14 @@ class LabelledKFold(BaseCrossValidator):  # type: ignore[misc]
             Indices of rows, in order.
         """
         labels = as_column(y, "LabelledKFold")
-        unlabelled = _labels.carrying(labels, self.unlabelled_label)
+        unlabelled = _gate.carrying(labels, self.unlabelled_label)
         known, open_ = np.flatnonzero(~unlabelled), np.flatnonzero(unlabelled)
         if not len(known):
             raise ValueError(f"LabelledKFold: y must hold labels, got only {self.unlabelled_label!r}.")
         folds = StratifiedKFold(
             self.n_splits, shuffle=self.shuffle, random_state=self.random_state if self.shuffle else None
         )
-        _, codes = _labels.find_classes(labels[known], "LabelledKFold")
+        _, codes = _gate.find_classes(labels[known], "LabelledKFold")
         enough_rows(codes, self.n_splits, "LabelledKFold")
         counts = np.sort(np.unique(codes, return_counts=True)[1])
         if len(counts) > 1 and counts[-2] < 2:

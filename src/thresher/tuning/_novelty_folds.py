@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator, StratifiedKFold
 
-from .. import _labels
-from .._params import at_least, boolean, check_arguments, seed
+from .. import _gate
+from .._gate import at_least, boolean, check_arguments, seed
 from ._labelled_folds import enough_rows
 
 Places = NDArray[np.intp]
@@ -83,7 +83,7 @@ class NoveltyKFold(BaseCrossValidator):  # type: ignore[misc]
         if y is None:
             raise ValueError("NoveltyKFold: y must hold labels, got None.")
         labels = np.asarray(y)
-        outside = _labels.carrying(labels, self.outlier_label)
+        outside = _gate.carrying(labels, self.outlier_label)
         known, outliers = np.flatnonzero(~outside), np.flatnonzero(outside)
         if not len(known):
             raise ValueError(

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._order import generator
-from .._params import check_arguments, seed
+from .._engine import generator
+from .._gate import check_arguments, seed
 from ._trials import Params, SearchResult, Steps, Trials, Walk, try_out
 
 _AT_ONCE = 8

@@ -13,17 +13,16 @@ import numpy as np
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection._search import BaseSearchCV
 
-from .._order import generator
-from .._params import Rule, boolean, check_params, none, one_of, seed
-from .._spaces import Range, as_space, search_space
+from .._engine import generator
+from .._gate import Range, Rule, as_space, boolean, check_params, none, one_of, search_space, seed
 from ._annealing import N_STARTS, annealing_and_simplex
 from ._candidates import Candidates
 from ._directed import directed
 from ._folds import FixedFolds, with_seed
 from ._history import HistoryFile, plain
 from ._labelled_folds import folds_for
-from ._progress import bar
 from ._random import randomly
+from ._search_bar import bar
 from ._sparsity import counting
 from ._trials import MAX_SECONDS, N_EVALUATIONS, Params, Trials
 

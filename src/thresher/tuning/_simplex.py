@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._params import Rule, check_arguments
+from .._gate import Rule, check_arguments
 from ._trials import Array, Params, SearchResult, Steps, Trials, Walk, try_out
 
 SIZE = 0.25  # of the first simplex, in widths of the box

@@ -11,7 +11,7 @@ from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
 from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from .._params import Rule, check_arguments, fraction
+from .._gate import Rule, check_arguments, fraction
 from ._criteria import CRITERIA, criterion
 
 

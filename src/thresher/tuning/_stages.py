@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .._params import at_least, boolean, check_arguments, seed
-from .._spaces import search_space
+from .._gate import at_least, boolean, check_arguments, search_space, seed
 from ..semi_supervised import TriClassSVC, UniversumSVC
 from ._labelled_folds import LabelledKFold
 from ._search_cv import CoupledAnnealingSearchCV

@@ -17,8 +17,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from .._params import Rule, at_least, check_arguments, count_of_jobs, none, positive
-from .._spaces import Range, as_space
+from .._gate import Range, Rule, as_space, at_least, check_arguments, count_of_jobs, none, positive
 
 Array = NDArray[np.float64]
 Steps = Generator[Array, Array, None]

@@ -1,0 +1,50 @@
+"""What runs a pass: state, learners, losses, orders, outputs, rounds, threads. Knows no estimator."""
+
+from ._learner import Axis, Learner, PassResult
+from ._losses import FOR_CLASSES, FOR_VALUES, loss_name, loss_params, loss_rules
+from ._order import are_mixed, generator, passes
+from ._outputs import Batch, learn_all, n_workers, refuse_divergence
+from ._shard_rounds import Facts, Question, Round, Sums, add, join, outgrown
+from ._state import Field, Memory, State, added, by_gain, merge
+from ._target import Target
+from ._task_rounds import TaskTarget, check_rounds, encode_tasks, read_rounds, read_tasks, round_orders
+from ._threads import one_blas_thread
+
+__all__ = [
+    "FOR_CLASSES",
+    "FOR_VALUES",
+    "Axis",
+    "Batch",
+    "Facts",
+    "Field",
+    "Learner",
+    "Memory",
+    "PassResult",
+    "Question",
+    "Round",
+    "State",
+    "Sums",
+    "Target",
+    "TaskTarget",
+    "add",
+    "added",
+    "are_mixed",
+    "by_gain",
+    "check_rounds",
+    "encode_tasks",
+    "generator",
+    "join",
+    "learn_all",
+    "loss_name",
+    "loss_params",
+    "loss_rules",
+    "merge",
+    "n_workers",
+    "one_blas_thread",
+    "outgrown",
+    "passes",
+    "read_rounds",
+    "read_tasks",
+    "refuse_divergence",
+    "round_orders",
+]

@@ -1,0 +1,265 @@
+"""A compiled update rule and what it does to a state: learn, read, settle, merge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import Rows
+from .._gate import Array
+from . import _state
+from ._state import Field, Memory, State
+
+if TYPE_CHECKING:
+    from .._core import CoreLearner  # what all compiled learners offer; there is no such class at run time
+
+# Kept by the loop itself, for every learner: (rows, updates, loss, weight) of each output, and mistakes of the model.
+_BOOKS = (Field("tally", "tally", 0.0, "sum"), Field("n_mistakes", "model", 0.0, "sum"))
+
+
+class PassResult(NamedTuple):
+    """What one pass met, predicting each row before it learned from it.
+
+    Sums over all passes are in the state: ``tally`` holds rows, updates, weighted loss and weight of each output,
+    ``n_mistakes`` the mistakes of a model of one output.
+    """
+
+    n_mistakes: int
+    """Rows whose score had the wrong sign; 0 is not positive. Means nothing for regression."""
+    diverged: int
+    """The step whose score was not finite, where the pass stopped; -1 when all went well."""
+
+
+class Axis(NamedTuple):
+    """An axis of the state beside the weights: its length, and its entries that rows with some columns may change."""
+
+    size: int
+    touched: Callable[[NDArray[Any]], NDArray[np.int64]] | None = None
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A compiled update rule with its parameters. Holds nothing that was learned: that is the :class:`State`.
+
+    Parameters
+    ----------
+    core : type
+        One of the compiled learners.
+    params : dict
+        All its parameters, by the core's names.
+    intercept : float, default=1.0
+        Value of the constant feature; 0 for none. From :func:`learner` it is the estimator's.
+    axes : dict, optional
+        The axes of its state beside those of every learner.
+    grid : tuple of dict, optional
+        Several models instead of one: the parameters in which each differs from ``params``. They learn from the same
+        rows, and the one that has done best so far is what is read.
+    judge : {"loss", "mistakes"}, default="loss"
+        What is counted against a model of the grid: its progressive loss, or its progressive mistakes.
+    """
+
+    core: type[CoreLearner]
+    params: dict[str, Any]
+    intercept: float = 1.0
+    axes: Mapping[str, Axis] = field(default_factory=dict)
+    grid: tuple[Mapping[str, Any], ...] = ()
+    judge: str = "loss"
+
+    @property
+    def n_models(self) -> int:
+        """How many models learn side by side."""
+        return max(1, len(self.grid))
+
+    @property
+    def steep(self) -> bool:
+        """Whether its loss has slopes without a bound, so that weights may outgrow floating point."""
+        return self.params.get("loss") in ("squared", "squared_hinge")
+
+    @property
+    def open_axes(self) -> tuple[str, ...]:
+        """Axes that grow with what is learned, and may have any length."""
+        return ()
+
+    def continues(self, other: Learner) -> bool:
+        """Whether it can go on with a state that ``other`` made, as far as parameters tell."""
+        return self.core is other.core and self.params.get("free_constant") == other.params.get("free_constant")
+
+    def fields(self) -> list[Field]:
+        """The arrays that make up its state."""
+        return [*(Field(*f) for f in self.core.fields(self.params)), *_BOOKS]
+
+    def sizes(self, n_features: int) -> dict[str, int]:
+        """The length of each axis that a field names."""
+        models = {"model": len(self.grid)} if self.grid else {}
+        return {"weight": n_features + 1, "tally": 4, **models} | {name: axis.size for name, axis in self.axes.items()}
+
+    def grow(self, state: State, n_features: int) -> None:
+        """Make room for features that appear later."""
+        state.grow(n_features + 1, **{name: axis.size for name, axis in self.axes.items()})
+
+    def remember(self, state: State, rows: Rows) -> Memory:
+        """What these rows may change of the state, to put it back if they are refused."""
+        if rows.columns is None:
+            return state.remember({})
+        named = {name: axis.touched(rows.columns) for name, axis in self.axes.items() if axis.touched is not None}
+        return state.remember({"weight": rows.columns, **named})
+
+    def new_state(self, n_features: int, n_outputs: int = 1) -> State:
+        """The state before the first row: named arrays of shape ``(n_outputs, ...)``, one model after the other."""
+        return State(self.fields(), n_outputs * self.n_models, self.sizes(n_features))
+
+    def outputs_of(self, state: State, model: int) -> range:
+        """The outputs of one model of the grid."""
+        n = state.n_outputs // self.n_models
+        return range(model * n, (model + 1) * n)
+
+    def progressive_losses(self, state: State) -> Array:
+        """The mean loss of each model of the grid so far, of rows that were predicted before they were learned from."""
+        tally = state.arrays["tally"]
+        mean = tally[:, 2] / np.maximum(tally[:, 3], np.finfo(float).tiny)
+        losses: Array = mean.reshape(self.n_models, -1).mean(axis=1)
+        return losses
+
+    def chosen(self, state: State) -> int:
+        """The model of the grid that is read."""
+        if not self.grid:
+            return 0
+        against = state.arrays["n_mistakes"] if self.judge == "mistakes" else self.progressive_losses(state)
+        return int(against.argmin())
+
+    def _params_of(self, state: State, output: int) -> dict[str, Any]:
+        if not self.grid:
+            return self.params
+        return {**self.params, **self.grid[output * self.n_models // state.n_outputs]}
+
+    def learn(
+        self,
+        rows: Rows,
+        y: Array,
+        state: State,
+        *,
+        order: NDArray[np.int64] | None = None,
+        sample_weight: Array | None = None,
+        positive: float | None = None,
+        output: int = 0,
+        margins: Array | None = None,
+        memory: Memory | None = None,
+    ) -> PassResult:
+        """One pass: predict each row, then learn from it; ``state`` changes in place.
+
+        Parameters
+        ----------
+        rows : Rows
+            From :func:`rows`.
+        y : ndarray of float64, shape (n_rows,)
+            Targets: -1 and +1 for classes, any number for regression. With ``positive``, class codes.
+        state : State
+        order : ndarray of int64, optional
+            Rows to visit, in this order; repeats are allowed. All rows as they stand when not given.
+        sample_weight : ndarray of float64, shape (n_rows,), optional
+            Weights of at least 0. A row of weight 0 is absent.
+        positive : float, optional
+            Learn this code of ``y`` against the rest.
+        output : int, default=0
+            The output of the state to train.
+        margins : ndarray of float64, shape (n_steps,), optional
+            Receives the score of every step before its update.
+        memory : Memory, optional
+            From ``state.remember``: told before anything but the columns of ``rows`` changes.
+
+        Returns
+        -------
+        PassResult
+        """
+        if not isinstance(rows, Rows):
+            raise TypeError(f"learn: rows must come from onepass.rows, got {type(rows).__name__}.")
+        if rows.n_features + 1 != state.sizes["weight"]:
+            raise ValueError(f"learn: the rows have {rows.n_features} features, the state {state.sizes['weight'] - 1}.")
+        view, y = state.views[output], np.ascontiguousarray(y, dtype=np.float64)
+        params = self._params_of(state, output)
+        order = None if order is None else np.ascontiguousarray(order, dtype=np.int64)
+        if sample_weight is not None:
+            sample_weight = np.ascontiguousarray(sample_weight, dtype=np.float64)
+        n_mistakes, begin = 0, 0
+        while True:
+            mistakes, diverged, paused = self.core.run_pass(
+                rows, self.intercept, y, positive, sample_weight, order, view, params, margins, begin
+            )
+            n_mistakes += mistakes
+            if paused < 0:
+                break
+            if memory is not None:
+                memory.widen()
+            self.core.settle(view, params, state.sizes["weight"])
+            begin = paused
+        if state.n_outputs == 1:
+            view["n_mistakes"][0] += n_mistakes
+        return PassResult(n_mistakes, diverged)
+
+    def scores(self, rows: Rows, state: State) -> Array:
+        """Scores of shape ``(n_rows, n_outputs)``; O(non-zeros), however many features there are."""
+        outputs = self.outputs_of(state, self.chosen(state))
+        out = np.empty((rows.n_rows, len(outputs)))
+        for place, k in enumerate(outputs):
+            self.core.scores(rows, self.intercept, state.views[k], self._params_of(state, k), out[:, place])
+        return out
+
+    def spreads(self, rows: Rows, state: State) -> Array:
+        """The variance of each score, of learners that keep variances of their weights."""
+        outputs = self.outputs_of(state, self.chosen(state))
+        out = np.empty((rows.n_rows, len(outputs)))
+        for place, k in enumerate(outputs):
+            self.core.spreads(rows, self.intercept, state.views[k], self._params_of(state, k), out[:, place])
+        return out
+
+    def weights(self, state: State, model: int | None = None) -> Array:
+        """All weights, shape ``(n_outputs, n_features + 1)``, that of the constant feature last."""
+        outputs = self.outputs_of(state, self.chosen(state) if model is None else model)
+        out = np.empty((len(outputs), state.sizes["weight"]))
+        for place, k in enumerate(outputs):
+            self.core.weights(state.views[k], self._params_of(state, k), out[place])
+        return out
+
+    def finish(self, state: State) -> None:
+        """Close an unfinished mini-batch with the rows it has."""
+        for k, view in enumerate(state.views):
+            self.core.finish(view, self._params_of(state, k), state.sizes["weight"])
+
+    def settle(self, state: State) -> None:
+        """Bring lazy state to the form in which it merges."""
+        for k, view in enumerate(state.views):
+            self.core.settle(view, self._params_of(state, k), state.sizes["weight"])
+
+    def rebuild(self, state: State) -> None:
+        """Recompute what is derived from the rest of the state."""
+        for k, view in enumerate(state.views):
+            self.core.rebuild(view, self._params_of(state, k), state.sizes["weight"])
+
+    def merge(self, start: State, states: Sequence[State], weights: Sequence[float], again: bool = False) -> State:
+        """One state from those that shards reached from a common ``start``.
+
+        Sums (gradients, counts) add up their changes, precisions of second-order learners add up and weigh the means,
+        and all other weights average their changes. What the shards share at the start counts once; their order leaves
+        no trace. Shards learned from iterates of their own, so the result is not that of one pass over all rows.
+
+        Parameters
+        ----------
+        start : State
+            What every shard began with: a copy of it, ``start.copy()``.
+        states : sequence of State
+            Where they arrived.
+        weights : sequence of float
+            The share of each shard in averages, for example its number of rows.
+        again : bool, default=False
+            Whether the start has learned from these rows before: then changes are averaged, where they would be added.
+        """
+
+        def settle_all(together: Sequence[State]) -> None:
+            for state in together:
+                self.settle(state)
+
+        return _state.merge(start, states, weights, again=again, settle=settle_all, rebuild=self.rebuild)

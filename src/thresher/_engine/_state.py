@@ -1,0 +1,390 @@
+"""The learned state of a model: named arrays that Python owns and the core mutates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._gate import Array
+
+Settle = Callable[[Sequence["State"]], None]
+Rebuild = Callable[["State"], None]
+
+_COUNTS = ("tally", "n_mistakes")  # kept for every learner, and no part of what it learns
+_BLOCK = 1 << 14
+
+
+@dataclass(frozen=True)
+class Field:
+    """One array of the state: its name, axes, first value and merge rule.
+
+    ``axes`` names the axes of the array for one output: ``"weight"`` (one entry per feature, the constant last),
+    ``"group"``, ``"selected"``, any other name, two names for a matrix, or ``""`` for one number. A square starts as a
+    multiple of the identity. ``"model"`` is one number for a whole model instead of one per output; a state may hold
+    the outputs of several models, one after the other.
+
+    ``merge`` is ``"sum"`` (changes add up), ``"mean"`` (changes are averaged), ``"precision"`` (a variance or
+    covariance: inverses add up), ``"weighted"`` (a mean weighed by the inverse of the field named ``by``) or
+    ``"derived"`` (kept from the start; ``rebuild`` makes it true).
+
+    ``beside`` names the field whose entries alternate with this one's in memory, because they are always read together.
+    """
+
+    name: str
+    axes: str
+    initial: float
+    merge: str
+    by: str = ""
+    beside: str = ""
+
+    def shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        return tuple(sizes[axis] for axis in self.axes.split() if axis != "model") or (1,)
+
+    def whole_shape(self, n_outputs: int, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        """The shape of the array over all outputs."""
+        return (sizes.get("model", 1) if self.axes == "model" else n_outputs, *self.shape(sizes))
+
+    def block(self, n_outputs: int, sizes: Mapping[str, int]) -> Array:
+        """Fresh values for every output."""
+        shape = self.whole_shape(n_outputs, sizes)
+        if self.initial == 0:
+            return np.zeros(shape)  # pages that nobody touches stay unmapped
+        if len(shape) == 3:
+            return np.broadcast_to(self.initial * np.eye(*shape[1:]), shape).copy()
+        return np.full(shape, self.initial)
+
+
+class State:
+    """Arrays of shape ``(n_outputs, *axes)``, one per field.
+
+    Parameters
+    ----------
+    fields : sequence of Field
+    n_outputs : int
+    sizes : mapping of str to int
+        Length of every axis that a field names.
+    arrays : mapping of str to ndarray, optional
+        Values; fresh ones when not given.
+    """
+
+    def __init__(
+        self,
+        fields: Iterable[Field],
+        n_outputs: int,
+        sizes: Mapping[str, int],
+        arrays: Mapping[str, Array] | None = None,
+    ) -> None:
+        self.fields = tuple(fields)
+        self.n_outputs = n_outputs
+        self._hold(sizes, arrays)
+
+    def _hold(self, sizes: Mapping[str, int], arrays: Mapping[str, Array] | None) -> None:
+        self.sizes = dict(sizes)
+        self._buffers = self._allocate(self.sizes) if arrays is None else self._room(self.sizes)
+        if arrays is not None:
+            for name, buffer in self._buffers.items():
+                if np.shape(arrays[name]) != buffer.shape:
+                    raise ValueError(
+                        f"state array {name} must have shape {buffer.shape}, got {np.shape(arrays[name])}."
+                    )
+                buffer[...] = arrays[name]
+        self._open()
+
+    @classmethod
+    def empty(cls, fields: Iterable[Field | Sequence[Any]], n_outputs: int, n_weights: int, **sizes: int) -> State:
+        """The state before the first row, of fields as a learner declares them."""
+        named = (f if isinstance(f, Field) else Field(*f) for f in fields)
+        return cls(named, n_outputs, {"weight": n_weights, **sizes})
+
+    def _allocate(self, sizes: Mapping[str, int], fields: Iterable[Field] | None = None) -> dict[str, Array]:
+        """Fresh arrays; the columns of one block for fields that lie beside each other."""
+        fresh: dict[str, Array] = {}
+        for f in self.fields if fields is None else fields:
+            if f.beside:
+                block = np.empty((*fresh[f.beside].shape, 2))
+                block[..., 0] = fresh[f.beside]
+                block[..., 1] = f.initial
+                fresh[f.beside], fresh[f.name] = block[..., 0], block[..., 1]
+            else:
+                fresh[f.name] = f.block(self.n_outputs, sizes)
+        return fresh
+
+    def _room(self, sizes: Mapping[str, int]) -> dict[str, Array]:
+        """The same arrays, of no values yet."""
+        room: dict[str, Array] = {}
+        for f in self.fields:
+            shape = f.whole_shape(self.n_outputs, sizes)
+            if f.beside:
+                block = np.empty((*shape, 2))
+                room[f.beside], room[f.name] = block[..., 0], block[..., 1]
+            else:
+                room[f.name] = np.empty(shape)
+        return room
+
+    def _open(self) -> None:
+        self.arrays = MappingProxyType({f.name: self._window(f) for f in self.fields})  # written to, never replaced
+        # What one pass may write to: for each output its arrays, flat.
+        self.views = [
+            {name: a[k * len(a) // self.n_outputs].reshape(-1) for name, a in self.arrays.items()}
+            for k in range(self.n_outputs)
+        ]
+
+    def _window(self, field: Field) -> Array:
+        """The part of a buffer that is in use."""
+        return self._buffers[field.name][(slice(None), *map(slice, field.shape(self.sizes)))]
+
+    def view(self, k: int) -> dict[str, Array]:
+        """Flat views of output ``k``, by name."""
+        return self.views[k]
+
+    def grow(self, n_weights: int, **others: int) -> None:
+        """Make room for features that appear later; the weight of the constant stays last. Other axes grow at the end.
+
+        Vectors, and matrices with one row per weight, keep spare room, so growing a little with every batch costs
+        O(new features) on average.
+        """
+        self._lengthen({axis: n for axis, n in others.items() if n > self.sizes[axis]})
+        old = self.sizes.get("weight", n_weights)
+        if n_weights <= old:
+            return
+        sizes, buffers = {**self.sizes, "weight": n_weights}, dict(self._buffers)
+        vectors = [f for f in self.fields if f.axes.split().count("weight") == 1 and f.axes.startswith("weight")]
+        if any(buffers[f.name].shape[1] < n_weights for f in vectors):
+            roomy = self._allocate({**sizes, "weight": max(n_weights, 2 * old)}, vectors)
+            for name, buffer in roomy.items():
+                buffer[:, :old] = buffers[name][:, :old]
+            buffers.update(roomy)
+        for f in self.fields:
+            axes = f.axes.split()
+            if "weight" in axes and f not in vectors:
+                grown = f.block(self.n_outputs, sizes)
+                kept = [np.r_[: old - 1, n_weights - 1] if a == "weight" else np.arange(sizes[a]) for a in axes]
+                grown[np.ix_(np.arange(self.n_outputs), *kept)] = buffers[f.name]
+                buffers[f.name] = grown
+        for f in vectors:
+            buffer = buffers[f.name]
+            buffer[:, n_weights - 1] = buffer[:, old - 1]
+            buffer[:, old - 1 : n_weights - 1] = f.initial
+        self.sizes, self._buffers = sizes, buffers
+        self._open()
+
+    def _lengthen(self, longer: Mapping[str, int]) -> None:
+        """Give axes other than the weights more entries, at their end."""
+        if not longer:
+            return
+        sizes, buffers = {**self.sizes, **longer}, dict(self._buffers)
+        for f in self.fields:
+            if not longer.keys().isdisjoint(f.axes.split()):
+                grown, old = f.block(self.n_outputs, sizes), self.arrays[f.name]
+                grown[tuple(map(slice, old.shape))] = old
+                buffers[f.name] = grown
+        self.sizes, self._buffers = sizes, buffers
+        self._open()
+
+    def blank(self, n_weights: int) -> State:
+        """A state of the same kind before the first row, of that many weights."""
+        return State(self.fields, self.n_outputs, {**self.sizes, "weight": n_weights})
+
+    def copy(self) -> State:
+        return State(self.fields, self.n_outputs, self.sizes, self.arrays)
+
+    def replace(self, sizes: Mapping[str, int], arrays: Mapping[str, Array]) -> None:
+        """Hold other values instead, of other sizes if need be."""
+        self._hold(sizes, arrays)
+
+    def remember(self, touched: Mapping[str, NDArray[Any]]) -> Memory:
+        """Keep what a batch may change, to put it back if it is refused.
+
+        ``touched`` names the entries along an axis that may change, for the constant in any case; all of those of other
+        axes are kept.
+        """
+        return Memory(self, touched)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        arrays = {name: np.ascontiguousarray(a) for name, a in self.arrays.items()}
+        return State, (self.fields, self.n_outputs, self.sizes, arrays)
+
+
+class Memory:
+    """What a state was before a batch: O(columns of the batch), however many weights there are.
+
+    Settling changes all weights, so :meth:`widen` must come before it. Growth is undone, too.
+    """
+
+    def __init__(self, state: State, touched: Mapping[str, NDArray[Any]]) -> None:
+        self._state = state
+        self._sizes, self._buffers = dict(state.sizes), dict(state._buffers)
+        self._all: dict[str, Array] = {}
+        self._lock = Lock()
+        self._kept: list[tuple[str, Any, Array]] = []
+        places: dict[str, Any] = {axis: at[at < self._sizes[axis]] for axis, at in touched.items()}
+        if "weight" in places:
+            constant = self._sizes["weight"] - 1
+            places["weight"] = np.append(places["weight"][places["weight"] < constant], constant)
+        for f in state.fields:
+            first = f.axes.partition(" ")[0]
+            square = f.axes.count(first) > 1  # a covariance changes beyond the rows of a batch
+            where = (slice(None), places[first]) if first in places and not square else ...
+            self._kept.append((f.name, where, state.arrays[f.name][where].copy()))
+
+    def widen(self) -> None:
+        """Keep everything, for what changes more than the columns of the batch. Outputs may ask at once."""
+        with self._lock:
+            if not self._all:
+                partly = [
+                    f for f in self._state.fields if any(f.name == name for name, at, _ in self._kept if at is not ...)
+                ]
+                lengths = {f.name: self._sizes[f.axes.partition(" ")[0]] for f in partly}
+                self._all = {name: self._buffers[name][:, :n].copy() for name, n in lengths.items()}
+
+    def put_back(self) -> None:
+        state = self._state
+        state.sizes, state._buffers = self._sizes, self._buffers
+        state._open()
+        for name, values in self._all.items():
+            state.arrays[name][...] = values
+        for name, where, values in self._kept:
+            state.arrays[name][where] = values
+
+
+def merge(
+    start: State,
+    states: Sequence[State],
+    weights: Sequence[float],
+    *,
+    again: bool = False,
+    settle: Settle | None = None,
+    rebuild: Rebuild | None = None,
+) -> State:
+    """Reduce the states that several shards reached from one common ``start``.
+
+    What the shards share at the start is counted once: sums and precisions add up *changes*, so the same function
+    serves the first round and every later one. Terms are added in the order of their size, so the order of the shards
+    leaves no trace.
+
+    Parameters
+    ----------
+    start : State
+        Where every shard began.
+    states : sequence of State
+        Where they arrived. One state alone is returned as it is.
+    weights : sequence of float
+        The share of each in averages, for example its number of rows.
+    again : bool, default=False
+        Whether the start has learned from these rows before. Then what shards say of it is the same news several times,
+        and would overshoot if it were added up: a mean that has a variance goes to where the shards took it, weighed by
+        the precision that each gained, and sums that weights are made of change by the average.
+    settle : callable, optional
+        Gets all states, the start first, and brings them to a common form: folds scales, catches up clocks, aligns
+        selections.
+    rebuild : callable, optional
+        Gets the merged state and recomputes what is derived from the rest, or prunes it. Both work in place, on copies.
+    """
+    if len(states) == 1:
+        return states[0].copy()
+    start, *states = (s.copy() for s in (start, *states))
+    longest = {axis: max(s.sizes[axis] for s in (start, *states)) for axis in start.sizes}
+    for s in (start, *states):  # features, tasks and so on that only some shards met
+        s.grow(longest.get("weight", 0), **{axis: n for axis, n in longest.items() if axis != "weight"})
+    if settle is not None:
+        settle((start, *states))
+    share = np.asarray(weights, dtype=float) / np.sum(np.sort(np.asarray(weights, dtype=float)))
+    merged = start.copy()
+    averages = again and not any(f.merge in ("mean", "weighted") for f in start.fields)
+    for f in start.fields:
+        rule = "mean" if f.merge == "sum" and averages and f.name not in _COUNTS else f.merge
+        if rule == "derived":
+            continue
+        for part in _parts(start, f):
+            first, *each = (s.arrays[f.name][part] for s in (start, *states))
+            prior, *spread = (s.arrays[f.by][part] for s in (start, *states)) if f.by else (first, *each)
+            merged.arrays[f.name][part] = _RULES[rule](first, each, prior, spread, share, again)
+        if rule != f.merge and not f.axes:
+            np.rint(merged.arrays[f.name], out=merged.arrays[f.name])  # a clock, which counts whole steps
+    if rebuild is not None:
+        rebuild(merged)
+    return merged
+
+
+def _parts(state: State, field: Field) -> Iterator[Any]:
+    """Where an array can be merged part by part, parts that fit the cache."""
+    shape = state.arrays[field.name].shape
+    if len(shape) > 2 or (field.by and state.arrays[field.by].ndim > 2):
+        yield ...
+        return
+    rows = max(1, _BLOCK // max(1, shape[1]))
+    for k in range(0, shape[0], rows):
+        for begin in range(0, shape[1], _BLOCK):
+            yield slice(k, k + rows), slice(begin, begin + _BLOCK)
+
+
+def added(first: Array, each: Sequence[Array]) -> Array:
+    """What several reached from one start, which counts once; their order leaves no trace."""
+    return first + _total([a - first for a in each])
+
+
+def _sum(first: Array, each: Sequence[Array], *_: Any) -> Array:
+    return added(first, each)
+
+
+def _mean(first: Array, each: Sequence[Array], _prior: Any, _spread: Any, share: Array, _again: bool) -> Array:
+    return first + _total([w * (a - first) for w, a in zip(share, each, strict=True)])
+
+
+def _precision(first: Array, each: Sequence[Array], *_: Any) -> Array:
+    return _invert(_joint_precision(first, each))
+
+
+def _weighted(
+    first: Array, each: Sequence[Array], prior: Array, spread: Sequence[Array], _share: Array, again: bool
+) -> Array:
+    if again and prior.ndim == 2:
+        return first + by_gain(1.0 / prior, [1.0 / v for v in spread], [a - first for a in each])
+    pulled = _apply(_invert(prior), first)
+    changes = _total([_apply(_invert(v), a) - pulled for v, a in zip(spread, each, strict=True)])
+    return _apply(_invert(_joint_precision(prior, spread)), pulled + changes)
+
+
+_RULES = {"sum": _sum, "mean": _mean, "precision": _precision, "weighted": _weighted}
+
+
+def _total(terms: Sequence[Array]) -> Array:
+    """Their sum, the same bits in whatever order they come."""
+    side_by_side = np.stack(terms, axis=-1)
+    side_by_side.sort(axis=-1)
+    total: Array = side_by_side[..., 0].copy()
+    for k in range(1, len(terms)):
+        total += side_by_side[..., k]
+    return total
+
+
+def by_gain(prior: Array, precisions: Sequence[Array], moves: Sequence[Array]) -> Array:
+    """The mean of moves, weighed by the precision that each has gained; 0 where none has."""
+    gains = [np.maximum(precision - prior, 0.0) for precision in precisions]
+    gained = _total(gains)
+    moved = _total([gain * move for gain, move in zip(gains, moves, strict=True)])
+    mean: Array = np.divide(moved, gained, out=np.zeros_like(moved), where=gained > 0)
+    return mean
+
+
+def _joint_precision(first: Array, each: Sequence[Array]) -> Array:
+    prior = _invert(first)
+    return prior + _total([_invert(a) - prior for a in each])
+
+
+def _invert(spread: Array) -> Array:
+    """The inverse of variances (n_outputs, n) or covariances (n_outputs, n, n)."""
+    if spread.ndim == 2:
+        return 1.0 / spread
+    inverse: Array = np.linalg.inv(spread).astype(np.float64)
+    return 0.5 * (inverse + np.swapaxes(inverse, 1, 2))
+
+
+def _apply(spread: Array, vector: Array) -> Array:
+    return spread * vector if spread.ndim == 2 else np.einsum("kij,kj->ki", spread, vector)

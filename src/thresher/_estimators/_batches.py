@@ -1,0 +1,325 @@
+"""Learners that take rows batch by batch: a rule in Python over BLAS and compiled steps, behind everybody's interface.
+
+A rule says what it keeps, what it makes of one batch, and which weights it implies; everything else (several classes,
+several costs side by side, books, saving, growing, merging) is written here or below, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .. import _engine
+from .._core import Rows, linear_scores, take_columns
+from .._engine import Batch, Learner, Memory, PassResult, State, n_workers, one_blas_thread, refuse_divergence
+from .._gate import Array
+from ._linear import LinearClassifier, OnlineLinear
+
+Ids = NDArray[np.int64]
+View = Mapping[str, Array]
+Params = Mapping[str, Any]
+
+
+class Lesson(NamedTuple):
+    """One batch as a rule gets it: rows of weight above 0, in their order."""
+
+    rows: Rows
+    constant: float
+    """Value of the constant feature, which has index ``rows.n_features``; 0 for none."""
+    y: Array
+    """-1 or +1."""
+    weight: Array
+    """Above 0."""
+    margins: Array
+    """Scores before the batch is learned from."""
+    shared: Any = None
+    """What the rule prepared once for all outputs."""
+
+    @property
+    def matrix(self) -> Any:
+        """The features without the constant: an array or a csr_array."""
+        return matrix_of(self.rows)
+
+    def take(self, ids: Ids) -> Array:
+        """Dense columns with these indices; ``rows.n_features`` is that of the constant."""
+        return take(self.rows, self.constant, ids)
+
+
+class BatchRule:
+    """What one method is. Nothing is kept but in the state; methods get the parameters of one model.
+
+    ``view`` holds the arrays of one output, flat. A rule with a few features in use says so by :meth:`selection`, one
+    with a weight for each by :meth:`weights`.
+    """
+
+    @staticmethod
+    def fields(params: Params) -> list[tuple[Any, ...]]:
+        """(name, axes, initial, merge[, by[, beside]]) of every array."""
+        raise NotImplementedError
+
+    @classmethod
+    def prepare(cls, rows: Rows) -> Any:
+        """What all outputs need of a batch, made once; each finds it as ``lesson.shared``."""
+
+    @classmethod
+    def learn(cls, lesson: Lesson, state: State, output: int, params: Params) -> int:
+        """Learn from one batch, in place; how many rows moved the weights. FloatingPointError if they outgrow."""
+        raise NotImplementedError
+
+    @classmethod
+    def selection(cls, view: View, params: Params) -> tuple[Ids, Array] | None:
+        """The features in use and their weights; the constant has the index of the last weight, or -1."""
+        return None
+
+    @classmethod
+    def weights(cls, view: View, params: Params, out: Array) -> None:
+        """All weights, that of the constant last."""
+        chosen = cls.selection(view, params)
+        assert chosen is not None
+        out[:] = 0
+        out[chosen[0]] = chosen[1]
+
+    @classmethod
+    def settle(cls, states: Sequence[State], params: Params) -> None:
+        """Bring states that are to be merged, the start first, to a common form, in place."""
+
+    @classmethod
+    def rebuild(cls, state: State, params: Params) -> None:
+        """Recompute what is derived from the rest of a merged state, or prune it, in place."""
+
+
+@dataclass(frozen=True)
+class BatchLearner(Learner):
+    """A rule with its parameters; ``core`` is a :class:`BatchRule`."""
+
+    @property
+    def rule(self) -> type[BatchRule]:
+        rule: Any = self.core
+        return rule  # type: ignore[no-any-return]
+
+    @property
+    def steep(self) -> bool:
+        """A batch that is refused has changed nothing."""
+        return True
+
+    def selection(self, state: State, output: int) -> tuple[Ids, Array] | None:
+        chosen = self.rule.selection(state.views[output], self._params_of(state, output))
+        return chosen and (np.where(chosen[0] < 0, state.sizes["weight"] - 1, chosen[0]), chosen[1])
+
+    def all_scores(self, rows: Rows, state: State, outputs: Sequence[int]) -> Array:
+        """Scores of shape ``(len(outputs), n_rows)``."""
+        out = np.empty((len(outputs), rows.n_rows))
+        for place, k in enumerate(outputs):
+            chosen = self.selection(state, k)
+            if chosen is None:
+                weights = np.empty((1, state.sizes["weight"]))
+                self.rule.weights(state.views[k], self._params_of(state, k), weights[0])
+                linear_scores(rows, self.intercept, weights, out[place][:, None])
+            else:
+                out[place] = take(rows, self.intercept, chosen[0]) @ chosen[1]
+        return out
+
+    def learn_batch(
+        self, rows: Rows, targets: Array, weight: Array, state: State, run: Callable[..., Iterator[Any]] = map
+    ) -> Array:
+        """Predict a batch, then learn from it; ``targets`` of -1 and +1 has one row per output. Returns the scores."""
+        outputs = range(state.n_outputs)
+        margins = self.all_scores(rows, state, outputs)
+        if not np.isfinite(margins).all():
+            raise FloatingPointError
+        n_targets, shared = len(targets), self.rule.prepare(rows)
+
+        def learn_one(k: int) -> int:
+            y = targets[k % n_targets]
+            lesson = Lesson(rows, self.intercept, y, weight, margins[k], shared)
+            return self.rule.learn(lesson, state, k, self._params_of(state, k))
+
+        n_updates = list(run(learn_one, outputs))
+        losses = np.maximum(0.0, 1.0 - margins * np.tile(targets, (self.n_models, 1)))
+        tally = state.arrays["tally"]
+        tally[:, 0] += rows.n_rows
+        tally[:, 1] += n_updates
+        tally[:, 2] += losses @ weight
+        tally[:, 3] += weight.sum()
+        return margins
+
+    def learn(  # type: ignore[override]
+        self,
+        rows: Rows,
+        y: Array,
+        state: State,
+        *,
+        sample_weight: Array | None = None,
+        positive: float | None = None,
+        output: int = 0,
+    ) -> PassResult:
+        """Learn one output from these rows as one batch; ``y`` holds -1 and +1, or class codes with ``positive``."""
+        if state.n_outputs != 1 or output != 0:
+            raise ValueError("learn: a learner of batches takes a state of one output.")
+        sign = np.where(np.asarray(y) == (1.0 if positive is None else positive), 1.0, -1.0)
+        weight = np.ones(rows.n_rows) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        present = np.flatnonzero(weight)
+        margins = self.learn_batch(part_of(rows, present), sign[None, present], weight[present], state)
+        n_mistakes = int(np.count_nonzero((margins[0] > 0) != (sign[present] > 0)))
+        state.views[0]["n_mistakes"][0] += n_mistakes
+        return PassResult(n_mistakes, -1)
+
+    def scores(self, rows: Rows, state: State) -> Array:
+        return np.ascontiguousarray(self.all_scores(rows, state, self.outputs_of(state, self.chosen(state))).T)
+
+    def weights(self, state: State, model: int | None = None) -> Array:
+        outputs = self.outputs_of(state, self.chosen(state) if model is None else model)
+        out = np.empty((len(outputs), state.sizes["weight"]))
+        for place, k in enumerate(outputs):
+            self.rule.weights(state.views[k], self._params_of(state, k), out[place])
+        return out
+
+    def finish(self, state: State) -> None:
+        """There is nothing to close: the rows of a call that do not fill a batch are one."""
+
+    def settle(self, state: State) -> None:
+        self.rule.settle([state], self.params)
+
+    def rebuild(self, state: State) -> None:
+        self.rule.rebuild(state, self.params)
+
+    def merge(self, start: State, states: Sequence[State], weights: Sequence[float], again: bool = False) -> State:
+        return _engine.merge(
+            start,
+            states,
+            weights,
+            again=again,
+            settle=lambda all_: self.rule.settle(all_, self.params),
+            rebuild=self.rebuild,
+        )
+
+
+class BatchClassifier(LinearClassifier):
+    """Base class: a subclass maps its parameters to a :class:`BatchLearner`. The rows of each call are cut into batches
+    of ``batch_size``, the last one with those that are left; None is one batch for all rows of a call."""
+
+    _looks_first = True
+    _shorter_steps = "a smaller C"
+    _fitted = LinearClassifier._fitted
+
+    batch_size: int | None
+    _blas_threads: ClassVar[bool] = False  # whether its matrices are large enough for several
+
+    @property
+    def _exactness(self) -> str:
+        return "call"
+
+    def _learner(self, n_features: int) -> BatchLearner:
+        raise NotImplementedError
+
+    def _rows_of_a_batch(self, n_features: int) -> int | None:
+        """How many rows make a batch; None for all."""
+        return self.batch_size
+
+    def _cuts(self, n_rows: int, size: int) -> range:
+        """Where the rows of a call are cut into batches."""
+        return range(size, n_rows, size)
+
+    def _learn(self, learner: Learner, state: State, batch: Batch, memory: Memory | None = None) -> None:
+        assert isinstance(learner, BatchLearner)
+        assert batch.target.classes is not None
+        n_rows = batch.rows.n_rows
+        present = np.arange(n_rows) if batch.order is None else batch.order
+        if batch.weight is not None:
+            present = present[batch.weight[present] > 0]
+        size = self._rows_of_a_batch(batch.rows.n_features) or max(1, len(present))
+        codes = batch.target.y
+        wanted = [batch.target.positive(k) for k in range(batch.target.n_outputs)]
+        with ExitStack() as stack:
+            if not self._blas_threads:
+                stack.enter_context(one_blas_thread())
+            workers = n_workers(getattr(self, "n_jobs", None), state.n_outputs)
+            run = map if workers == 1 else stack.enter_context(ThreadPoolExecutor(workers)).map
+            for part in np.split(present, self._cuts(len(present), size)) if len(present) else ():
+                rows = batch.rows if len(part) == n_rows and batch.order is None else part_of(batch.rows, part)
+                targets = np.stack([np.where(codes[part] == code, 1.0, -1.0) for code in wanted])
+                weight = np.ones(len(part)) if batch.weight is None else batch.weight[part]
+                try:
+                    self._learn_part(learner, state, rows, targets, weight, codes[part], run)
+                except FloatingPointError:
+                    refuse_divergence(self, int(part[0]), None)
+
+    def _learn_part(
+        self,
+        learner: BatchLearner,
+        state: State,
+        rows: Rows,
+        targets: Array,
+        weight: Array,
+        codes: Array,
+        run: Callable[..., Iterator[Any]],
+    ) -> Array:
+        """One batch; mistakes are those of the weights before it. Returns the scores."""
+        margins = learner.learn_batch(rows, targets, weight, state, run)
+        for model, said in enumerate(margins.reshape(learner.n_models, len(targets), -1)):
+            winner = (said[0] > 0).astype(np.intp) if len(said) == 1 else said.argmax(axis=0)
+            state.arrays["n_mistakes"][model, 0] += np.count_nonzero(winner != codes)
+        return margins
+
+    def _passes(self, target: Any) -> Iterator[Iterator[NDArray[np.int64] | None]]:
+        """Whole passes: pieces would end batches before they are full."""
+        if self.n_steps is not None and self.batch_size is None:
+            raise ValueError(f"{type(self).__name__}: batch_size must be an integer when n_steps is given, got None.")
+        for pieces in super()._passes(target):
+            parts = [None if piece is None else piece.copy() for piece in pieces]
+            if len(parts) == 1:
+                yield iter(parts)
+            else:
+                yield iter([np.concatenate([part for part in parts if part is not None])])
+
+
+def take(rows: Rows, constant: float, ids: Ids) -> Array:
+    """Dense columns of rows, the constant among them where its index is asked for."""
+    out = np.zeros((rows.n_rows, len(ids)))
+    take_columns(rows, constant, np.ascontiguousarray(ids, dtype=np.int64), out)
+    return out
+
+
+def matrix_of(rows: Rows) -> Any:
+    """The matrix that rows were made of: an array or a csr_array, which shares their memory."""
+    if rows.columns is None:
+        return rows.values
+    return sparse.csr_array((rows.values, rows.columns, rows.starts), shape=(rows.n_rows, rows.n_features), copy=False)
+
+
+def part_of(rows: Rows, order: NDArray[np.int64]) -> Rows:
+    """Some of the rows, in this order."""
+    n = len(order)
+    if n and order[-1] - order[0] == n - 1 and (np.diff(order) == 1).all():  # neighbours need no copy
+        begin, end = int(order[0]), int(order[-1]) + 1
+        if rows.columns is None:
+            return Rows.dense(rows.values[begin:end], False)
+        starts = rows.starts[begin : end + 1]
+        some = slice(starts[0], starts[-1])
+        return Rows.csr(rows.values[some], rows.columns[some], starts - starts[0], rows.n_features, False)
+    if rows.columns is None:
+        return Rows.dense(rows.values[order], False)
+    matrix = matrix_of(rows)[order]
+    return Rows.csr(matrix.data, matrix.indices, matrix.indptr.astype(np.int64), rows.n_features, False)
+
+
+__all__ = [
+    "BatchClassifier",
+    "BatchLearner",
+    "BatchRule",
+    "Ids",
+    "Lesson",
+    "OnlineLinear",
+    "Params",
+    "View",
+    "matrix_of",
+    "part_of",
+    "take",
+]

@@ -1,0 +1,151 @@
+"""Several models side by side, each with another cost of the classes; the one that does best so far is read.
+
+How much a mistake on the rare class should cost depends on the measure one cares about, and no formula says how. So all
+costs of a grid learn from every batch, each predicts it first, and a progressive measure of its own predictions, kept
+in the state, decides which of them speaks next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import Rows
+from .._engine import Field, State, added
+from .._gate import Array, Rule, one_of
+from ..metrics import ProgressiveAveragePrecision, ProgressiveF1, ProgressiveROCAUC
+from ._batches import BatchClassifier, BatchLearner
+
+__all__ = ["MEASURES", "ChoosesCosts", "MeasuredLearner", "measure_rule"]
+
+Measure = ProgressiveF1 | ProgressiveROCAUC | ProgressiveAveragePrecision
+
+MEASURES: dict[str, type[Measure]] = {
+    "f1": ProgressiveF1,
+    "roc_auc": ProgressiveROCAUC,
+    "average_precision": ProgressiveAveragePrecision,
+}
+measure_rule: Rule = one_of(*MEASURES)
+
+
+@dataclass(frozen=True)
+class MeasuredLearner(BatchLearner):
+    """A learner whose models are compared by a measure. Each entry of ``grid`` has a parameter ``"cost"``.
+
+    The state has the cells of each output's measure, and the model that was chosen after each batch.
+    """
+
+    measure: str = "f1"
+
+    def fields(self) -> list[Field]:
+        return [*super().fields(), Field("cells", "cell", 0.0, "derived"), Field("choices", "choice", -1.0, "derived")]
+
+    def sizes(self, n_features: int) -> dict[str, int]:
+        return {**super().sizes(n_features), "cell": MEASURES[self.measure].n_cells, "choice": 1}
+
+    @property
+    def open_axes(self) -> tuple[str, ...]:
+        return (*super().open_axes, "choice")
+
+    def continues(self, other: Any) -> bool:
+        same: bool = self.measure == other.measure and self.grid == other.grid
+        return same and super().continues(other)
+
+    def measures(self, state: State) -> Array:
+        """The measure of each model so far, a mean over its outputs; 0 before anything can be said."""
+        values = [self._measure(view["cells"]).value for view in state.views]
+        means: Array = np.reshape(values, (self.n_models, -1)).mean(axis=1)
+        return means
+
+    def chosen(self, state: State) -> int:
+        """The model with the largest measure; the first of several."""
+        return int(self.measures(state).argmax())
+
+    def choices(self, state: State) -> NDArray[np.intp]:
+        """The model that was chosen after each batch."""
+        written = state.arrays["choices"].T.ravel()  # batch after batch over the outputs, so that no room is lost
+        return written[written >= 0].astype(np.intp)
+
+    def learn_batch(
+        self, rows: Rows, targets: Array, weight: Array, state: State, run: Callable[..., Iterator[Any]] = map
+    ) -> Array:
+        margins = super().learn_batch(rows, targets, weight, state, run)
+        for k, view in enumerate(state.views):  # what each said itself, before it learned
+            self._measure(view["cells"]).update(targets[k % len(targets)] > 0, margins[k], weight)
+        self._note(state, self.chosen(state))
+        return margins
+
+    def _note(self, state: State, model: int) -> None:
+        n_batches, (n_outputs, room) = len(self.choices(state)), state.arrays["choices"].shape
+        if n_batches == n_outputs * room:
+            state.grow(state.sizes["weight"], choice=2 * room)
+        state.arrays["choices"][n_batches % n_outputs, n_batches // n_outputs] = model
+
+    def merge(self, start: State, states: Sequence[State], weights: Sequence[float], again: bool = False) -> State:
+        """Measures are those of all rows, the common start's once; the choices are the start's."""
+        merged = super().merge(start, states, weights, again)
+        if len(states) > 1:
+            for k, view in enumerate(merged.views):
+                view["cells"][:] = self._joint_cells(*(s.views[k]["cells"] for s in (start, *states)))
+        return merged
+
+    def _joint_cells(self, *cells: Array) -> Array:
+        """start + sum of changes, in cells of one meaning; the order of the shards leaves no trace."""
+        all_ = [self._measure(c.copy()) for c in cells]
+        ends: tuple[float, ...] = ()
+        if self.measure == "average_precision":  # bins of one width, then the top of them and the least weight
+            top = max((int(one.cells[0]) for one in all_ if one._has_bins), default=0)
+            ends = top, min((one.cells[1] for one in all_ if one.cells[1] > 0), default=0.0)
+            for one in all_:
+                one._reach(top)
+        first, *each = (one.cells for one in all_)
+        joint: Array = np.maximum(added(first, each), 0.0)
+        joint[: len(ends)] = ends
+        return joint
+
+    def _measure(self, cells: Array) -> Any:
+        return MEASURES[self.measure](cells=cells)
+
+
+class ChoosesCosts(BatchClassifier):
+    """Base class of estimators whose :meth:`_learner` is a :class:`MeasuredLearner` with a grid of costs."""
+
+    measure: str
+
+    def _measured(self) -> MeasuredLearner:
+        learner = self._learner_now()
+        assert isinstance(learner, MeasuredLearner)
+        return learner
+
+    @property
+    def costs_(self) -> Array:
+        """The costs of the models that learn side by side."""
+        return np.array([model["cost"] for model in self._measured().grid])
+
+    @property
+    def cost_(self) -> float:
+        """The cost of the model that predicts now."""
+        return float(self.costs_[self._measured().chosen(self.state_)])
+
+    @property
+    def cost_history_(self) -> Array:
+        """The cost of the model that was chosen after each batch."""
+        return self.costs_[self._measured().choices(self.state_)]
+
+    @property
+    def measures_(self) -> Array:
+        """The progressive measure of each model."""
+        return self._measured().measures(self.state_)
+
+    def _check_loaded(self) -> None:
+        """Refuse choices and measures of a file that no run can have left."""
+        learner, who = self._measured(), type(self).__name__
+        written = self.state_.arrays["choices"].T.ravel()
+        n = np.count_nonzero(written >= 0)
+        if (written[:n] != np.clip(written[:n].round(), 0, learner.n_models - 1)).any() or (written[n:] != -1).any():
+            raise ValueError(f"{who}: choices must be numbers of models, one after the other.")
+        learner.measures(self.state_)  # looks at the cells

@@ -1,0 +1,177 @@
+"""Outputs that are learned together: tasks or classes whose weights for one feature share a penalty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._engine import Batch, Learner, Memory, PassResult, State, refuse_divergence
+from .._gate import Array
+from ..onepass import Rows
+from ._linear import LinearClassifier, OnlineLinear
+
+# One pass learns all outputs, so there is nothing to share out.
+WITHOUT_JOBS = {name: rule for name, rule in LinearClassifier._param_rules.items() if name != "n_jobs"}
+
+
+@dataclass(frozen=True)
+class CoupledLearner(Learner):
+    """A compiled learner of coupled outputs: one state, in which the outputs are an axis beside the weights.
+
+    How many there are is read from the state, so that tasks may join under way.
+    """
+
+    axis: str = "task"
+
+    def new_state(self, n_features: int, n_outputs: int = 1) -> State:
+        return State(self.fields(), 1, self.sizes(n_features) | {self.axis: n_outputs})
+
+    def continues(self, other: Learner) -> bool:
+        return super().continues(other) and self.params.get("penalty") == other.params.get("penalty")
+
+    def _params(self, state: State) -> dict[str, Any]:
+        return self.params | {f"n_{self.axis}s": state.sizes[self.axis]}
+
+    def learn(  # type: ignore[override]
+        self,
+        rows: Rows,
+        y: Array,
+        state: State,
+        *,
+        n_codes: int = 1,
+        codes: NDArray[np.int64] | None = None,
+        rounds: Array | None = None,
+        order: NDArray[np.int64] | None = None,
+        sample_weight: Array | None = None,
+        margins: Array | None = None,
+        memory: Memory | None = None,
+    ) -> PassResult:
+        """One pass: predict each row, then learn from it; ``state`` changes in place.
+
+        Parameters
+        ----------
+        rows, y, state, order, sample_weight, memory
+            As in :meth:`Learner.learn`.
+        n_codes : int
+            How many tasks or classes ``codes`` may name.
+        codes : ndarray of int64, shape (n_rows,), optional
+            The task or class of each row.
+        rounds : ndarray of float64, shape (n_rows,), optional
+            The id of each row's round, -1 for none; without any, every row is a round.
+        margins : ndarray of float64, shape (n_steps * width,), optional
+            Receives the scores of every step before its update.
+        """
+        if rows.n_features + 1 != state.sizes["weight"]:
+            raise ValueError(f"learn: the rows have {rows.n_features} features, the state {state.sizes['weight'] - 1}.")
+        if sample_weight is not None:
+            sample_weight = np.ascontiguousarray(sample_weight, dtype=np.float64)
+        view = state.views[0]
+        core: Any = self.core
+        n_mistakes, begin = 0, 0
+        while True:
+            mistakes, diverged, paused = core.run_pass(
+                rows=rows,
+                bias=self.intercept,
+                y=np.ascontiguousarray(y, dtype=np.float64),
+                n_codes=n_codes,
+                codes=codes,
+                rounds=rounds,
+                weight=sample_weight,
+                order=order,
+                state=view,
+                params=self._params(state),
+                margins=margins,
+                begin=begin,
+            )
+            n_mistakes += mistakes
+            if paused < 0:
+                break
+            if memory is not None:
+                memory.widen()
+            self.settle(state)
+            begin = paused
+        view["n_mistakes"][0] += n_mistakes
+        return PassResult(n_mistakes, diverged)
+
+    def scores(
+        self, rows: Rows, state: State, codes: NDArray[np.int64] | None = None, width: int | None = None
+    ) -> Array:
+        """Scores of shape ``(n_rows, width)``: one for the task of each row, or one for each class."""
+        out = np.empty((rows.n_rows, state.sizes[self.axis] if width is None else width))
+        n_codes = state.sizes[self.axis]
+        self.core.scores(  # type: ignore[call-arg]
+            rows=rows,
+            bias=self.intercept,
+            n_codes=n_codes,
+            codes=codes,
+            state=state.views[0],
+            params=self._params(state),
+            out=out.reshape(-1),
+        )
+        return out
+
+    def weights(self, state: State, model: int | None = None) -> Array:
+        """All weights, shape ``(n_outputs, n_features + 1)``, that of the constant feature last."""
+        n_weights = state.sizes["weight"]
+        out = np.empty((n_weights, state.sizes[self.axis]))
+        self.core.weights(  # type: ignore[call-arg]
+            state=state.views[0], params=self._params(state), n_weights=n_weights, out=out.reshape(-1)
+        )
+        return np.ascontiguousarray(out.T)
+
+    def finish(self, state: State) -> None:
+        self.core.finish(state.views[0], self._params(state), state.sizes["weight"])
+
+    def settle(self, state: State) -> None:
+        self.core.settle(state.views[0], self._params(state), state.sizes["weight"])
+
+    def rebuild(self, state: State) -> None:
+        self.core.rebuild(state.views[0], self._params(state), state.sizes["weight"])
+
+
+class Coupled(OnlineLinear):
+    """Base class of estimators whose outputs are one axis of one state."""
+
+    _shorter_steps = "a smaller eta0"
+
+    def _learner(self, n_features: int) -> CoupledLearner:
+        raise NotImplementedError
+
+    def _n_coupled(self) -> int:
+        """The outputs of a fitted model."""
+        raise NotImplementedError
+
+    def _state_shape(self, learner: Learner) -> tuple[int, dict[str, int]]:
+        assert isinstance(learner, CoupledLearner)
+        return 1, learner.sizes(self.n_features_in_) | {learner.axis: self._n_coupled()}
+
+
+class SharedClassifier(Coupled, LinearClassifier):
+    """Classes that are learned together."""
+
+    _param_rules = WITHOUT_JOBS
+
+    def _learn(self, learner: Learner, state: State, batch: Batch, memory: Memory | None = None) -> None:
+        assert isinstance(learner, CoupledLearner)
+        assert batch.target.classes is not None
+        result = learner.learn(
+            batch.rows,
+            batch.target.y,
+            state,
+            n_codes=self._n_codes(batch.target.classes),
+            codes=batch.target.y.astype(np.int64),
+            order=batch.order,
+            sample_weight=batch.weight,
+            memory=memory,
+        )
+        refuse_divergence(self, result.diverged, batch.order)
+
+    def _n_codes(self, classes: np.ndarray[Any, Any]) -> int:
+        """How many codes rows may have."""
+        return len(classes)
+
+    def _n_coupled(self) -> int:
+        return 1 if len(self.classes_) == 2 else len(self.classes_)

@@ -1,0 +1,191 @@
+"""How kernel scores are made: a kernel matrix, a dual problem, and the rows with a coefficient other than 0."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from .. import _engine, _gate
+from .._gate import Array, Rule, at_least, check_value, non_negative, none, one_of, positive, seed
+from .._kernels import (
+    RBF,
+    Cosine,
+    FixedSize,
+    Kernel,
+    Linear,
+    Polynomial,
+    are_rows,
+    as_arrays,
+    as_rows,
+    fixed_size,
+    gram,
+    how_many,
+    is_array,
+    kernel_scores,
+    width,
+)
+
+KERNELS = ("rbf", "polynomial", "linear", "cosine")
+_kernel_object = Rule("a kernel of thresher.kernels", lambda v: isinstance(v, Kernel))
+
+
+class KernelMachine(BaseEstimator):  # type: ignore[misc]
+    """Base class: a subclass takes rows, asks for their kernel matrix, finds coefficients and keeps the rows that have
+    one. Its constructor has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and ``cache_size``."""
+
+    _kernel_rules: ClassVar[dict[str, Rule]] = {
+        "kernel": one_of(*KERNELS, "precomputed") | _kernel_object,
+        "gamma": width,
+        "degree": at_least(1),
+        "coef0": non_negative,
+        "cache_size": positive,
+    }
+    _fixed_size_rules: ClassVar[dict[str, Rule]] = {"n_components": none | how_many, "random_state": seed}
+    _kernel_fitted: ClassVar[tuple[str, ...]] = (
+        "n_features_in_",
+        "feature_names_in_",
+        "kernel_",
+        "support_",
+        "dual_coef_",
+        "_support_rows",
+    )
+
+    kernel: Any
+    gamma: Any
+    degree: int
+    coef0: float
+    cache_size: float
+    n_components: Any = None  # of those that do not offer it
+    random_state: Any = None
+    n_features_in_: int
+    kernel_: Kernel | None
+    support_: NDArray[np.int64]
+    dual_coef_: Array
+    _support_rows: dict[str, NDArray[Any]]
+    _names: list[Any] | None = None
+
+    @property
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _take(self, X: Any) -> Any:
+        """The rows to learn from, or the kernel matrix itself; nothing is remembered of them."""
+        rows = _gate.check_matrix(self, X, reset=True)
+        self._names = list(X.columns) if hasattr(X, "columns") else None  # by which kernels find their features
+        if not self._is_precomputed:
+            return rows
+        K = np.ascontiguousarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
+        who = type(self).__name__
+        if K.shape[0] != K.shape[1]:
+            raise ValueError(f"{who}: a precomputed kernel must be a square matrix in fit, got shape {K.shape}.")
+        if not np.allclose(K, K.T, rtol=1e-5, atol=1e-8 * np.abs(K).max()):
+            raise ValueError(f"{who}: a precomputed kernel must be symmetric in fit.")
+        if K.diagonal().min() < 0:
+            raise ValueError(f"{who}: a precomputed kernel must have no entry below 0 on its diagonal.")
+        return K
+
+    def _gram(self, rows: Any) -> Any:
+        """The kernel matrix: an array, or its rows on demand where it would take more than ``cache_size`` megabytes."""
+        return rows if self._is_precomputed else gram(self._kernel_for(rows), rows, self.cache_size)
+
+    def _kernel_for(self, rows: Any) -> Kernel:
+        """The kernel that the parameters name, with numbers for everything that depends on the rows."""
+        return as_kernel(self.kernel, self.gamma, self.degree, self.coef0).settled(rows, self._names)
+
+    def _whole_gram(self, rows: Any) -> Array:
+        """The kernel matrix as an array, for those that need all of it at once."""
+        K = self._gram(rows)
+        if not isinstance(K, np.ndarray):
+            instead = "n_components" if "n_components" in self.get_params() else "a learner behind FixedSizeNystroem"
+            raise ValueError(
+                f"{type(self).__name__}: cache_size must hold the kernel matrix of {K.shape[0]} rows, "
+                f"{8 * K.shape[0] ** 2 / 2**20:.0f} MB, got {self.cache_size!r}; {instead} takes any number."
+            )
+        return K
+
+    def _fixed_size(self, rows: Any) -> FixedSize | None:
+        """Features that stand for the kernel, by a few landmarks, if ``n_components`` asks for that."""
+        if self.n_components is None:
+            return None
+        who = type(self).__name__
+        if self._is_precomputed:
+            raise ValueError(f"{who}: n_components must be None if kernels are precomputed, got {self.n_components!r}.")
+        drawn_from = int(_engine.generator(self.random_state).integers(2**63))
+        return fixed_size(self._kernel_for(rows), rows, self.n_components, drawn_from, who)
+
+    def _some(self, rows: Any, there: NDArray[np.intp]) -> Any:
+        """The rows that count, or their part of a precomputed kernel."""
+        if len(there) == rows.shape[0]:
+            return rows
+        return np.ascontiguousarray(rows[np.ix_(there, there)]) if self._is_precomputed else rows[there]
+
+    def _keep(self, X: Any, rows: Any, there: NDArray[np.intp], coef: Array, kernel: Kernel | None = None) -> None:
+        """Remember the features, and of the rows that count, by their places among all, those that have a coefficient,
+        of shape (n_outputs, n_there), other than 0; the kernel too, if it is settled already."""
+        used = np.flatnonzero(coef.any(axis=0))
+        if kernel is None and not self._is_precomputed:
+            kernel = self._kernel_for(self._some(rows, there))
+        _gate.commit_features(self, X, rows.shape[1])
+        self.kernel_, self.support_ = kernel, there[used]
+        self.dual_coef_ = np.ascontiguousarray(coef[:, used])
+        self._support_rows = {} if kernel is None else as_arrays(rows[self.support_])
+
+    @property
+    def support_vectors_(self) -> Any:
+        """The rows that the model keeps; none of a precomputed kernel."""
+        check_is_fitted(self)
+        if self.kernel_ is None:
+            return np.empty((0, 0))
+        return as_rows(self._support_rows, (len(self.support_), self.n_features_in_))
+
+    def _kernel_scores(self, X: Any, coef: Array | None = None) -> Array:
+        """The scores of rows, of shape (n_rows, n_outputs), without constant terms; by the model's coefficients, or by
+        others of the rows that it keeps."""
+        check_is_fitted(self)
+        coef = self.dual_coef_ if coef is None else coef
+        rows = _gate.check_matrix(self, X, reset=False)
+        if self.kernel_ is None:
+            return np.asarray(rows[:, self.support_] @ coef.T, dtype=np.float64)
+        return kernel_scores(self.kernel_, rows, self.support_vectors_, coef)
+
+    def _check_kept(self) -> None:
+        """Refuse attributes of a file that do not belong together."""
+        _gate.check_loaded_features(self)
+        who, support, coef, kernel = type(self).__name__, self.support_, self.dual_coef_, self.kernel_
+        if not is_array(support, "i", 1) or (np.diff(support) <= 0).any() or (support < 0).any():
+            raise ValueError(f"{who}: support_ must hold indices of rows in order.")
+        if not is_array(coef, "f", 2) or coef.dtype != np.float64 or coef.shape[1] != len(support):
+            raise ValueError(f"{who}: dual_coef_ must be finite float64, with a column for every row that is kept.")
+        if kernel is None:
+            if not self._is_precomputed or self._support_rows or (support >= self.n_features_in_).any():
+                raise ValueError(f"{who}: without a kernel, support_ must name columns of a precomputed one.")
+            return
+        check_value(who, "kernel_", kernel, _kernel_object)
+        if self._is_precomputed:
+            raise ValueError(f"{who}: kernel_ must be None if kernels are precomputed.")
+        kernel._check_settled(self.n_features_in_)
+        parts = self._support_rows
+        if not isinstance(parts, dict) or not are_rows(parts, (len(support), self.n_features_in_)):
+            raise ValueError(f"{who}: the support vectors must be finite rows, one per index.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self._is_precomputed
+        return tags
+
+
+def as_kernel(kernel: Any, gamma: Any, degree: int, coef0: float) -> Kernel:
+    """The kernel that parameters name."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    if kernel == "linear":
+        return Linear()
+    if kernel == "cosine":
+        return Cosine()
+    return RBF(gamma) if kernel == "rbf" else Polynomial(degree, gamma, coef0)

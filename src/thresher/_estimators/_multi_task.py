@@ -1,0 +1,269 @@
+"""How tasks are learned together: rows that carry a task, rounds of them, and one set of weights for each task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _engine, _gate
+from .._engine import Batch, Learner, Memory, State, Target, TaskTarget, refuse_divergence
+from .._gate import Array
+from ..onepass import Rows
+from ._coupled import WITHOUT_JOBS, Coupled, CoupledLearner
+from ._linear import LinearClassifier, LinearRegressor
+
+
+class MultiTask(Coupled):
+    """Base class of learners for several tasks: rows carry the label of theirs."""
+
+    _needs: ClassVar[tuple[str, ...]] = ("tasks",)
+
+    tasks_: np.ndarray[Any, Any]
+
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any, tasks: Any = None, round_ids: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn from scratch: ``max_iter`` passes over the rows, or ``n_steps`` rounds of them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        tasks : array-like of shape (n_samples,), optional
+            The task of each row, whole numbers or text. Without, there is one task.
+        round_ids : array-like of int of shape (n_samples,), optional
+            The round of each row: neighbours with one id belong together. Without, a pass in random order deals out the
+            rows, one of each task to a round; in row order, a new round starts when a task comes again.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of at least 0. A row of weight 0 is absent.
+
+        Returns
+        -------
+        self
+        """
+
+        def read(n_rows: int) -> Any:
+            return self._join_tasks(self._read_all(y, n_rows), None, tasks, round_ids, sample_weight)
+
+        return self._fit(X, read, sample_weight)
+
+    def _join_tasks(
+        self, target: Target, state: State | None, tasks: Any, round_ids: Any, sample_weight: Any
+    ) -> TaskTarget:
+        """Targets with tasks and rounds, checked against the open round of a state."""
+        who, n_rows = type(self).__name__, len(target.y)
+        weight = _gate.check_weights(sample_weight, n_rows, who)
+        present = np.ones(n_rows, dtype=bool) if weight is None else weight > 0
+        known = np.empty(0) if state is None else self.tasks_
+        labels, codes = _engine.read_tasks(tasks, known, present, who)
+        rounds = _engine.read_rounds(round_ids, n_rows, tasks is not None, who)
+        joined = TaskTarget(target.y, target.classes, labels, codes, rounds, present)
+        if round_ids is not None:
+            view = None if state is None or not state.arrays["is_open"][0, 0] else state.views[0]
+            open_id = -1.0 if view is None else float(view["round_id"][0])
+            in_open = np.zeros(0, bool) if view is None else view["last_round"] == view["n_rounds"][0] + 1
+            _engine.check_rounds(joined, open_id, in_open, who)
+        return joined
+
+    def _learn(self, learner: Learner, state: State, batch: Batch, memory: Memory | None = None) -> None:
+        assert isinstance(learner, CoupledLearner)
+        target: Any = batch.target
+        more = target.n_outputs > state.sizes[learner.axis]
+        undo = learner.remember(state, batch.rows) if more and memory is None else None
+        state.grow(state.sizes["weight"], **{learner.axis: target.n_outputs})
+        result = learner.learn(
+            batch.rows,
+            target.signs,
+            state,
+            n_codes=target.n_outputs,
+            codes=target.codes,
+            rounds=target.rounds,
+            order=batch.order,
+            sample_weight=batch.weight,
+        )
+        if result.diverged >= 0 and undo is not None:
+            undo.put_back()
+        refuse_divergence(self, result.diverged, batch.order)
+
+    def _passes(self, target: Any) -> Iterator[Iterator[NDArray[np.int64] | None]]:
+        if target.codes is None or (not self.shuffle and self.n_steps is None):
+            return super()._passes(target)
+        rng = _engine.generator(self.random_state) if self.shuffle else None
+        return _engine.round_orders(target, self.max_iter, self.n_steps, rng)
+
+    def _commit_target(self, target: Any) -> None:
+        super()._commit_target(target)
+        self.tasks_ = target.tasks
+
+    def _n_coupled(self) -> int:
+        return len(self.tasks_)
+
+    def _check_loaded(self) -> None:
+        """Refuse tasks, as a file holds them, that are not such."""
+        tasks = self.tasks_
+        labels = isinstance(tasks, np.ndarray) and tasks.ndim == 1 and tasks.dtype.kind in "iU"
+        if not labels or not 1 <= len(tasks) == len(np.unique(tasks)):
+            raise ValueError("tasks_ must hold labels, each of them once")
+
+    def _scores(self, X: Any, tasks: Any = None) -> Array:
+        learner = self._learner_now()
+        assert isinstance(learner, CoupledLearner)
+        rows = _gate.check_features(self, X, reset=False, any_width=self.__dict__.get("_grown", False))
+        codes = _engine.encode_tasks(tasks, self.tasks_, rows.n_rows, type(self).__name__)
+        return learner.scores(rows, self.state_, codes, width=1)
+
+    def _scores_again(self, rows: Rows, target: Any) -> Array:
+        learner = self._learner_now()
+        assert isinstance(learner, CoupledLearner)
+        return learner.scores(rows, self.state_, target.codes, width=1)
+
+    def _shape_weights(self, weights: Array) -> Array:
+        return weights
+
+
+class MultiTaskClassifier(MultiTask, LinearClassifier):
+    """Two classes, the same for all tasks."""
+
+    _param_rules = WITHOUT_JOBS
+    _fitted = (*LinearClassifier._fitted, "tasks_")
+
+    def partial_fit(  # type: ignore[override]
+        self,
+        X: Any,
+        y: Any,
+        tasks: Any = None,
+        round_ids: Any = None,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        grow: bool = False,
+    ) -> Self:
+        """Learn from one more batch, row by row as it stands. What earlier calls learned stays, sparsity included.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        tasks : array-like of shape (n_samples,), optional
+            The task of each row. New ones may come with any batch.
+        round_ids : array-like of int of shape (n_samples,), optional
+            The round of each row; a new one starts when the id changes. Without, when a task comes again. A round may
+            go on in the next call.
+        classes : array-like, optional
+            Both classes; needed in the first call.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of at least 0. A row of weight 0 is absent.
+        grow : bool, default=False
+            Accept batches that are wider or narrower than the ones before: features that appear later start from zero.
+
+        Returns
+        -------
+        self
+        """
+        state: State | None = self.__dict__.get("state_")
+
+        def read(n_rows: int) -> Any:
+            target = self._read_batch(y, n_rows, classes, state is None)
+            return self._join_tasks(target, state, tasks, round_ids, sample_weight)
+
+        return self._partial_fit(X, read, sample_weight, grow)
+
+    def _join_tasks(
+        self, target: Target, state: State | None, tasks: Any, round_ids: Any, sample_weight: Any
+    ) -> TaskTarget:
+        if target.classes is not None and len(target.classes) > 2:
+            raise ValueError(
+                f"{type(self).__name__}: Only binary classification is supported, got {len(target.classes)} classes; "
+                "SharedRDAClassifier chooses one set of features for all of them."
+            )
+        return super()._join_tasks(target, state, tasks, round_ids, sample_weight)
+
+    def decision_function(self, X: Any, tasks: Any = None) -> Array:
+        """One score per row, by the weights of its task; above 0 means the second class."""
+        return self._shape_scores(self._scores(X, tasks))
+
+    def predict(self, X: Any, tasks: Any = None) -> np.ndarray[Any, Any]:
+        """The class of each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        tasks : array-like of shape (n_samples,), optional
+            The task of each row, among ``tasks_``.
+        """
+        return self._read_scores(self.decision_function(X, tasks))
+
+    def score(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted."""
+        from sklearn.metrics import accuracy_score
+
+        return float(accuracy_score(y, self.predict(X, tasks), sample_weight=sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class MultiTaskRegressor(MultiTask, LinearRegressor):
+    """A value for each row."""
+
+    _fitted = (*LinearRegressor._fitted, "tasks_")
+
+    def partial_fit(  # type: ignore[override]
+        self,
+        X: Any,
+        y: Any,
+        tasks: Any = None,
+        round_ids: Any = None,
+        sample_weight: Any = None,
+        *,
+        grow: bool = False,
+    ) -> Self:
+        """Learn from one more batch, row by row as it stands. What earlier calls learned stays, sparsity included.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        tasks : array-like of shape (n_samples,), optional
+            The task of each row. New ones may come with any batch.
+        round_ids : array-like of int of shape (n_samples,), optional
+            The round of each row; a new one starts when the id changes. Without, when a task comes again. A round may
+            go on in the next call.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of at least 0. A row of weight 0 is absent.
+        grow : bool, default=False
+            Accept batches that are wider or narrower than the ones before: features that appear later start from zero.
+
+        Returns
+        -------
+        self
+        """
+        state: State | None = self.__dict__.get("state_")
+
+        def read(n_rows: int) -> Any:
+            return self._join_tasks(self._read_all(y, n_rows), state, tasks, round_ids, sample_weight)
+
+        return self._partial_fit(X, read, sample_weight, grow)
+
+    def predict(self, X: Any, tasks: Any = None) -> Array:
+        """The value of each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        tasks : array-like of shape (n_samples,), optional
+            The task of each row, among ``tasks_``.
+        """
+        values: Array = self._scores(X, tasks)[:, 0]
+        return values
+
+    def score(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> float:
+        """The share of the variance of all rows that is explained (:math:`R^2`)."""
+        from sklearn.metrics import r2_score
+
+        return float(r2_score(y, self.predict(X, tasks), sample_weight=sample_weight))

@@ -1,0 +1,367 @@
+"""How linear scores are made: passes over rows, state that survives them, weights derived when someone asks."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from .. import _engine, _gate
+from .._core import Rows, all_finite, linear_scores
+from .._engine import Batch, Learner, Memory, State, Target, learn_all, refuse_divergence
+from .._gate import Array, Rule, at_least, boolean, check_params, non_negative, none, positive, seed
+from . import _docs
+
+SHARED_RULES: dict[str, Rule] = {
+    "fit_intercept": boolean,
+    "intercept_scaling": positive,
+    "max_iter": at_least(1),
+    "n_steps": at_least(1) | none,
+    "tol": non_negative | none,
+    "shuffle": boolean,
+    "random_state": seed,
+}
+
+
+class OnlineLinear(BaseEstimator):  # type: ignore[misc]
+    """Base class: a subclass names its parameters' rules and maps them to a compiled learner, and says nothing else.
+
+    ``_exactness`` is ``"row"`` when any chunking of the rows gives the same bits, ``"batch"`` when chunks at multiples
+    of ``batch_size`` do.
+    """
+
+    _param_rules: ClassVar[dict[str, Rule]] = {}
+    _penalty: ClassVar[str] = "alpha"  # the parameter that decides how many features are in use
+    _shorter_steps: ClassVar[str] = "a larger alpha, such as 1e-2, or more passes"  # what makes them
+    _looks_first: ClassVar[bool] = False  # whether a pass may leave out values, which must be looked at before it
+    _fitted: ClassVar[tuple[str, ...]] = (
+        "n_features_in_",
+        "feature_names_in_",
+        "n_iter_",
+        "_grown",
+    )  # beside state_, what a file keeps
+
+    fit_intercept: bool
+    intercept_scaling: float
+    max_iter: int
+    n_steps: int | None
+    tol: float | None
+    shuffle: bool
+    random_state: Any
+    state_: State
+    n_features_in_: int
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        _docs.fill(cls)
+
+    def _learner(self, n_features: int) -> Learner:
+        """The compiled update rule with this estimator's parameters."""
+        raise NotImplementedError
+
+    def _new_state(self, learner: Learner, n_features: int, n_outputs: int) -> State:
+        """The state before the first row."""
+        return learner.new_state(n_features, n_outputs)
+
+    @property
+    def _exactness(self) -> str:
+        return "row" if getattr(self, "batch_size", 1) == 1 else "batch"
+
+    # --- learning ---------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from scratch: ``max_iter`` passes over the rows, or ``n_steps`` mini-batches of them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of at least 0. A row of weight 0 is absent.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, lambda n_rows: self._read_all(y, n_rows), sample_weight)
+
+    def _fit(self, X: Any, read: Callable[[int], Target], sample_weight: Any) -> Self:
+        # The first pass looks at every value; a budget that may not reach all rows needs a look of its own.
+        rows = _gate.check_features(self, X, reset=True, look=self._looks_first or self.n_steps is not None)
+        learner = self._learner_for(X, rows.n_features)
+        target = read(rows.n_rows)
+        weight = self._weigh(_gate.check_weights(sample_weight, rows.n_rows, type(self).__name__), target)
+        if weight is not None and not weight.any():
+            raise ValueError(f"{type(self).__name__}: sample_weight must hold a weight above 0, got only zeros.")
+        state = self._new_state(learner, rows.n_features, target.n_outputs)
+        n_iter = 0
+        before = None
+        for pieces in self._passes(target):
+            try:
+                for order in pieces:
+                    self._learn(learner, state, Batch(rows, target, weight, order))
+            except FloatingPointError:
+                _gate.refuse_values(rows, X, type(self).__name__)
+                raise
+            n_iter += 1
+            if self.tol is not None:
+                after = learner.weights(state)
+                if before is not None and after.any() and np.linalg.norm(after - before) <= self.tol:
+                    break
+                before = after
+        learner.finish(state)
+        weights = learner.weights(state)
+        if not all_finite(weights.ravel()):
+            refuse_divergence(self, rows.n_rows - 1, None)
+        _gate.commit_features(self, X, rows.n_features)
+        self._commit_target(target)
+        self.state_, self.n_iter_ = state, n_iter
+        self._keep(learner)
+        self._weights_cache: tuple[Learner, Array] | None = (learner, weights)
+        self._grown = False
+        self._look_back(rows, target)
+        return self
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, grow: bool = False
+    ) -> Self:
+        """Learn from one more batch, row by row as it stands. What earlier calls learned stays, sparsity included.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like, optional
+            All classes that will ever occur; needed in the first call of a classifier.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of at least 0. A row of weight 0 is absent.
+        grow : bool, default=False
+            Accept batches that are wider or narrower than the ones before: features that appear later start from zero.
+
+        Returns
+        -------
+        self
+        """
+        first = not hasattr(self, "state_")
+        return self._partial_fit(X, lambda n_rows: self._read_batch(y, n_rows, classes, first), sample_weight, grow)
+
+    def _partial_fit(self, X: Any, read: Callable[[int], Target], sample_weight: Any, grow: bool) -> Self:
+        first = not hasattr(self, "state_")
+        rows = _gate.check_features(self, X, reset=first, grow=grow)
+        learner = self._learner_for(X, rows.n_features) if first else self._learner_now(rows.n_features)
+        target = read(rows.n_rows)
+        if getattr(self, "class_weight", None) == "balanced":
+            raise ValueError(
+                f'{type(self).__name__}: class_weight must be None or a dict in partial_fit, got "balanced": '
+                "one batch does not know how often the classes occur."
+            )
+        weight = self._weigh(_gate.check_weights(sample_weight, rows.n_rows, type(self).__name__), target)
+        state = self._new_state(learner, rows.n_features, target.n_outputs) if first else self.state_
+        if not first:
+            self._adapt_to(learner)
+        batch = Batch(rows, target, weight)
+        grows = rows.n_features + 1 > state.sizes["weight"]
+        memory = learner.remember(state, rows) if learner.steep or grows else None
+        learner.grow(state, rows.n_features)
+        try:
+            self._learn(learner, state, batch, memory)
+        except FloatingPointError:
+            if memory is not None:
+                memory.put_back()
+            raise
+        if first:
+            _gate.commit_features(self, X, rows.n_features)
+            self.state_, self.n_iter_ = state, 1
+        elif grow:
+            _gate.commit_growth(self, X, rows.n_features)
+        self._commit_target(target)
+        self._weights_cache = None
+        self._keep(learner)
+        self._grown = grow or self.__dict__.get("_grown", False)
+        return self
+
+    def _learn(self, learner: Learner, state: State, batch: Batch, memory: Memory | None = None) -> None:
+        """One pass over a batch."""
+        learn_all(self, learner, state, batch, memory)
+
+    def _passes(self, target: Target) -> Iterator[Iterator[NDArray[np.int64] | None]]:
+        """The visiting orders of :meth:`fit`."""
+        n_rows = len(target.y)
+        n_visits = self.max_iter * n_rows if self.n_steps is None else self.n_steps * getattr(self, "batch_size", 1)
+        mixed = self.shuffle and _engine.are_mixed(target.groups())
+        return _engine.passes(n_rows, n_visits, self.shuffle, mixed, self.random_state)
+
+    def _learner_for(self, X: Any, n_features: int) -> Learner:
+        """The learner of a fit or a first batch; one that goes by the names of columns looks at ``X``."""
+        return self._checked_learner(n_features)
+
+    def _keep(self, learner: Learner) -> None:
+        """Remember the learner that the state was made by, once its rows were accepted."""
+        self._learner_of_state = learner
+
+    def _checked_learner(self, n_features: int) -> Learner:
+        """The learner; rules are looked at again only when a parameter is another object than last time."""
+        now = [self.__dict__.get(name) for name in self._param_rules]
+        cached = self.__dict__.get("_learner_cache")
+        if cached is not None and cached[0] == n_features and all(map(_same, cached[1], now)):
+            learner: Learner = cached[2]
+            return learner
+        check_params(self, self._param_rules)
+        learner = self._with_intercept(self._learner(n_features))
+        self._learner_cache = (n_features, now, learner)
+        return learner
+
+    def _with_intercept(self, learner: Learner) -> Learner:
+        return replace(learner, intercept=float(self.intercept_scaling) if self.fit_intercept else 0.0)
+
+    def _look_back(self, rows: Rows, target: Target) -> None:
+        """Say so when a fit came to nothing."""
+        if not self.support_.size:
+            advice = f"; a smaller {self._penalty} keeps more of them" if hasattr(self, self._penalty) else ""
+            warnings.warn(
+                f"{type(self).__name__}: no feature is in use, all weights are 0{advice}.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    # --- reading ----------------------------------------------------------------------------------------------------
+
+    def _scores(self, X: Any) -> Array:
+        return self._scores_of(self._rows_to_score(X))
+
+    def _rows_to_score(self, X: Any) -> Rows:
+        self._learner_now()
+        return _gate.check_features(self, X, reset=False, any_width=self.__dict__.get("_grown", False))
+
+    def _scores_of(self, rows: Rows) -> Array:
+        learner = self._learner_now()
+        if not learner.params.get("n_selected"):
+            return learner.scores(rows, self.state_)
+        weights = self._all_weights()  # which features are in use is decided once
+        scores = np.empty((rows.n_rows, len(weights)))
+        linear_scores(rows, learner.intercept, weights, scores)
+        return scores
+
+    def _scores_again(self, rows: Rows, target: Target) -> Array:
+        """Scores of the rows it was just fitted to."""
+        return self._learner_now().scores(rows, self.state_)
+
+    def _state_shape(self, learner: Learner) -> tuple[int, dict[str, int]]:
+        """The number of outputs and the sizes that the state of this fitted model must have."""
+        classes = getattr(self, "classes_", ())
+        n_outputs = len(classes) if len(classes) > 2 else 1
+        return n_outputs * learner.n_models, learner.sizes(self.n_features_in_)
+
+    def _learner_now(self, n_features: int | None = None) -> Learner:
+        """The learner of a fitted model; its state must be of the learner's making."""
+        if "state_" not in self.__dict__:
+            check_is_fitted(self)
+        learner = self._checked_learner(self.n_features_in_ if n_features is None else n_features)
+        made_by: Learner | None = self.__dict__.get("_learner_of_state")
+        if learner is not made_by and not self._can_continue(learner, made_by):
+            raise ValueError(
+                f"{type(self).__name__}: a parameter that decides what is learned was changed since the fit; "
+                "set it back, or call fit."
+            )
+        return learner
+
+    def _can_continue(self, learner: Learner, made_by: Learner | None) -> bool:
+        if [f.name for f in learner.fields()] != [f.name for f in self.state_.fields]:
+            return False
+        if self.state_.sizes.get("model", 1) != learner.n_models:
+            return False
+        if made_by is None:
+            return True
+        unfinished = self.state_.arrays["count"].any() if "count" in self.state_.arrays else False
+        same_batches = learner.params.get("batch_size") == made_by.params.get("batch_size")
+        return learner.continues(made_by) and (same_batches or not unfinished)
+
+    def _adapt_to(self, learner: Learner) -> None:
+        """Recompute what the state derived from parameters that changed under way."""
+        made_by: Learner | None = self.__dict__.get("_learner_of_state")
+        if made_by is not None and learner is not made_by and not _same_params(learner.params, made_by.params):
+            if not {"last_step", "paid"}.isdisjoint(
+                self.state_.arrays
+            ):  # steps that are owed are those of the old ones
+                made_by.settle(self.state_)
+            learner.rebuild(self.state_)
+
+    def _all_weights(self) -> Array:
+        """Weights implied by the state, shape (n_outputs, n_features + 1); computed when asked for, then kept."""
+        learner = self._learner_now()
+        if self._weights_cache is None or self._weights_cache[0] is not learner:
+            self._weights_cache = (learner, learner.weights(self.state_))
+        return self._weights_cache[1]
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of the features."""
+        return read_only(self._shape_weights(self._all_weights()[:, :-1]))
+
+    @property
+    def intercept_(self) -> Array:
+        """Constant terms."""
+        return self._all_weights()[:, -1] * self._learner_now().intercept
+
+    @property
+    def support_(self) -> NDArray[np.intp]:
+        """Indices of the features in use: those with a weight other than 0 in any output."""
+        return np.flatnonzero(self._all_weights()[:, :-1].any(axis=0))
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Rows learned from so far, with repeats; rows of weight 0 do not count."""
+        check_is_fitted(self)
+        return int(self.state_.arrays["tally"][0, 0])
+
+    @property
+    def n_updates_(self) -> int:
+        """Steps so far that moved weights, over all outputs."""
+        check_is_fitted(self)
+        learner = self._learner_now()
+        outputs = learner.outputs_of(self.state_, learner.chosen(self.state_))
+        return int(self.state_.arrays["tally"][outputs, 1].sum())
+
+    @property
+    def progressive_loss_(self) -> float:
+        """Mean loss of the rows so far, each predicted before it was learned from."""
+        check_is_fitted(self)
+        learner = self._learner_now()
+        return float(learner.progressive_losses(self.state_)[learner.chosen(self.state_)])
+
+    def _shape_weights(self, weights: Array) -> Array:
+        return weights
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept: dict[str, Any] = dict(super().__getstate__())
+        for name in ("_learner_cache", "_learner_of_state"):  # compiled code is found again, not stored
+            kept.pop(name, None)
+        if "_weights_cache" in kept:
+            kept["_weights_cache"] = None
+        return kept
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a is b
+
+
+def _same_params(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    return a.keys() == b.keys() and all(a[k] is b[k] or (not isinstance(a[k], np.ndarray) and a[k] == b[k]) for k in a)
+
+
+def read_only(weights: Array) -> Array:
+    view = weights.view()
+    view.flags.writeable = False
+    return view

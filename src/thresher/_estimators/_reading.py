@@ -1,0 +1,102 @@
+"""How scores are read: as classes or as values. What is read never depends on how it was made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import log_ndtr, ndtr
+from sklearn.base import ClassifierMixin, RegressorMixin
+
+from .. import _gate
+from .._engine import Target
+from .._gate import Array
+
+
+class ReadsClasses(ClassifierMixin):  # type: ignore[misc]
+    """Scores are read as classes: the larger wins; with two classes, a score above 0 is the second one."""
+
+    classes_: np.ndarray[Any, Any]
+
+    def _read_all(self, y: Any, n_rows: int) -> Target:
+        """Targets of data that is complete: the classes are those that occur."""
+        who = type(self).__name__
+        classes, codes = _gate.find_classes(y, who)
+        _gate.check_length(codes, n_rows, "y", who)
+        return Target(codes, _gate.at_least_two(classes, who))
+
+    def _read_batch(self, y: Any, n_rows: int, classes: Any, first: bool) -> Target:
+        """Targets of one batch of many: the classes are announced with the first."""
+        who = type(self).__name__
+        if first:
+            known = _gate.check_classes(classes, who)
+        else:
+            known = self.classes_
+            if classes is not None and not np.array_equal(known, _gate.check_classes(classes, who)):
+                raise ValueError(
+                    f"{who}: classes must be those of the first call, {known.tolist()!r}, got {list(classes)!r}."
+                )
+        codes = _gate.encode(y, known, who)
+        _gate.check_length(codes, n_rows, "y", who)
+        return Target(codes, known)
+
+    def _commit_target(self, target: Target) -> None:
+        assert target.classes is not None
+        self.classes_ = target.classes
+
+    def _weigh(self, weight: Array | None, target: Target) -> Array | None:
+        """Row weights times class weights."""
+        class_weight = getattr(self, "class_weight", None)
+        if class_weight is None or target.classes is None:
+            return weight
+        factors = _gate.class_factors(class_weight, target.classes, target.y, type(self).__name__)
+        if factors is None:
+            return weight
+        rows = factors[target.y.astype(np.int64)]
+        return rows if weight is None else rows * weight
+
+    def _shape_scores(self, scores: Array) -> Array:
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def _read_scores(self, scores: Array) -> np.ndarray[Any, Any]:
+        winner = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        labels: np.ndarray[Any, Any] = self.classes_[winner]
+        return labels
+
+
+class ReadsValues(RegressorMixin):  # type: ignore[misc]
+    """Scores are read as they are."""
+
+    def _read_all(self, y: Any, n_rows: int) -> Target:
+        return Target(_gate.check_targets(y, n_rows, type(self).__name__), None)
+
+    def _read_batch(self, y: Any, n_rows: int, classes: Any, first: bool) -> Target:
+        return self._read_all(y, n_rows)
+
+    def _commit_target(self, target: Target) -> None:
+        pass
+
+    def _weigh(self, weight: Array | None, target: Target) -> Array | None:
+        return weight
+
+
+def shares_of_classes(scores: Array, variances: Array) -> Array:
+    """How sure a model is of each class whose scores, of shape (n_rows, n_outputs), have these variances: with two, the
+    probability that the score is above 0; with more, those of each, the variance averaged over them, divided by their
+    sum. The largest share is that of the class with the largest score."""
+    deviation = np.sqrt(variances.mean(axis=1, keepdims=True))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.where(scores == 0, 0.0, scores / deviation)  # no doubt at all: 0 or 1, and 1/2 for a score of 0
+    if z.shape[1] == 1:
+        return _in_favour_of(ndtr(np.hstack([-z, z])), (scores[:, 0] > 0).astype(np.intp))
+    logs = log_ndtr(np.maximum(z, -1e100))  # of which the largest is never minus infinity
+    shares = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return _in_favour_of(shares / shares.sum(axis=1, keepdims=True), scores.argmax(axis=1))
+
+
+def _in_favour_of(shares: Array, winner: np.ndarray[Any, Any]) -> Array:
+    """Shares whose largest is the winner's: where rounding left it even with another, the other gives way."""
+    for i in np.flatnonzero(shares.argmax(axis=1) != winner):
+        even = (shares[i] >= shares[i, winner[i]]) & (np.arange(shares.shape[1]) != winner[i])
+        shares[i, even] = np.nextafter(shares[i, winner[i]], 0.0)
+    return shares

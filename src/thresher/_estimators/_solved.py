@@ -1,0 +1,136 @@
+"""Linear classifiers that solve their problem over all rows at once, to a duality gap."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from .. import _gate
+from .._core import Rows
+from .._engine import Target
+from .._gate import Array, Rule, at_least, boolean, check_params, class_weights, non_negative, positive
+from ._reading import ReadsClasses
+
+
+class Optimum(NamedTuple):
+    """The weights of one output, the constant's last, and how far they may be from the best."""
+
+    weights: Array
+    gap: float
+    n_iter: int
+
+
+class SolvedClassifier(ReadsClasses, BaseEstimator):  # type: ignore[misc]
+    """Base class: a subclass names its parameters and solves the problem of every output."""
+
+    _param_rules: ClassVar[dict[str, Rule]] = {
+        "fit_intercept": boolean,
+        "intercept_scaling": positive,
+        "max_iter": at_least(1),
+        "tol": non_negative,
+        "class_weight": class_weights,
+    }
+    _fitted: ClassVar[tuple[str, ...]] = (
+        "n_features_in_",
+        "feature_names_in_",
+        "classes_",
+        "coef_",
+        "intercept_",
+        "dual_gap_",
+        "n_iter_",
+        "_grown",
+    )
+
+    fit_intercept: bool
+    intercept_scaling: float
+    coef_: Array
+    intercept_: Array
+    dual_gap_: float
+    n_iter_: int
+    n_features_in_: int
+
+    def _solve(self, rows: Rows, target: Target, weight: Array) -> list[Optimum]:
+        """The optimum of every output; some of the weights may be 0, not all."""
+        raise NotImplementedError
+
+    def _look_back(self) -> None:
+        """Say so when the optimum was not reached."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the weights with the least objective.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of at least 0. A row of weight 0 is absent.
+
+        Returns
+        -------
+        self
+        """
+        who = type(self).__name__
+        check_params(self, self._param_rules)
+        rows = _gate.check_features(self, X, reset=True)
+        target = self._read_all(y, rows.n_rows)
+        weight = self._weigh(_gate.check_weights(sample_weight, rows.n_rows, who), target)
+        weight = np.ones(rows.n_rows) if weight is None else weight
+        if not weight.any():
+            raise ValueError(f"{who}: sample_weight must hold a weight above 0, got only zeros.")
+        with np.errstate(all="ignore"):
+            found = self._solve(rows, target, weight)
+        _gate.commit_features(self, X, rows.n_features)
+        self._commit_target(target)
+        weights = np.stack([one.weights for one in found])
+        self.coef_, self.intercept_ = np.ascontiguousarray(weights[:, :-1]), weights[:, -1] * self._bias()
+        self._grown = False
+        self.dual_gap_, self.n_iter_ = max(one.gap for one in found), max(one.n_iter for one in found)
+        self._look_back()
+        return self
+
+    def _bias(self) -> float:
+        return float(self.intercept_scaling) if self.fit_intercept else 0.0
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores of the rows: one per row with two classes (above 0 means the second), else one per row and class."""
+        check_is_fitted(self)
+        rows = _gate.check_matrix(self, X, reset=False, any_width=self.__dict__.get("_grown", False))
+        return self._shape_scores(np.asarray(rows @ self.coef_.T + self.intercept_))
+
+    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+        """The class of each row."""
+        return self._read_scores(self.decision_function(X))
+
+    @property
+    def support_(self) -> NDArray[np.intp]:
+        """Indices of the features in use: those with a weight other than 0 in any output."""
+        check_is_fitted(self)
+        return np.flatnonzero(self.coef_.any(axis=0))
+
+    def _check_loaded(self) -> None:
+        """Refuse attributes of a file that do not belong together."""
+        _gate.check_loaded_features(self)
+        who, classes = type(self).__name__, self.classes_
+        _gate.check_loaded(classes, who)
+        n_outputs = Target(self.intercept_, classes).n_outputs
+        for name, shape in (("coef_", (n_outputs, self.n_features_in_)), ("intercept_", (n_outputs,))):
+            value = getattr(self, name)
+            if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.shape != shape:
+                raise ValueError(f"{who}: {name} must be float64 of shape {shape}.")
+            if not np.isfinite(value).all():
+                raise ValueError(f"{who}: {name} must hold finite numbers.")
+        if not non_negative.holds(self.dual_gap_) or type(self.n_iter_) is not int or self.n_iter_ < 1:
+            raise ValueError(f"{who}: dual_gap_ must be a number of at least 0, n_iter_ an integer of at least 1.")
+        if type(self.__dict__.get("_grown", False)) is not bool:
+            raise ValueError(f"{who}: _grown must be True or False.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

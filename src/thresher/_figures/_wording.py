@@ -1,0 +1,177 @@
+"""Numbers and labels in words. Labels and names come from files, so nobody vouches for what they hold."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+_LONGEST = 200
+_SCORES = ("macro F1", "AUROC", "average precision", "Brier score (sample)", "R²")
+_JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}\N{SOFT HYPHEN}"  # words of some languages need them
+
+
+class Estimate(NamedTuple):
+    """A measure, and the ends of its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def label(value: Any) -> str:
+    """A label or name as people write it: 1 rather than 1.0, on one line.
+
+    Characters that steer a terminal, turn text around or cannot be written to a file are replaced.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    text = "".join(map(_shown, str(value)[: _LONGEST + 1]))
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _shown(character: str) -> str:
+    if character.isspace():
+        return " "
+    unwritable = unicodedata.category(character) in ("Cc", "Cf", "Cs", "Cn") and character not in _JOINERS
+    return "\N{REPLACEMENT CHARACTER}" if unwritable else character
+
+
+def lines(value: Any) -> str:
+    """Text of several lines, such as a program, as harmless as a label."""
+    return "\n".join("".join(map(_shown, line)) for line in str(value).expandtabs(4).splitlines())
+
+
+def plain(value: Any) -> Any:
+    """Anything as JSON has it; numbers that are not finite become None."""
+    if isinstance(value, Estimate):
+        return {"value": plain(value.value), "low": plain(value.low), "high": plain(value.high)}
+    if isinstance(value, dict):
+        return {label(key): plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    return lines(value)
+
+
+def percent(share: float) -> str:
+    """A share of rows: 12.1 %, with as many digits as it takes near 0 and 100."""
+    if not math.isfinite(share):
+        return "?"
+    p = 100 * share
+    low, high = abs(p), abs(100 - p)
+    if not low or not high:
+        return f"{p:.0f} %"
+    near_100 = 1 if high >= 1 else 2 if high >= 0.05 else _digits(high, 1)
+    digits = _digits(low, 2) if low < 10 else near_100
+    return f"{p:.{min(6, max(1, digits))}f} %"
+
+
+def _digits(size: float, that_count: int) -> int:
+    """Decimals that show so many digits of a number."""
+    return that_count - 1 - math.floor(math.log10(size))
+
+
+def number(value: Any, digits: int = 4) -> str:
+    """A number with a few digits that count."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
+        return label(value)
+    value = float(value)
+    if not math.isfinite(value):
+        return "?" if math.isnan(value) else ("∞" if value > 0 else "−∞")
+    if value.is_integer() and abs(value) < 1e15:
+        return count(int(value))
+    size = abs(value)
+    if not 1e-4 <= size < 1e9:
+        mantissa, power = f"{value:.{digits - 1}e}".split("e")
+        return _minus(f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}")
+    decimals = max(0, _digits(size, digits))
+    text = f"{value:,.{decimals}f}"
+    return _minus(text.rstrip("0").rstrip(".") if "." in text else text)
+
+
+def score(value: float) -> str:
+    """A measure between 0 and 1: 0.980, with more digits just below 1."""
+    if not math.isfinite(value):
+        return "?"
+    near = 1 - value
+    return _minus(f"{value:.{3 if near <= 0 or near >= 0.0005 else min(6, _digits(near, 1))}f}")
+
+
+def teller(measure: str) -> Callable[[float], str]:
+    """How a measure is said."""
+    if measure in ("error", "accuracy", "balanced accuracy"):
+        return percent
+    return score if measure in _SCORES else lambda v: number(v, 3)
+
+
+def count(n: float) -> str:
+    return _minus(f"{int(n):,}")
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "−")
+
+
+def bytes_of(n: float) -> str:
+    units = ("bytes", "kB", "MB", "GB", "TB")
+    power = min(len(units) - 1, math.floor(math.log10(max(n, 1)) / 3))
+    size = n / 1000**power
+    return f"{size:.0f} {units[power]}" if power == 0 or size >= 10 else f"{size:.1f} {units[power]}"
+
+
+def seconds_of(s: float) -> str:
+    if s < 1:
+        return f"{number(1000 * s, 2)} ms"
+    if s < 120:
+        return f"{number(s, 3)} s"
+    return f"{number(s / 60, 3)} min" if s < 7200 else f"{number(s / 3600, 3)} h"
+
+
+def from_to(sizes: Any) -> str:
+    """How many rows clusters have."""
+    low, high = min(sizes), max(sizes)
+    return plural(high, "row") if low == high else f"{count(low)} to {count(high)} rows"
+
+
+def plural(n: int, one: str, many: str | None = None) -> str:
+    return f"{count(n)} {one if n == 1 else many or one + 's'}"
+
+
+def interval(estimate: Estimate, say: Any = percent) -> str:
+    return f"between {say(estimate.low)} and {say(estimate.high)}, 95 % interval"
+
+
+def one_in(share: float) -> str:
+    """A share as people say it: 1 row in 20."""
+    if share <= 0:
+        return "no row"
+    if share > 0.4:
+        return f"{percent(share)} of rows"
+    return f"1 row in {number(round(1 / share)) if share < 0.15 else number(1 / share, 2)}"
+
+
+def listed(items: Sequence[str], most: int = 4) -> str:
+    """a, b and c; longer lists are cut."""
+    shown = list(items[:most])
+    if len(items) > most:
+        return ", ".join(shown) + f" and {count(len(items) - most)} more"
+    return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1] if shown else "none"
+
+
+def quoted(value: Any) -> str:
+    """A label inside a sentence."""
+    text = label(value)
+    return f"'{text if len(text) <= 60 else text[:59] + '…'}'"

@@ -1,0 +1,167 @@
+"""Labels <-> codes. A code is the place of a label in the sorted ``classes_``, as float64, which the core takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._rules import non_negative
+from ._types import Array
+from ._validation import as_column
+
+Labels = np.ndarray[Any, Any]
+
+_TABLE = 1 << 16  # integer labels closer together than this are looked up instead of searched
+
+
+def _readable(y: Any, who: str) -> Labels:
+    """Labels that can be told apart: integers, booleans, text, or numbers that are whole."""
+    labels = as_column(y, who)
+    if labels.dtype.kind == "f":
+        whole = np.floor(labels) == labels
+        if not whole.all():
+            bad = labels[~whole][0]
+            if np.isnan(bad):
+                raise ValueError(f"{who}: y must hold labels, got NaN: Input y contains NaN.")
+            raise ValueError(
+                f"{who}: Unknown label type: y holds continuous values such as {bad}; maybe you want a regressor."
+            )
+        if np.isinf(labels).any():
+            raise ValueError(f"{who}: y must hold labels, got infinity: Input y contains infinity.")
+    elif labels.dtype.kind == "O":
+        if any(label is None or not isinstance(label == label, bool | np.bool_) or label != label for label in labels):
+            raise ValueError(f"{who}: y must hold labels, got None or NaN: Input y contains NaN.")
+        if not all(isinstance(label, type(labels[0])) or np.isscalar(label) for label in labels):
+            raise ValueError(
+                f"{who}: Unknown label type: y mixes {sorted({type(label).__name__ for label in labels})}."
+            )
+    return labels
+
+
+def find_classes(y: Any, who: str) -> tuple[Labels, Array]:
+    """The sorted classes of ``y`` and the code of every row."""
+    if (pair := _two_numbers(y)) is not None:
+        return pair
+    labels = _readable(y, who)
+    if labels.dtype.kind in "iuf" and len(labels):
+        low, high = labels.min(), labels.max()
+        if int(high) - int(low) < _TABLE and abs(int(low)) < 2**62 and abs(int(high)) < 2**62:  # counting beats sorting
+            places = labels.astype(np.int64) - int(low)
+            found = np.flatnonzero(np.bincount(places))
+            table = np.zeros(int(high) - int(low) + 1)
+            table[found] = np.arange(len(found))
+            return (found + int(low)).astype(labels.dtype), table[places]
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise ValueError(f"{who}: Unknown label type: y mixes labels that cannot be put in order.") from None
+    return classes, codes.astype(np.float64)
+
+
+def _two_numbers(y: Any) -> tuple[Labels, Array] | None:
+    """The everyday case, in three sweeps: an array of numbers that are all either its smallest or its largest."""
+    if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "iuf" or not len(y):
+        return None
+    low, high = y.min(), y.max()
+    if low == high or not (np.isfinite(low) and np.isfinite(high) and low == np.floor(low) and high == np.floor(high)):
+        return None
+    codes = y == high
+    if np.count_nonzero(y == low) + np.count_nonzero(codes) != len(y):
+        return None
+    return np.array([low, high], dtype=y.dtype), codes.astype(np.float64)
+
+
+def encode(y: Any, classes: Labels, who: str) -> Array:
+    """The code of every row; a label that is not among ``classes`` is refused."""
+    labels = _readable(y, who)
+    if labels.dtype.kind in "US" and classes.dtype.kind == "O":
+        labels = labels.astype(object)
+    try:
+        codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+        known = classes[codes] == labels
+    except TypeError:  # words and numbers, which cannot be put in order
+        known = np.array([label in classes.tolist() for label in labels.tolist()])
+    if not np.all(known):
+        stranger = np.asarray(labels)[~np.asarray(known)][0]
+        stranger = stranger.item() if isinstance(stranger, np.generic) else stranger
+        raise ValueError(f"{who}: y must hold labels among classes {classes.tolist()!r}, got {stranger!r}.")
+    return codes.astype(np.float64)
+
+
+def check_classes(classes: Any, who: str) -> Labels:
+    """The classes a first ``partial_fit`` announces."""
+    if classes is None:
+        raise ValueError(f"{who}: classes must be passed on the first call to partial_fit.")
+    if isinstance(classes, (set, frozenset)) or np.ndim(classes) != 1 or len(classes) == 0:
+        raise ValueError(f"{who}: classes must be a list of at least two labels, got {classes!r}.")
+    try:
+        found, _ = find_classes(classes, who)
+    except ValueError as error:
+        raise ValueError(f"{who}: classes must be labels that can be told apart: {error}") from None
+    return at_least_two(found, who)
+
+
+def at_least_two(classes: Labels, who: str) -> Labels:
+    if len(classes) < 2:
+        raise ValueError(f"{who}: y must hold at least two classes, got one class: {classes.tolist()[0]!r}.")
+    return classes
+
+
+def check_loaded(classes: Any, who: str) -> None:
+    """Refuse classes, as a file holds them, that are not such."""
+    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or classes.dtype.kind not in "biufOU":
+        raise ValueError(f"{who}: classes_ must hold labels.")
+    if len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
+        raise ValueError(f"{who}: classes_ must be at least two, in order.")
+
+
+def class_factors(class_weight: Any, classes: Labels, codes: Array, who: str) -> Array | None:
+    """The weight that ``class_weight`` gives to each class, or None when it gives none."""
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, Mapping):
+        factors = np.ones(len(classes))
+        for label, weight in class_weight.items():
+            place = np.flatnonzero(classes == label)
+            if not len(place):
+                raise ValueError(f"{who}: class_weight must name classes among {classes.tolist()!r}, got {label!r}.")
+            if not non_negative.holds(weight):
+                raise ValueError(
+                    f"{who}: class_weight must hold numbers of at least 0, got {weight!r} for class {label!r}."
+                )
+            factors[place[0]] = weight
+        return factors
+    return balanced(np.bincount(codes.astype(np.int64), minlength=len(classes)))
+
+
+def balanced(counts: NDArray[Any]) -> Array:
+    """The weights with which all classes, seen so often, have the same."""
+    weights: Array = counts.sum() / (len(counts) * np.maximum(counts, 1.0))
+    return weights
+
+
+def carrying(labels: Labels, label: Any) -> NDArray[np.bool_]:
+    """Which rows carry a label: among words, the word for it ("-1" for -1); None is carried by no row."""
+    none = np.zeros(len(labels), dtype=bool)
+    if label is None or (labels.dtype.kind in "biuf" and isinstance(label, str)):
+        return none
+    word = str(int(label)) if not isinstance(label, str) and float(label).is_integer() else str(label)
+    if labels.dtype.kind in "US":
+        return np.asarray(labels.astype(str) == word)
+    if labels.dtype.kind == "O":
+        return np.array([one == (word if isinstance(one, str) else label) for one in labels], dtype=bool)
+    return np.asarray(labels == label) if labels.dtype.kind in "biuf" else none
+
+
+def joined(classes: Labels, label: Any) -> Labels:
+    """Labels with one more at the end, as an array that holds them unchanged: of their type, if that can hold it."""
+    one = np.asarray([label])
+    kinds = {classes.dtype.kind, one.dtype.kind}
+    if kinds <= set("iuf") and (same := one.astype(classes.dtype))[0] == label:
+        return np.append(classes, same)
+    if len(kinds) == 1 or kinds <= set("iuf"):
+        return np.concatenate([classes, one])
+    return np.array([*classes.tolist(), label], dtype=object)

@@ -1,0 +1,315 @@
+"""THE GATE: user data -> rows, targets, weights. What passes is trusted below; the rest is refused in one sentence.
+
+Every stored value is looked at once, by the core, when :class:`~thresher._core.Rows` is made.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from .._core import Rows, all_finite
+from ._types import Array
+from ._values import array_of, frame_values, is_frame, is_sparse_frame, na_as_nan, numbers
+
+HUGE = 1e100  # as in core/scan.hpp: beyond it, a product of three numbers could leave the range of doubles
+
+
+# --- features -------------------------------------------------------------------------------------------------------
+
+
+def check_features(
+    estimator: Any, X: Any, *, reset: bool, grow: bool = False, any_width: bool = False, look: bool = True
+) -> Rows:
+    """The rows of ``X``. Changes nothing on the estimator: see :func:`commit_features`.
+
+    With ``grow``, rows may be wider or narrower than the model was so far; with ``any_width``, too, but the model stays
+    as it is. Without ``look``, the caller promises that a pass over all rows looks at the values, and calls
+    :func:`refuse_values` when it meets a score that is not finite.
+    """
+    who = type(estimator).__name__
+    if reset:
+        return as_rows(X, who, look=look)
+    expected: int = estimator.n_features_in_
+    if is_frame(X) or hasattr(estimator, "feature_names_in_"):
+        if grow:
+            _check_growing_names(estimator, X, who)
+        else:  # names and their order, in scikit-learn's words
+            validate_data(estimator, X, reset=False, skip_check_array=True)
+    if any_width and hasattr(X, "shape") and len(X.shape) == 2 and X.shape[1] > expected and not is_frame(X):
+        X = (X.tocsr() if sparse.issparse(X) else X)[
+            :, :expected
+        ]  # features that no batch has shown yet count for nothing
+    rows = as_rows(X, who, n_features=expected if grow or any_width else None)
+    if rows.n_features != expected and not grow:
+        raise ValueError(
+            f"X has {rows.n_features} features, but {who} is expecting {expected} features as input; "
+            "partial_fit(..., grow=True) takes batches of any width."
+        )
+    return rows
+
+
+def _check_growing_names(estimator: Any, X: Any, who: str) -> None:
+    """New columns may follow the ones that are known, which keep their places."""
+    known = list(getattr(estimator, "feature_names_in_", ()))
+    given = list(X.columns) if is_frame(X) else []
+    if not known or not given:
+        if bool(known) != bool(given):
+            raise ValueError(f"{who}: with grow=True, X must have column names in every batch or in none.")
+        return
+    for place, (old, new) in enumerate(zip(known, given, strict=False)):
+        if old != new:
+            raise ValueError(
+                f"{who}: column {place} of X must be named {old!r} as before, got {new!r}; new ones come last."
+            )
+
+
+def commit_growth(estimator: Any, X: Any, n_features: int) -> None:
+    """Remember features that appeared later."""
+    if is_frame(X) and n_features > estimator.n_features_in_:
+        estimator.feature_names_in_ = np.asarray(X.columns, dtype=object)
+    estimator.n_features_in_ = n_features
+
+
+def commit_features(estimator: Any, X: Any, n_features: int) -> None:
+    """Remember width and names of the features of a first batch, once everything else about it was accepted."""
+    if is_frame(X):
+        validate_data(estimator, X, reset=True, skip_check_array=True)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+    estimator.n_features_in_ = n_features
+
+
+def check_loaded_features(estimator: Any) -> None:
+    """Refuse a number and names of features, as a file holds them, that are not such."""
+    who, width, names = (
+        type(estimator).__name__,
+        estimator.n_features_in_,
+        getattr(estimator, "feature_names_in_", None),
+    )
+    if type(width) is not int or width < 1:
+        raise ValueError(f"{who}: n_features_in_ must be an integer of at least 1.")
+    if names is not None and not (
+        isinstance(names, np.ndarray) and names.shape == (width,) and all(isinstance(name, str) for name in names)
+    ):
+        raise ValueError(f"{who}: feature_names_in_ must hold one name per feature.")
+
+
+def refuse_values(rows: Rows, X: Any, who: str) -> None:
+    """Look at values that nobody looked at yet."""
+    rows.look()
+    if rows.fault:
+        raise ValueError(_refusal(rows, X, who))
+
+
+def as_rows(X: Any, who: str, *, n_features: int | None = None, look: bool = True) -> Rows:
+    """Rows for the core; ``n_features`` is the least width of the result."""
+    if sparse.issparse(X):
+        rows = _sparse_rows(X, who, n_features or 0, look)
+    elif is_sparse_frame(X):
+        rows = _sparse_rows(X.sparse.to_coo(), who, n_features or 0, look)
+    else:
+        dense = _dense(X, who)
+        if n_features is not None and dense.shape[1] < n_features:
+            dense = np.pad(dense, ((0, 0), (0, n_features - dense.shape[1])))
+        rows = Rows.dense(dense, look)
+    if rows.fault:
+        raise ValueError(_refusal(rows, X, who))
+    if rows.n_rows == 0:
+        raise ValueError(
+            f"{who}: found array with 0 sample(s) (shape={(0, rows.n_features)}) while a minimum of 1 is required."
+        )
+    if rows.n_features == 0:
+        raise ValueError(
+            f"{who}: found array with 0 feature(s) (shape={(rows.n_rows, 0)}) while a minimum of 1 is required."
+        )
+    return rows
+
+
+def check_matrix(estimator: Any, X: Any, *, reset: bool, any_width: bool = False) -> Any:
+    """``X`` as an array in C order or a csr_array in order, of float64 or float32, for work that belongs to matrix
+    products. Changes nothing on the estimator: see :func:`commit_features`. With ``any_width``, sparse rows may be
+    wider or narrower than the model."""
+    who = type(estimator).__name__
+    if any_width and sparse.issparse(X) and X.ndim == 2 and X.shape[1] != estimator.n_features_in_:
+        X = X.tocsr(copy=True)
+        X.resize((X.shape[0], estimator.n_features_in_))
+    if not reset and (is_frame(X) or hasattr(estimator, "feature_names_in_")):
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+    if reset and is_frame(X) and len({isinstance(name, str) for name in X.columns}) > 1:
+        raise TypeError(f"{who}: the columns of X must all be named by words, or none of them.")
+    n_features = as_rows(X, who).n_features
+    if not reset and n_features != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {n_features} features, but {who} is expecting {estimator.n_features_in_} features as input."
+        )
+    return _as_matrix(X, who)
+
+
+def widened(X: Any, width: int) -> Any:
+    """Sparse rows as wide as a model, with features that they do not have; all else as it is."""
+    if not sparse.issparse(X) or X.shape[1] >= width:
+        return X
+    X = X.tocsr()
+    return sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
+
+
+def as_matrix(X: Any, who: str) -> Any:
+    """The same for a function that keeps nothing."""
+    as_rows(X, who)
+    return _as_matrix(X, who)
+
+
+def _as_matrix(X: Any, who: str) -> Any:
+    if is_sparse_frame(X):
+        X = X.sparse.to_coo()
+    if not sparse.issparse(X):
+        return _dense(X, who)
+    X = X.tocsr()
+    matrix = sparse.csr_array((numbers(X.data, "X", who), X.indices, X.indptr), shape=X.shape)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix
+
+
+def _sparse_rows(X: Any, who: str, n_features: int, look: bool) -> Rows:
+    if X.ndim != 2:
+        raise ValueError(_not_a_table(who, X.shape))
+    if X.dtype.kind not in "fiub":
+        numbers(X.data, "X", who)
+    if X.format != "csr":
+        X = X.tocsr()
+    rows = _csr(X, who, n_features, look)
+    if rows.fault == "order":  # in range and finite, but unsorted or repeated: put in order on a copy
+        X = X.copy()
+        X.has_canonical_format = X.has_sorted_indices = False
+        X.sum_duplicates()
+        rows = _csr(X, who, n_features, look)
+    return rows
+
+
+def _csr(X: Any, who: str, n_features: int, look: bool) -> Rows:
+    values, columns, starts = X.data, X.indices, X.indptr
+    if columns.dtype.kind not in "iu" or starts.dtype.kind not in "iu":
+        raise ValueError(
+            f"{who}: indices and indptr of sparse X must hold integers, got {columns.dtype} and {starts.dtype}."
+        )
+    if len(values) != len(columns):
+        raise ValueError(
+            f"{who}: data and indices of sparse X must be of one length, got {len(values)} and {len(columns)}."
+        )
+    if len(starts) != X.shape[0] + 1:
+        raise ValueError(
+            f"{who}: indptr of sparse X must have {X.shape[0] + 1} entries for {X.shape[0]} rows, got {len(starts)}."
+        )
+    if columns.dtype not in (np.int32, np.int64):
+        columns = columns.astype(np.int64)
+    starts = np.ascontiguousarray(starts.astype(np.int64, copy=False))
+    if starts[-1] < len(columns) and 0 <= starts[-1] == starts.max():  # what lies behind the last row is nobody's
+        values, columns = values[: starts[-1]], columns[: starts[-1]]
+    return Rows.csr(
+        np.ascontiguousarray(numbers(values, "X", who)),
+        np.ascontiguousarray(columns),
+        starts,
+        max(X.shape[1], n_features),
+        look,
+    )
+
+
+def _dense(X: Any, who: str) -> np.ndarray[Any, Any]:
+    array = X if type(X) is np.ndarray else frame_values(X, who) if is_frame(X) else array_of(X, "X", who)
+    if array.ndim != 2:
+        raise ValueError(_not_a_table(who, array.shape))
+    return np.ascontiguousarray(numbers(array, "X", who))
+
+
+def _not_a_table(who: str, shape: tuple[int, ...]) -> str:
+    return (
+        f"{who}: X must be a table of rows and columns (Expected 2D array), got shape {shape}. "
+        "Reshape your data with X.reshape(-1, 1) for one feature or X.reshape(1, -1) for one row."
+    )
+
+
+def _refusal(rows: Rows, X: Any, who: str) -> str:
+    """Why the core did not take these rows."""
+    row, column, value = rows.fault_at
+    if rows.fault == "value":
+        where = repr(X.columns[column]) if is_frame(X) else str(column)
+        if np.isfinite(value):
+            return f"{who}: X must hold numbers up to 1e100 in size, got {value} in row {row}, column {where}."
+        what = "NaN" if np.isnan(value) else "infinity" if value > 0 else "-infinity"
+        return f"{who}: X must hold finite numbers, got {what} in row {row}, column {where}."
+    if rows.fault == "range":
+        return f"{who}: column indices of sparse X must lie in 0 ... {rows.n_features - 1}, got {column} in row {row}."
+    return f"{who}: indptr of sparse X must start at 0 and never fall or exceed its data, got {value:.0f} at row {row}."
+
+
+# --- targets and weights --------------------------------------------------------------------------------------------
+
+
+def check_targets(y: Any, n_rows: int, who: str) -> Array:
+    """Targets of a regression: finite numbers, one per row."""
+    values = np.ascontiguousarray(numbers(as_column(y, who), "y", who), dtype=np.float64)
+    check_length(values, n_rows, "y", who)
+    if not all_finite(values):
+        bad = int(np.flatnonzero(~np.isfinite(values))[0])
+        what = "NaN" if np.isnan(values[bad]) else "infinity"
+        raise ValueError(f"{who}: y must hold finite numbers, got {values[bad]} in row {bad}: Input y contains {what}.")
+    if np.abs(values).max(initial=0.0) > HUGE:
+        bad = int(np.abs(values).argmax())
+        raise ValueError(f"{who}: y must hold numbers up to 1e100 in size, got {values[bad]} in row {bad}.")
+    return values
+
+
+def as_column(y: Any, who: str) -> np.ndarray[Any, Any]:
+    """``y`` as a one-dimensional array."""
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind not in "cO":
+        return y
+    if y is None:
+        raise ValueError(f"This {who} estimator requires y to be passed, but the target y is None.")
+    if sparse.issparse(y):
+        raise TypeError(f"{who}: y must be a dense array, got a sparse one.")
+    array = na_as_nan(array_of(y, "y", who))
+    if array.dtype.kind == "c":
+        raise ValueError(f"{who}: Complex data not supported in y, got {array.dtype}.")
+    if array.ndim == 2 and array.shape[1] == 1:
+        import warnings
+
+        from sklearn.exceptions import DataConversionWarning
+
+        warnings.warn(
+            f"A column-vector y was passed when a 1d array was expected: {who} reads y.ravel().",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+        array = array.ravel()
+    if array.ndim != 1:
+        raise ValueError(f"{who}: y should be a 1d array, got an array of shape {array.shape} instead.")
+    return array
+
+
+def check_length(values: np.ndarray[Any, Any], n_rows: int, name: str, who: str) -> None:
+    if len(values) != n_rows:
+        raise ValueError(f"{who}: {name} must have one entry per row, got {len(values)} for {n_rows} rows.")
+
+
+def check_weights(sample_weight: Any, n_rows: int, who: str) -> Array | None:
+    """Row weights of at least 0, or None when all are 1."""
+    if sample_weight is None:
+        return None
+    weight = numbers(array_of(sample_weight, "sample_weight", who), "sample_weight", who).astype(np.float64, copy=False)
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
+    if weight.ndim != 1:
+        raise ValueError(f"{who}: Sample weights must be 1D array or scalar, got an array of shape {weight.shape}.")
+    check_length(weight, n_rows, "sample_weight", who)
+    weight = np.ascontiguousarray(weight)
+    sane = (weight >= 0) & (weight <= HUGE)
+    if not sane.all():
+        bad = int(np.flatnonzero(~sane)[0])
+        raise ValueError(f"{who}: sample_weight must hold numbers from 0 to 1e100, got {weight[bad]} in row {bad}.")
+    return weight

@@ -1,0 +1,64 @@
+"""Kernel matrices block by block, in threads: memory is bounded, and as each block has a BLAS of one thread, bits do
+not depend on how many there are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from sklearn.utils import gen_batches
+
+from .._engine import one_blas_thread
+from ._products import Array
+
+_TILE = 256  # rows and columns of a block of a square matrix
+_VALUES = 1 << 20  # of a block of any other; a matrix of fewer is done before threads have begun
+
+Values = Callable[[Any], Array]
+
+
+def among(against: Callable[[Any], Values], X: Any, diagonal: Array) -> Array:
+    """The matrix of the rows with one another: half of it is computed, the other half mirrors it."""
+    K = np.empty((X.shape[0], X.shape[0]))
+
+    def fill(one: slice, other: slice) -> None:
+        block = against(X[other])(X[one])
+        K[one, other] = (block + block.T) / 2 if one == other else block
+        if one != other:
+            K[other, one] = block.T
+
+    tiles = list(gen_batches(X.shape[0], _TILE))
+    _each(fill, [(one, other) for i, one in enumerate(tiles) for other in tiles[i:]], K.size)
+    np.fill_diagonal(K, diagonal)
+    return K
+
+
+def between(values: Values, X: Any, n_columns: int) -> Array:
+    """The matrix of rows with others, which ``values`` knows."""
+    K = np.empty((X.shape[0], n_columns))
+
+    def fill(part: slice) -> None:
+        K[part] = values(X[part])
+
+    _each(fill, [(part,) for part in parts(X.shape[0], n_columns)], K.size)
+    return K
+
+
+def parts(n_rows: int, n_columns: int) -> list[slice]:
+    """Slices of the rows of a matrix, each of a moderate number of values."""
+    return list(gen_batches(n_rows, max(1, _VALUES // max(1, n_columns)))) if n_rows else []
+
+
+def _each(fill: Callable[..., None], blocks: list[tuple[slice, ...]], n_values: int) -> None:
+    n_threads = min(len(blocks), os.cpu_count() or 1) if n_values >= _VALUES else 1
+    with one_blas_thread():
+        if n_threads < 2:
+            for block in blocks:
+                fill(*block)
+            return
+        with ThreadPoolExecutor(n_threads) as pool:
+            for done in [pool.submit(fill, *block) for block in blocks]:
+                done.result()

@@ -1,0 +1,128 @@
+"""``thresher compare``: several methods on the same rows, again and again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ._classes import check_task
+from ._options import data_options, files, literal, method, output_options, preparation_options, stream_options
+from ._screen import Screen
+
+_USUAL = {"classification": "error", "regression": "mse", "clustering": "silhouette"}
+_PICTURES = (".svg", ".png", ".pdf")
+
+
+@click.command()
+@data_options
+@click.option(
+    "--methods",
+    "names",
+    metavar="NAMES",
+    required=True,
+    help="Which learners, with commas between; parameters behind colons: arow,l1rda:alpha=0.01.",
+)
+@click.option("--repeats", type=click.IntRange(1), default=10, show_default=True, help="How often.")
+@click.option("--orders", is_flag=True, help="The same test rows each time, and the others in another order.")
+@click.option(
+    "--test-size",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.25,
+    show_default=True,
+    help="The part of the rows to test on.",
+)
+@click.option(
+    "--scoring",
+    multiple=True,
+    help="What to measure: a criterion of `thresher tune` or a scorer of scikit-learn; may be repeated.",
+)
+@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Where to draw boxes: .svg, .png, .pdf.")
+@click.option(
+    "--rows",
+    "max_rows",
+    type=click.IntRange(10),
+    default=100_000,
+    show_default=True,
+    help="Compare on an even sample of about so many rows.",
+)
+@click.option("--jobs", type=int, help="Fits at a time (-1: all cores).")
+@preparation_options
+@output_options
+def compare(data: tuple[str, ...], as_json: bool, quiet: bool, **given: Any) -> None:
+    """Is one method better on DATA, or lucky? Fit each on the same parts of the rows, again and again, and test.
+
+    Parameters are those given, or the methods' own: `thresher tune` finds better ones.
+    """
+    from .. import training
+    from ..compare import compare as repeated
+    from ..preprocessing import prepared
+    from ..streams import open_stream
+
+    screen = Screen(as_json, quiet)
+    wanted = _methods(given["names"])
+    _check_picture(given["plot"])
+    first = next(iter(wanted.values()))[0]
+    stream = open_stream(files(data), **stream_options({**given, "data": data}, first.task))
+    seen = training.look(stream)
+    for found, _ in wanted.values():
+        check_task(found, seen, None, None, stream.path.name)
+    made = {"scale": given["scale"], "categories": given["categories"]}
+    learners = {name: prepared(found.cls(**params), seen.first, **made) for name, (found, params) in wanted.items()}
+    X, y = training.read_all(stream, given["max_rows"])
+    runs = repeated(
+        learners,
+        X,
+        y,
+        scoring=list(given["scoring"]) or _USUAL[first.task],
+        repeats=given["repeats"],
+        vary="orders" if given["orders"] else "splits",
+        test_size=given["test_size"],
+        random_state=given["seed"],
+        n_jobs=given["jobs"],
+        progress=screen.watched,
+    )
+    if given["plot"] is not None:
+        runs.plot(given["plot"])
+        screen.remark(f"Boxes of {runs.measures[0]} drawn in {given['plot']}.")
+    screen.result(str(runs), runs.as_dict())
+
+
+def _methods(text: str) -> dict[str, tuple[Any, dict[str, Any]]]:
+    """What is typed for each learner -> the method and its parameters."""
+    wanted = {}
+    for typed in filter(None, (part.strip() for part in text.split(","))):
+        name, *settings = typed.split(":")
+        found = method(name)
+        if found.needs:
+            raise click.UsageError(f"{name} needs more than rows and targets ({', '.join(found.needs)}); use Python.")
+        wanted[typed] = found, dict(_setting(found, setting) for setting in settings)
+    if len({found.task for found, _ in wanted.values()}) != 1:
+        tasks = ", ".join(f"{name} for {found.task}" for name, (found, _) in wanted.items())
+        raise click.UsageError(f"--methods must name methods for one task, got {tasks or 'none'}.")
+    return wanted
+
+
+def _setting(found: Any, text: str) -> tuple[str, Any]:
+    name, sign, typed = text.partition("=")
+    name, value = name.strip().replace("-", "_"), literal(typed)
+    rules = found.cls._param_rules
+    if not sign or name not in rules:
+        raise click.UsageError(f"{found.name} has the parameters {', '.join(sorted(rules))}, got {text!r}.")
+    if not rules[name].holds(value):
+        raise click.UsageError(f"{found.name}: {name} must be {rules[name].says}, got {value!r}.")
+    return name, value
+
+
+def _check_picture(path: Path | None) -> None:
+    """Before the work: can the picture be written?"""
+    if path is None:
+        return
+    if path.suffix.lower() not in _PICTURES:
+        raise click.UsageError(f"--plot must end in {', '.join(_PICTURES)}, got {str(path)!r}.")
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"{path}: the folder does not exist.")
+    from .._figures import matplotlib_for
+
+    matplotlib_for("--plot")

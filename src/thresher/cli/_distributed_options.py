@@ -1,0 +1,150 @@
+"""``--engine``: the same commands on a cluster."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import click
+
+from ._classes import check_task, number_of, typed_classes
+from ._options import files, method_params, stream_options
+from ._phrases import command_line, essential, python_for_rounds, typed
+from ._report_output import check_tests, finish
+from ._screen import Screen, Stop
+from ._structure_options import Columns, late_words
+from ._train_command import checkpoint_of, groups_for, how_to_go_on
+
+_HEAD = 1 << 20  # bytes of the first file, which tell how all are read
+
+
+def train_in_rounds(data: tuple[str, ...], found: Any, given: dict[str, Any], screen: Screen) -> None:
+    """``thresher train --engine``: this process reads the head of the first file, and test files."""
+    from .. import training
+    from ..distributed import remove_checkpoint
+    from ..persistence import save_model
+    from ..preprocessing import prepared
+    from ..streams import names_of, open_stream
+
+    if not (found.streams or hasattr(found.cls, "_round")):
+        raise click.UsageError(f"{found.name} needs all rows at once, so that --engine cannot spread them.")
+    names = [str(name) for name in names_of(files(data))]
+    options = stream_options({**given, "data": (names[0],)}, found.task)
+    seen = training.look(open_stream(names[0], **options), _HEAD)
+    wanted, count = typed_classes(given["classes"])
+    classes = _classes(found, seen, wanted, Path(names[0]).name)
+    params = method_params(given, found.cls, seen)
+    if "class_weight" in params:
+        params["class_weight"] = _class_weight(params["class_weight"], seen)
+    columns = Columns((names[0],), options)
+    task_column = columns.task(given["task_column"])
+    params |= groups_for(found, columns, seen, given, screen)
+    options |= columns.width(params.get("groups"), seen)
+    head = open_stream(names[0], **options)
+    if "random_state" in found.cls._param_rules:
+        params["random_state"] = given["seed"]
+    model = prepared(
+        found.cls(**params), seen.first, scale=given["scale"], categories=given["categories"], task_column=task_column
+    )
+    told = {
+        "n_rounds": given["n_rounds"],
+        "mode": given["mode"] or "auto",
+        "classes": classes,
+        "n_shards": given["n_shards"],
+        "reading": options,
+        "shuffle": given["shuffle"] or 0,
+        "random_state": given["seed"] if given["shuffle"] else 0,
+    }
+    record: dict[str, Any] = {
+        "layout": head.layout(),
+        "stream": {key: value for key, value in options.items() if key in ("delimiter", "header", "format")},
+        "command": command_line(essential(typed())),
+        "python": python_for_rounds(files(data), model, given["engine"], told),
+    }
+    check_tests(given, record, found.task)
+    begin = time.perf_counter()
+    model = _fitted(model, names, told, given, screen)
+    seconds = time.perf_counter() - begin
+    record["distributed"] = model.record_["distributed"]
+    model.record_ = record
+    if given["model_path"] is not None:
+        save_model(model, given["model_path"])
+        remove_checkpoint(checkpoint_of(given["model_path"]))  # not before, or a full disk would cost all rounds
+    counted = record["distributed"]["data"]
+    facts = training.Facts(**{key: counted[key] for key in vars(training.Facts()) if key in counted})
+    screen.remark(f"{facts.n_rows:,} rows in {len(record['distributed']['shards'])} shards, {seconds:.1f} s.")
+    if count is not None and len(model.classes_) != count:
+        screen.remark(f"--classes says {count}, but the rows have {len(model.classes_)} labels.")
+    if late_words(model):
+        screen.remark(late_words(model))
+    sample = seen.first, None if seen.y is None else seen.y[: seen.first.shape[0]]
+    run = training.Run(model, training.History(), facts, None, sample, 0)
+    stream = SimpleNamespace(paths=[Path(name) for name in names], layout=head.layout)
+    finish(screen, run, stream, given, record, seconds=seconds)
+
+
+def _fitted(model: Any, names: list[str], told: dict[str, Any], given: dict[str, Any], screen: Screen) -> Any:
+    """The model after all rounds. Ctrl-C waits for the end of the round; a second one does not."""
+    from .. import distributed
+    from ..distributed import is_checkpoint
+
+    path: Path | None = given["model_path"]
+    checkpoint = None if path is None else checkpoint_of(path)
+    if given["resume"] and checkpoint is not None and not is_checkpoint(checkpoint):
+        screen.remark("There is no checkpoint, so that the run begins anew.")
+    kept = {"checkpoint": checkpoint, "keep_checkpoint": checkpoint is not None, "resume": given["resume"]}
+    watch = {"progress": screen.watched, **kept}
+    try:
+        with _in_one_sentence(checkpoint), Stop("Stopping after this round; once more stops at once.") as stop:
+            return distributed.fit(model, names, engine=given["engine"], should_stop=stop, **told, **watch)
+    except KeyboardInterrupt:
+        if checkpoint is not None and not is_checkpoint(checkpoint):
+            raise KeyboardInterrupt("No round was complete, so nothing is kept.") from None
+        raise KeyboardInterrupt(how_to_go_on(checkpoint)) from None
+
+
+@contextmanager
+def searching_on(engine: str | None, *share: Any) -> Iterator[None]:
+    """``thresher tune --engine``: candidates and folds go to the engine."""
+    if engine is None:
+        yield
+        return
+    from .. import distributed
+
+    with _in_one_sentence(), distributed.backend(engine, share=share):
+        yield
+
+
+@contextmanager
+def _in_one_sentence(checkpoint: Path | None = None) -> Iterator[None]:
+    """What is missing or lost, as a user's mistake rather than ours."""
+    from ..distributed import ShardError, is_checkpoint
+
+    try:
+        yield
+    except ImportError as missing:
+        raise ValueError(str(missing)) from None
+    except ShardError as lost:
+        kept = checkpoint is not None and is_checkpoint(checkpoint)
+        raise OSError(f"{lost}{' What was learned is kept; --resume goes on from there.' if kept else ''}") from None
+
+
+def _classes(found: Any, seen: Any, wanted: list[Any] | None, name: str) -> list[Any] | None:
+    """The classes if they are named; else all shards are asked for them, because the head of one file has not all."""
+    one = seen.labels is not None and len(seen.labels) == 1
+    if not (found.task == "classification" and wanted is None and one):
+        check_task(found, seen, wanted, None, name)
+    return None if wanted is None else check_task(found, seen, wanted, None, name)
+
+
+def _class_weight(given: Any, seen: Any) -> Any:
+    """Weights by label; JSON has only words as keys."""
+    if isinstance(given, str):
+        raise click.UsageError(f"--class-weight {given} needs all rows to be counted; give a weight for each class.")
+    if not isinstance(given, dict) or seen.is_text:
+        return given
+    return {number_of(label, "--class-weight"): weight for label, weight in given.items()}

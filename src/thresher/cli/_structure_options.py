@@ -1,0 +1,228 @@
+"""``--groups`` and ``--task-column``: which columns belong together, and which task a row belongs to."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ._options import NO_COLUMN, Column, files
+
+_HOW = '"prefix:" and a separator, "encoder", JSON lists, or a file of groups'
+
+
+def structure_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    command = click.option(
+        "--task-column",
+        type=Column(),
+        help="Tables: the column that says which of several related tasks a row belongs to, by name or number from 0.",
+    )(command)
+    return click.option(
+        "--groups",
+        metavar="VALUE",
+        help="Columns that belong together: prefix:= (what stands before the sign in their names), encoder (the words "
+        "of each column), JSON lists of columns, or a file: .json, or one group per line.",
+    )(command)
+
+
+# --- which methods ----------------------------------------------------------------------------------------------------
+
+
+def takes_groups(cls: type[Any]) -> bool:
+    return "groups" in inspect.signature(cls).parameters
+
+
+def check_structure(found: Any, given: dict[str, Any]) -> None:
+    """Refuse groups and tasks for methods that know none, and methods of tasks without a column that names them."""
+    from .. import registry
+
+    if given["groups"] is not None and not takes_groups(found.cls):
+        names = ", ".join(m.name for m in registry.methods() if takes_groups(m.cls))
+        raise click.UsageError(f"{found.name} takes no --groups; these methods do: {names}.")
+    if given["task_column"] == NO_COLUMN:
+        given["task_column"] = None
+    if given["task_column"] is not None and "tasks" not in found.needs:
+        names = ", ".join(m.name for m in registry.methods() if "tasks" in m.needs)
+        raise click.UsageError(f"{found.name} takes no --task-column; these methods do: {names}.")
+    if given["task_column"] is None and "tasks" in found.needs:
+        raise click.UsageError(f"{found.name} needs the task of each row; name its column with --task-column.")
+
+
+# --- which columns ----------------------------------------------------------------------------------------------------
+
+
+class Columns:
+    """The columns of a file that ``open_stream`` reads with some options."""
+
+    def __init__(self, data: tuple[str, ...], options: dict[str, Any]) -> None:
+        from ..streams import open_stream
+
+        self._options = options
+        self._stream = open_stream(files(data), **options)
+        layout = self._stream.layout()
+        self.where = self._stream.path.name
+        self.is_table = "columns" in layout
+        self.target: str | None = layout.get("target")
+        self.features: list[str] = list(layout.get("columns") or ())
+        everything = {k: v for k, v in options.items() if k not in ("target", "drop")}
+        self.all: list[str] = (
+            list(open_stream(files(data), **everything, target=None).layout()["columns"]) if self.is_table else []
+        )
+
+    def task(self, given: int | str | None) -> str | None:
+        """The name of the column of tasks."""
+        if given is None:
+            return None
+        if not self.is_table:
+            raise ValueError(f"{self.where}: --task-column needs a table, such as CSV or Parquet.")
+        name = self._name(given, "--task-column")
+        if name not in self.features:
+            what = "is the target" if name == self.target else "is dropped"
+            raise ValueError(f"{self.where}: --task-column {given!r} {what}; name another column.")
+        return name
+
+    def _name(self, given: int | str, option: str) -> str:
+        if isinstance(given, int):
+            if not -len(self.all) <= given < len(self.all):
+                raise ValueError(f"{self.where}: {option} must be below the {len(self.all)} columns, got {given}.")
+            return self.all[given]
+        if given not in self.all:
+            shown = ", ".join(self.all[:20]) + (", ..." if len(self.all) > 20 else "")
+            raise ValueError(f"{self.where}: {option}: there is no column {given!r}; the columns are {shown}.")
+        return given
+
+    def groups(self, text: str | None) -> Any:
+        """Groups as the methods take them: columns of a table by their names, those of sparse rows by number."""
+        groups = None if text is None else typed_groups(text)
+        if isinstance(groups, str) and not self.is_table:
+            raise ValueError(f"{self.where}: --groups {text} needs a table; sparse rows take lists of numbers.")
+        if groups is None or isinstance(groups, str):
+            return groups
+        if isinstance(groups, list) and not any(isinstance(each, list) for each in groups):
+            return self._from_labels(groups)
+        if isinstance(groups, dict):
+            return {str(name): self._members(group) for name, group in groups.items()}
+        return [self._members(group) for group in groups]
+
+    def width(self, groups: Any, seen: Any = None) -> dict[str, int]:
+        """How wide to read sparse rows, so that the first ones have all columns that groups speak of."""
+        lists = list(groups.values()) if isinstance(groups, dict) else groups
+        if self.is_table or not isinstance(lists, list) or not lists or "n_features" in self._options:
+            return {}
+        from ..training import look
+
+        seen = look(self._stream) if seen is None else seen
+        named = len(lists) if not isinstance(lists[0], list) else 1 + max(j for group in lists for j in group)
+        return {"n_features": max(named, seen.n_features)}
+
+    def _members(self, group: Any) -> list[Any]:
+        if not isinstance(group, list) or not group:
+            raise ValueError(f"--groups must hold lists of columns, got {group!r:.60}.")
+        return [self._member(each) for each in group]
+
+    def _member(self, column: Any) -> Any:
+        if isinstance(column, bool) or not isinstance(column, (int, str)):
+            raise ValueError(f"--groups must hold columns by number or name, got {column!r:.60}.")
+        if self.is_table:
+            name = self._name(column, "--groups") if isinstance(column, int) else column
+            if name == self.target:
+                raise ValueError(f"--groups must hold columns to learn from, but {name!r} is the target.")
+            return name
+        if isinstance(column, str):
+            counted = re.fullmatch(r"x([1-9]\d*)", column)  # as reports call them
+            if counted is None:
+                raise ValueError(
+                    f"--groups: columns of {self.where} are numbers from 0, or x1, x2, ...; got {column!r}."
+                )
+            return int(counted[1]) - 1
+        return column
+
+    def _from_labels(self, labels: list[Any]) -> Any:
+        """One label per column; columns with the same one belong together."""
+        if not self.is_table:
+            return labels
+        if len(labels) != len(self.features):
+            raise ValueError(
+                f"--groups must have one label for each of the {len(self.features)} columns beside the target, "
+                f"got {len(labels)}."
+            )
+        groups: dict[str, list[str]] = {}
+        for label, name in zip(labels, self.features, strict=True):
+            if label not in ("", -1, None):
+                groups.setdefault(str(label), []).append(name)
+        return groups
+
+
+def typed_groups(text: str) -> Any:
+    """What ``--groups`` says, columns as they were written."""
+    if text == "encoder" or (text.startswith("prefix:") and text != "prefix:"):
+        return text
+    if text[:1] in ("[", "{"):
+        return _from_json(text, "--groups")
+    path = Path(text)
+    if not path.is_file():
+        raise click.UsageError(f"--groups must be {_HOW}, got {text!r}, which is no file.")
+    content = path.read_text(encoding="utf-8", errors="replace")
+    if path.suffix.lower() == ".json":
+        return _from_json(content, path.name)
+    lines = [line.strip() for line in content.splitlines()]
+    return [_columns_in(line) for line in lines if line and not line.startswith("#")]
+
+
+def _from_json(text: str, where: str) -> Any:
+    try:
+        groups = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as problem:
+        raise click.UsageError(f"{where}: not JSON, {problem}.") from None
+    if not isinstance(groups, (list, dict)):
+        raise click.UsageError(f"{where}: groups must be lists of columns, an object of such lists, or labels.")
+    return groups
+
+
+def _columns_in(line: str) -> list[int | str]:
+    """Columns between commas, or between blanks where there are no commas."""
+    words = [word.strip() for word in line.split(",")] if "," in line else line.split()
+    return [int(word) if word.isdigit() else word for word in words if word]
+
+
+# --- what follows -----------------------------------------------------------------------------------------------------
+
+
+def usual_groups(cls: type[Any], first: Any, categories: str) -> tuple[str | None, str]:
+    """Groups where none are given, for rows like the first, and a remark."""
+    from .._gate import Table
+
+    if not takes_groups(cls):
+        return None, ""
+    if isinstance(first, Table) and first.text and categories == "onehot":
+        words = ", ".join(list(first.text)[:5]) + (", ..." if len(first.text) > 5 else "")
+        return "encoder", f"The words of a column are one group: {words} (--groups tells others)."
+    return None, "Without --groups every column is a group of its own."
+
+
+def late_words(model: Any) -> str:
+    """A remark on words that came too late for their groups: these are settled with the first batch."""
+    steps = dict(getattr(model, "steps", ()))
+    learner, encoder = steps.get("learn"), steps.get("encode")
+    if learner is None or encoder is None or getattr(learner, "groups", None) != "encoder":
+        return ""
+    origins = encoder.groups_
+    late = sum(origins[j] != "" for j in learner.groups_.alone.tolist())
+    if not late:
+        return ""
+    what = "word was" if late == 1 else "words were"
+    return f"{late:,} {what} not in the first rows read and stand alone; a larger --chunk lets more into their groups."
+
+
+def penalty_of(model: Any) -> str:
+    """The penalty that a learner has chosen itself."""
+    learner = model.steps[-1][1] if hasattr(model, "steps") else model
+    name = getattr(learner, "_penalty", "")
+    if not hasattr(learner, "penalty_") or getattr(learner, name, None) != "auto":
+        return ""
+    return f"{name} = {learner.penalty_:.4g}"

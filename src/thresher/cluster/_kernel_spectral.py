@@ -1,0 +1,363 @@
+"""Kernel spectral clustering: clusters of any shape, and the cluster of rows that come later."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from .. import _estimators, _gate
+from .._engine import one_blas_thread
+from .._estimators import KernelMachine
+from .._gate import Log, Range, Rule, at_least, check_params, one_of, positive
+from .._kernels import Array, Components, Kernel, is_array, of_features, of_kernel, squares, times
+from ..metrics import balanced_line_fit
+from ._codebook import Codes, most_frequent, nearest, signs
+
+_FEW_ROWS = 1000  # up to which all eigenvectors at once take less time than products
+
+
+class _Solved(NamedTuple):
+    components: Components
+    places: NDArray[np.intp]  # of the rows that are kept
+    coef: Array
+    degree_coef: Array
+    kernel: Kernel | None
+
+
+class KernelSpectralClustering(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    ClusterMixin,  # type: ignore[misc]
+    KernelMachine,
+):
+    r"""Kernel spectral clustering (KSC): clusters of any shape, with an answer for rows that were not there.
+
+    Spectral clustering as kernel principal components, in which a row counts by the inverse of its degree
+    :math:`d_i = \sum_j k(x_i, x_j)`: for each of :math:`k - 1` scores :math:`e_i = \langle w, \varphi(x_i)\rangle + b`,
+
+    .. math:: \max_{w, b} \; \frac{\gamma}{2} \sum_i \frac{e_i^2}{d_i} - \frac12 \|w\|^2 ,
+
+    which is an eigenvalue problem. Far clusters have scores in different orthants, so that the signs of the scores are
+    codes of clusters, and a new row has scores like any other. Choose it for curved clusters (rings, moons) that
+    K-means cuts, when new rows must be assigned and when the number of clusters is to be chosen by held-out rows
+    (:meth:`score`). The width of the kernel decides everything: choose ``gamma`` together with ``n_clusters``. For
+    round clusters, or rows of thousands of features, :class:`SparseKMeans` is quicker and says which features matter.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters (:math:`k`). One cluster has no scores, and all rows.
+    <kernel>
+    decoding : {"hamming", "margin"}, default="hamming"
+        Which code a row belongs to if its own is none of the codebook: the one with the fewest other signs, as
+        published, of several the one whose planes (where a score is 0) are nearest; or the one with the nearest planes,
+        however many. The second loses fewer rows where there are many clusters that are not far apart.
+    n_components : int, float or "sqrt", optional
+        The fixed-size form, for many rows: so many landmarks (a float is a part of the root of the number of rows)
+        stand for the kernel, and only they are kept. By default all rows are.
+    eigen_solver : {"auto", "dense", "lanczos"}, default="auto"
+        ``"dense"`` needs the whole kernel matrix and :math:`O(n^3)`; ``"lanczos"`` (in blocks) only products with it,
+        :math:`O(n^2)` each, for which a matrix beyond ``cache_size`` is computed anew every time. ``"auto"`` takes the
+        second from 1000 rows on. The fixed-size form needs neither.
+    tol : float, default=1e-10
+        How exact ``"lanczos"`` is: the length of :math:`B^\top K B u - \lambda u` relative to the first eigenvalue.
+    <cache>
+    random_state : int, RandomState or Generator, optional
+        Source of the landmarks. Without ``n_components`` nothing is drawn.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each row, as :meth:`predict` has it; 0 is the one with the most frequent code. Not kept in model
+        files.
+    codebook_ : ndarray of shape (n_codes, n_clusters - 1)
+        The ``n_clusters`` most frequent sign patterns of the training rows, +1 or -1, most frequent first and of equal
+        ones by their values. There may be fewer, of which :meth:`fit` warns.
+    eigenvalues_ : ndarray of shape (n_clusters - 1,)
+        (:math:`\lambda`), largest first. Those of clusters far apart are close to 1.
+    support_ : ndarray
+        Indices of the rows that are kept: all with a weight, or the landmarks.
+    support_vectors_ : ndarray or csr_array of shape (n_support, n_features)
+        These rows.
+    dual_coef_ : ndarray of shape (n_clusters - 1, n_support)
+        Their coefficients (:math:`\alpha`), in the direction in which the largest score is positive.
+    intercept_ : ndarray of shape (n_clusters - 1,)
+        Constant terms (:math:`b`).
+    kernel_ : Kernel or None
+        The kernel, with numbers for everything that depends on the data; None if it is precomputed.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, when ``X`` had any.
+
+    Notes
+    -----
+    With :math:`D = \mathrm{diag}(d)` and :math:`M_D = I - 1 1^\top D^{-1} / 1^\top D^{-1} 1`, coefficients are the
+    leading eigenvectors of :math:`D^{-1} M_D K`, found as :math:`\alpha = B u` from the symmetric :math:`B^\top K B`
+    with :math:`D^{-1} M_D = B B^\top`, and :math:`b = - 1^\top D^{-1} K \alpha / 1^\top D^{-1} 1`. Eigenvalues that
+    repeat themselves, as those of clusters without any similarity do, leave the eigenvectors free to rotate, which
+    does no harm: the score vectors of any two such clusters have a negative product, whatever the rotation, and
+    therefore different signs somewhere. A cluster whose score is about 0 in some direction is spread over two codes,
+    however, and if it is large these may take the place of a small cluster's: look at :meth:`score` then.
+
+    In the fixed-size form the degree of a row counts its similarity with itself exactly, so that a row that is far from
+    all landmarks has no weight beyond others. A row weight is the number of times a row is there. Every kernel will do
+    whose degrees are above 0; others are refused.
+
+    References
+    ----------
+    .. [1] C. Alzate and J. Suykens, "Multiway spectral clustering with out-of-sample extensions through weighted kernel
+       PCA", IEEE Transactions on Pattern Analysis and Machine Intelligence 32, 2010.
+    .. [2] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
+       modelling", KU Leuven, 2016, Section 2.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_circles
+    >>> from thresher.cluster import KernelSpectralClustering
+    >>> X, ring = make_circles(400, factor=0.4, noise=0.04, random_state=0)
+    >>> model = KernelSpectralClustering(n_clusters=2, gamma=20.0).fit(X[:300])
+    >>> found = model.predict(X[300:])                                     # rows that were not there
+    >>> bool(np.all(found == ring[300:]) or np.all(found != ring[300:]))
+    True
+
+    The number of clusters, by rows held out:
+
+    >>> def fit(k):
+    ...     return KernelSpectralClustering(k, gamma=20.0).fit(X[:300]).score(X[300:])
+    >>> max(range(2, 7), key=fit)
+    2
+
+    100 landmarks instead of all rows:
+
+    >>> small = KernelSpectralClustering(2, gamma=20.0, n_components=100, random_state=0).fit(X)
+    >>> len(small.support_), np.bincount(small.labels_).tolist()
+    (100, [200, 200])
+    """
+
+    _param_rules: ClassVar[dict[str, Rule]] = {
+        "n_clusters": at_least(1),
+        **KernelMachine._kernel_rules,
+        "decoding": one_of("hamming", "margin"),
+        **KernelMachine._fixed_size_rules,
+        "eigen_solver": one_of("auto", "dense", "lanczos"),
+        "tol": positive,
+    }
+    _fitted: ClassVar[tuple[str, ...]] = (
+        *KernelMachine._kernel_fitted,
+        "intercept_",
+        "eigenvalues_",
+        "codebook_",
+        "_degree_coef",
+    )
+    _search_space: ClassVar[dict[str, Range]] = {"gamma": Log(1e-4, 100.0, when={"kernel": "rbf"})}
+
+    labels_: NDArray[np.int64]
+    codebook_: Codes
+    eigenvalues_: Array
+    intercept_: Array
+    _degree_coef: Array
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        kernel: Any = "rbf",
+        *,
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 1.0,
+        decoding: str = "hamming",
+        n_components: Any = None,
+        eigen_solver: str = "auto",
+        tol: float = 1e-10,
+        cache_size: float = 500,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.decoding = decoding
+        self.n_components = n_components
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.cache_size = cache_size
+        self.random_state = random_state
+
+    # --- learning ---------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find clusters.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            With ``kernel="precomputed"``, the kernel of every row with every row.
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of at least 0: how many times each row is there. A row of weight 0 is absent, and has a label.
+
+        Returns
+        -------
+        self
+        """
+        check_params(self, self._param_rules)
+        rows = self._take(X)
+        weight = _gate.check_weights(sample_weight, rows.shape[0], type(self).__name__)
+        weight = np.ones(rows.shape[0]) if weight is None else weight
+        there = np.flatnonzero(weight)
+        self._refuse_few(rows.shape[0], len(there))
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+            found = self._solve(self._some(rows, there), weight[there])
+        self._keep(X, rows, there[found.places], np.vstack([found.coef, found.degree_coef]), found.kernel)
+        self.dual_coef_, self._degree_coef = self.dual_coef_[:-1], self.dual_coef_[-1]
+        self.eigenvalues_, self.intercept_ = found.components.values, found.components.intercept
+        scores = self.transform(X)
+        self.codebook_ = most_frequent(signs(scores[there]), weight[there], self.n_clusters)
+        self.labels_ = self._nearest(scores)
+        self._look_back(found.components.has_settled)
+        return self
+
+    def _solve(self, rows: Any, weight: Array) -> _Solved:
+        """Components of the rows that count, and coefficients that give scores and degrees."""
+        n_scores, fixed = self.n_clusters - 1, self._fixed_size(rows)
+        if fixed is None:
+            K = self._whole_gram(rows) if self.eigen_solver == "dense" else self._gram(rows)
+            by_lanczos = self.eigen_solver == "lanczos" or len(weight) > _FEW_ROWS or not isinstance(K, np.ndarray)
+            degrees = self._positive(times(K, weight[:, None])[:, 0])
+            found = of_kernel(K, weight / degrees, n_scores, by_lanczos and self.eigen_solver != "dense", self.tol)
+            self._refuse_flat(found)
+            return _Solved(found, np.arange(len(weight)), found.coef, weight, None)
+        F = fixed.features
+        total = weight @ F
+        missing = np.maximum(fixed.kernel.diagonal(rows) - squares(F), 0.0)  # of a row's similarity with itself
+        found = of_features(F, weight / self._positive(F @ total + weight * missing), n_scores)
+        self._refuse_flat(found)
+        return _Solved(found, fixed.places, fixed.coef(found.coef), fixed.coef(total[None])[0], fixed.kernel)
+
+    def _positive(self, degrees: Array) -> Array:
+        if not (degrees > 0).all() or not np.isfinite(degrees).all():
+            lowest = degrees.min() if np.isfinite(degrees).all() else degrees[~np.isfinite(degrees)][0]
+            raise ValueError(
+                f"{type(self).__name__}: degrees (sums of the kernel of a row with all rows) must be finite and above "
+                f'0, got {lowest:.3g}; kernel="rbf" has such.'
+            )
+        return degrees
+
+    def _refuse_few(self, n_rows: int, n_there: int) -> None:
+        if not n_there:
+            raise ValueError(f"{type(self).__name__}: sample_weight must hold a weight above 0, got only zeros.")
+        if n_there < self.n_clusters:
+            counted = "number of rows" if n_there == n_rows else "number of rows with a weight above 0"
+            raise ValueError(
+                f"{type(self).__name__}: n_clusters must be at most the {counted} (n_samples={n_there}), got "
+                f"{self.n_clusters}."
+            )
+
+    def _refuse_flat(self, found: Components) -> None:
+        if len(found.values) < self.n_clusters - 1:
+            raise ValueError(
+                f"{type(self).__name__}: n_clusters must be at most {len(found.values) + 1} for this kernel, which "
+                f"spreads these rows in {len(found.values)} directions, got {self.n_clusters}."
+            )
+
+    def _look_back(self, has_settled: bool) -> None:
+        who = type(self).__name__
+        if not has_settled:
+            said = f"{who}: eigenvectors are not exact to tol={self.tol!r}; take a larger one, another gamma or "
+            warnings.warn(said + 'eigen_solver="dense".', ConvergenceWarning, stacklevel=3)
+        if len(self.codebook_) < self.n_clusters:
+            said = f"{who}: only {len(self.codebook_)} of {self.n_clusters} clusters have rows; take fewer clusters"
+            warnings.warn(said + " or another gamma.", ConvergenceWarning, stacklevel=3)
+
+    # --- reading ----------------------------------------------------------------------------------------------------
+
+    def transform(self, X: Any) -> Array:
+        """The score variables (:math:`e`) of each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters - 1)
+        """
+        check_is_fitted(self)
+        with one_blas_thread():
+            return self._kernel_scores(X) + self.intercept_
+
+    def decision_function(self, X: Any) -> Array:
+        """The score variables of each row, as :meth:`transform` has them."""
+        return self.transform(X)
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """The cluster of each row: the code of the codebook that is nearest to the signs of its scores."""
+        return self._nearest(self.transform(X))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """:meth:`line_fit` of rows, held out ones preferably: for choosing ``n_clusters`` and ``gamma``."""
+        return self.line_fit(X)
+
+    def line_fit(self, X: Any, *, balance_weight: float = 0.1, through: str = "origin") -> float:
+        """How well clusters are told apart: :func:`~thresher.metrics.balanced_line_fit`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        balance_weight : float, default=0.1
+            What clusters of equal size are worth.
+        through : {"origin", "mean"}, default="origin"
+            What the lines go through; ``"mean"`` as published.
+
+        Returns
+        -------
+        float
+            Between 0 and 1, the larger the better; 0 of one cluster, which is told from nothing.
+        """
+        scores, degrees = self.transform(X), None
+        if self.n_clusters == 1:
+            return 0.0
+        if self.n_clusters == 2:
+            degrees = self._kernel_scores(X, self._degree_coef[None])[:, 0]
+        labels = self._nearest(scores)
+        return balanced_line_fit(scores, labels, degrees=degrees, balance_weight=balance_weight, through=through)
+
+    def _nearest(self, scores: Array) -> NDArray[np.int64]:
+        return nearest(scores, np.sqrt(self.eigenvalues_), self.codebook_, self.decoding)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.intercept_)
+
+    # --- files ------------------------------------------------------------------------------------------------------
+
+    def _check_loaded(self) -> None:
+        """Refuse attributes of a file that do not belong together."""
+        who, n_scores = type(self).__name__, self.n_clusters - 1
+        self._check_kept()
+        for name in ("intercept_", "eigenvalues_"):
+            if not is_array(getattr(self, name), "f", 1) or getattr(self, name).shape != (n_scores,):
+                raise ValueError(f"{who}: {name} must be finite numbers, one per score.")
+        if (self.eigenvalues_ <= 0).any() or (np.diff(self.eigenvalues_) > 0).any():
+            raise ValueError(f"{who}: eigenvalues_ must be above 0, largest first.")
+        if self.dual_coef_.shape[0] != n_scores:
+            raise ValueError(f"{who}: dual_coef_ must have {n_scores} rows, got {self.dual_coef_.shape[0]}.")
+        if not is_array(self._degree_coef, "f", 1) or len(self._degree_coef) != len(self.support_):
+            raise ValueError(f"{who}: _degree_coef must be finite numbers, one per row that is kept.")
+        codes = self.codebook_
+        if not is_array(codes, "i", 2) or codes.shape[1] != n_scores or not 1 <= len(codes) <= self.n_clusters:
+            raise ValueError(f"{who}: codebook_ must be codes of {n_scores} signs, {self.n_clusters} at most.")
+        if (np.abs(codes) != 1).any() or len(np.unique(codes, axis=0)) < len(codes):
+            raise ValueError(f"{who}: codebook_ must hold +1 and -1, and no code twice.")
+
+
+_estimators.fill(KernelSpectralClustering)

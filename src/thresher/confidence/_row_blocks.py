@@ -1,0 +1,124 @@
+"""A covariance in small blocks: what is known of features that were chosen at some time, in O(features x block)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import linalg, sparse
+
+from .._estimators import Ids
+from .._gate import Array
+
+
+class Blocks(NamedTuple):
+    """Features of one block follow one another; all others have variance 1 and no covariance with anything."""
+
+    ids: Ids
+    """Of features, each once."""
+    block: Ids
+    """The block of each."""
+    rows: Array
+    """Covariances of each with the members of its block, in their order; shape (n, r), the rest is 0."""
+
+    @classmethod
+    def empty(cls, r: int) -> Blocks:
+        return cls(np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, r)))
+
+    @classmethod
+    def of(cls, covariances: list[tuple[Ids, Array]], r: int) -> Blocks:
+        """Blocks with these features and covariances."""
+        made = [cls.empty(r)]
+        for k, (ids, covariance) in enumerate(covariances):
+            rows = np.zeros((len(ids), r))
+            rows[:, : len(ids)] = covariance
+            made.append(cls(ids, np.full(len(ids), k, np.int64), rows))
+        return cls(*(np.concatenate(parts) for parts in zip(*made, strict=True)))
+
+    def and_then(self, other: Blocks) -> Blocks:
+        """Both, the other's blocks last; they have no feature in common."""
+        later = other.block + (self.block[-1] + 1 if len(self.block) else 0)
+        return Blocks(
+            np.concatenate([self.ids, other.ids]),
+            np.concatenate([self.block, later]),
+            np.vstack([self.rows, other.rows]),
+        )
+
+    def position(self) -> Ids:
+        """The place of each feature in its block."""
+        n = len(self.block)
+        first = np.flatnonzero(np.diff(self.block, prepend=-1))
+        position: Ids = np.arange(n) - np.repeat(first, np.diff(first, append=n))
+        return position
+
+    def places(self, ids: Ids) -> Ids:
+        """Where these features stand; -1 for those that are not known."""
+        if not len(self.ids):
+            return np.full(len(ids), -1, np.int64)
+        order = np.argsort(self.ids)
+        near = order[np.minimum(np.searchsorted(self.ids, ids, sorter=order), len(order) - 1)]
+        return np.where(self.ids[near] == ids, near, -1)
+
+    def variances(self) -> Array:
+        """Of the known features."""
+        variances: Array = self.rows[np.arange(len(self.ids)), self.position()]
+        return variances
+
+    def marginal(self, ids: Ids) -> Array:
+        """The covariance of these features, dense."""
+        covariance, places = np.eye(len(ids)), self.places(ids)
+        known = np.flatnonzero(places >= 0)
+        at = places[known]
+        together = self.block[at][:, None] == self.block[at]
+        values = np.where(together, self.rows[at][:, self.position()[at]], 0.0)
+        covariance[np.ix_(known, known)] = values
+        return covariance
+
+    def on(self, columns: Ids) -> Any:
+        """The covariance of these features, sparse."""
+        places = self.places(columns)
+        at = np.flatnonzero(places >= 0)
+        column_of = np.full(len(self.ids), -1, np.int64)
+        column_of[places[at]] = at
+        members, inside = self._members()
+        i, c = np.nonzero(inside[places[at]])
+        j = column_of[members[places[at]][i, c]]
+        i, c, j = (index[j >= 0] for index in (i, c, j))
+        known = sparse.csr_array((self.rows[places[at][i], c], (at[i], j)), shape=(len(columns), len(columns)))
+        return known + sparse.diags_array((places < 0).astype(float), format="csr")
+
+    def _members(self) -> tuple[Ids, Any]:
+        """The feature that each column of ``rows`` stands for, and whether it stands for one."""
+        n, r = self.rows.shape
+        members = np.arange(n)[:, None] - self.position()[:, None] + np.arange(r)
+        inside = members < n
+        members = np.minimum(members, n - 1)
+        return members, inside & (self.block[members] == self.block[:, None])
+
+    def without(self, ids: Ids) -> Blocks:
+        """The others, with the principal submatrices of their blocks; blocks are numbered anew."""
+        stays = ~np.isin(self.ids, ids)
+        if not stays.any():
+            return Blocks.empty(self.rows.shape[1])
+        members, inside = self._members()
+        keeps = inside & stays[members]
+        order = np.argsort(~keeps, axis=1, kind="stable")
+        rows = np.take_along_axis(np.where(keeps, self.rows, 0.0), order, axis=1)
+        return Blocks(self.ids[stays], np.unique(self.block[stays], return_inverse=True)[1], rows[stays])
+
+    def refuse_nonsense(self, n_features: int) -> str | None:
+        """What is wrong with blocks from a file; None if nothing is."""
+        if len(self.ids) and (self.ids.max() >= n_features or len(np.unique(self.ids)) < len(self.ids)):
+            return "ids must be those of features, each once"
+        n_of, r = np.bincount(self.block) if len(self.block) else np.zeros(0, int), self.rows.shape[1]
+        if (np.diff(self.block) < 0).any() or (n_of > r).any():
+            return f"blocks must be in order, of at most {r} features"
+        try:
+            for k in np.flatnonzero(n_of):
+                own = self.rows[self.block == k, : n_of[k]]
+                linalg.cholesky(own)
+                if not np.allclose(own, own.T, rtol=1e-8, atol=0):
+                    return "covariances must be symmetric"
+        except linalg.LinAlgError:
+            return "covariances must be positive definite"
+        return None

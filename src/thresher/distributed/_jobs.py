@@ -1,0 +1,185 @@
+"""What is done with a shard: a look at it, a pass over it, questions to it, predictions of it."""
+
+from __future__ import annotations
+
+import zlib
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import is_classifier
+
+from .._engine import Question, Sums, join
+from .._gate import Table
+from ..training import MOST_CLASSES, learner_of
+from ._engines import Task
+from ._shards import Shard, rows_at
+
+
+@dataclass
+class Seen:
+    """What a look at a shard found."""
+
+    n_rows: int = 0
+    n_features: int = 0
+    n_values: int = 0
+    labels: NDArray[Any] | None = None
+    counts: NDArray[np.int64] | None = None
+    sample: list[tuple[Any, Any]] | None = None
+    tasks: NDArray[Any] | None = None
+    kind: str = ""
+    """Dense, sparse or table."""
+
+
+@dataclass(frozen=True)
+class Look(Task):
+    """Rows, width and labels of a shard, and some of its rows.
+
+    With `whole` False, its first rows are enough.
+    """
+
+    n_sample: int
+    classes: bool
+    whole: bool = True
+    pipeline: Any = None
+
+    def work(self, shard: Shard) -> Seen:
+        seen = Seen(sample=[])
+        for X, y, _ in shard.pieces():
+            seen.n_rows += X.shape[0]
+            seen.n_features = max(seen.n_features, X.shape[1])
+            seen.kind = "sparse" if sparse.issparse(X) else "table" if isinstance(X, Table) else "dense"
+            seen.n_values += X.nnz if sparse.issparse(X) else int(np.prod(X.shape))
+            if self.classes:
+                if y is None:
+                    raise ValueError("training needs a target.")
+                try:
+                    seen.labels, seen.counts = joined((seen.labels, seen.counts), np.unique(y, return_counts=True))
+                except TypeError:
+                    raise ValueError("targets must be all numbers, or all words, and none may be missing.") from None
+                if len(seen.labels) > MOST_CLASSES:
+                    raise ValueError(f"more than {MOST_CLASSES} distinct targets; this is no classification.")
+            self._note_tasks(seen, X)
+            self._take(seen, X, y)
+            if not self.whole:
+                break
+        return seen
+
+    def _note_tasks(self, seen: Seen, X: Any) -> None:
+        if getattr(self.pipeline, "task_column", None) is not None:
+            tasks = self.pipeline._parted(X)[1]["tasks"]
+            seen.tasks = np.unique(tasks if seen.tasks is None else np.concatenate([seen.tasks, tasks]))
+
+    def _take(self, seen: Seen, X: Any, y: Any) -> None:
+        """An even share of every piece, until there are enough; every second is let go when there are too many."""
+        assert seen.sample is not None
+        step = max(1, -(-X.shape[0] // self.n_sample))
+        some = np.arange(0, X.shape[0], step)
+        seen.sample.append((rows_at(X, some), None if y is None else y[some]))
+        while len(seen.sample) > 1 and sum(part.shape[0] for part, _ in seen.sample) > 2 * self.n_sample:
+            seen.sample = [
+                (rows_at(part, half), None if its is None else its[half])
+                for part, its in seen.sample
+                if len(half := np.arange(0, part.shape[0], 2))
+            ]
+            if all(part.shape[0] <= 1 for part, _ in seen.sample):
+                seen.sample = seen.sample[::2]
+
+
+def joined(a: Any, b: Any) -> Any:
+    """Distinct labels with their counts, of two."""
+    if a[0] is None:
+        return b
+    if _are_words(a[0]) != _are_words(b[0]):
+        raise ValueError("targets must be all numbers, or all words.")
+    labels, places = np.unique(np.concatenate([a[0], b[0]]), return_inverse=True)
+    counts = np.bincount(places, np.concatenate([a[1], b[1]]), len(labels)).astype(np.int64)
+    return labels, counts
+
+
+def _are_words(labels: NDArray[Any]) -> bool:
+    return labels.dtype.kind == "U" or (labels.dtype.kind == "O" and any(isinstance(each, str) for each in labels))
+
+
+@dataclass(frozen=True)
+class Prepare(Task):
+    """One transformer of a pipeline, fitted to a shard; those before it are fitted to all rows already.
+
+    It begins as `begun`, if there is one. With `whole` False, the first rows of a shard are enough.
+    """
+
+    pipeline: Any
+    step: int
+    begun: Any = None
+    whole: bool = True
+
+    def work(self, shard: Shard) -> Any:
+        transformer = deepcopy(self.pipeline[self.step] if self.begun is None else self.begun)
+        for X, y, _ in shard.pieces():
+            Z, _ = self.pipeline._parted(X)
+            for _, before in self.pipeline.steps[: self.step]:
+                Z = before.transform(Z)
+            transformer.partial_fit(Z, y)
+            if not self.whole:
+                break
+        return transformer
+
+
+@dataclass(frozen=True)
+class Learn(Task):
+    """One pass of a model over a shard; returns the learner."""
+
+    model: Any
+    classes: Any
+    shuffle: int
+    seed: tuple[int, int]
+    """Of the run, and the round."""
+
+    def work(self, shard: Shard) -> Any:
+        model = deepcopy(self.model)
+        mixed = np.random.SeedSequence([*self.seed, zlib.crc32(shard.name.encode())]).generate_state(1)
+        for X, y, weight in shard.pieces(self.shuffle, int(mixed[0])):
+            learn_more(model, X, y, weight, self.classes)
+        return learner_of(model)
+
+
+def learn_more(model: Any, X: Any, y: Any, weight: Any, classes: Any) -> None:
+    """Rows into the learner of a model whose transformers stay as they are."""
+    if hasattr(model, "steps"):
+        model._learn([step for _, step in model.steps[:-1]], model[-1], X, y, classes, weight, frozen=True)
+        return
+    options: dict[str, Any] = {"sample_weight": weight}
+    if is_classifier(model):
+        options["classes"] = classes
+    if sparse.issparse(X):
+        options["grow"] = True
+    model.partial_fit(X, y, **options)
+
+
+@dataclass(frozen=True)
+class Ask(Task):
+    """The answer of a shard to a question, as numbers that add up; None if it has no rows."""
+
+    question: Question
+    pipeline: Any = None
+
+    def work(self, shard: Shard) -> Sums | None:
+        total: Sums | None = None
+        for X, y, weight in shard.pieces():
+            Z = X if self.pipeline is None else self.pipeline.transform(X)
+            total = join(self.question, total, self.question.answer(Z, y, weight))
+        return total
+
+
+@dataclass(frozen=True)
+class Say(Task):
+    """What a model says of the rows of a shard."""
+
+    model: Any
+    method: str
+
+    def work(self, shard: Shard) -> Any:
+        return [getattr(self.model, self.method)(X) for X, _, _ in shard.pieces()]

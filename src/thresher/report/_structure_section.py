@@ -1,0 +1,94 @@
+"""Groups of columns in use, and what several tasks share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._figures import count, label, listed, number, plural, quoted
+from ..inspection import groups_in_use
+from ._subject import Subject
+
+Section = dict[str, Any]
+
+_MOST = 40
+_MOST_NAMES = 8
+
+
+def groups(subject: Subject) -> Section | None:
+    """The groups that a model has selected."""
+    learner = subject.learner
+    if not hasattr(learner, "selected_groups_"):
+        return None
+    n_alone = len(learner.groups_.alone)
+    n_groups = len(learner.groups_) - n_alone
+    if not n_groups:
+        return None
+    found = groups_in_use(subject.model)
+    n_alone_used = len(learner._selected_places()) - len(found)
+    says = f"{count(len(found))} of {plural(n_groups, 'group')} {'is' if 1 in (len(found), n_groups) else 'are'} in use"
+    says += f": {listed([quoted(label(group.name)) for group in found], 6)}." if found else "."
+    if n_alone:
+        says += f" Of {plural(n_alone, 'column')} in no group, {count(n_alone_used)} {_are(n_alone_used)} in use."
+    return {
+        "title": "Groups in use",
+        "says": says,
+        "n_groups": n_groups,
+        "n_used": len(found),
+        "n_alone": n_alone,
+        "n_alone_used": n_alone_used,
+        "groups": [
+            {
+                "name": label(group.name),
+                "strength": group.strength,
+                "n_features": len(group.features),
+                "n_used": group.n_used,
+                "features": [label(name) for name in group.features[:_MOST_NAMES]],
+            }
+            for group in found[:_MOST]
+        ],
+    }
+
+
+def _are(n: int) -> str:
+    return "is" if n == 1 else "are"
+
+
+def tasks(subject: Subject) -> Section | None:
+    """What the tasks that were learned together have in common."""
+    known = getattr(subject.learner, "tasks_", None)
+    if known is None or len(known) < 2 or subject.weights is None:
+        return None
+    used = subject.weights.rows != 0
+    n_used, n_shared = int(used.any(axis=0).sum()), int(used.all(axis=0).sum())
+    column = f", by the column {quoted(label(subject.model.task_column))}" if subject.has_tasks else ""
+    says = f"{count(len(known))} tasks were learned together{column}. "
+    says += f"Of {plural(n_used, 'feature')} in use, {count(n_shared)} {_are(n_shared)} shared by all of them."
+    return {
+        "title": "Tasks learned together",
+        "says": says,
+        "n_tasks": len(known),
+        "n_used": n_used,
+        "n_shared": n_shared,
+        "tasks": [
+            {"name": label(name), "n_used": int(each.sum()), "strength": float(np.linalg.norm(weights))}
+            for name, each, weights in zip(known[:_MOST].tolist(), used, subject.weights.rows, strict=False)
+        ],
+    }
+
+
+def penalty(subject: Subject) -> dict[str, Any]:
+    """The strength of the penalty that a learner has chosen itself, and a sentence about it."""
+    learner = subject.learner
+    name = getattr(learner, "_penalty", "alpha")
+    asked = getattr(learner, name, None)
+    wanted: int | None = getattr(learner, "n_features_to_select", None)
+    if not hasattr(learner, "penalty_"):
+        return {}
+    if asked == "auto":
+        how = "the one of least progressive loss among those that learned side by side"
+        return {"penalty": learner.penalty_, "says": f" Its penalty is {name} = {number(learner.penalty_, 3)}, {how}."}
+    if wanted is not None:
+        return {"says": f" At most {plural(wanted, 'feature')} may be in use, those of the strongest evidence."}
+    return {}

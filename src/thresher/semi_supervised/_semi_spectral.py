@@ -1,0 +1,179 @@
+"""Kernel machines whose scores fit the labels and spread over all rows, labelled or not: what they share."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from .. import _estimators
+from .._engine import one_blas_thread
+from .._estimators import KernelMachine
+from .._gate import Array, Rule, boolean, check_params, check_value, class_weights, fraction, label, none, positive
+from .._kernels import FixedSize
+from ._partial_machine import PartlyLabelled
+from ._roles import Roles, class_factors, filled, read_roles
+from ._spread import Stationary
+
+_CLOSE = 1e-12  # reciprocal condition numbers below which a solution has hardly a digit
+
+
+class Given(NamedTuple):
+    """Of each row: its share in the spread, the factor of its squared error, 0 where there is no label, and targets +1
+    and -1, 0 where there is none, in a column per class (one column for two classes)."""
+
+    share: Array
+    cost: Array
+    targets: Array
+
+
+class SpectralClassifier(PartlyLabelled):
+    """Base class: a subclass names its parameters, finds its functions and reads them."""
+
+    _param_rules: ClassVar[dict[str, Rule]] = (
+        KernelMachine._kernel_rules
+        | KernelMachine._fixed_size_rules
+        | {"C": positive, "unlabelled_label": label | none, "class_weight": class_weights}
+    )
+    _fitted: ClassVar[tuple[str, ...]] = (
+        *KernelMachine._kernel_fitted,
+        "classes_",
+        "intercept_",
+        "rcond_",
+        "is_minimum_",
+    )
+
+    C: float
+    unlabelled_label: Any
+    class_weight: Any
+    rcond_: float
+    is_minimum_: bool
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        _estimators.fill(cls)
+
+    def _by_matrix(self, K: Array, given: Given) -> Stationary:
+        """The functions of all classes, by a kernel matrix."""
+        raise NotImplementedError
+
+    def _by_features(self, F: Array, given: Given) -> Stationary:
+        """The same by features whose products are the kernel."""
+        raise NotImplementedError
+
+    def _spreads(self) -> tuple[float, ...]:
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Solve the linear system of all rows, or of the landmarks.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            With ``kernel="precomputed"``, the kernel of every row with every row.
+        y : array-like of shape (n_samples,)
+            Labels; ``unlabelled_label`` where there is none.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of at least 0: how often a row counts, labelled or not, but for ``gamma="scale"`` and
+            ``class_weight="balanced"``, where all count once. A row of weight 0 is absent.
+
+        Returns
+        -------
+        self
+        """
+        who = type(self).__name__
+        check_params(self, self._param_rules)
+        rows, labels, there, weight = self._take_labelled(X, y, sample_weight)
+        roles = self._read_roles(labels[there])
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+            fixed = self._fixed_size(some := self._some(rows, there))
+            if fixed is None:
+                K = self._whole_gram(some)
+                found = self._by_matrix(K, self._given(roles, weight, K @ weight, K.diagonal()))
+            else:
+                degrees, own = _degrees(fixed, some, weight), fixed.kernel.diagonal(some)
+                found = self._by_features(fixed.features, self._given(roles, weight, degrees, own))
+        if found.rcond == 0 or not np.isfinite(found.coef).all():
+            raise ValueError(f"{who}: the linear system must not be singular; change the spread, or lower C.")
+        if fixed is None:
+            self._keep(X, rows, there, found.coef.T)
+        else:
+            self._keep(X, rows, there[fixed.places], fixed.coef(found.coef.T), fixed.kernel)
+        self.classes_, self.intercept_ = roles.classes, found.intercept
+        if found.spread is not None:
+            self.spread_ = found.spread
+        self.rcond_, self.is_minimum_ = min(found.rcond, 1.0), bool(found.is_minimum)  # LAPACK's may exceed 1 by a bit
+        open_ = roles.unlabelled
+        self.transduction_ = filled(labels, there[open_], self._read_functions(found.scores[open_]))
+        self._look_back()
+        return self
+
+    def _read_roles(self, labels: NDArray[Any]) -> Roles:
+        return read_roles(labels, None, self.unlabelled_label, type(self).__name__)
+
+    def _given(self, roles: Roles, weight: Array, degrees: Array, own: Array) -> Given:
+        """What the problem needs of each row, by sums of its kernel with all rows, and its kernel with itself. One that
+        is like none, not even like itself (an empty row, with inner products), has no share in the spread."""
+        who = type(self).__name__
+        factors = class_factors(self.class_weight, roles, None, who)
+        if not factors.all():
+            raise ValueError(f"{who}: class_weight must leave every class a weight above 0, got {self.class_weight!r}.")
+        cost = np.where(roles.unlabelled, 0.0, float(self.C) * factors * weight)
+        positives = [1] if len(roles.classes) == 2 else range(len(roles.classes))
+        targets = np.stack([roles.sides(k) for k in positives], axis=1)
+        if not any(self._spreads()):
+            return Given(np.zeros(len(weight)), cost, targets)
+        like_none = (degrees == 0) & (own == 0)
+        degrees = np.where(like_none, np.inf, degrees)
+        if not (degrees > 0).all():
+            raise ValueError(
+                f"{who}: the kernel of a row with all rows must have a sum above 0, got {np.min(degrees):.3g}; take "
+                "one without values below 0, such as 'rbf', or spread=0."
+            )
+        return Given(weight / degrees, cost, targets)
+
+    def _look_back(self) -> None:
+        """Say so when the answer is no good."""
+        if self.rcond_ < _CLOSE:
+            warnings.warn(
+                f"{type(self).__name__}: the linear system is nearly singular (rcond_ is {self.rcond_:.1g}), and its "
+                "solution has hardly a correct digit; change the spread, or lower C.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    # --- functions, and how they are read -----------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores of the rows: one per row with two classes (above 0 means the second), else one per row and class."""
+        return self._shape_scores(self._functions(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row."""
+        return self._read_functions(self._functions(X))
+
+    def _functions(self, X: Any) -> Array:
+        """The values of all functions, a column each."""
+        scores: Array = self._kernel_scores(X) + self.intercept_
+        return scores
+
+    def _read_functions(self, functions: Array) -> NDArray[Any]:
+        return self._read_scores(self._shape_scores(functions))
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        who = type(self).__name__
+        check_value(who, "rcond_", self.rcond_, fraction)
+        check_value(who, "is_minimum_", self.is_minimum_, boolean)
+
+
+def _degrees(fixed: FixedSize, rows: Any, weight: Array) -> Array:
+    """Sums of the approximate kernel. Rows far from all landmarks have hardly any, or less than none: but where the
+    kernel has no values below 0, a row is at least like itself."""
+    degrees: Array = fixed.features @ (fixed.features.T @ weight)
+    if (fixed.kernel(rows[fixed.places]) < 0).any():
+        return degrees
+    return np.maximum(degrees, fixed.kernel.diagonal(rows) * weight)

@@ -1,0 +1,158 @@
+"""Where a run stands: all that a checkpoint keeps beside the model."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from ..persistence import save_model
+from ..streams import Batch, Position, Stream
+from ._look import Facts
+from ._measured import Measured, positive_of
+from ._predictions import counts, n_used, plain
+from ._records import History
+
+_BLOCK, _BLOCKS = 1 << 16, 16
+
+
+class Progress:
+    """Where a run stands: all that a checkpoint keeps beside the model."""
+
+    def __init__(self, record: dict[str, Any], fingerprint: dict[str, Any], measured: Measured | None = None) -> None:
+        self.record = record
+        self.fingerprint = fingerprint
+        self.measured = measured
+        self.history = History(positive=positive_of(measured))
+        self.facts = Facts()
+        self.position: Position | None = None
+        self.file: dict[str, Any] | None = None  # the file being read, with the counts at its begin
+        self.n_skipped = 0  # before this start
+
+    def note(self, model: Any, batch: Batch) -> None:
+        self.position = batch.position
+        if batch.position.n_pass == 0:
+            self.facts.add(batch.X, batch.y if is_classifier(model) else None)
+        rows, mistakes, loss = counts(model)
+        key = {"name": batch.path.name, "pass": batch.position.n_pass + 1, "number": batch.position.file}
+        if self.file is None or any(self.file[k] != key[k] for k in key):
+            if self.file is not None:
+                self.history.files.append(_within(self.file))
+            begin = self.file["end"] if self.file is not None else [0, 0, 0.0]
+            self.file = {**key, "begin": begin}
+        self.file["end"] = [rows, mistakes, loss]
+        if self.history.is_due(rows):
+            self.history.add(rows, mistakes, loss, n_used(model))
+            if batch.position.n_pass == 0:
+                self._note_measures()
+
+    def _note_measures(self) -> None:
+        if self.measured is not None:
+            self.measured.note(self.history, self.facts.n_rows)
+
+    def close(self, model: Any) -> None:
+        if self.file is not None:
+            self.history.files.append(_within(self.file))
+            self.file = None
+        self._note_measures()
+        rows, mistakes, loss = counts(model)
+        if not self.history.rows or self.history.rows[-1] < rows:
+            self.history.add(rows, mistakes, loss, n_used(model))
+
+    def save(self, model: Any, path: Path, n_skipped: int) -> None:
+        model.record_ = self.record | {
+            "training": {
+                "position": list(self.position or ()),
+                "fingerprint": self.fingerprint,
+                "history": self.history.to_dict(),
+                "facts": vars(self.facts),
+                "file": self.file,
+                "n_skipped": self.n_skipped + n_skipped,
+                **({} if self.measured is None else {"measured": self.measured.to_dict()}),
+            }
+        }
+        save_model(model, path)
+
+    def take_up(self, model: Any, stream: Stream, where: str) -> Any:
+        """Go on where the checkpoint stands; returns its model."""
+        kept = getattr(model, "record_", {}).get("training")
+        if not isinstance(kept, dict):
+            raise ValueError(f"{where}: a model, but no checkpoint.")
+        try:
+            self._take_up(kept, stream, where)
+        except (LookupError, TypeError, AttributeError):
+            raise ValueError(f"{where}: the checkpoint is damaged.") from None
+        return model
+
+    def _take_up(self, kept: dict[str, Any], stream: Stream, where: str) -> None:
+        for key, value in self.fingerprint.items():
+            before = kept["fingerprint"].get(key)
+            if before != value:
+                raise ValueError(f"{where}: this checkpoint was made with {key} {difference(before, value)}.")
+        measured = kept.get("measured")
+        before, now = None if measured is None else measured["positive"], positive_of(self.measured)
+        if before != now:
+            raise ValueError(f"{where}: this checkpoint was made with positive {difference(before, now)}.")
+        self.position = stream._checked(kept["position"])
+        self.history = History(**kept["history"])
+        self.facts = Facts(**kept["facts"])
+        self.history.is_due(self.facts.n_rows)  # fails here, if ever
+        if any(
+            not values or len(values) != len(self.history.measures["rows"]) for values in self.history.measures.values()
+        ):
+            raise LookupError("measures without rows")
+        self.file = kept["file"]
+        self.n_skipped = int(kept["n_skipped"])
+        if self.measured is not None:
+            self.measured.take_up(kept["measured"])
+
+
+def fingerprint(model: Any, stream: Stream, classes: Any) -> dict[str, Any]:
+    """What must be the same for a run to be the same run, in plain values. Of files: name, size, and some blocks."""
+    return {
+        "model": spelled(model),
+        "files": [[path.name, digest(path)] for path in stream.paths],
+        "batch size": stream.batch_size,
+        "passes": stream.n_passes,
+        "shuffle": [stream.shuffle, stream.random_state],
+        "columns": stream.layout(),
+        "reading": stream.options,
+        "classes": None if classes is None else [str(plain(label)) for label in classes],
+    }
+
+
+def spelled(model: Any) -> str:
+    """The class and every parameter, those of steps included."""
+    params = {k: v for k, v in model.get_params(deep=True).items() if not hasattr(v, "get_params") and k != "steps"}
+    steps = [type(step).__name__ for _, step in getattr(model, "steps", ())]
+    shown = ", ".join(f"{k}={v.tolist() if isinstance(v, np.ndarray) else v!r}" for k, v in sorted(params.items()))
+    return f"{' > '.join(steps) or type(model).__name__}({shown})"
+
+
+def digest(path: Path) -> list[int]:
+    if path.is_dir():
+        return [0, 0]
+    size = path.stat().st_size
+    digest = 0
+    with path.open("rb") as file:
+        for place in range(_BLOCKS + 1):  # first, last, and evenly between
+            file.seek(max(0, size - _BLOCK) * place // _BLOCKS)
+            digest = zlib.crc32(file.read(_BLOCK), digest)
+    return [size, digest]
+
+
+def difference(before: Any, now: Any) -> str:
+    """Both values, from where they begin to differ."""
+    texts = str(before), str(now)
+    same = next((i for i, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), min(map(len, texts)))
+    begin = max(0, same - 40) if same > 80 else 0
+    first, second = (("..." if begin else "") + text[begin : begin + 120] for text in texts)
+    return f"{first}, now it is {second}"
+
+
+def _within(file: dict[str, Any]) -> dict[str, Any]:
+    rows, mistakes, loss = (end - begin for begin, end in zip(file["begin"], file["end"], strict=True))
+    return {"name": file["name"], "pass": file["pass"], "rows": rows, "mistakes": mistakes, "loss": loss}
