@@ -20,16 +20,16 @@ from .. import __version__
 __all__ = ["main"]
 
 _COMMANDS = {
-    "auto": ("_search", "A file in, a tuned and explained model out."),
-    "train": ("_train", "Learn from files of any size, with checkpoints."),
-    "predict": ("_predict", "Apply a model to files of any size."),
-    "tune": ("_search", "Find good parameters of one method."),
-    "compare": ("_compare", "Is one method better, or lucky? Repeated runs and tests."),
-    "wizard": ("_wizard", "Answer a few questions; no knowledge needed."),
-    "inspect": ("_inspect", "What a model file holds, and the features that matter."),
-    "merge": ("_inspect", "One model from those of several machines."),
-    "methods": ("_inspect", "All methods, and the parameters of one."),
-    "demo": ("_demo", "A full run on a generated stream, with a report."),
+    "auto": ("_search_command", "A file in, a tuned and explained model out."),
+    "train": ("_train_command", "Learn from files of any size, with checkpoints."),
+    "predict": ("_predict_command", "Apply a model to files of any size."),
+    "tune": ("_search_command", "Find good parameters of one method."),
+    "compare": ("_compare_command", "Is one method better, or lucky? Repeated runs and tests."),
+    "wizard": ("_wizard_command", "Answer a few questions; no knowledge needed."),
+    "inspect": ("_inspect_command", "What a model file holds, and the features that matter."),
+    "merge": ("_inspect_command", "One model from those of several machines."),
+    "methods": ("_inspect_command", "All methods, and the parameters of one."),
+    "demo": ("_demo_command", "A full run on a generated stream, with a report."),
 }
 
 
