@@ -9,13 +9,15 @@ from typing import Any, NamedTuple
 
 from sklearn.base import is_clusterer, is_regressor
 
+from ._estimators import Advice, GoodFor, LearningProblem, advice_of
+
 FAMILIES = (
     *("online", "stochastic", "dual_averaging", "confidence", "cluster"),
     *("kernels", "mkl", "novelty", "semi_supervised"),
 )
 HELPERS = ("preprocessing",)  # rooms of transformers, which are saved with models
 
-__all__ = ["FAMILIES", "Method", "components", "estimators", "methods", "short_name"]
+__all__ = ["FAMILIES", "Method", "components", "estimators", "methods", "ranked", "short_name"]
 
 
 class Method(NamedTuple):
@@ -30,6 +32,7 @@ class Method(NamedTuple):
     losses: tuple[str, ...]
     space: dict[str, Any]  # what is worth tuning, and where
     summary: str
+    advice: Advice  # what it is good for
 
 
 def estimators() -> dict[str, type[Any]]:
@@ -61,6 +64,17 @@ def methods() -> list[Method]:
     return [_describe(family, cls) for family in FAMILIES for cls in _estimators(family)]
 
 
+def ranked(problem: LearningProblem) -> list[tuple[Method, GoodFor]]:
+    """Methods that declare themselves good for a problem, the most promising first, each with its reason."""
+    found = [
+        (method, good)
+        for method in methods()
+        if method.task == problem.task and (problem.aim or set(method.needs) == problem.needs)
+        if (good := method.advice.best(problem)) is not None
+    ]
+    return sorted(found, key=lambda pair: pair[1].rank)
+
+
 def short_name(name: str) -> str:
     """The short name of a class name."""
     name = re.sub("(?<=[a-z]{4})SVC$", "", name)  # TriClassSVC is "triclass"; LSSVC and LapSVC keep all letters
@@ -90,6 +104,7 @@ def _describe(family: str, cls: type[Any]) -> Method:
         losses=_rule(cls, "loss"),
         space=dict(getattr(cls, "_search_space", {})),
         summary=inspect.getdoc(cls).partition("\n")[0] if inspect.getdoc(cls) else "",  # type: ignore[union-attr]
+        advice=advice_of(cls),
     )
 
 

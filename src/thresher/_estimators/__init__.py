@@ -1,5 +1,6 @@
 """What scikit-learn sees: the base classes of all estimators and what their docstrings share."""
 
+from ._advice import MOST_COMPARED, Advice, Baseline, GoodFor, LearningProblem, Power, advice_of
 from ._batches import BatchClassifier, BatchLearner, BatchRule, Ids, Lesson, Params, View, matrix_of, part_of, take
 from ._costs import MEASURES, ChoosesCosts, MeasuredLearner, measure_rule
 from ._coupled import CoupledLearner, SharedClassifier
@@ -13,13 +14,18 @@ from ._solved import Optimum, SolvedClassifier
 __all__ = [
     "KERNELS",
     "MEASURES",
+    "MOST_COMPARED",
+    "Advice",
+    "Baseline",
     "BatchClassifier",
     "BatchLearner",
     "BatchRule",
     "ChoosesCosts",
     "CoupledLearner",
+    "GoodFor",
     "Ids",
     "KernelMachine",
+    "LearningProblem",
     "Lesson",
     "LinearClassifier",
     "LinearRegressor",
@@ -30,11 +36,13 @@ __all__ = [
     "OnlineLinear",
     "Optimum",
     "Params",
+    "Power",
     "ReadsClasses",
     "ReadsValues",
     "SharedClassifier",
     "SolvedClassifier",
     "View",
+    "advice_of",
     "as_kernel",
     "fill",
     "matrix_of",

@@ -29,6 +29,7 @@ from .._kernels import (
     kernel_scores,
     width,
 )
+from ._advice import MOST_COMPARED
 
 KERNELS = ("rbf", "polynomial", "linear", "cosine")
 _kernel_object = Rule("a kernel of thresher.kernels", lambda v: isinstance(v, Kernel))
@@ -38,6 +39,7 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
     """Base class: a subclass takes rows, asks for their kernel matrix, finds coefficients and keeps the rows that have
     one. Its constructor has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and ``cache_size``."""
 
+    _max_rows: ClassVar[int] = MOST_COMPARED  # unless landmarks stand for them
     _kernel_rules: ClassVar[dict[str, Rule]] = {
         "kernel": one_of(*KERNELS, "precomputed") | _kernel_object,
         "gamma": width,

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import _estimators, _gate
 from .._engine import one_blas_thread
-from .._estimators import KernelMachine
+from .._estimators import Advice, GoodFor, KernelMachine
 from .._gate import Log, Range, Rule, at_least, check_params, one_of, positive
 from .._kernels import Array, Components, Kernel, is_array, of_features, of_kernel, squares, times
 from ..metrics import balanced_line_fit
@@ -141,6 +141,8 @@ class KernelSpectralClustering(
     >>> len(small.support_), np.bincount(small.labels_).tolist()
     (100, [200, 200])
     """
+
+    _advice = Advice(GoodFor(2, "of any shape: rings, moons, chains", aim="curved"))
 
     _param_rules: ClassVar[dict[str, Rule]] = {
         "n_clusters": at_least(1),

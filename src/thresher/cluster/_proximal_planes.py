@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import _engine, _gate
 from .._engine import one_blas_thread
+from .._estimators import Advice, GoodFor
 from .._gate import Log, Range, Rule, at_least, check_params, non_negative, seed
 from .._kernels import Array, as_floats
 from ._planes import Labels, Planes, Run, descend, spread_planes
@@ -111,6 +112,11 @@ class ProximalPlaneClustering(
     >>> np.bincount(model.labels_[:100])  # all but one that lies where the lines cross
     array([ 1, 99])
     """
+
+    _advice = Advice(
+        GoodFor(3, "rows along lines or planes", aim="flat"),
+        start=lambda p: {"n_init": 3},  # as a search makes many models
+    )
 
     _param_rules: ClassVar[dict[str, Rule]] = {
         "n_clusters": at_least(1),

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import _engine, _gate
 from .._engine import one_blas_thread
+from .._estimators import Advice, GoodFor
 from .._gate import Log, Range, Rule, at_least, check_params, non_negative, one_of, positive, seed
 from .._kernels import Array
 from ._centres import SparseCentres, penalty, starts
@@ -128,6 +129,12 @@ class SparseKMeans(StepsInRounds, SparseCentres):
     >>> np.bincount(model.labels_)
     array([150, 150])
     """
+
+    _advice = Advice(
+        GoodFor(1, "it finds clusters that few features tell apart"),
+        GoodFor(1, "heaps around a middle, told apart by few columns", aim="round"),
+        start=lambda p: {"n_init": 3},  # one start may be bad luck, and ten take long in a search
+    )
 
     _param_rules: ClassVar[dict[str, Rule]] = {
         "n_clusters": at_least(1),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .._estimators import BatchLearner, ChoosesCosts, MeasuredLearner, measure_rule
+from .._estimators import Advice, BatchLearner, ChoosesCosts, GoodFor, MeasuredLearner, measure_rule
 from .._gate import at_least, boolean
 from ._group_rule import ChoosesGroups, GroupClassifier, GroupRule
 
@@ -97,6 +97,8 @@ class ASCWClassifier(GroupClassifier, ChoosesCosts):
     >>> model.cost_history_.shape, model.cost_ in model.costs_
     ((4,), True)
     """
+
+    _advice = Advice(GoodFor(3, aim="rare class"))
 
     _param_rules = GroupClassifier._param_rules | {
         "n_costs": at_least(1),

@@ -14,7 +14,17 @@ from sklearn.exceptions import ConvergenceWarning
 from .. import _engine
 from .._core import Rows, ascend
 from .._engine import Facts, Learner, Round, State
-from .._estimators import BatchClassifier, BatchLearner, BatchRule, Params, matrix_of, read_only, shares_of_classes
+from .._estimators import (
+    Advice,
+    BatchClassifier,
+    BatchLearner,
+    BatchRule,
+    GoodFor,
+    Params,
+    matrix_of,
+    read_only,
+    shares_of_classes,
+)
 from .._gate import Array, Log, Range, at_least, non_negative, none, one_of, positive
 from . import _whitening
 from ._bcw_rounds import bcw_round
@@ -218,6 +228,8 @@ class BCWClassifier(BatchClassifier):
     >>> bool((model.variance_ < 1).all())
     True
     """
+
+    _advice = Advice(GoodFor(3, aim="linear"))
 
     _param_rules = BatchClassifier._param_rules | {
         "C": positive,

@@ -11,7 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._engine import Axis, Batch, Facts, Learner, Memory, Round, State
-from .._estimators import ChoosesCosts, MeasuredLearner, measure_rule, read_only, shares_of_classes, take
+from .._estimators import (
+    Advice,
+    ChoosesCosts,
+    GoodFor,
+    MeasuredLearner,
+    measure_rule,
+    read_only,
+    shares_of_classes,
+    take,
+)
 from .._gate import Array, Log, Range, Rule, at_least, boolean, none, positive
 from ._pool import LEAST_SCALE, Gaussian, Pool, check_pool, read
 from ._pool_rounds import pool_round, why_not_sums
@@ -143,6 +152,16 @@ class PoolCWClassifier(ChoosesCosts):
     >>> model.support_
     array([ 3, 17])
     """
+
+    _advice = Advice(
+        GoodFor(
+            1,
+            "few features are wanted of many, zeros are exact, and a class is rare",
+            lambda p: p.wants_sparsity and p.is_wide and p.is_imbalanced,
+        ),
+        GoodFor(1, aim="rare class"),
+        start=lambda p: {"max_iter": 1, "cost": 0.5},  # equal costs; a grid of costs takes nine times as long
+    )
 
     _param_rules = {name: rule for name, rule in ChoosesCosts._param_rules.items() if name != "class_weight"} | {
         "n_features_to_select": at_least(1),

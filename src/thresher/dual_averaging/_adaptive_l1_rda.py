@@ -6,10 +6,15 @@ from typing import Any, ClassVar
 
 from .. import _core
 from .._engine import FOR_CLASSES, FOR_VALUES, Learner, loss_rules
-from .._estimators import LinearClassifier, LinearRegressor
+from .._estimators import Advice, GoodFor, LinearClassifier, LinearRegressor, Power
 from .._gate import Linear, Log, Range, auto, non_negative, positive
 from ._sparse import SPARSE_RULES, SparseLinear
 
+_FOR_SPARSITY = GoodFor(
+    2,
+    "few features are wanted, zeros are exact, and {first} takes long steps for rare features",
+    lambda p: p.wants_sparsity and p.is_wide,
+)
 _RULES = SPARSE_RULES | {
     "alpha": non_negative | auto,
     "eta0": positive,
@@ -92,6 +97,8 @@ class AdaptiveL1RDAClassifier(_AdaptiveL1RDA, LinearClassifier):
     >>> AdaptiveL1RDAClassifier(n_features_to_select=2, random_state=0).fit(X, y).support_
     array([3, 7])
     """
+
+    _advice = Advice(_FOR_SPARSITY, GoodFor(3, aim="few features"))
 
     _param_rules = LinearClassifier._param_rules | _RULES | loss_rules(FOR_CLASSES)
     _search_space: ClassVar[dict[str, Range]] = {
@@ -186,6 +193,12 @@ class AdaptiveL1RDARegressor(_AdaptiveL1RDA, LinearRegressor):
     >>> model.support_
     array([3, 7])
     """
+
+    _advice = Advice(
+        _FOR_SPARSITY,
+        GoodFor(1, aim="few features"),
+        powers={"alpha": Power(squared=1), "eta0": Power(squared=1, other=1)},
+    )
 
     _param_rules = LinearRegressor._param_rules | _RULES | loss_rules(FOR_VALUES)
     _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-7, 1.0), "eta0": Log(1e-3, 1e2)}

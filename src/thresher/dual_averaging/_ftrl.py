@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from .. import _core
 from .._engine import FOR_CLASSES, FOR_VALUES, Learner, loss_rules
-from .._estimators import LinearClassifier, LinearRegressor
+from .._estimators import Advice, GoodFor, LinearClassifier, LinearRegressor, Power
 from .._gate import Linear, Log, Range, auto, non_negative, positive
 from ._sparse import SPARSE_RULES, SparseLinear
 
@@ -93,6 +93,8 @@ class FTRLClassifier(_FTRL, LinearClassifier):
     >>> FTRLClassifier(n_features_to_select=2, random_state=0).fit(X, y).support_
     array([3, 7])
     """
+
+    _advice = Advice(GoodFor(2, aim="few features"))
 
     _param_rules = LinearClassifier._param_rules | _RULES | loss_rules(FOR_CLASSES)
     _search_space: ClassVar[dict[str, Range]] = {
@@ -183,6 +185,10 @@ class FTRLRegressor(_FTRL, LinearRegressor):
     >>> model.support_
     array([3, 7])
     """
+
+    _advice = Advice(
+        GoodFor(2, aim="few features"), powers={"l1": Power(squared=1), "alpha": Power(squared=1, other=1)}
+    )
 
     _param_rules = LinearRegressor._param_rules | _RULES | loss_rules(FOR_VALUES)
     _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-3, 1e1), "l1": Log(1e-3, 1e2)}

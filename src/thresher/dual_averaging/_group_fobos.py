@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _core
 from .._engine import FOR_CLASSES, FOR_VALUES, Learner, loss_params, loss_rules
-from .._estimators import LinearClassifier, LinearRegressor
+from .._estimators import Advice, GoodFor, LinearClassifier, LinearRegressor
 from .._gate import Linear, Log, Range
 from ._grouped import GROUP_RULES, Grouped, GroupLearner
 from ._groups import Groups
@@ -110,6 +110,8 @@ class GroupFOBOSClassifier(_GroupFOBOS, LinearClassifier):
     True
     """
 
+    _advice = Advice(GoodFor(2, aim="groups"))
+
     _param_rules = LinearClassifier._param_rules | GROUP_RULES | loss_rules(FOR_CLASSES)
     _fitted = (*LinearClassifier._fitted, "_grouping")
     _search_space: ClassVar[dict[str, Range]] = {
@@ -194,6 +196,8 @@ class GroupFOBOSRegressor(_GroupFOBOS, LinearRegressor):
     >>> bool(model.fit(X, X[:, 3] - X[:, 4]).score(X, X[:, 3] - X[:, 4]) > 0.9)
     True
     """
+
+    _advice = Advice(GoodFor(2, aim="groups"))
 
     _param_rules = LinearRegressor._param_rules | GROUP_RULES | loss_rules(FOR_VALUES)
     _fitted = (*LinearRegressor._fitted, "_grouping")

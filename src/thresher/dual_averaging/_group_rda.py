@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._engine import FOR_CLASSES, FOR_VALUES, loss_params, loss_rules
-from .._estimators import LinearClassifier, LinearRegressor
+from .._estimators import Advice, GoodFor, LinearClassifier, LinearRegressor, Power
 from .._gate import Linear, Log, Range, non_negative
 from ._grouped import GROUP_RULES, Grouped, GroupLearner, group_axis
 from ._groups import Groups
 from ._synchronous import Synchronous
 
+_FOR_GROUPS = GoodFor(1, "some columns belong together, and it selects them together")
 _RULES = GROUP_RULES | {"rho": non_negative}
 
 
@@ -135,6 +136,8 @@ class GroupRDAClassifier(_GroupRDA, LinearClassifier):
     array([3, 4, 5])
     """
 
+    _advice = Advice(_FOR_GROUPS, GoodFor(1, aim="groups"))
+
     _param_rules = LinearClassifier._param_rules | _RULES | loss_rules(FOR_CLASSES)
     _fitted = (*LinearClassifier._fitted, "_grouping")
     _search_space: ClassVar[dict[str, Range]] = {
@@ -226,6 +229,13 @@ class GroupRDARegressor(_GroupRDA, LinearRegressor):
     >>> model.fit(X, X[:, 3] - X[:, 4] + X[:, 5]).selected_groups_
     array([1])
     """
+
+    _advice = Advice(
+        _FOR_GROUPS,
+        GoodFor(1, aim="groups"),
+        GoodFor(3, aim="few features"),
+        powers={"alpha": Power(squared=1), "eta0": Power(other=1)},
+    )
 
     _param_rules = LinearRegressor._param_rules | _RULES | loss_rules(FOR_VALUES)
     _fitted = (*LinearRegressor._fitted, "_grouping")

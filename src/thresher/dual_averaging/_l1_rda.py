@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 
 from .. import _core
 from .._engine import FOR_CLASSES, FOR_VALUES, Learner, loss_rules
-from .._estimators import LinearClassifier, LinearRegressor
+from .._estimators import Advice, GoodFor, LinearClassifier, LinearRegressor, Power
 from .._gate import Linear, Log, Range, at_least, auto, non_negative, positive
 from ._sparse import SPARSE_RULES, SparseLinear
 
+_FOR_SPARSITY = GoodFor(3, "few features are wanted and its zeros are exact", lambda p: p.wants_sparsity)
 _RULES = SPARSE_RULES | {
     "alpha": non_negative | auto,
     "eta0": positive,
@@ -111,6 +112,11 @@ class L1RDAClassifier(_L1RDA, LinearClassifier):
     array([3, 7])
     """
 
+    _advice = Advice(
+        _FOR_SPARSITY,
+        start=lambda p: {"eta0": 100.0} if p.is_sparse else {},  # rows of texts have length 1, spread over many columns
+    )
+
     _param_rules = LinearClassifier._param_rules | _RULES | loss_rules(FOR_CLASSES)
     _search_space: ClassVar[dict[str, Range]] = {
         "alpha": Log(1e-7, 1e-1),
@@ -207,6 +213,12 @@ class L1RDARegressor(_L1RDA, LinearRegressor):
     >>> model.support_
     array([3, 7])
     """
+
+    _advice = Advice(
+        _FOR_SPARSITY,
+        GoodFor(2, "{they} learn{s} amounts from rows in any order"),
+        powers={"alpha": Power(squared=1), "eta0": Power(other=1)},
+    )
 
     _param_rules = LinearRegressor._param_rules | _RULES | loss_rules(FOR_VALUES)
     _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-7, 1.0), "eta0": Log(1e-4, 1e2)}

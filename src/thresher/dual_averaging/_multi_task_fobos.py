@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from .. import _core
 from .._engine import FOR_CLASSES, FOR_VALUES, loss_rules
-from .._estimators import MultiTaskClassifier, MultiTaskRegressor
+from .._estimators import Advice, GoodFor, MultiTaskClassifier, MultiTaskRegressor
 from .._gate import Log, Range
 from ._row_penalty import PENALTY_RULES, PenalisedTasks
 
@@ -63,6 +63,7 @@ class MultiTaskFOBOSClassifier(PenalisedTasks, MultiTaskClassifier):
     """
 
     _core_learner = _core.MultiTaskFobos
+    _advice = Advice(GoodFor(2, aim="tasks"))
     _param_rules = MultiTaskClassifier._param_rules | PENALTY_RULES | loss_rules(FOR_CLASSES)
     _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-7, 1e-1), "eta0": Log(1e-3, 1e2)}
 
@@ -137,6 +138,7 @@ class MultiTaskFOBOSRegressor(PenalisedTasks, MultiTaskRegressor):
     """
 
     _core_learner = _core.MultiTaskFobos
+    _advice = Advice(GoodFor(2, aim="tasks"))
     _param_rules = MultiTaskRegressor._param_rules | PENALTY_RULES | loss_rules(FOR_VALUES)
     _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-7, 1.0), "eta0": Log(1e-4, 1e1)}
 

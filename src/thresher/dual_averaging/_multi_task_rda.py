@@ -6,9 +6,11 @@ from typing import Any, ClassVar
 
 from .. import _core
 from .._engine import FOR_CLASSES, FOR_VALUES, loss_rules
-from .._estimators import MultiTaskClassifier, MultiTaskRegressor
+from .._estimators import Advice, GoodFor, MultiTaskClassifier, MultiTaskRegressor, Power
 from .._gate import Log, Range
 from ._row_penalty import PENALTY_RULES, PenalisedTasks
+
+_FOR_TASKS = GoodFor(1, "rows belong to several tasks, which choose their features together")
 
 
 class MultiTaskRDAClassifier(PenalisedTasks, MultiTaskClassifier):
@@ -77,6 +79,7 @@ class MultiTaskRDAClassifier(PenalisedTasks, MultiTaskClassifier):
     """
 
     _core_learner = _core.MultiTaskRda
+    _advice = Advice(_FOR_TASKS, GoodFor(1, aim="tasks"))
     _param_rules = MultiTaskClassifier._param_rules | PENALTY_RULES | loss_rules(FOR_CLASSES)
     _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-7, 1e-1), "eta0": Log(1e-3, 1e3)}
 
@@ -151,6 +154,7 @@ class MultiTaskRDARegressor(PenalisedTasks, MultiTaskRegressor):
     """
 
     _core_learner = _core.MultiTaskRda
+    _advice = Advice(_FOR_TASKS, GoodFor(1, aim="tasks"), powers={"alpha": Power(squared=1), "eta0": Power(other=1)})
     _param_rules = MultiTaskRegressor._param_rules | PENALTY_RULES | loss_rules(FOR_VALUES)
     _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-7, 1.0), "eta0": Log(1e-4, 1e2)}
 

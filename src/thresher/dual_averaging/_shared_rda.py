@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _core
 from .._engine import FOR_CLASSES, Learner, State, loss_params, loss_rules
-from .._estimators import CoupledLearner, SharedClassifier
+from .._estimators import Advice, CoupledLearner, GoodFor, SharedClassifier
 from .._gate import Array, Linear, Log, Range, at_least, non_negative, none, positive
 from ._synchronous import Synchronous, uncut
 
@@ -72,6 +72,8 @@ class SharedRDAClassifier(Synchronous, SharedClassifier):
     >>> model.support_
     array([ 3,  7, 11])
     """
+
+    _advice = Advice(GoodFor(1, aim="shared features"))
 
     _param_rules = (
         SharedClassifier._param_rules

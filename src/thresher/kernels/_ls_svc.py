@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import _estimators, _gate
 from .._engine import Target, one_blas_thread
-from .._estimators import KernelMachine, ReadsClasses
+from .._estimators import Advice, GoodFor, KernelMachine, ReadsClasses
 from .._gate import Array, Log, Range, Rule, boolean, check_params, class_weights, fraction, positive
 
 
@@ -83,6 +83,8 @@ class LSSVC(ReadsClasses, KernelMachine):
     >>> small.fit(X, y).score(X_test, y_test) > 0.95
     True
     """
+
+    _advice = Advice(GoodFor(2, aim="curved"))
 
     _param_rules: ClassVar[dict[str, Rule]] = {
         "C": positive,

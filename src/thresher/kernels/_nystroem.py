@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import _engine, _gate
 from .._engine import one_blas_thread
-from .._estimators import KERNELS, as_kernel
+from .._estimators import KERNELS, Advice, GoodFor, as_kernel
 from .._gate import Log, Range, Rule, at_least, check_params, non_negative, none, one_of, seed
 from .._kernels import (
     CANDIDATES,
@@ -146,6 +146,8 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     >>> model.score(X, y) > 0.9
     True
     """
+
+    _advice = Advice(GoodFor(1, aim="curved", settings=" + a linear learner"))
 
     _param_rules: ClassVar[dict[str, Rule]] = {
         "kernel": one_of(*KERNELS) | Rule("a kernel of thresher.kernels", lambda v: isinstance(v, Kernel)),

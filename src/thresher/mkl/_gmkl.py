@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._engine import Target
-from .._estimators import ReadsValues
+from .._estimators import Advice, GoodFor, ReadsValues
 from .._gate import Array, Linear, Log, Range, fraction, non_negative, one_of
 from ._classifier import ManyKernelsClassifier
 from ._kernel_weights import ElasticNet, WeightSet
@@ -76,6 +76,8 @@ class GMKLClassifier(ManyKernelsClassifier):
     >>> model.kernel_names_[model.weights_[0].argmax()]
     'rbf(gamma=0.5)'
     """
+
+    _advice = Advice(GoodFor(1, aim="many kernels"))
 
     _param_rules = ManyKernelsClassifier._many_rules | _rules
     _search_space: ClassVar[dict[str, Range]] = {"C": Log(1.0, 1e4), "v": Linear(0.0, 1.0)}
@@ -149,6 +151,8 @@ class GMKLRegressor(ReadsValues, ManyKernelsMachine):
     rbf(gamma=8) on x2
     rbf(gamma=2) on x2
     """
+
+    _advice = Advice(GoodFor(1, aim="curved"))
 
     _param_rules = ManyKernelsMachine._many_rules | _rules | {"epsilon": non_negative}
     _search_space: ClassVar[dict[str, Range]] = {"C": Log(1.0, 1e4), "v": Linear(0.0, 1.0), "epsilon": Log(1e-3, 1.0)}

@@ -48,6 +48,7 @@ class View(NamedTuple):
 class ManyKernelsMachine(BaseEstimator):  # type: ignore[misc]
     """Base class: a subclass names its set of kernel weights and its dual problem."""
 
+    _max_rows: ClassVar[int] = _estimators.MOST_COMPARED
     _many_rules: ClassVar[dict[str, Rule]] = {
         "kernels": _kernel_list,
         "C": positive,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from .._estimators import Advice, GoodFor
 from .._gate import Linear, Log, Range, Rule, positive
 from ._classifier import ManyKernelsClassifier
 from ._kernel_weights import Uniform, WeightSet, ball
@@ -48,6 +49,8 @@ class LpMKLClassifier(ManyKernelsClassifier):
     >>> bool((model.weights_ > 0).all()), model.n_svm_ < 20
     (True, True)
     """
+
+    _advice = Advice(GoodFor(3, aim="many kernels"))
 
     _param_rules = ManyKernelsClassifier._many_rules | {"p": _power}
     _search_space: ClassVar[dict[str, Range]] = {"C": Log(1.0, 1e4), "p": Linear(1.001, 4.0)}
@@ -105,6 +108,8 @@ class UniformMKLClassifier(ManyKernelsClassifier):
     >>> bool((model.weights_ == 1 / 273).all())
     True
     """
+
+    _advice = Advice(GoodFor(2, aim="many kernels"))
 
     _param_rules = ManyKernelsClassifier._many_rules
     _search_space: ClassVar[dict[str, Range]] = {"C": Log(1.0, 1e4)}

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import linalg
 
+from .._estimators import Advice, GoodFor
 from .._gate import Array, Log, Range, Rule, positive
 from ._novelty_kernel import Found, NoveltyMachine
 from ._snd import inverse_coupling
@@ -88,6 +89,15 @@ class LSSNDClassifier(NoveltyMachine):
     >>> model.predict([[-0.35, -0.35], [0.35, 0.35], [0.9, -0.9]])
     array([ 0,  1, -1])
     """
+
+    _advice = Advice(
+        GoodFor(
+            2,
+            "rows may be of no class, and {they} draw{s} a boundary around every class",
+            lambda p: p.n_rows <= 2_000 and not p.is_linear,
+        ),
+        GoodFor(2, aim="outliers"),
+    )
 
     _param_rules = NoveltyMachine._param_rules | {"C": positive, "nu": _SHARE}
     _fitted = (*NoveltyMachine._fitted, "thresholds_")

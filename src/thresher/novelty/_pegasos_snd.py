@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _core
 from .._engine import Memory, State
-from .._estimators import CoupledLearner, SharedClassifier
+from .._estimators import Advice, CoupledLearner, GoodFor, SharedClassifier
 from .._gate import Array, Log, Range, one_of, positive
 from ..onepass import Rows
 from ._outliers import COUPLING, OUTLIER_RULES, ReadsNovelty
@@ -111,6 +111,20 @@ class PegasosSNDClassifier(ReadsNovelty, SharedClassifier):
     >>> model.score(X[2000:], y[2000:]) > 0.95, detection_rate(y[2000:], model.predict(X[2000:])) > 0.9
     (True, True)
     """
+
+    _advice = Advice(
+        GoodFor(
+            3,
+            "rows may be of no class, and it is the one without a kernel of its own",
+            lambda p: p.is_linear,
+        ),
+        GoodFor(
+            3,
+            "rows may be of no class, and {p.n_rows:,} are too many to compare with one another",
+            lambda p: p.n_rows > 5_000,
+        ),
+        GoodFor(1, aim="many outliers"),
+    )
 
     _param_rules = (
         SharedClassifier._param_rules

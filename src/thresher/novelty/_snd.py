@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from .._estimators import Advice, GoodFor
 from .._gate import Array, Linear, Log, Range, Rule, at_least, non_negative, positive
 from ..solvers import BoxSolution, box_qp
 from ._novelty_kernel import Found, NoveltyMachine
@@ -118,6 +119,15 @@ class SNDClassifier(NoveltyMachine):
     >>> model.score(X[400:], y[400:]) > 0.9
     True
     """
+
+    _advice = Advice(
+        GoodFor(
+            1,
+            "rows may be of no class, and {they} draw{s} a boundary around every class",
+            lambda p: p.n_rows <= 5_000 and not p.is_linear,  # more would take more than minutes
+        ),
+        GoodFor(1, aim="outliers"),
+    )
 
     _param_rules = NoveltyMachine._param_rules | {"nu": _SHARE, "tol": non_negative, "max_iter": at_least(1)}
     _fitted = (*NoveltyMachine._fitted, "dual_gap_", "n_iter_")

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from .. import _core
 from .._engine import Learner
+from .._estimators import Advice, GoodFor
 from .._gate import Log, Range, at_least, auto, none, positive
 from ._confident import ConfidentClassifier
 
@@ -81,6 +82,23 @@ class AROWClassifier(ConfidentClassifier):
     >>> AROWClassifier(n_features_to_select=1, random_state=0).fit(X, y).support_.size
     1
     """
+
+    _advice = Advice(
+        GoodFor(
+            1,
+            "words make many features, most of them rare, and {first} learns fast from those",
+            lambda p: p.is_text and not p.wants_sparsity,
+        ),
+        GoodFor(
+            1,
+            "the rows are {p.form} ({p.n_features:,} features) and {first} learns fast from features that are rare",
+            lambda p: p.is_wide and not p.wants_sparsity,
+        ),
+        GoodFor(2, "one pass and hardly any tuning are enough for it", lambda p: not p.wants_sparsity),
+        GoodFor(1, aim="nothing to tune"),
+        GoodFor(1, aim="few features", settings="(n_features_to_select=K)"),
+        GoodFor(2, aim="rare class", settings="(n_features_to_select=K)"),
+    )
 
     _param_rules = ConfidentClassifier._param_rules | {
         "r": positive | auto,

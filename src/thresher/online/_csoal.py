@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import _core, _engine
 from .._engine import Learner, State
-from .._estimators import LinearClassifier
+from .._estimators import Advice, GoodFor, LinearClassifier
 from .._gate import Log, Range, at_least, none, one_of, positive
 
 _WHOLE = 2.0**53  # up to here, every whole number is a float64
@@ -95,6 +95,8 @@ class CSOALClassifier(LinearClassifier):
     >>> model.n_queried_ < 50
     True
     """
+
+    _advice = Advice(GoodFor(1, aim="active learning"))
 
     _param_rules = LinearClassifier._param_rules | {
         "delta": positive,

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from .. import _core
 from .._engine import Learner
+from .._estimators import Advice, GoodFor
 from .._gate import Log, Range, none, positive
 from ._budget import BUDGET_RULES, BudgetedClassifier
 
@@ -62,6 +63,8 @@ class MBPAClassifier(BudgetedClassifier):
     >>> MBPAClassifier(n_features_to_select=2, random_state=0).fit(X, y).predict([[1.0, 0.1, 0.0]])
     array(['spam'], dtype='<U4')
     """
+
+    _advice = Advice(GoodFor(2, aim="bounded memory"))
 
     _param_rules = BUDGET_RULES | {"C": positive, "alpha": positive, "cost_ratio": positive | none}
 

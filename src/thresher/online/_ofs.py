@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from .. import _core
 from .._engine import Learner
+from .._estimators import Advice, GoodFor
 from .._gate import Log, Range, boolean, positive
 from ._budget import BUDGET_RULES, BudgetedClassifier
 
@@ -65,6 +66,8 @@ class OFSClassifier(BudgetedClassifier):
     >>> len(model.support_)
     2
     """
+
+    _advice = Advice(GoodFor(1, aim="bounded memory"))
 
     _param_rules = BUDGET_RULES | {"alpha": positive, "eta0": positive, "shrink": boolean}
 

@@ -8,6 +8,7 @@ from scipy.special import ndtri
 
 from .. import _core
 from .._engine import Learner
+from .._estimators import Advice, GoodFor
 from .._gate import Linear, Log, Range, above_half, one_of, positive
 from ._confident import SurestClassifier
 
@@ -65,6 +66,8 @@ class SCWClassifier(SurestClassifier):
     >>> model.predict([[1.0, 0.1]])
     array(['spam'], dtype='<U4')
     """
+
+    _advice = Advice(GoodFor(2, aim="nothing to tune"))
 
     _param_rules = SurestClassifier._param_rules | {
         "C": positive,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import read_only
+from .._estimators import Advice, GoodFor, read_only
 from .._gate import Array, Log, Range, positive
 from ._budget import BUDGET_RULES, BudgetedClassifier
 
@@ -71,6 +71,8 @@ class SOFSClassifier(BudgetedClassifier):
     >>> model.support_
     array([0, 1])
     """
+
+    _advice = Advice(GoodFor(3, aim="bounded memory"))
 
     _param_rules = BUDGET_RULES | {"r": positive}
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _gate
+from .._estimators import Advice, GoodFor
 from .._gate import Array, Choice, Log, Range, Rule, label, non_negative, none, positive
 from ._pair import Pair, pair, pair_features
 from ._roles import Roles
@@ -105,6 +106,8 @@ class BiSemiKSC(SpectralClassifier):
     >>> round(float((model.transduction_ == truth).mean()), 2), model.is_minimum_
     (1.0, True)
     """
+
+    _advice = Advice(GoodFor(3, aim="neighbours"))
 
     _param_rules: ClassVar[dict[str, Rule]] = SpectralClassifier._param_rules | {
         "spread": non_negative,

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import _estimators
 from .._engine import one_blas_thread
-from .._estimators import KernelMachine
+from .._estimators import Advice, GoodFor, KernelMachine
 from .._gate import (
     Log,
     Range,
@@ -157,6 +157,8 @@ class LapSVC(Descended):
     >>> round(float((plain.transduction_ == truth).mean()), 2)
     0.77
     """
+
+    _advice = Advice(GoodFor(2, aim="neighbours"))
 
     _param_rules: ClassVar[dict[str, Rule]] = {
         "alpha": positive,

@@ -12,13 +12,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import _estimators, _gate
 from .._engine import one_blas_thread
-from .._estimators import KernelMachine
+from .._estimators import Baseline, KernelMachine
 from .._gate import Rule, check_params, class_weights, label, non_negative, none, positive
 from .._kernels import Array
 from ._descent import Found, Given, InnerProducts, Limits, cheapest_side, descend, losses
 from ._partial_machine import Descended
 from ._roles import Roles, check_labels, class_factors, filled, read_roles
 
+PLAIN_SVM = Baseline({"C_unlabelled": 0.0}, ("epsilon",), "a plain SVM")
 below_one = Rule("a number of at least 0 and below 1", lambda v: non_negative.holds(v) and v < 1)
 
 

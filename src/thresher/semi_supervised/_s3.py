@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from .._estimators import Advice, GoodFor
 from .._gate import Log, Range, at_least, none, number
 from ._descent import better_class
-from ._partly_labelled import PartlyLabelledSVC
+from ._partly_labelled import PLAIN_SVM, PartlyLabelledSVC
 
 
 class S3VC(PartlyLabelledSVC):
@@ -81,6 +82,8 @@ class S3VC(PartlyLabelledSVC):
     >>> round(float((model.transduction_ == truth).mean()), 2)
     1.0
     """
+
+    _advice = Advice(GoodFor(1, aim="gaps"), baseline=PLAIN_SVM)
 
     _param_rules = PartlyLabelledSVC._param_rules | {"balance": number | none, "max_iter": at_least(1)}
     _search_space: ClassVar[dict[str, Range]] = {

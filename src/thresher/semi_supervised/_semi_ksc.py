@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._estimators import Advice, Baseline, GoodFor
 from .._gate import Array, Choice, Log, Range, Rule, boolean, check_value, non_negative
 from .._kernels import of_features, of_kernel
 from ._semi_spectral import Given, SpectralClassifier
@@ -93,6 +94,16 @@ class SemiKSC(SpectralClassifier):
     >>> round(float((model.transduction_ == truth).mean()), 2), model.is_minimum_
     (1.0, True)
     """
+
+    _advice = Advice(
+        GoodFor(
+            3,
+            "few rows have labels, and it learns from any number of others by landmarks",
+            lambda p: p.kernel in (None, "rbf"),  # scores of clusters need degrees
+        ),
+        GoodFor(1, aim="neighbours"),
+        baseline=Baseline({"spread": 0.0}, (), "least squares"),
+    )
 
     _param_rules: ClassVar[dict[str, Rule]] = SpectralClassifier._param_rules | {
         "spread": non_negative,

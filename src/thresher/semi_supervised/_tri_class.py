@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from .._estimators import Advice, GoodFor
 from .._gate import Linear, Log, Range, at_least, label, none, number, one_of
 from ._descent import cheapest_side
-from ._partly_labelled import PartlyLabelledSVC, below_one
+from ._partly_labelled import PLAIN_SVM, PartlyLabelledSVC, below_one
 
 
 class TriClassSVC(PartlyLabelledSVC):
@@ -99,6 +100,12 @@ class TriClassSVC(PartlyLabelledSVC):
     >>> sorted(set(model.transduction_.tolist()))
     [0, 1]
     """
+
+    _advice = Advice(
+        GoodFor(2, "few rows have labels, and {they} learn{s} from the others, too"),
+        GoodFor(2, aim="unlabelled"),
+        baseline=PLAIN_SVM,
+    )
 
     _param_rules = PartlyLabelledSVC._param_rules | {
         "epsilon": below_one,

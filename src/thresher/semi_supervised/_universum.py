@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from .._estimators import Advice, GoodFor
 from .._gate import Linear, Log, Range, label, none
 from ._descent import no_class
-from ._partly_labelled import PartlyLabelledSVC, below_one
+from ._partly_labelled import PLAIN_SVM, PartlyLabelledSVC, below_one
 
 
 class UniversumSVC(PartlyLabelledSVC):
@@ -78,6 +79,13 @@ class UniversumSVC(PartlyLabelledSVC):
     >>> round(UniversumSVC(kernel="linear").fit(X, y).score(X_test, y_test), 2)
     0.85
     """
+
+    _advice = Advice(
+        GoodFor(1, "few rows have labels, and {they} learn{s} from the others, too"),
+        GoodFor(1, aim="unlabelled"),
+        GoodFor(2, aim="gaps"),
+        baseline=PLAIN_SVM,
+    )
 
     _param_rules = PartlyLabelledSVC._param_rules | {"epsilon": below_one, "irrelevant_label": label | none}
     _search_space: ClassVar[dict[str, Range]] = {

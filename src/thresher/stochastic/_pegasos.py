@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _core
 from .._engine import FOR_CLASSES, FOR_VALUES, Learner, loss_params, loss_rules
-from .._estimators import LinearClassifier, LinearRegressor, OnlineLinear
+from .._estimators import Advice, GoodFor, LinearClassifier, LinearRegressor, OnlineLinear
 from .._gate import Array, Linear, Log, Range, at_least, boolean, one_per_feature, positive
 
 _RULES = {
@@ -127,6 +127,17 @@ class PegasosClassifier(_Pegasos, LinearClassifier):
     array(['spam'], dtype='<U4')
     """
 
+    _advice = Advice(
+        GoodFor(
+            1,
+            "the rows are dense with {p.n_features:,} columns, where support vector machines do well",
+            lambda p: not (p.is_text or p.is_wide or p.wants_sparsity),
+        ),
+        GoodFor(2, "it takes rows of any kind and many losses", lambda p: not p.wants_sparsity),
+        GoodFor(3, aim="nothing to tune"),
+        GoodFor(1, aim="linear"),
+    )
+
     _param_rules = LinearClassifier._param_rules | _RULES | loss_rules(FOR_CLASSES)
     _search_space: ClassVar[dict[str, Range]] = {
         "alpha": Log(1e-7, 1e-1),
@@ -218,6 +229,12 @@ class PegasosRegressor(_Pegasos, LinearRegressor):
     >>> np.round(model.predict([[0.5]]), 1)
     array([2.5])
     """
+
+    _advice = Advice(
+        GoodFor(1, "{they} learn{s} amounts from rows in any order", lambda p: not p.wants_sparsity),
+        GoodFor(1, aim="robust"),
+        start=lambda p: {"alpha": 1e-2},  # small data are not done with long first steps
+    )
 
     _param_rules = LinearRegressor._param_rules | _RULES | loss_rules(FOR_VALUES)
     _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-7, 1.0)}

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import _core, _engine
 from .._engine import Target, loss_name, loss_rules
-from .._estimators import Optimum, SolvedClassifier
+from .._estimators import Advice, GoodFor, Optimum, SolvedClassifier
 from .._gate import Array, Linear, Log, Range, Rule, fraction, positive, seed
 from ._ascent import Ascent
 
@@ -104,6 +104,8 @@ class SparseSDCAClassifier(SolvedClassifier):
     >>> model.dual_gap_ <= 1e-4
     True
     """
+
+    _advice = Advice(GoodFor(2, aim="linear"))
 
     _param_rules = SolvedClassifier._param_rules | {
         "alpha": positive,

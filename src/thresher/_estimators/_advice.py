@@ -1,0 +1,148 @@
+"""Advice about a method, declared by its class: the problems it is good for, and how to begin a search for parameters.
+
+``auto``, the wizard, the command line and the chart of methods read these declarations and nothing else, so that all of
+them offer a method as soon as its class declares an :class:`Advice`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+MOST_COMPARED = 20_000  # rows that a method may compare with one another: 3 GB of numbers
+_WIDE = 1000  # features from which on dense rows are treated like text
+
+
+@dataclass(frozen=True)
+class LearningProblem:
+    """The facts about data and options by which methods are chosen.
+
+    Attributes
+    ----------
+    task : str
+        "classification", "regression" or "clustering".
+    n_rows, n_features : int
+    is_sparse : bool
+        Whether rows are a sparse matrix.
+    is_text : bool
+        Whether all columns hold words.
+    is_imbalanced : bool
+        Whether a class is rare.
+    wants_sparsity : bool
+        Whether a model of few features is wanted.
+    kernel : str or None
+        The kernel that the user named.
+    needs : frozenset of str
+        Structure that a method must use: "groups", "tasks", "outliers" or "unlabelled".
+    aim : str
+        A property of the model that data cannot tell, such as "curved"; the wizard and the chart of methods ask for it.
+    """
+
+    task: str
+    n_rows: int = 0
+    n_features: int = 0
+    is_sparse: bool = False
+    is_text: bool = False
+    is_imbalanced: bool = False
+    wants_sparsity: bool = False
+    kernel: str | None = None
+    needs: frozenset[str] = frozenset()
+    aim: str = ""
+
+    @property
+    def is_wide(self) -> bool:
+        return self.is_sparse or self.n_features >= _WIDE
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the user asks for a linear learner, with or without a map before it."""
+        return self.kernel in ("linear", "nystroem", "nystroem-linear")
+
+    @property
+    def form(self) -> str:
+        return "sparse" if self.is_sparse else "wide"
+
+
+@dataclass(frozen=True)
+class GoodFor:
+    """One kind of problem that a method is worth a try for.
+
+    Attributes
+    ----------
+    rank : int
+        The order among methods for the same problem; the smallest is tried first.
+    why : str
+        The reason, as it continues "because". ``{p}`` is the problem, ``{they}`` the methods that are tried ("it",
+        "both" or "all"), ``{s}`` the ending of their verb, ``{first}`` this method among them.
+    when : callable
+        Whether a :class:`LearningProblem` is of this kind.
+    aim : str
+        The aim of the problem; by default none, and `when` alone decides.
+    settings : str
+        Parameters to choose for the aim, as the chart of methods shows them.
+    """
+
+    rank: int
+    why: str = ""
+    when: Callable[[LearningProblem], bool] = lambda p: True
+    aim: str = ""
+    settings: str = ""
+
+    def holds(self, problem: LearningProblem) -> bool:
+        return self.aim == problem.aim and self.when(problem)
+
+    def says(self, problem: LearningProblem, n_methods: int) -> str:
+        """The reason for trying `n_methods` methods, this one first."""
+        they, s, first = ("it", "s", "it") if n_methods == 1 else ("both" if n_methods == 2 else "all", "", "the first")
+        return self.why.format(p=problem, they=they, s=s, first=first)
+
+
+class Power(NamedTuple):
+    """The power of the target's unit that a parameter of a regressor grows with, for squared and for other losses."""
+
+    squared: int = 0
+    other: int = 0
+
+
+class Baseline(NamedTuple):
+    """Parameters with which a method ignores unlabelled rows, those that lose their meaning, and a name for this."""
+
+    params: Mapping[str, Any]
+    unused: tuple[str, ...]
+    name: str
+
+
+class Advice:
+    """Everything that a class declares about its use.
+
+    Parameters
+    ----------
+    *good_for : GoodFor
+        The first that holds for a problem counts.
+    start : callable
+        Better parameters than the defaults to begin a search with, given a :class:`LearningProblem`.
+    powers : dict of str to Power
+        Parameters of a regressor with a choice of losses that depend on the unit of the target.
+    baseline : Baseline, optional
+        For methods that learn from unlabelled rows: what they must be better than.
+    """
+
+    def __init__(
+        self,
+        *good_for: GoodFor,
+        start: Callable[[LearningProblem], dict[str, Any]] = lambda p: {},
+        powers: Mapping[str, Power] = MappingProxyType({"alpha": Power(other=-1)}),
+        baseline: Baseline | None = None,
+    ) -> None:
+        self.good_for, self.start, self.powers, self.baseline = good_for, start, powers, baseline
+
+    def best(self, problem: LearningProblem) -> GoodFor | None:
+        return next((good for good in self.good_for if good.holds(problem)), None)
+
+
+def advice_of(cls: type[Any]) -> Advice:
+    """The advice that a class itself declares; a subclass does not inherit it."""
+    advice: Advice = vars(cls).get("_advice", Advice())
+    return advice

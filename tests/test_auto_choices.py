@@ -1,0 +1,197 @@
+"""What ``auto`` chooses for a grid of small problems: methods, parameters, search spaces and the sentences that say why.
+
+``python tests/test_auto_choices.py`` records them anew. A new method changes the records only of problems that it
+declares itself good for.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+RECORDED = Path(__file__).parent / "data" / "auto_choices.json"
+
+
+# --- the problems -----------------------------------------------------------------------------------------------------
+
+
+def dense(n: int = 60, d: int = 4) -> np.ndarray:
+    return np.random.default_rng(0).normal(size=(n, d))
+
+
+def csr(n: int = 60, d: int = 2000) -> Any:
+    return sparse.random_array((n, d), density=0.05, rng=0, format="csr")
+
+
+def table(words_only: bool = False, n: int = 60) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"town": rng.choice(["Gent", "Rome"], n), "school": rng.choice(["a", "b", "c"], n)})
+    return frame if words_only else frame.assign(size=rng.normal(size=n), age=rng.normal(40, 9, n))
+
+
+def classes(n: int = 60, k: int = 2, every: int | None = None) -> np.ndarray:
+    """Classes in turn, or a rare one among others; words."""
+    code = np.arange(n) % k if every is None else (np.arange(n) % every == 0).astype(int)
+    return np.array(["no", "yes", "maybe", "never"], dtype=object)[code]
+
+
+def amounts(n: int = 60, unit: float = 1.0) -> np.ndarray:
+    return unit * np.round(np.random.default_rng(1).normal(size=n), 6)
+
+
+def marked(label: str, n: int = 60, every: int = 3) -> np.ndarray:
+    """Two classes, and a label that is none of them."""
+    y = classes(n)
+    y[::every] = label
+    return y
+
+
+INPUTS: dict[str, Any] = {
+    "dense": dense(), "wide": dense(60, 1200), "text-like": csr(), "narrow sparse": csr(60, 40),
+    "uneven sparse": sparse.csr_array(csr(60, 40) @ sparse.diags_array(10.0 ** np.linspace(-4, 4, 40))),
+    "table": table(), "words": table(words_only=True), "60 columns": dense(60, 60), "150 columns": dense(60, 150),
+}  # fmt: skip
+CLASSIFICATION: list[tuple[str, str, dict[str, Any]]] = [
+    *((X, y, {}) for X in INPUTS for y in ("two", "rare")),
+    *((X, y, {"sparsity": 0.1}) for X in ("dense", "wide", "text-like", "words") for y in ("two", "rare")),
+    ("dense", "three", {}),
+    *(("dense", "two", {"loss": loss}) for loss in ("hinge", "logistic", "squared_hinge", "pinball")),
+    ("text-like", "two", {"loss": "logistic"}),
+    *(("dense", "two", {"kernel": kernel}) for kernel in ("linear", "rbf", "cosine", "nystroem-linear")),
+    ("dense", "two", {"params": {"max_iter": 7}}),
+    ("dense", "two", {"params": {"speed": 7}}),
+    ("table", "two", {"task_column": "school"}),
+    ("table", "three", {"task_column": "school"}),
+    ("table", "two", {"groups": "encoder"}),
+    ("dense", "two", {"groups": [[0, 1]]}),
+    ("dense", "two", {"groups": [[0, 1]], "loss": "logistic", "sparsity": 0.1}),
+    ("dense", "two", {"groups": [[0, 1]], "kernel": "rbf"}),
+    *(
+        ("dense", "two", {"method": method})
+        for method in ("arow", "l1rda", "poolcw", "lssvc", "gmkl", "grouprda", "ftrl", "sparsesdca")
+    ),
+    ("text-like", "two", {"method": "l1rda"}),
+    ("dense", "two", {"method": "lssvc", "kernel": "polynomial"}),
+    ("dense", "two", {"method": "lssvc", "sparsity": 0.1}),
+    ("many", "two of many", {"method": "lssvc"}),
+    ("many", "two of many", {"kernel": "linear"}),
+    *((X, "outliers", {"outlier_label": label}) for X in ("dense", "text-like", "60 columns") for label in ("x", "new")),
+    *(("dense", "outliers", {"outlier_label": "x", "kernel": kernel}) for kernel in ("linear", "rbf", "nystroem")),
+    *((f"{n} rows", f"outliers of {n}", {"outlier_label": "x"}) for n in (2000, 2001, 5001)),
+    ("dense", "outliers", {"outlier_label": "x", "method": "pegasossnd"}),
+    ("dense", "outliers", {"outlier_label": "x", "unlabelled_label": "no"}),
+    ("dense", "outliers", {"unlabelled_label": "x"}),
+    *(("dense", "outliers", {"unlabelled_label": "x", "kernel": kernel}) for kernel in ("linear", "rbf", "nystroem")),
+    ("dense", "outliers", {"unlabelled_label": "x", "params": {"C_unlabelled": 1.0}}),
+    ("dense", "outliers", {"unlabelled_label": "x", "method": "semiksc"}),
+    ("dense", "outliers", {"unlabelled_label": "x", "method": "triclass"}),
+    ("many", "outliers of many", {"unlabelled_label": "x"}),
+    ("many", "outliers of many", {"unlabelled_label": "x", "params": {"spread": 0.5}}),
+    ("many", "outliers of many", {"unlabelled_label": "x", "kernel": "linear"}),
+]
+REGRESSION: list[tuple[str, str, dict[str, Any]]] = [
+    *((X, "amounts", {}) for X in ("dense", "wide", "text-like", "table", "words")),
+    *((X, "amounts", {"sparsity": 0.1}) for X in ("dense", "text-like")),
+    *(("dense", "large", {"loss": loss}) for loss in ("squared", "epsilon_insensitive", "quantile")),
+    ("table", "large", {"task_column": "school"}),
+    ("table", "large", {"groups": "encoder", "loss": "epsilon_insensitive"}),
+    *(
+        ("dense", "large", {"method": f"{method}-regressor", **loss})
+        for method in ("l1rda", "adaptivel1rda", "ftrl", "pegasos", "reweightedl1rda", "gmkl")
+        for loss in ({}, {"loss": "epsilon_insensitive"})
+    ),
+]
+CLUSTERING: list[tuple[str, str, dict[str, Any]]] = [
+    *((X, "none", {}) for X in ("dense", "text-like", "table")),
+    ("dense", "none", {"n_clusters": 3, "sparsity": 0.0}),
+    *(("dense", "none", {"method": m}) for m in ("kernelspectralclustering", "proximalplaneclustering")),
+    ("dense", "none", {"method": "proximalplaneclustering", "sparsity": 0.1}),
+    ("dense", "none", {"criterion": "line_fit"}),
+]
+PROBLEMS = {f"{X}, {y}, {options}": (X, y, options) for X, y, options in CLASSIFICATION + REGRESSION + CLUSTERING}
+
+
+def rows_of(name: str) -> Any:
+    n = 20_001 if name == "many" else int(name.removesuffix(" rows")) if name.endswith(" rows") else None
+    return INPUTS[name] if n is None else dense(n, 2)
+
+
+def targets_of(name: str) -> Any:
+    kind, _, of = name.partition(" of ")
+    n = 60 if not of else 20_001 if of == "many" else int(of)
+    made = {
+        "two": lambda: classes(n), "three": lambda: classes(n, 3), "rare": lambda: classes(n, every=20),
+        "outliers": lambda: marked("x", n), "amounts": lambda: amounts(n), "large": lambda: amounts(n, 1000.0),
+        "none": lambda: None,
+    }  # fmt: skip
+    return made[kind]()
+
+
+# --- what is chosen ---------------------------------------------------------------------------------------------------
+
+
+def chosen(X: Any, y: Any, **options: Any) -> dict[str, Any]:
+    """What is decided before any model is fitted."""
+    from thresher._auto._candidate_model import build, say_ids, say_preparation, space_of
+    from thresher._auto._choice import choose_methods, with_sparse_centres
+    from thresher._auto._contest import _contest
+    from thresher._auto._data import gather
+    from thresher._auto._measure import make_folds
+    from thresher._auto._no_class import say_no_class, settle_labels
+    from thresher._auto._task import choose_criterion, choose_task
+    from thresher._auto._wishes import Wishes
+
+    criterion = options.pop("criterion", None)
+    data = gather(X, y, None, {}, 100_000, 0)
+    wishes = settle_labels(Wishes(**options), data)
+    task, why_task = choose_task(data, None, wishes)
+    if task != "classification":
+        data.facts.classes = {}
+    candidates, why = choose_methods(data, task, wishes)
+    wishes, why_sparse = with_sparse_centres(wishes, candidates)
+    criterion, why_criterion = choose_criterion(data, task, criterion, wishes)
+    contest = _contest(candidates, data, task, wishes)
+    models = [build(candidate, data, wishes) for candidate in contest]
+    return {
+        "task": task,
+        "criterion": criterion,
+        "n_folds": len(make_folds(data, task, None, 0, wishes)),
+        "reasons": [why_task, *say_no_class(data, wishes), *why_criterion, *why_sparse, why],
+        "preparation": [*say_preparation(models[0], data, wishes), *say_ids(data.X, task == "clustering", False)],
+        "candidates": [candidate.name for candidate in candidates],
+        "contest": [
+            {
+                "name": candidate.name,
+                "params": candidate.params,
+                "fixed": list(candidate.fixed),
+                "steps": [name for name, _ in getattr(model, "steps", [])],
+                "space": {name: repr(span) for name, span in space_of(model, candidate, data, wishes).items()},
+            }
+            for candidate, model in zip(contest, models, strict=True)
+        ],
+    }
+
+
+def describe(name: str) -> dict[str, Any]:
+    X, y, options = PROBLEMS[name]
+    try:
+        found = chosen(rows_of(X), targets_of(y), **options)
+    except ValueError as refusal:
+        found = {"refused": str(refusal)}
+    return json.loads(json.dumps(found, default=str))
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_choice_is_as_recorded(name):
+    assert describe(name) == json.loads(RECORDED.read_text(encoding="utf-8"))[name]
+
+
+if __name__ == "__main__":
+    lines = [f"{json.dumps(name)}: {json.dumps(describe(name), ensure_ascii=False)}" for name in PROBLEMS]
+    RECORDED.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
