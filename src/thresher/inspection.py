@@ -1,4 +1,4 @@
-"""What a fitted model looks at: the features that matter, by name."""
+"""Features, groups and kernels that a fitted model uses, by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ._gate import at_least
+from ._gate import at_least, checked
 
 __all__ = ["Feature", "GroupInUse", "KernelInUse", "features_that_matter", "groups_in_use", "kernels_in_use"]
 
@@ -45,6 +45,7 @@ class Feature:
     deviation: float | None
 
 
+@checked(n=at_least(1))
 def features_that_matter(model: Any, n: int = 20, *, scale: Any = None) -> list[Feature]:
     """The features a fitted model relies on most, the most important first.
 
@@ -80,21 +81,14 @@ def features_that_matter(model: Any, n: int = 20, *, scale: Any = None) -> list[
     x4 {'spam': 1.5}
     x8 {'spam': -0.7}
     """
-    if not (rule := at_least(1)).holds(n):
-        raise ValueError(f"features_that_matter: n must be {rule.says}, got {n!r}.")
     weights = Weights(model)
     strength = weights.importance(scale)
     chosen = largest(strength, n)
-    return [
-        Feature(
-            name,
-            int(j),
-            {key: float(weights.rows[i, j]) for i, key in enumerate(weights.outputs)},
-            float(strength[j]),
-            weights.deviation(int(j)),
-        )
-        for name, j in zip(weights.names(chosen), chosen, strict=True)
-    ]
+    found = []
+    for name, j in zip(weights.names(chosen), chosen.tolist(), strict=True):
+        by_output = dict(zip(weights.outputs, weights.rows[:, j].tolist(), strict=True))
+        found.append(Feature(name, j, by_output, float(strength[j]), weights.deviation(j)))
+    return found
 
 
 class GroupInUse(NamedTuple):
@@ -190,17 +184,28 @@ def kernels_in_use(model: Any) -> list[KernelInUse]:
     names, columns = learner.kernel_names_, known_names(getattr(model, "best_estimator_", model), learner)
     if columns is not None and learner.kernels_ is not None and len(columns) == learner.n_features_in_:
         names = [kernel.describe(list(map(str, columns))) for kernel in learner.kernels_]
-    classes = getattr(learner, "classes_", None)
-    outputs = [_VALUE] if classes is None else classes.tolist()[1:] if len(classes) == 2 else classes.tolist()
-    return [
-        KernelInUse(
-            str(names[q]),
-            int(q),
-            {key: float(weight) for key, weight in zip(outputs, learner.weights_[:, q], strict=True)},
-            float(strength[q]),
-        )
-        for q in largest(strength, len(strength))
-    ]
+    outputs = _output_names(learner, len(learner.weights_))
+    found = []
+    for q in largest(strength, len(strength)):
+        weights = dict(zip(outputs, learner.weights_[:, q].tolist(), strict=True))
+        found.append(KernelInUse(str(names[q]), int(q), weights, float(strength[q])))
+    return found
+
+
+def _output_names(learner: Any, n_outputs: int) -> list[Any]:
+    """Name outputs by their task, class or number; the one output of a regressor is a value."""
+    classes: Any = getattr(learner, "classes_", ())
+    if n_outputs > 1 and hasattr(learner, "tasks_"):
+        return list(learner.tasks_.tolist())
+    if n_outputs == 1 and len(classes) == 2:
+        return [classes.tolist()[1]]
+    if n_outputs == len(classes):
+        return list(classes.tolist())
+    return [_VALUE] if n_outputs == 1 and not _has_centres(learner) else list(range(n_outputs))
+
+
+def _has_centres(learner: Any) -> bool:
+    return hasattr(learner, "cluster_centers_") and not hasattr(learner, "coef_")
 
 
 class Weights:
@@ -220,7 +225,7 @@ class Weights:
         self._model = model = getattr(model, "best_estimator_", model)
         self.learner = last_step(model)
         check_is_fitted(self.learner)
-        self.is_centres = not hasattr(self.learner, "coef_") and hasattr(self.learner, "cluster_centers_")
+        self.is_centres = _has_centres(self.learner)
         if not self.is_centres and not hasattr(self.learner, "coef_"):
             raise ValueError(
                 f"features_that_matter: model must have one weight per feature (coef_), got "
@@ -228,27 +233,14 @@ class Weights:
             )
         found = self.learner.cluster_centers_ if self.is_centres else self.learner.coef_
         self.rows: NDArray[np.float64] = np.atleast_2d(found.toarray() if sparse.issparse(found) else found)
-        self.outputs = self._outputs()
+        self.outputs = _output_names(self.learner, len(self.rows))
         variance = getattr(self.learner, "variance_", None)
         self.variance = np.atleast_2d(variance) if variance is not None else None
         if self.variance is not None and self.variance.shape != self.rows.shape:
             self.variance = None  # of something else than the weights
 
-    def _outputs(self) -> list[Any]:
-        classes = getattr(self.learner, "classes_", None)
-        n_outputs = len(self.rows)
-        if n_outputs > 1 and hasattr(self.learner, "tasks_"):
-            return list(self.learner.tasks_.tolist())
-        if classes is not None and n_outputs == 1 and len(classes) == 2:
-            return [classes.tolist()[1]]
-        if classes is not None and n_outputs == len(classes):
-            return list(classes.tolist())
-        if n_outputs == 1 and not self.is_centres:
-            return [_VALUE]
-        return list(range(n_outputs))
-
     def importance(self, scale: Any = None) -> NDArray[np.float64]:
-        """How much each feature matters; one sweep over the weights, one row of scratch, whatever the outputs."""
+        """Importance of each feature, found in one sweep over the weights."""
         best = np.zeros(self.rows.shape[1])
         middle = self.rows.mean(axis=0) if self.is_centres else None  # a centre matters where it is apart from others
         for i, row in enumerate(self.rows):

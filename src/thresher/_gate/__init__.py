@@ -1,5 +1,6 @@
 """The gate: user data become rows, targets, weights, labels and tables; rules and ranges of parameters."""
 
+from ._arguments import checked
 from ._labels import (
     at_least_two,
     balanced,
@@ -85,6 +86,7 @@ __all__ = [
     "check_targets",
     "check_value",
     "check_weights",
+    "checked",
     "class_factors",
     "class_weights",
     "commit_features",

@@ -15,6 +15,13 @@
 :func:`make_novelty`
 :func:`sample_one_to_k`               imbalance made to measure, out of any data
 ====================================  ==================================================================================
+
+References
+----------
+V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven modelling", KU
+Leuven, 2016.
+
+H. Yang, "Sparse learning under regularization framework", CUHK, 2011.
 """
 
 from ._additive import make_additive

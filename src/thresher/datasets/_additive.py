@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from .._engine import generator
-from .._gate import Rule, at_least, boolean, check_arguments, non_negative, seed
+from .._gate import Rule, at_least, boolean, check_value, checked, non_negative, seed
 
-_FUNCTIONS = (  # each of mean 0 over [0, 1]
+_FUNCTIONS: tuple[Any, ...] = (  # each of mean 0 over [0, 1]
     lambda a: 1 - np.cos(2) - 2 * np.sin(2 * a),
     lambda a: a**2 - 1 / 3,
     lambda a: a - 1 / 2,
@@ -19,6 +19,7 @@ _IN_A_GROUP = 3
 _EXAMPLE = Rule("1 or 2", lambda v: v in (1, 2))
 
 
+@checked(example=_EXAMPLE, n_samples=at_least(1), noise=non_negative, return_groups=boolean, random_state=seed)
 def make_additive(
     n_samples: int = 300,
     n_features: int = 20,
@@ -34,7 +35,7 @@ def make_additive(
     :math:`\epsilon \sim N(0, \text{noise}^2)`. In example 1, the first three features count by
     :math:`f_1(a) = 1 - \cos 2 - 2 \sin 2a`; in example 2, the next three by :math:`f_2(a) = a^2 - 1/3`, three more by
     :math:`f_3(a) = a - 1/2` and three by :math:`f_4(a) = e^{-a} + e^{-1} - 1`, too. All others are noise.
-    Toy 1 and Toy 2 of Tables 6.2 and 6.4 in [1]_, with 150 rows to learn from and 150 to test.
+    Toy 1 and Toy 2 of Tables 6.2 and 6.4 in Yang (2011), with 150 rows to learn from and 150 to test.
 
     Parameters
     ----------
@@ -56,10 +57,6 @@ def make_additive(
     groups : ndarray of shape (n_features,)
         With ``return_groups``: the function of each feature, counted from 0, and -1 for features that are noise.
 
-    References
-    ----------
-    .. [1] H. Yang, "Sparse learning under regularization framework", CUHK, 2011, Section 6.5.2.
-
     Examples
     --------
     >>> from thresher.datasets import make_additive
@@ -67,27 +64,15 @@ def make_additive(
     >>> X.shape, groups.tolist()
     ((300, 14), [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, -1, -1])
     """
-    who = "make_additive"
-    check_arguments(
-        who,
-        example=(example, _EXAMPLE),
-        n_samples=(n_samples, at_least(1)),
-        n_features=(n_features, at_least(_IN_A_GROUP * len(_of(example)) if example in (1, 2) else 1)),
-        noise=(noise, non_negative),
-        return_groups=(return_groups, boolean),
-        random_state=(random_state, seed),
-    )
+    functions = _FUNCTIONS[: 1 if example == 1 else 4]
+    check_value("make_additive", "n_features", n_features, at_least(_IN_A_GROUP * len(functions)))
     rng = generator(random_state)
     X = rng.random((n_samples, n_features))
     groups = np.full(n_features, -1)
     score = noise * rng.standard_normal(n_samples)
-    for g, f in enumerate(_of(example)):
+    for g, f in enumerate(functions):
         columns = slice(_IN_A_GROUP * g, _IN_A_GROUP * (g + 1))
         groups[columns] = g
         score += f(X[:, columns]).sum(axis=1)
     y = (score > 0).astype(np.int64)
     return (X, y, groups) if return_groups else (X, y)
-
-
-def _of(example: int) -> Any:
-    return _FUNCTIONS[: 1 if example == 1 else 4]

@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._gate import Rule, at_least, boolean, check_arguments, fraction, non_negative, none
+from .._gate import at_least, boolean, checked, fraction, non_negative, none
 
-_SEED = Rule("None or an integer of at least 0", lambda v: at_least(0).holds(v) or none.holds(v))
+_SEED = none | at_least(0)
 
 
+@checked(n_days=at_least(1), n_samples=at_least(1), n_features=at_least(1), new_features=at_least(0))
+@checked(n_nonzero=at_least(1), fresh=fraction, relevant=fraction, drift=fraction, positives=fraction)
+@checked(noise=non_negative, return_coef=boolean, random_state=_SEED)
 def make_days(
     n_days: int = 10,
     n_samples: int = 1000,
@@ -91,38 +94,19 @@ def make_days(
     >>> model.n_features_in_
     600
     """
-    check_arguments(
-        "make_days",
-        n_days=(n_days, at_least(1)),
-        n_samples=(n_samples, at_least(1)),
-        n_features=(n_features, at_least(1)),
-        new_features=(new_features, at_least(0)),
-        n_nonzero=(n_nonzero, at_least(1)),
-        fresh=(fresh, fraction),
-        relevant=(relevant, fraction),
-        drift=(drift, fraction),
-        positives=(positives, fraction),
-        noise=(noise, non_negative),
-        return_coef=(return_coef, boolean),
-        random_state=(random_state, _SEED),
-    )
-
-    def days() -> Iterator[tuple[Any, ...]]:
-        coef = np.zeros(0)
-        rng = np.random.default_rng(random_state)
-        for day in range(n_days):
-            kept = coef != 0
-            coef[kept] = np.sqrt(1 - drift**2) * coef[kept] + drift * rng.standard_normal(np.count_nonzero(kept))
-            n_old = len(coef)
-            coef = np.concatenate([coef, _new_weights(new_features if day else n_features, relevant, rng)])
-            X = _rows(n_samples, n_nonzero, n_old, len(coef), fresh, rng)
-            score = X @ coef
-            score += noise * score.std() * rng.standard_normal(n_samples)
-            y = np.zeros(n_samples, dtype=np.int64)
-            y[np.argsort(-score, kind="stable")[: round(positives * n_samples)]] = 1
-            yield (X, y, coef.copy()) if return_coef else (X, y)
-
-    return days()  # a function of its own, so that wrong arguments are refused before the first day
+    coef = np.zeros(0)
+    rng = np.random.default_rng(random_state)
+    for day in range(n_days):
+        kept = coef != 0
+        coef[kept] = np.sqrt(1 - drift**2) * coef[kept] + drift * rng.standard_normal(np.count_nonzero(kept))
+        n_old = len(coef)
+        coef = np.concatenate([coef, _new_weights(new_features if day else n_features, relevant, rng)])
+        X = _rows(n_samples, n_nonzero, n_old, len(coef), fresh, rng)
+        score = X @ coef
+        score += noise * score.std() * rng.standard_normal(n_samples)
+        y = np.zeros(n_samples, dtype=np.int64)
+        y[np.argsort(-score, kind="stable")[: round(positives * n_samples)]] = 1
+        yield (X, y, coef.copy()) if return_coef else (X, y)
 
 
 def _new_weights(n: int, relevant: float, rng: np.random.Generator) -> NDArray[np.float64]:

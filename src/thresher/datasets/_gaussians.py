@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from .._engine import generator
-from .._gate import at_least, boolean, check_arguments, fraction, seed
+from .._gate import at_least, boolean, checked, fraction, seed
+from ._halves import halves
 
 
+@checked(n_samples=at_least(1), flips=fraction, with_replacement=boolean, return_truth=boolean, random_state=seed)
 def make_flipped_gaussians(
     n_samples: int = 10_000,
     *,
@@ -21,7 +23,7 @@ def make_flipped_gaussians(
     r"""Two normal classes in the plane, narrow and tall, some of whose labels are wrong.
 
     The means are (0.5, -3) and (-0.5, 3), and the variances 0.2 and 3 for both classes: the problem of Figure 3.1 in
-    [1]_, with wrong labels as in Table 3.2. With a share e of wrong labels, no rule errs on less than
+    Jumutc (2016), with wrong labels as in Table 3.2. With a share e of wrong labels, no rule errs on less than
     :math:`e + (1 - 2 e)\, \Phi(-\sqrt{17} / 2)` of the rows: 6.8 %, 16.4 % and 35.6 % for 5 %, 15 % and 35 %. Two
     published errors lie below that. They are possible if rows to flip were drawn with replacement: n draws of rows hit
     some of them twice, and the share of wrong labels is :math:`1 - \exp(-e)`: 4.9 %, 13.9 % and 29.5 %.
@@ -47,11 +49,6 @@ def make_flipped_gaussians(
     truth : ndarray of shape (n_samples,)
         With ``return_truth``: the right ones.
 
-    References
-    ----------
-    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
-       modelling", KU Leuven, 2016, Sections 3.1.2 and 3.1.6.
-
     Examples
     --------
     >>> from thresher.datasets import make_flipped_gaussians
@@ -59,16 +56,8 @@ def make_flipped_gaussians(
     >>> X.shape, int((y != truth).sum())
     ((1000, 2), 150)
     """
-    check_arguments(
-        "make_flipped_gaussians",
-        n_samples=(n_samples, at_least(1)),
-        flips=(flips, fraction),
-        with_replacement=(with_replacement, boolean),
-        return_truth=(return_truth, boolean),
-        random_state=(random_state, seed),
-    )
     rng = generator(random_state)
-    truth = rng.permutation((np.arange(n_samples) >= n_samples // 2).astype(np.int64))
+    truth = rng.permutation(halves(n_samples))
     X = rng.standard_normal((n_samples, 2)) * np.sqrt([0.2, 3.0]) + np.where(truth[:, None] == 1, 1, -1) * [0.5, -3.0]
     wrong = rng.choice(n_samples, round(flips * n_samples), replace=with_replacement)
     y = truth.copy()

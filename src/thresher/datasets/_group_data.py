@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._engine import generator
-from .._gate import Rule, at_least, boolean, check_arguments, non_negative, seed
+from .._gate import Rule, at_least, boolean, checked, non_negative, seed
 
 _ACTIVE = Rule(
     "one integer of at least 0 per group",
@@ -17,6 +17,8 @@ _ACTIVE = Rule(
 _CORRELATION = Rule("a number above -1 and below 1", lambda v: isinstance(v, (int, float)) and -1 < v < 1)
 
 
+@checked(n_samples=at_least(1), group_size=at_least(1), active=_ACTIVE, correlation=_CORRELATION)
+@checked(noise=non_negative, return_coef=boolean, random_state=seed)
 def make_sparse_groups(
     n_samples: int = 1000,
     *,
@@ -35,9 +37,9 @@ def make_sparse_groups(
 
     .. math:: y = 1 \text{ if } w^\top x + \epsilon > 0, \text{ else } 0, \qquad \epsilon \sim N(0, \text{noise}^2).
 
-    The defaults are the generator of Table 3.1 in [1]_: 100 features, of which 31 in six of ten groups matter. Signs
-    that are known to the last leave an error of :math:`\arctan(\text{noise} / \sqrt{w^\top \Sigma w}) / \pi`, about
-    20 %. Every call draws weights of its own: take training and test rows from one call.
+    The defaults are the generator of Table 3.1 in Yang (2011): 100 features, of which 31 in six of ten groups matter.
+    Signs that are known to the last leave an error of :math:`\arctan(\text{noise} / \sqrt{w^\top \Sigma w}) / \pi`,
+    about 20 %. Every call draws weights of its own: take training and test rows from one call.
 
     Parameters
     ----------
@@ -64,10 +66,6 @@ def make_sparse_groups(
     groups : ndarray of shape (n_features,)
         With ``return_coef``: the group of each feature, counted from 0.
 
-    References
-    ----------
-    .. [1] H. Yang, "Sparse learning under regularization framework", CUHK, 2011, Section 3.6.1.
-
     Examples
     --------
     >>> from thresher.datasets import make_sparse_groups
@@ -75,19 +73,8 @@ def make_sparse_groups(
     >>> X.shape, [int((coef[groups == g] != 0).sum()) for g in range(10)]
     ((200, 100), [10, 8, 6, 4, 2, 1, 0, 0, 0, 0])
     """
-    who = "make_sparse_groups"
-    check_arguments(
-        who,
-        n_samples=(n_samples, at_least(1)),
-        group_size=(group_size, at_least(1)),
-        active=(active, _ACTIVE),
-        correlation=(correlation, _CORRELATION),
-        noise=(noise, non_negative),
-        return_coef=(return_coef, boolean),
-        random_state=(random_state, seed),
-    )
     if max(active) > group_size:
-        raise ValueError(f"{who}: active must be at most group_size = {group_size}, got {max(active)}.")
+        raise ValueError(f"make_sparse_groups: active must be at most group_size = {group_size}, got {max(active)}.")
     rng = generator(random_state)
     coef = np.zeros((len(active), group_size))
     for weights, n in zip(coef, active, strict=True):

@@ -8,17 +8,20 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._engine import generator
-from .._gate import at_least, check_arguments, fraction, one_of, positive, seed
+from .._gate import Rule, at_least, checked, fraction, one_of, positive, seed
+from ._curves import moons
+from ._halves import halves
 
 _OUTLIER = -1
-_LARGEST_CLEARANCE = 0.4
+_CLEARANCE = Rule("a number above 0 and at most 0.4", lambda v: positive.holds(v) and v <= 0.4)
 
 
+@checked(n_samples=at_least(1), random_state=seed)
 def make_overlapping_squares(n_samples: int = 200, *, random_state: Any = None) -> tuple[Any, Any]:
     """Two classes, uniform on squares that share a quarter of their area.
 
     The squares are [0, 1] and [-0.5, 0.5] along both axes. In the shared quarter both classes are as likely, so no
-    rule errs on less than 12.5 % of the rows: Toy Data (1) of [1]_, with published errors of 13 to 15 %.
+    rule errs on less than 12.5 % of the rows: Toy Data (1) of Jumutc (2016), with published errors of 13 to 15 %.
 
     Parameters
     ----------
@@ -33,11 +36,6 @@ def make_overlapping_squares(n_samples: int = 200, *, random_state: Any = None) 
     y : ndarray of shape (n_samples,)
         Labels 1 (the square [0, 1]) and 0.
 
-    References
-    ----------
-    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
-       modelling", KU Leuven, 2016, Section 2.1.
-
     Examples
     --------
     >>> from thresher.datasets import make_overlapping_squares
@@ -45,13 +43,30 @@ def make_overlapping_squares(n_samples: int = 200, *, random_state: Any = None) 
     >>> X.shape, int(y.sum())
     ((200, 2), 100)
     """
-    check_arguments("make_overlapping_squares", n_samples=(n_samples, at_least(1)), random_state=(random_state, seed))
     rng = generator(random_state)
-    y = rng.permutation((np.arange(n_samples) >= n_samples // 2).astype(np.int64))
+    y = rng.permutation(halves(n_samples))
     X = rng.random((n_samples, 2)) - 0.5 * (y[:, None] == 0)
     return X, y
 
 
+def _blobs(y: Any, rng: np.random.Generator) -> Any:
+    return 0.12 * rng.standard_normal((len(y), 2)) + np.where(y[:, None] == 1, 0.35, -0.35)
+
+
+def _moons(y: Any, rng: np.random.Generator) -> Any:
+    return 0.5 * (moons(y, 1.0, rng) - [0.5, 0.25]) + 0.04 * rng.standard_normal((len(y), 2))
+
+
+def _rings(y: Any, rng: np.random.Generator) -> Any:
+    angle = 2 * np.pi * rng.random(len(y))
+    radius = np.where(y == 1, rng.uniform(0.55, 0.65, len(y)), 0.2 * np.sqrt(rng.random(len(y))))
+    return radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+
+
+_SHAPES = {"blobs": _blobs, "moons": _moons, "rings": _rings}
+
+
+@checked(n_samples=at_least(2), kind=one_of(*_SHAPES), outliers=fraction, clearance=_CLEARANCE, random_state=seed)
 def make_novelty(
     n_samples: int = 150,
     *,
@@ -63,8 +78,8 @@ def make_novelty(
     """Two classes in the square [-1, 1] and outliers scattered around them.
 
     For methods that tell classes apart and know when a row belongs to none. Outliers are uniform where no row of a
-    class is nearer than ``clearance``, so that they can be found. After Toy Data (2) to (4) of [1]_, which shows three
-    pairs of classes in pictures and describes none; the shapes here are our own, from easy to hard.
+    class is nearer than ``clearance``, so that they can be found. After Toy Data (2) to (4) of Jumutc (2016), which
+    shows three pairs of classes and describes none; the shapes here are our own, from easy to hard.
 
     Parameters
     ----------
@@ -85,11 +100,6 @@ def make_novelty(
     y : ndarray of shape (n_samples,)
         Labels 0 and 1, and -1 for outliers.
 
-    References
-    ----------
-    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
-       modelling", KU Leuven, 2016, Section 2.1.
-
     Examples
     --------
     >>> import numpy as np
@@ -98,21 +108,9 @@ def make_novelty(
     >>> np.bincount(y + 1).tolist(), float(np.abs(X).max()) <= 1
     ([30, 85, 85], True)
     """
-    who = "make_novelty"
-    check_arguments(
-        who,
-        n_samples=(n_samples, at_least(2)),
-        kind=(kind, one_of(*_SHAPES)),
-        outliers=(outliers, fraction),
-        clearance=(clearance, positive),
-        random_state=(random_state, seed),
-    )
-    if clearance > _LARGEST_CLEARANCE:
-        raise ValueError(f"{who}: clearance must be at most {_LARGEST_CLEARANCE}, got {clearance!r}.")
     rng = generator(random_state)
     n_outliers = round(outliers * n_samples)
-    n_inside = n_samples - n_outliers
-    y = (np.arange(n_inside) >= n_inside // 2).astype(np.int64)
+    y = halves(n_samples - n_outliers)
     X = np.clip(_SHAPES[kind](y, rng), -1.0, 1.0)
     X = np.concatenate([X, _apart(X, n_outliers, clearance, rng)])
     y = np.concatenate([y, np.full(n_outliers, _OUTLIER, dtype=np.int64)])
@@ -127,23 +125,3 @@ def _apart(X: Any, n: int, clearance: float, rng: np.random.Generator) -> Any:
         drawn = rng.uniform(-1.0, 1.0, (n, 2))
         found = np.concatenate([found, drawn[tree.query(drawn)[0] > clearance]])
     return found[:n]
-
-
-def _blobs(y: Any, rng: np.random.Generator) -> Any:
-    return 0.12 * rng.standard_normal((len(y), 2)) + np.where(y[:, None] == 1, 0.35, -0.35)
-
-
-def _moons(y: Any, rng: np.random.Generator) -> Any:
-    angle = np.pi * rng.random(len(y))
-    X = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    X[y == 1] = [1.0, 0.5] - X[y == 1]
-    return 0.5 * (X - [0.5, 0.25]) + 0.04 * rng.standard_normal(X.shape)
-
-
-def _rings(y: Any, rng: np.random.Generator) -> Any:
-    angle = 2 * np.pi * rng.random(len(y))
-    radius = np.where(y == 1, rng.uniform(0.55, 0.65, len(y)), 0.2 * np.sqrt(rng.random(len(y))))
-    return radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-
-
-_SHAPES = {"blobs": _blobs, "moons": _moons, "rings": _rings}

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from .._engine import generator
-from .._gate import at_least, boolean, check_arguments, non_negative, none, seed
+from .._gate import at_least, boolean, checked, non_negative, none, seed
 
 
+@checked(n_samples=at_least(1), n_features=at_least(1), n_relevant=at_least(0) | none, noise=non_negative)
+@checked(return_coef=boolean, random_state=seed)
 def make_recovery(
     n_samples: int = 10_000,
     n_features: int = 100,
@@ -23,7 +25,7 @@ def make_recovery(
 
     Features are independent and normal, and :math:`y = 1` if :math:`\sum_{i \le k} x_i + \epsilon > 0`, else 0, with
     :math:`\epsilon \sim N(0, \text{noise}^2)` and :math:`k` = ``n_relevant``. With half of the features it is the
-    problem of Figures 4.6 and 4.7 in [1]_; how well the features are found is measured there as
+    problem of Figures 4.6 and 4.7 in Jumutc (2016); how well the features are found is measured there as
     :func:`thresher.metrics.support_f1` does. No rule errs on less than :math:`\arctan(\text{noise} / \sqrt k) / \pi`
     of the rows: 4.5 % with 50 features that matter.
 
@@ -47,11 +49,6 @@ def make_recovery(
     coef : ndarray of shape (n_features,)
         With ``return_coef``: the weights, 1 or 0.
 
-    References
-    ----------
-    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
-       modelling", KU Leuven, 2016, Section 4.1.4.
-
     Examples
     --------
     >>> from thresher.datasets import make_recovery
@@ -59,19 +56,9 @@ def make_recovery(
     >>> X.shape, int(coef.sum())
     ((500, 20), 10)
     """
-    who = "make_recovery"
-    check_arguments(
-        who,
-        n_samples=(n_samples, at_least(1)),
-        n_features=(n_features, at_least(1)),
-        n_relevant=(n_relevant, at_least(0) | none),
-        noise=(noise, non_negative),
-        return_coef=(return_coef, boolean),
-        random_state=(random_state, seed),
-    )
     n_relevant = n_features // 2 if n_relevant is None else n_relevant
     if n_relevant > n_features:
-        raise ValueError(f"{who}: n_relevant must be at most n_features = {n_features}, got {n_relevant}.")
+        raise ValueError(f"make_recovery: n_relevant must be at most n_features = {n_features}, got {n_relevant}.")
     rng = generator(random_state)
     coef = np.zeros(n_features)
     coef[:n_relevant] = 1.0

@@ -8,11 +8,12 @@ import numpy as np
 from sklearn.utils import _safe_indexing, check_consistent_length, indexable
 
 from .._engine import generator
-from .._gate import Rule, check_arguments, positive, seed
+from .._gate import Rule, checked, positive, seed
 
 _RATIO = Rule("a number of at least 1", lambda v: positive.holds(v) and v >= 1)
 
 
+@checked(k=_RATIO, random_state=seed)
 def sample_one_to_k(X: Any, y: Any, k: float = 10, *, rare: Any = None, random_state: Any = None) -> tuple[Any, Any]:
     """Rows in which one class is to the other as 1 to k.
 
@@ -50,7 +51,6 @@ def sample_one_to_k(X: Any, y: Any, k: float = 10, *, rare: Any = None, random_s
     [1, 5]
     """
     who = "sample_one_to_k"
-    check_arguments(who, k=(k, _RATIO), random_state=(random_state, seed))
     check_consistent_length(X, y)
     X, _ = indexable(X, None)  # a sparse matrix of any format is made one of rows
     labels = np.asarray(y)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._engine import generator
-from .._gate import Rule, at_least, boolean, check_arguments, fraction, non_negative, seed
+from .._gate import Rule, at_least, boolean, checked, fraction, non_negative, seed
 
 _RATE = Rule("a number above 0 and at most 1", lambda v: fraction.holds(v) and v > 0)
 _PRESENCE = Rule(
@@ -17,6 +17,8 @@ _PRESENCE = Rule(
 )
 
 
+@checked(n_rounds=at_least(1), n_features=at_least(1), n_tasks=at_least(1), n_relevant=at_least(0), presence=_PRESENCE)
+@checked(spread=non_negative, noise=non_negative, classes=boolean, return_coef=boolean, random_state=seed)
 def make_multi_task(
     n_rounds: int = 500,
     n_features: int = 50,
@@ -35,7 +37,7 @@ def make_multi_task(
     All tasks use the same few features, with weights of their own: :math:`w_{qj} = a_j + \text{spread} \cdot e_{qj}`
     with :math:`a_j, e_{qj} \sim N(0, 1)` for features that matter, 0 for the others. Features are independent and
     normal. Task q is present in a round with probability ``presence[q]``: with rates that differ, a learner that takes
-    an absent task for a gradient of 0, as Remark 9 of [1]_ does, penalises rare tasks too much.
+    an absent task for a gradient of 0, as Remark 9 of Yang (2011) does, penalises rare tasks too much.
 
     Parameters
     ----------
@@ -68,10 +70,6 @@ def make_multi_task(
     coef : ndarray of shape (n_tasks, n_features)
         With ``return_coef``: the weights.
 
-    References
-    ----------
-    .. [1] H. Yang, "Sparse learning under regularization framework", CUHK, 2011, Chapter 4.
-
     Examples
     --------
     >>> from thresher.datasets import make_multi_task
@@ -80,25 +78,10 @@ def make_multi_task(
     ((300, 20), [0, 1, 2, 0, 1, 2], [0, 0, 0, 1, 1, 1], [5, 5, 5])
     """
     who = "make_multi_task"
-    check_arguments(
-        who,
-        n_rounds=(n_rounds, at_least(1)),
-        n_features=(n_features, at_least(1)),
-        n_tasks=(n_tasks, at_least(1)),
-        n_relevant=(n_relevant, at_least(0)),
-        presence=(presence, _PRESENCE),
-        spread=(spread, non_negative),
-        noise=(noise, non_negative),
-        classes=(classes, boolean),
-        return_coef=(return_coef, boolean),
-        random_state=(random_state, seed),
-    )
     if n_relevant > n_features:
         raise ValueError(f"{who}: n_relevant must be at most n_features = {n_features}, got {n_relevant}.")
-    if np.ndim(presence) and len(np.atleast_1d(presence)) != n_tasks:
-        raise ValueError(
-            f"{who}: presence must hold {n_tasks} rates, one per task, got {len(np.atleast_1d(presence))}."
-        )
+    if np.ndim(presence) and np.size(presence) != n_tasks:
+        raise ValueError(f"{who}: presence must hold {n_tasks} rates, one per task, got {np.size(presence)}.")
     rng = generator(random_state)
     coef = np.zeros((n_tasks, n_features))
     relevant = np.sort(rng.choice(n_features, n_relevant, replace=False))

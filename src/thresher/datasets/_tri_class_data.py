@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 
 from .._engine import generator
-from .._gate import at_least, boolean, check_arguments, fraction, one_of, seed
+from .._gate import at_least, boolean, checked, fraction, one_of, seed
+from ._halves import UNLABELLED, halves
 
 _IRRELEVANT = 2
-_UNLABELLED = -1
 _MEAN = 0.3
 
 
+@checked(n_labelled=at_least(0), n_unlabelled=at_least(0), n_features=at_least(2), relevant=fraction)
+@checked(kind=one_of("centred", "shifted"), return_truth=boolean, random_state=seed)
 def make_tri_class(
     n_labelled: int = 200,
     n_unlabelled: int = 500,
@@ -29,7 +31,7 @@ def make_tri_class(
     The classes have means 0.3 and -0.3 in every feature, and variance 0.08 in the first two, 10 in the others. Rows
     that belong to neither lie between them: ``"centred"`` ones around 0, with variance 0.1 in the first two features,
     ``"shifted"`` ones around 0.15 in every feature, with the variances of the classes. These are the two kinds of
-    Section 5.5.1 in [1]_, whose classes are -1, 1 and 0. No rule for the two classes errs on less than
+    Section 5.5.1 in Yang (2011), whose classes are -1, 1 and 0. No rule for the two classes errs on less than
     :math:`\Phi(-\sqrt{2 \cdot 0.09 / 0.08 + (d - 2) \cdot 0.09 / 10})` of their rows, 5.1 % with 50 features.
 
     Parameters
@@ -57,10 +59,6 @@ def make_tri_class(
     truth : ndarray of shape (n_labelled + n_unlabelled,)
         With ``return_truth``: classes 0 and 1, and 2 for rows that belong to neither.
 
-    References
-    ----------
-    .. [1] H. Yang, "Sparse learning under regularization framework", CUHK, 2011, Section 5.5.1.
-
     Examples
     --------
     >>> import numpy as np
@@ -69,22 +67,11 @@ def make_tri_class(
     >>> X.shape, np.bincount(y + 1).tolist(), np.bincount(truth).tolist()
     ((120, 50), [100, 10, 10], [15, 15, 90])
     """
-    check_arguments(
-        "make_tri_class",
-        n_labelled=(n_labelled, at_least(0)),
-        n_unlabelled=(n_unlabelled, at_least(0)),
-        n_features=(n_features, at_least(2)),
-        relevant=(relevant, fraction),
-        kind=(kind, one_of("centred", "shifted")),
-        return_truth=(return_truth, boolean),
-        random_state=(random_state, seed),
-    )
     rng = generator(random_state)
     n_relevant = round(relevant * n_unlabelled)
-    truth = np.concatenate(
-        [_halves(n_labelled), _halves(n_relevant), np.full(n_unlabelled - n_relevant, _IRRELEVANT, dtype=np.int64)]
-    )
-    y = np.where(np.arange(len(truth)) < n_labelled, truth, _UNLABELLED)
+    neither = np.full(n_unlabelled - n_relevant, _IRRELEVANT)
+    truth = np.concatenate([halves(n_labelled), halves(n_relevant), neither])
+    y = np.where(np.arange(len(truth)) < n_labelled, truth, UNLABELLED)
     narrow = np.array([0.08, 0.08, 0.1 if kind == "centred" else 0.08])[truth]
     mean = np.array([-_MEAN, _MEAN, 0.0 if kind == "centred" else _MEAN / 2])[truth]
     X = np.sqrt(10.0) * rng.standard_normal((len(truth), n_features))
@@ -92,8 +79,3 @@ def make_tri_class(
     X += mean[:, None]
     order = rng.permutation(len(truth))
     return (X[order], y[order], truth[order]) if return_truth else (X[order], y[order])
-
-
-def _halves(n: int) -> Any:
-    """Classes 0 and 1, as many of one as of the other."""
-    return (np.arange(n) >= n // 2).astype(np.int64)

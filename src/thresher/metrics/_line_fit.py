@@ -1,4 +1,4 @@
-"""How well the scores of kernel spectral clustering lie on lines, one per cluster."""
+"""Fit of the scores of kernel spectral clustering to one line per cluster."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._gate import check_arguments, fraction, one_of
+from .._gate import checked, fraction, one_of
 
 
+@checked(balance_weight=fraction, through=one_of("origin", "mean"))
 def balanced_line_fit(
     scores: Any, labels: Any, *, degrees: Any = None, balance_weight: float = 0.1, through: str = "origin"
 ) -> float:
@@ -60,7 +61,6 @@ def balanced_line_fit(
     0.762
     """
     who = "balanced_line_fit"
-    check_arguments(who, balance_weight=(balance_weight, fraction), through=(through, one_of("origin", "mean")))
     Z = _numbers(who, "scores", scores, 2)
     codes = np.asarray(labels)
     if codes.shape != (len(Z),):
@@ -77,7 +77,7 @@ def balanced_line_fit(
 
 
 def _fit(Z: NDArray[np.float64], through: str) -> float:
-    """How close to a line points are, from 0 (the same in all directions) to 1; 0 of points that have no direction."""
+    """Measure how close points are to a line, from 0 (no direction, or all of them equally) to 1."""
     Z = Z - Z.mean(axis=0) if through == "mean" and len(Z) else Z
     if not Z.any():
         return 0.0

@@ -1,4 +1,4 @@
-"""How well several regression tasks are predicted."""
+"""Scores over several regression tasks."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
-from .._gate import check_arguments, one_of
+from .._gate import checked, one_of
 
 
+@checked(baseline=one_of("all", "task"))
 def explained_variance_over_tasks(y: Any, prediction: Any, tasks: Any, *, baseline: str = "all") -> float:
     r"""One minus the squared error of all tasks, as a share of the variance of their targets.
 
@@ -47,8 +48,6 @@ def explained_variance_over_tasks(y: Any, prediction: Any, tasks: Any, *, baseli
     >>> round(explained_variance_over_tasks(y, [1.5, 1.5, 11.5, 11.5], tasks), 3)
     0.99
     """
-    who = "explained_variance_over_tasks"
-    check_arguments(who, baseline=(baseline, one_of("all", "task")))
     y, prediction = (
         check_array(column_or_1d(values), dtype=np.float64, ensure_2d=False, input_name=name)
         for name, values in (("y", y), ("prediction", prediction))
@@ -61,5 +60,5 @@ def explained_variance_over_tasks(y: Any, prediction: Any, tasks: Any, *, baseli
     spread = float(np.sum((y - means[groups]) ** 2))
     if spread == 0:
         where = f"within one of the {len(names)} tasks" if baseline == "task" else "somewhere"
-        raise ValueError(f"{who}: y must vary {where}, got constant values.")
+        raise ValueError(f"explained_variance_over_tasks: y must vary {where}, got constant values.")
     return 1.0 - float(np.sum((y - prediction) ** 2)) / spread

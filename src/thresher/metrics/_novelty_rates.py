@@ -1,4 +1,4 @@
-"""How well rows of no class are told from rows of some class."""
+"""Rates at which outliers are found."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def rejection_rate(y_true: Any, y_pred: Any, *, outlier_label: Any = -1) -> floa
 
 
 def _outliers(who: str, y_true: Any, y_pred: Any, label: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which rows are outliers, and which are taken for such."""
+    """Return masks of the rows that are outliers, and of those that are taken for outliers."""
     columns = [np.asarray(y) for y in (y_true, y_pred)]
     if columns[0].ndim != 1 or columns[0].shape != columns[1].shape or not len(columns[0]):
         raise ValueError(

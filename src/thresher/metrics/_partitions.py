@@ -1,4 +1,4 @@
-"""How much two ways of dividing the same rows differ."""
+"""Distance between two partitions of the same rows."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from scipy import sparse
 
 
 def variation_of_information(labels_true: Any, labels_pred: Any) -> float:
-    r"""How much two partitions of the same rows differ, in nats.
+    r"""Distance between two partitions of the same rows, in nats.
 
     .. math::
 
         H(U \mid V) + H(V \mid U) = \sum_{ij} p_{ij} \left(\log \frac{p_i}{p_{ij}} + \log \frac{q_j}{p_{ij}}\right)
 
-    What knowing one leaves to be learned of the other, and the other way round [1]_. It is a metric: 0 for equal
+    The information that one partition leaves unknown of the other, in both directions [1]_. It is a metric: 0 for equal
     partitions whatever their labels are called, symmetric, and never longer by way of a third. It is at most
     :math:`\log n`, so that values compare between partitions of one set of rows, not between data sets. Mind that few
     clusters score well where classes are uneven: one cluster of all rows has the entropy of the classes, and no more.

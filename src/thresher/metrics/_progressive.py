@@ -22,7 +22,7 @@ class _Rows(NamedTuple):
 
 
 class _Progressive(ABC):
-    """What the measures have in common: all that one remembers is a flat array, of zeros at first."""
+    """Base of the measures. All that a measure remembers is a flat array, of zeros at first."""
 
     n_cells: ClassVar[int]
 
@@ -102,10 +102,7 @@ class _Progressive(ABC):
         weights = np.ones(len(scores)) if sample_weight is None else self._numbers("sample_weight", sample_weight)
         for name, column in (("y_true", positive), ("sample_weight", weights)):
             if len(column) != len(scores):
-                raise ValueError(
-                    f"{type(self).__name__}: {name} must have one entry for each of the {len(scores)} scores, "
-                    f"got {len(column)}."
-                )
+                self._refuse(f"{name} must have one entry for each of the {len(scores)} scores", len(column))
         if sample_weight is None:
             return _Rows(positive, scores, weights)
         if (weights < 0).any():
@@ -213,10 +210,8 @@ class ProgressiveROCAUC(_Progressive):
 
     Parameters
     ----------
-    pos_label : label, optional
-        The positive label. By default True or 1 is positive.
-    cells : ndarray of shape (n_cells,), optional
-        Where to keep what is remembered, as in :class:`ProgressiveF1`.
+    pos_label, cells : optional
+        As for :class:`ProgressiveF1`.
 
     Attributes
     ----------
@@ -266,10 +261,8 @@ class ProgressiveAveragePrecision(_Progressive):
 
     Parameters
     ----------
-    pos_label : label, optional
-        The positive label. By default True or 1 is positive.
-    cells : ndarray of shape (n_cells,), optional
-        Where to keep what is remembered, as in :class:`ProgressiveF1`.
+    pos_label, cells : optional
+        As for :class:`ProgressiveF1`.
 
     Attributes
     ----------
@@ -304,7 +297,7 @@ class ProgressiveAveragePrecision(_Progressive):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """What the average precision of all rows so far is at least, and at most."""
+        """Least and greatest value that the average precision of all rows so far can have."""
         if not self._counts[1].any():
             return 0.0, 1.0
         lowest, _, highest = self._precision()
@@ -312,7 +305,7 @@ class ProgressiveAveragePrecision(_Progressive):
 
     @property
     def roc_auc_bounds(self) -> tuple[float, float]:
-        """What the area under the ROC curve is at least and at most, all scores compared with each other."""
+        """Least and greatest value that the area under the ROC curve can have, all scores compared with each other."""
         negatives, positives = self._counts
         pairs = positives.sum() * negatives.sum()
         if not pairs:
@@ -335,9 +328,8 @@ class ProgressiveAveragePrecision(_Progressive):
     def _precision(self) -> tuple[float, float, float]:
         negatives, positives = self._counts
         total = positives.sum()
-        lowest, middle, highest = (
-            float(sums.sum() / total) for sums in precision_of(positives, negatives, self.cells[1])
-        )
+        bins = precision_of(positives, negatives, self.cells[1])
+        lowest, middle, highest = (float(sums.sum() / total) for sums in bins)
         return lowest, middle, min(highest, 1.0)
 
     def _add(self, rows: _Rows) -> None:

@@ -1,4 +1,4 @@
-"""Silhouettes of a sample of rows, for data where all of them would take too long."""
+"""Silhouettes of a sample of rows, for data too large to measure them all."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.utils import gen_batches
 
 from .. import _engine, _gate
 from .._engine import one_blas_thread
-from .._gate import at_least, check_arguments, none, one_of, seed
+from .._gate import at_least, checked, none, one_of, seed
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -22,7 +22,7 @@ _LEAST = 2  # rows of a cluster without which its spread is unknown
 
 
 class Silhouette(NamedTuple):
-    """What :func:`sampled_silhouette` found.
+    """Silhouettes of a sample, as :func:`sampled_silhouette` returns them.
 
     Attributes
     ----------
@@ -42,6 +42,7 @@ class Silhouette(NamedTuple):
     values: Array
 
 
+@checked(n_samples=at_least(1), n_others=none | at_least(1), metric=one_of("euclidean", "cosine"), random_state=seed)
 def sampled_silhouette(
     X: Any,
     labels: Any,
@@ -102,13 +103,6 @@ def sampled_silhouette(
     (0.8, True)
     """
     who = "sampled_silhouette"
-    check_arguments(
-        who,
-        n_samples=(n_samples, at_least(1)),
-        n_others=(n_others, none | at_least(1)),
-        metric=(metric, one_of("euclidean", "cosine")),
-        random_state=(random_state, seed),
-    )
     rows = _gate.as_matrix(X, who)
     _, codes = np.unique(_gate.as_column(labels, who), return_inverse=True)
     _gate.check_length(codes, rows.shape[0], "labels", who)
@@ -137,7 +131,7 @@ def _draw(codes: Places, sizes: Places, n_rows: int, rng: np.random.Generator) -
 
 
 def _quotas(sizes: Places, n_rows: int) -> Places:
-    """How many rows of each cluster: in proportion to the roots of the sizes, all of those that are too small."""
+    """Rows to draw of each cluster, in proportion to the root of its size; all rows of clusters that are too small."""
     roots = np.sqrt(sizes)
     full = np.zeros(len(sizes), dtype=bool)
     while True:
@@ -151,16 +145,16 @@ def _quotas(sizes: Places, n_rows: int) -> Places:
 
 def _silhouettes(rows: Any, codes: Places, sizes: Places, measured: Places, others: Places, metric: str) -> Array:
     distances = euclidean_distances if metric == "euclidean" else cosine_distances
-    there = _taken(rows, others)
-    middle = 0.0 if sparse.issparse(rows) or metric == "cosine" else there.mean(axis=0)
-    there = there - middle if np.ndim(middle) else there  # far from the origin, squares would drown differences
+    there = rows[others].astype(np.float64)
+    middle = None if sparse.issparse(rows) or metric == "cosine" else there.mean(axis=0)
+    there = there if middle is None else there - middle  # far from the origin, squares would drown differences
     starts = np.searchsorted(codes[others], np.arange(len(sizes)))
     counts = np.diff(np.append(starts, len(others)))
     values = np.zeros(len(measured))
     for part in gen_batches(len(measured), max(1, _BLOCK // len(others))):
         places = measured[part]
-        here = _taken(rows, places) - middle if np.ndim(middle) else _taken(rows, places)
-        away = distances(here, there)
+        here = rows[places].astype(np.float64)
+        away = distances(here if middle is None else here - middle, there)
         away[places[:, None] == others] = 0.0  # from itself
         sums, own = np.add.reduceat(away, starts, axis=1), codes[places]
         values[part] = _silhouette(sums, counts, own, np.isin(places, others), sizes)
@@ -178,10 +172,6 @@ def _silhouette(sums: Array, counts: Places, own: Places, is_there: NDArray[np.b
     larger = np.maximum(inside, outside)
     values: Array = np.where(larger > 0, (outside - inside) / np.where(larger > 0, larger, 1.0), 0.0)
     return np.where(sizes[own] == 1, 0.0, values)  # alone in its cluster
-
-
-def _taken(rows: Any, places: Places) -> Any:
-    return rows[places].astype(np.float64)
 
 
 def _estimate(values: Array, own: Places, sizes: Places) -> tuple[float, float]:

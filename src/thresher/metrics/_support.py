@@ -1,4 +1,4 @@
-"""Whether a model found the features that matter, and the signs of their weights."""
+"""Agreement of the features in use with those that matter."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def support_precision(true_coef: Any, coef: Any) -> float:
     >>> support_precision([1.0, 1.0, 0.0, 0.0], [0.5, 0.0, 0.1, 0.0])
     0.5
     """
-    return _Found.of("support_precision", true_coef, coef).precision
+    return _Overlap.of("support_precision", true_coef, coef).precision
 
 
 def support_recall(true_coef: Any, coef: Any) -> float:
@@ -54,7 +54,7 @@ def support_recall(true_coef: Any, coef: Any) -> float:
     >>> support_recall({0, 1, 2}, [0.5, 0.0, 0.1, 0.7])
     0.6666666666666666
     """
-    return _Found.of("support_recall", true_coef, coef).recall
+    return _Overlap.of("support_recall", true_coef, coef).recall
 
 
 def support_f1(true_coef: Any, coef: Any) -> float:
@@ -87,11 +87,11 @@ def support_f1(true_coef: Any, coef: Any) -> float:
     >>> support_f1(coef, model.coef_), support_f1(coef, model.support_)
     (1.0, 1.0)
     """
-    return _Found.of("support_f1", true_coef, coef).f1
+    return _Overlap.of("support_f1", true_coef, coef).f1
 
 
 def sign_f1(true_coef: Any, coef: Any) -> float:
-    """How well the signs of weights are recovered: the mean of three F1 scores.
+    """Recovery of the signs of weights: the mean of three F1 scores.
 
     Weights are sorted into those above 0, below 0 and equal to 0. For each of the three an F1 score says how well it is
     told from the other two, and their mean is the F1 score of Table 3.1 in [1]_. A sign that neither the true weights
@@ -121,17 +121,19 @@ def sign_f1(true_coef: Any, coef: Any) -> float:
     true, found = (np.sign(_weights("sign_f1", name, w)) for name, w in (("true_coef", true_coef), ("coef", coef)))
     if true.shape != found.shape:
         raise ValueError(f"sign_f1: coef must have the shape of true_coef, {true.shape}, got {found.shape}.")
-    each = [_Found.in_masks(true == sign, found == sign) for sign in (1, -1, 0)]
+    each = [_Overlap.in_masks(true == sign, found == sign) for sign in (1, -1, 0)]
     return float(np.mean([score.f1 for score in each if score.n_true or score.n_found]))
 
 
-class _Found(NamedTuple):
+class _Overlap(NamedTuple):
+    """Numbers of true features, of features found, and of those that are both."""
+
     n_true: int
     n_found: int
     n_both: int
 
     @classmethod
-    def of(cls, who: str, true_coef: Any, coef: Any) -> _Found:
+    def of(cls, who: str, true_coef: Any, coef: Any) -> _Overlap:
         true, found = _used(who, "true_coef", true_coef), _used(who, "coef", coef)
         if true.width is not None and found.width is not None and true.width != found.width:
             raise ValueError(f"{who}: coef must have {true.width} features as true_coef has, got {found.width}.")
@@ -143,7 +145,7 @@ class _Found(NamedTuple):
         return cls(len(true.columns), len(found.columns), len(both))
 
     @classmethod
-    def in_masks(cls, true: NDArray[np.bool_], found: NDArray[np.bool_]) -> _Found:
+    def in_masks(cls, true: NDArray[np.bool_], found: NDArray[np.bool_]) -> _Overlap:
         return cls(int(np.count_nonzero(true)), int(np.count_nonzero(found)), int(np.count_nonzero(true & found)))
 
     @property
