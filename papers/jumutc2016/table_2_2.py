@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from thresher.novelty import LSSNDClassifier, SNDClassifier
-from thresher.tuning import CoupledAnnealingSearchCV, Linear, Log
+from thresher.tuning import CoupledAnnealingSearchCV, Log, Uniform
 
 from .._data import load
 from .._report import Options, cell, show, spent
@@ -30,7 +30,7 @@ PUBLISHED = {  # error of SND, LS-SND and C-SVM (of Table 2.2) in %, and their s
 }
 WIDTH, COUPLING = Log(1e-3, 3.0), Log(1.05, 10.0)
 METHODS = {
-    "SND": (SNDClassifier(reject=False, tol=1e-4), {"nu": Linear(0.02, 0.5), "coupling": COUPLING, "gamma": WIDTH}),
+    "SND": (SNDClassifier(reject=False, tol=1e-4), {"nu": Uniform(0.02, 0.5), "coupling": COUPLING, "gamma": WIDTH}),
     "LS-SND": (LSSNDClassifier(reject=False), {"C": Log(1e-1, 1e4), "coupling": COUPLING, "gamma": WIDTH}),
     "C-SVM": (SVC(), {"C": Log(1e-1, 1e3), "gamma": WIDTH}),
 }

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from reference import annealing as reference
-from thresher.tuning import Choice, Linear, Log, Whole, coupled_annealing, random_search
+from thresher.tuning import Choice, Log, Uniform, Whole, coupled_annealing, random_search
 from thresher.tuning._annealing import acceptance, anneal, cauchy_moves, spread_points, temperature_at_target, variance
 
 
@@ -80,7 +80,7 @@ def test_states_that_failed_leave_first():
 
 @pytest.mark.parametrize("scale, shift", [(1e4, 0.0), (1e-5, 3.0)])
 def test_the_search_is_the_same_for_any_scale_of_the_score(scale, shift):
-    space = {"a": Log(1e-3, 1e3), "b": Linear(0, 1)}
+    space = {"a": Log(1e-3, 1e3), "b": Uniform(0, 1)}
 
     def score(p):
         return -bumpy([(log10(p["a"]) + 3) / 6, p["b"]])
@@ -110,7 +110,7 @@ def test_a_hill_in_the_logarithm_is_found(seed):
 
 def test_it_beats_random_search_over_many_seeds():
     """Mean distance from the top after 60 evaluations of a bumpy function of two variables."""
-    space = {"a": Linear(0, 1), "b": Linear(0, 1)}
+    space = {"a": Uniform(0, 1), "b": Uniform(0, 1)}
     score = {
         search: np.mean([search(lambda p: -bumpy(list(p.values())), space, n_evaluations=60, random_state=s).score
                          for s in range(30)])
@@ -134,13 +134,13 @@ def test_whole_numbers_and_choices_are_searched_too():
 
 
 def test_annealing_alone_has_the_whole_budget():
-    found = coupled_annealing(lambda p: -bumpy([p["a"]]), {"a": Linear(0, 1)}, n_evaluations=33, simplex=False)
+    found = coupled_annealing(lambda p: -bumpy([p["a"]]), {"a": Uniform(0, 1)}, n_evaluations=33, simplex=False)
     assert {h["stage"] for h in found.history} == {"annealing"}
     assert len(found.history) == 33
 
 
 def test_annealing_and_simplex_take_turns_and_a_start_comes_first():
-    found = coupled_annealing(lambda p: -bumpy([p["a"]]), {"a": Linear(0, 1)}, n_evaluations=90, start={"a": 0.25})
+    found = coupled_annealing(lambda p: -bumpy([p["a"]]), {"a": Uniform(0, 1)}, n_evaluations=90, start={"a": 0.25})
     turns = [(stage, len(list(group))) for stage, group in itertools.groupby(h["stage"] for h in found.history)]
     assert found.history[0]["params"] == {"a": 0.25}
     assert turns[0] == ("annealing", 10)
@@ -158,7 +158,7 @@ def test_the_simplex_moves_to_what_annealing_found_and_stays_otherwise():
     for seed in range(20):
         found = coupled_annealing(
             lambda p: -bumpy(list(p.values())),
-            {"a": Linear(0, 1), "b": Linear(0, 1)},
+            {"a": Uniform(0, 1), "b": Uniform(0, 1)},
             n_evaluations=70,
             random_state=seed,
         )
@@ -177,6 +177,6 @@ def test_the_simplex_moves_to_what_annealing_found_and_stays_otherwise():
 
 def test_a_larger_budget_only_adds():
     small, large = (
-        coupled_annealing(lambda p: -bumpy([p["a"]]), {"a": Linear(0, 1)}, n_evaluations=n) for n in (30, 80)
+        coupled_annealing(lambda p: -bumpy([p["a"]]), {"a": Uniform(0, 1)}, n_evaluations=n) for n in (30, 80)
     )
     assert [h["params"] for h in large.history[:30]] == [h["params"] for h in small.history]

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
-from thresher.tuning import Choice, Linear, Log, Whole, directed_search, nelder_mead
+from thresher.tuning import Choice, Log, Uniform, Whole, directed_search, nelder_mead
 from thresher.tuning._directed import poll
 from thresher.tuning._simplex import first_simplex, simplex
 
@@ -54,7 +54,7 @@ def test_the_simplex_walks_as_scipys_does_inside_the_box(energy, start):
 
 
 def test_the_simplex_ends_at_the_top_of_a_smooth_hill():
-    space = {"a": Linear(0, 1), "b": Log(0.1, 10), "c": Linear(-1, 1)}
+    space = {"a": Uniform(0, 1), "b": Log(0.1, 10), "c": Uniform(-1, 1)}
     truth = [0.2, 0.6, 0.55]
 
     def score(p):
@@ -69,17 +69,17 @@ def test_the_simplex_ends_at_the_top_of_a_smooth_hill():
 
 @pytest.mark.parametrize("search", [nelder_mead, directed_search])
 def test_a_top_in_the_corner_is_reached_exactly(search):
-    found = search(lambda p: p["a"] - p["b"], {"a": Linear(0, 1), "b": Linear(2, 3)}, n_evaluations=300)
+    found = search(lambda p: p["a"] - p["b"], {"a": Uniform(0, 1), "b": Uniform(2, 3)}, n_evaluations=300)
     assert found.stopped == "converged"
     assert found.params == {"a": 1.0, "b": 2.0}
 
 
 @pytest.mark.parametrize("search", [nelder_mead, directed_search])
 def test_flat_ground_and_failures_end_the_search(search):
-    flat = search(lambda p: 1.0, {"a": Linear(0, 1), "b": Linear(0, 1)}, n_evaluations=500)
+    flat = search(lambda p: 1.0, {"a": Uniform(0, 1), "b": Uniform(0, 1)}, n_evaluations=500)
     assert flat.stopped == "converged"
     assert flat.n_evaluations < 60
-    failed = search(lambda p: 1 / 0, {"a": Linear(0, 1)}, n_evaluations=500)
+    failed = search(lambda p: 1 / 0, {"a": Uniform(0, 1)}, n_evaluations=500)
     assert failed.stopped == "converged"
     assert np.isnan(failed.score)
     assert failed.history[0]["error"] == "ZeroDivisionError: division by zero"

@@ -24,7 +24,7 @@ from sklearn.svm import SVC
 from thresher.dual_averaging import L1RDAClassifier
 from thresher.online import AROWClassifier
 from thresher.stochastic import PegasosClassifier
-from thresher.tuning import Choice, CoupledAnnealingSearchCV, Linear, Log, criterion, sparsity_scorer
+from thresher.tuning import Choice, CoupledAnnealingSearchCV, Log, Uniform, criterion, sparsity_scorer
 
 pytestmark = pytest.mark.filterwarnings("ignore:L1RDAClassifier. no feature is in use")
 
@@ -205,7 +205,10 @@ def test_metadata_routing(data):
     [
         (SVC(), {"C": Log(0.01, 100), "gamma": Log(1e-3, 1), "kernel": ["rbf", "poly"]}),
         (SVC(), {"C": stats.loguniform(0.01, 100), "degree": stats.randint(1, 4)}),
-        (SGDClassifier(), {"alpha": Log(1e-6, 0.1), "l1_ratio": Linear(0, 1), "penalty": Choice(["l1", "elasticnet"])}),
+        (
+            SGDClassifier(),
+            {"alpha": Log(1e-6, 0.1), "l1_ratio": Uniform(0, 1), "penalty": Choice(["l1", "elasticnet"])},
+        ),
         (make_pipeline(StandardScaler(), AROWClassifier()), None),
         (make_pipeline(FunctionTransformer(), PegasosClassifier(loss="pinball")), None),
     ],

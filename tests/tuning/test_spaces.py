@@ -17,14 +17,14 @@ from thresher import registry
 from thresher._gate._ranges import as_space
 from thresher.dual_averaging import L1RDAClassifier
 from thresher.stochastic import PegasosClassifier
-from thresher.tuning import Choice, Linear, Log, Range, Whole, search_space
+from thresher.tuning import Choice, Log, Range, Uniform, Whole, search_space
 
 RANGES = [
     Log(1e-7, 1e-1),
     Log(0.3, 0.5),
-    Linear(0.0, 1.0),
-    Linear(-3, 7.5),
-    Linear(1000, 1000.001),
+    Uniform(0.0, 1.0),
+    Uniform(-3, 7.5),
+    Uniform(1000, 1000.001),
     Whole(1, 6),
     Whole(-3, 3),
     Whole(1, 500, log=True),
@@ -54,8 +54,8 @@ def test_coordinates_keep_the_order_and_reach_both_ends(r):
 def test_log_is_even_in_the_logarithm_and_linear_in_the_value():
     assert Log(1e-6, 1e2).at(0.25) == pytest.approx(1e-4)
     assert Log(1e-6, 1e2).place(1.0) == pytest.approx(6 / 8)
-    assert Linear(-1, 3).at(0.25) == 0
-    assert Linear(-1, 3).place(2) == 0.75
+    assert Uniform(-1, 3).at(0.25) == 0
+    assert Uniform(-1, 3).place(2) == 0.75
 
 
 def test_whole_numbers_have_equal_shares():
@@ -92,7 +92,7 @@ def test_choices_have_equal_shares_and_keep_their_type():
 
 def test_values_are_short_but_close_ends_are_told_apart():
     assert Log(1e-7, 1e-1).at(0.123456789) == float(f"{Log(1e-7, 1e-1).at(0.123456789):.6g}")
-    values = {Linear(1000, 1000.001).at(u) for u in np.linspace(0, 1, 1001)}
+    values = {Uniform(1000, 1000.001).at(u) for u in np.linspace(0, 1, 1001)}
     assert len(values) == 1001
     assert Log(1e-7, 1e-1).at(Log(1e-7, 1e-1).place(1e-4)) == 1e-4  # the value a user started from, to the digit
 
@@ -104,8 +104,8 @@ def test_values_are_short_but_close_ends_are_told_apart():
         (lambda: Log(1, float("nan")), "Log: high must be a number above 0, got nan."),
         (lambda: Log(1, 1), "Log: high must be above low=1, got 1."),
         (lambda: Log(True, 2), "Log: low must be a number above 0, got True."),
-        (lambda: Linear(-math.inf, 2), "Linear: low must be a finite number, got -inf."),
-        (lambda: Linear("0", 2), "Linear: low must be a finite number, got '0'."),
+        (lambda: Uniform(-math.inf, 2), "Uniform: low must be a finite number, got -inf."),
+        (lambda: Uniform("0", 2), "Uniform: low must be a finite number, got '0'."),
         (lambda: Whole(1.5, 3), "Whole: low must be an integer, got 1.5."),
         (lambda: Whole(0, 3, log=True), "Whole: low must be an integer of at least 1 with log=True, got 0."),
         (lambda: Whole(0, 3, log=1), "Whole: log must be True or False, got 1."),
@@ -138,16 +138,16 @@ def test_lists_and_scipy_distributions_are_understood():
         "Choice([1, 2])",
         "Choice([0.5, 0.25])",
         "Log(0.001, 10.0)",
-        "Linear(2.0, 7.0)",
+        "Uniform(2.0, 7.0)",
         "Whole(1, 8)",
         "Choice(['x'])",
     ]
-    with pytest.raises(ValueError, match=r"f: space\['g'\] must be Log, Linear, .*, got <scipy"):
+    with pytest.raises(ValueError, match=r"f: space\['g'\] must be Log, Uniform, .*, got <scipy"):
         as_space({"g": stats.norm()}, "f")
 
 
 def test_ranges_are_equal_by_value():
-    assert Log(1, 2) == Log(1, 2) != Linear(1, 2)
+    assert Log(1, 2) == Log(1, 2) != Uniform(1, 2)
     assert Whole(1, 8) != Whole(1, 8, log=True)
     assert len({Log(1, 2), Log(1, 2), Choice([[1], [2]])}) == 2
 

@@ -8,10 +8,10 @@ import time
 import numpy as np
 import pytest
 
-from thresher.tuning import Choice, Linear, Log, Whole, coupled_annealing, directed_search, nelder_mead, random_search
+from thresher.tuning import Choice, Log, Uniform, Whole, coupled_annealing, directed_search, nelder_mead, random_search
 
 SEARCHES = [coupled_annealing, directed_search, nelder_mead, random_search]
-SPACE = {"a": Log(1e-4, 1.0), "b": Linear(-1, 2)}
+SPACE = {"a": Log(1e-4, 1.0), "b": Uniform(-1, 2)}
 searches = pytest.mark.parametrize("search", SEARCHES)
 
 
@@ -149,7 +149,7 @@ def test_history_tells_stage_and_seconds():
         ({"space": {}}, "space must be a dict of parameter names to ranges, not empty, got {}."),
         ({"objective": 3}, "objective must be a function of a dict of parameters, got 3."),
         ({"start": {"a": 2, "b": 0}}, "start must have 'a' in Log(0.0001, 1.0), got {'a': 2, 'b': 0}."),
-        ({"start": {"a": 0.5}}, "start must have 'b' in Linear(-1, 2), got {'a': 0.5}."),
+        ({"start": {"a": 0.5}}, "start must have 'b' in Uniform(-1, 2), got {'a': 0.5}."),
     ],
 )
 def test_refusals_name_the_function_the_rule_and_the_value(search, change, says):

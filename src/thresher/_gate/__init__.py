@@ -12,7 +12,7 @@ from ._labels import (
     find_classes,
     joined,
 )
-from ._ranges import Choice, Linear, Log, Range, Whole, as_space, search_space
+from ._ranges import Choice, Log, Range, Uniform, Whole, as_space, search_space
 from ._rules import (
     Rule,
     above_half,
@@ -57,12 +57,12 @@ __all__ = [
     "HUGE",
     "Array",
     "Choice",
-    "Linear",
     "Log",
     "Range",
     "Rule",
     "Table",
     "Text",
+    "Uniform",
     "Whole",
     "above_half",
     "as_column",

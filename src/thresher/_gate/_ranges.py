@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Choice", "Linear", "Log", "Range", "Whole", "as_space", "search_space"]
+__all__ = ["Choice", "Log", "Range", "Uniform", "Whole", "as_space", "search_space"]
 
 
 class Range:
@@ -112,7 +112,7 @@ class Log(_Between):
 
 
 @dataclass(frozen=True, repr=False)
-class Linear(_Between):
+class Uniform(_Between):
     """Numbers between two ends, all alike: for fractions and quantiles.
 
     Parameters
@@ -124,8 +124,8 @@ class Linear(_Between):
 
     Examples
     --------
-    >>> from thresher.tuning import Linear
-    >>> Linear(0.0, 1.0, when={"loss": "pinball"}).at(0.25)
+    >>> from thresher.tuning import Uniform
+    >>> Uniform(0.0, 1.0, when={"loss": "pinball"}).at(0.25)
     0.25
     """
 
@@ -143,7 +143,7 @@ class Linear(_Between):
         return (float(value) - self.low) / (self.high - self.low)
 
     def __repr__(self) -> str:
-        return f"Linear({self.low!r}, {self.high!r}{self._said()})"
+        return f"Uniform({self.low!r}, {self.high!r}{self._said()})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -287,12 +287,12 @@ def _as_range(given: Any, name: str, who: str) -> Range:
     kind = getattr(getattr(given, "dist", None), "name", None)
     if kind in ("loguniform", "reciprocal", "uniform"):
         low, high = map(float, given.support())
-        return Linear(low, high) if kind == "uniform" else Log(low, high)
+        return Uniform(low, high) if kind == "uniform" else Log(low, high)
     if kind == "randint":
         low, high = given.support()
         return Whole(int(low), int(high))
     raise ValueError(
-        f"{who}: space[{name!r}] must be Log, Linear, Whole, Choice, a list of options or one of SciPy's uniform, "
+        f"{who}: space[{name!r}] must be Log, Uniform, Whole, Choice, a list of options or one of SciPy's uniform, "
         f"loguniform and randint, got {given!r}."
     )
 

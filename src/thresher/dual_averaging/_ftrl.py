@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from .. import _core
 from .._engine import FOR_CLASSES, FOR_VALUES, Learner, loss_rules
 from .._estimators import Advice, GoodFor, LinearClassifier, LinearRegressor, Power
-from .._gate import Linear, Log, Range, auto, non_negative, positive
+from .._gate import Log, Range, Uniform, auto, non_negative, positive
 from ._sparse import SPARSE_RULES, SparseLinear
 
 _RULES = SPARSE_RULES | {
@@ -100,7 +100,7 @@ class FTRLClassifier(_FTRL, LinearClassifier):
     _search_space: ClassVar[dict[str, Range]] = {
         "alpha": Log(1e-3, 1e1),
         "l1": Log(1e-3, 1e2),
-        "tau": Linear(0.0, 1.0, when={"loss": "pinball"}),
+        "tau": Uniform(0.0, 1.0, when={"loss": "pinball"}),
     }
 
     def __init__(

@@ -9,7 +9,7 @@ import numpy as np
 from .. import _core
 from .._engine import FOR_CLASSES, FOR_VALUES, Learner, loss_params, loss_rules
 from .._estimators import Advice, GoodFor, LinearClassifier, LinearRegressor
-from .._gate import Linear, Log, Range
+from .._gate import Log, Range, Uniform
 from ._grouped import GROUP_RULES, Grouped, GroupLearner
 from ._groups import Groups
 
@@ -117,7 +117,7 @@ class GroupFOBOSClassifier(_GroupFOBOS, LinearClassifier):
     _search_space: ClassVar[dict[str, Range]] = {
         "alpha": Log(1e-7, 1e-1),
         "eta0": Log(1e-3, 1e3),
-        "tau": Linear(0.0, 1.0, when={"loss": "pinball"}),
+        "tau": Uniform(0.0, 1.0, when={"loss": "pinball"}),
     }
 
     def __init__(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .. import _core
 from .._engine import FOR_CLASSES, FOR_VALUES, loss_params, loss_rules
 from .._estimators import Advice, GoodFor, LinearClassifier, LinearRegressor, Power
-from .._gate import Linear, Log, Range, non_negative
+from .._gate import Log, Range, Uniform, non_negative
 from ._grouped import GROUP_RULES, Grouped, GroupLearner, group_axis
 from ._groups import Groups
 from ._synchronous import Synchronous
@@ -143,7 +143,7 @@ class GroupRDAClassifier(_GroupRDA, LinearClassifier):
     _search_space: ClassVar[dict[str, Range]] = {
         "alpha": Log(1e-7, 1e-1),
         "eta0": Log(1e-3, 1e3),
-        "tau": Linear(0.0, 1.0, when={"loss": "pinball"}),
+        "tau": Uniform(0.0, 1.0, when={"loss": "pinball"}),
     }
 
     def __init__(

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from .. import _core
 from .._engine import FOR_CLASSES, FOR_VALUES, Learner, loss_rules
 from .._estimators import Advice, GoodFor, LinearClassifier, LinearRegressor, Power
-from .._gate import Linear, Log, Range, at_least, auto, non_negative, positive
+from .._gate import Log, Range, Uniform, at_least, auto, non_negative, positive
 from ._sparse import SPARSE_RULES, SparseLinear
 
 _FOR_SPARSITY = GoodFor(3, "few features are wanted and its zeros are exact", lambda p: p.wants_sparsity)
@@ -121,7 +121,7 @@ class L1RDAClassifier(_L1RDA, LinearClassifier):
     _search_space: ClassVar[dict[str, Range]] = {
         "alpha": Log(1e-7, 1e-1),
         "eta0": Log(1e-3, 1e3),
-        "tau": Linear(0.0, 1.0, when={"loss": "pinball"}),
+        "tau": Uniform(0.0, 1.0, when={"loss": "pinball"}),
     }
 
     def __init__(

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from .. import _core
 from .._engine import FOR_CLASSES, FOR_VALUES, Learner, loss_rules
 from .._estimators import LinearClassifier, LinearRegressor
-from .._gate import Linear, Log, Range, auto, non_negative, positive
+from .._gate import Log, Range, Uniform, auto, non_negative, positive
 from ._sparse import SPARSE_RULES, SparseLinear
 
 _RULES = SPARSE_RULES | {
@@ -96,7 +96,7 @@ class ReweightedL1RDAClassifier(_ReweightedL1RDA, LinearClassifier):
         "alpha": Log(1e-8, 1e-1),
         "eta0": Log(1e-3, 1e3),
         "smoothing": Log(1e-3, 1e1),
-        "tau": Linear(0.0, 1.0, when={"loss": "pinball"}),
+        "tau": Uniform(0.0, 1.0, when={"loss": "pinball"}),
     }
 
     def __init__(

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from .. import _core
 from .._engine import FOR_CLASSES, FOR_VALUES, Learner, loss_params, loss_rules
 from .._estimators import LinearClassifier, LinearRegressor
-from .._gate import Linear, Log, Range, non_negative, positive
+from .._gate import Log, Range, Uniform, non_negative, positive
 from ._synchronous import Synchronous
 
 _RULES = {"alpha": positive, "smoothing": positive, "threshold": non_negative}
@@ -87,7 +87,7 @@ class ReweightedL2RDAClassifier(_ReweightedL2RDA, LinearClassifier):
         "alpha": Log(1e-6, 1.0),
         "smoothing": Log(1e-2, 1e3),
         "threshold": Log(1e-4, 1.0),
-        "tau": Linear(0.0, 1.0, when={"loss": "pinball"}),
+        "tau": Uniform(0.0, 1.0, when={"loss": "pinball"}),
     }
 
     def __init__(

@@ -10,7 +10,7 @@ import numpy as np
 from .. import _core
 from .._engine import FOR_CLASSES, Learner, State, loss_params, loss_rules
 from .._estimators import Advice, CoupledLearner, GoodFor, SharedClassifier
-from .._gate import Array, Linear, Log, Range, at_least, non_negative, none, positive
+from .._gate import Array, Log, Range, Uniform, at_least, non_negative, none, positive
 from ._synchronous import Synchronous, uncut
 
 
@@ -83,7 +83,7 @@ class SharedRDAClassifier(Synchronous, SharedClassifier):
     _search_space: ClassVar[dict[str, Range]] = {
         "alpha": Log(1e-7, 1e-1),
         "eta0": Log(1e-3, 1e3),
-        "tau": Linear(0.0, 1.0, when={"loss": "pinball"}),
+        "tau": Uniform(0.0, 1.0, when={"loss": "pinball"}),
     }
 
     def __init__(

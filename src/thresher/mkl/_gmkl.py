@@ -8,7 +8,7 @@ import numpy as np
 
 from .._engine import Target
 from .._estimators import Advice, GoodFor, ReadsValues
-from .._gate import Array, Linear, Log, Range, fraction, non_negative, one_of
+from .._gate import Array, Log, Range, Uniform, fraction, non_negative, one_of
 from ._classifier import ManyKernelsClassifier
 from ._kernel_weights import ElasticNet, WeightSet
 from ._mkl_machine import ManyKernelsMachine
@@ -80,7 +80,7 @@ class GMKLClassifier(ManyKernelsClassifier):
     _advice = Advice(GoodFor(1, aim="many kernels"))
 
     _param_rules = ManyKernelsClassifier._many_rules | _rules
-    _search_space: ClassVar[dict[str, Range]] = {"C": Log(1.0, 1e4), "v": Linear(0.0, 1.0)}
+    _search_space: ClassVar[dict[str, Range]] = {"C": Log(1.0, 1e4), "v": Uniform(0.0, 1.0)}
 
     def __init__(
         self,
@@ -155,7 +155,7 @@ class GMKLRegressor(ReadsValues, ManyKernelsMachine):
     _advice = Advice(GoodFor(1, aim="curved"))
 
     _param_rules = ManyKernelsMachine._many_rules | _rules | {"epsilon": non_negative}
-    _search_space: ClassVar[dict[str, Range]] = {"C": Log(1.0, 1e4), "v": Linear(0.0, 1.0), "epsilon": Log(1e-3, 1.0)}
+    _search_space: ClassVar[dict[str, Range]] = {"C": Log(1.0, 1e4), "v": Uniform(0.0, 1.0), "epsilon": Log(1e-3, 1.0)}
 
     def __init__(
         self,

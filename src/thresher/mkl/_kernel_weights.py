@@ -173,7 +173,7 @@ class Ball:
 
 
 @dataclass(frozen=True)
-class Uniform:
+class EqualWeights:
     """One point: all weights 1 over their number."""
 
     def start(self, n: int) -> Array:

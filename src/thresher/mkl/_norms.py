@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from .._estimators import Advice, GoodFor
-from .._gate import Linear, Log, Range, Rule, positive
+from .._gate import Log, Range, Rule, Uniform, positive
 from ._classifier import ManyKernelsClassifier
-from ._kernel_weights import Uniform, WeightSet, ball
+from ._kernel_weights import EqualWeights, WeightSet, ball
 
 _power = Rule("1 or a number from 1.001 to 1000", lambda v: positive.holds(v) and (v == 1 or 1.001 <= v <= 1000))
 
@@ -53,7 +53,7 @@ class LpMKLClassifier(ManyKernelsClassifier):
     _advice = Advice(GoodFor(3, aim="many kernels"))
 
     _param_rules = ManyKernelsClassifier._many_rules | {"p": _power}
-    _search_space: ClassVar[dict[str, Range]] = {"C": Log(1.0, 1e4), "p": Linear(1.001, 4.0)}
+    _search_space: ClassVar[dict[str, Range]] = {"C": Log(1.0, 1e4), "p": Uniform(1.001, 4.0)}
 
     def __init__(
         self,
@@ -134,4 +134,4 @@ class UniformMKLClassifier(ManyKernelsClassifier):
         self.cache_size = cache_size
 
     def _weight_set(self) -> WeightSet:
-        return Uniform()
+        return EqualWeights()

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .._estimators import Advice, GoodFor
-from .._gate import Array, Linear, Log, Range, Rule, at_least, non_negative, positive
+from .._gate import Array, Log, Range, Rule, Uniform, at_least, non_negative, positive
 from ..solvers import BoxSolution, box_qp
 from ._novelty_kernel import Found, NoveltyMachine
 
@@ -132,7 +132,7 @@ class SNDClassifier(NoveltyMachine):
     _param_rules = NoveltyMachine._param_rules | {"nu": _SHARE, "tol": non_negative, "max_iter": at_least(1)}
     _fitted = (*NoveltyMachine._fitted, "dual_gap_", "n_iter_")
     _search_space: ClassVar[dict[str, Range]] = {
-        "nu": Linear(0.01, 0.5),
+        "nu": Uniform(0.01, 0.5),
         "coupling": Log(1.05, 30.0),
         "gamma": Log(1e-2, 1e2, when={"kernel": "rbf"}),
     }

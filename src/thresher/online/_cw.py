@@ -8,7 +8,7 @@ from scipy.special import ndtri
 
 from .. import _core
 from .._engine import Learner
-from .._gate import Linear, Range, above_half, one_of
+from .._gate import Range, Uniform, above_half, one_of
 from ._confident import SurestClassifier
 
 
@@ -73,7 +73,7 @@ class CWClassifier(SurestClassifier):
 
     _param_rules = SurestClassifier._param_rules | {"confidence": above_half, "variant": one_of("stdev", "variance")}
 
-    _search_space: ClassVar[dict[str, Range]] = {"confidence": Linear(0.55, 0.99)}
+    _search_space: ClassVar[dict[str, Range]] = {"confidence": Uniform(0.55, 0.99)}
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ from scipy.special import ndtri
 from .. import _core
 from .._engine import Learner
 from .._estimators import Advice, GoodFor
-from .._gate import Linear, Log, Range, above_half, one_of, positive
+from .._gate import Log, Range, Uniform, above_half, one_of, positive
 from ._confident import SurestClassifier
 
 
@@ -75,7 +75,7 @@ class SCWClassifier(SurestClassifier):
         "variant": one_of("I", "II"),
     }
 
-    _search_space: ClassVar[dict[str, Range]] = {"C": Log(1e-3, 1e3), "confidence": Linear(0.55, 0.99)}
+    _search_space: ClassVar[dict[str, Range]] = {"C": Log(1e-3, 1e3), "confidence": Uniform(0.55, 0.99)}
 
     def __init__(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from .._estimators import Advice, GoodFor
-from .._gate import Linear, Log, Range, at_least, label, none, number, one_of
+from .._gate import Log, Range, Uniform, at_least, label, none, number, one_of
 from ._descent import cheapest_side
 from ._partly_labelled import PLAIN_SVM, PartlyLabelledSVC, below_one
 
@@ -117,7 +117,7 @@ class TriClassSVC(PartlyLabelledSVC):
     _search_space: ClassVar[dict[str, Range]] = {
         "C": Log(1e-2, 1e2),
         "C_unlabelled": Log(1e-4, 1.0),
-        "epsilon": Linear(0.0, 0.9),
+        "epsilon": Uniform(0.0, 0.9),
         "gamma": Log(1e-4, 10.0, when={"kernel": "rbf"}),
     }
     _read = staticmethod(cheapest_side)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from .._estimators import Advice, GoodFor
-from .._gate import Linear, Log, Range, label, none
+from .._gate import Log, Range, Uniform, label, none
 from ._descent import no_class
 from ._partly_labelled import PLAIN_SVM, PartlyLabelledSVC, below_one
 
@@ -91,7 +91,7 @@ class UniversumSVC(PartlyLabelledSVC):
     _search_space: ClassVar[dict[str, Range]] = {
         "C": Log(1e-2, 1e2),
         "C_unlabelled": Log(1e-4, 1.0),
-        "epsilon": Linear(0.0, 0.9),
+        "epsilon": Uniform(0.0, 0.9),
         "gamma": Log(1e-4, 10.0, when={"kernel": "rbf"}),
     }
     _read = staticmethod(no_class)

@@ -9,7 +9,7 @@ import numpy as np
 from .. import _core, _engine
 from .._engine import FOR_CLASSES, Learner, State, loss_params, loss_rules
 from .._estimators import LinearClassifier
-from .._gate import Linear, Log, Range, boolean, one_per_feature, positive
+from .._gate import Log, Range, Uniform, boolean, one_per_feature, positive
 from ._pegasos import inverse_alpha
 
 _WHOLE = 2.0**53  # up to here, every whole number is a float64
@@ -97,7 +97,7 @@ class DropoutPegasosClassifier(LinearClassifier):
     )
     _search_space: ClassVar[dict[str, Range]] = {
         "alpha": Log(1e-6, 1.0),
-        "tau": Linear(0.0, 1.0, when={"loss": "pinball"}),
+        "tau": Uniform(0.0, 1.0, when={"loss": "pinball"}),
     }
 
     def __init__(

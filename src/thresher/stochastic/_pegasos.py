@@ -9,7 +9,7 @@ import numpy as np
 from .. import _core
 from .._engine import FOR_CLASSES, FOR_VALUES, Learner, loss_params, loss_rules
 from .._estimators import Advice, GoodFor, LinearClassifier, LinearRegressor, OnlineLinear
-from .._gate import Array, Linear, Log, Range, at_least, boolean, one_per_feature, positive
+from .._gate import Array, Log, Range, Uniform, at_least, boolean, one_per_feature, positive
 
 _RULES = {
     "alpha": positive | one_per_feature,
@@ -141,7 +141,7 @@ class PegasosClassifier(_Pegasos, LinearClassifier):
     _param_rules = LinearClassifier._param_rules | _RULES | loss_rules(FOR_CLASSES)
     _search_space: ClassVar[dict[str, Range]] = {
         "alpha": Log(1e-7, 1e-1),
-        "tau": Linear(0.0, 1.0, when={"loss": "pinball"}),
+        "tau": Uniform(0.0, 1.0, when={"loss": "pinball"}),
     }
 
     def __init__(

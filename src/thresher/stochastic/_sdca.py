@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from .. import _core, _engine
 from .._engine import Target, loss_name, loss_rules
 from .._estimators import Advice, GoodFor, Optimum, SolvedClassifier
-from .._gate import Array, Linear, Log, Range, Rule, fraction, positive, seed
+from .._gate import Array, Log, Range, Rule, Uniform, fraction, positive, seed
 from ._ascent import Ascent
 
 _below_one = Rule(
@@ -113,7 +113,7 @@ class SparseSDCAClassifier(SolvedClassifier):
         "loss": loss_rules(("squared_hinge", "hinge", "logistic"))["loss"],
         "random_state": seed,
     }
-    _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-5, 1.0), "l1_ratio": Linear(0.0, 0.95)}
+    _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-5, 1.0), "l1_ratio": Uniform(0.0, 0.95)}
 
     def __init__(
         self,

@@ -6,7 +6,7 @@
 :func:`directed_search`                     any function, by looking both ways along every coordinate
 :func:`nelder_mead`, :func:`random_search`  any function, by the simplex alone, or at random
 :class:`SearchResult`                       what these four return
-:class:`Log`, :class:`Linear`,              where to look for a parameter
+:class:`Log`, :class:`Uniform`,             where to look for a parameter
 :class:`Whole`, :class:`Choice`
 :func:`search_space`                        where an estimator says to look
 :func:`criterion`, ``CRITERIA``             what to maximise, by name
@@ -17,7 +17,7 @@
 ==========================================  ========================================================================
 """
 
-from .._gate import Choice, Linear, Log, Range, Whole, search_space
+from .._gate import Choice, Log, Range, Uniform, Whole, search_space
 from ._annealing import coupled_annealing
 from ._criteria import CRITERIA, criterion
 from ._directed import directed_search
@@ -36,12 +36,12 @@ __all__ = [
     "Choice",
     "CoupledAnnealingSearchCV",
     "LabelledKFold",
-    "Linear",
     "Log",
     "NoveltyKFold",
     "Range",
     "SearchResult",
     "TriClassTuning",
+    "Uniform",
     "Whole",
     "coupled_annealing",
     "criterion",

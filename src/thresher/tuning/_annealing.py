@@ -141,7 +141,7 @@ def coupled_annealing(
     objective : callable
         Called with a dict of parameters, returns the score, which is maximised. It should return the same for the same
         parameters.
-    space : dict of str to Log, Linear, Whole, Choice or list
+    space : dict of str to Log, Uniform, Whole, Choice or list
         Where to look.
     n_evaluations : int, default=100
         Budget. Points that come again are not evaluated again and not counted.

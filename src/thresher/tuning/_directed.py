@@ -65,7 +65,7 @@ def directed_search(
     objective : callable
         Called with a dict of parameters, returns the score, which is maximised. It should return the same for the same
         parameters.
-    space : dict of str to Log, Linear, Whole, Choice or list
+    space : dict of str to Log, Uniform, Whole, Choice or list
         Where to look.
     start : dict, optional
         First point; the middle of the space unless given.

@@ -49,7 +49,7 @@ def random_search(
     ----------
     objective : callable
         Called with a dict of parameters, returns the score, which is maximised.
-    space : dict of str to Log, Linear, Whole, Choice or list
+    space : dict of str to Log, Uniform, Whole, Choice or list
         Where to look.
     n_evaluations : int, default=100
         Budget. Points that come again are not evaluated again and not counted.

@@ -41,7 +41,7 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
     estimator : estimator
         Its present parameters are the first candidate, as far as they lie in the space, so that tuning cannot make the
         score worse.
-    space : dict of str to Log, Linear, Whole, Choice or list, optional
+    space : dict of str to Log, Uniform, Whole, Choice or list, optional
         Where to look, by the name of the parameter; ``step__parameter`` inside a pipeline. SciPy's ``uniform``,
         ``loguniform`` and ``randint`` are understood, too. Without it, what :func:`search_space` finds.
     search : {"annealing", "directed", "random"}, default="annealing"

@@ -81,7 +81,7 @@ def nelder_mead(
     objective : callable
         Called with a dict of parameters, returns the score, which is maximised. It should return the same for the same
         parameters.
-    space : dict of str to Log, Linear, Whole, Choice or list
+    space : dict of str to Log, Uniform, Whole, Choice or list
         Where to look.
     start : dict, optional
         First point; the middle of the space unless given.
@@ -104,8 +104,9 @@ def nelder_mead(
 
     Examples
     --------
-    >>> from thresher.tuning import Linear, nelder_mead
-    >>> found = nelder_mead(lambda p: -(p["a"] - 0.3) ** 2 - (p["b"] - 2) ** 2, {"a": Linear(0, 1), "b": Linear(0, 3)})
+    >>> from thresher.tuning import Uniform, nelder_mead
+    >>> space = {"a": Uniform(0, 1), "b": Uniform(0, 3)}
+    >>> found = nelder_mead(lambda p: -(p["a"] - 0.3) ** 2 - (p["b"] - 2) ** 2, space)
     >>> round(found.params["a"], 2), round(found.params["b"], 1), found.stopped
     (0.3, 2.0, 'converged')
     """
