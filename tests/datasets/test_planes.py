@@ -157,7 +157,10 @@ def test_half_moons_overlap_at_a_tail_if_they_are_to():
         (lambda: make_flipped_gaussians(flips=1.5), "flips must be a number between 0 and 1, got 1.5."),
         (lambda: make_tri_class(kind="other"), "kind must be one of 'centred', 'shifted', got 'other'."),
         (lambda: make_tri_class(n_features=1), "make_tri_class: n_features must be an integer of at least 2, got 1."),
-        (lambda: make_novelty(clearance=0.5), "make_novelty: clearance must be a number above 0 and at most 0.4, got 0.5."),
+        (
+            lambda: make_novelty(clearance=0.5),
+            "make_novelty: clearance must be a number above 0 and at most 0.4, got 0.5.",
+        ),
         (lambda: make_spirals(1), "make_spirals: n_samples must be an integer of at least 2, got 1."),
         (lambda: make_half_moons(overlap=1), "make_half_moons: overlap must be True or False, got 1."),
         (lambda: make_overlapping_squares(random_state="a"), "random_state must be None, an integer of at least 0"),
