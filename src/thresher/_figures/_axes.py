@@ -1,61 +1,76 @@
-"""Axes that read well at any size."""
+"""Ticks of axes that read well at any size."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ._wording import number
+from ._canvas import INK, MUTED
+from ._wording import amount, number, short
+
+Form = Callable[[float], str]
 
 
-def percents(axis: Any) -> None:
-    axis.set_major_formatter(lambda v, _: f"{100 * v:.4g}%")
+def tick_number(value: float) -> str:
+    return number(value, 3)
 
 
-def amounts(axis: Any, digits: int = 4) -> None:
-    def say(v: float, _: Any) -> str:
-        for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-            if abs(v) >= size:
-                return f"{v / size:.{digits}g}{unit}"
-        return f"{v:.4g}".replace("-", "−")
-
-    axis.set_major_formatter(say)
+def tick_percent(value: float) -> str:
+    return f"{100 * value:.4g}%"
 
 
-def numbers(axis: Any) -> None:
-    axis.set_major_formatter(lambda v, _: number(v, 3))
+def tick_form(measure: str) -> Form:
+    """Return the form of a measure on its axis: an error is a percentage, any other a number."""
+    return tick_percent if measure == "error" else tick_number
 
 
-def few_ticks(axis: Any, most: int = 6, whole: bool = False) -> None:
+def ticks(axis: Any, form: Form | None = None, most: int = 6, *, whole: bool = False) -> None:
+    """Put a handful of ticks on an axis."""
     from matplotlib.ticker import MaxNLocator
 
     axis.set_major_locator(MaxNLocator(most, integer=whole))
+    if form is not None:
+        tick_labels(axis, form)
 
 
-def log(axes: Any, which: str, low: float, high: float) -> None:
-    """A logarithmic axis with a handful of labels, in powers of ten, or steps between them if it spans few."""
+def tick_labels(axis: Any, form: Form) -> None:
+    axis.set_major_formatter(lambda value, _: form(value))
+
+
+def x_ticks(axes: Any, form: Form, ends: Sequence[float], *, log: bool) -> None:
+    """Put ticks below the x axis, on a logarithmic scale in powers of ten, or steps between them if it spans few."""
+    if not log:
+        return ticks(axes.xaxis, form)
     from matplotlib.ticker import FixedLocator, NullLocator
 
-    getattr(axes, f"set_{which}scale")("log")
+    axes.set_xscale("log")
+    low, high = ends[0], ends[-1]
     first, last = np.floor(np.log10(low)), np.ceil(np.log10(high))
     decades = last - first
     powers = np.arange(first, last + 1, max(1, round(decades / 6)))
     steps = (1, 2, 5) if decades <= 2 else (1,)
     places = np.sort(np.concatenate([s * 10.0**powers for s in steps]))
-    axis = getattr(axes, f"{which}axis")
-    axis.set_major_locator(FixedLocator([p for p in places if 0.7 * low <= p <= 1.4 * high]))
-    axis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_locator(FixedLocator([p for p in places if 0.7 * low <= p <= 1.4 * high]))
+    axes.xaxis.set_minor_locator(NullLocator())
+    tick_labels(axes.xaxis, form)
 
 
-def short(name: str, most: int = 30) -> str:
-    return name if len(name) <= most else name[: most - 1] + "…"
-
-
-def row_axis(axes: Any, rows: Any) -> None:
-    if rows[-1] / rows[0] > 30:
-        log(axes, "x", rows[0], rows[-1])
-    else:
-        few_ticks(axes.xaxis)
-    amounts(axes.xaxis)
+def row_ticks(axes: Any, rows: Any) -> None:
+    x_ticks(axes, amount, rows, log=rows[-1] / rows[0] > 30)
     axes.set_xlabel("rows learned")
+
+
+def name_bars(axes: Any, names: Sequence[str], strong: Sequence[bool], least: int) -> None:
+    """Name horizontal bars from the top down, in ink if they are strong, with room for at least so many."""
+    axes.set_yticks(range(len(names)), [short(name, 32) for name in names])
+    for tick, is_strong in zip(axes.get_yticklabels(), strong, strict=True):
+        tick.set(color=INK if is_strong else MUTED, parse_math=False)
+    axes.set_ylim(max(len(names), least) - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+    axes.spines["bottom"].set_visible(False)
+
+
+def headline(axes: Any, words: str) -> None:
+    axes.set_title(words, loc="left", size=12.5, color=INK, pad=10)

@@ -1,4 +1,4 @@
-"""Where progress is shown."""
+"""The terminal that shows progress."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def terminal(shown: bool) -> Any:
-    """Standard error as a console of rich, if something is to be shown and it is a terminal; else None."""
+    """Return standard error as a console of rich if it is a terminal that should show something, else None."""
     if not shown:
         return None
     from rich.console import Console

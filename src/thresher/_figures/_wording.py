@@ -1,4 +1,4 @@
-"""Numbers and labels in words. Labels and names come from files, so nobody vouches for what they hold."""
+"""Numbers and labels as text. Labels and names come from files, so they may hold any characters."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 _LONGEST = 200
+_SHARES = ("error", "accuracy", "balanced accuracy")
 _SCORES = ("macro F1", "AUROC", "average precision", "Brier score (sample)", "R²")
 _JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}\N{SOFT HYPHEN}"  # words of some languages need them
 
@@ -23,7 +24,7 @@ class Estimate(NamedTuple):
 
 
 def label(value: Any) -> str:
-    """A label or name as people write it: 1 rather than 1.0, on one line.
+    """Write a label or name as people do: 1 rather than 1.0, on one line.
 
     Characters that steer a terminal, turn text around or cannot be written to a file are replaced.
     """
@@ -31,8 +32,11 @@ def label(value: Any) -> str:
         value = value.item()
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    text = "".join(map(_shown, str(value)[: _LONGEST + 1]))
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return short("".join(map(_shown, str(value)[: _LONGEST + 1])), _LONGEST)
+
+
+def short(text: str, most: int = 30) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _shown(character: str) -> str:
@@ -43,12 +47,12 @@ def _shown(character: str) -> str:
 
 
 def lines(value: Any) -> str:
-    """Text of several lines, such as a program, as harmless as a label."""
+    """Write text of several lines, such as a program, as harmless as a label."""
     return "\n".join("".join(map(_shown, line)) for line in str(value).expandtabs(4).splitlines())
 
 
 def plain(value: Any) -> Any:
-    """Anything as JSON has it; numbers that are not finite become None."""
+    """Convert anything to values that JSON has; numbers that are not finite become None."""
     if isinstance(value, Estimate):
         return {"value": plain(value.value), "low": plain(value.low), "high": plain(value.high)}
     if isinstance(value, dict):
@@ -67,7 +71,7 @@ def plain(value: Any) -> Any:
 
 
 def percent(share: float) -> str:
-    """A share of rows: 12.1 %, with as many digits as it takes near 0 and 100."""
+    """Write a share of rows: 12.1 %, with as many digits as it takes near 0 and 100."""
     if not math.isfinite(share):
         return "?"
     p = 100 * share
@@ -80,12 +84,12 @@ def percent(share: float) -> str:
 
 
 def _digits(size: float, that_count: int) -> int:
-    """Decimals that show so many digits of a number."""
+    """Count the decimals that show so many digits of a number."""
     return that_count - 1 - math.floor(math.log10(size))
 
 
 def number(value: Any, digits: int = 4) -> str:
-    """A number with a few digits that count."""
+    """Write a number with a few significant digits."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
         return label(value)
     value = float(value)
@@ -97,24 +101,31 @@ def number(value: Any, digits: int = 4) -> str:
     if not 1e-4 <= size < 1e9:
         mantissa, power = f"{value:.{digits - 1}e}".split("e")
         return _minus(f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}")
-    decimals = max(0, _digits(size, digits))
-    text = f"{value:,.{decimals}f}"
+    text = f"{value:,.{max(0, _digits(size, digits))}f}"
     return _minus(text.rstrip("0").rstrip(".") if "." in text else text)
 
 
 def score(value: float) -> str:
-    """A measure between 0 and 1: 0.980, with more digits just below 1."""
+    """Write a measure between 0 and 1: 0.980, with more digits just below 1."""
     if not math.isfinite(value):
         return "?"
     near = 1 - value
     return _minus(f"{value:.{3 if near <= 0 or near >= 0.0005 else min(6, _digits(near, 1))}f}")
 
 
-def teller(measure: str) -> Callable[[float], str]:
-    """How a measure is said."""
-    if measure in ("error", "accuracy", "balanced accuracy"):
+def formatter(measure: str) -> Callable[[float], str]:
+    """Return the function that writes values of a measure."""
+    if measure in _SHARES:
         return percent
     return score if measure in _SCORES else lambda v: number(v, 3)
+
+
+def amount(value: float, digits: int = 4) -> str:
+    """Write an amount in thousands, millions or billions."""
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.{digits}g}{unit}"
+    return _minus(f"{value:.4g}")
 
 
 def count(n: float) -> str:
@@ -140,8 +151,8 @@ def seconds_of(s: float) -> str:
     return f"{number(s / 60, 3)} min" if s < 7200 else f"{number(s / 3600, 3)} h"
 
 
-def from_to(sizes: Any) -> str:
-    """How many rows clusters have."""
+def size_range(sizes: Any) -> str:
+    """Write the numbers of rows that clusters have."""
     low, high = min(sizes), max(sizes)
     return plural(high, "row") if low == high else f"{count(low)} to {count(high)} rows"
 
@@ -150,12 +161,16 @@ def plural(n: int, one: str, many: str | None = None) -> str:
     return f"{count(n)} {one if n == 1 else many or one + 's'}"
 
 
-def interval(estimate: Estimate, say: Any = percent) -> str:
-    return f"between {say(estimate.low)} and {say(estimate.high)}, 95 % interval"
+def interval(estimate: Estimate, form: Callable[[float], str] = percent) -> str:
+    return f"between {form(estimate.low)} and {form(estimate.high)}, 95 % interval"
+
+
+def low_to_high(estimate: Estimate, form: Callable[[float], str]) -> str:
+    return f"{form(estimate.low)} to {form(estimate.high)}"
 
 
 def one_in(share: float) -> str:
-    """A share as people say it: 1 row in 20."""
+    """Write a share as people say it: 1 row in 20."""
     if share <= 0:
         return "no row"
     if share > 0.4:
@@ -164,7 +179,7 @@ def one_in(share: float) -> str:
 
 
 def listed(items: Sequence[str], most: int = 4) -> str:
-    """a, b and c; longer lists are cut."""
+    """Join items as in a, b and c; longer lists are cut."""
     shown = list(items[:most])
     if len(items) > most:
         return ", ".join(shown) + f" and {count(len(items) - most)} more"
@@ -172,6 +187,5 @@ def listed(items: Sequence[str], most: int = 4) -> str:
 
 
 def quoted(value: Any) -> str:
-    """A label inside a sentence."""
-    text = label(value)
-    return f"'{text if len(text) <= 60 else text[:59] + '…'}'"
+    """Write a label inside a sentence."""
+    return f"'{short(label(value), 60)}'"

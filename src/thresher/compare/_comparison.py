@@ -1,4 +1,4 @@
-"""Scores of several learners over the same runs: means, tests, a table, box plots."""
+"""Results of :func:`compare`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._gate import Rule, boolean, check_arguments, non_negative, none
+from .._gate import Rule, boolean, checked, non_negative, none
 from ._t_test import holm, paired_t_test
 
 LEVEL = 0.05
 COSTS = ("seconds", "features")  # measured beside the scores; fewer is better
 
 Scores = dict[str, NDArray[np.float64]]
+
+_SCORES = Rule("a dict that is not empty", lambda v: isinstance(v, Mapping) and len(v) > 0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,6 +46,7 @@ class Comparison:
     about: str = ""
 
     @classmethod
+    @checked(scores=_SCORES, test_ratio=none | non_negative)
     def from_scores(
         cls,
         scores: Mapping[str, Any],
@@ -82,11 +85,6 @@ class Comparison:
         >>> round(runs.p_value("old", "new"), 4)
         0.0071
         """
-        check_arguments(
-            "Comparison.from_scores",
-            scores=(scores, Rule("a dict that is not empty", lambda v: isinstance(v, Mapping) and len(v) > 0)),
-            test_ratio=(test_ratio, none | non_negative),
-        )
         several = all(isinstance(value, Mapping) for value in scores.values())
         by_measure = dict(scores) if several else {measure: scores}
         arrays = {m: {str(n): _numbers(n, v) for n, v in named.items()} for m, named in by_measure.items()}
@@ -102,61 +100,32 @@ class Comparison:
 
     @property
     def measures(self) -> list[str]:
-        """What was measured, the first being the usual one."""
+        """Names of the measures, the default one first."""
         return list(self.scores)
 
     @property
     def n_runs(self) -> int:
-        """How many runs there are."""
+        """Number of runs."""
         return len(next(iter(self._of(None).values())))
 
     def mean(self, measure: str | None = None) -> dict[str, float]:
-        """Mean of each learner over the runs.
-
-        Parameters
-        ----------
-        measure : str, optional
-            By default the first.
-
-        Returns
-        -------
-        dict of name to float
-        """
+        """Mean of each learner over the runs, by name, of the first measure or another."""
         return {name: float(values.mean()) for name, values in self._of(measure).items()}
 
     def std(self, measure: str | None = None) -> dict[str, float]:
-        """Standard deviation of each learner over the runs (n - 1 in the denominator); nan of one run.
-
-        Parameters
-        ----------
-        measure : str, optional
-            By default the first.
-
-        Returns
-        -------
-        dict of name to float
-        """
+        """Standard deviation of each learner over the runs (n - 1 in the denominator); nan of one run."""
         one = self.n_runs == 1
         return {name: np.nan if one else float(values.std(ddof=1)) for name, values in self._of(measure).items()}
 
     def best(self, measure: str | None = None) -> str:
-        """The name of the learner with the best mean, the earlier of equals.
-
-        Parameters
-        ----------
-        measure : str, optional
-            By default the first.
-
-        Returns
-        -------
-        str
-        """
+        """Name of the learner with the best mean, the earlier of equals."""
         means = self.mean(measure)
         lower = self._known(measure) in self.lower_is_better
         return min(means, key=lambda name: means[name] if lower else -means[name])
 
+    @checked(corrected=none | boolean)
     def p_value(self, a: str, b: str, measure: str | None = None, *, corrected: bool | None = None) -> float:
-        """How often chance alone would make two learners differ as much: the paired t-test, two-sided.
+        """p-value of the paired t-test, two-sided: how often chance alone makes two learners differ as much.
 
         Parameters
         ----------
@@ -179,9 +148,14 @@ class Comparison:
         ----------
         .. [1] C. Nadeau, Y. Bengio, "Inference for the generalization error", Machine Learning 52 (2003).
         """
-        ratio = self._ratio(corrected)
+        if self.n_runs == 1:
+            raise ValueError("Comparison: a test needs at least two runs, got one.")
+        if corrected and self.test_ratio is None:
+            raise ValueError("Comparison: the corrected t-test needs test_ratio, test rows over training rows.")
+        ratio = 0.0 if corrected is False or self.test_ratio is None else self.test_ratio
         return paired_t_test(self._runs_of(a, measure), self._runs_of(b, measure), ratio)
 
+    @checked(correct_for_many=boolean)
     def p_values(
         self,
         measure: str | None = None,
@@ -207,16 +181,15 @@ class Comparison:
         -------
         dict of name to float, or of pair of names to float
         """
-        check_arguments("Comparison.p_values", correct_for_many=(correct_for_many, boolean))
         names = list(self._of(measure))
-        found: dict[Any, float]
+        p_values: dict[Any, float]
         if against == "all" and "all" not in names:
-            found = {(a, b): self.p_value(a, b, measure, corrected=corrected) for a, b in combinations(names, 2)}
+            p_values = {(a, b): self.p_value(a, b, measure, corrected=corrected) for a, b in combinations(names, 2)}
         else:
             one = self.best(measure) if against == "best" and "best" not in names else against
             self._runs_of(one, measure)
-            found = {name: self.p_value(one, name, measure, corrected=corrected) for name in names if name != one}
-        return holm(found) if correct_for_many else found
+            p_values = {name: self.p_value(one, name, measure, corrected=corrected) for name in names if name != one}
+        return holm(p_values) if correct_for_many else p_values
 
     def among_the_best(self, measure: str | None = None, *, level: float = LEVEL) -> list[str]:
         """The best learner, and those that are not told apart from it (by :meth:`p_values`).
@@ -234,16 +207,11 @@ class Comparison:
         list of str, in the order of the learners
         """
         best = self.best(measure)
-        found = {} if self.n_runs == 1 else self.p_values(measure, against=best)
-        return [name for name in self._of(measure) if name == best or found.get(name, 0.0) >= level]
+        p_values = self._against(best, measure)
+        return [name for name in self._of(measure) if name == best or p_values.get(name, 0.0) >= level]
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as plain numbers, lists and text, ready for JSON.
-
-        Returns
-        -------
-        dict
-        """
+        """All of it as plain numbers, lists and text, ready for JSON."""
         return {
             "about": self.about,
             "n_runs": self.n_runs,
@@ -252,17 +220,12 @@ class Comparison:
         }
 
     def to_frame(self) -> Any:
-        """A row for each run of each learner, with a column for each measure. Needs pandas.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
+        """Data frame with a row for each run of each learner, and a column for each measure. Needs pandas."""
         try:
             import pandas as pd
         except ImportError:
             raise ImportError("Comparison.to_frame needs pandas: pip install pandas.") from None
-        names = list(dict.fromkeys(name for named in self.scores.values() for name in named))
+        names = self._learners
         missing = np.full(self.n_runs, np.nan)
         columns = {m: np.concatenate([named.get(n, missing) for n in names]) for m, named in self.scores.items()}
         keys = {"learner": np.repeat(names, self.n_runs), "run": np.tile(np.arange(self.n_runs), len(names))}
@@ -292,31 +255,14 @@ class Comparison:
     def table(self, *measures: str) -> str:
         """Means and deviations in columns, the best marked, and those not told apart from it. ``print`` shows it, too.
 
-        Parameters
-        ----------
-        *measures : str
-            By default all. Seconds and features have no marks.
-
-        Returns
-        -------
-        str
+        By default all measures are shown. Seconds and features have no marks.
         """
         from ._score_table import in_text
 
         return in_text(self, [self._known(measure) for measure in measures] or self.measures)
 
     def markdown(self, *measures: str) -> str:
-        """The table in Markdown; the best of each measure, and those not told apart from it, are bold.
-
-        Parameters
-        ----------
-        *measures : str
-            By default all. Seconds and features have no marks.
-
-        Returns
-        -------
-        str
-        """
+        """The same table in Markdown; the best of each measure, and those not told apart from it, are bold."""
         from ._score_table import in_markdown
 
         return in_markdown(self, [self._known(measure) for measure in measures] or self.measures)
@@ -334,6 +280,11 @@ class Comparison:
             raise ValueError(f"Comparison: measure must be one of {known}, got {measure!r}.")
         return name
 
+    @property
+    def _learners(self) -> list[str]:
+        """Names of the learners; not all of them have every measure."""
+        return list(dict.fromkeys(name for named in self.scores.values() for name in named))
+
     def _of(self, measure: str | None) -> Scores:
         return self.scores[self._known(measure)]
 
@@ -343,17 +294,13 @@ class Comparison:
             raise ValueError(f"Comparison: the learners are {', '.join(map(repr, named))}, got {name!r}.")
         return named[name]
 
-    def _ratio(self, corrected: bool | None) -> float:
-        check_arguments("Comparison.p_value", corrected=(corrected, none | boolean))
-        if self.n_runs == 1:
-            raise ValueError("Comparison: a test needs at least two runs, got one.")
-        if corrected and self.test_ratio is None:
-            raise ValueError("Comparison: the corrected t-test needs test_ratio, test rows over training rows.")
-        return 0.0 if corrected is False or self.test_ratio is None else self.test_ratio
+    def _against(self, best: str, measure: str | None) -> dict[Any, float]:
+        """Return the p-values against the best; one run has none."""
+        return {} if self.n_runs == 1 else self.p_values(measure, against=best)
 
     def _measure_as_dict(self, measure: str) -> dict[str, Any]:
         best, mean, std = self.best(measure), self.mean(measure), self.std(measure)
-        found = {} if self.n_runs == 1 else self.p_values(measure, against=best)
+        p_values = self._against(best, measure)
         return {
             "lower_is_better": measure in self.lower_is_better,
             "best": best,
@@ -361,7 +308,7 @@ class Comparison:
                 name: {
                     "mean": mean[name],
                     "std": None if self.n_runs == 1 else std[name],
-                    "p_value": found.get(name),
+                    "p_value": p_values.get(name),
                     "scores": values.tolist(),
                 }
                 for name, values in self._of(measure).items()

@@ -1,4 +1,4 @@
-"""What a comparison measures: scorers with names, errors as errors."""
+"""Measures of a comparison: scorers by name, with errors as errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Measure(NamedTuple):
 
 
 def scorers_of(scoring: Any) -> dict[str, Measure]:
-    """Name -> what measures it."""
+    """Return measures by name."""
     if scoring is None:
         return {"score": Measure(None, None)}
     if isinstance(scoring, (list, tuple, set)):

@@ -1,4 +1,4 @@
-"""Fit, time and score every learner in every run."""
+"""Fits of every learner in every run, with their scores."""
 
 from __future__ import annotations
 
@@ -10,40 +10,37 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 
 from .._engine import one_blas_thread
-from ._comparison_bar import bar, ticking
 from ._repeat_rows import Indices, Rows
-from ._runs import chosen, with_seed
+from ._runs import run_all, with_seed
+from ._selected import selected
 
 
-class Fit(NamedTuple):
+class ScoredFit(NamedTuple):
     scores: dict[str, float]
     seconds: float
     n_used: int | None
 
 
-def measured(
+def score_all(
     learners: dict[str, Any],
     rows: Rows,
     seeds: NDArray[np.int64],
     scorers: dict[str, Any],
     n_jobs: int | None,
     progress: bool,
-) -> list[dict[str, Fit]]:
-    """For each run what each learner did."""
+) -> list[dict[str, ScoredFit]]:
+    """Fit and score every learner in every run."""
     clock = time.process_time if effective_n_jobs(n_jobs) == 1 else time.thread_time
     tasks = (
         delayed(_fit)(f"compare: {name} failed in run {run}", learner, rows, part, int(number), scorers, clock)
         for run, (part, number) in enumerate(zip(rows.parts, seeds, strict=True))
         for name, learner in learners.items()
     )
-    with one_blas_thread():  # around all threads: each would set the number back when the others still need it
-        fits = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(tasks)
-        with bar(progress, len(rows.parts) * len(learners)) as tick:
-            done = list(ticking(fits, tick))
-    return [dict(zip(learners, done[i : i + len(learners)], strict=True)) for i in range(0, len(done), len(learners))]
+    fits = run_all(tasks, len(rows.parts) * len(learners), n_jobs, progress, list)
+    return [dict(zip(learners, fits[i : i + len(learners)], strict=True)) for i in range(0, len(fits), len(learners))]
 
 
 def _fit(
@@ -54,7 +51,7 @@ def _fit(
     number: int,
     scorers: dict[str, Any],
     clock: Callable[[], float],
-) -> Fit:
+) -> ScoredFit:
     train, test = _at(rows.train, part[0]), _at(rows.test, part[1])
     try:
         with one_blas_thread():  # in a process of its own, if joblib was told to make some
@@ -68,8 +65,8 @@ def _fit(
     for measure, score in scores.items():
         if not np.isfinite(score):
             raise ValueError(f"{failed}: its {measure} is {score}.")
-    used = chosen(model)
-    return Fit(scores, seconds, None if used is None else len(used[0]))
+    features = selected(model)
+    return ScoredFit(scores, seconds, None if features is None else len(features.columns))
 
 
 def _at(pair: tuple[Any, Any], part: Indices | None) -> tuple[Any, Any]:

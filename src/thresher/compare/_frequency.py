@@ -1,4 +1,4 @@
-"""How often features were chosen: numbers, a table, a picture."""
+"""Results of :func:`selection_frequency`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._figures import label, short
-from .._gate import at_least, check_arguments, fraction
+from .._gate import at_least, checked, fraction
 from ..inspection import largest
 
 _STABLE = 0.8
@@ -19,7 +19,7 @@ _MOST_LINES = 20
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SelectionFrequency:
-    """How often each feature was chosen; see :func:`selection_frequency`. ``print`` shows the most frequent ones.
+    """Frequencies of the features that were chosen; see :func:`selection_frequency`. ``print`` shows the highest.
 
     Attributes
     ----------
@@ -45,6 +45,7 @@ class SelectionFrequency:
     n_drawn: int
     names: NDArray[np.object_] | None = None
 
+    @checked(threshold=fraction)
     def stable(self, threshold: float = _STABLE) -> NDArray[np.intp]:
         """Indices of the features chosen in at least a share ``threshold`` of the runs, in rising order.
 
@@ -57,9 +58,9 @@ class SelectionFrequency:
         -------
         ndarray of int
         """
-        check_arguments("SelectionFrequency.stable", threshold=(threshold, fraction))
         return np.flatnonzero(self.frequency >= threshold)
 
+    @checked(n=at_least(1))
     def most_frequent(self, n: int = _MOST_LINES) -> NDArray[np.intp]:
         """Indices of at most ``n`` features that were chosen, the most frequent first, the earlier of equals first.
 
@@ -71,22 +72,13 @@ class SelectionFrequency:
         -------
         ndarray of int
         """
-        check_arguments("SelectionFrequency.most_frequent", n=(n, at_least(1)))
         return largest(self.frequency, n)
 
     def name(self, column: int) -> str:
-        """The name of a feature; without names, its column counted from 1, as in :mod:`thresher.inspection`.
-
-        Parameters
-        ----------
-        column : int
-
-        Returns
-        -------
-        str
-        """
+        """The name of a feature; without names, its column counted from 1, as in :mod:`thresher.inspection`."""
         return f"x{column + 1}" if self.names is None else label(self.names[column])
 
+    @checked(n=at_least(1), threshold=fraction)
     def plot(
         self,
         path: str | os.PathLike[str] | None = None,
@@ -112,8 +104,7 @@ class SelectionFrequency:
         -------
         matplotlib axes
         """
-        check_arguments("SelectionFrequency.plot", n=(n, at_least(1)), threshold=(threshold, fraction))
-        from ._picture import draw
+        from ._frequency_bars import draw
 
         return draw(self, path, ax, n, threshold)
 
@@ -129,14 +120,12 @@ class SelectionFrequency:
         if left:
             most = np.partition(self.frequency, -len(shown) - 1)[-len(shown) - 1]
             lines.append(f"and {left:,} more, each in {most:.0%} of the runs or fewer")
-        return "\n".join([self._summary(), "", *lines])
-
-    def _summary(self) -> str:
-        return (
+        summary = (
             f"{self.n_runs} runs on {self.n_drawn:,} of {self.n_rows:,} rows: {self.mean_size:.1f} of "
             f"{len(self.frequency):,} features chosen in the mean, {len(self.stable()):,} in at least {_STABLE:.0%} "
             "of the runs"
         )
+        return "\n".join([summary, "", *lines])
 
     def _sign(self, column: int) -> str:
         if self.sign is None:

@@ -1,4 +1,4 @@
-"""Which rows a run learns from, in which order, and which it is tested on."""
+"""Rows for training and testing in each run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def in_splits(
     repeats: int,
     rng: np.random.Generator,
 ) -> Rows:
-    """Other rows in every run."""
+    """Split the rows in every run anew."""
     if cv is None:
         splitter = _random_splits(learners, y, repeats, test_size, rng)
     else:
@@ -56,7 +56,7 @@ def in_orders(
     repeats: int,
     rng: np.random.Generator,
 ) -> Rows:
-    """The same rows in another order in every run, tested on the same rows."""
+    """Shuffle the same training rows in every run, and test on the same rows."""
     train, tested = np.arange(_num_samples(X)), None
     if X_test is None and y_test is None:
         train, tested = _split(_random_splits(learners, y, 1, test_size, rng), X, y, None)[0]

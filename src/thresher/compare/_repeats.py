@@ -1,4 +1,4 @@
-"""Several learners on the same splits, or the same orders of rows, again and again."""
+"""Repeated runs of several learners on the same splits, or on the same orders of rows."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from sklearn.utils import check_consistent_length, indexable
 
 from .. import registry
 from .._engine import generator
-from .._gate import Rule, at_least, boolean, check_arguments, count_of_jobs, fraction, one_of, seed
+from .._gate import Rule, at_least, boolean, checked, count_of_jobs, fraction, one_of, seed
 from ._comparison import COSTS, Comparison
 from ._comparison_measures import LOWER, scorers_of
-from ._fits import Fit, measured
+from ._fits import ScoredFit, score_all
 from ._repeat_rows import Rows, in_orders, in_splits
 
 _WHO = "compare"
 _SHARE = Rule("a number above 0 and below 1", lambda v: fraction.holds(v) and 0 < float(v) < 1)
 
 
+@checked(repeats=at_least(1), vary=one_of("splits", "orders"), test_size=_SHARE)
+@checked(random_state=seed, n_jobs=count_of_jobs, progress=boolean)
 def compare(
     estimators: Any,
     X: Any,
@@ -104,15 +106,6 @@ def compare(
     >>> runs.mean("features")["dense"]
     30.0
     """
-    check_arguments(
-        _WHO,
-        repeats=(repeats, at_least(1)),
-        vary=(vary, one_of("splits", "orders")),
-        test_size=(test_size, _SHARE),
-        random_state=(random_state, seed),
-        n_jobs=(n_jobs, count_of_jobs),
-        progress=(progress, boolean),
-    )
     learners = _learners(estimators)
     scorers = scorers_of(scoring)
     check_consistent_length(X, y, groups)
@@ -127,8 +120,8 @@ def compare(
             raise ValueError(f'{_WHO}: X_test and y_test are for vary="orders"; splits are tested on their own rows.')
         rows = in_splits(learners, X, y, cv, groups, test_size, repeats, rng)
     seeds = rng.integers(2**31, size=len(rows.parts))
-    fits = measured(learners, rows, seeds, scorers, n_jobs, progress)
-    return _gathered(learners, scorers, fits, rows)
+    fits = score_all(learners, rows, seeds, scorers, n_jobs, progress)
+    return _comparison(learners, scorers, fits, rows)
 
 
 def _learners(estimators: Any) -> dict[str, Any]:
@@ -150,8 +143,10 @@ def _learners(estimators: Any) -> dict[str, Any]:
     return learners
 
 
-def _gathered(learners: dict[str, Any], scorers: dict[str, Any], fits: list[dict[str, Fit]], rows: Rows) -> Comparison:
-    """Scores by measure and name. Features are there for those whose models tell them."""
+def _comparison(
+    learners: dict[str, Any], scorers: dict[str, Any], fits: list[dict[str, ScoredFit]], rows: Rows
+) -> Comparison:
+    """Gather scores by measure and name. Features are there for learners whose models tell them."""
     scores = {m: {name: np.array([run[name].scores[m] for run in fits]) for name in learners} for m in scorers}
     scores["seconds"] = {name: np.array([run[name].seconds for run in fits]) for name in learners}
     used = {name: [run[name].n_used for run in fits] for name in learners}

@@ -1,39 +1,51 @@
-"""What runs share: copies with seeds of their own, and which features a fitted model uses."""
+"""Seeded runs of estimators in threads."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import clone
+from sklearn.utils.parallel import Parallel
 
-from ..inspection import last_step
-from ..tuning import weights_of
+from .._engine import one_blas_thread
+from .._figures import terminal
+
+_Result = TypeVar("_Result")
 
 
 def with_seed(estimator: Any, number: int) -> Any:
-    """A copy in which every ``random_state``, at any depth, is that number."""
+    """Return a copy in which every ``random_state``, at any depth, is that number."""
     copy = clone(estimator)
     names = [n for n in copy.get_params(deep=True) if n == "random_state" or n.endswith("__random_state")]
     return copy.set_params(**dict.fromkeys(names, number))
 
 
-def chosen(model: Any) -> tuple[NDArray[np.intp], NDArray[np.float64] | None, int] | None:
-    """The features in use, the signs of their weights, and how many features there are; None where nothing tells."""
-    weights = weights_of(model)
-    if weights is not None:
-        weights = np.atleast_2d(weights.toarray() if sparse.issparse(weights) else weights)
-        columns = np.flatnonzero((weights != 0).any(axis=0))
-        return columns, np.sign(weights[0, columns]) if len(weights) == 1 else None, weights.shape[1]
-    learner = last_step(model)
-    if hasattr(learner, "get_support"):
-        mask = np.asarray(learner.get_support())
-    elif hasattr(learner, "support_") and not hasattr(learner, "support_vectors_"):
-        mask = np.asarray(learner.support_)
-    else:
-        return None
-    if mask.dtype == bool:
-        return np.flatnonzero(mask), None, len(mask)
-    return mask, None, int(learner.n_features_in_)
+def run_all(
+    tasks: Iterable[Any], total: int, n_jobs: int | None, progress: bool, gather: Callable[[Iterator[Any]], _Result]
+) -> _Result:
+    """Run delayed tasks, and gather their results in order as they come."""
+    with one_blas_thread(), _bar(progress, total) as tick:  # around all threads: each would set the number back
+        return gather(_ticking(Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(tasks), tick))
+
+
+@contextmanager
+def _bar(shown: bool, total: int) -> Iterator[Callable[[], None]]:
+    """Yield a function to call after every run. Show nothing if standard error is not a terminal."""
+    console = terminal(shown)
+    if console is None:
+        yield lambda: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task("runs", total=total)
+        yield lambda: bar.advance(task)
+
+
+def _ticking(runs: Iterable[Any], tick: Callable[[], None]) -> Iterator[Any]:
+    for run in runs:
+        tick()
+        yield run

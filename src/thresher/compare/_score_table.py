@@ -14,44 +14,40 @@ if TYPE_CHECKING:
 _MOST_DIGITS = 6
 
 
-def in_text(found: Comparison, measures: list[str]) -> str:
-    """Means and deviations in columns; ``*`` marks the best, ``~`` those not told apart from it."""
-    columns = [[short(label(name)) for name in ("", *_names(found))]]
-    columns += [[measure, *_cells(found, measure, "{} *", "{} ~", "{}  ")] for measure in measures]
+def in_text(runs: Comparison, measures: list[str]) -> str:
+    """Write means and deviations in columns; ``*`` marks the best, ``~`` those not told apart from it."""
+    columns = [[short(label(name)) for name in ("", *runs._learners)]]
+    columns += [[measure, *_cells(runs, measure, "{} *", "{} ~", "{}  ")] for measure in measures]
     first, *others = [[text.ljust(max(map(len, column))) for text in column] for column in columns]
     lines = ["  ".join(row).rstrip() for row in zip(first, *others, strict=True)]
-    about = [label(found.about), ""] if found.about else []
-    return "\n".join([*about, *lines, "", f"* best   ~ {_not_apart(found)}" if found.n_runs > 1 else "* best"])
+    about = [label(runs.about), ""] if runs.about else []
+    return "\n".join([*about, *lines, "", f"* best   ~ {_not_apart(runs)}" if runs.n_runs > 1 else "* best"])
 
 
-def in_markdown(found: Comparison, measures: list[str]) -> str:
-    columns = [["", *(_escaped(name) for name in _names(found))]]
-    columns += [[_escaped(measure), *_cells(found, measure, "**{}**", "**{}**", "{}")] for measure in measures]
+def in_markdown(runs: Comparison, measures: list[str]) -> str:
+    columns = [["", *(_escaped(name) for name in runs._learners)]]
+    columns += [[_escaped(measure), *_cells(runs, measure, "**{}**", "**{}**", "{}")] for measure in measures]
     head, *rows = zip(*columns, strict=True)
     lines = [head, ("---",) + ("---:",) * (len(head) - 1), *rows]
-    bold = f"Bold: the best, and those {_not_apart(found)}." if found.n_runs > 1 else "Bold: the best."
-    about = [_escaped(found.about), ""] if found.about else []
+    bold = f"Bold: the best, and those {_not_apart(runs)}." if runs.n_runs > 1 else "Bold: the best."
+    about = [_escaped(runs.about), ""] if runs.about else []
     return "\n".join([*about, *(f"| {' | '.join(line)} |" for line in lines), "", bold])
 
 
-def marks(found: Comparison, measure: str) -> dict[str, str]:
-    """``"best"`` or ``"close"`` for the names that deserve it. What was measured beside the scores has no marks."""
+def marks(runs: Comparison, measure: str) -> dict[str, str]:
+    """Return ``"best"`` or ``"close"`` for names that deserve it. Costs, measured beside the scores, have no marks."""
     if measure in COSTS:
         return {}
-    best = found.best(measure)
-    return {name: "best" if name == best else "close" for name in found.among_the_best(measure)}
+    best = runs.best(measure)
+    return {name: "best" if name == best else "close" for name in runs.among_the_best(measure)}
 
 
-def _names(found: Comparison) -> list[str]:
-    return list(dict.fromkeys(name for named in found.scores.values() for name in named))
-
-
-def _cells(found: Comparison, measure: str, best: str, close: str, other: str) -> list[str]:
-    means, deviations, marked = found.mean(measure), found.std(measure), marks(found, measure)
+def _cells(runs: Comparison, measure: str, best: str, close: str, other: str) -> list[str]:
+    means, deviations, marked = runs.mean(measure), runs.std(measure), marks(runs, measure)
     digits = _digits(list(means.values()), [d for d in deviations.values() if d > 0])
     words = {"best": best, "close": close}
     cells = []
-    for name in _names(found):
+    for name in runs._learners:
         text = "-"
         if name in means:
             text = f"{means[name]:.{digits}f}"
@@ -61,7 +57,7 @@ def _cells(found: Comparison, measure: str, best: str, close: str, other: str) -
 
 
 def _digits(means: list[float], deviations: list[float]) -> int:
-    """As many as show two figures of the deviation in the middle; without one, four of the greatest mean."""
+    """Count the digits that show two figures of the deviation in the middle; without one, four of the greatest mean."""
     if not deviations:
         whole = all(mean == round(mean) for mean in means)
         most = max(abs(mean) for mean in means)
@@ -73,11 +69,11 @@ def _clipped(digits: int) -> int:
     return min(max(digits, 0), _MOST_DIGITS)
 
 
-def _not_apart(found: Comparison) -> str:
-    test = "t-test" if found.test_ratio is None else "corrected resampled t-test"
+def _not_apart(runs: Comparison) -> str:
+    test = "t-test" if runs.test_ratio is None else "corrected resampled t-test"
     return f"not told apart from it at {LEVEL:.0%} (paired {test}, Holm)"
 
 
 def _escaped(text: str) -> str:
-    """Markdown's own signs as they are."""
+    """Escape the signs of Markdown."""
     return "".join("\\" + c if c in "\\|*_`<" else c for c in label(text))

@@ -1,4 +1,4 @@
-"""Runs on parts of the data, and which features each of them chooses."""
+"""Frequencies with which features are selected in runs on parts of the data."""
 
 from __future__ import annotations
 
@@ -10,21 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing, check_consistent_length, indexable
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import _num_samples
 
 from .._engine import generator, one_blas_thread
-from .._gate import Rule, at_least, boolean, check_arguments, count_of_jobs, fraction, seed
+from .._gate import Rule, at_least, boolean, checked, count_of_jobs, fraction, seed
 from ..inspection import known_names, last_step
-from ._comparison_bar import bar, ticking
 from ._frequency import SelectionFrequency
-from ._runs import chosen, with_seed
-from ._tally import Run, Tally
+from ._runs import run_all, with_seed
+from ._selected import Selection, Tally, selected
+
+Indices = NDArray[np.intp]
 
 _WHO = "selection_frequency"
+_ESTIMATOR = Rule("an estimator", lambda v: hasattr(v, "fit") and hasattr(v, "get_params"))
 _FRACTION = Rule("a number above 0 and at most 1", lambda v: fraction.holds(v) and v > 0)
 
 
+@checked(estimator=_ESTIMATOR, n_runs=at_least(1), fraction=_FRACTION, stratify=boolean)
+@checked(random_state=seed, n_jobs=count_of_jobs, progress=boolean)
 def selection_frequency(
     estimator: Any,
     X: Any,
@@ -37,12 +41,12 @@ def selection_frequency(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> SelectionFrequency:
-    """How often each feature is chosen when the estimator is fitted again and again to parts of the data.
+    """Fit an estimator again and again to parts of the data, and count how often each feature is selected.
 
-    A sparse model names the features that matter; run again on other rows of the same kind, it may name others. What is
-    chosen in most runs can be relied on, what comes and goes is chance, or stands for something that correlates with it
-    [1]_. This is how [2]_ compares sparse learners (Figures 4.5 and 4.6, with all rows in another order each time:
-    ``fraction=1.0``).
+    A sparse model names the features that matter; run again on other rows of the same kind, it may name others. A
+    feature that most runs choose can be relied on; one that comes and goes is chance, or stands for another feature
+    that correlates with it [1]_. This is how [2]_ compares sparse learners (Figures 4.5 and 4.6, with all rows in
+    another order each time: ``fraction=1.0``).
 
     Each run draws rows without replacement, leaves them in their order and fits a copy of the estimator in which every
     ``random_state`` is a number of its own, so that visiting orders differ, too. Choose the strength of the penalty
@@ -91,69 +95,56 @@ def selection_frequency(
     >>> found.stable().tolist()
     [0, 1, 2]
     """
-    check_arguments(
-        _WHO,
-        estimator=(estimator, Rule("an estimator", lambda v: hasattr(v, "fit") and hasattr(v, "get_params"))),
-        n_runs=(n_runs, at_least(1)),
-        fraction=(fraction, _FRACTION),
-        stratify=(stratify, boolean),
-        random_state=(random_state, seed),
-        n_jobs=(n_jobs, count_of_jobs),
-        progress=(progress, boolean),
-    )
     check_consistent_length(X, y)
     X, y = indexable(X, y)  # a sparse matrix of any format is made one of rows
-    groups = _classes(y) if stratify and y is not None and is_classifier(estimator) else None
-    seeds = generator(random_state).integers(2**31, size=(n_runs, 2))
-    parts = (_part(_num_samples(X), groups, fraction, np.random.default_rng(s)) for s, _ in seeds)
-    tasks = (delayed(_run)(estimator, X, y, rows, int(s)) for rows, (_, s) in zip(parts, seeds, strict=True))
-    with one_blas_thread():  # around all threads: each would set the number back when the others still need it
-        runs = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(tasks)
-        with bar(progress, n_runs) as tick:
-            return _gathered(ticking(runs, tick), n_runs, _num_samples(X))
+    members = _members(y if stratify and is_classifier(estimator) else None, _num_samples(X))
+    sizes = [max(1, round(fraction * len(rows))) for rows in members]
+    seeds = generator(random_state).integers(2**31, size=(n_runs, 2)).tolist()
+    tasks = (delayed(_run)(estimator, X, y, _drawn(members, sizes, part), seed) for part, seed in seeds)
+    tally = run_all(tasks, n_runs, n_jobs, progress, _counted)
+    return SelectionFrequency(
+        frequency=tally.times / n_runs,
+        sign=tally.mean_sign,
+        mean_size=float(tally.times.sum() / n_runs),
+        n_runs=n_runs,
+        n_rows=_num_samples(X),
+        n_drawn=sum(sizes),
+        names=tally.names,
+    )
 
 
-def _classes(y: Any) -> NDArray[np.intp] | None:
-    labels = np.asarray(y)
-    return np.unique(labels, return_inverse=True)[1] if labels.ndim == 1 else None
+def _members(y: Any, n_rows: int) -> list[Indices]:
+    """Return the rows of each class, or all rows if there are no classes."""
+    if y is None or np.ndim(y) != 1:
+        return [np.arange(n_rows)]
+    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    return [np.flatnonzero(codes == code) for code in range(len(classes))]
 
 
-def _part(n: int, groups: NDArray[np.intp] | None, fraction: float, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Some rows, in their order."""
-    if groups is None:
-        return np.sort(rng.choice(n, max(1, round(fraction * n)), replace=False))
-    members = [np.flatnonzero(groups == g) for g in range(groups.max() + 1)]
-    drawn = [rng.choice(rows, max(1, round(fraction * len(rows))), replace=False) for rows in members]
+def _drawn(members: list[Indices], sizes: list[int], seed: int) -> Indices:
+    """Draw some rows of each class, and leave them in their order."""
+    rng = np.random.default_rng(seed)
+    drawn = [rng.choice(rows, n, replace=False) for rows, n in zip(members, sizes, strict=True)]
     return np.sort(np.concatenate(drawn))
 
 
-def _run(estimator: Any, X: Any, y: Any, rows: NDArray[np.intp], number: int) -> Run:
+def _run(estimator: Any, X: Any, y: Any, rows: Indices, seed: int) -> Selection:
     part = (_safe_indexing(X, rows),) if y is None else (_safe_indexing(X, rows), _safe_indexing(y, rows))
     with one_blas_thread():  # in a process of its own, if joblib was told to make some
-        model = with_seed(estimator, number).fit(*part)
-    found = chosen(model)
-    if found is None:
+        model = with_seed(estimator, seed).fit(*part)
+    selection = selected(model)
+    if selection is None:
         raise ValueError(
             f"{_WHO}: estimator must have weights (coef_) or choose features (support_), got "
             f"{type(last_step(model)).__name__}, which does neither."
         )
-    columns, signs, width = found
-    model = getattr(model, "best_estimator_", model)
-    names = known_names(model, last_step(model))
-    return Run(columns, signs, width, names if names is None or len(names) == width else None, len(rows))
+    names = known_names(getattr(model, "best_estimator_", model), last_step(model))
+    return selection._replace(names=names if names is not None and len(names) == selection.width else None)
 
 
-def _gathered(runs: Iterator[Run], n_runs: int, n_rows: int) -> SelectionFrequency:
+def _counted(runs: Iterator[Selection]) -> Tally:
     first = next(runs)
     tally = Tally(_WHO, first)
     for run in chain([first], runs):
         tally.add(run)
-    return SelectionFrequency(
-        frequency=tally.times / n_runs,
-        sign=None if first.signs is None else tally.balance / np.maximum(tally.times, 1),
-        mean_size=float(tally.times.sum() / n_runs),
-        n_runs=n_runs,
-        n_rows=n_rows,
-        n_drawn=first.n_drawn,
-        names=tally.names,
-    )
+    return tally

@@ -1,4 +1,4 @@
-"""Are two learners told apart? Paired t-tests, also for splits that overlap, and Holm's correction for many of them."""
+"""Paired t-tests between learners, for runs that may overlap."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ROUNDING = 8 * np.finfo(float).eps
 
 
 def paired_t_test(a: NDArray[np.float64], b: NDArray[np.float64], test_ratio: float = 0.0) -> float:
-    """Two-sided p-value of equal means, of scores that belong together run by run.
+    """Return the two-sided p-value of equal means, of scores that belong together run by run.
 
         t = mean(a - b) / sqrt((1 / n + test_ratio) var(a - b)),    n - 1 degrees of freedom
 
@@ -32,7 +32,7 @@ def paired_t_test(a: NDArray[np.float64], b: NDArray[np.float64], test_ratio: fl
 
 
 def holm(p_values: Mapping[_Key, float]) -> dict[_Key, float]:
-    """p-values that stay below a level by chance, any of them, no more often than that level says.
+    """Correct p-values so that chance alone puts any of them below a level no more often than that level says.
 
     The smallest of m is taken m times, the next m - 1 times and so on, never less than the one before (Holm,
     Scandinavian Journal of Statistics 6 (1979)).

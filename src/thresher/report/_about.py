@@ -11,9 +11,7 @@ import numpy as np
 from .._figures import count, label, lines, listed, number, one_in, percent, plural, quoted
 from . import _kept_section
 from ._structure_section import penalty
-from ._subject import Subject
-
-Section = dict[str, Any]
+from ._subject import Section, Subject
 
 _MOST_FILES = 50
 _MOST_CLASSES = 40

@@ -11,13 +11,11 @@ from scipy import sparse
 from sklearn.metrics import adjusted_rand_score, rand_score
 from sklearn.metrics.pairwise import euclidean_distances
 
-from .._figures import Estimate, from_to, label, listed, number, percent, plural, quoted
+from .._figures import Estimate, label, listed, number, percent, plural, quoted, size_range
 from ..inspection import known_names, largest
 from ..metrics import sampled_silhouette, variation_of_information
 from ._measures import Array, mean
-from ._subject import Sample, Subject
-
-Section = dict[str, Any]
+from ._subject import Sample, Section, Subject
 
 _MOST_CLUSTERS = 30  # that are described one by one
 _MOST_FEATURES = 6  # of a cluster, and of a row
@@ -46,9 +44,7 @@ def clusters(subject: Subject) -> Section | None:
         "agreement": None,
         "with the labels": {},
     }
-    said = (
-        f"{plural(len(names), 'cluster')} of {from_to(sizes)}; the largest holds {percent(sizes.max() / sizes.sum())}."
-    )
+    said = f"{plural(len(names), 'cluster')} of {size_range(sizes)}; the largest holds {percent(sizes.max() / sizes.sum())}."
     if sample is not None and (values := silhouettes(subject)) is not None:
         section["silhouette"] = mean(values)
         for name in np.unique(sample.predicted):

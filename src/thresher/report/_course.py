@@ -10,9 +10,7 @@ import numpy as np
 from .._figures import count, label, number, percent, plural, quoted, score, seconds_of
 from ..training import History
 from ._measures import Array, proportion
-from ._subject import Subject
-
-Section = dict[str, Any]
+from ._subject import Section, Subject
 
 _RECENT = 0.2  # the part of the rows so far that counts as recent
 _MOST_FILES = 60

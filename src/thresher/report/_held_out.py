@@ -11,9 +11,7 @@ from .._figures import Estimate, count, interval, label, listed, number, one_in,
 from ..training import HeldOut
 from . import _measures
 from ._measures import Array, Ranked
-from ._subject import Subject
-
-Section = dict[str, Any]
+from ._subject import Section, Subject
 
 MOST_CURVES = 12
 MOST_CELLS = 20

@@ -9,9 +9,7 @@ import numpy as np
 from .._figures import count, label, percent, plural, quoted
 from ..metrics import detection_rate, rejection_rate
 from ._held_out import rows_to_measure
-from ._subject import Subject
-
-Section = dict[str, Any]
+from ._subject import Section, Subject
 
 _MEANINGS = {"outlier_label": "of no class", "irrelevant_label": "of no class", "unlabelled_label": "unlabelled"}
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .._figures import count, label, listed, number, plural, quoted
 from ..inspection import kernels_in_use
-from ._subject import Subject
-
-Section = dict[str, Any]
+from ._subject import Section, Subject
 
 _MOST = 30
 

@@ -10,9 +10,7 @@ from scipy import sparse
 
 from .._figures import label, percent, plural, quoted
 from ._measures import Array
-from ._subject import Sample, Subject
-
-Section = dict[str, Any]
+from ._subject import Sample, Section, Subject
 
 MOST_COLOURS = 8
 _GRID = 120

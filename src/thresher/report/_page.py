@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from .._figures import bytes_of, count, number, percent, teller
+from .._figures import bytes_of, count, formatter, number, percent
 from ._plots import figures
 from ._shard_section import table as rounds_table
 
@@ -70,7 +70,7 @@ def _environment() -> Any:
     environment.globals |= {
         "pct": percent,
         "meaning": lambda name: _MEANINGS.get(name, ""),
-        "teller": teller,
+        "formatter": formatter,
         "half": _is_half,
     }
     return environment

@@ -1,4 +1,4 @@
-"""The figures of each section, from the numbers that the report gives as JSON too."""
+"""Figures of the sections of a report."""
 
 from __future__ import annotations
 
@@ -11,33 +11,39 @@ from .._figures import (
     MUTED,
     Figure,
     Key,
-    amounts,
+    amount,
     colour,
     count,
     dash,
     dots,
     draw,
-    few_ticks,
     key,
-    numbers,
-    percents,
-    row_axis,
+    row_ticks,
     score,
     short,
+    tick_form,
+    tick_labels,
+    tick_number,
+    tick_percent,
+    ticks,
 )
 from ._course import RARE
 from ._search_plots import figures_of_search
-
-Section = dict[str, Any]
+from ._subject import Section
 
 _SMALL = (340, 250)
 _MOST_PROFILES = 20  # clusters in one picture
+_GUESS: dict[str, Any] = {"color": MUTED, "linewidth": 1, "linestyle": (0, (2, 3))}
+_BORDER: dict[str, Any] = {"color": INK, "linewidth": 1, "linestyle": (0, (3, 3))}
 
 
 def figures(name: str, section: Section) -> list[Figure]:
-    """The figures of a section, in order."""
-    make = _FIGURES.get(name)
-    return make(section) if make is not None else []
+    """Draw the figures of a section, in order."""
+    return _FIGURES[name](section) if name in _FIGURES else []
+
+
+def _figure(paint: Any, caption: str, legend: list[Key] | None = None, small: bool = False) -> Figure:
+    return Figure(draw(paint, *_SMALL) if small else draw(paint), caption, legend or [], small)
 
 
 # --- held-out rows ---------------------------------------------------------------------------------------------------
@@ -46,41 +52,29 @@ def figures(name: str, section: Section) -> list[Figure]:
 def _ranking(section: Section) -> list[Figure]:
     curves = section["curves"]
 
-    def roc(axes: Any) -> None:
-        axes.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle=(0, (2, 3)))
-        for i, curve in enumerate(curves):
-            x, y = curve["roc"].values()
-            axes.plot(x, y, color=colour(i), linestyle=dash(i))
-        _unit(axes, "false alarms (share of the other rows)", "found (share of the class)")
+    def figure(kind: str, measure: str, x: str, y: str, caption: str) -> Figure:
+        def paint(axes: Any) -> None:
+            if kind == "roc":
+                axes.plot([0, 1], [0, 1], **_GUESS)
+            elif len(curves) == 1:
+                axes.axhline(curves[0]["share"], **_GUESS)
+            for i, curve in enumerate(curves):
+                axes.plot(*curve[kind].values(), color=colour(i), linestyle=dash(i))
+            axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02), xlabel=x, ylabel=y)
+            for axis in (axes.xaxis, axes.yaxis):
+                axis.set_ticks([0, 0.2, 0.4, 0.6, 0.8, 1])
+                tick_labels(axis, tick_percent)
 
-    def pr(axes: Any) -> None:
-        if len(curves) == 1:
-            axes.axhline(curves[0]["share"], color=MUTED, linewidth=1, linestyle=(0, (2, 3)))
-        for i, curve in enumerate(curves):
-            x, y = curve["pr"].values()
-            axes.plot(
-                x,
-                y,
-                color=colour(i),
-                linestyle=dash(i),
-            )
-        _unit(axes, "found: recall", "right among those: precision")
+        legend = [key(i, f"{curve['class']}: {score(curve[measure].value)}") for i, curve in enumerate(curves)]
+        legend += [Key("a guess", "muted", "dots")] if kind == "roc" or len(curves) == 1 else []
+        return Figure(draw(paint, height=330), caption, legend)
 
-    def keys(measure: str) -> list[Key]:
-        found = [key(i, f"{c['class']}: {score(c[measure].value)}") for i, c in enumerate(curves)]
-        return [*found, Key("a guess", "muted", "dots")] if len(curves) == 1 or measure == "auroc" else found
-
+    false, found = "false alarms (share of the other rows)", "found (share of the class)"
+    right, areas = "right among those: precision", "Precision and recall, with the average precision"
     return [
-        Figure(draw(roc, height=330), "ROC curve, with the area below it", keys("auroc")),
-        Figure(draw(pr, height=330), "Precision and recall, with the average precision", keys("average precision")),
+        figure("roc", "auroc", false, found, "ROC curve, with the area below it"),
+        figure("pr", "average precision", "found: recall", right, areas),
     ]
-
-
-def _unit(axes: Any, x: str, y: str) -> None:
-    axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02), xlabel=x, ylabel=y)
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_ticks([0, 0.2, 0.4, 0.6, 0.8, 1])
-        percents(axis)
 
 
 def _histogram(section: Section, caption: str) -> Figure:
@@ -91,12 +85,10 @@ def _histogram(section: Section, caption: str) -> Figure:
             axes.stairs(values, edges, fill=True, color=colour(i), alpha=0.22, linewidth=0)
             axes.stairs(values, edges, color=colour(i), linewidth=1.6)
         if section["border"] is not None:
-            axes.axvline(section["border"], color=INK, linewidth=1, linestyle=(0, (3, 3)))
+            axes.axvline(section["border"], **_BORDER)
         axes.set(xlabel=section["axis"], ylabel="share of rows", xlim=(edges[0], edges[-1]), ylim=(0, None))
-        few_ticks(axes.xaxis)
-        few_ticks(axes.yaxis, 5)
-        numbers(axes.xaxis)
-        percents(axes.yaxis)
+        ticks(axes.xaxis, tick_number)
+        ticks(axes.yaxis, tick_percent, 5)
 
     rows = section["rows"]
     if section["beyond"] > 0.01:
@@ -115,11 +107,10 @@ def _residuals(section: Section) -> list[Figure]:
     def paint(axes: Any) -> None:
         ends = [min(true.min(), predicted.min()), max(true.max(), predicted.max())]
         dots(axes, true, predicted, colour(0), 4, alpha=0.55)
-        axes.plot(ends, ends, color=INK, linewidth=1, linestyle=(0, (3, 3)))
+        axes.plot(ends, ends, **_BORDER)
         axes.set(xlabel="true value", ylabel="predicted value")
         for axis in (axes.xaxis, axes.yaxis):
-            few_ticks(axis)
-            numbers(axis)
+            ticks(axis, tick_number)
 
     return [
         Figure(draw(paint, height=320), f"{count(len(true))} rows; on the dashed line a prediction is right"),
@@ -136,19 +127,18 @@ def _stream(section: Section) -> list[Figure]:
         return []
     small = section["loss so far"] is not None
     found = [_course(rows, section["so far"], section["recently"], section["measure"], section.get("guess"), small)]
-    if section["loss so far"] is not None:
+    if small:
         found.append(_course(rows, section["loss so far"], section["loss recently"], "loss", None, small))
     used = np.asarray(section["features in use"], dtype=float)
     if len(used) == len(rows):
 
         def paint(axes: Any) -> None:
             axes.plot(rows, used, color=colour(2))
-            row_axis(axes, rows)
+            row_ticks(axes, rows)
             axes.set(ylabel="features in use", ylim=(0, 1.05 * max(used.max(), 1)))
-            few_ticks(axes.yaxis, 5, whole=True)
-            amounts(axes.yaxis)
+            ticks(axes.yaxis, amount, 5, whole=True)
 
-        found.append(Figure(draw(paint, *_SMALL) if small else draw(paint), "Features in use", small=small))
+        found.append(_figure(paint, "Features in use", small=small))
     if section["rare class"] is not None and len(section["rare class"]["rows"]) > 1:
         found.append(_rare_class(section["rare class"], small))
     return found
@@ -160,13 +150,12 @@ def _rare_class(rare: Section, small: bool) -> Figure:
     def paint(axes: Any) -> None:
         for i, name in enumerate(RARE):
             axes.plot(rows, rare[name], color=colour(i), linestyle=dash(i))
-        row_axis(axes, rows)
+        row_ticks(axes, rows)
         axes.set(ylabel="measure so far", ylim=(0, 1.02))
-        few_ticks(axes.yaxis, 5)
+        ticks(axes.yaxis, most=5)
 
-    legend = [key(i, f"{said}: {score(float(rare[name][-1]))}") for i, (name, said) in enumerate(RARE.items())]
-    svg = draw(paint, *_SMALL) if small else draw(paint)
-    return Figure(svg, f"How well {short(rare['class'])} is found, before rows were learned", legend, small)
+    legend = [key(i, f"{title}: {score(float(rare[name][-1]))}") for i, (name, title) in enumerate(RARE.items())]
+    return _figure(paint, f"How well {short(rare['class'])} is found, before rows were learned", legend, small)
 
 
 def _course(rows: Any, so_far: Any, recently: Any, measure: str, guess: float | None, small: bool) -> Figure:
@@ -174,28 +163,25 @@ def _course(rows: Any, so_far: Any, recently: Any, measure: str, guess: float | 
         axes.plot(rows, recently, color=colour(1), linewidth=1.3)
         axes.plot(rows, so_far, color=colour(0), linewidth=2.2)
         if guess is not None:
-            axes.axhline(guess, color=MUTED, linewidth=1, linestyle=(0, (2, 3)))
-        row_axis(axes, rows)
+            axes.axhline(guess, **_GUESS)
+        row_ticks(axes, rows)
         settled = rows >= min(rows[-1] / 20, rows[len(rows) // 4])  # the first few rows would squeeze all others
         shown = np.concatenate([np.asarray(so_far)[settled], np.asarray(recently)[settled], [guess or 0]])
         axes.set(ylabel=measure, ylim=(0, 1.12 * max(float(shown.max()), 1e-12)))
-        few_ticks(axes.yaxis, 5)
-        (percents if measure == "error" else numbers)(axes.yaxis)
+        ticks(axes.yaxis, tick_form(measure), 5)
 
     legend = [key(0, "all rows so far"), key(1, "the last fifth of them")]
     legend += [Key("a guess", "muted", "dots")] if guess is not None else []
     what = "Error" if measure == "error" else "Mean loss"
-    svg = draw(paint, *_SMALL) if small else draw(paint)
-    return Figure(svg, f"{what} of rows before they were learned", legend, small)
+    return _figure(paint, f"{what} of rows before they were learned", legend, small)
 
 
 def _objective(section: Section) -> list[Figure]:
     def paint(axes: Any) -> None:
         axes.plot(section["steps"], section["objective"], color=colour(0), marker="", linewidth=2)
         axes.set(xlabel="step", ylabel="objective")
-        few_ticks(axes.xaxis, whole=True)
-        few_ticks(axes.yaxis, 5)
-        amounts(axes.yaxis)
+        ticks(axes.xaxis, whole=True)
+        ticks(axes.yaxis, amount, 5)
 
     return [Figure(draw(paint), "The objective after each step")]
 
@@ -216,11 +202,10 @@ def _sparsity(section: Section) -> list[Figure]:
         axes.set_xscale("log", base=2)
         shown = kept if len(kept) <= 8 else kept[np.unique(np.linspace(0, len(kept) - 1, 7).astype(int))]
         axes.set_xticks(shown)
-        amounts(axes.xaxis, 2)
+        tick_labels(axes.xaxis, lambda kept: amount(kept, 2))
         axes.set(xlabel="most important features kept", ylabel=section["measure"], ylim=(0, None))
         axes.minorticks_off()
-        few_ticks(axes.yaxis, 5)
-        (percents if section["measure"] == "error" else numbers)(axes.yaxis)
+        ticks(axes.yaxis, tick_form(section["measure"]), 5)
 
     legend = [key(0, f"{section['measure']} on the sample"), key(0, "95 % interval", "area")]
     return [Figure(draw(paint), "Error when only the most important features are kept", legend)]
@@ -241,8 +226,7 @@ def _kernels(section: Section) -> list[Figure]:
         axes.set_yticks(range(len(shown)), [short(kernel["name"], 44) for kernel in shown])
         axes.set(xlabel="weight", ylim=(-0.7, len(shown) - 0.3))
         axes.grid(False, axis="y")
-        few_ticks(axes.xaxis, 5)
-        numbers(axes.xaxis)
+        ticks(axes.xaxis, tick_number, 5)
 
     rest = section["n_used"] - len(shown)
     caption = "Weights of the kernels in use" + (f"; {count(rest)} smaller ones are left out" if rest else "")
@@ -299,23 +283,18 @@ def _regions(section: Section) -> list[Figure]:
             if k and leads[k].min() < 0 < leads[k].max():
                 axes.contour(xs, ys, leads[k], levels=[0], colors=[INK], linewidths=1.2)
         _grouped(axes, np.asarray(section["x"]), np.asarray(section["y"]), np.asarray(section["true"]), n)
-        axes.set(
-            xlabel=short(section["names"][0]),
-            ylabel=short(section["names"][1]),
-            xlim=(low[0], high[0]),
-            ylim=(low[1], high[1]),
-        )
+        x, y = map(short, section["names"])
+        axes.set(xlabel=x, ylabel=y, xlim=(low[0], high[0]), ylim=(low[1], high[1]))
         axes.grid(False)
         for axis in (axes.xaxis, axes.yaxis):
-            few_ticks(axis)
-            numbers(axis)
+            ticks(axis, tick_number)
 
     caption = "Points are rows of the sample, areas the model's answers"
     return [Figure(draw(paint, height=340), caption, _group_keys(section["groups"]))]
 
 
 def _clusters(section: Section) -> list[Figure]:
-    """For each cluster its silhouettes, sorted, as high as its share of the rows."""
+    """Draw the sorted silhouettes of each cluster, as high as its share of the rows."""
     bars = list(section["bars"].items())[:_MOST_PROFILES]
     if not bars:
         return []
@@ -327,12 +306,11 @@ def _clusters(section: Section) -> list[Figure]:
         for k, (_, values) in enumerate(bars):
             y = np.linspace(tops[k], tops[k] + heights[k], len(values) + 1)
             axes.stairs(np.asarray(values), y, orientation="horizontal", fill=True, color=colour(k), alpha=0.75)
-        axes.axvline(section["silhouette"].value, color=INK, linewidth=1, linestyle=(0, (3, 3)))
+        axes.axvline(section["silhouette"].value, **_BORDER)
         axes.set_yticks(tops[:-1] + heights / 2, [short(name, 12) for name, _ in bars])
         axes.set(xlabel="silhouette", ylabel="cluster", ylim=(tops[-1], 0), xlim=(None, 1))
         axes.grid(False, axis="y")
-        few_ticks(axes.xaxis, 6)
-        numbers(axes.xaxis)
+        ticks(axes.xaxis, tick_number)
 
     caption = "Silhouettes of the sample, cluster by cluster; left of 0 rows are nearer to another cluster"
     return [Figure(draw(paint, height=330), caption, [Key("mean of all rows", "ink", "dash")])]

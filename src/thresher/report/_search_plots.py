@@ -1,4 +1,4 @@
-"""The figures of a search for parameters."""
+"""Figures of a search for parameters."""
 
 from __future__ import annotations
 
@@ -6,15 +6,29 @@ from typing import Any
 
 import numpy as np
 
-from .._figures import INK, MUTED, Figure, Key, amounts, colour, dots, draw, few_ticks, key, label, log, numbers, short
-
-Section = dict[str, Any]
+from .._figures import (
+    INK,
+    MUTED,
+    Figure,
+    Key,
+    amount,
+    colour,
+    dots,
+    draw,
+    key,
+    label,
+    short,
+    tick_number,
+    ticks,
+    x_ticks,
+)
+from ._subject import Section
 
 _MOST_PARAMS = 9
 
 
 def figures_of_search(section: Section) -> list[Figure]:
-    """The path of a search, and its scores by size and by parameter."""
+    """Draw the path of a search, and its scores by size and by parameter."""
     tried = [entry for entry in section["evaluations"] if entry["score"] is not None]
     if len(tried) < 2:
         return []
@@ -25,14 +39,13 @@ def figures_of_search(section: Section) -> list[Figure]:
 
 
 def _score_axis(axes: Any, scores: Any) -> Any:
-    """Very bad settings would squeeze the others: they are put on the lower edge."""
+    """Put very bad settings, which would squeeze the others, on the lower edge."""
     scores = np.asarray(scores, dtype=float)
     best, low = scores.max(), scores.min()
     floor = max(low, best - 4 * max(best - float(np.median(scores)), 1e-12))
     room = max(best - floor, 1e-9 * max(abs(best), 1.0))
     axes.set(ylim=(floor - 0.08 * room, best + 0.1 * room))
-    few_ticks(axes.yaxis, 5)
-    numbers(axes.yaxis)
+    ticks(axes.yaxis, tick_number, 5)
     return np.maximum(scores, floor)
 
 
@@ -59,11 +72,10 @@ def _path(section: Section, tried: list[dict[str, Any]]) -> Figure:
         axes.plot(x, np.maximum.accumulate(y), color=MUTED, linewidth=1.4, drawstyle="steps-post")
         _stage_dots(axes, section, tried, x, y)
         axes.set(xlabel="setting, in the order tried", ylabel="score")
-        few_ticks(axes.xaxis, whole=True)
+        ticks(axes.xaxis, whole=True)
 
-    return Figure(
-        draw(paint), "Score of each setting, and the best so far", [*_stage_keys(section), Key("best so far", "muted")]
-    )
+    legend = [*_stage_keys(section), Key("best so far", "muted")]
+    return Figure(draw(paint), "Score of each setting, and the best so far", legend)
 
 
 def _by_param(section: Section, tried: list[dict[str, Any]], name: str) -> Figure:
@@ -75,19 +87,14 @@ def _by_param(section: Section, tried: list[dict[str, Any]], name: str) -> Figur
         values = [entry["params"][name] for entry in having]
         if about["kind"] == "choice":
             options = about["values"][:8]
-            x = np.array(
-                [options.index(label(v)) if label(v) in options else len(options) for v in values], dtype=float
-            )
+            places = {option: float(place) for place, option in enumerate(options)}
+            x = np.array([places.get(label(value), len(options)) for value in values])
             axes.set_xticks(range(len(options)), [short(o, 14) for o in options])
             axes.set_xlim(-0.6, len(options) - 0.4)
             x += np.random.default_rng(0).uniform(-0.2, 0.2, len(x))
         else:
             x = np.array(values, dtype=float)
-            if about["kind"] == "log":
-                log(axes, "x", *about["values"])
-            else:
-                few_ticks(axes.xaxis)
-            numbers(axes.xaxis)
+            x_ticks(axes, tick_number, about["values"], log=about["kind"] == "log")
         _stage_dots(axes, section, having, x, y)
         axes.set(xlabel=short(name), ylabel="score")
 
@@ -100,11 +107,8 @@ def _by_size(section: Section, tried: list[dict[str, Any]]) -> Figure:
     def paint(axes: Any) -> None:
         y = _score_axis(axes, [entry["score"] for entry in having])
         x = np.array([entry["n_used"] for entry in having], dtype=float)
-        if x.min() > 0 and x.max() > 20 * x.min():
-            log(axes, "x", float(x.min()), float(x.max()))
-        else:
-            few_ticks(axes.xaxis)
-        amounts(axes.xaxis)
+        low, high = float(x.min()), float(x.max())
+        x_ticks(axes, amount, (low, high), log=low > 0 and high > 20 * low)
         if section["best"] in having:
             _stage_dots(axes, section, having, x, y)
         else:

@@ -6,9 +6,7 @@ from typing import Any
 
 from .._figures import count, number, percent, plural, seconds_of
 from ._measures import proportion
-from ._subject import Subject
-
-Section = dict[str, Any]
+from ._subject import Section, Subject
 
 _MOST = 60
 

@@ -8,9 +8,7 @@ import numpy as np
 
 from .._figures import count, label, listed, number, plural, quoted
 from ..inspection import groups_in_use
-from ._subject import Subject
-
-Section = dict[str, Any]
+from ._subject import Section, Subject
 
 _MOST = 40
 _MOST_NAMES = 8

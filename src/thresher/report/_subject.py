@@ -17,6 +17,8 @@ from .._gate import carrying
 from ..inspection import Weights, last_step
 from ..training import HeldOut, History
 
+Section = dict[str, Any]
+
 MOST_SAMPLED = 2_000
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._figures import count, from_to, number, percent, score
+from .._figures import count, number, percent, score, size_range
 
 
 def summary(task: str, facts: dict[str, Any]) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def _stream_tile(section: dict[str, Any]) -> dict[str, str]:
 
 def _cluster_tiles(section: dict[str, Any]) -> list[dict[str, str]]:
     sizes = list(section["sizes"].values())
-    tiles = [_tile("Clusters", count(len(sizes)), f"of {from_to(sizes)}")]
+    tiles = [_tile("Clusters", count(len(sizes)), f"of {size_range(sizes)}")]
     if section["silhouette"] is not None:
         tiles.append(_tile("Silhouette", number(section["silhouette"].value, 2), "1 is far apart, 0 on the border"))
     return tiles

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._figures import Estimate, bytes_of, count, number, percent, teller
+from .._figures import Estimate, bytes_of, count, formatter, number, percent
 from ._cluster_section import in_words
 from ._shard_section import table as rounds_table
 
@@ -132,7 +132,7 @@ def _model(section: dict[str, Any]) -> str:
 def _measures(section: dict[str, Any]) -> str:
     rows = [("", "value", "95 % interval", "a guess" if section["unit"] == "share" else "the mean")]
     for name, e in section["measures"].items():
-        say = teller(name)
+        say = formatter(name)
         guess = section["guesses"].get(name)
         rows.append((name, say(e.value), f"{say(e.low)} to {say(e.high)}", "" if guess is None else say(guess)))
     parts = [_table(rows, "lrlr")]

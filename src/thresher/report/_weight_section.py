@@ -11,9 +11,7 @@ from .._figures import Estimate, count, label, listed, number, percent, plural, 
 from ..inspection import Weights, features_that_matter, largest
 from ._about import n_used
 from ._measures import Array, mean, proportion
-from ._subject import Sample, Subject
-
-Section = dict[str, Any]
+from ._subject import Sample, Section, Subject
 
 MOST_FEATURES = 20
 _MOST_OUTPUTS = 30

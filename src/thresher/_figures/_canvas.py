@@ -1,0 +1,108 @@
+"""Axes of matplotlib in the style of the library."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+INK, MUTED, GRID = "#1b1f24", "#667080", "#d8dde4"
+SERIES = ("#0072b2", "#d55e00", "#009e73", "#a8478a", "#9a7400", "#3e97cf", "#5c6570", "#8f5b4a")
+_DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)))
+_PALE = 0.35
+_PICTURE_WIDTH = 620
+
+_STYLE: dict[str, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "thresher",
+    "text.parse_math": False,  # a label may hold any text
+    "axes.formatter.use_mathtext": False,
+    "path.simplify": False,
+    "font.size": 11.5,
+    "axes.labelsize": 11.5,
+    "axes.facecolor": "none",
+    "axes.edgecolor": GRID,
+    "axes.labelcolor": MUTED,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "grid.color": GRID,
+    "grid.linewidth": 0.7,
+    "text.color": INK,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.major.size": 0,
+    "ytick.major.size": 0,
+    "xtick.minor.size": 0,
+    "ytick.minor.size": 0,
+    "lines.linewidth": 1.8,
+}
+
+
+@contextmanager
+def styled(purpose: str) -> Iterator[None]:
+    """Draw in the style of the library."""
+    mpl = matplotlib_for(purpose)
+    with mpl.rc_context(_STYLE), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # letters that the font lacks
+        yield
+
+
+def matplotlib_for(purpose: str) -> Any:
+    """Import matplotlib, or say what needs it."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise ImportError(f'{purpose} needs matplotlib: pip install "thresher[lab]".') from None
+    return matplotlib
+
+
+def new_axes(width: float, height: float, pads: tuple[int, int], dpi: int = 72) -> Any:
+    """Make axes that fill a figure, whose sizes and margins are in points."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width / 72, height / 72), dpi=dpi, layout="constrained")
+    figure.get_layout_engine().set(w_pad=pads[0] / 72, h_pad=pads[1] / 72)  # type: ignore[union-attr, call-arg]
+    return figure.subplots()
+
+
+@contextmanager
+def picture(path: Any, axes: Any, height: float) -> Iterator[Any]:
+    """Yield axes, or those of a new figure, and save what is drawn there if there is a path."""
+    with styled("A picture"):
+        axes = new_axes(_PICTURE_WIDTH, height, (8, 8), dpi=144) if axes is None else axes
+        yield axes
+        if path is not None:
+            axes.figure.savefig(path, facecolor="white")
+
+
+def colour(i: int) -> str:
+    return SERIES[i % len(SERIES)]
+
+
+def paler(colour: str) -> Any:
+    from matplotlib.colors import to_rgb
+
+    return tuple(1 - _PALE * (1 - part) for part in to_rgb(colour))
+
+
+def dash(i: int) -> Any:
+    """Lines beyond the colours are dashed."""
+    return _DASHES[i // len(SERIES) % 3]
+
+
+def dots(axes: Any, x: Any, y: Any, colour: str, size: float = 4.5, square: bool = False, **options: Any) -> None:
+    """Draw points as one path of steps of no length with round or square ends: a few bytes each, sharp at any size."""
+    gap = np.full(len(x), np.nan)
+    axes.plot(
+        np.stack([x, x, gap], axis=1).ravel(),
+        np.stack([y, y, gap], axis=1).ravel(),
+        color=colour,
+        linewidth=0.85 * size if square else size,
+        solid_capstyle="projecting" if square else "round",
+        **options,
+    )
