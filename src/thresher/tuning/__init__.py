@@ -1,19 +1,19 @@
-"""Finding good parameters: few evaluations, the same result for the same seed.
+"""Hyper-parameter search with few evaluations, reproducible from a seed.
 
 ==========================================  ========================================================================
 :class:`CoupledAnnealingSearchCV`           an estimator, tuned by cross-validation
 :func:`coupled_annealing`                   any function, by annealing and a simplex
 :func:`directed_search`                     any function, by looking both ways along every coordinate
 :func:`nelder_mead`, :func:`random_search`  any function, by the simplex alone, or at random
-:class:`SearchResult`                       what these four return
-:class:`Log`, :class:`Uniform`,             where to look for a parameter
+:class:`SearchResult`                       the result of these four
+:class:`Log`, :class:`Uniform`,             ranges of a parameter
 :class:`Whole`, :class:`Choice`
-:func:`search_space`                        where an estimator says to look
-:func:`criterion`, ``CRITERIA``             what to maximise, by name
+:func:`search_space`                        the ranges that an estimator declares
+:func:`criterion`, ``CRITERIA``             scorers by name
 :func:`sparsity_scorer`                     the same, less a charge for weights in use
 :class:`LabelledKFold`                      folds of partly labelled rows
 :func:`tune_tri_class`                      a 3C-SVM, tuned in stages
-:class:`NoveltyKFold`                       folds in which outliers are met for the first time when scores are made
+:class:`NoveltyKFold`                       folds in which outliers are scored, but not learned from
 ==========================================  ========================================================================
 """
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from .._engine import generator
-from .._gate import at_least, boolean, check_arguments, seed
+from .._gate import at_least, boolean, checked, seed
 from ._simplex import SIZE
 from ._simplex import simplex as simplex_steps
-from ._trials import Array, Params, SearchResult, Steps, Trials, Walk, try_out
+from ._trials import Array, Budget, Params, SearchResult, Steps, Trials, Walk, maximise
 
 N_STARTS = at_least(2)
 MOVE = 0.2  # first scale of the moves, in widths of the box
@@ -74,12 +74,12 @@ def variance(probabilities: Array) -> float:
 
 
 def temperature_at_target(energies: Array) -> float:
-    """The temperature at which the variance of the acceptance probabilities is its target; 0 when all are alike."""
+    """The temperature at which the variance of the acceptance probabilities is its target; 0 when all are equal."""
     finite = energies[np.isfinite(energies)]
     spread = float(np.ptp(finite)) if len(finite) else 0.0
     target = _TARGET * (len(finite) - 1) / max(len(finite), 1) ** 2
     if spread == 0 or variance(acceptance(finite, 0.0)) < target:
-        return spread  # all are alike, or several are worst alike and no temperature reaches the target
+        return spread  # all are equal, or several are equally bad and no temperature reaches the target
     cold, hot = 1e-9 * spread, 1e3 * spread
     for _ in range(60):
         middle = math.sqrt(cold * hot)
@@ -96,7 +96,7 @@ def spread_points(n_points: int, n_dims: int, rng: np.random.Generator) -> Array
 def annealing_and_simplex(
     start: Mapping[str, Any] | None, n_starts: int, with_simplex: bool, rng: np.random.Generator
 ) -> Callable[[Trials], None]:
-    """The search that :func:`coupled_annealing` makes."""
+    """The search of :func:`coupled_annealing`."""
 
     def search(trials: Trials) -> None:
         given = [] if start is None else [trials.place(start)]
@@ -116,6 +116,7 @@ def annealing_and_simplex(
     return search
 
 
+@checked(n_starts=N_STARTS, simplex=boolean, random_state=seed)
 def coupled_annealing(
     objective: Callable[[Params], float],
     space: Mapping[str, Any],
@@ -179,16 +180,6 @@ def coupled_annealing(
     >>> round(found.params["alpha"], 4), found.n_evaluations
     (0.001, 40)
     """
-    who = "coupled_annealing"
-    check_arguments(who, n_starts=(n_starts, N_STARTS), simplex=(simplex, boolean), random_state=(random_state, seed))
-    return try_out(
-        who,
-        objective,
-        space,
-        annealing_and_simplex(start, n_starts, simplex, generator(random_state)),
-        start=start,
-        n_evaluations=n_evaluations,
-        max_seconds=max_seconds,
-        n_jobs=n_jobs,
-        error_score=error_score,
-    )
+    search = annealing_and_simplex(start, n_starts, simplex, generator(random_state))
+    budget = Budget(n_evaluations, max_seconds, n_jobs, error_score)
+    return maximise("coupled_annealing", objective, space, search, start, budget)

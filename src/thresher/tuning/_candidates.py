@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import FitFailedWarning
 
 from ._history import HistoryFile, key_of
-from ._trials import Outcome, Params
+from ._trials import Evaluation, Params
 
 Fold = dict[str, Any]
 
@@ -21,51 +21,46 @@ _KEPT = ("test_scores", "train_scores", "n_test_samples", "fit_time", "score_tim
 class Candidates:
     """Evaluates batches of candidates for a search, and keeps what scikit-learn's table of results is made of.
 
-    ``run`` fits and scores candidates and returns what came of every fold, in order.
+    ``run`` fits and scores candidates and returns the results of all folds, in order.
     """
 
     def __init__(
-        self,
-        run: Callable[[list[Params]], list[Fold]],
-        file: HistoryFile | None,
-        *,
-        guide: Any,
-        error_score: Any,
+        self, run: Callable[[list[Params]], list[Fold]], file: HistoryFile | None, *, guide: Any, error_score: Any
     ) -> None:
-        self._run = run
-        self._file = file
-        self._guide = guide
-        self._error_score = error_score
+        self._run, self._file, self._guide, self._error_score = run, file, guide, error_score
         self._checked = file is None or not file.known
         self._has_run = False
         self._some_folds: list[Fold] = []
         self.params: list[Params] = []
         self.folds: list[Fold] = []
 
-    def evaluate(self, stage: str, batch: list[Params]) -> list[Outcome]:
+    def evaluate(self, stage: str, batch: list[Params]) -> list[Evaluation]:
         known = {} if self._file is None else self._file.known
         if not self._checked:
             self._check_one(batch, known)
         fresh = [p for p in batch if key_of(p) not in known]
-        found = dict(zip(map(key_of, fresh), self._fit(fresh), strict=True))
+        records = {
+            key_of(p): {"stage": stage, "params": p, **vars(self._evaluation(folds)), "folds": folds}
+            for p, folds in zip(fresh, self._fit(fresh), strict=True)
+        }
         if self._file is not None:
-            self._file.add([self._record(stage, p, found[key_of(p)]) for p in fresh])
-        outcomes = []
+            self._file.add(list(records.values()))
+        evaluations = []
         for p in batch:
-            key = key_of(p)
-            folds = found[key] if key in found else known[key]["folds"]
-            outcomes.append(self._outcome(folds) if key in found else self._recorded(known[key]))
+            record = records.get(key_of(p)) or known[key_of(p)]
+            score = self._evaluation(record["folds"]).score
+            evaluations.append(Evaluation(score, record["n_used"], record["seconds"], record["error"]))
             self.params.append(p)
-            self.folds.extend(folds)
-        return outcomes
+            self.folds.extend(record["folds"])
+        return evaluations
 
     def finish(self) -> None:
-        """See to it that scikit-learn has fitted something, as it must when all was known and all had failed."""
+        """Let scikit-learn fit something, as it must also where all candidates were known and all had failed."""
         if not self._has_run:
             self._run(self.params[:1])
 
     def _fit(self, batch: list[Params]) -> list[list[Fold]]:
-        """What came of the folds of each candidate."""
+        """The folds of each candidate."""
         if not batch:
             return []
         try:
@@ -75,8 +70,8 @@ class Candidates:
         except ValueError as error:
             if not self._has_run or "fits failed" not in str(error):
                 raise
-            said = _last_line(str(error))
-            return [[_failed(like, self._error_score, said) for like in self._some_folds] for _ in batch]
+            reason = _last_line(str(error))
+            return [[_failed(like, self._error_score, reason) for like in self._some_folds] for _ in batch]
         self._has_run = True
         folds = [_kept(fold) for fold in raw]
         n_folds = len(folds) // len(batch)
@@ -89,7 +84,7 @@ class Candidates:
         if again is None:
             return
         self._checked = True
-        now, then = self._outcome(self._fit([again])[0]).score, known[key_of(again)]["score"]
+        now, then = self._evaluation(self._fit([again])[0]).score, known[key_of(again)]["score"]
         if not math.isclose(now, then, rel_tol=1e-6, abs_tol=1e-9):
             warnings.warn(
                 f"CoupledAnnealingSearchCV: {again} scores {now:.6g} now and {then:.6g} in the history; "
@@ -97,7 +92,7 @@ class Candidates:
                 stacklevel=2,
             )
 
-    def _outcome(self, folds: list[Fold]) -> Outcome:
+    def _evaluation(self, folds: list[Fold]) -> Evaluation:
         scores = [self._score(fold) for fold in folds]
         used = [n for fold in folds if (n := _n_used(fold)) is not None]
         error = next((fold["fit_error"] for fold in folds if fold["fit_error"] is not None), None)
@@ -105,22 +100,7 @@ class Candidates:
         if error is None and not math.isfinite(mean):
             error = f"the score is {mean}"
         seconds = sum(fold["fit_time"] + fold["score_time"] for fold in folds)
-        return Outcome(mean, float(np.mean(used)) if used else None, seconds, error)
-
-    def _recorded(self, record: dict[str, Any]) -> Outcome:
-        return Outcome(self._outcome(record["folds"]).score, record["n_used"], record["seconds"], record["error"])
-
-    def _record(self, stage: str, params: Params, folds: list[Fold]) -> dict[str, Any]:
-        o = self._outcome(folds)
-        return {
-            "stage": stage,
-            "params": params,
-            "score": o.score,
-            "n_used": o.n_used,
-            "seconds": o.seconds,
-            "error": o.error,
-            "folds": folds,
-        }
+        return Evaluation(mean, float(np.mean(used)) if used else None, seconds, error)
 
     def _score(self, fold: Fold) -> float:
         scores = fold["test_scores"]

@@ -1,9 +1,10 @@
-"""What a search maximises: the criteria of the ancestor as scikit-learn scorers, greater is better."""
+"""Criteria of a search as scikit-learn scorers, greater is better."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,13 +23,10 @@ _MOST_ROWS_FOR_SILHOUETTE = 2000  # to measure, and to measure from
 
 
 class Criterion:
-    """A scorer ``(estimator, X, y) -> float`` of :func:`criterion`, with its task and what it is, in words."""
+    """A scorer ``(estimator, X, y) -> float`` of :func:`criterion`, with its task and a description."""
 
-    def __init__(self, name: str, task: str, about: str, measure: Callable[..., float]) -> None:
-        self.name = name
-        self.task = task
-        self.about = about
-        self._measure = measure
+    def __init__(self, name: str, task: str, about: str, measure: Callable[..., Any]) -> None:
+        self.name, self.task, self.about, self._measure = name, task, about, measure
         self._weighs = task != "clustering"
 
     def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -93,31 +91,23 @@ def criterion(name: str) -> Criterion:
     return CRITERIA[name]
 
 
-def _error(estimator: Any, X: Any, y: Any, **weight: Any) -> float:
-    return float(accuracy_score(y, estimator.predict(X), **weight) - 1)
+def _error(estimator: Any, X: Any, y: Any, **weight: Any) -> Any:
+    return accuracy_score(y, estimator.predict(X), **weight) - 1
 
 
-def _balanced_error(estimator: Any, X: Any, y: Any, **weight: Any) -> float:
-    return float(balanced_accuracy_score(y, estimator.predict(X), **weight) - 1)
+def _balanced_error(estimator: Any, X: Any, y: Any, **weight: Any) -> Any:
+    return balanced_accuracy_score(y, estimator.predict(X), **weight) - 1
 
 
-def _mse(estimator: Any, X: Any, y: Any, **weight: Any) -> float:
-    return -float(mean_squared_error(y, estimator.predict(X), **weight))
+def _mse(estimator: Any, X: Any, y: Any, **weight: Any) -> Any:
+    return -mean_squared_error(y, estimator.predict(X), **weight)
 
 
-def _f1(estimator: Any, X: Any, y: Any, **weight: Any) -> float:
+def _f1(estimator: Any, X: Any, y: Any, **weight: Any) -> Any:
     classes, predicted = _classes(estimator, y), estimator.predict(X)
     two = len(classes) == 2 and bool(np.isin(np.union1d(y, predicted), classes).all())  # no outliers beside them
     which = {"pos_label": classes[1]} if two else {"average": "macro"}
-    return float(f1_score(y, predicted, zero_division=0.0, **which, **weight))
-
-
-def _roc_auc(estimator: Any, X: Any, y: Any, **weight: Any) -> float:
-    return _against_the_rest(roc_auc_score, estimator, X, y, **weight)
-
-
-def _average_precision(estimator: Any, X: Any, y: Any, **weight: Any) -> float:
-    return _against_the_rest(average_precision_score, estimator, X, y, **weight)
+    return f1_score(y, predicted, zero_division=0.0, **which, **weight)
 
 
 def _against_the_rest(measure: Callable[..., float], estimator: Any, X: Any, y: Any, **weight: Any) -> float:
@@ -127,9 +117,8 @@ def _against_the_rest(measure: Callable[..., float], estimator: Any, X: Any, y: 
     """
     classes = _classes(estimator, y)
     y = np.asarray(y)
-    scores = np.asarray(estimator.decision_function(X) if hasattr(estimator, "decision_function") else None)
-    if scores.ndim == 0:
-        scores = np.asarray(estimator.predict_proba(X))
+    method = "decision_function" if hasattr(estimator, "decision_function") else "predict_proba"
+    scores = np.asarray(getattr(estimator, method)(X))
     if len(classes) == 2:
         classes, scores = classes[1:], scores[:, None] if scores.ndim == 1 else scores[:, 1:]
     areas = [
@@ -150,11 +139,11 @@ def _silhouette(estimator: Any, X: Any, y: Any = None) -> float:
     return sampled_silhouette(Z, clusters, n_samples=most, n_others=most, metric=metric).mean
 
 
-def _line_fit(estimator: Any, X: Any, y: Any = None) -> float:
+def _line_fit(estimator: Any, X: Any, y: Any = None) -> Any:
     learner, Z = _where_clusters_are(estimator, X)
     if not hasattr(learner, "line_fit"):
         raise ValueError(f"line_fit: the estimator must have scores that line up, got {type(learner).__name__}.")
-    return float(learner.line_fit(Z))
+    return learner.line_fit(Z)
 
 
 def _where_clusters_are(estimator: Any, X: Any) -> tuple[Any, Any]:
@@ -170,11 +159,13 @@ def _classes(estimator: Any, y: Any) -> Any:
 
 
 _OF_CLASSES = "classification"
+_roc_auc = partial(_against_the_rest, roc_auc_score)
+_average_precision = partial(_against_the_rest, average_precision_score)
 CRITERIA: dict[str, Criterion] = {
     c.name: c
     for c in (
         Criterion("error", _OF_CLASSES, "the share of wrong labels", _error),
-        Criterion("balanced_error", _OF_CLASSES, "the share of wrong labels, every class alike", _balanced_error),
+        Criterion("balanced_error", _OF_CLASSES, "the mean over classes of the share of wrong labels", _balanced_error),
         Criterion("f1", _OF_CLASSES, "precision and recall of the second class, or of all when there are more", _f1),
         Criterion("roc_auc", _OF_CLASSES, "how well scores rank the classes: area under the ROC curve", _roc_auc),
         Criterion("average_precision", _OF_CLASSES, "the same for rare classes: precision-recall", _average_precision),

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .._gate import check_arguments
+from .._gate import checked
 from ._simplex import PART_OF_A_RANGE, TOL
-from ._trials import Array, Params, SearchResult, Steps, Trials, Walk, try_out
+from ._trials import Array, Budget, Params, SearchResult, Steps, Trials, Walk, maximise
 
 STEP = 0.25  # first distance, in widths of the box
 
@@ -33,16 +33,12 @@ def poll(start: Array, step: float = STEP, tol: float = TOL) -> Steps:
             step /= 2
 
 
-def directed(start: Mapping[str, Any] | None, step: float = STEP, tol: float = TOL) -> Callable[[Trials], None]:
-    """The search that :func:`directed_search` makes."""
-
-    def search(trials: Trials) -> None:
-        first = trials.middle() if start is None else trials.place(start)
-        trials.follow("directed", Walk(poll(first, step, tol)))
-
-    return search
+def directed(start: Mapping[str, Any] | None, step: float = STEP, tol: float = TOL) -> Callable[[Trials], Any]:
+    """The search of :func:`directed_search`."""
+    return lambda trials: trials.follow("directed", Walk(poll(trials.place(start), step, tol)))
 
 
+@checked(step=PART_OF_A_RANGE, tol=PART_OF_A_RANGE)
 def directed_search(
     objective: Callable[[Params], float],
     space: Mapping[str, Any],
@@ -62,25 +58,16 @@ def directed_search(
 
     Parameters
     ----------
-    objective : callable
-        Called with a dict of parameters, returns the score, which is maximised. It should return the same for the same
-        parameters.
-    space : dict of str to Log, Uniform, Whole, Choice or list
-        Where to look.
+    objective, space, n_evaluations, max_seconds, error_score
+        As for :func:`coupled_annealing`.
     start : dict, optional
         First point; the middle of the space unless given.
     step : float, default=0.25
-        How far to look at first, as a part of each range. Halved whenever nothing better is found.
+        First distance, as a part of each range. Halved whenever nothing better is found.
     tol : float, default=0.005
         Stop when the step is below this part of each range.
-    n_evaluations : int, default=100
-        Budget. Points that come again are not evaluated again and not counted.
-    max_seconds : float, optional
-        No new step is begun after so many seconds.
     n_jobs : int, optional
         Processes for the points of a step, two per parameter.
-    error_score : float or "raise", default=nan
-        The score where the objective raises an exception. A score that is not finite counts as the worst.
 
     Returns
     -------
@@ -93,15 +80,5 @@ def directed_search(
     >>> found.params, found.stopped
     ({'depth': 7}, 'converged')
     """
-    check_arguments("directed_search", step=(step, PART_OF_A_RANGE), tol=(tol, PART_OF_A_RANGE))
-    return try_out(
-        "directed_search",
-        objective,
-        space,
-        directed(start, step, tol),
-        start=start,
-        n_evaluations=n_evaluations,
-        max_seconds=max_seconds,
-        n_jobs=n_jobs,
-        error_score=error_score,
-    )
+    budget = Budget(n_evaluations, max_seconds, n_jobs, error_score)
+    return maximise("directed_search", objective, space, directed(start, step, tol), start, budget)

@@ -12,7 +12,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 
 class FixedFolds:
-    """A splitter that splits once and says the same ever after."""
+    """A splitter that splits once and yields the same folds from then on."""
 
     def __init__(self, cv: Any, seed: int) -> None:
         self._cv = cv

@@ -16,26 +16,18 @@ import joblib
 import numpy as np
 
 FORMAT = 1
-_SAID = {
-    "estimator": "estimator",
-    "params": "estimator's parameters",
-    "space": "space",
-    "scoring": "scoring",
-    "random_state": "random_state",
-    "folds": "folds",
-    "data": "data",
-    "error_score": "error_score",
-    "return_train_score": "return_train_score",
-}
 
 
 class HistoryFile:
-    """Evaluations of a search that were written down, by their parameters, and room for more."""
+    """Evaluations of a search in a file, by their parameters.
+
+    ``header`` holds what must be the same for evaluations to be worth the same.
+    """
 
     def __init__(self, path: str | os.PathLike[str], header: dict[str, Any], n_folds: int) -> None:
         self._path = Path(path)
         self._n_folds = n_folds
-        self._header = {"thresher": "search history", "format": FORMAT, **header}
+        self._header = header
         self.known: dict[str, dict[str, Any]] = {}
         if self._path.is_dir() or not self._path.absolute().parent.is_dir():
             raise ValueError(f"{self._where}: must be a file in a folder that exists, got {os.fspath(path)!r}.")
@@ -46,7 +38,7 @@ class HistoryFile:
         if self._path.exists():
             os.truncate(self._path, whole)
         if not lines:
-            self._append([self._header])
+            self._append([{"thresher": "search history", "format": FORMAT, **header}])
 
     @property
     def _where(self) -> str:
@@ -72,18 +64,20 @@ class HistoryFile:
     def _check_header(self, line: bytes) -> None:
         try:
             found = json.loads(line)
-            ours = found["thresher"] == self._header["thresher"]
+            is_history = found["thresher"] == "search history"
         except (ValueError, KeyError, TypeError, RecursionError):
-            ours = False
-        if not ours:
+            is_history = False
+        if not is_history:
             raise ValueError(f"{self._where}: not a history of a search; name another file.")
         if found.get("format") != FORMAT:
             raise ValueError(f"{self._where}: format {found.get('format')!r} is not known here, only {FORMAT}.")
         expected = json.loads(json.dumps(plain(self._header)))
-        others = [said for name, said in _SAID.items() if found.get(name) != expected[name]]
+        others = [name for name in expected if found.get(name) != expected[name]]
         if others:
+            words = ["estimator's parameters" if name == "params" else name for name in others]
+            listed = " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
             raise ValueError(
-                f"{self._where}: it was written with another {_listed(others)}; use the same, or name another file."
+                f"{self._where}: it was written with another {listed}; use the same, or name another file."
             )
 
     def _read(self, lines: list[bytes]) -> None:
@@ -102,7 +96,7 @@ class HistoryFile:
 
 
 def _fold(fold: dict[str, Any]) -> dict[str, Any]:
-    """What scikit-learn keeps of one fit, from JSON."""
+    """The results that scikit-learn keeps of one fit, from JSON."""
     numbers = {k: unplain(v) for k, v in fold.items() if k != "fit_error"}
     if not {"test_scores", "fit_time", "score_time"} <= numbers.keys():
         raise ValueError
@@ -115,7 +109,7 @@ def key_of(params: dict[str, Any]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON can say it: numbers and text as they are, other objects by a name that does not change."""
+    """A value for JSON: numbers and text as they are, other objects by a name that does not change."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
@@ -134,9 +128,5 @@ def plain(value: Any) -> Any:
 
 
 def unplain(value: Any) -> Any:
-    """Numbers back from what :func:`plain` made of them."""
+    """Numbers back from the form that :func:`plain` gave them."""
     return {k: unplain(v) for k, v in value.items()} if isinstance(value, dict) else float(value)
-
-
-def _listed(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

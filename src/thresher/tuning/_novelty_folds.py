@@ -6,23 +6,19 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.model_selection import BaseCrossValidator, StratifiedKFold
 
 from .. import _gate
 from .._gate import at_least, boolean, check_arguments, seed
-from ._labelled_folds import enough_rows
-
-Places = NDArray[np.intp]
+from ._labelled_folds import Indices, StratifiedFolds
 
 
-class NoveltyKFold(BaseCrossValidator):  # type: ignore[misc]
-    """Stratified folds of the classes; the outliers are there to be found.
+class NoveltyKFold(StratifiedFolds):
+    """Stratified folds of the classes, in which outliers are scored but never learned from.
 
-    What is strange tomorrow is not what was strange yesterday. So rows of ``outlier_label`` are left out of all
-    training parts and are scored in every fold: a candidate is judged by the rows of the classes that it gets right and
-    by outliers none of which it has met. Use it to tune ``gamma`` and ``nu`` of
-    :class:`~thresher.novelty.SNDClassifier`, whose ``score`` counts both.
+    The outliers of tomorrow are not those of yesterday. So rows of ``outlier_label`` are left out of all training parts
+    and are scored in every fold: a candidate is judged by the rows of the classes that it gets right and by outliers
+    none of which it has met. Use it to tune ``gamma`` and ``nu`` of :class:`~thresher.novelty.SNDClassifier`, whose
+    ``score`` counts both.
 
     Parameters
     ----------
@@ -74,12 +70,8 @@ class NoveltyKFold(BaseCrossValidator):  # type: ignore[misc]
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """The number of folds."""
-        return self.n_splits
-
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Places, Places]]:
-        """Places of the rows to learn from and of those to score, for each fold."""
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
+        """Indices of the rows to learn from and of those to score, for each fold."""
         if y is None:
             raise ValueError("NoveltyKFold: y must hold labels, got None.")
         labels = np.asarray(y)
@@ -90,12 +82,5 @@ class NoveltyKFold(BaseCrossValidator):  # type: ignore[misc]
                 f"NoveltyKFold: y must hold classes beside outlier_label, got only {self.outlier_label!r}."
             )
         rows = np.arange(len(labels)) if self.train_outliers else known
-        enough_rows(labels[rows], self.n_splits, "NoveltyKFold")
-        folds = StratifiedKFold(
-            self.n_splits, shuffle=self.shuffle, random_state=self.random_state if self.shuffle else None
-        )
-        for train, test in folds.split(rows, labels[rows]):
-            if self.train_outliers:
-                yield train, test
-            else:
-                yield known[train], np.sort(np.concatenate([known[test], outliers]))
+        for train, test in self._divided(rows, labels[rows]):
+            yield train, test if self.train_outliers else np.sort(np.concatenate([test, outliers]))

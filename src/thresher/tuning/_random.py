@@ -1,4 +1,4 @@
-"""Random search: what the others must beat."""
+"""Random search, the baseline of the other searches."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .._engine import generator
-from .._gate import check_arguments, seed
-from ._trials import Params, SearchResult, Steps, Trials, Walk, try_out
+from .._gate import checked, seed
+from ._trials import Budget, Params, SearchResult, Steps, Trials, Walk, maximise
 
 _AT_ONCE = 8
 
@@ -22,7 +22,7 @@ def draw(n_dims: int, rng: np.random.Generator) -> Steps:
 
 
 def randomly(start: Mapping[str, Any] | None, rng: np.random.Generator) -> Callable[[Trials], None]:
-    """The search that :func:`random_search` makes."""
+    """The search of :func:`random_search`."""
 
     def search(trials: Trials) -> None:
         if start is not None:
@@ -32,6 +32,7 @@ def randomly(start: Mapping[str, Any] | None, rng: np.random.Generator) -> Calla
     return search
 
 
+@checked(random_state=seed)
 def random_search(
     objective: Callable[[Params], float],
     space: Mapping[str, Any],
@@ -47,22 +48,10 @@ def random_search(
 
     Parameters
     ----------
-    objective : callable
-        Called with a dict of parameters, returns the score, which is maximised.
-    space : dict of str to Log, Uniform, Whole, Choice or list
-        Where to look.
-    n_evaluations : int, default=100
-        Budget. Points that come again are not evaluated again and not counted.
-    max_seconds : float, optional
-        No new step is begun after so many seconds.
+    objective, space, n_evaluations, max_seconds, random_state, n_jobs, error_score
+        As for :func:`coupled_annealing`.
     start : dict, optional
         A point to try before the random ones.
-    random_state : int, RandomState, Generator or None, default=0
-        The same seed gives the same search, for any ``n_jobs``.
-    n_jobs : int, optional
-        Processes.
-    error_score : float or "raise", default=nan
-        The score where the objective raises an exception. A score that is not finite counts as the worst.
 
     Returns
     -------
@@ -74,15 +63,5 @@ def random_search(
     >>> random_search(lambda p: -abs(p["k"] - 3), {"k": [1, 2, 3, 4]}).params
     {'k': 3}
     """
-    check_arguments("random_search", random_state=(random_state, seed))
-    return try_out(
-        "random_search",
-        objective,
-        space,
-        randomly(start, generator(random_state)),
-        start=start,
-        n_evaluations=n_evaluations,
-        max_seconds=max_seconds,
-        n_jobs=n_jobs,
-        error_score=error_score,
-    )
+    budget = Budget(n_evaluations, max_seconds, n_jobs, error_score)
+    return maximise("random_search", objective, space, randomly(start, generator(random_state)), start, budget)

@@ -12,7 +12,7 @@ from ._trials import Trials
 
 @contextmanager
 def bar(shown: bool, total: int) -> Iterator[Callable[[Trials], None]]:
-    """Yields what to call after every step. Shows nothing where standard error is not a terminal."""
+    """Yield a function to call after every step. Show nothing where standard error is not a terminal."""
     console = terminal(shown)
     if console is None:
         yield lambda trials: None

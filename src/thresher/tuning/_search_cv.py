@@ -1,4 +1,4 @@
-"""Hyper-parameter search by cross-validation, with scikit-learn's face."""
+"""Hyper-parameter search by cross-validation, used like those of scikit-learn."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     Used like scikit-learn's ``RandomizedSearchCV``, with any estimator, scoring and splitter. It needs fewer
     evaluations than random search to come as far, because it learns from the ones it made; see
-    :func:`coupled_annealing` for how. Estimators of this library say themselves which parameters to look at and where.
+    :func:`coupled_annealing` for how. Estimators of this library declare the parameters worth tuning and their ranges.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
         Where to look, by the name of the parameter; ``step__parameter`` inside a pipeline. SciPy's ``uniform``,
         ``loguniform`` and ``randint`` are understood, too. Without it, what :func:`search_space` finds.
     search : {"annealing", "directed", "random"}, default="annealing"
-        How to look: see :func:`coupled_annealing`, :func:`directed_search`, :func:`random_search`.
+        The method: see :func:`coupled_annealing`, :func:`directed_search`, :func:`random_search`.
     n_evaluations : int, default=100
         Budget of candidates, each of which is fitted once per fold. Directed search stops earlier when its steps
         become too small to matter.
@@ -90,7 +90,7 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
         or ``"random"``), ``params``, ``score``, ``n_used`` (weights other than 0, mean over folds; None for models
         without), ``seconds`` (of all its folds) and ``error`` (None, or why it failed).
     stopped_ : {"evaluations", "seconds", "converged", "exhausted"}
-        What ended the search.
+        Why the search ended, see :class:`SearchResult`.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
         "progress": boolean,
         "history": _PATH | none,
     }
-    verbose = 0  # what scikit-learn's own searches take, and this one does not
+    verbose = 0  # parameters of scikit-learn's own searches that this one does not have
     pre_dispatch = "2*n_jobs"
 
     def __init__(
@@ -204,13 +204,13 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
         return space
 
     def _replace_fitted(self, attributes: dict[str, Any]) -> None:
-        """What is fitted among these attributes, instead of what was fitted before."""
+        """Replace fitted attributes by those among `attributes`."""
         kept = {name: value for name, value in self.__dict__.items() if not _is_fitted(name)}
         fitted = {name: value for name, value in attributes.items() if _is_fitted(name)}
         self.__dict__.clear()
         self.__dict__.update(kept | fitted)
 
-    # --- what BaseSearchCV asks of a search ---------------------------------------------------------------------------
+    # --- the methods that BaseSearchCV calls --------------------------------------------------------------------------
 
     def _run_search(self, evaluate_candidates: Callable[[list[Params]], Any]) -> None:
         self._raw: list[dict[str, Any]] = []
@@ -228,7 +228,7 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
             self.stopped_ = trials.run(self._search_method())
         candidates.finish()
         self.history_ = trials.history
-        self._say_what_failed()
+        self._warn_of_failures()
         self._results |= super()._format_results(candidates.params, n_folds, candidates.folds)
 
     def _search_method(self) -> Callable[[Trials], None]:
@@ -240,7 +240,7 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
         return annealing_and_simplex(start, self.n_starts, self.simplex, self._rng)
 
     def _format_results(self, candidate_params: Any, n_splits: int, out: Any, more_results: Any = None) -> Any:
-        """Kept back until the search is over: candidates from a history file have their place among the others."""
+        """Wait until the search is over: candidates from a history file have their place among the others."""
         self._raw = out
         return self._results
 
@@ -249,7 +249,7 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
         return (counting(scorers), refit_metric) if hasattr(self, "_ranges") else (scorers, refit_metric)
 
     def _identity(self) -> dict[str, Any]:
-        """What must be the same for evaluations to be worth the same."""
+        """All that evaluations depend on."""
         params = {n: v for n, v in self.estimator.get_params(deep=True).items() if not n.endswith("n_jobs")}
         return {
             "estimator": plain(type(self.estimator)),
@@ -263,7 +263,7 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
             "return_train_score": self.return_train_score,
         }
 
-    def _say_what_failed(self) -> None:
+    def _warn_of_failures(self) -> None:
         failed = [trial for trial in self.history_ if trial["error"] is not None]
         if failed:
             warnings.warn(

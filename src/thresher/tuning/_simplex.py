@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._gate import Rule, check_arguments
-from ._trials import Array, Params, SearchResult, Steps, Trials, Walk, try_out
+from .._gate import Rule, checked
+from ._trials import Array, Budget, Params, SearchResult, Steps, Walk, maximise
 
 SIZE = 0.25  # of the first simplex, in widths of the box
 TOL = 0.005  # below this size of the simplex it has nothing more to say
@@ -62,6 +62,7 @@ def _inside(points: Array) -> Array:
     return np.clip(points, 0.0, 1.0)
 
 
+@checked(size=PART_OF_A_RANGE, tol=PART_OF_A_RANGE)
 def nelder_mead(
     objective: Callable[[Params], float],
     space: Mapping[str, Any],
@@ -78,25 +79,16 @@ def nelder_mead(
 
     Parameters
     ----------
-    objective : callable
-        Called with a dict of parameters, returns the score, which is maximised. It should return the same for the same
-        parameters.
-    space : dict of str to Log, Uniform, Whole, Choice or list
-        Where to look.
+    objective, space, n_evaluations, max_seconds, error_score
+        As for :func:`coupled_annealing`.
     start : dict, optional
         First point; the middle of the space unless given.
     size : float, default=0.25
         Size of the first simplex, as a part of each range.
     tol : float, default=0.005
         Stop when the simplex is smaller than this part of each range.
-    n_evaluations : int, default=100
-        Budget. Points that come again are not evaluated again and not counted.
-    max_seconds : float, optional
-        No new step is begun after so many seconds.
     n_jobs : int, optional
         Processes; only the first simplex and shrinking steps have more than one point to share.
-    error_score : float or "raise", default=nan
-        The score where the objective raises an exception. A score that is not finite counts as the worst.
 
     Returns
     -------
@@ -110,20 +102,12 @@ def nelder_mead(
     >>> round(found.params["a"], 2), round(found.params["b"], 1), found.stopped
     (0.3, 2.0, 'converged')
     """
-    check_arguments("nelder_mead", size=(size, PART_OF_A_RANGE), tol=(tol, PART_OF_A_RANGE))
-
-    def search(trials: Trials) -> None:
-        first = trials.middle() if start is None else trials.place(start)
-        trials.follow("simplex", Walk(simplex(first, size, tol)))
-
-    return try_out(
+    budget = Budget(n_evaluations, max_seconds, n_jobs, error_score)
+    return maximise(
         "nelder_mead",
         objective,
         space,
-        search,
-        start=start,
-        n_evaluations=n_evaluations,
-        max_seconds=max_seconds,
-        n_jobs=n_jobs,
-        error_score=error_score,
+        lambda trials: trials.follow("simplex", Walk(simplex(trials.place(start), size, tol))),
+        start,
+        budget,
     )

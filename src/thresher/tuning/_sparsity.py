@@ -1,4 +1,4 @@
-"""How many weights a model uses, as part of a score and beside one."""
+"""The number of weights in use, as part of a score and beside one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ._criteria import CRITERIA, criterion
 def weights_of(model: Any) -> Any:
     """The weights of a fitted model without its constant terms, or its cluster centres; None when it has neither.
 
-    Pipelines are read by their last step, searches by what they found.
+    Pipelines are read by their last step, searches by their best estimator.
     """
     while True:
         if getattr(model, "coef_", None) is not None:
@@ -40,7 +40,7 @@ def _in_use(centres: Any) -> Any:
 
 
 def count_used(weights: Any) -> int:
-    """How many weights are not 0."""
+    """The number of weights other than 0."""
     return int(weights.count_nonzero() if sparse.issparse(weights) else np.count_nonzero(weights))
 
 
@@ -57,8 +57,7 @@ class SparsityScorer:
             raise ValueError(
                 f"sparsity_scorer: the estimator must have coef_ or cluster_centers_, got {type(estimator).__name__}."
             )
-        scorer = check_scoring(estimator) if self.scoring is None else self._scorer()
-        score = scorer(estimator, X, y, **params)
+        score = (check_scoring(estimator) if self.scoring is None else self._scorer())(estimator, X, y, **params)
         return float((1 - self.kappa) * score - self.kappa * count_used(weights) / np.prod(weights.shape))
 
     def _scorer(self) -> Any:
@@ -119,13 +118,13 @@ def sparsity_scorer(scoring: Any = "error", kappa: float = 0.2) -> SparsityScore
 
 
 class Counted(float):
-    """A score that remembers how many weights its model used. To everyone else it is a plain number."""
+    """A score with the number of weights that its model uses; otherwise a plain number."""
 
     n_used: int | None = None
 
 
 class Counting:
-    """A scorer that also looks how many weights are in use."""
+    """A scorer that also counts the weights in use."""
 
     def __init__(self, scorer: Any) -> None:
         self.scorer = scorer
@@ -151,14 +150,14 @@ class CountingSeveral(_MultimetricScorer):  # type: ignore[misc]
 
 
 def counting(scorers: Any) -> Any:
-    """Scorers as a search uses them, with a look at the weights."""
+    """Scorers that count the weights in use, for a search."""
     if isinstance(scorers, _MultimetricScorer):
         return CountingSeveral(scorers=scorers._scorers, raise_exc=scorers._raise_exc)
     return Counting(scorers)
 
 
 def remember_used(scores: Any, estimator: Any) -> Any:
-    """The same scores, one of which knows how many weights the estimator uses."""
+    """The same scores, one of which holds the number of weights that the estimator uses."""
     weights = weights_of(estimator)
     name = next(iter(scores), None) if isinstance(scores, dict) else None
     score = scores if name is None else scores[name]

@@ -1,11 +1,11 @@
-"""Tuning of a 3C-SVM in stages, each with what the one before has found."""
+"""Tuning of a 3C-SVM in stages, each of which begins where the one before ended."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from .._gate import at_least, boolean, check_arguments, search_space, seed
+from .._gate import at_least, boolean, checked, search_space, seed
 from ..semi_supervised import TriClassSVC, UniversumSVC
 from ._labelled_folds import LabelledKFold
 from ._search_cv import CoupledAnnealingSearchCV
@@ -18,7 +18,7 @@ _SHARED = (
 
 @dataclass(frozen=True)
 class TriClassTuning:
-    """What :func:`tune_tri_class` found: a finished search for each machine.
+    """Result of :func:`tune_tri_class`: a finished search for each machine.
 
     Attributes
     ----------
@@ -56,6 +56,7 @@ class TriClassTuning:
         return {"svm": self.svm, "universum": self.universum, "tri_class": self.tri_class}
 
 
+@checked(n_evaluations=at_least(1), n_splits=at_least(2), random_state=seed, progress=boolean)
 def tune_tri_class(
     X: Any,
     y: Any,
@@ -83,7 +84,7 @@ def tune_tri_class(
         Scaled rows: all kernels depend on the scale.
     y : array-like of shape (n_samples,)
     estimator : TriClassSVC, optional
-        Says the kernel, the labels and whatever is not tuned.
+        Sets the kernel, the labels and whatever is not tuned.
     n_evaluations : int, default=20
         Candidates in each stage.
     n_splits : int, default=5
@@ -114,17 +115,9 @@ def tune_tri_class(
     >>> len(found.history_)
     12
     """
-    who = "tune_tri_class"
-    check_arguments(
-        who,
-        n_evaluations=(n_evaluations, at_least(1)),
-        n_splits=(n_splits, at_least(2)),
-        random_state=(random_state, seed),
-        progress=(progress, boolean),
-    )
     base = TriClassSVC() if estimator is None else estimator
     if not isinstance(base, TriClassSVC):
-        raise ValueError(f"{who}: estimator must be a TriClassSVC, got {type(base).__name__}.")
+        raise ValueError(f"tune_tri_class: estimator must be a TriClassSVC, got {type(base).__name__}.")
     cv = LabelledKFold(n_splits, unlabelled_label=base.unlabelled_label, shuffle=True)
     options = {"scoring": scoring, "cv": cv, "n_jobs": n_jobs, "random_state": random_state, "progress": progress}
 

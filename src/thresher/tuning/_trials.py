@@ -1,7 +1,7 @@
-"""What was tried: the budget, the cache and the record that all searches share.
+"""Evaluation of points within a budget, with the cache and the record that all searches share.
 
 A search is a generator. It yields points, one row each, in the unit cube of the space, and is sent their energies (the
-lower the better) in return; it knows nothing of parameters, budgets, processes or files.
+lower the better) in return. It knows nothing of parameters, budgets, processes or files.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from .._gate import Range, Rule, as_space, at_least, check_arguments, count_of_jobs, none, positive
+from .._gate import Range, Rule, as_space, at_least, check_arguments, check_value, count_of_jobs, none, positive
 
 Array = NDArray[np.float64]
 Steps = Generator[Array, Array, None]
@@ -27,12 +27,34 @@ _MOST_STEPS_WITHOUT_NEWS = 100
 
 N_EVALUATIONS = at_least(1)
 MAX_SECONDS = positive | none
-ERROR_SCORE = Rule('a number or "raise"', lambda v: v == "raise" or isinstance(v, (int, float)))
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What one evaluation came to."""
+class Budget:
+    """Limits of a search over a plain function: evaluations, seconds and processes, and the score of a failure."""
+
+    n_evaluations: int
+    max_seconds: float | None
+    n_jobs: int | None
+    error_score: Any
+
+    def check(self, who: str) -> None:
+        """Refuse a value that breaks its rule."""
+        check_arguments(
+            who,
+            n_evaluations=(self.n_evaluations, N_EVALUATIONS),
+            max_seconds=(self.max_seconds, MAX_SECONDS),
+            n_jobs=(self.n_jobs, count_of_jobs),
+            error_score=(
+                self.error_score,
+                Rule('a number or "raise"', lambda v: v == "raise" or isinstance(v, (int, float))),
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Score of one point, with the number of weights in use, the time it took and the error, if it failed."""
 
     score: float
     n_used: float | None = None
@@ -42,7 +64,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search found.
+    """The best parameters of a search, and every evaluation on the way.
 
     Attributes
     ----------
@@ -54,8 +76,8 @@ class SearchResult:
         Every evaluation in order: ``evaluation`` (counted from 0), ``stage``, ``params``, ``score``, ``n_used``,
         ``seconds`` and ``error`` (None, or why it failed).
     stopped : {"evaluations", "seconds", "converged", "exhausted"}
-        What ended the search: the budget of evaluations or of seconds, steps that became too small to matter, or a
-        space in which nothing is left to try.
+        Why the search ended: the budget of evaluations or of seconds was used up, steps became too small to matter, or
+        nothing in the space is left to try.
     """
 
     params: dict[str, Any]
@@ -65,7 +87,7 @@ class SearchResult:
 
     @property
     def n_evaluations(self) -> int:
-        """How many points were evaluated; repeats cost nothing and are not counted."""
+        """The number of points evaluated; repeats cost nothing and are not counted."""
         return len(self.history)
 
 
@@ -77,8 +99,8 @@ class Walk:
         self.points = next(steps)
 
 
-class Stop(Exception):
-    """The end of a search, and why."""
+class SearchStopped(Exception):
+    """Ends a search; its text is the reason."""
 
 
 class Trials:
@@ -87,10 +109,10 @@ class Trials:
     def __init__(
         self,
         space: Mapping[str, Range],
-        evaluate: Callable[[str, list[Params]], Sequence[Outcome]],
+        evaluate: Callable[[str, list[Params]], Sequence[Evaluation]],
         n_evaluations: int,
         max_seconds: float | None = None,
-        watch: Callable[[Trials], None] | None = None,
+        watch: Callable[[Trials], Any] | None = None,
     ) -> None:
         self.space = space
         self.n_evaluations = n_evaluations
@@ -107,15 +129,13 @@ class Trials:
     def params_at(self, point: Array) -> Params:
         return {name: r.at(float(u)) for (name, r), u in zip(self.space.items(), point, strict=True)}
 
-    def place(self, params: Mapping[str, Any]) -> Array:
-        """The point of these parameters; the middle of a range that does not hold its value."""
-        return np.array([r.place(params[n]) if params[n] in r else 0.5 for n, r in self.space.items()])
-
-    def middle(self) -> Array:
-        return np.full(len(self.space), 0.5)
+    def place(self, params: Mapping[str, Any] | None) -> Array:
+        """The point of these parameters; the middle of each range whose value is missing or outside of it."""
+        known = params or {}
+        return np.array([r.place(known[n]) if n in known and known[n] in r else 0.5 for n, r in self.space.items()])
 
     def place_of_best(self) -> Array:
-        return self.middle() if self.best is None else self.place(self.best["params"])
+        return self.place(None if self.best is None else self.best["params"])
 
     def follow(self, stage: str, walk: Walk, n_steps: int | None = None) -> bool:
         """Take that many steps, or all there are; returns whether there are no more."""
@@ -128,61 +148,51 @@ class Trials:
         return False
 
     def evaluate(self, stage: str, points: Array) -> Array:
-        """Energies of some points; raises :class:`Stop` when nothing more may or can be evaluated."""
+        """Energies of some points; raises :class:`SearchStopped` when nothing more may or can be evaluated."""
         params = [self.params_at(point) for point in points]
         keys = [self._key(p) for p in params]
         fresh = {k: p for k, p in zip(keys, params, strict=True) if k not in self._energies}
         room = self.n_evaluations - len(self.history)
         if fresh:
             if self.history and time.monotonic() >= self._deadline:
-                raise Stop("seconds")
+                raise SearchStopped("seconds")
             self._record(stage, dict(list(fresh.items())[:room]))
             if self._watch is not None:
                 self._watch(self)
         self._n_idle = 0 if fresh else self._n_idle + 1
         if len(self.history) >= self._n_points or self._n_idle > _MOST_STEPS_WITHOUT_NEWS:
-            raise Stop("exhausted")
+            raise SearchStopped("exhausted")
         if len(self.history) >= self.n_evaluations:
-            raise Stop("evaluations")
+            raise SearchStopped("evaluations")
         return np.array([self._energies[key] for key in keys])
 
     def _key(self, params: Params) -> tuple[float, ...]:
         return tuple(r.place(params[name]) for name, r in self.space.items())
 
     def _record(self, stage: str, fresh: dict[tuple[float, ...], Params]) -> None:
-        outcomes = self._evaluate(stage, list(fresh.values()))
-        for (key, params), outcome in zip(fresh.items(), outcomes, strict=True):
-            self._energies[key] = -outcome.score if math.isfinite(outcome.score) else math.inf
-            self.history.append(
-                {
-                    "evaluation": len(self.history),
-                    "stage": stage,
-                    "params": params,
-                    "score": outcome.score,
-                    "n_used": outcome.n_used,
-                    "seconds": outcome.seconds,
-                    "error": outcome.error,
-                }
-            )
+        found = self._evaluate(stage, list(fresh.values()))
+        for (key, params), each in zip(fresh.items(), found, strict=True):
+            self._energies[key] = -each.score if math.isfinite(each.score) else math.inf
+            self.history.append({"evaluation": len(self.history), "stage": stage, "params": params, **vars(each)})
             if self.best is None or -self._energies[key] > _rank(self.best["score"]):
                 self.best = self.history[-1]
 
-    def run(self, search: Callable[[Trials], None]) -> str:
-        """Search, and say what ended it."""
+    def run(self, search: Callable[[Trials], Any]) -> str:
+        """Search; returns the reason for its end."""
         try:
             search(self)
-        except Stop as stop:
+        except SearchStopped as stop:
             return self._try_the_rest() if str(stop) == "exhausted" else str(stop)
         return "converged"
 
     def _try_the_rest(self) -> str:
-        """A space with no more points than the budget has evaluations is tried out to the last."""
+        """Evaluate what is left of a space that has no more points than the budget has evaluations."""
         if len(self.history) < self._n_points <= self.n_evaluations:
             try:
                 self.evaluate(
                     self.history[-1]["stage"], np.array(list(product(*(r.places() for r in self.space.values()))))
                 )
-            except Stop as stop:
+            except SearchStopped as stop:
                 return str(stop)
         return "exhausted"
 
@@ -195,47 +205,34 @@ def _rank(score: float) -> float:
     return score if math.isfinite(score) else -math.inf
 
 
-def try_out(
+def maximise(
     who: str,
     objective: Callable[[Params], float],
     space: Mapping[str, Any],
-    search: Callable[[Trials], None],
-    *,
+    search: Callable[[Trials], Any],
     start: Mapping[str, Any] | None,
-    n_evaluations: int,
-    max_seconds: float | None,
-    n_jobs: int | None,
-    error_score: Any,
+    budget: Budget,
 ) -> SearchResult:
     """Run a search on a plain function, the points of a step side by side."""
-    check_arguments(
-        who,
-        objective=(objective, Rule("a function of a dict of parameters", callable)),
-        n_evaluations=(n_evaluations, N_EVALUATIONS),
-        max_seconds=(max_seconds, MAX_SECONDS),
-        n_jobs=(n_jobs, count_of_jobs),
-        error_score=(error_score, ERROR_SCORE),
-    )
+    check_value(who, "objective", objective, Rule("a function of a dict of parameters", callable))
+    budget.check(who)
     ranges = as_space(space, who)
-    if start is not None:
-        _check_start(who, start, ranges)
-    with joblib.Parallel(n_jobs=n_jobs) as parallel:
+    for name, given in ranges.items():
+        if start is not None and (name not in start or start[name] not in given):
+            raise ValueError(f"{who}: start must have {name!r} in {given!r}, got {start!r}.")
+    with joblib.Parallel(n_jobs=budget.n_jobs) as parallel:
 
-        def evaluate(stage: str, batch: list[Params]) -> Sequence[Outcome]:
-            outcomes: Sequence[Outcome] = parallel(joblib.delayed(_call)(objective, p, error_score) for p in batch)
-            return outcomes
+        def evaluate(stage: str, batch: list[Params]) -> Sequence[Evaluation]:
+            found: Sequence[Evaluation] = parallel(
+                joblib.delayed(_call)(objective, p, budget.error_score) for p in batch
+            )
+            return found
 
-        trials = Trials(ranges, evaluate, n_evaluations, max_seconds)
+        trials = Trials(ranges, evaluate, budget.n_evaluations, budget.max_seconds)
         return trials.result(trials.run(search))
 
 
-def _check_start(who: str, start: Mapping[str, Any], ranges: Mapping[str, Range]) -> None:
-    for name, given in ranges.items():
-        if name not in start or start[name] not in given:
-            raise ValueError(f"{who}: start must have {name!r} in {given!r}, got {start!r}.")
-
-
-def _call(objective: Callable[[Params], float], params: Params, error_score: Any) -> Outcome:
+def _call(objective: Callable[[Params], float], params: Params, error_score: Any) -> Evaluation:
     begin = time.perf_counter()
     try:
         score, error = float(objective(dict(params))), None
@@ -243,4 +240,4 @@ def _call(objective: Callable[[Params], float], params: Params, error_score: Any
         if error_score == "raise":
             raise
         score, error = float(error_score), f"{type(failure).__name__}: {failure}"
-    return Outcome(score, None, time.perf_counter() - begin, error)
+    return Evaluation(score, None, time.perf_counter() - begin, error)
