@@ -18,13 +18,12 @@ from sklearn.preprocessing import StandardScaler
 
 import thresher
 from thresher import registry
-from thresher._auto import CRITERIA, run_auto
-from thresher._auto import _contest as _compare
+from thresher._auto import CRITERIA, KERNELS, Options, _contest, run_auto
 from thresher._auto._candidate_model import column_sizes
 from thresher._auto._choice import choose_methods
-from thresher._auto._data import gather
+from thresher._auto._data import TrainingData, gather
+from thresher._auto._plan import Plan
 from thresher._auto._task import choose_task
-from thresher._auto._wishes import KERNELS, Wishes
 from thresher.online import AROWClassifier
 from thresher.persistence import load_model, save_model
 from thresher.preprocessing import RunningScaler
@@ -59,8 +58,8 @@ def learner(model: Any) -> Any:
     return model[-1] if hasattr(model, "steps") else model
 
 
-def material(X: Any, y: Any = None, max_rows: int = 100_000) -> Any:
-    return gather(X, y, None, {}, max_rows, 0)
+def data_of(X: Any, y: Any = None) -> TrainingData:
+    return gather(X, y, Options(), {})
 
 
 # --- the task ---------------------------------------------------------------------------------------------------------
@@ -78,25 +77,25 @@ TARGETS = {
 @pytest.mark.parametrize("name", TARGETS)
 def test_the_task_is_read_from_the_targets(name):
     y, expected = TARGETS[name]
-    assert choose_task(material(rows(60), np.array(y)), None, Wishes())[0] == expected
+    assert choose_task(data_of(rows(60), np.array(y)), Options())[0] == expected
 
 
 @pytest.mark.parametrize("name", [name for name in TARGETS if name != "truth values"])
 def test_files_and_arrays_are_judged_by_the_same_rule(tmp_path, name):
     y, _ = TARGETS[name]
     path = csv(tmp_path / "data.csv", rows(60), y)
-    assert choose_task(material(str(path)), None, Wishes()) == choose_task(material(rows(60), y), None, Wishes())
-    assert choose_task(material(str(path)), None, Wishes())[0] == look(open_stream(path)).task
+    assert choose_task(data_of(str(path)), Options()) == choose_task(data_of(rows(60), y), Options())
+    assert choose_task(data_of(str(path)), Options())[0] == look(open_stream(path)).task
 
 
 def test_without_targets_the_task_is_clustering():
-    assert choose_task(material(rows(60)), None, Wishes())[0] == "clustering"
+    assert choose_task(data_of(rows(60)), Options())[0] == "clustering"
 
 
 def test_a_method_decides_the_task_where_the_user_did_not():
     X = rows(60)
     y = np.arange(60) % 3
-    assert choose_task(material(X, y), None, Wishes(method="pegasos-regressor"))[0] == "regression"
+    assert choose_task(data_of(X, y), Options(method="pegasos-regressor"))[0] == "regression"
     with pytest.raises(ValueError, match=r"method 'pegasos-regressor' is for regression, but task is 'classification'"):
         auto(X, y, "classification", method="pegasos-regressor")
 
@@ -104,8 +103,8 @@ def test_a_method_decides_the_task_where_the_user_did_not():
 # --- which method -----------------------------------------------------------------------------------------------------
 
 
-def names(X: Any, y: Any, task: str, **wishes: Any) -> list[str]:
-    return [c.method.name for c in choose_methods(material(X, y), task, Wishes(**wishes))[0]]
+def names(X: Any, y: Any, task: str, **options: Any) -> list[str]:
+    return [c.method.name for c in choose_methods(Plan(data_of(X, y), Options(**options), task))[0]]
 
 
 def test_methods_follow_the_kind_of_data():
@@ -125,8 +124,8 @@ def test_a_rare_class_and_few_of_many_features_are_for_a_learner_that_weighs_cos
     wide = sparse.random_array((120, 5000), density=0.01, rng=0, format="csr")
     rarely = (np.arange(120) % 20 == 0).astype(int)
     others = [method for method in registry.methods() if method.name != "poolcw"]
-    pool = next(method for method in others if method.name == "arow")._replace(name="poolcw")
-    monkeypatch.setattr(registry, "methods", lambda: others)  # names that are not there are skipped
+    pool = next(method for method in registry.methods() if method.name == "poolcw")
+    monkeypatch.setattr(registry, "methods", lambda: others)
     assert names(wide, rarely, "classification", sparsity=0.1) == ["adaptivel1rda", "l1rda"]
     monkeypatch.setattr(registry, "methods", lambda: [*others, pool])
     assert names(wide, rarely, "classification", sparsity=0.1) == ["poolcw", "adaptivel1rda", "l1rda"]
@@ -137,8 +136,8 @@ def test_a_rare_class_and_few_of_many_features_are_for_a_learner_that_weighs_cos
 
 def test_a_learner_with_a_grid_of_costs_is_tried_with_one_cost_and_one_pass():
     wide = sparse.random_array((120, 5000), density=0.01, rng=0, format="csr")
-    some = material(wide, (np.arange(120) % 20 == 0).astype(int))
-    (pool, *_), _ = choose_methods(some, "classification", Wishes(sparsity=0.1))
+    data = data_of(wide, (np.arange(120) % 20 == 0).astype(int))
+    (pool, *_), _ = choose_methods(Plan(data, Options(sparsity=0.1), "classification"))
     assert pool.method.name == "poolcw"
     assert (pool.params["cost"], pool.params["max_iter"]) == (0.5, 1)
     assert "class_weight" not in pool.params  # it weighs classes by itself
@@ -209,7 +208,7 @@ def test_rare_classes_weigh_more_and_that_is_said():
 )
 def test_balance_is_a_matter_of_the_even_share(counts, expected):
     y = np.repeat(np.arange(len(counts)), counts)
-    assert material(rows(100), y).is_imbalanced is expected
+    assert data_of(rows(100), y).is_imbalanced is expected
 
 
 def test_the_criterion_can_be_chosen():
@@ -306,13 +305,13 @@ def test_straight_boundaries_are_kept_where_they_are_enough():
 
 def test_a_curved_winner_must_be_clearly_better():
     def found(kernel: str | None, scores: list[float]) -> Any:
-        candidate = choose_methods(material(*two_classes()), "classification", Wishes())[0][0]
-        candidate = candidate if kernel is None else _compare.with_kernel(candidate, Wishes())
-        return _compare.Found(candidate, None, {}, np.array(scores), [])
+        candidate = choose_methods(Plan(data_of(*two_classes()), Options(), "classification"))[0][0]
+        candidate = candidate if kernel is None else _contest.with_kernel(candidate, Options())
+        return _contest.TunedCandidate(candidate, None, {}, np.array(scores), [])
 
     straight = found(None, [0.8, 0.8, 0.8, 0.8])
     for curved, wins in (([0.82, 0.81, 0.82, 0.81], True), ([0.9, 0.7, 0.9, 0.72], False), ([0.7] * 4, False)):
-        best, said = _compare._winner([straight, found("rbf", curved)], str)
+        best, said = _contest._winner([straight, found("rbf", curved)], str)
         assert (best.candidate.kernel is not None) is wins
         assert "curved" in said[-1]
 
@@ -475,10 +474,10 @@ def test_a_large_file_is_tuned_on_a_part_and_learned_whole(tmp_path):
 def test_the_part_is_even(tmp_path):
     y = np.arange(1000)
     path = csv(tmp_path / "data.csv", rows(1000, 1), y)
-    part = gather(str(path), None, None, {"batch_size": 37}, 300, 0)
+    part = gather(str(path), None, Options(max_rows_in_memory=300), {"batch_size": 37})
     assert_array_equal(part.y, np.arange(0, 1000, 4))
     assert part.facts.n_rows == 1000
-    assert gather(str(path), None, None, {}, 1000, 0).rest is None
+    assert gather(str(path), None, Options(max_rows_in_memory=1000), {}).rest is None
 
 
 def test_rare_classes_in_a_stream_weigh_by_their_counts(tmp_path):

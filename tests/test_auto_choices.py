@@ -1,4 +1,4 @@
-"""What ``auto`` chooses for a grid of small problems: methods, parameters, search spaces and the sentences that say why.
+"""The choices of ``auto`` for a grid of small problems: methods, parameters and the sentences on them.
 
 ``python tests/test_auto_choices.py`` records them anew. A new method changes the records only of problems that it
 declares itself good for.
@@ -14,6 +14,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+
+from thresher._auto import Options, make_plan
+from thresher._auto._candidate_model import build, describe_ids, describe_preparation, space_of
+from thresher._auto._contest import line_up
 
 RECORDED = Path(__file__).parent / "data" / "auto_choices.json"
 
@@ -81,7 +85,11 @@ CLASSIFICATION: list[tuple[str, str, dict[str, Any]]] = [
     ("dense", "two", {"method": "lssvc", "sparsity": 0.1}),
     ("many", "two of many", {"method": "lssvc"}),
     ("many", "two of many", {"kernel": "linear"}),
-    *((X, "outliers", {"outlier_label": label}) for X in ("dense", "text-like", "60 columns") for label in ("x", "new")),
+    *(
+        (X, "outliers", {"outlier_label": label})
+        for X in ("dense", "text-like", "60 columns")
+        for label in ("x", "new")
+    ),
     *(("dense", "outliers", {"outlier_label": "x", "kernel": kernel}) for kernel in ("linear", "rbf", "nystroem")),
     *((f"{n} rows", f"outliers of {n}", {"outlier_label": "x"}) for n in (2000, 2001, 5001)),
     ("dense", "outliers", {"outlier_label": "x", "method": "pegasossnd"}),
@@ -137,33 +145,17 @@ def targets_of(name: str) -> Any:
 
 
 def chosen(X: Any, y: Any, **options: Any) -> dict[str, Any]:
-    """What is decided before any model is fitted."""
-    from thresher._auto._candidate_model import build, say_ids, say_preparation, space_of
-    from thresher._auto._choice import choose_methods, with_sparse_centres
-    from thresher._auto._contest import _contest
-    from thresher._auto._data import gather
-    from thresher._auto._measure import make_folds
-    from thresher._auto._no_class import say_no_class, settle_labels
-    from thresher._auto._task import choose_criterion, choose_task
-    from thresher._auto._wishes import Wishes
-
-    criterion = options.pop("criterion", None)
-    data = gather(X, y, None, {}, 100_000, 0)
-    wishes = settle_labels(Wishes(**options), data)
-    task, why_task = choose_task(data, None, wishes)
-    if task != "classification":
-        data.facts.classes = {}
-    candidates, why = choose_methods(data, task, wishes)
-    wishes, why_sparse = with_sparse_centres(wishes, candidates)
-    criterion, why_criterion = choose_criterion(data, task, criterion, wishes)
-    contest = _contest(candidates, data, task, wishes)
-    models = [build(candidate, data, wishes) for candidate in contest]
+    """Everything that is decided before any model is fitted."""
+    plan, candidates, reasons = make_plan(X, y, Options(**options), {})
+    contest = line_up(candidates, plan)
+    models = [build(candidate, plan) for candidate in contest]
+    ids = describe_ids(plan.data.X, plan.task == "clustering", False)
     return {
-        "task": task,
-        "criterion": criterion,
-        "n_folds": len(make_folds(data, task, None, 0, wishes)),
-        "reasons": [why_task, *say_no_class(data, wishes), *why_criterion, *why_sparse, why],
-        "preparation": [*say_preparation(models[0], data, wishes), *say_ids(data.X, task == "clustering", False)],
+        "task": plan.task,
+        "criterion": plan.criterion,
+        "n_folds": len(plan.folds),
+        "reasons": reasons,
+        "preparation": [*describe_preparation(models[0], plan), *ids],
         "candidates": [candidate.name for candidate in candidates],
         "contest": [
             {
@@ -171,7 +163,7 @@ def chosen(X: Any, y: Any, **options: Any) -> dict[str, Any]:
                 "params": candidate.params,
                 "fixed": list(candidate.fixed),
                 "steps": [name for name, _ in getattr(model, "steps", [])],
-                "space": {name: repr(span) for name, span in space_of(model, candidate, data, wishes).items()},
+                "tuned": list(space_of(model, candidate, plan)),
             }
             for candidate, model in zip(contest, models, strict=True)
         ],

@@ -13,11 +13,12 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 import thresher.cluster
 from thresher import auto, explain, wizard
-from thresher._auto._candidate_model import say_ids
-from thresher._auto._choice import choose_methods, with_sparse_centres
+from thresher._auto import Options
+from thresher._auto._candidate_model import describe_ids
+from thresher._auto._choice import choose_methods, prefer_sparse_centres
 from thresher._auto._data import gather
+from thresher._auto._plan import Plan
 from thresher._auto._task import choose_criterion
-from thresher._auto._wishes import Wishes
 from thresher._gate._table import Table
 from thresher.cli import main
 from thresher.persistence import load_model
@@ -53,8 +54,9 @@ def table(folder):
     return kind
 
 
-def material(X):
-    return gather(X, None, "clustering", {}, 10**5, 0)
+def plan_for(X, **options):
+    given = Options(task="clustering", **options)
+    return Plan(gather(X, None, given, {}), given, "clustering")
 
 
 # --- auto -------------------------------------------------------------------------------------------------------------
@@ -75,15 +77,13 @@ def test_centres_are_sparse_without_losing_the_clusters():
 
 @pytest.mark.parametrize("settled", [{"sparsity": 0.0}, {"sparsity": 0.3}, {"params": {"alpha": 0.1}}])
 def test_what_the_user_says_of_sparsity_counts(settled):
-    wishes = Wishes(**settled)
-    candidates, _ = choose_methods(material(np.eye(30)), "clustering", wishes)
-    assert with_sparse_centres(wishes, candidates) == (wishes, [])
+    plan = plan_for(np.eye(30), **settled)
+    assert prefer_sparse_centres(plan, choose_methods(plan)[0]) == (plan, [])
 
 
 def test_methods_without_centres_are_not_asked_for_sparse_ones():
-    wishes = Wishes(method=FLAT)
-    candidates, _ = choose_methods(material(np.eye(30)), "clustering", wishes)
-    assert with_sparse_centres(wishes, candidates)[0].sparsity is None
+    plan = plan_for(np.eye(30), method=FLAT)
+    assert prefer_sparse_centres(plan, choose_methods(plan)[0])[0].options.sparsity is None
     with pytest.raises(ValueError, match=f"sparsity needs centres of few features, which '{FLAT}' does not have"):
         auto(np.eye(30), method=FLAT, sparsity=0.1)
 
@@ -105,26 +105,25 @@ def test_columns_that_only_name_rows_are_told():
         "size": np.ones(30),
         "town": ["Gent"] * 30,
     }
-    assert say_ids(Table.from_frame(pd.DataFrame(frame)), clustering=True) == [
+    assert describe_ids(Table.from_frame(pd.DataFrame(frame)), clustering=True) == [
         "'id', 'number' differ from row to row and group nothing: better left out (--drop id, or drop=['id', "
         "'number'])."
     ]
     del frame["number"]
-    said = say_ids(Table.from_frame(pd.DataFrame(frame)), clustering=True)
+    said = describe_ids(Table.from_frame(pd.DataFrame(frame)), clustering=True)
     assert said[0].startswith("'id' differs from row to row and groups")
     del frame["id"]
     frame["note"] = [f"text {i} of several words" for i in range(30)]
     frame["size"] = np.random.default_rng(0).normal(size=30)
-    assert say_ids(Table.from_frame(pd.DataFrame(frame)), clustering=True) == []
-    assert say_ids(np.arange(60.0).reshape(30, 2), clustering=True) == []
+    assert describe_ids(Table.from_frame(pd.DataFrame(frame)), clustering=True) == []
+    assert describe_ids(np.arange(60.0).reshape(30, 2), clustering=True) == []
 
 
 def test_line_fits_are_for_methods_that_have_them():
-    rows = material(np.eye(30))
-    assert choose_criterion(rows, "clustering", None, Wishes())[0] == "silhouette"
-    for wishes in (Wishes(), Wishes(method=FLAT)):
+    assert choose_criterion(plan_for(np.eye(30)))[0] == "silhouette"
+    for method in (None, FLAT):
         with pytest.raises(ValueError, match="criterion 'line_fit' is for methods with scores that line up"):
-            choose_criterion(rows, "clustering", "line_fit", wishes)
+            choose_criterion(plan_for(np.eye(30), criterion="line_fit", method=method))
 
 
 @with_kernel
@@ -150,9 +149,9 @@ def test_the_number_of_clusters_is_searched_with_the_width():
 
 @with_kernel
 def test_many_rows_are_stood_for_by_landmarks():
-    def chosen(n_rows, **wishes):
-        given = Wishes(method=ANY_SHAPE, **wishes)
-        return choose_methods(material(np.zeros((n_rows, 2))), "clustering", given)[0][0].params.get("n_components")
+    def chosen(n_rows, **options):
+        plan = plan_for(np.zeros((n_rows, 2)), method=ANY_SHAPE, **options)
+        return choose_methods(plan)[0][0].params.get("n_components")
 
     assert chosen(2000) is None
     assert chosen(2001) == chosen(50_000) == chosen(50_000, kernel="linear") == 2.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,15 @@ from sklearn.metrics import balanced_accuracy_score
 
 import thresher
 from thresher import registry
-from thresher._auto import run_auto
+from thresher._auto import Options, has_kernel, run_auto
 from thresher._auto._candidate_model import build, space_of
 from thresher._auto._choice import choose_methods
-from thresher._auto._contest import Plan, _contest
+from thresher._auto._contest import line_up
 from thresher._auto._data import gather
 from thresher._auto._measure import make_folds, make_scoring
-from thresher._auto._no_class import settle_labels, stand_ins
-from thresher._auto._wishes import Wishes, has_kernel
+from thresher._auto._plan import Plan
+from thresher._auto._special_labels import settle_labels, stand_ins
+from thresher._estimators import KernelMachine
 from thresher.cli import main
 from thresher.datasets import make_novelty, make_tri_class
 from thresher.metrics import detection_rate
@@ -52,15 +54,22 @@ def learner(model: Any) -> Any:
     return model[-1] if hasattr(model, "steps") else model
 
 
-def settled(X: Any, y: Any, **wishes: Any) -> tuple[Any, Wishes]:
-    material = gather(X, y, None, {}, 100_000, 0)
-    return material, settle_labels(Wishes(**wishes), material)
+def plan_for(X: Any, y: Any, n_rows: int | None = None, **options: Any) -> Plan:
+    """The plan of a classification, as if there were so many rows."""
+    given = Options(**options)
+    data = gather(X, y, given, {})
+    data.facts.n_rows = n_rows or data.facts.n_rows
+    return Plan(data, settle_labels(given, data), "classification")
 
 
-def contest(X: Any, y: Any, **wishes: Any) -> list[str]:
-    material, settled_wishes = settled(X, y, **wishes)
-    candidates, _ = choose_methods(material, "classification", settled_wishes)
-    return [candidate.name for candidate in _contest(candidates, material, "classification", settled_wishes)]
+def contest(X: Any, y: Any, n_rows: int | None = None, **options: Any) -> list[str]:
+    plan = plan_for(X, y, n_rows, **options)
+    return [candidate.name for candidate in line_up(choose_methods(plan)[0], plan)]
+
+
+def tuned(plan: Plan) -> list[set[str]]:
+    """Names of the parameters that are tuned, of every candidate."""
+    return [set(space_of(build(c, plan), c, plan)) for c in choose_methods(plan)[0]]
 
 
 # --- rows of no class -------------------------------------------------------------------------------------------------
@@ -99,15 +108,15 @@ def test_outliers_that_nobody_has_seen_are_stood_in_for():
 
 def test_stand_ins_are_spread_over_the_range_of_the_columns_and_count_as_one_more_class():
     X, y = moons(100, outliers=False)
-    material, wishes = settled(X, y, outlier_label="unknown", seed=3)
-    made = stand_ins(material, 3)
+    plan = replace(plan_for(X, y, outlier_label="unknown", random_state=3), criterion="balanced_error")
+    made = stand_ins(plan.data, 3)
     room = 0.1 * np.ptp(X, axis=0)
     assert made.shape == X.shape
     assert (made >= X.min(axis=0) - room).all()
     assert (made <= X.max(axis=0) + room).all()
     assert (made.min(axis=0) < X.min(axis=0)).any()
     assert (made.max(axis=0) > X.max(axis=0)).any()
-    assert_array_equal(made, stand_ins(material, 3))
+    assert_array_equal(made, stand_ins(plan.data, 3))
 
     class Guess:
         classes_ = np.array(["one", "two"])
@@ -117,29 +126,25 @@ def test_stand_ins_are_spread_over_the_range_of_the_columns_and_count_as_one_mor
 
     truth = np.concatenate([y, np.full(len(made), "unknown", dtype=object)])
     together = balanced_accuracy_score(truth, Guess().predict(np.vstack([X, made])))
-    score = make_scoring("balanced_error", wishes, material)(Guess(), X, y)
+    score = make_scoring(plan)(Guess(), X, y)
     np.testing.assert_allclose(score, together - 1, rtol=1e-12)
 
 
 def test_where_rows_cannot_be_made_up_what_decides_on_outliers_is_not_tuned():
     X, y = moons(80, outliers=False)
     wide = sparse.csr_array(np.hstack([X, np.zeros((len(X), 60))]))
-    material, wishes = settled(wide, y, outlier_label="unknown")
-    (first, *_), _ = choose_methods(material, "classification", wishes)
-    assert set(space_of(build(first, material, wishes), first, material, wishes)) == {"coupling"}
+    assert tuned(plan_for(wide, y, outlier_label="unknown"))[0] == {"coupling"}
     model = auto(wide, y, outlier_label="unknown", n_evaluations=2, cv=2)
     assert "nu and gamma are not tuned" in explain(model)
-    given = settled(wide, np.where(np.arange(len(y)) % 9, y, "unknown"), outlier_label="unknown")
-    (first, *_), _ = choose_methods(given[0], "classification", given[1])
-    assert set(space_of(build(first, *given), first, *given)) == {"nu", "coupling", "gamma"}
+    told = np.where(np.arange(len(y)) % 9, y, "unknown")
+    assert tuned(plan_for(wide, told, outlier_label="unknown"))[0] == {"nu", "coupling", "gamma"}
 
 
 def test_folds_are_those_of_novelty_and_of_labelled_rows():
     X, y = moons(120)
     known = set(np.flatnonzero(y != "unknown"))
     for cv in (None, 3, np.int64(3), NoveltyKFold(3, outlier_label="unknown", random_state=0)):
-        material, wishes = settled(X, y, outlier_label="unknown")
-        for learn, test in make_folds(material, "classification", cv, 0, wishes):
+        for learn, test in make_folds(plan_for(X, y, outlier_label="unknown", cv=cv)):
             assert set(learn) <= known
             assert set(test) - known == set(range(120)) - known
             assert not set(learn) & set(test)
@@ -147,32 +152,29 @@ def test_folds_are_those_of_novelty_and_of_labelled_rows():
     X, y = few()
     known = set(np.flatnonzero(y != "?"))
     for cv in (None, 3, np.int64(3), LabelledKFold(3, unlabelled_label="?")):
-        material, wishes = settled(X, y, unlabelled_label="?")
-        for learn, test in make_folds(material, "classification", cv, 0, wishes):
+        for learn, test in make_folds(plan_for(X, y, unlabelled_label="?", cv=cv)):
             assert set(test) < known
             assert set(range(70)) - known <= set(learn)
             assert set(learn) | set(test) == set(range(70))
     plain = [(np.arange(35), np.arange(35, 70))]  # whatever splits the user gives: what has no label is not scored
-    assert set(make_folds(material, "classification", plain, 0, wishes)[0][1]) == set(range(35, 70)) & known
+    assert set(make_folds(plan_for(X, y, unlabelled_label="?", cv=plain))[0][1]) == set(range(35, 70)) & known
 
 
 def test_no_error_at_all_is_said_without_a_sign():
-    plan = Plan("classification", "error", Wishes(), [], "random", 1, None, None, False)
-    assert [plan.says(score) for score in (0.0, -0.0, -0.25)] == ["error 0", "error 0", "error 0.25"]
+    plan = replace(plan_for(*moons(), outlier_label="unknown"), criterion="error")
+    assert [plan.score_text(score) for score in (0.0, -0.0, -0.25)] == ["error 0", "error 0", "error 0.25"]
 
 
-def test_methods_for_outliers_follow_the_number_of_rows_and_the_kernel(monkeypatch):
+def test_methods_for_outliers_follow_the_number_of_rows_and_the_kernel():
     X, y = moons(60)
     assert contest(X, y, outlier_label="unknown") == ["snd", "lssnd"]
     assert contest(X, y, outlier_label="new") == ["snd", "lssnd"]
     assert contest(X, y, outlier_label="unknown", kernel="nystroem") == ["pegasossnd behind a rbf map"]
     assert contest(X, y, outlier_label="unknown", kernel="linear") == ["pegasossnd"]
     assert contest(X, y, outlier_label="unknown", method="pegasossnd") == ["pegasossnd behind a rbf map"]
-    monkeypatch.setattr("thresher._auto._choice._LSSND_ROWS", 50)
-    assert contest(X, y, outlier_label="unknown") == ["snd"]
-    monkeypatch.setattr("thresher._auto._choice._SND_ROWS", 50)
-    assert contest(X, y, outlier_label="unknown") == ["pegasossnd behind a rbf map"]
-    assert contest(np.hstack([X, np.zeros((60, 60))]), y, outlier_label="unknown") == ["pegasossnd"]
+    assert contest(X, y, 2001, outlier_label="unknown") == ["snd"]
+    assert contest(X, y, 5001, outlier_label="unknown") == ["pegasossnd behind a rbf map"]
+    assert contest(np.hstack([X, np.zeros((60, 60))]), y, 5001, outlier_label="unknown") == ["pegasossnd"]
 
 
 def test_rows_of_no_class_are_not_out_of_balance():
@@ -231,12 +233,11 @@ def test_the_plain_machine_stands_beside_the_others_and_is_not_tuned_in_what_it_
     assert contest(X, y, unlabelled_label="?", method="triclass") == ["triclass"]
     assert contest(X, y, unlabelled_label="?", params={"C_unlabelled": 1.0}) == ["universum", "triclass"]
     assert "semiksc" not in contest(X, y, unlabelled_label="?", kernel="linear")  # scores of clusters need degrees
-    material, wishes = settled(X, y, unlabelled_label="?")
-    candidates, _ = choose_methods(material, "classification", wishes)
-    spaces = [set(space_of(build(c, material, wishes), c, material, wishes)) for c in candidates]
+    plan = plan_for(X, y, unlabelled_label="?")
+    spaces = tuned(plan)
     assert spaces[0] == {f"learn__{name}" for name in ("C", "C_unlabelled", "epsilon", "gamma")}
     assert spaces[1] == {"learn__C", "learn__gamma"}
-    assert candidates[1].params["C_unlabelled"] == 0
+    assert choose_methods(plan)[0][1].params["C_unlabelled"] == 0
 
 
 def test_clusters_of_unlabelled_rows_are_found():
@@ -251,8 +252,8 @@ def test_clusters_of_unlabelled_rows_are_found():
 
 
 def test_more_rows_than_can_be_compared_are_for_landmarks(monkeypatch):
-    for limit in ("_MOST_COMPARED", "_WHOLE_IN_SEARCH"):
-        monkeypatch.setattr(f"thresher._auto._choice.{limit}", 40)
+    monkeypatch.setattr(KernelMachine, "_max_rows", 40)
+    monkeypatch.setattr("thresher._auto._start._WHOLE_IN_SEARCH", 40)
     X, y = few()
     assert contest(X, y, unlabelled_label="?") == ["semiksc", "semiksc without unlabelled rows (least squares)"]
     assert contest(X, y, unlabelled_label="?", params={"spread": 0.5}) == ["semiksc"]
@@ -294,14 +295,14 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("wishes", "sentence"), REFUSED)
-def test_what_makes_no_sense_is_refused_in_a_sentence(wishes, sentence):
+@pytest.mark.parametrize(("options", "sentence"), REFUSED)
+def test_what_makes_no_sense_is_refused_in_a_sentence(options, sentence):
     X, y = few()
     if sentence is None:  # two classes remain, '?' being one
-        assert list(auto(X, y, **wishes, n_evaluations=1, cv=2).classes_) == ["?", "no"]
+        assert list(auto(X, y, **options, n_evaluations=1, cv=2).classes_) == ["?", "no"]
         return
     with pytest.raises(ValueError) as refusal:
-        auto(X, y, n_evaluations=1, cv=2, **wishes)
+        auto(X, y, n_evaluations=1, cv=2, **options)
     assert sentence in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
@@ -341,9 +342,9 @@ def test_widths_are_sought_around_what_suits_standardised_columns():
     X, y = moons(60)
     for label, high in ({}, 10.0), ({"outlier_label": "unknown"}, 50.0):
         method = "snd" if label else "lssvc"
-        material, wishes = settled(X, y, method=method, **label)
-        (only,), _ = choose_methods(material, "classification", wishes)
-        space = space_of(build(only, material, wishes), only, material, wishes)["learn__gamma"]
+        plan = plan_for(X, y, method=method, **label)
+        (only,), _ = choose_methods(plan)
+        space = space_of(build(only, plan), only, plan)["learn__gamma"]
         assert (space.low, space.high) == (0.025, high)
         assert dict(space.when) == {"kernel": "rbf"}
 
@@ -354,12 +355,12 @@ def test_what_a_kernel_machine_cannot_do_is_refused(monkeypatch):
         auto(X, y, method="lssvc", kernel="nystroem")
     with pytest.raises(ValueError, match=r"sparsity needs a method that weighs features, but 'lssvc' compares rows"):
         auto(X, y, method="lssvc", sparsity=0.1)
-    monkeypatch.setattr("thresher._auto._choice._MOST_COMPARED", 40)
+    monkeypatch.setattr(KernelMachine, "_max_rows", 40)
     with pytest.raises(ValueError, match=r"takes at most 40, got \d\d; kernel='nystroem' puts a map .* 'pegasos'\.$"):
         auto(X, y, method="lssvc")
     labels = np.where(np.arange(len(y)) % 2, y, "?")
     with pytest.raises(ValueError, match=r"at most 40, got \d\d; a part of the unlabelled rows will do\.$"):
-        auto(X, labels, unlabelled_label="?")
+        auto(X, labels, unlabelled_label="?", method="universum")
 
 
 def test_many_kernels_are_learned_where_they_are_asked_for():

@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from typing import Any
 
-from .._gate import Rule, at_least, boolean, count_of_jobs, fraction, none, one_of, positive
-from ..preprocessing import part, task_column_rule
+from ..preprocessing import part
 from ..training import Run
-from ._choice import choose_methods, with_sparse_centres
-from ._contest import Plan, compare
+from ._auto_options import KERNELS, Options
+from ._choice import choose_methods, prefer_sparse_centres
+from ._contest import compare
 from ._data import gather
-from ._final_fit import explain, finished
-from ._measure import make_folds, of_known_tasks
-from ._no_class import say_no_class, settle_labels
+from ._final_fit import explain, final_fit
+from ._measure import make_folds
+from ._plan import Candidate, Plan, has_kernel
+from ._special_labels import describe_special_rows, settle_labels
 from ._task import CRITERIA, choose_criterion, choose_task
-from ._wishes import KERNELS, TASKS, Wishes, has_kernel
 
-__all__ = ["CRITERIA", "KERNELS", "auto", "explain", "has_kernel", "run_auto"]
+__all__ = ["CRITERIA", "KERNELS", "Options", "auto", "explain", "has_kernel", "run_auto"]
 
-_RULES: dict[str, Rule] = {
-    "task": none | one_of(*TASKS),
-    "kernel": none | one_of("linear", *KERNELS),
-    "search": one_of("annealing", "directed", "random"),
-    "n_evaluations": at_least(1),
-    "max_seconds": none | positive,
-    "sparsity": none | fraction,
-    "scale": none | boolean,
-    "n_clusters": none | at_least(2),
-    "categories": one_of("onehot", "hash"),
-    "task_column": task_column_rule,
-    "params": none | Rule("a dict of parameters", lambda v: isinstance(v, dict)),
-    "random_state": at_least(0),
-    "n_jobs": count_of_jobs,
-    "max_rows_in_memory": at_least(10),
-}
-_SPECIAL = ("groups", "task_column", "outlier_label", "unlabelled_label")
-_HOW_TO_READ = ("delimiter", "header", "format")  # options of files that a model's other files will need, too
+_LAYOUT_OPTIONS = ("delimiter", "header", "format")  # options of files that a model's other files will need, too
 
 
 def auto(
@@ -172,7 +156,7 @@ def run_auto(
     record: dict[str, Any] | None = None,
     **options: Any,
 ) -> Run:
-    """As :func:`auto`, with what a report is made of.
+    """Make a model as :func:`auto` does, and return it with the data of a report.
 
     Parameters
     ----------
@@ -190,41 +174,32 @@ def run_auto(
     Run
         The search is in ``run.model.record_["auto"]["search"]``.
     """
-    settings = {name: options.pop(name, usual) for name, usual in (auto.__kwdefaults__ or {}).items()}
-    _check({"task": task, **settings})
-    seed = settings["random_state"]
-    wishes = Wishes(
-        **{
-            name: settings[name]
-            for name in ("method", "loss", "kernel", "sparsity", "scale", "categories", "n_clusters", *_SPECIAL)
-        },
-        params=settings["params"] or {},
-        seed=seed,
-    )
-    material = gather(X, y, task, options, settings["max_rows_in_memory"], seed)
-    if wishes.task_column is not None:
-        part(material.X, wishes.task_column, "auto")  # refuses what is no column of tasks
-    wishes = settle_labels(wishes, material)
-    task, *reasons = choose_task(material, task, wishes)
+    names = {field.name for field in fields(Options)}
+    stream_options = {name: value for name, value in options.items() if name not in names}
+    settings = Options(task=task, **{name: value for name, value in options.items() if name in names})
+    plan, candidates, reasons = make_plan(X, y, settings, stream_options)
+    best, compared, history = compare(candidates, plan)
+    if plan.data.files:
+        record = {"stream": {key: options[key] for key in _LAYOUT_OPTIONS if key in options}, **(record or {})}
+    return final_fit(best, plan, [*reasons, *compared], history, predict, record or {})
+
+
+def make_plan(
+    X: Any, y: Any, options: Options, stream_options: dict[str, Any]
+) -> tuple[Plan, list[Candidate], list[str]]:
+    """Everything that is decided before the first model is fitted: the plan, the candidates, and the reasons."""
+    data = gather(X, y, options, stream_options)
+    if options.task_column is not None:
+        part(data.X, options.task_column, "auto")  # refuses what is no column of tasks
+    options = settle_labels(options, data)
+    task, why_task = choose_task(data, options)
     if task == "classification":
-        material.as_labels()
+        data.as_labels()
     else:
-        material.facts.classes = {}
-    candidates, why = choose_methods(material, task, wishes)
-    wishes, wish = with_sparse_centres(wishes, candidates)
-    criterion, because = choose_criterion(material, task, settings["criterion"], wishes)
-    because = [*say_no_class(material, wishes), *because, *wish]
-    folds = make_folds(material, task, settings["cv"], seed, wishes)
-    if wishes.task_column is not None:
-        folds = of_known_tasks(folds, part(material.X, wishes.task_column, "auto").tasks)
-    limits = {name: settings[name] for name in ("search", "n_evaluations", "max_seconds", "n_jobs", "progress")}
-    plan = Plan(task, criterion, wishes, folds, **limits)
-    best, found, history = compare(candidates, material, plan)
-    kept = {"stream": {name: options[name] for name in _HOW_TO_READ if name in options}} if material.files else {}
-    return finished(best, material, plan, [*reasons, *because, why, *found], history, predict, kept | (record or {}))
-
-
-def _check(given: dict[str, Any]) -> None:
-    for name, rule in _RULES.items():
-        if not rule.holds(given[name]):
-            raise ValueError(f"auto: {name} must be {rule.says}, got {given[name]!r}.")
+        data.facts.classes = {}
+    plan = Plan(data, options, task)
+    candidates, why = choose_methods(plan)
+    plan, why_sparse = prefer_sparse_centres(plan, candidates)
+    criterion, why_criterion = choose_criterion(plan)
+    reasons = [why_task, *describe_special_rows(plan), *why_criterion, *why_sparse, why]
+    return replace(plan, criterion=criterion, folds=make_folds(plan)), candidates, reasons

@@ -1,4 +1,4 @@
-"""What was handed over: rows in memory, or files of which an even part is."""
+"""The data to learn from: rows in memory, or files of which an even part is in memory."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from .. import _engine
 from .._gate import Table, Text
 from ..streams import Stream, open_stream
 from ..training import Facts, Look, Sampler, plain
+from ._auto_options import Options
 
 _MOST_BYTES = 200 << 20  # of rows in memory
 _MOST_CLASSES = 1000
@@ -22,27 +23,27 @@ _RARE = 0.2  # classes are out of balance when the smallest has less than this p
 
 
 @dataclass
-class Material:
-    """Rows to tune on, and what is known of all rows.
+class TrainingData:
+    """Rows to tune on, and facts about all rows.
 
     Attributes
     ----------
     X, y : Table, ndarray or csr_array; ndarray or None
         The rows in memory that are tuned on: all, or an even part of them.
     rest : Stream, (X, y) or None
-        What the model learns from in the end, where that is more than the rows above.
+        The data that the model learns from in the end, where these are more than the rows above.
     facts : Facts
         Counts over all rows; classes only if there are few.
     look : Look
-        What the targets say about the task.
+        The targets, by which the task is chosen.
     files : list of str
         Names of the files, if the rows come from files.
     layout : dict or None
-        How the columns of a file are read.
+        Columns of a file, as they are read.
     n_skipped : int
         Malformed lines passed over.
     no_class : label or None
-        What the targets say of rows that are of no class, or of one that is not known.
+        The label of rows that are of no class, or of one that is not known.
     """
 
     X: Any
@@ -57,13 +58,13 @@ class Material:
 
     @property
     def classes(self) -> dict[str, int]:
-        """How many rows each class has."""
+        """Number of rows of each class."""
         apart = None if self.no_class is None else str(self.no_class)
         return {name: count for name, count in self.facts.classes.items() if name != apart}
 
     @property
     def n_no_class(self) -> int:
-        """How many rows have none, or one that is not known."""
+        """Number of rows that have none, or one that is not known."""
         return 0 if self.no_class is None else self.facts.classes.get(str(self.no_class), 0)
 
     @property
@@ -76,6 +77,10 @@ class Material:
     @property
     def is_sparse(self) -> bool:
         return bool(sparse.issparse(self.X))
+
+    @property
+    def is_text(self) -> bool:
+        return isinstance(self.X, Table) and len(self.X.text) == len(self.X.columns)
 
     def is_narrow(self, n_features: int) -> bool:
         """Whether rows are dense, of few numbers and no words."""
@@ -102,17 +107,21 @@ class Material:
             self.y = self.y.astype(np.int64)
 
 
-def gather(X: Any, y: Any, task: str | None, options: dict[str, Any], max_rows: int, seed: int) -> Material:
-    """Rows and facts from whatever form the data come in; `options` are for files."""
-    if isinstance(X, Stream) or _are_files(X):
-        if y is not None:
-            raise ValueError("auto: y must be None when X is a file; name its column with target=.")
-        if isinstance(X, Stream):
-            _refuse(options, "when X is a Stream")
-            return _from_stream(X, max_rows)
-        return _from_stream(_opened(X, task, options, seed), max_rows)
-    _refuse(options, "when X holds the rows")
-    return _from_rows(*_as_rows(X, y), max_rows, seed)
+def gather(X: Any, y: Any, options: Options, stream_options: dict[str, Any]) -> TrainingData:
+    """Rows and facts from whatever form the data come in."""
+    known = inspect.signature(open_stream).parameters.keys() - {"path"}
+    unknown = [name for name in stream_options if name not in known]
+    if unknown:
+        raise TypeError(f"auto: there is no parameter {unknown[0]!r}.")
+    is_stream = isinstance(X, Stream)
+    if not is_stream and not _are_files(X):
+        _refuse(stream_options, "when X holds the rows")
+        return _from_rows(*_as_rows(X, y), options.max_rows_in_memory, options.random_state)
+    if y is not None:
+        raise ValueError("auto: y must be None when X is a file; name its column with target=.")
+    if is_stream:
+        _refuse(stream_options, "when X is a Stream")
+    return _from_stream(X if is_stream else _opened(X, options, stream_options), options.max_rows_in_memory)
 
 
 def _are_files(X: Any) -> bool:
@@ -120,27 +129,23 @@ def _are_files(X: Any) -> bool:
     return all(isinstance(file, (str, os.PathLike)) for file in some)
 
 
-def _refuse(options: dict[str, Any], when: str) -> None:
-    for name in options:
-        if name not in inspect.signature(open_stream).parameters:
-            raise TypeError(f"auto: there is no parameter {name!r}.")
+def _refuse(stream_options: dict[str, Any], when: str) -> None:
+    for name in stream_options:
         raise ValueError(f"auto: {name} is about reading files and has no meaning {when}.")
 
 
-def _opened(X: Any, task: str | None, options: dict[str, Any], seed: int) -> Stream:
-    for name in options:
-        if name == "path" or name not in inspect.signature(open_stream).parameters:
-            raise TypeError(f"auto: there is no parameter {name!r}.")
-    stream = open_stream(X, random_state=seed, **options)
-    if task == "clustering" and "target" not in options and stream.layout().get("target") is not None:
-        return open_stream(X, random_state=seed, target=None, **options)  # the last column is one like the others
+def _opened(X: Any, options: Options, stream_options: dict[str, Any]) -> Stream:
+    stream = open_stream(X, random_state=options.random_state, **stream_options)
+    if options.task == "clustering" and "target" not in stream_options and stream.layout().get("target") is not None:
+        stream_options = {**stream_options, "target": None}  # the last column is one like the others
+        return open_stream(X, random_state=options.random_state, **stream_options)
     return stream
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-def _from_stream(stream: Stream, max_rows: int) -> Material:
+def _from_stream(stream: Stream, max_rows: int) -> TrainingData:
     """An even part of the rows, from one pass over the files; all of them if they are few."""
     sampler: Sampler | None = None
     facts, labels = Facts(), _Labels()
@@ -156,31 +161,26 @@ def _from_stream(stream: Stream, max_rows: int) -> Material:
     if rows is None:
         raise ValueError(f"{stream.path.name}: the file has no rows.")
     X, y = rows
+    _refuse_missing(y)
     facts.classes = labels.by_name()
-    look = _look(facts, X, y, labels.found())
+    look = _look(facts, X, y, labels.distinct())
     whole = X.shape[0] == facts.n_rows
     layout = stream.layout() or None
     files = [path.name for path in stream.paths]
-    return Material(X, y, None if whole else stream, facts, look, files, layout, stream.n_skipped)
+    return TrainingData(X, y, None if whole else stream, facts, look, files, layout, stream.n_skipped)
 
 
 def _rows_that_fit(X: Any) -> int:
-    """How many rows like these there is room for."""
-    return int(_MOST_BYTES * X.shape[0] / max(1, _n_bytes(X)))
-
-
-def _n_bytes(X: Any) -> int:
+    """The number of rows like these that there is room for."""
     if isinstance(X, Table):
-        return int(X.numbers.nbytes + sum(text.offsets.nbytes + _length(text) for text in X.text.values()))
-    return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes) if sparse.issparse(X) else int(X.nbytes)
-
-
-def _length(text: Text) -> int:
-    return int(text.offsets[-1] - text.offsets[0])
+        n_bytes = X.numbers.nbytes + sum(t.offsets.nbytes + t.offsets[-1] - t.offsets[0] for t in X.text.values())
+    else:
+        n_bytes = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sparse.issparse(X) else X.nbytes
+    return int(_MOST_BYTES * X.shape[0] / max(1, int(n_bytes)))
 
 
 class _Labels:
-    """Counts how often each target occurs, until there are too many for classes."""
+    """Counts of each target, until there are too many for classes."""
 
     def __init__(self) -> None:
         self._counts: dict[Any, int] = {}
@@ -194,7 +194,7 @@ class _Labels:
         if len(self._counts) > _MOST_CLASSES:
             self._many, self._counts = True, {}
 
-    def found(self) -> list[Any] | None:
+    def distinct(self) -> list[Any] | None:
         return sorted(self._counts) or None
 
     def by_name(self) -> dict[str, int]:
@@ -251,24 +251,23 @@ def _numbers(X: Any) -> Any:
     return array if array.dtype in (np.float64, np.float32) else array.astype(np.float64)
 
 
-def _from_rows(X: Any, y: NDArray[Any] | None, max_rows: int, seed: int) -> Material:
+def _from_rows(X: Any, y: NDArray[Any] | None, max_rows: int, seed: int) -> TrainingData:
     n_rows, n_features = X.shape
     _refuse_missing(y)
     labels = _Labels()
     labels.add(y)
     n_values = int(X.nnz) if sparse.issparse(X) else n_rows * n_features
     facts = Facts(n_rows, n_features, n_values, labels.by_name())
-    look = _look(facts, X, y, labels.found())
+    look = _look(facts, X, y, labels.distinct())
     if n_rows <= max_rows:
-        return Material(X, y, None, facts, look, [], None)
+        return TrainingData(X, y, None, facts, look, [], None)
     some = np.sort(np.random.default_rng(seed).permutation(n_rows)[:max_rows])
     part = X[some], None if y is None else y[some]
-    return Material(*part, (X, y), facts, look, [], None)
+    return TrainingData(*part, (X, y), facts, look, [], None)
 
 
 def _look(facts: Facts, X: Any, y: NDArray[Any] | None, labels: list[Any] | None) -> Look:
-    """What the targets say, by the rule that is used for files."""
-    _refuse_missing(y)
+    """The targets in the form in which files are looked at, so that the same rules choose the task."""
     is_text = y is not None and y.dtype.kind in "OU"
     return Look(facts.n_rows, facts.n_features, labels, is_text, True, True, y, X)
 
@@ -276,12 +275,8 @@ def _look(facts: Facts, X: Any, y: NDArray[Any] | None, labels: list[Any] | None
 def _refuse_missing(y: NDArray[Any] | None) -> None:
     if y is None:
         return
-    gone = (
-        np.isnan(y)
-        if y.dtype.kind == "f"
-        else np.array([not isinstance(v, str) or not v for v in y.tolist()])
-        if y.dtype.kind == "O"
-        else None
-    )
-    if gone is not None and gone.any():
-        raise ValueError(f"auto: every row must have a target, but {int(gone.sum())} of {len(y)} have none.")
+    n_missing = int(np.isnan(y).sum()) if y.dtype.kind == "f" else 0
+    if y.dtype.kind == "O":
+        n_missing = sum(not isinstance(value, str) or not value for value in y.tolist())
+    if n_missing:
+        raise ValueError(f"auto: every row must have a target, but {n_missing} of {len(y)} have none.")

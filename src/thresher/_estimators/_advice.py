@@ -93,7 +93,7 @@ class GoodFor:
     def holds(self, problem: LearningProblem) -> bool:
         return self.aim == problem.aim and self.when(problem)
 
-    def says(self, problem: LearningProblem, n_methods: int) -> str:
+    def describe(self, problem: LearningProblem, n_methods: int) -> str:
         """The reason for trying `n_methods` methods, this one first."""
         they, s, first = ("it", "s", "it") if n_methods == 1 else ("both" if n_methods == 2 else "all", "", "the first")
         return self.why.format(p=problem, they=they, s=s, first=first)
