@@ -13,8 +13,8 @@
 
 namespace thresher {
 
-constexpr int kLane = 4;      // centres side by side
-constexpr int kMostLanes = 8;  // that are compared while a row is read once
+constexpr int kLane = 4;        // centres side by side
+constexpr int kMostLanes = 8;   // that are compared while a row is read once
 constexpr index_t kTile = 256;  // rows that are added to sums while they are at hand
 
 using Lane = double __attribute__((vector_size(32)));
@@ -26,7 +26,7 @@ struct Centres {
   const std::int32_t* place;  // of a feature in the table, -1 for one that no centre uses; null if all of them are there
   const double* middle;       // subtracted from dense rows; null for 0
   index_t n_padded;
-  bool wide = true;           // whether to use the widest registers of the machine; the bits are the same
+  bool wide = true;  // whether to use the widest registers of the machine; the bits are the same
 };
 
 struct Nearest {
@@ -63,7 +63,9 @@ THRESHER_INLINE void keep_least(const Lane* costs, index_t c0, Nearest& best) {
 struct Least {
   Nearest* best;
   template <int N>
-  THRESHER_INLINE void take(index_t r, const Lane* costs, index_t c0) const { keep_least<N>(costs, c0, best[r]); }
+  THRESHER_INLINE void take(index_t r, const Lane* costs, index_t c0) const {
+    keep_least<N>(costs, c0, best[r]);
+  }
 };
 struct Every {
   double* out;  // (n_rows, n_padded)
@@ -76,7 +78,8 @@ struct Every {
 
 /// R dense rows from row i on, the r-th of those that are compared.
 template <int N, int R, bool Shifted, class Value, class Sink>
-THRESHER_INLINE void compare_dense(const DenseRows<Value>& rows, index_t i, const Centres& centres, index_t c0, const Sink& sink, index_t at) {
+THRESHER_INLINE void compare_dense(const DenseRows<Value>& rows, index_t i, const Centres& centres, index_t c0, const Sink& sink,
+                                   index_t at) {
   Lane costs[R][N];
   for (int r = 0; r < R; ++r)
     for (int v = 0; v < N; ++v) costs[r][v] = load(centres.offsets + c0 + v * kLane);
@@ -104,11 +107,10 @@ THRESHER_INLINE void compare_shifted(const DenseRows<Value>& rows, index_t begin
 }
 
 template <int N, class Value, class Sink>
-THRESHER_INLINE void compare(const DenseRows<Value>& rows, index_t begin, index_t end, const Centres& centres, index_t c0, const Sink& sink) {
-  if (centres.middle)
-    compare_shifted<N, true>(rows, begin, end, centres, c0, sink);
-  else
-    compare_shifted<N, false>(rows, begin, end, centres, c0, sink);
+THRESHER_INLINE void compare(const DenseRows<Value>& rows, index_t begin, index_t end, const Centres& centres, index_t c0,
+                             const Sink& sink) {
+  if (centres.middle) compare_shifted<N, true>(rows, begin, end, centres, c0, sink);
+  else compare_shifted<N, false>(rows, begin, end, centres, c0, sink);
 }
 
 template <int N, class Value, class Column, class Sink>
@@ -150,7 +152,8 @@ THRESHER_INLINE void compare_all(const Rows& rows, index_t begin, index_t end, c
 
 #if defined(__x86_64__)
 template <class Rows, class Sink>
-__attribute__((target("avx2"))) void compare_wide(const Rows& rows, index_t begin, index_t end, const Centres& centres, const Sink& sink) {
+__attribute__((target("avx2"))) void compare_wide(const Rows& rows, index_t begin, index_t end, const Centres& centres,
+                                                  const Sink& sink) {
   compare_all(rows, begin, end, centres, sink);
 }
 inline bool is_wide() { return __builtin_cpu_supports("avx2"); }
@@ -164,10 +167,8 @@ inline bool is_wide() { return true; }
 
 template <class Rows, class Sink>
 void compare_rows(const Rows& rows, index_t begin, index_t end, const Centres& centres, const Sink& sink) {
-  if (centres.wide && is_wide())
-    compare_wide(rows, begin, end, centres, sink);
-  else
-    compare_all(rows, begin, end, centres, sink);
+  if (centres.wide && is_wide()) compare_wide(rows, begin, end, centres, sink);
+  else compare_all(rows, begin, end, centres, sink);
 }
 
 /// What rows add to the centres that they belong to.
@@ -187,7 +188,8 @@ void add_row(const DenseRows<Value>& rows, index_t i, double weight, double* sum
 
 template <class Value, class Column>
 void add_row(const CsrRows<Value, Column>& rows, index_t i, double weight, double* sum) {
-  for (index_t p = rows.starts[i]; p < rows.starts[i + 1]; ++p) sum[rows.columns[p]] += weight * static_cast<double>(rows.values[p]);
+  for (index_t p = rows.starts[i]; p < rows.starts[i + 1]; ++p)
+    sum[rows.columns[p]] += weight * static_cast<double>(rows.values[p]);
 }
 
 /// Labels and least costs of rows begin ... end, and their sums if asked for; a row of weight 0 adds nothing.

@@ -53,7 +53,8 @@ struct PySource {
 
   double* array(const char* name, const char* axes) const {
     Out<double> found;  // never a converted copy
-    require(nb::try_cast(get(state, name), found, false), std::string("state array ") + name + " must be writable float64 in one piece");
+    require(nb::try_cast(get(state, name), found, false),
+            std::string("state array ") + name + " must be writable float64 in one piece");
     require(static_cast<index_t>(found.shape(0)) == extent(axes), std::string("state array ") + name + " has the wrong length");
     return found.data();
   }
@@ -63,7 +64,9 @@ struct PySource {
     while (!axes.empty()) {
       const std::string_view axis = axes.substr(0, axes.find(' '));
       axes.remove_prefix(std::min(axes.size(), axis.size() + 1));
-      n *= axis == "weight" ? n_weights : axis == "tally" ? 4 : static_cast<index_t>(number(("n_" + std::string(axis) + "s").c_str()));
+      n *= axis == "weight" ? n_weights
+         : axis == "tally"  ? 4
+                            : static_cast<index_t>(number(("n_" + std::string(axis) + "s").c_str()));
     }
     return n;
   }
@@ -74,7 +77,8 @@ struct PySource {
     require(nb::try_cast(get(state, first), a, false) && nb::try_cast(get(state, second), b, false) &&
                 static_cast<index_t>(a.shape(0)) == n && static_cast<index_t>(b.shape(0)) == n &&
                 (n == 1 || (a.stride(0) == 2 && b.stride(0) == 2)) && b.data() == a.data() + 1,
-            std::string("state arrays ") + first + " and " + second + " must be writable float64, one per " + axis + ", side by side");
+            std::string("state arrays ") + first + " and " + second + " must be writable float64, one per " + axis +
+                ", side by side");
     return a.data();
   }
   double number(const char* name) const { return nb::cast<double>(get(params, name)); }
@@ -91,7 +95,9 @@ struct PySource {
   }
   /// A parameter that is an object of the core, checked when it was made.
   template <class T>
-  const T& object(const char* name) const { return nb::cast<const T&>(get(params, name)); }
+  const T& object(const char* name) const {
+    return nb::cast<const T&>(get(params, name));
+  }
   const Loss& loss() const {
     owned_loss = make_loss(nb::cast<std::string>(get(params, "loss")), number("tau"), number("epsilon"));
     return *owned_loss;
@@ -133,8 +139,13 @@ nb::tuple run_pass_of(const Rows& rows, double bias, In<double> y, std::optional
   rows.check();
   require(static_cast<index_t>(y.shape(0)) == rows.n_rows, "y and the rows differ in length");
   require(!weight || weight->shape(0) == y.shape(0), "weights and rows differ in length");
-  Lesson lesson{y.data(), weight ? weight->data() : nullptr, order ? order->data() : nullptr,
-                begin, order ? static_cast<index_t>(order->shape(0)) : rows.n_rows, positive.has_value(), positive.value_or(1)};
+  Lesson lesson{y.data(),
+                weight ? weight->data() : nullptr,
+                order ? order->data() : nullptr,
+                begin,
+                order ? static_cast<index_t>(order->shape(0)) : rows.n_rows,
+                positive.has_value(),
+                positive.value_or(1)};
   require(begin >= 0, "begin must not be negative");
   if (order) check_order(lesson.order, lesson.n_steps, rows.n_rows);
   require(!margins || static_cast<index_t>(margins->shape(0)) == lesson.n_steps, "margins and steps differ in length");
@@ -200,9 +211,18 @@ void bind_fields_and_hooks(nb::class_<L>& c) {
       act(learner);
     }, nb::arg("state"), nb::arg("params"), nb::arg("n_weights"));
   };
-  hook("finish", [](L& l) { if constexpr (HasFinish<L>::value) l.finish(); else (void)l; });
-  hook("settle", [](L& l) { if constexpr (HasSettle<L>::value) l.settle(); else (void)l; });
-  hook("rebuild", [](L& l) { if constexpr (HasRebuild<L>::value) l.rebuild(); else (void)l; });
+  hook("finish", [](L& l) {
+    if constexpr (HasFinish<L>::value) l.finish();
+    else (void)l;
+  });
+  hook("settle", [](L& l) {
+    if constexpr (HasSettle<L>::value) l.settle();
+    else (void)l;
+  });
+  hook("rebuild", [](L& l) {
+    if constexpr (HasRebuild<L>::value) l.rebuild();
+    else (void)l;
+  });
 }
 
 template <class L>

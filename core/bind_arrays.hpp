@@ -44,8 +44,7 @@ template <class T> using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb
 
 inline Texts checked_texts(const In<std::int64_t>& offsets, const In<std::uint8_t>& data) {
   if (offsets.size() == 0) throw std::invalid_argument("offsets must be one longer than the texts.");
-  const Texts texts{offsets.data(), reinterpret_cast<const char*>(data.data()),
-                    static_cast<std::int64_t>(offsets.size()) - 1};
+  const Texts texts{offsets.data(), reinterpret_cast<const char*>(data.data()), static_cast<std::int64_t>(offsets.size()) - 1};
   if (!texts.fit(static_cast<std::int64_t>(data.size())))
     throw std::invalid_argument("offsets must rise and lie within the data.");
   return texts;

@@ -32,9 +32,9 @@ Centres checked(const Rows& rows, const Table& table, const In<double>& offsets,
 }
 
 void assign(const Rows& rows, index_t begin, index_t end, const Table& table, const In<double>& offsets,
-            const std::optional<In<std::int32_t>>& place, const std::optional<In<double>>& middle, const std::optional<In<double>>& weight,
-            Out<std::int32_t> labels, Out<double> costs, const std::optional<Matrix>& sums, const std::optional<Out<double>>& weights,
-            bool wide) {
+            const std::optional<In<std::int32_t>>& place, const std::optional<In<double>>& middle,
+            const std::optional<In<double>>& weight, Out<std::int32_t> labels, Out<double> costs,
+            const std::optional<Matrix>& sums, const std::optional<Out<double>>& weights, bool wide) {
   const Centres centres = checked(rows, table, offsets, place, middle, wide);
   require(0 <= begin && begin <= end && end <= rows.n_rows, "begin and end must lie among the rows");
   require(!weight || static_cast<index_t>(weight->shape(0)) == rows.n_rows, "weights and rows differ in length");
@@ -43,8 +43,8 @@ void assign(const Rows& rows, index_t begin, index_t end, const Table& table, co
   index_t n_centres = centres.n_padded;  // an infinite cost is never the least
   while (n_centres > 1 && offsets.data()[n_centres - 1] == std::numeric_limits<double>::infinity()) --n_centres;
   require(sums.has_value() == weights.has_value(), "sums come with weights");
-  require(!sums || (static_cast<index_t>(sums->shape(1)) == rows.n_features && static_cast<index_t>(sums->shape(0)) >= n_centres &&
-                    weights->shape(0) == sums->shape(0)),
+  require(!sums || (static_cast<index_t>(sums->shape(1)) == rows.n_features &&
+                    static_cast<index_t>(sums->shape(0)) >= n_centres && weights->shape(0) == sums->shape(0)),
           "there must be a sum for every centre and feature");
   const Sums into{sums ? sums->data() : nullptr, weights ? weights->data() : nullptr};
   nb::gil_scoped_release nogil;
@@ -53,8 +53,8 @@ void assign(const Rows& rows, index_t begin, index_t end, const Table& table, co
   }, rows.any);
 }
 
-void centre_costs(const Rows& rows, index_t begin, const Table& table, const In<double>& offsets, const std::optional<In<std::int32_t>>& place,
-                  const std::optional<In<double>>& middle, const Matrix& out) {
+void centre_costs(const Rows& rows, index_t begin, const Table& table, const In<double>& offsets,
+                  const std::optional<In<std::int32_t>>& place, const std::optional<In<double>>& middle, const Matrix& out) {
   const Centres centres = checked(rows, table, offsets, place, middle, true);
   const index_t end = begin + static_cast<index_t>(out.shape(0));
   require(0 <= begin && end <= rows.n_rows && static_cast<index_t>(out.shape(1)) == centres.n_padded,
@@ -63,32 +63,35 @@ void centre_costs(const Rows& rows, index_t begin, const Table& table, const In<
   std::visit([&](const auto& x) { compare_rows(x, begin, end, centres, Every{out.data(), centres.n_padded}); }, rows.any);
 }
 
-index_t learn_prototype(const Rows& rows, const In<index_t>& order, Out<double> w, double alpha, double eta0, double smoothing, bool hinge,
-                        double tol) {
+index_t learn_prototype(const Rows& rows, const In<index_t>& order, Out<double> w, double alpha, double eta0, double smoothing,
+                        bool hinge, double tol) {
   rows.check();
   check_order(order.data(), static_cast<index_t>(order.shape(0)), rows.n_rows);
   require(static_cast<index_t>(w.shape(0)) == rows.n_features, "there must be a weight for every feature");
   require(alpha >= 0 && eta0 > 0 && smoothing > 0, "alpha must not be negative, eta0 and smoothing must be above 0");
   Prototype prototype(w.data(), rows.n_features, alpha, eta0, smoothing, hinge);
   nb::gil_scoped_release nogil;
-  return std::visit([&](const auto& x) { return run_prototype(x, order.data(), static_cast<index_t>(order.shape(0)), tol, prototype); },
-                    rows.any);
+  return std::visit([&](const auto& x) {
+    return run_prototype(x, order.data(), static_cast<index_t>(order.shape(0)), tol, prototype);
+  }, rows.any);
 }
 
 }  // namespace
 
 void bind_assign(nb::module_& m) {
-  m.def("assign", &assign, nb::arg("rows"), nb::arg("begin"), nb::arg("end"), nb::arg("table").noconvert(), nb::arg("offsets").noconvert(),
-        nb::arg("place").noconvert().none(), nb::arg("middle").noconvert().none(), nb::arg("weight").noconvert().none(),
-        nb::arg("labels").noconvert(), nb::arg("costs").noconvert(), nb::arg("sums").noconvert().none() = nb::none(),
-        nb::arg("weights").noconvert().none() = nb::none(), nb::arg("wide") = true,
-        "For rows begin ... end, the centre where each costs least, that cost without the square of the row, and sums of the rows of each centre.");
-  m.def("centre_costs", &centre_costs, nb::arg("rows"), nb::arg("begin"), nb::arg("table").noconvert(), nb::arg("offsets").noconvert(),
-        nb::arg("place").noconvert().none(), nb::arg("middle").noconvert().none(), nb::arg("out").noconvert(),
-        "The costs of rows from begin on at every centre, without the squares of the rows.");
-  m.def("learn_prototype", &learn_prototype, nb::arg("rows"), nb::arg("order").noconvert(), nb::arg("w").noconvert(), nb::arg("alpha"),
-        nb::arg("eta0"), nb::arg("smoothing"), nb::arg("hinge"), nb::arg("tol"),
-        "A sparse stand-in for rows that are drawn in this order, by adaptive dual averaging from w on; how many draws were used.");
+  m.def(
+      "assign", &assign, nb::arg("rows"), nb::arg("begin"), nb::arg("end"), nb::arg("table").noconvert(),
+      nb::arg("offsets").noconvert(), nb::arg("place").noconvert().none(), nb::arg("middle").noconvert().none(),
+      nb::arg("weight").noconvert().none(), nb::arg("labels").noconvert(), nb::arg("costs").noconvert(),
+      nb::arg("sums").noconvert().none() = nb::none(), nb::arg("weights").noconvert().none() = nb::none(), nb::arg("wide") = true,
+      "For rows begin ... end, the centre where each costs least, that cost without the square of the row, and sums of the rows of each centre.");
+  m.def("centre_costs", &centre_costs, nb::arg("rows"), nb::arg("begin"), nb::arg("table").noconvert(),
+        nb::arg("offsets").noconvert(), nb::arg("place").noconvert().none(), nb::arg("middle").noconvert().none(),
+        nb::arg("out").noconvert(), "The costs of rows from begin on at every centre, without the squares of the rows.");
+  m.def(
+      "learn_prototype", &learn_prototype, nb::arg("rows"), nb::arg("order").noconvert(), nb::arg("w").noconvert(),
+      nb::arg("alpha"), nb::arg("eta0"), nb::arg("smoothing"), nb::arg("hinge"), nb::arg("tol"),
+      "A sparse stand-in for rows that are drawn in this order, by adaptive dual averaging from w on; how many draws were used.");
 }
 
 }  // namespace thresher

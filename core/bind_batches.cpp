@@ -55,9 +55,9 @@ double group_ascend(ReadMatrix X, In<index_t> ends, index_t free, In<double> y, 
   require(ordered, "groups must be columns, one after the other");
   require(C > 0 && sigma > 0 && ridge >= 0, "C and sigma must be above 0");
   using Step = GroupAscent::Step;
-  GroupAscent ascent{y.data(), cost.data(), w0.data(), a.data(), z.data(), w.data(), C, sigma, ridge,
-                     step == "exact" ? Step::exact : step == "safe" ? Step::safe : Step::corrected,
-                     free, n_groups, ends.data(), {}, {}, {}, {}, {}};
+  const Step rule = step == "exact" ? Step::exact : step == "safe" ? Step::safe : Step::corrected;
+  GroupAscent ascent{y.data(), cost.data(), w0.data(), a.data(),    z.data(), w.data(), C,  sigma, ridge,
+                     rule,     free,        n_groups,  ends.data(), {},       {},       {}, {},    {}};
   nb::gil_scoped_release nogil;
   return ascent.pass(X.data(), n, m);
 }
@@ -69,12 +69,11 @@ void bind_batches(nb::module_& m) {
         "Dense values of some columns, written to `out`, which holds zeros; column n_features is the constant.");
   m.def("add_columns", &add, nb::arg("rows"), nb::arg("a"), nb::arg("b"), nb::arg("first").noconvert(),
         nb::arg("second").noconvert(), "first += X' a and second += (X * X)' b.");
-  m.def("ascend", &ascend, nb::arg("X").noconvert(), nb::arg("y"), nb::arg("cost"), nb::arg("squared"),
-        nb::arg("a").noconvert(), nb::arg("w").noconvert(),
-        "One pass of dual coordinate ascent; the largest change of w that one row made.");
-  m.def("group_ascend", &group_ascend, nb::arg("X").noconvert(), nb::arg("ends"), nb::arg("free"), nb::arg("y"),
-        nb::arg("cost"), nb::arg("C"), nb::arg("sigma"), nb::arg("ridge"), nb::arg("step"), nb::arg("w0"),
-        nb::arg("a").noconvert(), nb::arg("z").noconvert(), nb::arg("w").noconvert(),
+  m.def("ascend", &ascend, nb::arg("X").noconvert(), nb::arg("y"), nb::arg("cost"), nb::arg("squared"), nb::arg("a").noconvert(),
+        nb::arg("w").noconvert(), "One pass of dual coordinate ascent; the largest change of w that one row made.");
+  m.def("group_ascend", &group_ascend, nb::arg("X").noconvert(), nb::arg("ends"), nb::arg("free"), nb::arg("y"), nb::arg("cost"),
+        nb::arg("C"), nb::arg("sigma"), nb::arg("ridge"), nb::arg("step"), nb::arg("w0"), nb::arg("a").noconvert(),
+        nb::arg("z").noconvert(), nb::arg("w").noconvert(),
         "One pass of dual coordinate ascent over groups of columns; the largest change of z that one row made.");
 }
 

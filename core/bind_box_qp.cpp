@@ -50,9 +50,11 @@ struct PyBoxQP {
     } else {
       rows = std::make_unique<RecentRows<FromPython>>(size, static_cast<std::size_t>(room), FromPython{matrix, size});
     }
-    kept = {matrix, diagonal.cast(), linear.cast(), lower.cast(), upper.cast(), epsilon.cast(), sign.cast(), total.cast(), coupling.cast(), x.cast()};
-    const BoxProblem problem{size, static_cast<index_t>(m), linear.data(), lower.data(), upper.data(), epsilon.data(),
-                             sign.data(), total.data(), coupling.data()};
+    kept = {matrix,         diagonal.cast(), linear.cast(), lower.cast(),    upper.cast(),
+            epsilon.cast(), sign.cast(),     total.cast(),  coupling.cast(), x.cast()};
+    const BoxProblem problem{size,           static_cast<index_t>(m), linear.data(), lower.data(),
+                             upper.data(),   epsilon.data(),          sign.data(),   total.data(),
+                             coupling.data()};
     nb::gil_scoped_release nogil;
     solver = std::make_unique<BoxQP>(*rows, diagonal.data(), problem, x.data());
   }
@@ -61,7 +63,8 @@ struct PyBoxQP {
 void descend(const Rows& rows, double bias, In<double> squares, In<double> linear, In<double> lower, In<double> upper,
              In<double> epsilon, In<index_t> order, Out<double> x, Out<double> w, Out<double> slack) {
   rows.check();
-  for (const std::size_t length : {squares.shape(0), linear.shape(0), lower.shape(0), upper.shape(0), epsilon.shape(0), x.shape(0), slack.shape(0)})
+  for (const std::size_t length :
+       {squares.shape(0), linear.shape(0), lower.shape(0), upper.shape(0), epsilon.shape(0), x.shape(0), slack.shape(0)})
     require(static_cast<index_t>(length) == rows.n_rows, "everything about variables must have an entry for every row");
   require(static_cast<index_t>(w.shape(0)) == rows.n_features + 1, "w must have one entry per weight");
   check_order(order.data(), static_cast<index_t>(order.shape(0)), rows.n_rows);
@@ -72,13 +75,15 @@ void descend(const Rows& rows, double bias, In<double> squares, In<double> linea
 }
 
 /// Objective, gap and multiplier of a problem of one block whose scores are at hand.
-nb::tuple certify(In<double> scores, In<double> linear, In<double> lower, In<double> upper, In<double> epsilon, double total, In<double> x) {
+nb::tuple certify(In<double> scores, In<double> linear, In<double> lower, In<double> upper, In<double> epsilon, double total,
+                  In<double> x) {
   const std::size_t n = x.shape(0);
   for (const std::size_t length : {scores.shape(0), linear.shape(0), lower.shape(0), upper.shape(0), epsilon.shape(0)})
     require(length == n, "everything about variables must have an entry for every row");
   const std::vector<double> ahead(n, 1.0);
   const double one = 1;
-  const BoxProblem problem{static_cast<index_t>(n), 1, linear.data(), lower.data(), upper.data(), epsilon.data(), ahead.data(), &total, &one};
+  const BoxProblem problem{
+      static_cast<index_t>(n), 1, linear.data(), lower.data(), upper.data(), epsilon.data(), ahead.data(), &total, &one};
   std::vector<double> rates(n);
   for (std::size_t a = 0; a < n; ++a) rates[a] = scores.data()[a] - linear.data()[a];
   const Bound bound = certified(problem, x.data(), rates.data(), scores.data());
@@ -97,23 +102,24 @@ void bind_box_qp(nb::module_& m) {
       .def(nb::init<nb::object, index_t, In<double>, Blocks, Blocks, Blocks, Blocks, Blocks, In<double>, Blocks, Start>(),
            nb::arg("matrix"), nb::arg("room"), nb::arg("diagonal").noconvert(), nb::arg("linear").noconvert(),
            nb::arg("lower").noconvert(), nb::arg("upper").noconvert(), nb::arg("epsilon").noconvert(),
-           nb::arg("sign").noconvert(), nb::arg("total").noconvert(), nb::arg("coupling").noconvert(),
-           nb::arg("x").noconvert())
-      .def("run", [](PyBoxQP& self, index_t n_steps, double tol) {
-        nb::gil_scoped_release nogil;
-        return self.solver->run(n_steps, tol);
-      }, nb::arg("n_steps"), nb::arg("tol"), "Goes on for so many steps; True when the gap is at most tol of the objective.")
-      .def("conclude", [](PyBoxQP& self) {
-        nb::gil_scoped_release nogil;
-        self.solver->conclude();
-      }, "Makes scores, objective and gap anew from x.")
+           nb::arg("sign").noconvert(), nb::arg("total").noconvert(), nb::arg("coupling").noconvert(), nb::arg("x").noconvert())
+      .def("run",
+           [](PyBoxQP& self, index_t n_steps, double tol) {
+    nb::gil_scoped_release nogil;
+    return self.solver->run(n_steps, tol);
+  }, nb::arg("n_steps"), nb::arg("tol"), "Goes on for so many steps; True when the gap is at most tol of the objective.")
+      .def("conclude",
+           [](PyBoxQP& self) {
+    nb::gil_scoped_release nogil;
+    self.solver->conclude();
+  }, "Makes scores, objective and gap anew from x.")
       .def("read", [](const PyBoxQP& self, Out<double> scores, Out<double> multiplier) {
-        const Bound& bound = self.solver->bound;
-        require(scores.shape(0) == self.solver->size() && multiplier.shape(0) == bound.multiplier.size(), "outputs must fit");
-        std::copy_n(self.solver->all_scores(), scores.shape(0), scores.data());
-        std::copy(bound.multiplier.begin(), bound.multiplier.end(), multiplier.data());
-        return std::tuple(bound.objective, bound.gap, self.solver->n_steps);
-      }, nb::arg("scores").noconvert(), nb::arg("multiplier").noconvert(), "Objective, gap and number of steps.");
+    const Bound& bound = self.solver->bound;
+    require(scores.shape(0) == self.solver->size() && multiplier.shape(0) == bound.multiplier.size(), "outputs must fit");
+    std::copy_n(self.solver->all_scores(), scores.shape(0), scores.data());
+    std::copy(bound.multiplier.begin(), bound.multiplier.end(), multiplier.data());
+    return std::tuple(bound.objective, bound.gap, self.solver->n_steps);
+  }, nb::arg("scores").noconvert(), nb::arg("multiplier").noconvert(), "Objective, gap and number of steps.");
 }
 
 }  // namespace thresher

@@ -40,8 +40,7 @@ nb::tuple csv(const Chunk& chunk, const std::vector<CsvColumn>& columns, bool ha
 }
 
 void check_delimiter(char delimiter) {
-  if (std::strchr("0123456789+-.eE\"\r\n", delimiter))
-    throw std::invalid_argument("delimiter must not be part of a number.");
+  if (std::strchr("0123456789+-.eE\"\r\n", delimiter)) throw std::invalid_argument("delimiter must not be part of a number.");
 }
 
 std::vector<CsvColumn> columns_of(const std::string& kinds, std::int64_t target) {
@@ -50,8 +49,7 @@ std::vector<CsvColumn> columns_of(const std::string& kinds, std::int64_t target)
     throw std::invalid_argument("kinds must be n, t or - for each column.");
   if (target < -1 || target >= n_columns) throw std::invalid_argument("target must be a column, or -1 for none.");
   std::vector<CsvColumn> columns;
-  for (char kind : kinds)
-    columns.push_back(kind == 'n' ? CsvColumn::number : kind == 't' ? CsvColumn::text : CsvColumn::passed);
+  for (char kind : kinds) columns.push_back(kind == 'n' ? CsvColumn::number : kind == 't' ? CsvColumn::text : CsvColumn::passed);
   if (target >= 0) {
     CsvColumn& column = columns[static_cast<std::size_t>(target)];
     if (column == CsvColumn::passed) throw std::invalid_argument("the target must not be passed over.");
@@ -99,8 +97,8 @@ nb::tuple count_numbers(In<std::int64_t> offsets, In<std::uint8_t> data) {
 }  // namespace
 
 void bind_csv(nb::module_& m) {
-  m.def("parse_csv", &parse_csv, "text"_a, nb::kw_only(), "kinds"_a, "final"_a = true, "first_line"_a = 1,
-        "delimiter"_a = ',', "target"_a = -1, "float32"_a = false, "skip_malformed"_a = false, "max_rows"_a = -1,
+  m.def("parse_csv", &parse_csv, "text"_a, nb::kw_only(), "kinds"_a, "final"_a = true, "first_line"_a = 1, "delimiter"_a = ',',
+        "target"_a = -1, "float32"_a = false, "skip_malformed"_a = false, "max_rows"_a = -1,
         "CSV text -> (targets or None, values, texts, consumed bytes, lines, skipped).");
   m.def("split_csv", &split_csv, "text"_a, nb::kw_only(), "final"_a = true, "first_line"_a = 1, "delimiter"_a = ',',
         "skip_malformed"_a = false, "max_rows"_a = -1,

@@ -31,9 +31,11 @@ nb::object touched(const Groups& groups, const In<Column>& columns) {
 
 void bind_groups(nb::module_& m) {
   nb::class_<Groups>(m, "Groups", "Groups of columns: group g holds members[starts[g]:starts[g + 1]].")
-      .def("__init__", [](Groups* self, const In<index_t>& starts, const In<std::int32_t>& members, index_t n_features) {
-        new (self) Groups({starts.data(), starts.data() + starts.size()}, {members.data(), members.data() + members.size()}, n_features);
-      }, nb::arg("starts"), nb::arg("members"), nb::arg("n_features"))
+      .def("__init__",
+           [](Groups* self, const In<index_t>& starts, const In<std::int32_t>& members, index_t n_features) {
+    new (self)
+        Groups({starts.data(), starts.data() + starts.size()}, {members.data(), members.data() + members.size()}, n_features);
+  }, nb::arg("starts"), nb::arg("members"), nb::arg("n_features"))
       .def_prop_ro("overlapping", [](const Groups& g) { return g.overlapping; })
       .def_prop_ro("n_covered", &Groups::n_covered)
       .def_prop_ro("starts", [](nb::handle_t<Groups> self) { return lent(self, nb::cast<const Groups&>(self).starts); })
@@ -42,7 +44,8 @@ void bind_groups(nb::module_& m) {
       .def("touched", &touched<index_t>, nb::arg("columns").noconvert());
   bind_learner<GroupLassoRda<Partition>>(m, "GroupLassoRda", "Group lasso by dual averaging.");
   bind_learner<GroupLassoRda<Cover>>(m, "GroupLassoRdaOverlap", "The same for groups that share weights.");
-  bind_learner<SparseGroupRda<Partition>>(m, "SparseGroupRda", "Sparse and enhanced group lasso, or the largest weight of a group.");
+  bind_learner<SparseGroupRda<Partition>>(m, "SparseGroupRda",
+                                          "Sparse and enhanced group lasso, or the largest weight of a group.");
   bind_learner<SparseGroupRda<Cover>>(m, "SparseGroupRdaOverlap", "The same for groups that share weights.");
   bind_learner<GroupFobos>(m, "GroupFobos", "Group penalties by forward-backward splitting.");
 }

@@ -27,14 +27,19 @@ nb::tuple run_matrix_pass_of(const Rows& rows, double bias, In<double> y, index_
   require(!weight || weight->shape(0) == y.shape(0), "weights and rows differ in length");
   require(!rounds || rounds->shape(0) == y.shape(0), "rounds and rows differ in length");
   check_codes(codes, n_codes, rows.n_rows);
-  const MatrixLesson lesson{y.data(), codes ? codes->data() : nullptr, weight ? weight->data() : nullptr,
-                            rounds ? rounds->data() : nullptr, order ? order->data() : nullptr, begin,
+  const MatrixLesson lesson{y.data(),
+                            codes ? codes->data() : nullptr,
+                            weight ? weight->data() : nullptr,
+                            rounds ? rounds->data() : nullptr,
+                            order ? order->data() : nullptr,
+                            begin,
                             order ? static_cast<index_t>(order->shape(0)) : rows.n_rows};
   if (order) check_order(lesson.order, lesson.n_steps, rows.n_rows);
   const PySource source(std::move(state), std::move(params), rows.n_features + 1);
   Tally& tally = *reinterpret_cast<Tally*>(source.array("tally", "tally"));
   L learner(source);
-  require(!margins || static_cast<index_t>(margins->shape(0)) == lesson.n_steps * learner.width(), "margins and steps differ in length");
+  require(!margins || static_cast<index_t>(margins->shape(0)) == lesson.n_steps * learner.width(),
+          "margins and steps differ in length");
   std::vector<double> out(static_cast<std::size_t>(learner.width()));
   PassResult r;
   {
@@ -77,8 +82,8 @@ void bind_matrix_learner(nb::module_& m, const char* name, const char* what) {
   nb::class_<L> c(m, name, what);
   bind_fields_and_hooks(c);
   c.def_static("run_pass", &run_matrix_pass_of<L>, nb::arg("rows"), nb::arg("bias"), nb::arg("y"), nb::arg("n_codes"),
-               nb::arg("codes").none(), nb::arg("rounds").none(), nb::arg("weight").none(), nb::arg("order").none(), nb::arg("state"),
-               nb::arg("params"), nb::arg("margins").noconvert().none(), nb::arg("begin") = 0);
+               nb::arg("codes").none(), nb::arg("rounds").none(), nb::arg("weight").none(), nb::arg("order").none(),
+               nb::arg("state"), nb::arg("params"), nb::arg("margins").noconvert().none(), nb::arg("begin") = 0);
   c.def_static("scores", &matrix_scores_of<L>, nb::arg("rows"), nb::arg("bias"), nb::arg("n_codes"), nb::arg("codes").none(),
                nb::arg("state"), nb::arg("params"), nb::arg("out").noconvert());
   c.def_static("weights", &matrix_weights_of<L>, nb::arg("state"), nb::arg("params"), nb::arg("n_weights"),

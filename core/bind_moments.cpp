@@ -26,8 +26,8 @@ nb::object add(const Rows& rows, Column n, Column mean, Column m2, Column missin
 }  // namespace
 
 void bind_moments(nb::module_& m) {
-  m.def("add_moments", &add, nb::arg("rows"), nb::arg("n").noconvert(), nb::arg("mean").noconvert(),
-        nb::arg("m2").noconvert(), nb::arg("missing").noconvert(),
+  m.def("add_moments", &add, nb::arg("rows"), nb::arg("n").noconvert(), nb::arg("mean").noconvert(), nb::arg("m2").noconvert(),
+        nb::arg("missing").noconvert(),
         "Add rows to running moments. A value of no sane size is returned as (row, column, value), and nothing is added.");
 }
 

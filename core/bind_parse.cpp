@@ -29,8 +29,7 @@ template <class Value> nb::tuple svmlight(const Chunk& chunk, std::int64_t n_fea
 }
 
 nb::tuple parse_svmlight(nb::handle text, bool final, std::int64_t first_line, bool zero_based,
-                         std::optional<std::int64_t> n_features, bool float32, bool skip_malformed,
-                         std::int64_t max_rows) {
+                         std::optional<std::int64_t> n_features, bool float32, bool skip_malformed, std::int64_t max_rows) {
   if (n_features && *n_features < 0) throw std::invalid_argument("n_features must not be negative.");
   const Lent lent(text);
   const Chunk chunk{lent.data(), lent.size(), final, skip_malformed, first_line, max_rows};
@@ -41,8 +40,11 @@ template <class Value, class Index>
 nb::bytes format(In<Value> values, In<Index> columns, In<std::int64_t> starts, In<double> targets, bool zero_based) {
   if (columns.size() != values.size()) throw std::invalid_argument("values and columns must be equally long.");
   if (starts.size() != targets.size() + 1) throw std::invalid_argument("starts must be one longer than targets.");
-  const CsrView<Value, Index> rows{values.data(),  columns.data(), starts.data(),
-                                   targets.data(), static_cast<std::int64_t>(targets.size()),
+  const CsrView<Value, Index> rows{values.data(),
+                                   columns.data(),
+                                   starts.data(),
+                                   targets.data(),
+                                   static_cast<std::int64_t>(targets.size()),
                                    static_cast<std::int64_t>(values.size())};
   Growing<char> out;
   {
@@ -53,16 +55,15 @@ nb::bytes format(In<Value> values, In<Index> columns, In<std::int64_t> starts, I
 }
 
 template <class Value, class Index> void bind_format(nb::module_& m) {
-  m.def("format_svmlight", &format<Value, Index>, "values"_a.noconvert(), "columns"_a.noconvert(),
-        "starts"_a.noconvert(), "targets"_a.noconvert(), "zero_based"_a, "Rows -> svmlight text.");
+  m.def("format_svmlight", &format<Value, Index>, "values"_a.noconvert(), "columns"_a.noconvert(), "starts"_a.noconvert(),
+        "targets"_a.noconvert(), "zero_based"_a, "Rows -> svmlight text.");
 }
 
 }  // namespace
 
 void bind_parse(nb::module_& m) {
-  m.def("parse_svmlight", &parse_svmlight, "text"_a, nb::kw_only(), "final"_a = true, "first_line"_a = 1,
-        "zero_based"_a = false, "n_features"_a = nb::none(), "float32"_a = false, "skip_malformed"_a = false,
-        "max_rows"_a = -1,
+  m.def("parse_svmlight", &parse_svmlight, "text"_a, nb::kw_only(), "final"_a = true, "first_line"_a = 1, "zero_based"_a = false,
+        "n_features"_a = nb::none(), "float32"_a = false, "skip_malformed"_a = false, "max_rows"_a = -1,
         "svmlight text -> (targets, values, columns, starts, largest column + 1, consumed bytes, lines, skipped).");
   bind_format<double, std::int32_t>(m);
   bind_format<double, std::int64_t>(m);

@@ -42,8 +42,8 @@ void bind_pool(nb::module_& m) {
   m.def("best_outside", &best_outside, nb::arg("a").noconvert(), nb::arg("b").noconvert(), nb::arg("s"), nb::arg("c"),
         nb::arg("pool").noconvert(), nb::arg("out").noconvert(),
         "Features outside a sorted pool with the largest (s a)^2 / (c + s b), written to `out`; how many, -1 if not finite.");
-  m.def("condition", &prune, nb::arg("mean").noconvert(), nb::arg("covariance").noconvert(), nb::arg("n_first"),
-        nb::arg("keep"), "Conditional pruning of a Gaussian to `keep` weights beside the first ones, in place.");
+  m.def("condition", &prune, nb::arg("mean").noconvert(), nb::arg("covariance").noconvert(), nb::arg("n_first"), nb::arg("keep"),
+        "Conditional pruning of a Gaussian to `keep` weights beside the first ones, in place.");
 }
 
 }  // namespace thresher

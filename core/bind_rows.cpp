@@ -8,7 +8,8 @@ using AnyArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 
 template <class Value>
 Rows dense(const AnyArray& X, bool look) {
-  const DenseRows<Value> rows{static_cast<const Value*>(X.data()), static_cast<index_t>(X.shape(0)), static_cast<index_t>(X.shape(1))};
+  const DenseRows<Value> rows{static_cast<const Value*>(X.data()), static_cast<index_t>(X.shape(0)),
+                              static_cast<index_t>(X.shape(1))};
   Finding finding;
   if (look) {
     nb::gil_scoped_release nogil;
@@ -20,8 +21,8 @@ Rows dense(const AnyArray& X, bool look) {
 Rows dense_rows(const AnyArray& X, bool look) {
   require(X.ndim() == 2, "dense rows must be a matrix");
   Rows rows = X.dtype() == nb::dtype<double>() ? dense<double>(X, look)
-            : X.dtype() == nb::dtype<float>() ? dense<float>(X, look)
-            : throw std::invalid_argument("dense rows must be float32 or float64");
+            : X.dtype() == nb::dtype<float>()  ? dense<float>(X, look)
+                                               : throw std::invalid_argument("dense rows must be float32 or float64");
   rows.values = nb::cast(X);
   return rows;
 }
@@ -50,12 +51,13 @@ Rows csr_of(const AnyArray& values, const AnyArray& columns, const In<index_t>& 
 }
 
 Rows csr_rows(const AnyArray& values, const AnyArray& columns, const In<index_t>& starts, index_t n_features, bool look) {
-  require(values.ndim() == 1 && columns.ndim() == 1 && values.shape(0) == columns.shape(0), "values and columns differ in length");
+  require(values.ndim() == 1 && columns.ndim() == 1 && values.shape(0) == columns.shape(0),
+          "values and columns differ in length");
   require(starts.shape(0) >= 1, "starts must have one entry more than there are rows");
   require(n_features >= 0, "n_features must not be negative");
   Rows rows = values.dtype() == nb::dtype<double>() ? csr_of<double>(values, columns, starts, n_features, look)
-            : values.dtype() == nb::dtype<float>() ? csr_of<float>(values, columns, starts, n_features, look)
-            : throw std::invalid_argument("values must be float32 or float64");
+            : values.dtype() == nb::dtype<float>()  ? csr_of<float>(values, columns, starts, n_features, look)
+                                                    : throw std::invalid_argument("values must be float32 or float64");
   rows.values = nb::cast(values);
   rows.columns = nb::cast(columns);
   rows.starts = nb::cast(starts);
@@ -74,13 +76,15 @@ struct Known {
 void linear_scores(const Rows& rows, double bias, const Weights& weights, const Scores& out) {
   rows.check();
   const auto n_outputs = static_cast<index_t>(weights.shape(0));
-  require(static_cast<index_t>(weights.shape(1)) == rows.n_features + 1, "there must be a weight for every feature and the constant");
+  require(static_cast<index_t>(weights.shape(1)) == rows.n_features + 1,
+          "there must be a weight for every feature and the constant");
   require(static_cast<index_t>(out.shape(0)) == rows.n_rows && static_cast<index_t>(out.shape(1)) == n_outputs,
           "out must have a place for every row and output");
   nb::gil_scoped_release nogil;
   for (index_t k = 0; k < n_outputs; ++k)
-    std::visit([&](const auto& x) { run_scores(Known{weights.data() + k * (rows.n_features + 1)}, x, bias, out.data() + k, n_outputs); },
-               rows.any);
+    std::visit([&](const auto& x) {
+      run_scores(Known{weights.data() + k * (rows.n_features + 1)}, x, bias, out.data() + k, n_outputs);
+    }, rows.any);
 }
 
 const char* fault_name(Fault fault) {
@@ -98,23 +102,28 @@ const char* fault_name(Fault fault) {
 void bind_rows(nb::module_& m) {
   nb::class_<Rows>(m, "Rows", "Rows of a matrix, looked at once and then trusted by every pass.")
       .def_static("dense", &dense_rows, nb::arg("X").noconvert(), nb::arg("look") = true)
-      .def_static("csr", &csr_rows, nb::arg("values").noconvert(), nb::arg("columns").noconvert(),
-                  nb::arg("starts").noconvert(), nb::arg("n_features"), nb::arg("look") = true)
-      .def("look", [](Rows& r) {
-        if (r.finding.fault != Fault::none) return;
-        nb::gil_scoped_release nogil;
-        r.finding = std::visit([](const auto& x) { return scan_values(x); }, r.any);
-      }, "Look at the values of rows that were made with look=False.")
+      .def_static("csr", &csr_rows, nb::arg("values").noconvert(), nb::arg("columns").noconvert(), nb::arg("starts").noconvert(),
+                  nb::arg("n_features"), nb::arg("look") = true)
+      .def("look",
+           [](Rows& r) {
+    if (r.finding.fault != Fault::none) return;
+    nb::gil_scoped_release nogil;
+    r.finding = std::visit([](const auto& x) { return scan_values(x); }, r.any);
+  }, "Look at the values of rows that were made with look=False.")
       .def_ro("n_rows", &Rows::n_rows)
       .def_ro("n_features", &Rows::n_features)
       .def_ro("values", &Rows::values, "The stored values; the matrix itself when dense.")
       .def_ro("columns", &Rows::columns, "The column of every stored value, None when dense.")
       .def_ro("starts", &Rows::starts, "Where each row begins among the stored values; nothing when dense.")
-      .def_prop_ro("fault", [](const Rows& r) { return fault_name(r.finding.fault); })
-      .def_prop_ro("fault_at", [](const Rows& r) { return nb::make_tuple(r.finding.row, r.finding.column, r.finding.value); });
-  m.def("linear_scores", &linear_scores, nb::arg("rows"), nb::arg("bias"), nb::arg("weights").noconvert(), nb::arg("out").noconvert(),
+      .def_prop_ro("fault", [](const Rows& r) {
+    return fault_name(r.finding.fault);
+  }).def_prop_ro("fault_at", [](const Rows& r) { return nb::make_tuple(r.finding.row, r.finding.column, r.finding.value); });
+  m.def("linear_scores", &linear_scores, nb::arg("rows"), nb::arg("bias"), nb::arg("weights").noconvert(),
+        nb::arg("out").noconvert(),
         "Scores of rows, for weights of shape (n_outputs, n_features + 1), those of the constant last.");
-  m.def("all_finite", [](In<double> x) { return all_within(x.data(), static_cast<index_t>(x.shape(0)), std::numeric_limits<double>::max()); }, nb::arg("x"));
+  m.def("all_finite", [](In<double> x) {
+    return all_within(x.data(), static_cast<index_t>(x.shape(0)), std::numeric_limits<double>::max());
+  }, nb::arg("x"));
   const auto losses = [&m](const char* name, auto f) {
     m.def(name, [f](const std::string& loss, double p, double y, double tau, double epsilon) {
       return f(*make_loss(loss, tau, epsilon), p, y);

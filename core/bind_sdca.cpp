@@ -31,32 +31,38 @@ void bind_sdca(nb::module_& m) {
     rows.check();
     Growing<double> squares;
     double* const out = squares.room(static_cast<std::size_t>(rows.n_rows));
-    std::visit([&](const auto& x) { for (index_t i = 0; i < rows.n_rows; ++i) out[i] = x.row(i, bias).square(); }, rows.any);
+    std::visit([&](const auto& x) {
+      for (index_t i = 0; i < rows.n_rows; ++i) out[i] = x.row(i, bias).square();
+    }, rows.any);
     squares.commit(static_cast<std::size_t>(rows.n_rows));
     return array(squares);
   }, nb::arg("rows"), nb::arg("bias"), "The sum of the squares of each row.");
-  m.def("sdca_epoch", [](const Rows& rows, double bias, In<double> y, double positive, In<double> share, In<index_t> order,
-                         Out<double> b, Out<double> v, double l1, double l2, const std::string& loss) {
+  m.def("sdca_epoch",
+        [](const Rows& rows, double bias, In<double> y, double positive, In<double> share, In<index_t> order, Out<double> b,
+           Out<double> v, double l1, double l2, const std::string& loss) {
     require(static_cast<index_t>(order.shape(0)) == rows.n_rows, "order must name every row");
     for (index_t t = 0; t < rows.n_rows; ++t)
       require(order.data()[t] >= 0 && order.data()[t] < rows.n_rows, "the order names a row that is not there");
     on_problem(rows, bias, y, positive, share, b, v, l1, l2, loss, order.data(),
                [](Sdca& problem, const auto& x, double constant, const Lesson& lesson) { problem.epoch(x, constant, lesson); });
-  }, nb::arg("rows"), nb::arg("bias"), nb::arg("y"), nb::arg("positive"), nb::arg("share"), nb::arg("order"),
-     nb::arg("b").noconvert(), nb::arg("v").noconvert(), nb::arg("l1"), nb::arg("l2"), nb::arg("loss"),
-     "One dual step for each row; b and v change in place.");
-  m.def("sdca_bounds", [](const Rows& rows, double bias, In<double> y, double positive, In<double> share, Out<double> b,
-                          Out<double> v, In<double> w, double l1, double l2, const std::string& loss) {
+  },
+        nb::arg("rows"), nb::arg("bias"), nb::arg("y"), nb::arg("positive"), nb::arg("share"), nb::arg("order"),
+        nb::arg("b").noconvert(), nb::arg("v").noconvert(), nb::arg("l1"), nb::arg("l2"), nb::arg("loss"),
+        "One dual step for each row; b and v change in place.");
+  m.def("sdca_bounds",
+        [](const Rows& rows, double bias, In<double> y, double positive, In<double> share, Out<double> b, Out<double> v,
+           In<double> w, double l1, double l2, const std::string& loss) {
     require(w.shape(0) == v.shape(0), "w must have one entry per weight");
     Sdca::Bounds found{};
     on_problem(rows, bias, y, positive, share, b, v, l1, l2, loss, nullptr,
                [&](Sdca& problem, const auto& x, double constant, const Lesson& lesson) {
-                 found = problem.bounds(x, constant, lesson, w.data());
-               });
+      found = problem.bounds(x, constant, lesson, w.data());
+    });
     return nb::make_tuple(found.primal, found.dual);
-  }, nb::arg("rows"), nb::arg("bias"), nb::arg("y"), nb::arg("positive"), nb::arg("share"), nb::arg("b").noconvert(),
-     nb::arg("v").noconvert(), nb::arg("w"), nb::arg("l1"), nb::arg("l2"), nb::arg("loss"),
-     "The primal objective of w and the dual one of b, between which the optimum lies; v is made anew from b.");
+  },
+        nb::arg("rows"), nb::arg("bias"), nb::arg("y"), nb::arg("positive"), nb::arg("share"), nb::arg("b").noconvert(),
+        nb::arg("v").noconvert(), nb::arg("w"), nb::arg("l1"), nb::arg("l2"), nb::arg("loss"),
+        "The primal objective of w and the dual one of b, between which the optimum lies; v is made anew from b.");
 }
 
 }  // namespace thresher

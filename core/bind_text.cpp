@@ -29,9 +29,7 @@ Buckets buckets_for(std::int64_t n_buckets, std::optional<Seen>& seen) {
   return Buckets(static_cast<std::uint64_t>(n_buckets), seen ? seen->data() : nullptr);
 }
 
-nb::tuple news(Buckets& buckets) {
-  return nb::make_tuple(array(buckets.places), array(buckets.ends), array(buckets.bytes));
-}
+nb::tuple news(Buckets& buckets) { return nb::make_tuple(array(buckets.places), array(buckets.ends), array(buckets.bytes)); }
 
 nb::tuple factorize(In<std::int64_t> offsets, In<std::uint8_t> data) {
   const Texts texts = checked_texts(offsets, data);
@@ -58,8 +56,8 @@ nb::tuple hash_texts(In<std::int64_t> offsets, In<std::uint8_t> data, const nb::
   return nb::make_tuple(array(found), news(buckets));
 }
 
-nb::tuple hash_words(In<std::int64_t> offsets, In<std::uint8_t> data, const nb::bytes& prefix, std::int64_t n_buckets,
-                     int ngrams, std::optional<Seen> seen) {
+nb::tuple hash_words(In<std::int64_t> offsets, In<std::uint8_t> data, const nb::bytes& prefix, std::int64_t n_buckets, int ngrams,
+                     std::optional<Seen> seen) {
   if (ngrams < 1 || ngrams > 2) throw std::invalid_argument("ngrams must be 1 or 2.");
   const Texts texts = checked_texts(offsets, data);
   const std::uint64_t seed = seed_of(prefix);
@@ -104,9 +102,8 @@ void bind_text(nb::module_& m) {
   m.def("hash_texts", &hash_texts, "offsets"_a.noconvert(), "data"_a.noconvert(), "prefix"_a, "n_buckets"_a,
         "seen"_a.noconvert() = nb::none(),
         "Texts -> (a bucket for each, the new ones among them: (2 * bucket + slot, offsets, data)).");
-  m.def("hash_words", &hash_words, "offsets"_a.noconvert(), "data"_a.noconvert(), "prefix"_a, "n_buckets"_a,
-        "ngrams"_a = 1, "seen"_a.noconvert() = nb::none(),
-        "Texts -> (counts, buckets, starts, new words: (2 * bucket + slot, offsets, data)).");
+  m.def("hash_words", &hash_words, "offsets"_a.noconvert(), "data"_a.noconvert(), "prefix"_a, "n_buckets"_a, "ngrams"_a = 1,
+        "seen"_a.noconvert() = nb::none(), "Texts -> (counts, buckets, starts, new words: (2 * bucket + slot, offsets, data)).");
   m.def("stack_rows", &stack_rows, "pieces"_a, "n_rows"_a, "float32"_a = false,
         "Sparse pieces of the same rows -> (values, columns, starts), columns sorted and unique.");
 }

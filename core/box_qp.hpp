@@ -56,7 +56,9 @@ class BoxQP {
     index_t i;        // where the first is, in its block
   };
   template <class V>
-  static auto& at(V& values, index_t a) { return values[static_cast<std::size_t>(a)]; }
+  static auto& at(V& values, index_t a) {
+    return values[static_cast<std::size_t>(a)];
+  }
   static constexpr double never = std::numeric_limits<double>::infinity();
 
   double worst() const {
@@ -161,10 +163,12 @@ class BoxQP {
     for (index_t c = 0; c < m; ++c) {
       const Best& b = at(best, c);
       auto& ids = at(active, c);
-      ids.erase(std::remove_if(ids.begin(), ids.end(), [&](index_t a) {
+      ids.erase(std::remove_if(ids.begin(), ids.end(),
+                               [&](index_t a) {
         const std::size_t k = static_cast<std::size_t>(c * n + a);
         return v[k] + moves.up[k] + b.down > 0 && moves.down[k] - v[k] + b.up > 0;
-      }), ids.end());
+      }),
+                ids.end());
     }
   }
 

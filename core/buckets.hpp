@@ -26,8 +26,7 @@ class Buckets {
   }
 
  private:
-  void remember(std::uint32_t* known, std::uint32_t fingerprint, std::uint32_t bucket, const char* text,
-                std::size_t length) {
+  void remember(std::uint32_t* known, std::uint32_t fingerprint, std::uint32_t bucket, const char* text, std::size_t length) {
     if (known[0] == fingerprint || known[1] == fingerprint) return;
     if (known[1]) {
       known[2] = 1;

@@ -28,7 +28,7 @@ inline index_t feature_named(double number, index_t n_features) {
 /// All features with a weight other than 0, in order. The constant is none of them: it is never counted and never cut, and
 /// otherwise a weight like any other.
 struct Budget {
-  double* names;                    // of the features in use, and 0 where there is room for more
+  double* names;  // of the features in use, and 0 where there is room for more
   index_t room, constant;
   std::vector<index_t> used, ranked;  // the features in use; during an update, those of the row as well
 
@@ -50,7 +50,9 @@ struct Budget {
     double largest = std::abs(coef[constant]), sum = 0;
     for (const index_t j : used) largest = std::max(largest, std::abs(coef[j]));
     if (largest == 0) return 0;
-    const auto add = [&](index_t j) { sum += (coef[j] / largest) * (coef[j] / largest); };  // squares of huge weights are too huge
+    const auto add = [&](index_t j) {
+      sum += (coef[j] / largest) * (coef[j] / largest);
+    };  // squares of huge weights are too huge
     for (const index_t j : used) add(j);
     add(constant);
     return largest * std::sqrt(sum);
@@ -67,7 +69,9 @@ struct Budget {
     ranked.swap(used);
     used.clear();
     auto next = ranked.begin();
-    const auto take = [&](index_t j) { if (coef[j] != 0) used.push_back(j); };
+    const auto take = [&](index_t j) {
+      if (coef[j] != 0) used.push_back(j);
+    };
     x.each([&](index_t j, double xj) {
       if (xj == 0) return;
       for (; next != ranked.end() && *next < j; ++next) take(*next);
@@ -90,7 +94,7 @@ struct Budget {
       used.erase(std::remove_if(used.begin(), used.end(), drop), used.end());
     }
     for (std::size_t k = 0; k < used.size(); ++k) names[k] = static_cast<double>(used[k] + 1);
-    for (index_t k = used.size(); k < room && names[k] != 0; ++k) names[k] = 0;
+    for (auto k = static_cast<index_t>(used.size()); k < room && names[k] != 0; ++k) names[k] = 0;
   }
   /// From weights that changed elsewhere.
   void rebuild(double* coef) {

@@ -122,8 +122,7 @@ struct GroupAscent {
 
   /// y <grad Omega*(z + d u), x>.
   double groups_at(double d) {
-    for (index_t k = 0; k < n_groups; ++k)
-      lengths[k] = std::sqrt(std::max(0.0, squares[k] + d * (2 * products[k] + d * own[k])));
+    for (index_t k = 0; k < n_groups; ++k) lengths[k] = std::sqrt(std::max(0.0, squares[k] + d * (2 * products[k] + d * own[k])));
     const double cut = group_cut(lengths, sigma, sorted);
     double sum = 0;
     for (index_t k = 0; k < n_groups; ++k) sum += part_kept(lengths[k], cut) * (products[k] + d * own[k]);

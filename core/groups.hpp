@@ -18,10 +18,10 @@ namespace thresher {
 struct Groups {
   struct Place { std::int32_t group, size; };  // group -1: a column on its own
 
-  std::vector<index_t> starts;               // members[starts[g]] ... members[starts[g + 1] - 1] are the columns of group g
+  std::vector<index_t> starts;  // members[starts[g]] ... members[starts[g + 1] - 1] are the columns of group g
   std::vector<std::int32_t> members;
-  std::vector<Place> places;                 // of each column, where no two groups share one
-  std::vector<index_t> first;                // where some do: shared[first[j]] ... shared[first[j + 1] - 1]
+  std::vector<Place> places;   // of each column, where no two groups share one
+  std::vector<index_t> first;  // where some do: shared[first[j]] ... shared[first[j + 1] - 1]
   std::vector<Place> shared;
   bool overlapping = false;
 
@@ -119,7 +119,10 @@ struct Cover {
 /// may be as long as there are groups.
 template <class T>
 struct Memo {
-  struct Entry { T value; std::uint64_t stamp; };
+  struct Entry {
+    T value;
+    std::uint64_t stamp;
+  };
   std::unique_ptr<Entry, void (*)(void*)> entries;
   std::uint64_t now = 1;
 

@@ -78,7 +78,7 @@ template <class T> class Growing {
     data_ = static_cast<T*>(moved);
     capacity_ = capacity;
   }
-  void swap(Growing& other) {
+  void swap(Growing& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);

@@ -24,11 +24,11 @@ namespace thresher {
 /// One array of the state, for each output. Python allocates, saves, merges and grows it; the core only writes to it.
 struct Field {
   const char* name;
-  const char* axes;        // names of its axes: "weight", "group", "selected", "weight weight", ... ; "" for one number
-  double initial;          // on a square of one axis, the initial value of the diagonal
-  const char* merge;       // "sum" of changes | "mean" of changes | "precision" (a variance) | "weighted" | "derived"
-  const char* by = "";     // for "weighted": the name of the variance that weighs it
-  const char* beside = ""; // the field it is stored beside, entry by entry: two that are always read together share cache lines
+  const char* axes;         // names of its axes: "weight", "group", "selected", "weight weight", ... ; "" for one number
+  double initial;           // on a square of one axis, the initial value of the diagonal
+  const char* merge;        // "sum" of changes | "mean" of changes | "precision" (a variance) | "weighted" | "derived"
+  const char* by = "";      // for "weighted": the name of the variance that weighs it
+  const char* beside = "";  // the field it is stored beside, entry by entry: two that are always read together share cache lines
 };
 
 /// A learner that is always sound and never lazy.
@@ -38,7 +38,9 @@ struct Plain {
 };
 
 /// For learners and sums without a mask.
-struct AllFeatures { bool operator()(index_t) const { return true; } };
+struct AllFeatures {
+  bool operator()(index_t) const { return true; }
+};
 
 /// For sums that leave the constant feature out.
 inline double nothing(index_t, double) { return 0; }

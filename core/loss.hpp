@@ -26,7 +26,10 @@ struct Hinge final : Loss {
 
 /// max(0, 1 - m)^2
 struct SquaredHinge final : Loss {
-  double value(double p, double y) const override { const double u = std::max(0.0, 1 - y * p); return u * u; }
+  double value(double p, double y) const override {
+    const double u = std::max(0.0, 1 - y * p);
+    return u * u;
+  }
   double slope(double p, double y) const override { return -2 * y * std::max(0.0, 1 - y * p); }
   double pull(double) const override { return 0.5; }
 };
@@ -35,8 +38,14 @@ struct SquaredHinge final : Loss {
 struct Pinball final : Loss {
   double tau;
   explicit Pinball(double t) : tau(t) {}
-  double value(double p, double y) const override { const double u = 1 - y * p; return u >= 0 ? u : -tau * u; }
-  double slope(double p, double y) const override { const double u = 1 - y * p; return u > 0 ? -y : u < 0 ? tau * y : 0; }
+  double value(double p, double y) const override {
+    const double u = 1 - y * p;
+    return u >= 0 ? u : -tau * u;
+  }
+  double slope(double p, double y) const override {
+    const double u = 1 - y * p;
+    return u > 0 ? -y : u < 0 ? tau * y : 0;
+  }
   double pull(double) const override { return 1; }
 };
 
@@ -48,7 +57,10 @@ struct Logistic final : Loss {
   }
   double slope(double p, double y) const override {
     const double m = y * p;
-    if (m > 0) { const double e = std::exp(-m); return -y * e / (1 + e); }
+    if (m > 0) {
+      const double e = std::exp(-m);
+      return -y * e / (1 + e);
+    }
     return -y / (1 + std::exp(m));
   }
   double pull(double) const override { return 0.27846454276107374; }  // max of m / (1 + exp(m))

@@ -30,9 +30,7 @@ struct MatrixLesson {
   index_t begin, n_steps;
 
   static constexpr double alone = -2;  // the round of a row that is one
-  Item item(index_t i) const {
-    return {code ? code[i] : 0, y[i], weight ? weight[i] : 1.0, round ? round[i] : alone};
-  }
+  Item item(index_t i) const { return {code ? code[i] : 0, y[i], weight ? weight[i] : 1.0, round ? round[i] : alone}; }
 };
 
 inline bool all_finite(const double* x, index_t n) {
@@ -61,7 +59,10 @@ PassResult run_matrix_pass(Learner& learner, const Rows& rows, double bias, cons
     }
     if (margins) std::copy(out, out + width, margins + t * width);
     const double paid = item.weight == 0 ? 0 : item.weight * learner.loss(out, item);
-    if (!all_finite(out, width) || !std::isfinite(paid)) { result.diverged = t; break; }
+    if (!all_finite(out, width) || !std::isfinite(paid)) {
+      result.diverged = t;
+      break;
+    }
     if (item.weight == 0) continue;
     result.n_mistakes += learner.wrong(out, item);
     tally.n_rows += 1;
@@ -69,8 +70,14 @@ PassResult run_matrix_pass(Learner& learner, const Rows& rows, double bias, cons
     tally.weight_sum += item.weight;
     tally.n_updates += learner.update(x, item, out);
     if (t + 1 == lesson.n_steps) learner.look(x, item, out);
-    if (!learner.sound() || (t + 1 == lesson.n_steps && !all_finite(out, width))) { result.diverged = t; break; }
-    if (learner.wants_settling()) { result.paused = t + 1; break; }
+    if (!learner.sound() || (t + 1 == lesson.n_steps && !all_finite(out, width))) {
+      result.diverged = t;
+      break;
+    }
+    if (learner.wants_settling()) {
+      result.paused = t + 1;
+      break;
+    }
   }
   return result;
 }

@@ -23,7 +23,7 @@ inline const char* scan_digits(const char* p, const char* end, std::uint64_t& nu
   while (end - p >= 8) {
     std::uint64_t x;
     std::memcpy(&x, p, 8);
-    x ^= 0x3030303030303030u;                       // digits become 0..9, the first in the lowest byte
+    x ^= 0x3030303030303030u;  // digits become 0..9, the first in the lowest byte
     const std::uint64_t others = ((x + 0x7676767676767676u) | x) & 0x8080808080808080u;
     const int n = others ? __builtin_ctzll(others) / 8 : 8;  // a carry only spoils bytes behind the first other one
     if (n == 0) return p;

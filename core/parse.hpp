@@ -16,15 +16,13 @@ namespace thresher {
 struct Chunk {
   const char* text;
   std::size_t size;
-  bool final;                // the end of the chunk ends its last line
-  bool skip_malformed;       // count bad lines instead of refusing the text
-  std::int64_t first_line;   // number of the first line, for messages
-  std::int64_t max_rows;     // stop behind that many rows; below 0: all there are
+  bool final;               // the end of the chunk ends its last line
+  bool skip_malformed;      // count bad lines instead of refusing the text
+  std::int64_t first_line;  // number of the first line, for messages
+  std::int64_t max_rows;    // stop behind that many rows; below 0: all there are
 };
 
-struct Progress {
-  std::int64_t consumed = 0, lines = 0, skipped = 0, rows = 0;
-};
+struct Progress { std::int64_t consumed = 0, lines = 0, skipped = 0, rows = 0; };
 
 /// [begin, end) without its line end; the next one begins at `next`. `limit` is the end of the chunk: scanners may read
 /// up to there, and stop at a line end because it is not a digit.

@@ -21,9 +21,9 @@ struct TextColumn {
 
 template <class Value> class CsvRows {
  public:
-  Growing<double> targets;         // one column kept apart, and never rounded to float32
-  Growing<Value> values;           // the other numbers, row by row
-  std::vector<TextColumn> texts;   // the columns of text; the target, if it is one, comes last
+  Growing<double> targets;        // one column kept apart, and never rounded to float32
+  Growing<Value> values;          // the other numbers, row by row
+  std::vector<TextColumn> texts;  // the columns of text; the target, if it is one, comes last
 
   CsvRows(std::vector<CsvColumn> columns, char delimiter) : columns_(std::move(columns)), fields_(delimiter) {
     std::size_t n_texts = 0;

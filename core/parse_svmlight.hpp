@@ -23,7 +23,7 @@ template <class Value> class SvmlightRows {
   Growing<std::int32_t> columns;       // used until a column needs more than 32 bits,
   Growing<std::int64_t> wide_columns;  // then this
   Growing<std::int64_t> starts;
-  std::int64_t width = 0;              // largest column + 1
+  std::int64_t width = 0;  // largest column + 1
 
   /// n_features < 0: any column is welcome. Columns are 64 bits wide from the start where n_features asks for it, so
   /// that all chunks of a file look the same.
@@ -67,8 +67,7 @@ template <class Value> class SvmlightRows {
     if (at_token_end(p, line)) return Outcome::nothing;
     double target;
     const char* next = scan_number(p, line.limit, target);
-    if (!next || !at_token_end(next, line))
-      return refuse(says_infinite(p, line.end) ? Wrong::infinite_target : Wrong::target, p);
+    if (!next || !at_token_end(next, line)) return refuse(says_infinite(p, line.end) ? Wrong::infinite_target : Wrong::target, p);
     if (!std::isfinite(target)) return refuse(Wrong::infinite_target, p);
     p = next;
 
@@ -95,8 +94,7 @@ template <class Value> class SvmlightRows {
       if (column >= bound) return refuse(why_not(index), token);
       double x;
       next = scan_number(++p, line.limit, x);
-      if (!next || !at_token_end(next, line))
-        return refuse(says_infinite(p, line.end) ? Wrong::infinite_value : Wrong::value, p);
+      if (!next || !at_token_end(next, line)) return refuse(says_infinite(p, line.end) ? Wrong::infinite_value : Wrong::value, p);
       const auto value = static_cast<Value>(x);
       if (!std::isfinite(value)) return refuse(Wrong::infinite_value, p);
       p = next;

@@ -8,16 +8,16 @@ namespace thresher {
 
 /// What all passes so far saw, kept in the state: sums go on row by row, so chunking leaves no trace in them.
 struct Tally {
-  double n_rows;      // rows of weight above 0
-  double n_updates;   // rows that moved the weights
-  double loss_sum;    // weighted loss before the update
+  double n_rows;     // rows of weight above 0
+  double n_updates;  // rows that moved the weights
+  double loss_sum;   // weighted loss before the update
   double weight_sum;
 };
 
 struct PassResult {
-  index_t n_mistakes = 0;   // wrong sign before the update; a score of exactly 0 is not positive
-  index_t diverged = -1;    // step whose score was not finite; the pass stops there, before its update
-  index_t paused = -1;      // where to go on, once the state was settled as the learner wishes
+  index_t n_mistakes = 0;  // wrong sign before the update; a score of exactly 0 is not positive
+  index_t diverged = -1;   // step whose score was not finite; the pass stops there, before its update
+  index_t paused = -1;     // where to go on, once the state was settled as the learner wishes
 };
 
 /// The rows to visit, their targets and weights. `order` and `weight` may be null: row order, weight 1.
@@ -61,15 +61,24 @@ PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesso
     const double margin = weight == 0 ? look(learner, x) : learner.margin(x);  // a margin may bring lazy weights up to date
     if (margins) margins[t * stride] = margin;
     const double paid = weight == 0 ? 0 : weight * learner.loss(margin, y);
-    if (!std::isfinite(margin) || !std::isfinite(paid)) { result.diverged = t; break; }
+    if (!std::isfinite(margin) || !std::isfinite(paid)) {
+      result.diverged = t;
+      break;
+    }
     if (weight == 0) continue;  // an absent row advances no clock
     result.n_mistakes += (margin > 0) != (y > 0);
     tally.n_rows += 1;
     tally.loss_sum += paid;
     tally.weight_sum += weight;
     tally.n_updates += learner.update(x, y, margin, weight);
-    if (!learner.sound() || (t + 1 == lesson.n_steps && !std::isfinite(look(learner, x)))) { result.diverged = t; break; }
-    if (learner.wants_settling()) { result.paused = t + 1; break; }
+    if (!learner.sound() || (t + 1 == lesson.n_steps && !std::isfinite(look(learner, x)))) {
+      result.diverged = t;
+      break;
+    }
+    if (learner.wants_settling()) {
+      result.paused = t + 1;
+      break;
+    }
   }
   return result;
 }

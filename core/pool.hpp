@@ -12,8 +12,14 @@ namespace thresher {
 /// The n features outside a pool with the largest score (s a_j)^2 / (c + s b_j) above 0, the best first, ties to the smaller
 /// index. Looks at every feature; where c is 1 the score is at most (s a_j)^2, so b_j is read for the promising ones only.
 struct BestOutside {
-  struct Column { const double* values; index_t stride; };
-  struct Candidate { double score; index_t feature; };
+  struct Column {
+    const double* values;
+    index_t stride;
+  };
+  struct Candidate {
+    double score;
+    index_t feature;
+  };
   Column a, b;
   double s, c;
   std::size_t n;

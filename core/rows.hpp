@@ -16,9 +16,13 @@ template <class Row>
 struct RowOf {
   /// Sum of term(j, x_j) over the features and the constant one.
   template <class Term>
-  double sum(Term term) const { return self().sum(term, term); }
+  double sum(Term term) const {
+    return self().sum(term, term);
+  }
   template <class F>
-  void each(F f) const { self().each(f, f); }
+  void each(F f) const {
+    self().each(f, f);
+  }
   double dot(const double* w) const {
     return sum([w](index_t j, double xj) { return w[j] * xj; });
   }

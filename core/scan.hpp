@@ -24,7 +24,10 @@ template <class Value>
 bool all_within(const Value* values, index_t n, double bound) {
   const Value lift = sizeof(Value) == 8 ? static_cast<Value>(std::numeric_limits<double>::max() / bound) : Value(1);
   Value acc[8] = {0, 0, 0, 0, 0, 0, 0, 0};
-  const auto trace = [lift](Value v) { const Value u = v * lift; return u - u; };
+  const auto trace = [lift](Value v) {
+    const Value u = v * lift;
+    return u - u;
+  };
   index_t k = 0;
   for (; k + 8 <= n; k += 8)
     for (int i = 0; i < 8; ++i) acc[i] += trace(values[k + i]);
@@ -48,8 +51,7 @@ Finding scan_values(const CsrRows<Value, Column>& x) {
   if (all_within(x.values, x.starts[x.n_rows], huge)) return {};
   for (index_t i = 0; i < x.n_rows; ++i)
     for (index_t k = x.starts[i]; k < x.starts[i + 1]; ++k)
-      if (!usable(x.values[k]))
-        return {Fault::value, i, static_cast<index_t>(x.columns[k]), static_cast<double>(x.values[k])};
+      if (!usable(x.values[k])) return {Fault::value, i, static_cast<index_t>(x.columns[k]), static_cast<double>(x.values[k])};
   return {};
 }
 
@@ -70,8 +72,7 @@ Finding scan_structure(const CsrRows<Value, Column>& x, index_t n_stored) {
     for (index_t k = 1; k < nnz; ++k) rising &= c[k] > c[k - 1];
     if (rising && c[0] >= 0 && static_cast<index_t>(c[nnz - 1]) < x.n_features) continue;
     for (index_t k = 0; k < nnz; ++k)
-      if (c[k] < 0 || static_cast<index_t>(c[k]) >= x.n_features)
-        return {Fault::range, i, static_cast<index_t>(c[k]), 0};
+      if (c[k] < 0 || static_cast<index_t>(c[k]) >= x.n_features) return {Fault::range, i, static_cast<index_t>(c[k]), 0};
     ordered = false;  // can be put in order, so look on for what cannot be mended
   }
   if (!ordered) return {Fault::order, 0, 0, 0};

@@ -75,7 +75,7 @@ inline std::unique_ptr<DualLoss> make_dual_loss(const std::string& name) {
 /// Shalev-Shwartz & Zhang, Math. Prog. 155 (2016), Prox-SDCA option I. With momentum (their accelerated form) v carries a term of
 /// the point ahead, which is the caller's to add, and l2 is larger by kappa.
 struct Sdca {
-  double *b, *v;           // one per row; one per weight, the constant last
+  double *b, *v;  // one per row; one per weight, the constant last
   const double* share;
   double l1, l2;
   const DualLoss& dual;

@@ -38,7 +38,10 @@ double row_level(At at, std::int64_t n, double cut) {
     double sum = 0, above = 0;
     for (std::int64_t q = 0; q < n; ++q) {
       const double size = std::fabs(at(q));
-      if (size > level) { sum += size; ++above; }
+      if (size > level) {
+        sum += size;
+        ++above;
+      }
     }
     before = level;
     if (above > 0) level = std::max(level, (sum - cut) / above);
@@ -115,9 +118,7 @@ struct Shrinkage {
   Shrinkage then(const Shrinkage& next) const {
     return {cut + next.cut / factor, factor * next.factor, std::min(next.factor * std::max(level - next.cut, 0.0), next.level)};
   }
-  double operator()(double v) const {
-    return std::copysign(std::min(factor * std::max(std::fabs(v) - cut, 0.0), level), v);
-  }
+  double operator()(double v) const { return std::copysign(std::min(factor * std::max(std::fabs(v) - cut, 0.0), level), v); }
 };
 
 /// argmin_w |w - v|^2 / 2 + l1 |w|_1 + penalty |w|_2  =  [1 - penalty / |c|]+ c,  c = soft(v, l1).   Yang (2011), eq. 3.12-3.13.

@@ -33,8 +33,7 @@ void side_by_side(const std::vector<CsrPiece>& pieces, std::int64_t n_rows, CsrW
         sorted &= row.empty() || row.back().first < piece.columns[k];
         row.emplace_back(piece.columns[k], piece.values[k]);
       }
-    if (!sorted)
-      std::stable_sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    if (!sorted) std::stable_sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     Value* const values = out.values.room(row.size());
     std::int32_t* const columns = out.columns.room(row.size());
     std::size_t n = 0;

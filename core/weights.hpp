@@ -71,7 +71,10 @@ struct HeldBack {
   }
   bool row_completes_batch() { return ++*count >= batch_size; }
   double n_unfinished() const { return *count; }
-  void next_batch() { *count = 0; ++*batch; }
+  void next_batch() {
+    *count = 0;
+    ++*batch;
+  }
   void scale_held(double factor) {
     for (index_t j = 0; j < n_weights; ++j)
       if (open(j)) {

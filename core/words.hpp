@@ -26,9 +26,7 @@ struct WordLetters {
 /// The words of one text, one behind the other with a blank in between, so that two neighbours are a piece of it as well.
 class Words {
  public:
-  struct Span {
-    const char *begin, *end;
-  };
+  struct Span { const char *begin, *end; };
   const std::vector<Span>& spans() const { return spans_; }
 
   void split(const char* p, const char* end) {

@@ -52,22 +52,28 @@ struct AdaptiveL1RdaRule {
       sums[j].gradient += g;
       all += sums[j].square += g * g;
     };
-    x.each([&](index_t j, double xj) { if (keep(j)) count(j, xj); }, count);
+    x.each([&](index_t j, double xj) {
+      if (keep(j)) count(j, xj);
+    }, count);
     sound = std::isfinite(all);
   }
-  double weight(index_t j) const {
-    return j == constant && free_constant ? -eta0 * sums[j].gradient / inertia(j) : penalised(j);
-  }
+  double weight(index_t j) const { return j == constant && free_constant ? -eta0 * sums[j].gradient / inertia(j) : penalised(j); }
   bool active(index_t j) const { return order(j) > cut; }
 
   double order(index_t j) const { return std::fabs(sums[j].gradient); }
   void cut_at(double order) { cut = order; }
   double penalty_at(double order) const { return order / *n_steps; }
-  void set_penalty(double p) { alpha = p; step(); }
+  void set_penalty(double p) {
+    alpha = p;
+    step();
+  }
 
   static constexpr double batch_size() { return 1; }
   static constexpr bool row_completes_batch() { return true; }
-  void step() { cut = alpha * *n_steps; ridge = l2_weight * *n_steps; }
+  void step() {
+    cut = alpha * *n_steps;
+    ridge = l2_weight * *n_steps;
+  }
   static constexpr bool finish() { return false; }
   void settle() {}
   void rebuild() { step(); }
@@ -77,7 +83,7 @@ struct AdaptiveL1RdaRule {
     return second ? std::pair("debiased_gradient_sum", "debiased_square_sum") : std::pair("gradient_sum", "square_sum");
   }
   double inertia(index_t j) const { return smoothing + std::sqrt(sums[j].square); }
-  double penalised(index_t j) const { 
+  double penalised(index_t j) const {
     const double pulled = soft_threshold(sums[j].gradient, cut);
     return pulled == 0 ? 0 : -pulled / (ridge + inertia(j) / eta0);  // most are 0, and need no root
   }

@@ -18,7 +18,10 @@ namespace thresher {
 /// Drop rule, see ConfidentDiagonal.
 struct ArowSelecting : Plain {
   struct Belief { double mean, variance; };
-  struct Entry { index_t j; double x; };
+  struct Entry {
+    index_t j;
+    double x;
+  };
   Belief *belief, *scout = nullptr;
   double *n_steps, *square_sum, *level = nullptr;
   double r;
@@ -32,8 +35,10 @@ struct ArowSelecting : Plain {
 
   template <class Source>
   static std::vector<Field> fields(const Source& s) {
-    std::vector<Field> all{{"coef", "weight", 0.0, "weighted", "variance"}, {"variance", "weight", 1.0, "precision", "", "coef"},
-                           {"n_steps", "", 0.0, "sum"}, {"square_sum", "", 0.0, "sum"}};
+    std::vector<Field> all{{"coef", "weight", 0.0, "weighted", "variance"},
+                           {"variance", "weight", 1.0, "precision", "", "coef"},
+                           {"n_steps", "", 0.0, "sum"},
+                           {"square_sum", "", 0.0, "sum"}};
     if (s.number("n_selected") > 0) {
       all.push_back({"scout_coef", "weight", 0.0, "weighted", "scout_variance"});
       all.push_back({"scout_variance", "weight", 1.0, "precision", "", "scout_coef"});
@@ -116,7 +121,9 @@ struct ArowSelecting : Plain {
     return can_move && (l > 0 || scout_loss > 0);
   }
 
-  void rebuild() { if (scout) find_level(); }
+  void rebuild() {
+    if (scout) find_level();
+  }
   /// Before weights are read: exactly n_selected of them, or those that are there.
   void read() {
     if (scout) cut_now = cut([this](index_t j) { return belief[j].mean != 0; });  // those that the second learner has met
@@ -144,7 +151,9 @@ struct ArowSelecting : Plain {
     x.each([&](index_t j, double xj) { move(scout[j], xj, step, beta, inertia, v); });
   }
 
-  void find_level() { cut_now = *level = cut([](index_t) { return true; }); }
+  void find_level() {
+    cut_now = *level = cut([](index_t) { return true; });
+  }
   /// Half way between the n_selected-th largest order and the next of those that `may` be in use, so that rounding decides nothing;
   /// -1, so that all are in use, when there are not so many. Orders mostly rise, so those above the last level are usually enough to look at.
   template <class May>

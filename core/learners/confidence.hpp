@@ -107,7 +107,9 @@ struct ConfidentFull : Plain {
       : coef(s.array("coef", "weight")), covariance(s.array("covariance", "weight weight")), rule(s), n(s.n_weights), sx(n) {}
 
   template <class Row>
-  double margin(const Row& x) const { return x.dot(coef); }
+  double margin(const Row& x) const {
+    return x.dot(coef);
+  }
   double weight(index_t j) const { return coef[j]; }
   double variance(index_t j) const { return covariance[j * n + j]; }
   double loss(double margin, double y) const { return rule.loss(margin, y); }

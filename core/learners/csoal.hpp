@@ -26,7 +26,9 @@ struct Csoal : Plain {
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {
-    std::vector<Field> all{{"coef", "weight", 0.0, "mean"}, {"n_steps", "", 0.0, "sum"}, {"n_queried", "", 0.0, "sum"},
+    std::vector<Field> all{{"coef", "weight", 0.0, "mean"},
+                           {"n_steps", "", 0.0, "sum"},
+                           {"n_queried", "", 0.0, "sum"},
                            {"seed", "", 0.0, "sum"}};  // that of the common start, or one that no shard has
     Costs::declare(all);
     return all;
@@ -34,11 +36,13 @@ struct Csoal : Plain {
   template <class Source>
   explicit Csoal(const Source& s)
       : coef(s.array("coef", "weight")), n_steps(s.array("n_steps", "")), n_queried(s.array("n_queried", "")),
-        seed(*s.array("seed", "")), costs(s), C(s.number("C")), delta(s.number("delta")),
-        query_budget(s.number("query_budget")), by_weight(s.flag("by_weight")) {}
+        seed(*s.array("seed", "")), costs(s), C(s.number("C")), delta(s.number("delta")), query_budget(s.number("query_budget")),
+        by_weight(s.flag("by_weight")) {}
 
   template <class Row>
-  double margin(const Row& x) const { return x.dot(coef); }
+  double margin(const Row& x) const {
+    return x.dot(coef);
+  }
   double weight(index_t j) const { return coef[j]; }
   double loss(double margin, double y) const {
     const double rho = costs.of(y);

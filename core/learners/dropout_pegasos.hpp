@@ -34,9 +34,11 @@ struct DropoutPegasos : Plain {
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {
-    return {{"n_steps", "", 0.0, "sum"}, {"settled", "", 0.0, "sum"},
+    return {{"n_steps", "", 0.0, "sum"},
+            {"settled", "", 0.0, "sum"},
             {"seed", "", 0.0, "sum"},  // that of the common start, or one that no shard has
-            {"coef", "weight", 0.0, "mean"}, {"due", "weight", 0.0, "derived", "", "coef"}};
+            {"coef", "weight", 0.0, "mean"},
+            {"due", "weight", 0.0, "derived", "", "coef"}};
   }
   template <class Source>
   explicit DropoutPegasos(const Source& s)

@@ -36,9 +36,9 @@ struct FtrlRule {
   template <class Source>
   FtrlRule(const Source& s, bool second)
       : sums(reinterpret_cast<Sums*>(s.pair(names(second).first, names(second).second))),
-        coef(s.array(coef_name(second), "weight")), inverse_alpha(1 / s.number("alpha")),
-        beta(s.number("beta")), l1(second ? 0 : s.number("l1")), l2(s.number("l2")), threshold(l1),
-        free_constant(s.flag("free_constant")), constant(s.n_weights - 1) {}
+        coef(s.array(coef_name(second), "weight")), inverse_alpha(1 / s.number("alpha")), beta(s.number("beta")),
+        l1(second ? 0 : s.number("l1")), l2(s.number("l2")), threshold(l1), free_constant(s.flag("free_constant")),
+        constant(s.n_weights - 1) {}
 
   template <class Row, class Keep>
   double score(const Row& x, Keep keep) const {
@@ -48,8 +48,9 @@ struct FtrlRule {
   template <class Row, class Keep>
   void add(const Row& x, double slope, Keep keep) {
     double all = 0;
-    x.each([&](index_t j, double xj) { if (keep(j)) all += move(j, slope * xj, l1, l2); },
-           [&](index_t j, double xj) { all += free_constant ? move(j, slope * xj, 0, 0) : move(j, slope * xj, l1, l2); });
+    x.each([&](index_t j, double xj) {
+      if (keep(j)) all += move(j, slope * xj, l1, l2);
+    }, [&](index_t j, double xj) { all += free_constant ? move(j, slope * xj, 0, 0) : move(j, slope * xj, l1, l2); });
     sound = std::isfinite(all);
   }
   double weight(index_t j) const {
@@ -59,7 +60,10 @@ struct FtrlRule {
   bool active(index_t j) const { return order(j) > threshold; }
 
   double order(index_t j) const { return std::fabs(sums[j].z); }
-  void cut_at(double order) { threshold = order; l1 = std::min(l1, order); }  // shrunk by what they were learned with
+  void cut_at(double order) {
+    threshold = order;
+    l1 = std::min(l1, order);
+  }  // shrunk by what they were learned with
   double penalty_at(double order) const { return order; }
   void set_penalty(double p) { l1 = threshold = p; }
 

@@ -32,14 +32,18 @@ struct GroupFobos : Plain {
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {
-    return {{"n_steps", "", 0.0, "sum"}, {"path", "", 0.0, "derived"}, {"coef", "weight", 0.0, "mean"}, {"last", "weight", 0.0, "derived"}};
+    return {{"n_steps", "", 0.0, "sum"},
+            {"path", "", 0.0, "derived"},
+            {"coef", "weight", 0.0, "mean"},
+            {"last", "weight", 0.0, "derived"}};
   }
   template <class Source>
   explicit GroupFobos(const Source& s)
-      : coef(s.array("coef", "weight")), last(s.array("last", "weight")), n_steps(s.array("n_steps", "")), path(s.array("path", "")),
-        groups(s.template object<Groups>("groups")), members{groups}, l1_weights(s.vector("l1_weights", "group")),
-        alpha(s.number("alpha")), eta0(s.number("eta0")), l1_weight(s.number("l1_weight")), largest(s.flag("largest")),
-        stepwise(s.flag("stepwise")), constant(s.n_weights - 1), criterion(s.loss()), found(groups.n_groups()) {
+      : coef(s.array("coef", "weight")), last(s.array("last", "weight")), n_steps(s.array("n_steps", "")),
+        path(s.array("path", "")), groups(s.template object<Groups>("groups")), members{groups},
+        l1_weights(s.vector("l1_weights", "group")), alpha(s.number("alpha")), eta0(s.number("eta0")),
+        l1_weight(s.number("l1_weight")), largest(s.flag("largest")), stepwise(s.flag("stepwise")), constant(s.n_weights - 1),
+        criterion(s.loss()), found(groups.n_groups()) {
     if (groups.overlapping || groups.n_covered() > constant || groups.n_groups() != s.extent("group"))
       throw std::invalid_argument("the groups are not those of the state");
   }
@@ -106,12 +110,14 @@ struct GroupFobos : Plain {
     const auto value = [&](index_t k) { return before(coef[member[k]]); };
     const index_t n = groups.size(g);
     const double size = static_cast<double>(n);
-    return largest ? shrink_level(n, value, eta * l1, eta * alpha * size) : shrink_length(n, value, eta * l1, eta * alpha * std::sqrt(size));
+    return largest ? shrink_level(n, value, eta * l1, eta * alpha * size)
+                   : shrink_length(n, value, eta * l1, eta * alpha * std::sqrt(size));
   }
   Shrinkage step_by_step(index_t g) const {
     const double l1 = alpha * (l1_weights ? l1_weights[g] : l1_weight);
     Shrinkage all;
-    for (double t = std::max(0.0, last[head(g)]) + 1; t <= *n_steps && !all.is_zero(); ++t) all = all.then(shrink(g, all, l1, eta0 / std::sqrt(t)));
+    for (double t = std::max(0.0, last[head(g)]) + 1; t <= *n_steps && !all.is_zero(); ++t)
+      all = all.then(shrink(g, all, l1, eta0 / std::sqrt(t)));
     return all;
   }
 };

@@ -37,14 +37,16 @@ struct L1RdaRule {
 
   template <class Row, class Keep>
   double score(const Row& x, Keep keep) const {
-    const double sum = x.sum(
-        [&](index_t j, double xj) { return keep(j) ? soft_threshold(gradient_sum[j], cut) * xj : 0; }, nothing);
+    const double sum =
+        x.sum([&](index_t j, double xj) { return keep(j) ? soft_threshold(gradient_sum[j], cut) * xj : 0; }, nothing);
     return -scale * sum + x.bias * weight(constant);
   }
   template <class Row, class Keep>
   void add(const Row& x, double slope, Keep keep) {
     const auto count = [&](index_t j, double xj) { gradient_sum.add(j, slope * xj, 0); };
-    x.each([&](index_t j, double xj) { if (keep(j)) count(j, xj); }, count);
+    x.each([&](index_t j, double xj) {
+      if (keep(j)) count(j, xj);
+    }, count);
   }
   double weight(index_t j) const {
     return j == constant && free_constant ? -constant_scale * gradient_sum[j] : -scale * soft_threshold(gradient_sum[j], cut);
@@ -54,11 +56,17 @@ struct L1RdaRule {
   double order(index_t j) const { return std::fabs(gradient_sum[j]); }
   void cut_at(double order) { cut = order; }
   double penalty_at(double order) const { return order / *n_steps; }
-  void set_penalty(double p) { alpha = p; look_up(); }
+  void set_penalty(double p) {
+    alpha = p;
+    look_up();
+  }
 
   double batch_size() const { return gradient_sum.batch_size; }
   bool row_completes_batch() { return gradient_sum.row_completes_batch(); }
-  void step() { gradient_sum.next_batch(); look_up(); }
+  void step() {
+    gradient_sum.next_batch();
+    look_up();
+  }
   bool finish() {  // the rows at hand are the batch
     if (gradient_sum.n_unfinished() == 0) return false;
     gradient_sum.scale_held(gradient_sum.batch_size / gradient_sum.n_unfinished());

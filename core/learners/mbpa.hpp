@@ -32,7 +32,9 @@ struct Mbpa : Plain {
       : coef(s.array("coef", "weight")), budget(s), costs(s), C(s.number("C")), alpha(s.number("alpha")) {}
 
   template <class Row>
-  double margin(const Row& x) const { return x.dot(coef); }
+  double margin(const Row& x) const {
+    return x.dot(coef);
+  }
   double weight(index_t j) const { return coef[j]; }
   double loss(double margin, double y) const { return std::max(0.0, costs.of(y) - y * margin); }
 

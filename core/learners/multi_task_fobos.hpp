@@ -28,15 +28,16 @@ struct MultiTaskFobos : Plain {
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {
-    std::vector<Field> all{{"coef", "weight task", 0.0, "mean"}, {"paid", "weight", 0.0, "derived"}, {"clock", "", 0.0, "derived"}};
+    std::vector<Field> all{
+        {"coef", "weight task", 0.0, "mean"}, {"paid", "weight", 0.0, "derived"}, {"clock", "", 0.0, "derived"}};
     Rounds::declare(all);
     return all;
   }
   template <class Source>
   explicit MultiTaskFobos(const Source& s)
-      : rounds(s), penalty(s.text("penalty"), s.number("p")), coef(s.array("coef", "weight task")), paid(s.array("paid", "weight")),
-        clock(s.array("clock", "")), alpha(s.number("alpha")), eta0(s.number("eta0")), l1_weight(s.number("l1_weight")),
-        l1_weights(s.vector("l1_weights")), constant(s.n_weights - 1), criterion(s.loss()),
+      : rounds(s), penalty(s.text("penalty"), s.number("p")), coef(s.array("coef", "weight task")),
+        paid(s.array("paid", "weight")), clock(s.array("clock", "")), alpha(s.number("alpha")), eta0(s.number("eta0")),
+        l1_weight(s.number("l1_weight")), l1_weights(s.vector("l1_weights")), constant(s.n_weights - 1), criterion(s.loss()),
         scratch(static_cast<std::size_t>(rounds.n_tasks)) {}
 
   index_t width() const { return 1; }

@@ -26,7 +26,8 @@ struct MultiTaskRda : Plain {
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {
-    std::vector<Field> all{{"gradient_sum", "weight task", 0.0, "sum"}, {"kept", "weight", 0.0, "derived"}, {"stamp", "weight", 0.0, "derived"}};
+    std::vector<Field> all{
+        {"gradient_sum", "weight task", 0.0, "sum"}, {"kept", "weight", 0.0, "derived"}, {"stamp", "weight", 0.0, "derived"}};
     Rounds::declare(all);
     return all;
   }

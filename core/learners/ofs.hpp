@@ -22,13 +22,17 @@ struct Ofs : Plain {
   bool shrink;
 
   template <class Source>
-  static std::vector<Field> fields(const Source&) { return {{"coef", "weight", 0.0, "mean"}, Budget::field()}; }
+  static std::vector<Field> fields(const Source&) {
+    return {{"coef", "weight", 0.0, "mean"}, Budget::field()};
+  }
   template <class Source>
   explicit Ofs(const Source& s)
       : coef(s.array("coef", "weight")), budget(s), alpha(s.number("alpha")), eta0(s.number("eta0")), shrink(s.flag("shrink")) {}
 
   template <class Row>
-  double margin(const Row& x) const { return x.dot(coef); }
+  double margin(const Row& x) const {
+    return x.dot(coef);
+  }
   double weight(index_t j) const { return coef[j]; }
   double loss(double margin, double y) const { return Hinge().value(margin, y); }
 

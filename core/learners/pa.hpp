@@ -18,12 +18,16 @@ struct Pa : Plain {
   bool squared;
 
   template <class Source>
-  static std::vector<Field> fields(const Source&) { return {{"coef", "weight", 0.0, "mean"}}; }
+  static std::vector<Field> fields(const Source&) {
+    return {{"coef", "weight", 0.0, "mean"}};
+  }
   template <class Source>
   explicit Pa(const Source& s) : coef(s.array("coef", "weight")), C(s.number("C")), squared(s.flag("squared")) {}
 
   template <class Row>
-  double margin(const Row& x) const { return x.dot(coef); }
+  double margin(const Row& x) const {
+    return x.dot(coef);
+  }
   double weight(index_t j) const { return coef[j]; }
   double loss(double margin, double y) const { return Hinge().value(margin, y); }
 

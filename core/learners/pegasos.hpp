@@ -29,23 +29,21 @@ struct Pegasos {
 
   template <class Source>
   static std::vector<Field> fields(const Source& s) {
-    std::vector<Field> all{{"n_steps", "", 0.0, "sum"},           {"scale", "", 1.0, "derived"},
-                           {"square_norm", "", 0.0, "derived"},   {"cross", "", 0.0, "derived"},
-                           {"held_square", "", 0.0, "derived"},   {"area", "", 0.0, "derived"},
-                           {"constant_area", "", 0.0, "derived"}, {"pull_sum", "", 0.0, "sum"},
-                           {"n_rows", "", 0.0, "sum"}};
+    std::vector<Field> all{
+        {"n_steps", "", 0.0, "sum"},           {"scale", "", 1.0, "derived"},       {"square_norm", "", 0.0, "derived"},
+        {"cross", "", 0.0, "derived"},         {"held_square", "", 0.0, "derived"}, {"area", "", 0.0, "derived"},
+        {"constant_area", "", 0.0, "derived"}, {"pull_sum", "", 0.0, "sum"},        {"n_rows", "", 0.0, "sum"}};
     Sums::declare(all, "coef", "mean", s.flag("average"));
     return all;
   }
   template <class Source>
   explicit Pegasos(const Source& s)
-      : v(s, "coef", s.flag("average")), n_steps(s.array("n_steps", "")),
-        scale(s.array("scale", "")), square_norm(s.array("square_norm", "")), cross(s.array("cross", "")),
-        held_square(s.array("held_square", "")), area(s.array("area", "")),
-        constant_area(s.array("constant_area", "")), pull_sum(s.array("pull_sum", "")),
+      : v(s, "coef", s.flag("average")), n_steps(s.array("n_steps", "")), scale(s.array("scale", "")),
+        square_norm(s.array("square_norm", "")), cross(s.array("cross", "")), held_square(s.array("held_square", "")),
+        area(s.array("area", "")), constant_area(s.array("constant_area", "")), pull_sum(s.array("pull_sum", "")),
         n_rows(s.array("n_rows", "")), inverse_alphas(s.vector("inverse_alphas")), inverse_alpha(s.number("inverse_alpha")),
-        projection(s.flag("projection")), free_constant(s.flag("free_constant")), constant(s.n_weights - 1),
-        criterion(s.loss()) {}
+        projection(s.flag("projection")), free_constant(s.flag("free_constant")), constant(s.n_weights - 1), criterion(s.loss()) {
+  }
 
   template <class Row>
   double margin(const Row& x) const {

@@ -44,8 +44,10 @@ struct PegasosSnd {
       : coef(s.array("coef", "weight output")), n_steps(s.array("n_steps", "")), weight_sum(s.array("weight_sum", "")),
         n_outputs(s.extent("output")), n_weights(s.n_weights),
         apart{s.array("scale", ""), s.array("square", ""), s.number("coupling") - 1},
-        common{s.array("common_scale", ""), s.array("common_square", ""), s.number("coupling") + static_cast<double>(n_outputs) - 1},
-        alpha(s.number("alpha")), printed(s.flag("printed")), reject(s.flag("reject")), pull(static_cast<std::size_t>(n_outputs)) {}
+        common{s.array("common_scale", ""), s.array("common_square", ""),
+               s.number("coupling") + static_cast<double>(n_outputs) - 1},
+        alpha(s.number("alpha")), printed(s.flag("printed")), reject(s.flag("reject")),
+        pull(static_cast<std::size_t>(n_outputs)) {}
 
   index_t width() const { return n_outputs; }
   void open(const Item&) {}
@@ -61,7 +63,9 @@ struct PegasosSnd {
     scale_parts(out, *apart.scale, *common.scale);
   }
   template <class Row>
-  void score(const Row& x, const Item& item, double* out) const { look(x, item, out); }
+  void score(const Row& x, const Item& item, double* out) const {
+    look(x, item, out);
+  }
   void weights(index_t j, double* out) const {
     std::copy(row(j), row(j) + n_outputs, out);
     scale_parts(out, *apart.scale, *common.scale);

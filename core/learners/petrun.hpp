@@ -15,12 +15,16 @@ struct Petrun : Plain {
   double eta0;
 
   template <class Source>
-  static std::vector<Field> fields(const Source&) { return {{"coef", "weight", 0.0, "mean"}, Budget::field()}; }
+  static std::vector<Field> fields(const Source&) {
+    return {{"coef", "weight", 0.0, "mean"}, Budget::field()};
+  }
   template <class Source>
   explicit Petrun(const Source& s) : coef(s.array("coef", "weight")), budget(s), eta0(s.number("eta0")) {}
 
   template <class Row>
-  double margin(const Row& x) const { return x.dot(coef); }
+  double margin(const Row& x) const {
+    return x.dot(coef);
+  }
   double weight(index_t j) const { return coef[j]; }
   double loss(double margin, double y) const { return std::max(0.0, -y * margin); }
 

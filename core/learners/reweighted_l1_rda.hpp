@@ -47,7 +47,10 @@ struct ReweightedL1RdaRule {
   void add(const Row& x, double slope, Keep) {
     x.each([&](index_t j, double xj) {
       if (xj == 0) return;
-      if (is_free(j)) { gradient_sum[j] += slope * xj; return; }
+      if (is_free(j)) {
+        gradient_sum[j] += slope * xj;
+        return;
+      }
       const double w = caught_up(j);
       penalty_sum[j] += theta(w, last_step[j]);
       gradient_sum[j] += slope * xj;

@@ -30,7 +30,9 @@ struct ReweightedL2Rda : Plain {
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {
-    return {{"n_steps", "", 0.0, "sum"}, {"gradient_sum", "weight", 0.0, "sum"}, {"denominator", "weight", 0.0, "sum"},
+    return {{"n_steps", "", 0.0, "sum"},
+            {"gradient_sum", "weight", 0.0, "sum"},
+            {"denominator", "weight", 0.0, "sum"},
             {"last_step", "weight", 0.0, "derived"}};
   }
   template <class Source>
@@ -52,12 +54,13 @@ struct ReweightedL2Rda : Plain {
   template <class Row>
   bool update(const Row& x, double y, double margin, double weight) {
     const double slope = weight * criterion.slope(margin, y);
-    if (slope != 0) x.each([&](index_t j, double xj) {  // every j was caught up by margin
-      if (xj == 0) return;
-      const Course next = stepped(gradient_sum[j], {denominator[j], last_step[j]});
-      keep(j, next);
-      gradient_sum[j] += slope * xj;
-    });
+    if (slope != 0)
+      x.each([&](index_t j, double xj) {  // every j was caught up by margin
+        if (xj == 0) return;
+        const Course next = stepped(gradient_sum[j], {denominator[j], last_step[j]});
+        keep(j, next);
+        gradient_sum[j] += slope * xj;
+      });
     ++*n_steps;
     return slope != 0;
   }

@@ -28,15 +28,17 @@ struct SharedRda : Plain {
 
   template <class Source>
   static std::vector<Field> fields(const Source& s) {
-    std::vector<Field> all{{"gradient_sum", "weight output", 0.0, "sum"}, {"length", "weight", 0.0, "derived"}, {"n_steps", "", 0.0, "sum"}};
+    std::vector<Field> all{
+        {"gradient_sum", "weight output", 0.0, "sum"}, {"length", "weight", 0.0, "derived"}, {"n_steps", "", 0.0, "sum"}};
     if (s.number("n_selected") > 0) all.push_back({"level", "", 0.0, "derived"});
     return all;
   }
   template <class Source>
   explicit SharedRda(const Source& s)
-      : gradient_sum(s.array("gradient_sum", "weight output")), length(s.array("length", "weight")), n_steps(s.array("n_steps", "")),
-        level(nullptr), alpha(s.number("alpha")), eta0(s.number("eta0")), n_outputs(s.extent("output")),
-        n_selected(static_cast<index_t>(s.number("n_selected"))), constant(s.n_weights - 1), criterion(s.loss()) {
+      : gradient_sum(s.array("gradient_sum", "weight output")), length(s.array("length", "weight")),
+        n_steps(s.array("n_steps", "")), level(nullptr), alpha(s.number("alpha")), eta0(s.number("eta0")),
+        n_outputs(s.extent("output")), n_selected(static_cast<index_t>(s.number("n_selected"))), constant(s.n_weights - 1),
+        criterion(s.loss()) {
     if (n_selected > 0) {
       level = s.array("level", "");
       alpha = *level;
@@ -64,7 +66,9 @@ struct SharedRda : Plain {
     }, [&](index_t j, double xj) { add(j, -scale * xj); });
   }
   template <class Row>
-  void look(const Row& x, const Item& item, double* out) const { score(x, item, out); }
+  void look(const Row& x, const Item& item, double* out) const {
+    score(x, item, out);
+  }
   void weights(index_t j, double* out) const {
     const double factor = j == constant ? 1 : row_factor(length[j], cut);
     for (index_t k = 0; k < n_outputs; ++k)

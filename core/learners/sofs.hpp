@@ -26,8 +26,10 @@ struct Sofs : Plain {
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {
-    return {{"coef", "weight", 0.0, "weighted", "variance"}, {"variance", "weight", 1.0, "precision", "", "coef"},
-            {"place", "weight", 0.0, "derived"}, Budget::field()};
+    return {{"coef", "weight", 0.0, "weighted", "variance"},
+            {"variance", "weight", 1.0, "precision", "", "coef"},
+            {"place", "weight", 0.0, "derived"},
+            Budget::field()};
   }
   template <class Source>
   explicit Sofs(const Source& s)
@@ -60,7 +62,9 @@ struct Sofs : Plain {
       learn(j, xj);
       if (in_use(j)) sink(static_cast<index_t>(place[j]) - 1);  // at once: a heap forgives one key out of place, not two
     }, learn);
-    x.each([&](index_t j, double xj) { if (xj != 0 && !in_use(j)) enter(j); }, nothing);
+    x.each([&](index_t j, double xj) {
+      if (xj != 0 && !in_use(j)) enter(j);
+    }, nothing);
     return true;
   }
 

@@ -15,7 +15,9 @@ struct SopRule : HingeRule {
   template <class Source>
   explicit SopRule(const Source& s) : a(s.number("a")) {}
   template <class Source>
-  static double prior(const Source& s) { return 1 / s.number("a"); }
+  static double prior(const Source& s) {
+    return 1 / s.number("a");
+  }
 
   bool satisfied(double m) const { return m > 0; }
   Step step(double m, double v, double weight) const { return {(1 - m) / (v + 1 / weight), 1 / weight}; }

@@ -42,8 +42,8 @@ struct Sparse {
   }
   template <class Source>
   explicit Sparse(const Source& s)
-      : rule(s, false), n_steps(s.array("n_steps", "")), level(nullptr), n_selected(static_cast<index_t>(std::min(s.number("n_selected"), 1e15))),
-        constant(s.n_weights - 1), criterion(s.loss()) {
+      : rule(s, false), n_steps(s.array("n_steps", "")), level(nullptr),
+        n_selected(static_cast<index_t>(std::min(s.number("n_selected"), 1e15))), constant(s.n_weights - 1), criterion(s.loss()) {
     if (s.flag("debias")) second.emplace(s, true);
     if (n_selected > 0) {
       level = s.array("level", "");
@@ -53,7 +53,9 @@ struct Sparse {
   }
 
   template <class Row>
-  double margin(const Row& x) { return second ? second->score(x, in_use()) : rule.score(x, AllFeatures()); }
+  double margin(const Row& x) {
+    return second ? second->score(x, in_use()) : rule.score(x, AllFeatures());
+  }
   double weight(index_t j) const {
     if (!second) return rule.weight(j);
     return j == constant || rule.weight(j) != 0 ? second->weight(j) : 0;
@@ -94,7 +96,9 @@ struct Sparse {
   }
 
  private:
-  auto in_use() { return [this](index_t j) { return rule.active(j); }; }
+  auto in_use() {
+    return [this](index_t j) { return rule.active(j); };
+  }
 
   template <class Rule_, class Row, class Keep>
   bool learn(Rule_& of, const Row& x, double y, double margin, double weight, Keep keep) {

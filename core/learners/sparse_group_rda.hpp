@@ -13,7 +13,7 @@ template <class Members>
 struct SparseGroupRda : GroupRda {
   const double* l1_weights;  // one per group, or null: l1_weight for all
   double l1_weight, rho;
-  bool largest;              // the norm
+  bool largest;  // the norm
   Members members;
   Memo<Shrinkage> found;
 
@@ -64,7 +64,8 @@ struct SparseGroupRda : GroupRda {
     const std::int32_t* member = groups.of(g).begin();
     const auto value = [&](index_t k) { return gradient_sum[member[k]]; };
     const double l1 = cut * (l1_weights ? l1_weights[g] : l1_weight) + extra, size = static_cast<double>(groups.size(g));
-    return largest ? shrink_level(groups.size(g), value, l1, cut * size) : shrink_length(groups.size(g), value, l1, cut * std::sqrt(size));
+    return largest ? shrink_level(groups.size(g), value, l1, cut * size)
+                   : shrink_length(groups.size(g), value, l1, cut * std::sqrt(size));
   }
 };
 

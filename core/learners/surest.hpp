@@ -12,8 +12,8 @@ namespace thresher {
 template <class Learner>
 struct Surest : Learner {
   index_t n_selected, constant;
-  double cut = -1;      // features above it are read,
-  index_t last_of = -1; // and those that equal it, up to this one
+  double cut = -1;       // features above it are read,
+  index_t last_of = -1;  // and those that equal it, up to this one
 
   template <class Source>
   explicit Surest(const Source& s)
@@ -35,8 +35,9 @@ struct Surest : Learner {
     std::nth_element(sure.begin(), kth, sure.end(), std::greater<double>());
     cut = *kth;
     index_t n_equal = 1 + std::count(sure.begin(), kth, cut);  // how many of them there is room for
-    for (last_of = -1; n_equal > 0; --n_equal)
-      do ++last_of; while (sureness(last_of) != cut);
+    for (last_of = -1; n_equal > 0; --n_equal) do
+        ++last_of;
+      while (sureness(last_of) != cut);
   }
 
  private:
