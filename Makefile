@@ -3,7 +3,7 @@
 #   make test       build, then all tests but the slow ones
 #   make test-slow  the slow ones: long fuzzing
 #   make test-oldest  a choice of the tests with the oldest dependencies that pyproject.toml allows; FULL=1: all but the slow ones
-#   make check      style, types, import contracts
+#   make check      style, spelling, types, import contracts, clang-tidy
 #   make sanitize   the core's tests under address and undefined-behaviour sanitizers
 #   make bench      speed against peers, in one run
 #   make guard      has a learner become slower? costs in products X @ w against benchmarks/baseline.json
@@ -43,12 +43,17 @@ CHOICE := tests/test_contract.py tests/test_persistence.py tests/test_gate.py te
 test-oldest: $(OLDEST)/built$(if $(FULL),-full)
 	$(OLDEST)/bin/python -m pytest -m "not slow" -n $(JOBS) $(if $(FULL),,$(CHOICE))
 
+# clang-tidy reads each binding with the headers it instantiates; headers of others are no concern of ours.
+SYSTEM = $(addprefix -isystem ,$(shell $(BIN)/python -c "import nanobind, sysconfig; print(nanobind.include_dir(), sysconfig.get_paths()['include'])"))
 check: $(VENV)/built-check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run -Werror $(CORE)
+	$(BIN)/codespell
 	$(BIN)/mypy
 	$(BIN)/mypy tests/typed/user_program.py
 	$(BIN)/lint-imports --no-cache
+	printf '%s\n' $(filter %.cpp,$(CORE)) | xargs -P $(JOBS) -I {} $(BIN)/clang-tidy --quiet {} -- -std=c++17 $(SYSTEM)
 
 bench: $(VENV)/built-bench
 	$(BIN)/python -m benchmarks.peers
