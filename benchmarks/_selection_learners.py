@@ -78,8 +78,8 @@ def _grid(**values: Sequence[float]) -> tuple[Params, ...]:
 
 _SPREAD = (0.03, 0.1, 0.3, 1.0, 3.0)
 _FTRL = {
-    "text": _grid(alpha=(1.0, 3.0, 10.0, 30.0, 3.0), beta=(0.1, 0.1, 0.1, 0.1, 0.01)),
-    "bits": _grid(alpha=(0.03, 0.1, 0.3, 1.0, 0.1), beta=(1.0, 1.0, 1.0, 1.0, 0.1)),
+    "text": _grid(eta0=(1.0, 3.0, 10.0, 30.0, 3.0), beta=(0.1, 0.1, 0.1, 0.1, 0.01)),
+    "bits": _grid(eta0=(0.03, 0.1, 0.3, 1.0, 0.1), beta=(1.0, 1.0, 1.0, 1.0, 0.1)),
 }
 _PLAIN = {"text": _grid(eta0=[1000 * s for s in _SPREAD]), "bits": _grid(eta0=_SPREAD)}
 _ADAPTIVE = {"text": _grid(eta0=(0.3, 1.0, 3.0, 10.0, 30.0)), "bits": _grid(eta0=_SPREAD)}
@@ -160,7 +160,9 @@ def _reweighted_l2(stream: Stream, params: Params, sizes: Sequence[int]) -> list
 def _ftrl_searched(stream: Stream, params: Params, sizes: Sequence[int]) -> list[Weights]:
     """What the rule of ``n_features_to_select`` costs: the same learner with a constant penalty, searched for."""
     return searched(
-        lambda l1: Weights.of(FTRLClassifier(l1=l1, max_iter=1, shuffle=False, **params).fit(*stream.rows)), 1.0, sizes
+        lambda l1: Weights.of(FTRLClassifier(alpha=l1, max_iter=1, shuffle=False, **params).fit(*stream.rows)),
+        1.0,
+        sizes,
     )
 
 

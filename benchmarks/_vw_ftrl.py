@@ -80,8 +80,8 @@ def vw_cache_of(name: str, X: Any, y: Any) -> Path:
     return cached_file(f"{name}.vw-cache", write)
 
 
-def options(layout: Layout, *, l1: float, alpha: float, beta: float) -> str:
-    steps = f"--l1 {l1!r} --ftrl_alpha {alpha!r} --ftrl_beta {beta!r}"
+def options(layout: Layout, *, l1: float, eta0: float, beta: float) -> str:
+    steps = f"--l1 {l1!r} --ftrl_alpha {eta0!r} --ftrl_beta {beta!r}"
     return f"{_shape(layout)} --loss_function logistic {steps} --quiet"
 
 

@@ -19,7 +19,10 @@ from sklearn.base import is_clusterer, is_regressor
 
 from thresher import registry
 
-RENAMED: dict[str, dict[str, str]] = {}
+RENAMED: dict[str, dict[str, str]] = {
+    "FTRLClassifier": {"alpha": "eta0", "l1": "alpha"},
+    "FTRLRegressor": {"alpha": "eta0", "l1": "alpha"},
+}
 """Class name, or ``"*"`` for all -> old name of a parameter -> new name."""
 
 _READ = ("predict", "decision_function", "predict_proba", "transform", "outlier_scores", "score_samples")

@@ -10,7 +10,6 @@ from sklearn.base import clone
 from strict_checks import parametrize_with_checks
 from thresher.confidence import ASCWClassifier, BCWClassifier, PoolCWClassifier, SBCWClassifier
 from thresher.dual_averaging import (
-    FTRLRegressor,
     GroupFOBOSRegressor,
     GroupRDARegressor,
     L1RDARegressor,
@@ -48,9 +47,6 @@ def exemptions(model: Any) -> dict[str, str]:
     averaging = isinstance(model, L1RDARegressor | ReweightedL1RDARegressor | ReweightedL2RDARegressor)
     if averaging and model.loss == "squared" and getattr(model, "batch_size", 1) == 1:
         no |= dict.fromkeys(("check_fit_idempotent", "check_fit_check_is_fitted", "check_n_features_in"), UNSCALED)
-    if isinstance(model, FTRLRegressor):
-        reason = "The check sets alpha to 0.01, a mild penalty elsewhere; here it is the step size of the literature."
-        no |= dict.fromkeys(("check_regressors_train",), reason)
     if isinstance(model, MultiTaskRDARegressor | MultiTaskFOBOSRegressor) and model.loss == "squared":
         no |= dict.fromkeys(("check_fit_idempotent", "check_fit_check_is_fitted", "check_n_features_in"), UNSCALED)
     if isinstance(model, (GroupRDARegressor, GroupFOBOSRegressor)):

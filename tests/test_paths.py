@@ -49,12 +49,12 @@ def test_a_path_reads_a_file_once(problem, tmp_path):
         assert model.n_samples_seen_ == len(y)
 
 
-def test_the_penalty_of_ftrl_is_l1(problem):
+def test_the_penalty_of_ftrl_is_alpha(problem):
     X, y = problem
     path = penalty_path(FTRLClassifier(), [3.0, 0.1], batches(X, y), classes=[-1, 1])
-    assert path.parameter == "l1"
+    assert path.parameter == "alpha"
     assert path.n_features[0] < path.n_features[1]
-    assert "l1" in str(path)
+    assert "alpha" in str(path)
     assert "<- least" in str(path)
 
 
@@ -87,7 +87,7 @@ def test_what_makes_no_path_is_refused(estimator, alphas, stream, says):
 AUTOMATIC = [
     L1RDAClassifier("auto", eta0=0.3),
     AdaptiveL1RDAClassifier("auto", loss="logistic"),
-    FTRLClassifier(l1="auto"),
+    FTRLClassifier(alpha="auto"),
 ]
 
 

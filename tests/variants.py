@@ -88,7 +88,7 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"n_features_to_select": 4},
         {"debias": True, "alpha": 0.01},
     ],
-    "ftrl-regressor": [{"l1": "auto", "debias": True}],
+    "ftrl-regressor": [{"alpha": "auto", "debias": True}],
     "ftrl": [{"n_features_to_select": 4, "debias": True}, {"l2": 1.0, "loss": "hinge"}],
     "reweightedl1rda": [
         {"alpha": 1e-3, "rho": 0.01, "penalize_intercept": True},

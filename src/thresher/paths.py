@@ -81,7 +81,7 @@ def penalty_path(
     estimator : estimator with ``partial_fit``
         Stays as it is; clones of it learn.
     alphas : sequence of float
-        Values of its penalty: ``alpha``, or what the class says is its penalty (``l1`` for FTRL).
+        Values of its penalty: ``alpha``, or what the class says is its penalty.
     stream : Stream or iterable of (X, y)
         Batches, from :func:`~thresher.streams.open_stream` or from your own loop; read once.
     classes : array-like, optional

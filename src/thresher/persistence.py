@@ -83,9 +83,10 @@ def _describe(model: Any, prefix: str, tensors: Tensors) -> dict[str, Any]:
     if hasattr(model, "_settle") and "n_features_in_" in vars(model):  # what is computed when it is asked for
         model._settle()
     params = model._plain_params() if hasattr(model, "_plain_params") else model.get_params(deep=False)
+    names = type(model)._file_names() if hasattr(model, "_file_names") else dict(zip(params, params, strict=True))
     described: dict[str, Any] = {
         "class": name,
-        "params": {k: _pack(v, f"{prefix}params/{k}", tensors) for k, v in params.items()},
+        "params": {names[k]: _pack(v, f"{prefix}params/{names[k]}", tensors) for k, v in params.items()},
         "fitted": {
             k: _pack(getattr(model, k), f"{prefix}fitted/{k}", tensors) for k in model._fitted if k in vars(model)
         },
@@ -164,7 +165,8 @@ def _model(described: dict[str, Any], prefix: str, tensors: Tensors, room: int) 
         pipeline = cls(steps, described.get("task_column"))
         pipeline._checked_steps()
         return pipeline
-    params = {k: _unpack(v, tensors, room) for k, v in described["params"].items()}
+    kept = {file: k for k, file in cls._file_names().items()} if hasattr(cls, "_file_names") else {}
+    params = {kept.get(k, k): _unpack(v, tensors, room) for k, v in described["params"].items()}
     if not set(params) <= set(cls().get_params(deep=False)):  # what came later than the file has its default
         raise _Refusal(f"the parameters are not those of {name}")
     model = cls(**params)

@@ -26,7 +26,7 @@ from thresher.dual_averaging import (
 GIVEN = {
     "L1RDA": {"alpha": 0.03, "eta0": 0.5},
     "AdaptiveL1RDA": {"alpha": 0.03, "eta0": 0.4, "smoothing": 0.3},
-    "FTRL": {"alpha": 0.3, "l1": 1.5},
+    "FTRL": {"eta0": 0.3, "alpha": 1.5},
     "ReweightedL1RDA": {"alpha": 0.004, "eta0": 0.4, "smoothing": 0.08},
 }
 CLASSIFIERS = [L1RDAClassifier, AdaptiveL1RDAClassifier, FTRLClassifier, ReweightedL1RDAClassifier]
@@ -109,7 +109,7 @@ def test_the_first_learner_does_not_notice_the_second(data, estimator):
 def test_without_sparsity_the_second_learner_is_the_first(data, estimator):
     """From the same sums on: a feature is in use once the first learner knows it, so it starts one occurrence late."""
     X, y = data[0][:, [0, 1, 3, 4]], data[1]
-    none = {"l1": 0.0} if name(estimator) == "FTRL" else {"alpha": 0.0}
+    none = {"alpha": 0.0}
     model = learner(estimator, **none).partial_fit(X[:30], y[:30], **first_call(estimator))
     view = model.state_.view(0)
     pairs = {"debiased_" + field: field for field in view if "debiased_" + field in view}
@@ -173,7 +173,7 @@ def test_merged_and_changed_models_learn_from_the_weights_they_predict_with(prob
         learner.learn(onepass.rows(X[part]), y[part].astype(float), state)
     merged = learner.merge(shards[0], shards[1:], [1.0, 1.0])
     changed = shards[1].copy()
-    other = onepass.learner(clone(model).set_params(**{"l1" if kind is FTRLClassifier else "alpha": 1e-3}), X.shape[1])
+    other = onepass.learner(clone(model).set_params(alpha=1e-3), X.shape[1])
     learner.settle(changed)
     other.rebuild(changed)
     for rule, state in ((learner, merged), (other, changed)):

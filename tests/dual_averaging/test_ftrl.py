@@ -25,7 +25,7 @@ def test_weights_follow_the_regularised_leader(problem, loss, l1, l2, beta):
     """
     X, y = problem
     alpha, slope = 0.3, find_loss(loss).slope
-    model = FTRLClassifier(alpha, beta=beta, l1=l1, l2=l2, loss=loss, fit_intercept=False)
+    model = FTRLClassifier(alpha, beta=beta, alpha=l1, l2=l2, loss=loss, fit_intercept=False)
     gradients, places, w = [], [], np.zeros(12)
     for i, _ in enumerate(row_by_row(model, X, y, sparse.csr_array, classes=[-1, 1])):
         gradients.append(slope(w @ X[i], y[i]) * X[i])
@@ -49,7 +49,7 @@ def test_weights_follow_the_regularised_leader(problem, loss, l1, l2, beta):
 
 
 def test_one_weight_is_the_minimum_that_a_line_search_finds():
-    model = FTRLClassifier(0.7, beta=0.4, l1=0.3, l2=0.2, loss="squared", fit_intercept=False)
+    model = FTRLClassifier(0.7, beta=0.4, alpha=0.3, l2=0.2, loss="squared", fit_intercept=False)
     z, n, w = 0.0, 0.0, 0.0
     for x, y in [(2.0, 1), (-1.0, 1), (0.5, -1), (3.0, 1)]:
         g = (w * x - y) * x
@@ -65,7 +65,7 @@ def test_one_weight_is_the_minimum_that_a_line_search_finds():
 
 def test_a_free_constant_has_neither_penalty(problem):
     X, y = problem
-    given = {"alpha": 0.5, "l1": 100.0, "l2": 5.0, "loss": "squared", "max_iter": 1, "shuffle": False}
+    given = {"eta0": 0.5, "alpha": 100.0, "l2": 5.0, "loss": "squared", "max_iter": 1, "shuffle": False}
     for beta in (1.0, 0.0):
         model = FTRLClassifier(beta=beta, intercept_scaling=1.0, **given).partial_fit(X, y, classes=[-1, 1])
         assert not model.coef_.any()

@@ -35,7 +35,7 @@ CASES += [
     (L1RDARegressor, {"batch_size": 5, "l2_weight": 0.1} | PENALISED),
     (L1RDAClassifier, {"rho": 0.05}),
     (AdaptiveL1RDAClassifier, {"l2_weight": 0.1, "smoothing": 3.0}),
-    (FTRLClassifier, {"l2": 2.0, "alpha": 1.0, "debias": True}),
+    (FTRLClassifier, {"l2": 2.0, "eta0": 1.0, "debias": True}),
     (FTRLClassifier, {"loss": "hinge"}),
     (ReweightedL1RDAClassifier, {"rho": 0.02, "smoothing": 2.0}),
     (ReweightedL1RDAClassifier, {"smoothing": 1e-3, "debias": True}),
@@ -182,7 +182,7 @@ def test_ties_with_the_next_are_left_out(estimator):
 @pytest.mark.parametrize("k", [40, 41, 10**6])
 def test_as_many_as_there_are_is_no_penalty(estimator, k):
     X, y = stream(estimator)
-    none = {"l1": 0.0} if estimator is FTRLClassifier else {"alpha": 0.0}
+    none = {"alpha": 0.0}
     plain = fed(learner(estimator, None, **none), X, y, [300])
     model = fed(learner(estimator, k), X, y, [300])
     assert_allclose(model.coef_, plain.coef_, rtol=1e-12)

@@ -31,14 +31,14 @@ CASES = [(e, loss) for e in CLASSIFIERS for loss in FOR_CLASSES] + [
 GIVEN = {
     "L1RDA": {"alpha": 0.03, "eta0": 0.5},
     "AdaptiveL1RDA": {"alpha": 0.03, "eta0": 0.4, "smoothing": 0.3},
-    "FTRL": {"alpha": 0.3, "l1": 1.5},
+    "FTRL": {"eta0": 0.3, "alpha": 1.5},
     "ReweightedL1RDA": {"alpha": 0.004, "eta0": 0.4, "smoothing": 0.08},
     "ReweightedL2RDA": {"alpha": 0.05, "smoothing": 0.5, "threshold": 0.04},
 }
 PENALISED = {"penalize_intercept": True, "intercept_scaling": 0.7}
 OPTIONS = {
     "AdaptiveL1RDA": [PENALISED, {"l2_weight": 0.2}, {"l2_weight": 0.2} | PENALISED, {"alpha": 0.0}],
-    "FTRL": [PENALISED, {"l2": 0.5}, {"l2": 0.5} | PENALISED, {"l1": 0.0}, {"beta": 0.0, "l2": 1.0}],
+    "FTRL": [PENALISED, {"l2": 0.5}, {"l2": 0.5} | PENALISED, {"alpha": 0.0}, {"beta": 0.0, "l2": 1.0}],
     "ReweightedL1RDA": [PENALISED, {"rho": 0.05}, {"rho": 0.05} | PENALISED, {"alpha": 0.0}],
     "ReweightedL2RDA": [{"threshold": 0.0}, {"alpha": 1e-9}, {"alpha": 20.0, "threshold": 1e-3}],
 }
@@ -171,8 +171,8 @@ STREAMED = {
     L1RDARegressor: [{"alpha": 2e-3, "l2_weight": 0.02}],
     AdaptiveL1RDAClassifier: [{"alpha": 1e-3}, {"alpha": 1e-3, "l2_weight": 1e-3} | PENALISED],
     AdaptiveL1RDARegressor: [{"alpha": 2e-3}],
-    FTRLClassifier: [{"l1": 1.5}, {"l1": 1.5, "l2": 0.5} | PENALISED],
-    FTRLRegressor: [{"l1": 3.0}],
+    FTRLClassifier: [{"alpha": 1.5}, {"alpha": 1.5, "l2": 0.5} | PENALISED],
+    FTRLRegressor: [{"alpha": 3.0}],
     ReweightedL1RDAClassifier: [
         {"alpha": 1e-4},
         {"alpha": 1e-4, "rho": 1e-3} | PENALISED,
@@ -251,10 +251,10 @@ def test_a_batch_that_outgrows_floating_point_is_refused_and_leaves_no_trace(reg
             {"n_features_to_select": 2.5},
             "n_features_to_select must be an integer of at least 1 or None, got 2.5.",
         ),
-        (FTRLClassifier, {"alpha": 0.0}, "alpha must be a number above 0, got 0.0."),
+        (FTRLClassifier, {"eta0": 0.0}, "eta0 must be a number above 0, got 0.0."),
         (FTRLClassifier, {"beta": -1.0}, "beta must be a number of at least 0, got -1.0."),
         (FTRLRegressor, {"beta": 0.0}, "beta must be a number above 0 when l2 is 0, got 0.0."),
-        (FTRLRegressor, {"l1": -1e-9}, 'l1 must be a number of at least 0 or "auto", got -1e-09.'),
+        (FTRLRegressor, {"alpha": -1e-9}, 'alpha must be a number of at least 0 or "auto", got -1e-09.'),
         (FTRLClassifier, {"l2": float("nan")}, "l2 must be a number of at least 0, got nan."),
         (FTRLClassifier, {"penalize_intercept": None}, "penalize_intercept must be True or False, got None."),
         (L1RDAClassifier, {"debias": True, "batch_size": 2}, "debias must be False with batch_size above 1, got True."),

@@ -210,7 +210,8 @@ def selection(model: Any, n: int) -> Selection:
         ReweightedL1: ("alpha", "eta0", "rho", "smoothing"),
     }[rule]
     penalty = "l1" if rule is FTRL else "alpha"
-    params = {letter: given[letter] for letter in letters}
+    names = {"alpha": "eta0", "l1": "alpha"} if rule is FTRL else {}  # the letters of its paper
+    params = {letter: given[names.get(letter, letter)] for letter in letters}
     k, free = given["n_features_to_select"], not model.penalize_intercept
     first = rule(n, free, **(params | ({} if k is None else {penalty: 0.0})))
     second = None

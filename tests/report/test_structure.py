@@ -104,7 +104,7 @@ def test_a_column_of_tasks_is_no_axis_of_a_plane():
 
 def test_a_penalty_that_was_chosen_is_told():
     X, _ = rows()
-    model = FTRLRegressor(l1="auto", random_state=0).fit(X, X[:, 0])
+    model = FTRLRegressor(alpha="auto", random_state=0).fit(X, X[:, 0])
     sections, text, page = forms(Report(model, sample=(X, X[:, 0])))
     assert sections["model"]["figures"]["penalty"] == model.penalty_
     assert "Its penalty is l1 = " in text

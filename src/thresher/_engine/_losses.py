@@ -15,7 +15,7 @@ FOR_VALUES = ("squared", "epsilon_insensitive", "quantile")
 def loss_rules(names: tuple[str, ...]) -> dict[str, Rule]:
     named = one_of(*names)
     synonym = Rule("", lambda v: isinstance(v, str) and _SYNONYMS.get(v) in names)
-    loss = Rule(named.says, lambda v: named.holds(v) or synonym.holds(v), named.options)
+    loss = Rule(named.says, lambda v: named.holds(v) or synonym.holds(v), named.options, named.type)
     return {"loss": loss, "tau": fraction} | ({"epsilon": non_negative} if "epsilon_insensitive" in names else {})
 
 

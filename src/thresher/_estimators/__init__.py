@@ -2,12 +2,25 @@
 
 from ._advice import MOST_COMPARED, Advice, Baseline, GoodFor, LearningProblem, Power, advice_of
 from ._batches import BatchClassifier, BatchLearner, BatchRule, Ids, Lesson, Params, View, matrix_of, part_of, take
+from ._contract import (
+    ClassifierContract,
+    ClustererContract,
+    Estimator,
+    RegressorContract,
+    TransformerContract,
+    check_is_fitted,
+    is_fitted,
+    warn_of_convergence,
+)
 from ._costs import MEASURES, ChoosesCosts, MeasuredLearner, measure_rule
 from ._coupled import CoupledLearner, SharedClassifier
+from ._declared import Declared, Param, param
 from ._docs import fill
 from ._kernel_machine import KERNELS, KernelMachine, as_kernel
-from ._linear import LinearClassifier, LinearRegressor, OnlineLinear, read_only
+from ._linear import LinearClassifier, LinearRegressor, LinearScores, UsesThreads, WeighsClasses
+from ._loss_params import ClassLoss, ValueLoss
 from ._multi_task import MultiTask, MultiTaskClassifier, MultiTaskRegressor
+from ._online_linear import OnlineLinear, read_only
 from ._reading import ReadsClasses, ReadsValues, shares_of_classes
 from ._solved import Optimum, SolvedClassifier
 
@@ -21,7 +34,12 @@ __all__ = [
     "BatchLearner",
     "BatchRule",
     "ChoosesCosts",
+    "ClassLoss",
+    "ClassifierContract",
+    "ClustererContract",
     "CoupledLearner",
+    "Declared",
+    "Estimator",
     "GoodFor",
     "Ids",
     "KernelMachine",
@@ -29,26 +47,37 @@ __all__ = [
     "Lesson",
     "LinearClassifier",
     "LinearRegressor",
+    "LinearScores",
     "MeasuredLearner",
     "MultiTask",
     "MultiTaskClassifier",
     "MultiTaskRegressor",
     "OnlineLinear",
     "Optimum",
+    "Param",
     "Params",
     "Power",
     "ReadsClasses",
     "ReadsValues",
+    "RegressorContract",
     "SharedClassifier",
     "SolvedClassifier",
+    "TransformerContract",
+    "UsesThreads",
+    "ValueLoss",
     "View",
+    "WeighsClasses",
     "advice_of",
     "as_kernel",
+    "check_is_fitted",
     "fill",
+    "is_fitted",
     "matrix_of",
     "measure_rule",
+    "param",
     "part_of",
     "read_only",
     "shares_of_classes",
     "take",
+    "warn_of_convergence",
 ]

@@ -20,7 +20,7 @@ from .. import _engine
 from .._core import Rows, linear_scores, take_columns
 from .._engine import Batch, Learner, Memory, PassResult, State, n_workers, one_blas_thread, refuse_divergence
 from .._gate import Array
-from ._linear import LinearClassifier, OnlineLinear
+from ._linear import LinearClassifier
 
 Ids = NDArray[np.int64]
 View = Mapping[str, Array]
@@ -316,7 +316,6 @@ __all__ = [
     "BatchRule",
     "Ids",
     "Lesson",
-    "OnlineLinear",
     "Params",
     "View",
     "matrix_of",

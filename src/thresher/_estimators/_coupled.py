@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 from .._engine import Batch, Learner, Memory, PassResult, State, refuse_divergence
 from .._gate import Array
 from ..onepass import Rows
-from ._linear import LinearClassifier, OnlineLinear
-
-# One pass learns all outputs, so there is nothing to share out.
-WITHOUT_JOBS = {name: rule for name, rule in LinearClassifier._param_rules.items() if name != "n_jobs"}
+from ._linear import LinearScores, WeighsClasses
+from ._online_linear import OnlineLinear
 
 
 @dataclass(frozen=True)
@@ -149,10 +147,8 @@ class Coupled(OnlineLinear):
         return 1, learner.sizes(self.n_features_in_) | {learner.axis: self._n_coupled()}
 
 
-class SharedClassifier(Coupled, LinearClassifier):
+class SharedClassifier(Coupled, WeighsClasses, LinearScores):
     """Classes that are learned together."""
-
-    _param_rules = WITHOUT_JOBS
 
     def _learn(self, learner: Learner, state: State, batch: Batch, memory: Memory | None = None) -> None:
         assert isinstance(learner, CoupledLearner)

@@ -7,8 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from .. import _engine, _gate
 from .._gate import Array, Rule, at_least, check_value, non_negative, none, one_of, positive, seed
@@ -30,12 +28,13 @@ from .._kernels import (
     width,
 )
 from ._advice import MOST_COMPARED
+from ._contract import Estimator, check_is_fitted
 
 KERNELS = ("rbf", "polynomial", "linear", "cosine")
 _kernel_object = Rule("a kernel of thresher.kernels", lambda v: isinstance(v, Kernel))
 
 
-class KernelMachine(BaseEstimator):  # type: ignore[misc]
+class KernelMachine(Estimator):
     """Base class: a subclass takes rows, asks for their kernel matrix, finds coefficients and keeps the rows that have
     one. Its constructor has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and ``cache_size``."""
 

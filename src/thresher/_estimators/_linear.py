@@ -2,27 +2,50 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from .._core import Rows, loss_value
 from .._engine import Target
 from .._gate import Array, class_weights, count_of_jobs
-from ._online_linear import SHARED_RULES, OnlineLinear, read_only
+from ._contract import check_is_fitted, warn_of_convergence
+from ._declared import Declared, param
+from ._online_linear import OnlineLinear
 from ._reading import ReadsClasses, ReadsValues
 
-__all__ = ["SHARED_RULES", "LinearClassifier", "LinearRegressor", "OnlineLinear", "read_only"]
+
+class WeighsClasses(Declared):
+    """Mixin of classifiers whose classes may have weights."""
+
+    class_weight: Any = param(
+        default=None,
+        rule=class_weights,
+        doc="""Weights of the classes, multiplied into the row weights. "balanced" is for :meth:`fit` only.""",
+    )
 
 
-class LinearClassifier(ReadsClasses, OnlineLinear):
+class UsesThreads(Declared):
+    """Mixin of classifiers that learn each class against the rest."""
+
+    n_jobs: int | None = param(
+        default=None, rule=count_of_jobs, doc="Threads over classes, when there are more than two."
+    )
+
+
+class LinearScores(ReadsClasses, OnlineLinear):
     """Linear scores read as classes."""
 
-    _param_rules = SHARED_RULES | {"class_weight": class_weights, "n_jobs": count_of_jobs}
     _fitted = (*OnlineLinear._fitted, "classes_")
+    _attributes: ClassVar[str] = """
+        coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+            Weights. One row when there are two classes.
+        intercept_ : ndarray of shape (1,) or (n_classes,)
+            Constant terms.
+        classes_ : ndarray of shape (n_classes,)
+            Labels, sorted.
+        n_mistakes_ : int
+            How many rows were predicted wrongly (by the weights of the moment) before they were learned from."""
 
     def decision_function(self, X: Any) -> Array:
         """Scores of the rows: one per row with two classes (above 0 means the second), else one per row and class."""
@@ -39,10 +62,20 @@ class LinearClassifier(ReadsClasses, OnlineLinear):
         return int(self.state_.arrays["n_mistakes"][self._learner_now().chosen(self.state_), 0])
 
 
+class LinearClassifier(WeighsClasses, UsesThreads, LinearScores):
+    """Linear scores read as classes, each learned against the rest."""
+
+
 class LinearRegressor(ReadsValues, OnlineLinear):
     """Linear scores read as values."""
 
-    _param_rules = SHARED_RULES
+    intercept_scaling: float = param(default=1.0)
+
+    _attributes: ClassVar[str] = """
+        coef_ : ndarray of shape (n_features,)
+            Weights.
+        intercept_ : ndarray of shape (1,)
+            Constant term."""
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, *, grow: bool = False) -> Self:  # type: ignore[override]
         """Learn from one more batch, row by row as it stands. What earlier calls learned stays, sparsity included.
@@ -75,10 +108,9 @@ class LinearRegressor(ReadsValues, OnlineLinear):
             return sum(loss_value(name, a, b, tau, epsilon) for a, b in zip(predicted, y, strict=True))
 
         if paid(p) > 2 * paid(np.full(len(y), constant)) > 0:
-            warnings.warn(
+            warn_of_convergence(
                 f"{type(self).__name__}: a constant would predict better; steps were too long for these features: "
                 f"scale them to about 1, or take shorter steps ({self._shorter_steps}).",
-                ConvergenceWarning,
                 stacklevel=4,
             )
 

@@ -12,8 +12,8 @@ from .. import _engine, _gate
 from .._engine import Batch, Learner, Memory, State, Target, TaskTarget, refuse_divergence
 from .._gate import Array
 from ..onepass import Rows
-from ._coupled import WITHOUT_JOBS, Coupled, CoupledLearner
-from ._linear import LinearClassifier, LinearRegressor
+from ._coupled import Coupled, CoupledLearner
+from ._linear import LinearRegressor, LinearScores, WeighsClasses
 
 
 class MultiTask(Coupled):
@@ -124,11 +124,10 @@ class MultiTask(Coupled):
         return weights
 
 
-class MultiTaskClassifier(MultiTask, LinearClassifier):
+class MultiTaskClassifier(MultiTask, WeighsClasses, LinearScores):
     """Two classes, the same for all tasks."""
 
-    _param_rules = WITHOUT_JOBS
-    _fitted = (*LinearClassifier._fitted, "tasks_")
+    _fitted = (*LinearScores._fitted, "tasks_")
 
     def partial_fit(  # type: ignore[override]
         self,
@@ -196,7 +195,7 @@ class MultiTaskClassifier(MultiTask, LinearClassifier):
         """
         return self._read_scores(self.decision_function(X, tasks))
 
-    def score(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> float:  # type: ignore[override]
         """The share of rows whose class is predicted."""
         from sklearn.metrics import accuracy_score
 
@@ -262,7 +261,7 @@ class MultiTaskRegressor(MultiTask, LinearRegressor):
         values: Array = self._scores(X, tasks)[:, 0]
         return values
 
-    def score(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> float:  # type: ignore[override]
         """The share of the variance of all rows that is explained (:math:`R^2`)."""
         from sklearn.metrics import r2_score
 

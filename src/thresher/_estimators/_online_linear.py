@@ -2,42 +2,87 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from .. import _engine, _gate
 from .._core import Rows, all_finite, linear_scores
 from .._engine import Batch, Learner, Memory, State, Target, learn_all, refuse_divergence
-from .._gate import Array, Rule, at_least, boolean, check_params, non_negative, none, positive, seed
-from . import _docs
-
-SHARED_RULES: dict[str, Rule] = {
-    "fit_intercept": boolean,
-    "intercept_scaling": positive,
-    "max_iter": at_least(1),
-    "n_steps": at_least(1) | none,
-    "tol": non_negative | none,
-    "shuffle": boolean,
-    "random_state": seed,
-}
+from .._gate import Array, at_least, boolean, check_params, non_negative, none, positive, seed
+from ._contract import Estimator, check_is_fitted, warn_of_convergence
+from ._declared import param
+from ._reading import ReadsTargets
 
 
-class OnlineLinear(BaseEstimator):  # type: ignore[misc]
+class _Learned:
+    """The types of what learning leaves behind."""
+
+    state_: State
+    n_features_in_: int
+    n_iter_: int
+
+
+class OnlineLinear(_Learned, ReadsTargets, Estimator):
     """Base class: a subclass names its parameters' rules and maps them to a compiled learner, and says nothing else.
 
     ``_exactness`` is ``"row"`` when any chunking of the rows gives the same bits, ``"batch"`` when chunks at multiples
     of ``batch_size`` do.
     """
 
-    _param_rules: ClassVar[dict[str, Rule]] = {}
+    fit_intercept: bool = param(
+        default=True, rule=boolean, doc="Learn a constant term, as the weight of one more feature."
+    )
+    intercept_scaling: float = param(
+        default=0.1,
+        rule=positive,
+        doc="""Value of that constant feature. 1 is the papers' form; on sparse rows a constant that takes full steps
+        drowns the features, and 0.1 does not.""",
+    )
+    max_iter: int = param(
+        default=5,
+        rule=at_least(1),
+        doc="Passes over the data in :meth:`fit`. :meth:`partial_fit` always makes one.",
+    )
+    n_steps: int | None = param(
+        default=None,
+        rule=at_least(1) | none,
+        doc="Instead of ``max_iter`` passes, that many steps (:math:`T`), of one mini-batch each.",
+    )
+    tol: float | None = param(
+        default=None,
+        rule=non_negative | none,
+        doc="Stop :meth:`fit` when a pass moves the weights by less (Euclidean norm). Never while they are all zero.",
+    )
+    shuffle: bool = param(
+        default=True,
+        rule=boolean,
+        doc="""Visit the rows in a new random order on every pass of :meth:`fit`: blocks of 64 rows, or single rows
+        where they come sorted by label.""",
+    )
+    random_state: Any = param(default=None, rule=seed, doc="Source of the visiting orders.")
+
+    _attributes: ClassVar[str] = """
+        support_ : ndarray
+            Indices of the features in use.
+        n_iter_ : int
+            Passes made by the last :meth:`fit`.
+        n_features_in_ : int
+            Number of features.
+        feature_names_in_ : ndarray of str
+            Names of the features, when ``X`` had any.
+        n_samples_seen_ : int
+            Rows learned from, with repeats.
+        n_updates_ : int
+            Steps that moved weights.
+        progressive_loss_ : float
+            Their mean loss before they were learned from.
+        state_ : State
+            All that was learned; what a checkpoint saves and shards merge."""
+
     _penalty: ClassVar[str] = "alpha"  # the parameter that decides how many features are in use
     _shorter_steps: ClassVar[str] = "a larger alpha, such as 1e-2, or more passes"  # what makes them
     _looks_first: ClassVar[bool] = False  # whether a pass may leave out values, which must be looked at before it
@@ -47,20 +92,6 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         "n_iter_",
         "_grown",
     )  # beside state_, what a file keeps
-
-    fit_intercept: bool
-    intercept_scaling: float
-    max_iter: int
-    n_steps: int | None
-    tol: float | None
-    shuffle: bool
-    random_state: Any
-    state_: State
-    n_features_in_: int
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        _docs.fill(cls)
 
     def _learner(self, n_features: int) -> Learner:
         """The compiled update rule with this estimator's parameters."""
@@ -225,10 +256,8 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         """Say so when a fit came to nothing."""
         if not self.support_.size:
             advice = f"; a smaller {self._penalty} keeps more of them" if hasattr(self, self._penalty) else ""
-            warnings.warn(
-                f"{type(self).__name__}: no feature is in use, all weights are 0{advice}.",
-                ConvergenceWarning,
-                stacklevel=4,
+            warn_of_convergence(
+                f"{type(self).__name__}: no feature is in use, all weights are 0{advice}.", stacklevel=4
             )
 
     # --- reading ----------------------------------------------------------------------------------------------------
@@ -340,7 +369,7 @@ class OnlineLinear(BaseEstimator):  # type: ignore[misc]
         return weights
 
     def __getstate__(self) -> dict[str, Any]:
-        kept: dict[str, Any] = dict(super().__getstate__())
+        kept = vars(self).copy()
         for name in ("_learner_cache", "_learner_of_state"):  # compiled code is found again, not stored
             kept.pop(name, None)
         if "_weights_cache" in kept:

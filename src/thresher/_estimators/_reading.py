@@ -6,14 +6,33 @@ from typing import Any
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr
-from sklearn.base import ClassifierMixin, RegressorMixin
 
 from .. import _gate
 from .._engine import Target
 from .._gate import Array
+from ._contract import ClassifierContract, RegressorContract
 
 
-class ReadsClasses(ClassifierMixin):  # type: ignore[misc]
+class ReadsTargets:
+    """How an estimator reads targets, and weighs rows by them."""
+
+    def _read_all(self, y: Any, n_rows: int) -> Target:
+        """Targets of data that is complete."""
+        raise NotImplementedError
+
+    def _read_batch(self, y: Any, n_rows: int, classes: Any, first: bool) -> Target:
+        """Targets of one batch."""
+        raise NotImplementedError
+
+    def _commit_target(self, target: Target) -> None:
+        """Remember what was read, once the rows were accepted."""
+
+    def _weigh(self, weight: Array | None, target: Target) -> Array | None:
+        """The weights of the rows, with what the estimator adds to them."""
+        return weight
+
+
+class ReadsClasses(ClassifierContract, ReadsTargets):
     """Scores are read as classes: the larger wins; with two classes, a score above 0 is the second one."""
 
     classes_: np.ndarray[Any, Any]
@@ -64,7 +83,7 @@ class ReadsClasses(ClassifierMixin):  # type: ignore[misc]
         return labels
 
 
-class ReadsValues(RegressorMixin):  # type: ignore[misc]
+class ReadsValues(RegressorContract, ReadsTargets):
     """Scores are read as they are."""
 
     def _read_all(self, y: Any, n_rows: int) -> Target:
@@ -72,12 +91,6 @@ class ReadsValues(RegressorMixin):  # type: ignore[misc]
 
     def _read_batch(self, y: Any, n_rows: int, classes: Any, first: bool) -> Target:
         return self._read_all(y, n_rows)
-
-    def _commit_target(self, target: Target) -> None:
-        pass
-
-    def _weigh(self, weight: Array | None, target: Target) -> Array | None:
-        return weight
 
 
 def shares_of_classes(scores: Array, variances: Array) -> Array:

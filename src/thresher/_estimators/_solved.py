@@ -6,13 +6,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from .. import _gate
 from .._core import Rows
 from .._engine import Target
 from .._gate import Array, Rule, at_least, boolean, check_params, class_weights, non_negative, positive
+from ._contract import Estimator, check_is_fitted
 from ._reading import ReadsClasses
 
 
@@ -24,7 +23,7 @@ class Optimum(NamedTuple):
     n_iter: int
 
 
-class SolvedClassifier(ReadsClasses, BaseEstimator):  # type: ignore[misc]
+class SolvedClassifier(ReadsClasses, Estimator):
     """Base class: a subclass names its parameters and solves the problem of every output."""
 
     _param_rules: ClassVar[dict[str, Rule]] = {

@@ -11,13 +11,20 @@ import numpy as np
 
 
 class Rule(NamedTuple):
+    """A condition on a value: in words for errors, as a test, and as the type that docstrings show."""
+
     says: str
     holds: Callable[[Any], bool]
     options: tuple[str, ...] = ()  # the words that hold, if they can be listed
+    type: str = "object"
 
     def __or__(self, other: Rule) -> Rule:
-        both = self.options + other.options
-        return Rule(f"{self.says} or {other.says}", lambda v: self.holds(v) or other.holds(v), both)
+        return Rule(
+            f"{self.says} or {other.says}",
+            lambda v: self.holds(v) or other.holds(v),
+            self.options + other.options,
+            f"{self.type} or {other.type}",
+        )
 
 
 def _number(v: Any) -> bool:
@@ -33,35 +40,45 @@ def _integer(v: Any) -> bool:
     return isinstance(v, Integral) and not isinstance(v, bool) and abs(int(v)) < 2**62
 
 
-positive = Rule("a number above 0", lambda v: _number(v) and v > 0)
-non_negative = Rule("a number of at least 0", lambda v: _number(v) and v >= 0)
-fraction = Rule("a number between 0 and 1", lambda v: _number(v) and 0 <= v <= 1)
-above_half = Rule("a number above 0.5 and below 1", lambda v: _number(v) and 0.5 < v < 1)
-boolean = Rule("True or False", lambda v: isinstance(v, (bool, np.bool_)))
-auto = Rule('"auto"', lambda v: isinstance(v, str) and v == "auto", ("auto",))
-none = Rule("None", lambda v: v is None)
-number = Rule("a number", _number)
-label = Rule("a number or text", lambda v: _number(v) or isinstance(v, str))
+positive = Rule("a number above 0", lambda v: _number(v) and v > 0, type="float")
+non_negative = Rule("a number of at least 0", lambda v: _number(v) and v >= 0, type="float")
+fraction = Rule("a number between 0 and 1", lambda v: _number(v) and 0 <= v <= 1, type="float")
+above_half = Rule("a number above 0.5 and below 1", lambda v: _number(v) and 0.5 < v < 1, type="float")
+boolean = Rule("True or False", lambda v: isinstance(v, (bool, np.bool_)), type="bool")
+auto = Rule('"auto"', lambda v: isinstance(v, str) and v == "auto", ("auto",), '"auto"')
+none = Rule("None", lambda v: v is None, type="None")
+number = Rule("a number", _number, type="float")
+label = Rule("a number or text", lambda v: _number(v) or isinstance(v, str), type="int or str")
 seed = Rule(
     "None, an integer of at least 0 or a NumPy random state",
     lambda v: v is None or isinstance(v, (np.random.RandomState, np.random.Generator)) or (_integer(v) and v >= 0),
+    type="int, RandomState or Generator",
 )
-count_of_jobs = Rule("None or an integer other than 0", lambda v: v is None or (_integer(v) and v != 0))
+count_of_jobs = Rule("None or an integer other than 0", lambda v: v is None or (_integer(v) and v != 0), type="int")
 class_weights = Rule(
     'None, "balanced" or a dict of class to weight',
     lambda v: v is None or isinstance(v, Mapping) or (isinstance(v, str) and v == "balanced"),
+    type='dict or "balanced"',
 )
 one_per_feature = Rule(
-    "one number above 0 per feature", lambda v: isinstance(v, (np.ndarray, list, tuple)) and np.ndim(v) == 1
+    "one number above 0 per feature",
+    lambda v: isinstance(v, (np.ndarray, list, tuple)) and np.ndim(v) == 1,
+    type="array-like of shape (n_features,)",
 )
 
 
 def at_least(n: int) -> Rule:
-    return Rule(f"an integer of at least {n}", lambda v: _integer(v) and v >= n)
+    return Rule(f"an integer of at least {n}", lambda v: _integer(v) and v >= n, type="int")
 
 
 def one_of(*options: str) -> Rule:
-    return Rule(f"one of {', '.join(map(repr, options))}", lambda v: isinstance(v, str) and v in options, options)
+    listed = ", ".join(f'"{option}"' for option in options)
+    return Rule(
+        f"one of {', '.join(map(repr, options))}",
+        lambda v: isinstance(v, str) and v in options,
+        options,
+        f"{{{listed}}}",
+    )
 
 
 def check_params(estimator: Any, rules: Mapping[str, Rule]) -> None:

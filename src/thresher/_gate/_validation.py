@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import validate_data
 
 from .._core import Rows, all_finite
+from ._names import check_names, keep_names
 from ._types import Array
 from ._values import array_of, frame_values, is_frame, is_sparse_frame, na_as_nan, numbers
 
@@ -38,7 +38,7 @@ def check_features(
         if grow:
             _check_growing_names(estimator, X, who)
         else:  # names and their order, in scikit-learn's words
-            validate_data(estimator, X, reset=False, skip_check_array=True)
+            check_names(estimator, X)
     if any_width and hasattr(X, "shape") and len(X.shape) == 2 and X.shape[1] > expected and not is_frame(X):
         X = (X.tocsr() if sparse.issparse(X) else X)[
             :, :expected
@@ -77,7 +77,7 @@ def commit_growth(estimator: Any, X: Any, n_features: int) -> None:
 def commit_features(estimator: Any, X: Any, n_features: int) -> None:
     """Remember width and names of the features of a first batch, once everything else about it was accepted."""
     if is_frame(X):
-        validate_data(estimator, X, reset=True, skip_check_array=True)
+        keep_names(estimator, X)
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
     estimator.n_features_in_ = n_features
@@ -138,7 +138,7 @@ def check_matrix(estimator: Any, X: Any, *, reset: bool, any_width: bool = False
         X = X.tocsr(copy=True)
         X.resize((X.shape[0], estimator.n_features_in_))
     if not reset and (is_frame(X) or hasattr(estimator, "feature_names_in_")):
-        validate_data(estimator, X, reset=False, skip_check_array=True)
+        check_names(estimator, X)
     if reset and is_frame(X) and len({isinstance(name, str) for name in X.columns}) > 1:
         raise TypeError(f"{who}: the columns of X must all be named by words, or none of them.")
     n_features = as_rows(X, who).n_features

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
 import numpy as np
 
 from .. import _core
-from .._engine import FOR_CLASSES, FOR_VALUES, Learner, loss_params, loss_rules
-from .._estimators import Advice, GoodFor, LinearClassifier, LinearRegressor
-from .._gate import Log, Range, Uniform
-from ._grouped import GROUP_RULES, Grouped, GroupLearner
+from .._engine import Learner, loss_params
+from .._estimators import Advice, ClassLoss, GoodFor, LinearClassifier, LinearRegressor, ValueLoss, param
+from .._gate import Log
+from ._grouped import Grouped, GroupLearner
 from ._groups import Groups
 
 
 class _GroupFOBOS(Grouped):
-    """What the classifier and the regressor share."""
+    """Forward-backward splitting over groups of features.
 
-    loss: str
+    References
+    ----------
+    .. [1] J. Duchi and Y. Singer, "Efficient online and batch learning using forward backward splitting", JMLR 10,
+       2009.
+    .. [2] H. Yang, "Sparse learning under regularization framework", CUHK, 2011, chapter 3.
+    """
 
     def _learner_with(self, groups: Groups | None) -> GroupLearner:
         if groups is not None and groups.core.overlapping:
@@ -51,7 +54,7 @@ class _GroupFOBOS(Grouped):
 _NO_GROUPS = _core.Groups(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), 0)
 
 
-class GroupFOBOSClassifier(_GroupFOBOS, LinearClassifier):
+class GroupFOBOSClassifier(_GroupFOBOS, ClassLoss, LinearClassifier):
     r"""Linear classifier with penalties on groups of features, by forward-backward splitting.
 
     After each row a gradient step, then the penalty:
@@ -63,40 +66,11 @@ class GroupFOBOSClassifier(_GroupFOBOS, LinearClassifier):
     those of the penalty; here each step shrinks by :math:`\eta_t\alpha` only, so a group that a recent row touched is
     seldom zero, and the last iterate is not sparse in general.
 
-    Parameters
-    ----------
-    <groups>
-        Groups must not share columns.
-    alpha : float, default=1e-4
-        Strength of the penalty (:math:`\lambda` in [2]_).
-    eta0 : float, default=1.0
-        First step size.
-    l1_weight : float or one per group, default=0.0
-        Weight of the l1 norm inside a group (:math:`r_g` in [2]_), times ``alpha``.
-    norm : {2, "inf"}, default=2
-        How the weights of a group are measured: :math:`\sqrt{d_g}\,\|w\|_2`, or :math:`d_g \max_j |w_j|`.
-    <losses for classes>
-    <intercept>
-    <passes>
-    <classes>
-
-    Attributes
-    ----------
-    <fitted classifier>
-    <fitted>
-    <fitted groups>
-
     Notes
     -----
     Steps that pass a group by are made up for when a row touches it, which costs O(its size). With ``l1_weight`` they
     are made up for one by one, until the group is zero: prefer :class:`GroupRDAClassifier` for the sparse group lasso
     on sparse rows. The constant term has no penalty. Features that appear later (``grow=True``) are on their own.
-
-    References
-    ----------
-    .. [1] J. Duchi and Y. Singer, "Efficient online and batch learning using forward backward splitting", JMLR 10,
-       2009.
-    .. [2] H. Yang, "Sparse learning under regularization framework", CUHK, 2011, chapter 3.
 
     Examples
     --------
@@ -112,79 +86,12 @@ class GroupFOBOSClassifier(_GroupFOBOS, LinearClassifier):
 
     _advice = Advice(GoodFor(2, aim="groups"))
 
-    _param_rules = LinearClassifier._param_rules | GROUP_RULES | loss_rules(FOR_CLASSES)
-    _fitted = (*LinearClassifier._fitted, "_grouping")
-    _search_space: ClassVar[dict[str, Range]] = {
-        "alpha": Log(1e-7, 1e-1),
-        "eta0": Log(1e-3, 1e3),
-        "tau": Uniform(0.0, 1.0, when={"loss": "pinball"}),
-    }
 
-    def __init__(
-        self,
-        groups: Any = None,
-        alpha: float = 1e-4,
-        *,
-        eta0: float = 1.0,
-        l1_weight: Any = 0.0,
-        norm: Any = 2,
-        loss: str = "hinge",
-        tau: float = 0.5,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 0.1,
-        max_iter: int = 5,
-        n_steps: int | None = None,
-        tol: float | None = None,
-        shuffle: bool = True,
-        class_weight: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.groups = groups
-        self.alpha = alpha
-        self.eta0 = eta0
-        self.l1_weight = l1_weight
-        self.norm = norm
-        self.loss = loss
-        self.tau = tau
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.n_steps = n_steps
-        self.tol = tol
-        self.shuffle = shuffle
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-
-class GroupFOBOSRegressor(_GroupFOBOS, LinearRegressor):
+class GroupFOBOSRegressor(_GroupFOBOS, ValueLoss, LinearRegressor):
     r"""Linear regression with penalties on groups of features; see :class:`GroupFOBOSClassifier` for the equations.
 
     Scale features and targets to about 1, or lower ``eta0``; weights that outgrow floating point are refused with
     advice.
-
-    Parameters
-    ----------
-    <groups>
-        Groups must not share columns.
-    alpha : float, default=1e-4
-        Strength of the penalty.
-    eta0 : float, default=0.1
-        First step size.
-    l1_weight : float or one per group, default=0.0
-        Weight of the l1 norm inside a group, times ``alpha``.
-    norm : {2, "inf"}, default=2
-        How the weights of a group are measured: :math:`\sqrt{d_g}\,\|w\|_2`, or :math:`d_g \max_j |w_j|`.
-    <losses for values>
-    <intercept>
-    <passes>
-
-    Attributes
-    ----------
-    <fitted regressor>
-    <fitted>
-    <fitted groups>
 
     Examples
     --------
@@ -199,41 +106,5 @@ class GroupFOBOSRegressor(_GroupFOBOS, LinearRegressor):
 
     _advice = Advice(GoodFor(2, aim="groups"))
 
-    _param_rules = LinearRegressor._param_rules | GROUP_RULES | loss_rules(FOR_VALUES)
-    _fitted = (*LinearRegressor._fitted, "_grouping")
-    _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-7, 1.0), "eta0": Log(1e-4, 1e2)}
-
-    def __init__(
-        self,
-        groups: Any = None,
-        alpha: float = 1e-4,
-        *,
-        eta0: float = 0.1,
-        l1_weight: Any = 0.0,
-        norm: Any = 2,
-        loss: str = "squared",
-        tau: float = 0.5,
-        epsilon: float = 0.1,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        max_iter: int = 5,
-        n_steps: int | None = None,
-        tol: float | None = None,
-        shuffle: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        self.groups = groups
-        self.alpha = alpha
-        self.eta0 = eta0
-        self.l1_weight = l1_weight
-        self.norm = norm
-        self.loss = loss
-        self.tau = tau
-        self.epsilon = epsilon
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.n_steps = n_steps
-        self.tol = tol
-        self.shuffle = shuffle
-        self.random_state = random_state
+    alpha: float = param(default=1e-4, search=Log(1e-7, 1.0), kw_only=False)
+    eta0: float = param(default=0.1, search=Log(1e-4, 1e2))

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from .._engine import Axis, Learner
-from .._estimators import OnlineLinear
-from .._gate import Array, Rule, check_params, non_negative, positive
+from .._estimators import OnlineLinear, check_is_fitted, param
+from .._gate import Array, Log, Rule, check_params, non_negative, positive
 from ._groups import ENCODER, GroupList, Groups, groups_rule, plain_groups, read_groups
 
-GROUP_RULES: dict[str, Rule] = {
-    "groups": groups_rule,
-    "alpha": non_negative,
-    "eta0": positive,
-    "l1_weight": non_negative
-    | Rule("one such number per group", lambda v: isinstance(v, (list, tuple, np.ndarray)) and np.ndim(v) == 1),
-    "norm": Rule(
-        '2 or "inf"',
-        lambda v: (
-            (isinstance(v, str) and v == "inf")
-            or (isinstance(v, (int, float, np.number)) and not isinstance(v, bool) and v in (2, np.inf))
-        ),
+_one_per_group = Rule(
+    "one such number per group",
+    lambda v: isinstance(v, (list, tuple, np.ndarray)) and np.ndim(v) == 1,
+    type="array-like of shape (n_groups,)",
+)
+_norm = Rule(
+    '2 or "inf"',
+    lambda v: (
+        (isinstance(v, str) and v == "inf")
+        or (isinstance(v, (int, float, np.number)) and not isinstance(v, bool) and v in (2, np.inf))
     ),
-}
+    type='{2, "inf"}',
+)
 
 
 @dataclass(frozen=True)
@@ -51,15 +49,47 @@ def group_axis(groups: Groups) -> dict[str, Axis]:
 class Grouped(OnlineLinear):
     """Base class: reads ``groups`` once, when learning begins, and keeps them with the state."""
 
+    groups: Any = param(
+        default=None,
+        rule=groups_rule,
+        doc="""Which columns belong together: lists of columns, by number or by name (``[[0, 1], [2, 3, 4]]``); a dict
+        of names to such lists; one label per column, text or numbers (-1, ``""`` or None: on its own);
+        ``"prefix:="`` for columns of a data frame whose names agree up to the first ``=``, or any other separator; a
+        fitted encoder, whose columns of one origin are a group: :class:`~thresher.preprocessing.InteractionGroups`,
+        scikit-learn's ``OneHotEncoder``; or ``"encoder"``, in a pipeline, for the one before the learner. A column in
+        no group is on its own. Without groups, all of them are.""",
+        kw_only=False,
+    )
+    alpha: float = param(
+        default=1e-4,
+        rule=non_negative,
+        doc=r"Strength of the penalty (:math:`\lambda` in [1]_). Larger values give fewer groups.",
+        search=Log(1e-7, 1e-1),
+        kw_only=False,
+    )
+    eta0: float = param(default=1.0, rule=positive, doc=r"Step size (:math:`1/\gamma` in [1]_).", search=Log(1e-3, 1e3))
+    l1_weight: Any = param(
+        default=0.0,
+        rule=non_negative | _one_per_group,
+        doc="Weight of the l1 norm inside a group (:math:`r_g` in [1]_), times ``alpha``.",
+    )
+    norm: Any = param(
+        default=2,
+        rule=_norm,
+        doc=r"""How the weights of a group are measured: :math:`\sqrt{d_g}\,\|w\|_2`, or :math:`d_g \max_j |w_j|`, which
+        draws the weights of a selected group to the same size.""",
+    )
+
+    _attributes: ClassVar[str] = """
+        groups_ : sequence of ndarray
+            Columns of each group, ``groups_.names`` their names, if they have any. Columns on their own are groups of
+            one, after the given ones.
+        selected_groups_ : ndarray
+            Groups with a weight other than 0: their names, or their places in ``groups_``."""
+
     _needs: ClassVar[tuple[str, ...]] = ("groups",)
     _shorter_steps = "a smaller eta0"
-    _fitted = (*OnlineLinear._fitted, "_grouping")
-
-    groups: Any
-    alpha: float
-    eta0: float
-    l1_weight: Any
-    norm: Any
+    _fitted: ClassVar[tuple[str, ...]] = ("_grouping",)
 
     def _learner_with(self, groups: Groups | None) -> GroupLearner:
         """The compiled update rule for these groups."""
@@ -141,7 +171,7 @@ class Grouped(OnlineLinear):
     def __sklearn_clone__(self) -> Self:
         """Unfitted, with the same groups: a copy of a fitted encoder would not be fitted."""
         params = self.get_params(deep=False)
-        return type(self)(**{k: v if k == "groups" else clone(v, safe=False) for k, v in params.items()})
+        return type(self)(**{k: v if k == "groups" else deepcopy(v) for k, v in params.items()})
 
     def _plain_params(self) -> dict[str, Any]:
         """Parameters as a file keeps them."""

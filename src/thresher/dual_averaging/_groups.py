@@ -21,6 +21,7 @@ groups_rule = Rule(
     'None, lists of columns, a dict of names to such lists, one label per column, "prefix:" and a separator, '
     'a fitted encoder, or "encoder"',
     lambda v: v is None or _is_word(v) or _may_be_groups(v),
+    type="lists of columns, dict, labels, str or encoder",
 )
 
 

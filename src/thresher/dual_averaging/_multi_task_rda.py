@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
 from .. import _core
-from .._engine import FOR_CLASSES, FOR_VALUES, loss_rules
-from .._estimators import Advice, GoodFor, MultiTaskClassifier, MultiTaskRegressor, Power
-from .._gate import Log, Range
-from ._row_penalty import PENALTY_RULES, PenalisedTasks
+from .._estimators import Advice, ClassLoss, GoodFor, MultiTaskClassifier, MultiTaskRegressor, Power, ValueLoss, param
+from .._gate import Log
+from ._row_penalty import PenalisedTasks
 
 _FOR_TASKS = GoodFor(1, "rows belong to several tasks, which choose their features together")
 
 
-class MultiTaskRDAClassifier(PenalisedTasks, MultiTaskClassifier):
+class MultiTaskRDAClassifier(PenalisedTasks, ClassLoss, MultiTaskClassifier):
     r"""Sparse classifiers for several tasks at once, by dual averaging: tasks choose their features together.
 
     Rows belong to tasks (a school, a user, a sensor), each with weights of its own for the same two classes. The
@@ -32,21 +29,6 @@ class MultiTaskRDAClassifier(PenalisedTasks, MultiTaskClassifier):
     tasks seen rarely are penalised like the others (zeros in their place, as in [1]_, over-penalise them by
     :math:`t / n_q`).
 
-    Parameters
-    ----------
-    <row penalty>
-    <losses for classes>
-    <intercept>
-    <passes>
-    class_weight : dict or "balanced", optional
-        Weights of the classes, multiplied into the row weights. "balanced" is for :meth:`fit` only.
-
-    Attributes
-    ----------
-    <fitted tasks>
-    <fitted task classes>
-    <fitted>
-
     Notes
     -----
     Rows carry their task: ``fit(X, y, tasks=...)``, ``predict(X, tasks=...)``. Without tasks there is one, and the
@@ -59,10 +41,6 @@ class MultiTaskRDAClassifier(PenalisedTasks, MultiTaskClassifier):
 
     For tasks that are not linear, put a feature map in front and pass the tasks on:
     ``make_pipeline(RBFSampler(), MultiTaskRDAClassifier()).fit(X, y, multitaskrdaclassifier__tasks=tasks)``.
-
-    References
-    ----------
-    .. [1] H. Yang, "Sparse learning under regularization framework", CUHK, 2011, chapter 4.
 
     Examples
     --------
@@ -80,66 +58,13 @@ class MultiTaskRDAClassifier(PenalisedTasks, MultiTaskClassifier):
 
     _core_learner = _core.MultiTaskRda
     _advice = Advice(_FOR_TASKS, GoodFor(1, aim="tasks"))
-    _param_rules = MultiTaskClassifier._param_rules | PENALTY_RULES | loss_rules(FOR_CLASSES)
-    _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-7, 1e-1), "eta0": Log(1e-3, 1e3)}
-
-    def __init__(
-        self,
-        penalty: str = "l21",
-        alpha: float = 1e-4,
-        *,
-        eta0: float = 1.0,
-        p: float = 2.0,
-        l1_weight: Any = 1.0,
-        loss: str = "hinge",
-        tau: float = 0.5,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 0.1,
-        max_iter: int = 5,
-        n_steps: int | None = None,
-        tol: float | None = None,
-        shuffle: bool = True,
-        class_weight: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.penalty = penalty
-        self.alpha = alpha
-        self.eta0 = eta0
-        self.p = p
-        self.l1_weight = l1_weight
-        self.loss = loss
-        self.tau = tau
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.n_steps = n_steps
-        self.tol = tol
-        self.shuffle = shuffle
-        self.class_weight = class_weight
-        self.random_state = random_state
 
 
-class MultiTaskRDARegressor(PenalisedTasks, MultiTaskRegressor):
+class MultiTaskRDARegressor(PenalisedTasks, ValueLoss, MultiTaskRegressor):
     r"""Sparse linear regression for several tasks at once, by dual averaging; see :class:`MultiTaskRDAClassifier`.
 
     The squared loss has gradients without a bound: steps overshoot while :math:`\sqrt t < \eta_0 \|x\|^2 / 2`. Scale
     features and targets to about 1, or lower ``eta0``; weights that outgrow floating point are refused with advice.
-
-    Parameters
-    ----------
-    <row penalty>
-    <losses for values>
-    <intercept>
-    <passes>
-
-    Attributes
-    ----------
-    <fitted tasks>
-    <fitted>
-
-    References
-    ----------
-    .. [1] H. Yang, "Sparse learning under regularization framework", CUHK, 2011, chapter 4.
 
     Examples
     --------
@@ -155,40 +80,6 @@ class MultiTaskRDARegressor(PenalisedTasks, MultiTaskRegressor):
 
     _core_learner = _core.MultiTaskRda
     _advice = Advice(_FOR_TASKS, GoodFor(1, aim="tasks"), powers={"alpha": Power(squared=1), "eta0": Power(other=1)})
-    _param_rules = MultiTaskRegressor._param_rules | PENALTY_RULES | loss_rules(FOR_VALUES)
-    _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-7, 1.0), "eta0": Log(1e-4, 1e2)}
 
-    def __init__(
-        self,
-        penalty: str = "l21",
-        alpha: float = 1e-4,
-        *,
-        eta0: float = 0.1,
-        p: float = 2.0,
-        l1_weight: Any = 1.0,
-        loss: str = "squared",
-        tau: float = 0.5,
-        epsilon: float = 0.1,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        max_iter: int = 5,
-        n_steps: int | None = None,
-        tol: float | None = None,
-        shuffle: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        self.penalty = penalty
-        self.alpha = alpha
-        self.eta0 = eta0
-        self.p = p
-        self.l1_weight = l1_weight
-        self.loss = loss
-        self.tau = tau
-        self.epsilon = epsilon
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.n_steps = n_steps
-        self.tol = tol
-        self.shuffle = shuffle
-        self.random_state = random_state
+    alpha: float = param(default=1e-4, search=Log(1e-7, 1.0), kw_only=False)
+    eta0: float = param(default=0.1, search=Log(1e-4, 1e2))

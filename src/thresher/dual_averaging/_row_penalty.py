@@ -1,28 +1,22 @@
-"""What multi-task learners have in common: their penalties."""
+"""Penalties of multi-task learners."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .._engine import loss_params
-from .._estimators import CoupledLearner, MultiTask
-from .._gate import Array, Rule, non_negative, one_of, positive
+from .._estimators import CoupledLearner, MultiTask, param
+from .._gate import Array, Log, Rule, non_negative, one_of, positive
 
 _one_per_feature = Rule(
-    "one number of at least 0 per feature", lambda v: isinstance(v, (np.ndarray, list, tuple)) and np.ndim(v) == 1
+    "one number of at least 0 per feature",
+    lambda v: isinstance(v, (np.ndarray, list, tuple)) and np.ndim(v) == 1,
+    type="array-like of shape (n_features,)",
 )
-_power = Rule("a number of at least 1, or infinity", lambda v: _is_power(v))
-
-PENALTY_RULES: dict[str, Rule] = {
-    "penalty": one_of("l1", "l21", "l1_l21", "lp1"),
-    "alpha": non_negative,
-    "eta0": positive,
-    "p": _power,
-    "l1_weight": non_negative | _one_per_feature,
-}
+_power = Rule("a number of at least 1, or infinity", lambda v: _is_power(v), type="float")
 
 
 def _is_power(v: Any) -> bool:
@@ -30,16 +24,37 @@ def _is_power(v: Any) -> bool:
 
 
 class PenalisedTasks(MultiTask):
-    """A feature is a row of weights, one per task, and the rows are penalised."""
+    """Base class: a feature is a row of weights, one per task, and the rows are penalised.
 
-    _core_learner: Any
+    References
+    ----------
+    .. [1] H. Yang, "Sparse learning under regularization framework", CUHK, 2011, chapter 4.
+    """
 
-    penalty: str
-    alpha: float
-    eta0: float
-    p: float
-    l1_weight: Any
-    loss: str
+    _core_learner: ClassVar[Any]
+
+    penalty: str = param(
+        default="l21",
+        rule=one_of("l1", "l21", "l1_l21", "lp1"),
+        doc="""What a feature pays for its weights over the tasks: their length (aMTFS in [1]_: features are chosen for
+        all tasks), the sum of their sizes (iMTFS: for each task alone), ``l1_weight`` times the second plus the first
+        (MTFTS: features, and tasks within them), or their ``p``-norm.""",
+        kw_only=False,
+    )
+    alpha: float = param(
+        default=1e-4,
+        rule=non_negative,
+        doc=r"Strength of the penalty (:math:`\lambda` in [1]_). Larger values give fewer features.",
+        search=Log(1e-7, 1e-1),
+        kw_only=False,
+    )
+    eta0: float = param(default=1.0, rule=positive, doc=r"Step size (:math:`1/\gamma` in [1]_).", search=Log(1e-3, 1e3))
+    p: float = param(default=2.0, rule=_power, doc='The power of ``penalty="lp1"``, at least 1; infinity is allowed.')
+    l1_weight: Any = param(
+        default=1.0,
+        rule=non_negative | _one_per_feature,
+        doc='Share of the l1 penalty in ``"l1_l21"`` (:math:`r_j` in [1]_), one for all or one per feature.',
+    )
 
     def _learner(self, n_features: int) -> CoupledLearner:
         weight, each = self._l1_weights(n_features)

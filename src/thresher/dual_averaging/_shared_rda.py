@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import _core
-from .._engine import FOR_CLASSES, Learner, State, loss_params, loss_rules
-from .._estimators import Advice, CoupledLearner, GoodFor, SharedClassifier
-from .._gate import Array, Log, Range, Uniform, at_least, non_negative, none, positive
+from .._engine import Learner, State, loss_params
+from .._estimators import Advice, ClassLoss, CoupledLearner, GoodFor, SharedClassifier, param
+from .._gate import Array, Log, at_least, non_negative, none, positive
 from ._synchronous import Synchronous, uncut
 
 
-class SharedRDAClassifier(Synchronous, SharedClassifier):
+class SharedRDAClassifier(Synchronous, ClassLoss, SharedClassifier):
     r"""Sparse linear classifier that uses the same features for all classes.
 
     One against the rest chooses features for each class alone, and a model of ten classes then needs the union of ten
@@ -28,28 +27,6 @@ class SharedRDAClassifier(Synchronous, SharedClassifier):
 
     the minimiser of :math:`\langle\bar G, W\rangle + \alpha\sum_j\|W_j\|_2 + \|W\|^2/(2\eta_0\sqrt t)`. The groups
     carry no factor for their size: :math:`\alpha` means the same for any number of classes that a feature matters to.
-
-    Parameters
-    ----------
-    alpha : float, default=1e-4
-        Strength of the penalty (:math:`\lambda`). Larger values give fewer features.
-    eta0 : float, default=1.0
-        Step size (:math:`1/\gamma`). 1 suits features of unit size; rows of norm 1 with many small values, as tf-idf
-        makes them, want 10 to 300.
-    <losses for classes>
-    n_features_to_select : int, optional
-        Use exactly this many features (those tied with the next one left out) for all classes together: the penalty
-        then follows an order statistic of the stream instead of ``alpha``, found anew after 64, 128, 256, ... rows and
-        whenever someone looks.
-    <intercept>
-    <passes>
-    class_weight : dict or "balanced", optional
-        Weights of the classes, multiplied into the row weights. "balanced" is for :meth:`fit` only.
-
-    Attributes
-    ----------
-    <fitted classifier>
-    <fitted>
 
     Notes
     -----
@@ -75,47 +52,27 @@ class SharedRDAClassifier(Synchronous, SharedClassifier):
 
     _advice = Advice(GoodFor(1, aim="shared features"))
 
-    _param_rules = (
-        SharedClassifier._param_rules
-        | loss_rules(FOR_CLASSES)
-        | {"alpha": non_negative, "eta0": positive, "n_features_to_select": at_least(1) | none}
+    alpha: float = param(
+        default=1e-4,
+        rule=non_negative,
+        doc=r"Strength of the penalty (:math:`\lambda`). Larger values give fewer features.",
+        search=Log(1e-7, 1e-1),
+        kw_only=False,
     )
-    _search_space: ClassVar[dict[str, Range]] = {
-        "alpha": Log(1e-7, 1e-1),
-        "eta0": Log(1e-3, 1e3),
-        "tau": Uniform(0.0, 1.0, when={"loss": "pinball"}),
-    }
-
-    def __init__(
-        self,
-        alpha: float = 1e-4,
-        *,
-        eta0: float = 1.0,
-        loss: str = "hinge",
-        tau: float = 0.5,
-        n_features_to_select: int | None = None,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 0.1,
-        max_iter: int = 5,
-        n_steps: int | None = None,
-        tol: float | None = None,
-        shuffle: bool = True,
-        class_weight: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.eta0 = eta0
-        self.loss = loss
-        self.tau = tau
-        self.n_features_to_select = n_features_to_select
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.n_steps = n_steps
-        self.tol = tol
-        self.shuffle = shuffle
-        self.class_weight = class_weight
-        self.random_state = random_state
+    eta0: float = param(
+        default=1.0,
+        rule=positive,
+        doc=r"""Step size (:math:`1/\gamma`). 1 suits features of unit size; rows of norm 1 with many small values, as
+        tf-idf makes them, want 10 to 300.""",
+        search=Log(1e-3, 1e3),
+    )
+    n_features_to_select: int | None = param(
+        default=None,
+        rule=at_least(1) | none,
+        doc="""Use exactly this many features (those tied with the next one left out) for all classes together: the
+        penalty then follows an order statistic of the stream instead of ``alpha``, found anew after 64, 128, 256, ...
+        rows and whenever someone looks.""",
+    )
 
     def _learner(self, n_features: int) -> CoupledLearner:
         params = {
@@ -127,7 +84,7 @@ class SharedRDAClassifier(Synchronous, SharedClassifier):
         return CoupledLearner(_core.SharedRda, params, axis="output")
 
     def _weights_to_learn_at(self, learner: Learner, state: State) -> Array:
-        return replace(learner, params=uncut(learner.params, state.views[0], self._penalty)).weights(state)
+        return replace(learner, params=uncut(learner.params, state.views[0], self._core_penalty)).weights(state)
 
     def _step(self, learner: Learner, state: State, gradient: Array) -> None:
         """A row has the same values for all classes, a gradient has not. A penalty that follows a number of features is

@@ -1,52 +1,64 @@
-"""What the l1 learners have in common."""
+"""Linear learners whose weights an l1 penalty cuts to zero."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from .._engine import Learner, loss_params
-from .._gate import Array, Log, Range, Rule, at_least, boolean, none
+from .._estimators import param
+from .._gate import Array, Log, at_least, auto, boolean, non_negative, none
 from ._synchronous import Synchronous
 
 N_PENALTIES = 13  # of "auto": two in a decade of the usual six
 
-SPARSE_RULES: dict[str, Rule] = {
-    "n_features_to_select": at_least(1) | none,
-    "debias": boolean,
-    "penalize_intercept": boolean,
-}
-
 
 class SparseLinear(Synchronous):
-    """A learner whose weights are cut to zero by an l1 penalty."""
+    """Base class of the l1 learners."""
+
+    alpha: Any = param(
+        default=1e-4,
+        rule=non_negative | auto,
+        doc=r"""Strength of the l1 penalty (:math:`\lambda` in [1]_). Larger values give fewer features.
+        ``"auto"`` learns with 13 strengths side by side and reads the one with the least progressive loss.""",
+        kw_only=False,
+    )
+    n_features_to_select: int | None = param(
+        default=None,
+        rule=at_least(1) | none,
+        doc="""Use exactly this many features (those tied with the next one left out): the penalty then follows an order
+        statistic of the stream instead of ``alpha``, found anew after 64, 128, 256, ... steps and whenever someone
+        looks. With more than two classes, each has its own.""",
+    )
+    debias: bool = param(
+        default=False,
+        rule=boolean,
+        doc="""Learn the weights that predict by a second learner of the same kind, without the l1 penalty, on the
+        features in use: which features matter and how much they weigh are then two questions. It mostly helps dual
+        averaging on text, most of all where few features are wanted, for about twice the time.""",
+    )
+    penalize_intercept: bool = param(
+        default=False, rule=boolean, doc="Penalise the weight of the constant feature like the others."
+    )
 
     _shorter_steps = "a smaller eta0"
 
-    _search_space: ClassVar[dict[str, Range]]
-
-    loss: str
-    n_features_to_select: int | None
-    debias: bool
-    penalize_intercept: bool
-
     def _sparse_learner(self, core: Any, **params: float) -> Learner:
         """The compiled learner, or with an automatic penalty the learners of a whole path."""
-        shared = {**self._sparse_params(), **params}
-        if getattr(self, self._penalty) != "auto":
-            return Learner(core, {**shared, self._penalty: float(getattr(self, self._penalty))})
+        shared = {**self._sparse_params(), **{name: float(value) for name, value in params.items()}}
+        if self.alpha != "auto":
+            return Learner(core, {**shared, self._core_penalty: float(self.alpha)})
         if self.n_features_to_select is not None:
             raise ValueError(
-                f"{type(self).__name__}: {self._penalty} must be a number when n_features_to_select is given, "
-                'got "auto".'
+                f'{type(self).__name__}: alpha must be a number when n_features_to_select is given, got "auto".'
             )
-        path = tuple({self._penalty: penalty} for penalty in self._penalties().tolist())
+        path = tuple({self._core_penalty: penalty} for penalty in self._penalties().tolist())
         return Learner(core, {**shared, **path[0]}, grid=path)
 
     def _penalties(self) -> Array:
-        """What an automatic penalty is chosen from: the range worth tuning, evenly on a logarithmic scale."""
-        span = self._search_space[self._penalty]
+        """The strengths of an automatic penalty: the range worth tuning, evenly on a logarithmic scale."""
+        span = self._search_space["alpha"]
         assert isinstance(span, Log)
         penalties: Array = np.geomspace(span.low, span.high, N_PENALTIES)
         return penalties
@@ -55,7 +67,8 @@ class SparseLinear(Synchronous):
     def penalty_(self) -> float:
         """The strength of the l1 penalty: of several, the one with the least progressive loss so far."""
         learner = self._learner_now()
-        number: float = (learner.grid[learner.chosen(self.state_)] if learner.grid else learner.params)[self._penalty]
+        params = learner.grid[learner.chosen(self.state_)] if learner.grid else learner.params
+        number: float = params[self._core_penalty]
         return number
 
     @property
@@ -63,7 +76,7 @@ class SparseLinear(Synchronous):
         """Of every penalty that learns: its strength, its progressive loss, and the number of features in use."""
         learner = self._learner_now()
         used = [learner.weights(self.state_, k)[:, :-1].any(axis=0).sum() for k in range(learner.n_models)]
-        penalties = [each[self._penalty] for each in learner.grid or (learner.params,)]
+        penalties = [each[self._core_penalty] for each in learner.grid or (learner.params,)]
         return {
             "penalty": np.asarray(penalties, dtype=float),
             "progressive_loss": learner.progressive_losses(self.state_),
@@ -71,7 +84,7 @@ class SparseLinear(Synchronous):
         }
 
     def _sparse_params(self) -> dict[str, Any]:
-        """What every compiled l1 learner asks for."""
+        """The parameters that every compiled l1 learner takes."""
         return {
             **loss_params(self),
             "n_selected": float(self.n_features_to_select or 0),

@@ -70,6 +70,7 @@ class Synchronous(OnlineLinear):
     that holds them all."""
 
     _prefers_sums: ClassVar[bool] = False
+    _core_penalty: ClassVar[str] = "alpha"  # the name of the penalty in the core
 
     def _n_rounds(self) -> int:
         """As many steps as :meth:`fit` would make with a mini-batch of all rows."""
@@ -125,7 +126,7 @@ class Synchronous(OnlineLinear):
         """All weights of every model; neither a threshold nor a number of features cuts them, as a prediction does."""
         out = np.empty((state.n_outputs, state.sizes["weight"]))
         for k, view in enumerate(state.views):
-            learner.core.weights(view, uncut(learner._params_of(state, k), view, self._penalty), out[k])
+            learner.core.weights(view, uncut(learner._params_of(state, k), view, self._core_penalty), out[k])
         return out
 
     def _step(self, learner: Learner, state: State, gradient: Array) -> None:

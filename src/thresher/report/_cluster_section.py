@@ -44,7 +44,8 @@ def clusters(subject: Subject) -> Section | None:
         "agreement": None,
         "with the labels": {},
     }
-    said = f"{plural(len(names), 'cluster')} of {size_range(sizes)}; the largest holds {percent(sizes.max() / sizes.sum())}."
+    largest = percent(sizes.max() / sizes.sum())
+    said = f"{plural(len(names), 'cluster')} of {size_range(sizes)}; the largest holds {largest}."
     if sample is not None and (values := silhouettes(subject)) is not None:
         section["silhouette"] = mean(values)
         for name in np.unique(sample.predicted):

@@ -1,0 +1,304 @@
+"""scikit-learn's contract, kept by protocol: the library itself is imported when one of its objects is asked for.
+
+Importing scikit-learn takes about a second, and neither learning nor predicting needs it. So estimators do not inherit
+from its base classes; they offer what it asks of an estimator, and borrow from it what only it can make: tags, metadata
+requests, and the diagram that notebooks show.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import warnings
+from collections import defaultdict
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ._declared import Declared
+
+_REQUESTS = (
+    *("fit", "partial_fit", "predict", "predict_proba", "predict_log_proba", "decision_function"),
+    *("score", "split", "transform", "inverse_transform"),
+)
+_WIDTH = 80
+
+
+class _Borrowed:
+    """An attribute of scikit-learn's base class."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        from sklearn.base import BaseEstimator
+
+        return self if instance is None else inspect.getattr_static(BaseEstimator, self.name).__get__(instance, owner)
+
+
+class _Request:
+    """``set_fit_request`` and its kind, which say what metadata a method wants; absent where it could want none."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return inspect.getattr_static(_requester(owner), self.name).__get__(instance, owner)
+
+
+@functools.cache
+def _requester(cls: Any) -> Any:
+    """A class with the methods of ``cls``, for which scikit-learn works out metadata requests."""
+    from sklearn.utils._metadata_requests import _MetadataRequester
+
+    methods = {name: getattr(cls, name) for name in _REQUESTS if inspect.isfunction(getattr(cls, name, None))}
+    return type(cls.__name__, (_MetadataRequester,), methods)
+
+
+class Estimator(Declared):
+    """Base class of all estimators."""
+
+    _estimator_type: ClassVar[str | None] = None
+    _fitted: ClassVar[tuple[str, ...]] = ()  # attributes that model files keep; those of base classes are added
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls._fitted = tuple(dict.fromkeys(name for base in cls.__mro__[::-1] for name in vars(base).get("_fitted", ())))
+
+    _repr_html_, _repr_mimebundle_, _html_repr = _Borrowed(), _Borrowed(), _Borrowed()
+    _get_params_html, _get_fitted_attr_html, _get_doc_link = _Borrowed(), _Borrowed(), _Borrowed()
+    for _name in _REQUESTS:
+        locals()[f"set_{_name}_request"] = _Request()
+    del _name
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Also those of parameters that are estimators, as ``name__parameter``.
+        """
+        params: dict[str, Any] = {}
+        for name in sorted(self._params):
+            value = getattr(self, name)
+            if deep and hasattr(value, "get_params") and not isinstance(value, type):
+                params |= {f"{name}__{key}": part for key, part in value.get_params().items()}
+            params[name] = value
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; ``name__parameter`` is one of a parameter that is an estimator."""
+        known = self.get_params(deep=True) if params else {}
+        nested: dict[str, dict[str, Any]] = defaultdict(dict)
+        for key, value in params.items():
+            name, inside, part = key.partition("__")
+            if name not in known:
+                raise ValueError(
+                    f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {sorted(self._params)!r}."
+                )
+            if inside:
+                nested[name][part] = value
+            else:
+                setattr(self, name, value)
+                known[name] = value
+        for name, parts in nested.items():
+            known[name].set_params(**parts)
+        return self
+
+    def __repr__(self) -> str:
+        config = sys.modules["sklearn"].get_config() if "sklearn" in sys.modules else {}
+        shown = [
+            f"{name}={_short(value)}"
+            for name, value in self.get_params(deep=False).items()
+            if not config.get("print_changed_only", True) or not _same(value, self._params[name].default)
+        ]
+        name = type(self).__name__
+        if len(name) + sum(map(len, shown)) + 2 * len(shown) < _WIDTH:
+            return f"{name}({', '.join(shown)})"
+        return f"{name}({(',' + chr(10) + ' ' * (len(name) + 1)).join(shown)})"
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import Tags, TargetTags
+
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            transformer_tags=None,
+            regressor_tags=None,
+            classifier_tags=None,
+        )
+
+    def get_metadata_routing(self) -> Any:
+        """Return what metadata the methods ask for, where scikit-learn's metadata routing is enabled."""
+        return self._get_metadata_request()
+
+    def _get_metadata_request(self) -> Any:
+        cls: Any = type(self)
+        asked = _requester(cls)()
+        if "_metadata_request" in vars(self):
+            asked._metadata_request = vars(self)["_metadata_request"]
+        return asked._get_metadata_request()
+
+
+class ClassifierContract:
+    """Mixin of estimators that predict classes."""
+
+    _estimator_type: ClassVar[str | None] = "classifier"
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of the predictions for ``X``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+        """
+        from sklearn.metrics import accuracy_score
+
+        return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))  # type: ignore[attr-defined]
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags
+
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+        tags.target_tags.required = True
+        return tags
+
+
+class RegressorContract:
+    """Mixin of estimators that predict values."""
+
+    _estimator_type: ClassVar[str | None] = "regressor"
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R² of the predictions for ``X``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+        """
+        from sklearn.metrics import r2_score
+
+        return float(r2_score(y, self.predict(X), sample_weight=sample_weight))  # type: ignore[attr-defined]
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import RegressorTags
+
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+        tags.target_tags.required = True
+        return tags
+
+
+class ClustererContract:
+    """Mixin of estimators that find clusters."""
+
+    _estimator_type: ClassVar[str | None] = "clusterer"
+
+    def fit_predict(self, X: Any, y: Any = None, **options: Any) -> np.ndarray[Any, Any]:
+        """Fit, and return the cluster of each row."""
+        labels: np.ndarray[Any, Any] = self.fit(X, **options).labels_  # type: ignore[attr-defined]
+        return labels
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.estimator_type = "clusterer"
+        if tags.transformer_tags is not None:
+            tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+class TransformerContract:
+    """Mixin of estimators that transform rows; ``set_output`` chooses the container of the result."""
+
+    _estimator_type: ClassVar[str | None] = "transformer"
+    _sklearn_auto_wrap_output_keys: ClassVar[set[str]] = {"transform"}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name in ("transform", "fit_transform"):
+            if name in vars(cls):
+                setattr(cls, name, _contained(vars(cls)[name]))
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit, and transform the same rows."""
+        fitted = self.fit(X, **fit_params) if y is None else self.fit(X, y, **fit_params)  # type: ignore[attr-defined]
+        return fitted.transform(X)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Choose the container that :meth:`transform` returns.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, optional
+            None leaves it as it is.
+        """
+        if transform is not None:
+            vars(self).setdefault("_sklearn_output_config", {})["transform"] = transform
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import TransformerTags
+
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.transformer_tags = TransformerTags()
+        return tags
+
+
+def _contained(method: Any) -> Any:
+    """A method whose result comes in the container that was asked for."""
+
+    @functools.wraps(method)
+    def wrapped(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        result = method(self, X, *args, **kwargs)
+        if "sklearn" not in sys.modules and "_sklearn_output_config" not in vars(self):
+            return result
+        from sklearn.utils._set_output import _wrap_data_with_container
+
+        return _wrap_data_with_container("transform", result, X, self)
+
+    return wrapped
+
+
+def check_is_fitted(estimator: Any) -> None:
+    """Raise scikit-learn's NotFittedError unless the estimator has learned something."""
+    if not is_fitted(estimator):
+        from sklearn.exceptions import NotFittedError
+
+        name = type(estimator).__name__
+        raise NotFittedError(
+            f"This {name} instance is not fitted yet. Call 'fit' with appropriate arguments before using this "
+            "estimator."
+        )
+
+
+def is_fitted(estimator: Any) -> bool:
+    """Whether an estimator has attributes that only learning gives it."""
+    return any(name.endswith("_") and not name.startswith("_") for name in vars(estimator))
+
+
+def warn_of_convergence(message: str, stacklevel: int = 2) -> None:
+    """Warn, with scikit-learn's ConvergenceWarning, that a fit did not come to much."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel + 1)
+
+
+def _short(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 200 else f"{text[:100]}...{text[-80:]}"
+
+
+def _same(value: Any, default: Any) -> bool:
+    if value is default:
+        return True
+    try:
+        return type(value) is type(default) and bool(value == default)
+    except ValueError:  # arrays do not say yes or no
+        return False

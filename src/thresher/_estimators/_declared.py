@@ -1,0 +1,133 @@
+"""Parameters, declared once: default, rule, range worth tuning, and a line of documentation.
+
+A class attribute ``alpha: float = param(...)`` is all an estimator says of a parameter. Its constructor and signature,
+the "Parameters" of its docstring, the rules that errors quote, the search space and the names in model files are made
+of these declarations. Classes inherit them; a subclass that declares a name again says only what differs.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, dataclass_transform
+
+from .._gate import Range, Rule
+from . import _docs
+from ._docstring import complete
+
+_UNSAID: Any = object()
+
+
+@dataclass(frozen=True)
+class Param:
+    """A declaration. What a subclass leaves unsaid is taken from the class that it extends."""
+
+    default: Any
+    rule: Rule
+    doc: str
+    search: Range | None
+    kw_only: bool
+    file: str | None
+    """The name in model files, if it is not that of the attribute: it stays when the attribute is renamed."""
+
+    def over(self, inherited: Param | None, where: str) -> Param:
+        """The declaration with its gaps filled."""
+        if inherited is not None:
+            gaps = {name: getattr(inherited, name) for name, value in vars(self).items() if value is _UNSAID}
+            return replace(self, **gaps)
+        if self.rule is _UNSAID or self.doc is _UNSAID:
+            raise TypeError(f"{where} must declare a rule and a line of documentation, because no base class does.")
+        usual: dict[str, Any] = {"search": None, "kw_only": True, "file": None}
+        return replace(self, **{name: usual[name] for name, value in vars(self).items() if value is _UNSAID})
+
+
+def param(
+    *,
+    default: Any,
+    rule: Rule = _UNSAID,
+    doc: str = _UNSAID,
+    search: Range | None = _UNSAID,
+    kw_only: bool = _UNSAID,
+    file: str | None = _UNSAID,
+) -> Any:
+    """Declare a parameter of an estimator.
+
+    Parameters
+    ----------
+    default : object
+        Its value when nobody gives one.
+    rule : Rule
+        The values it may have, from :mod:`thresher._gate`.
+    doc : str
+        What it does, for the docstring: a sentence or a few, with the papers' letter.
+    search : Range, optional
+        The values worth tuning; None for a parameter that is not tuned.
+    kw_only : bool
+        False for the one or two parameters that may be given by position.
+    file : str, optional
+        Its permanent name in model files, after a rename.
+    """
+    return Param(default, rule, doc, search, kw_only, file)
+
+
+@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(param,))
+class Declared:
+    """Base class of everything that has parameters."""
+
+    _params: ClassVar[dict[str, Param]] = {}
+    _param_rules: ClassVar[dict[str, Rule]] = {}
+    _search_space: ClassVar[dict[str, Range]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):  # written by hand, as long as there are such
+            cls._params = _by_hand(cls)
+            _docs.fill(cls)
+            return
+        cls._params = _collect(cls)
+        if "_param_rules" not in vars(cls):
+            cls._param_rules = {name: p.rule for name, p in cls._params.items()}
+        if "_search_space" not in vars(cls):
+            cls._search_space = {name: p.search for name, p in cls._params.items() if p.search is not None}
+        if "__init__" not in vars(cls):
+            setattr(cls, "__init__", _constructor(cls._params, cls.__qualname__))  # noqa: B010
+        complete(cls)
+
+    @classmethod
+    def _file_names(cls) -> dict[str, str]:
+        """The permanent name of each parameter, for model files."""
+        return {name: p.file or name for name, p in cls._params.items()}
+
+
+def _by_hand(cls: Any) -> dict[str, Param]:
+    signature = list(inspect.signature(cls.__init__).parameters.values())[1:]
+    return {
+        p.name: Param(p.default, cls._param_rules.get(p.name), "", None, p.kind is p.KEYWORD_ONLY, None)
+        for p in signature
+    }
+
+
+def _collect(cls: Any) -> dict[str, Param]:
+    """All declarations of a class: what it introduces, then what its bases do; positional ones before others."""
+    cls._declared = {name: value for name, value in vars(cls).items() if isinstance(value, Param)}
+    for name in cls._declared:
+        delattr(cls, name)
+    found: dict[str, Param] = {}
+    for base in reversed(cls.__mro__):  # the nearest class wins, and leaves unsaid what it takes from the next
+        for name, declared in vars(base).get("_declared", {}).items():
+            found[name] = declared.over(found.get(name), f"{cls.__name__}.{name}")
+    places = {name: i for i, base in enumerate(cls.__mro__) for name in vars(base).get("_declared", {})}
+    return {name: found[name] for name in sorted(found, key=lambda name: (found[name].kw_only, places[name]))}
+
+
+def _constructor(params: dict[str, Param], owner: str) -> Any:
+    """``__init__`` with a signature of its own, that keeps what it is given."""
+    defaults = {f"_{name}": p.default for name, p in params.items()}
+    by_position = [f"{name}=_{name}" for name, p in params.items() if not p.kw_only]
+    by_name = [f"{name}=_{name}" for name, p in params.items() if p.kw_only]
+    signature = ", ".join(["self", *by_position, *(["*", *by_name] if by_name else [])])
+    body = "; ".join(f"self.{name} = {name}" for name in params) or "pass"
+    exec(f"def __init__({signature}): {body}", defaults)
+    made = defaults["__init__"]
+    made.__qualname__ = f"{owner}.__init__"
+    return made

@@ -1,0 +1,67 @@
+"""Docstrings of estimators, completed from what classes declare.
+
+A class says what it is, when to choose it and its equations, and may have Notes, References and Examples. "Parameters"
+are made of its declarations, "Attributes" of the texts ``_attributes`` of the class and its bases, and References are
+those of the nearest base that has some.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any
+
+_SECTIONS = ("Parameters", "Attributes", "See Also", "Notes", "References", "Examples")
+_HEADING = re.compile(rf"(?m)^(?P<title>{'|'.join(_SECTIONS)})\n-+\n")
+
+
+def complete(cls: Any) -> None:
+    """Put parameters, attributes and references into the docstring of a public class."""
+    if not vars(cls).get("__doc__") or cls.__name__.startswith("_"):
+        return
+    head, sections = _parse(cls)
+    parameters = "\n".join(_entry(name, p) for name, p in cls._params.items())
+    if parameters:
+        sections.setdefault("Parameters", parameters)
+    own = sections.pop("Attributes", "")
+    attributes = [own, *(inspect.cleandoc(text) for base in cls.__mro__ if (text := vars(base).get("_attributes", "")))]
+    if any(attributes):
+        sections["Attributes"] = _once("\n".join(filter(None, attributes)))
+    if "References" not in sections:
+        inherited = (_parse(base)[1].get("References") for base in cls.__mro__[1:] if base.__doc__)
+        sections["References"] = next(filter(None, inherited), "")
+    parts = [f"{title}\n{'-' * len(title)}\n{sections[title]}" for title in _SECTIONS if sections.get(title)]
+    cls.__doc__ = "\n\n".join([head, *parts]) + "\n"
+
+
+def _parse(cls: type) -> tuple[str, dict[str, str]]:
+    """What stands before the first section, and the sections."""
+    text = inspect.cleandoc(vars(cls).get("__doc__") or "")
+    parts = _HEADING.split(text)
+    return parts[0].strip(), {title: body.strip() for title, body in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def _entry(name: str, p: Any) -> str:
+    """One parameter as numpydoc writes it."""
+    kind = p.rule.type.removesuffix(" or None")
+    usual = "optional" if p.default is None else f"default={_shown(p.default)}"
+    lines = inspect.cleandoc(p.doc).split("\n")
+    return "\n".join([f"{name} : {kind}, {usual}", *(f"    {line}" if line else "" for line in lines)])
+
+
+def _shown(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+def _once(text: str) -> str:
+    """Entries of attributes, each name the first time it comes."""
+    seen: set[str] = set()
+    kept, keep = [], True
+    for line in text.split("\n"):
+        if line and not line.startswith(" "):
+            name = line.partition(" : ")[0]
+            keep = name not in seen
+            seen.add(name)
+        if keep:
+            kept.append(line)
+    return "\n".join(kept)
