@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,7 @@ from thresher._auto._choice import choose_methods
 from thresher._auto._data import TrainingData, gather
 from thresher._auto._plan import Plan
 from thresher._auto._task import choose_task
+from thresher._estimators import Advice, GoodFor
 from thresher.online import AROWClassifier
 from thresher.persistence import load_model, save_model
 from thresher.preprocessing import RunningScaler
@@ -153,7 +156,10 @@ def test_preferred_methods_exist():
 
 def test_only_methods_that_take_the_loss_are_considered():
     X, y = two_classes()
-    assert "arow" not in names(X, y, "classification", loss="logistic")
+    for loss in ("logistic", "log_loss"):
+        assert names(X, y, "classification", loss=loss) == ["pegasos"]
+    assert names(X, X[:, 0], "regression", loss="squared_error") == names(X, X[:, 0], "regression")
+    assert names(X, y, "classification", loss="log_loss", method="l1rda") == ["l1rda"]
     model = auto(X, y, loss="logistic", kernel="linear", n_evaluations=2)
     assert learner(model).loss == model.record_["auto"]["loss"] == "logistic"
 
@@ -168,6 +174,41 @@ def test_methods_that_need_more_than_rows_are_not_picked(monkeypatch):
     X, y = two_classes()
     assert names(X, y, "classification") == ["pegasos"]
     assert names(X, y, "classification", method="arow") == ["arow"]
+
+
+def test_parameters_that_only_some_methods_take_narrow_the_choice():
+    X, y = two_classes()
+    assert names(X, y, "classification", params={"r": 2.0}) == ["arow"]
+    assert names(X, y, "classification", params={"max_iter": 2}) == ["pegasos", "arow"]
+
+
+def test_a_new_class_is_offered_where_it_declares_itself_good(monkeypatch):
+    class Newcomer(AROWClassifier):
+        """A learner that nobody knows."""
+
+        _advice = Advice(GoodFor(0, "{first} is new and {p.n_rows} rows are enough", lambda p: p.n_rows < 200))
+
+    new, known = registry._describe("online", Newcomer), registry.methods()
+    monkeypatch.setattr(registry, "methods", lambda: [*known, new])
+    X, y = two_classes()
+    candidates, why = choose_methods(Plan(data_of(X, y), Options(), "classification"))
+    assert [candidate.name for candidate in candidates] == ["newcomer", "pegasos", "arow"]
+    assert why == "Methods to try: newcomer and pegasos and arow, because the first is new and 120 rows are enough."
+    assert "newcomer" not in names(rows(300), np.arange(300) % 2, "classification")
+
+
+@pytest.mark.parametrize("room", ["_auto"])
+def test_no_room_that_chooses_methods_knows_one_by_name(room):
+    names_of_methods = {name for m in registry.methods() for name in (m.name, m.cls.__name__)}
+    folder = Path(thresher.__file__).parent / room
+    for file in folder.glob("*.py"):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        documented = [node for node in ast.walk(tree) if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))]
+        docs = {id(node.body[0].value) for node in documented if ast.get_docstring(node)}
+        texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in docs]
+        words = {word for text in texts if isinstance(text.value, str) for word in re.findall(r"[\w-]+", text.value)}
+        words |= {node.name for node in ast.walk(tree) if isinstance(node, ast.alias)}
+        assert not words & names_of_methods, file.name
 
 
 def test_every_method_can_be_asked_for():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .. import registry
+from .._engine import loss_name
 from ..registry import Method
 from ._auto_options import STRUCTURE, Options
 from ._plan import Candidate, Plan, find_method, parameters
@@ -42,7 +43,7 @@ def _best_methods(plan: Plan) -> tuple[list[Method], str]:
     options, problem = plan.options, plan.problem
     ranked = registry.ranked(problem)
     if options.loss is not None:
-        ranked = [(method, good) for method, good in ranked if options.loss in method.losses]
+        ranked = [(method, good) for method, good in ranked if loss_name(options.loss) in method.losses]
     if not ranked:
         return _any_method(plan)
     able = [(method, good) for method, good in ranked if options.fixed.keys() <= parameters(method).keys()] or ranked
@@ -54,7 +55,7 @@ def _any_method(plan: Plan) -> tuple[list[Method], str]:
     """A method that takes the loss, though none of those declares itself good for the problem."""
     loss, task = plan.options.loss, plan.task
     fitting = [m for m in registry.methods() if m.task == task and set(m.needs) == plan.problem.needs]
-    able = [method for method in fitting if loss in method.losses]
+    able = [method for method in fitting if loss is not None and loss_name(loss) in method.losses]
     if able:
         return able[:1], f"it takes the loss {loss!r}"
     if loss is None:
@@ -99,7 +100,7 @@ def _check_method(method: Method, options: Options) -> None:
     loss = options.loss
     if loss is not None and not method.losses:
         raise ValueError(f"auto: method {method.name!r} has no choice of losses, got loss={loss!r}.")
-    if loss is not None and loss not in method.losses:
+    if loss is not None and loss_name(loss) not in method.losses:
         names = ", ".join(map(repr, method.losses))
         raise ValueError(f"auto: loss must be one of {names} for {method.name!r}, got {loss!r}.")
     if not options.needs <= set(method.needs):
