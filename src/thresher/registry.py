@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import functools
 import importlib
 import inspect
 import re
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from sklearn.base import is_clusterer, is_regressor
-
-from ._estimators import Advice, GoodFor, LearningProblem, advice_of
+from ._estimators import Advice, GoodFor, LearningProblem, advice_of, task_of
 
 FAMILIES = (
     *("online", "stochastic", "dual_averaging", "confidence", "cluster"),
@@ -17,11 +18,11 @@ FAMILIES = (
 )
 HELPERS = ("preprocessing",)  # rooms of transformers, which are saved with models
 
-__all__ = ["FAMILIES", "Method", "components", "estimators", "methods", "ranked", "short_name"]
+__all__ = ["FAMILIES", "Method", "estimators", "find", "methods", "ranked", "short_name"]
 
 
 class Method(NamedTuple):
-    """What the command line, the black box and the wizard know of an estimator, all of it declared by its class."""
+    """The declarations of an estimator's class that the command line, ``auto`` and the wizard read."""
 
     name: str
     cls: type[Any]
@@ -30,7 +31,7 @@ class Method(NamedTuple):
     streams: bool  # has partial_fit
     needs: tuple[str, ...]  # what it needs beside rows and targets, such as "groups"
     losses: tuple[str, ...]
-    space: dict[str, Any]  # what is worth tuning, and where
+    space: dict[str, Any]  # the parameters worth tuning, and their ranges
     summary: str
     advice: Advice  # what it is good for
 
@@ -45,11 +46,6 @@ def estimators() -> dict[str, type[Any]]:
     ['adaptivel1rda', 'l1rda', 'reweightedl1rda']
     """
     return {short_name(cls.__name__): cls for family in FAMILIES for cls in _estimators(family)}
-
-
-def components() -> dict[str, type[Any]]:
-    """Class name -> class, of all that a model file may hold: estimators, transformers and the pipeline."""
-    return {cls.__name__: cls for room in (*FAMILIES, *HELPERS) for cls in _classes(room) if hasattr(cls, "get_params")}
 
 
 def methods() -> list[Method]:
@@ -75,39 +71,69 @@ def ranked(problem: LearningProblem) -> list[tuple[Method, GoodFor]]:
     return sorted(found, key=lambda pair: pair[1].rank)
 
 
+def find(name: str) -> Method | None:
+    """The method of a short name, or None; only its family is imported.
+
+    Examples
+    --------
+    >>> from thresher import registry
+    >>> registry.find("arow").cls.__name__
+    'AROWClassifier'
+    """
+    for family in FAMILIES:
+        for exported in _exports(family):
+            if short_name(exported) == name and hasattr(cls := _load(family, exported), "predict"):
+                return _describe(family, cls)
+    return None
+
+
+def component(name: str) -> type[Any] | None:
+    """The class of a name that a model file may hold: an estimator, a transformer or the pipeline; else None."""
+    for room in (*FAMILIES, *HELPERS):
+        if name in _exports(room) and hasattr(cls := _load(room, name), "get_params"):
+            found: type[Any] = cls
+            return found
+    return None
+
+
 def short_name(name: str) -> str:
     """The short name of a class name."""
     name = re.sub("(?<=[a-z]{4})SVC$", "", name)  # TriClassSVC is "triclass"; LSSVC and LapSVC keep all letters
     return name.removesuffix("Classifier").replace("Regressor", "-regressor").lower()
 
 
-def _classes(room: str) -> list[type[Any]]:
-    module = importlib.import_module(f"thresher.{room}")
-    return [thing for name in module.__all__ if isinstance(thing := getattr(module, name), type)]
+@functools.cache
+def _exports(room: str) -> tuple[str, ...]:
+    """The names in a room's ``__all__``, read from its source: importing all rooms to find one class takes time."""
+    source = Path(__file__).with_name(room) / "__init__.py"
+    for node in ast.parse(source.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return tuple(ast.literal_eval(node.value))
+    raise LookupError(f"thresher.{room} has no __all__")
+
+
+def _load(room: str, name: str) -> Any:
+    return getattr(importlib.import_module(f"thresher.{room}"), name)
 
 
 def _estimators(family: str) -> list[type[Any]]:
     """The classes of a room that predict: no transformers, no kernels."""
-    return sorted((cls for cls in _classes(family) if hasattr(cls, "predict")), key=lambda cls: cls.__name__)
+    exported = (_load(family, name) for name in sorted(_exports(family)))
+    return [thing for thing in exported if isinstance(thing, type) and hasattr(thing, "predict")]
 
 
 def _describe(family: str, cls: type[Any]) -> Method:
-    blank = cls()
-    task = "clustering" if is_clusterer(blank) else "regression" if is_regressor(blank) else "classification"
+    loss = getattr(cls, "_param_rules", {}).get("loss")
     return Method(
         name=short_name(cls.__name__),
         cls=cls,
         family=family,
-        task=task,
+        task=task_of(cls),
         streams=hasattr(cls, "partial_fit"),
         needs=tuple(getattr(cls, "_needs", ())),
-        losses=_rule(cls, "loss"),
+        losses=() if loss is None else loss.options,
         space=dict(getattr(cls, "_search_space", {})),
         summary=inspect.getdoc(cls).partition("\n")[0] if inspect.getdoc(cls) else "",  # type: ignore[union-attr]
         advice=advice_of(cls),
+        summary=(inspect.getdoc(cls) or "").partition("\n")[0],
     )
-
-
-def _rule(cls: type[Any], parameter: str) -> tuple[str, ...]:
-    rule = getattr(cls, "_param_rules", {}).get(parameter)
-    return () if rule is None else rule.options

@@ -1,6 +1,7 @@
 """What scikit-learn sees: the base classes of all estimators and what their docstrings share."""
 
 from ._advice import MOST_COMPARED, Advice, Baseline, GoodFor, LearningProblem, Power, advice_of
+from ._any_estimator import clone, task_of
 from ._batches import BatchClassifier, BatchLearner, BatchRule, Ids, Lesson, Params, View, matrix_of, part_of, take
 from ._contract import (
     ClassifierContract,
@@ -70,6 +71,7 @@ __all__ = [
     "advice_of",
     "as_kernel",
     "check_is_fitted",
+    "clone",
     "fill",
     "is_fitted",
     "matrix_of",
@@ -79,5 +81,6 @@ __all__ = [
     "read_only",
     "shares_of_classes",
     "take",
+    "task_of",
     "warn_of_convergence",
 ]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..persistence import _describe
+from ..persistence import tensors_of
 from ..streams import cache_key, is_url, opened
 from ..training import digest
 from ._shards import ArrayShard, FileShard, Shard, rows_at
@@ -41,8 +41,7 @@ def rows_told_by(identities: list[list[Any]]) -> int | None:
 
 def model_told(model: Any) -> int:
     """One number for all that a fitted model holds."""
-    tensors: dict[str, NDArray[Any]] = {}
-    _describe(model, "", tensors)
+    tensors = tensors_of(model)
     told = 0
     for name in sorted(tensors):
         told = zlib.crc32(np.ascontiguousarray(tensors[name]).tobytes(), zlib.crc32(name.encode(), told))

@@ -1,0 +1,156 @@
+"""Models as descriptions, and back: classes and parameters by their permanent names, checked by the classes' rules."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from .. import registry
+from .._engine import State
+from .._gate import check_params
+from ._packing import Packer, Refusal, Tensors, Unpacker, require
+
+_OPTIONAL = {"feature_names_in_", "_grown"}
+
+
+def describe(model: Any, packer: Packer, prefix: str = "") -> dict[str, Any]:
+    """Describe a fitted model in plain values; its arrays go to the packer, under names that begin with `prefix`."""
+    cls = type(model)
+    if registry.component(cls.__name__) is not cls:
+        raise ValueError(f"save_model: {cls.__name__} is not an estimator of thresher.")
+    if hasattr(model, "steps"):
+        options = {k: v for k, v in model.get_params(deep=False).items() if k != "steps" and v is not None}
+        steps = enumerate(model.steps)
+        return {
+            "class": cls.__name__,
+            "steps": [{"name": name, **describe(step, packer, f"{prefix}{i}/")} for i, (name, step) in steps],
+            **{name: packer.pack(value, "") for name, value in options.items()},
+        }
+    if hasattr(model, "_settle") and "n_features_in_" in vars(model):  # what is computed when it is asked for
+        model._settle()
+    params = model._plain_params() if hasattr(model, "_plain_params") else model.get_params(deep=False)
+    in_file = _file_names(cls)
+    fitted = [name for name in model._fitted if name in vars(model)]
+    if not set(model._fitted) - _OPTIONAL <= set(fitted):
+        raise ValueError(f"save_model: this {cls.__name__} is not fitted yet; call fit or partial_fit first.")
+    described: dict[str, Any] = {
+        "class": cls.__name__,
+        "params": {in_file[k]: packer.pack(v, f"{prefix}params/{in_file[k]}") for k, v in params.items()},
+        "fitted": {name: packer.pack(getattr(model, name), f"{prefix}fitted/{name}") for name in fitted},
+    }
+    if hasattr(model, "state_"):
+        described |= {"n_outputs": model.state_.n_outputs, "sizes": model.state_.sizes}
+        for key, array in model.state_.arrays.items():
+            packer.tensors[f"{prefix}state/{key}"] = np.ascontiguousarray(array)
+    return described
+
+
+def tensors_of(model: Any) -> Tensors:
+    """Return the arrays of a fitted model by their names in a file."""
+    packer = Packer()
+    describe(model, packer)
+    return packer.tensors
+
+
+def rebuild(described: dict[str, Any], unpacker: Unpacker, prefix: str = "") -> Any:
+    """Make the model that a description tells of; one that fits no class, or not its rules, is refused."""
+    name = described["class"]
+    cls = registry.component(name) if isinstance(name, str) else None
+    if cls is None:
+        raise Refusal(f"{name!r} is not an estimator of this thresher")
+    if "steps" in inspect.signature(cls).parameters:
+        return _rebuild_steps(cls, described, unpacker, prefix)
+    model = cls(**_params(cls, {k: unpacker.unpack(v) for k, v in described["params"].items()}))
+    fitted = {k: unpacker.unpack(v) for k, v in described["fitted"].items()}
+    known = set(cls._fitted)
+    require(known - _OPTIONAL <= set(fitted) <= known, f"the attributes are not those of {name}")
+    check_params(model, cls._param_rules)
+    for key, value in fitted.items():
+        setattr(model, key, value)
+    if not hasattr(cls, "_learner_now"):  # no compiled state
+        model._check_loaded()
+        return model
+    _check_features(fitted, described["sizes"])
+    _check_classes(fitted.get("classes_"))
+    model.state_ = _state(model, described, prefix, unpacker)
+    if hasattr(model, "_check_loaded"):
+        model._check_loaded()
+    model._weights_cache = None
+    require(bool(np.isfinite(model._all_weights()).all()), "the arrays imply weights that are not finite")
+    return model
+
+
+def _rebuild_steps(cls: Any, described: dict[str, Any], unpacker: Unpacker, prefix: str) -> Any:
+    steps = described["steps"]
+    good = not prefix and isinstance(steps, list) and bool(steps)
+    require(good, "a pipeline must be a list of steps, none of them a pipeline")
+    options = {k: described[k] for k in inspect.signature(cls).parameters if k != "steps" and k in described}
+    made = [(str(step["name"]), rebuild(step, unpacker, f"{i}/")) for i, step in enumerate(steps)]
+    pipeline = cls(made, **options)
+    pipeline._checked_steps()
+    return pipeline
+
+
+def _file_names(cls: Any) -> dict[str, str]:
+    """The name of each parameter in files, which stays when the parameter is renamed."""
+    if hasattr(cls, "_file_names"):
+        names: dict[str, str] = cls._file_names()
+        return names
+    return {name: name for name in inspect.signature(cls).parameters}
+
+
+def _params(cls: Any, in_file: dict[str, Any]) -> dict[str, Any]:
+    """Parameters by their names of today. What a file does not name has its default, or what the class makes of the
+    others: ``_from_file`` takes the parameters of a file and returns those of today."""
+    today = {permanent: name for name, permanent in _file_names(cls).items()}
+    require(set(in_file) <= set(today), f"the parameters are not those of {cls.__name__}")
+    params = {today[name]: value for name, value in in_file.items()}
+    return cls._from_file(params) if hasattr(cls, "_from_file") else params
+
+
+def _check_features(fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+    width, names, n_iter = fitted["n_features_in_"], fitted.get("feature_names_in_"), fitted["n_iter_"]
+    fits = type(width) is int and width >= 1 and sizes.get("weight") == width + 1
+    require(fits, "the number of features does not fit the weights")
+    named = isinstance(names, np.ndarray) and names.shape == (width,) and names.dtype.kind in "OU"
+    require(names is None or named, "there must be one name per feature")
+    counted = type(n_iter) is int and n_iter >= 0 and type(fitted.get("_grown", False)) is bool
+    require(counted, "the number of passes must be an integer of at least 0")
+
+
+def _check_classes(classes: Any) -> None:
+    if classes is None:
+        return
+    labels = isinstance(classes, np.ndarray) and classes.ndim == 1 and classes.dtype.kind in "biufOU"
+    require(labels, "classes must be labels")
+    ordered = len(classes) >= 2 and np.array_equal(np.unique(classes), classes)
+    require(ordered, "classes must be at least two, in order")
+
+
+def _state(model: Any, header: dict[str, Any], prefix: str, unpacker: Unpacker) -> State:
+    learner = model._checked_learner(model.n_features_in_)
+    fields, n_outputs, sizes = learner.fields(), header["n_outputs"], header["sizes"]
+    expected_outputs, expected_sizes = model._state_shape(learner)
+    expected_sizes |= {axis: max(sizes[axis], expected_sizes[axis]) for axis in learner.open_axes}
+    require(n_outputs == expected_outputs, f"{n_outputs!r} outputs do not fit the classes")
+    require(sizes == expected_sizes, "the sizes of the state are not those of the learner")
+    arrays: dict[str, Any] = {}
+    for field in fields:
+        array = unpacker.tensors.get(f"{prefix}state/{field.name}")
+        _check_array(field, array, field.whole_shape(n_outputs, sizes))
+        arrays[field.name] = array
+    return State(fields, n_outputs, sizes, arrays)
+
+
+def _check_array(field: Any, array: Any, shape: tuple[int, ...]) -> None:
+    name = f"array {field.name!r}"
+    fits = array is not None and array.dtype == np.float64 and array.shape == shape
+    require(fits, f"{name} must be float64 of shape {shape}")
+    require(bool(np.isfinite(array).all()), f"{name} must hold finite numbers")
+    if field.initial > 0:
+        diagonal = np.diagonal(array, axis1=-2, axis2=-1) if array.ndim == 3 else array
+        require(diagonal.min() > 0, f"{name} must hold numbers above 0")
+    if field.merge == "sum" and "weight" not in field.axes.split():
+        require(array.min() >= 0, f"{name} must hold counts and sums of at least 0")
