@@ -335,7 +335,7 @@ def test_files_keep_every_row_with_its_label(tmp_path, header, shuffle):
 
     path = tmp_path / "data.csv"
     path.write_text(header + "".join(f"{i},{10 * i}\n" for i in range(1, 12)), encoding="utf-8")
-    stream = open_stream(path, batch_size=3, n_passes=2, shuffle=shuffle)
+    stream = open_stream(path, batch_size=3, max_iter=2, shuffle=shuffle)
     batches = list(stream)
     values = np.concatenate([np.asarray(batch.X).ravel() for batch in batches])
     targets = np.concatenate([batch.y for batch in batches])

@@ -264,7 +264,7 @@ def test_listing_1_1_the_target_first_and_no_header(files, capsys):
     line = "train HIGGS.csv --target 0 --no-header --method pegasos --loss logistic --alpha 0.1 --batch-size 500"
     assert main([*line.split(), "--passes", "5", "--model", "m.thresher"]) == 0
     model = load_model("m.thresher")
-    stream = open_stream("HIGGS.csv", target=0, header=False, n_passes=5, shuffle=2000)
+    stream = open_stream("HIGGS.csv", target=0, header=False, max_iter=5, shuffle=2000)
     assert stream.feature_names is None
     learner = PegasosClassifier(alpha=0.1, loss="logistic", batch_size=500, random_state=0)
     trained = train(prepared(learner, next(iter(stream)).X), stream)
@@ -292,7 +292,7 @@ def test_a_checkpoint_of_another_run_is_refused(files, capsys):
     learner = PegasosRegressor(alpha=0.1, random_state=0)
 
     def stopped():
-        stream = open_stream("two.csv", target="t1", drop=["t2"], batch_size=50, n_passes=20, shuffle=500)
+        stream = open_stream("two.csv", target="t1", drop=["t2"], batch_size=50, max_iter=20, shuffle=500)
         calls = iter(range(100))
         model = prepared(learner, next(iter(stream)).X)
         with pytest.raises(Interrupted):

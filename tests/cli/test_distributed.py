@@ -236,7 +236,7 @@ def test_a_model_that_cannot_be_written_costs_no_rounds(parts, capsys, monkeypat
         assert "no space left" in refused(capsys, line)
     assert len(load_model("m.thresher.checkpoint").record_["distributed"]["rounds"]) == 3
     with monkeypatch.context() as patch:
-        patch.setattr("thresher.distributed._tasks.Learn.work", None)  # nothing is left to learn
+        patch.setattr("thresher.distributed._jobs.Learn.work", None)  # nothing is left to learn
         assert run(f"{line} --resume") == 0
     assert run(f"{TRAIN} --engine serial --rounds 3 --model whole.thresher") == 0
     assert load_model("m.thresher").coef_.tobytes() == load_model("whole.thresher").coef_.tobytes()

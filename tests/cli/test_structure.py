@@ -107,7 +107,7 @@ def test_sparse_rows_are_read_as_wide_as_the_groups_speak(files, capsys):
     section = json.loads((files / "r.json").read_text())["sections"]["groups"]
     assert (section["n_groups"], section["n_used"], section["n_alone_used"]) == (2, 1, 0)
     assert section["groups"][0]["features"] == ["x1", "x2", "x3", "x4", "x5"]
-    stream = open_stream("x.svm", n_features=41, shuffle=600, n_passes=5, batch_size=50)
+    stream = open_stream("x.svm", n_features=41, shuffle=600, max_iter=5, batch_size=50)
     learner = GroupRDAClassifier([[0, 1, 2, 3, 4], [5, 40]], 0.1, random_state=0)
     assert_array_equal(load_model("m.thresher").coef_, train(learner, stream, classes=[-1, 1]).model.coef_)
     assert run("predict", "m.thresher", "x.svm", "-o", "p.csv") == 0
@@ -175,7 +175,7 @@ def test_tasks_from_a_column(files, column, capsys):
     model = load_model("m.thresher")
     assert model.task_column == "school"
     assert "school" not in " ".join(model.get_feature_names_out())
-    stream = open_stream("exam.csv", target="score", shuffle=300, n_passes=5)
+    stream = open_stream("exam.csv", target="score", shuffle=300, max_iter=5)
     blank = prepared(MultiTaskRDARegressor(alpha=0.01, random_state=0), next(iter(stream)).X, task_column="school")
     assert_array_equal(model.coef_, train(blank, stream).model.coef_)
     found = {}

@@ -263,7 +263,7 @@ def test_a_file_is_learned_from_in_parts_and_resumed(blobs, tmp_path, kind):
         options = {}
 
     def stream():
-        return open_stream(path, batch_size=60, n_passes=2, **options)
+        return open_stream(path, batch_size=60, max_iter=2, **options)
 
     model = SparseKMeans(4, alpha=0.05, batch_size=30, random_state=0)
     run = train(copy.deepcopy(model), stream())

@@ -381,7 +381,7 @@ def test_shards_without_rows_have_answers_of_the_same_kind():
         (lambda X, y: [(X, y, np.zeros(len(y)))], {}, "no row has a weight above 0"),
         (lambda X, y: [(X, y)], {"classes": 5}, "classes must be a list of labels"),
         (lambda X, y: "a.svm", {"reading": "x"}, "reading must be a dict"),
-        (lambda X, y: "a.svm", {"reading": {"n_passes": 2}}, "reading must hold arguments of open_stream"),
+        (lambda X, y: "a.svm", {"reading": {"max_iter": 2}}, "reading must hold arguments of open_stream"),
         (lambda X, y: [(X, y)], {"start": AROWClassifier()}, "start must be a fitted model"),
         (lambda X, y: [(X, y)], {"engine": "localhost:8786"}, "fit: engine must be"),
     ],

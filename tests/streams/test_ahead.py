@@ -202,7 +202,7 @@ def test_the_collector_may_close_it_in_a_thread_that_works_for_it():
 @pytest.mark.parametrize("name, make", [("a.svm", svmlight_text), ("a.csv", csv_text)])
 def test_threads_change_nothing(tmp_path, name, make, suffix):
     path = write(tmp_path / f"{name}{suffix}", COMPRESSORS.get(suffix, bytes)(make(60)))
-    for options in ({}, {"shuffle": 20, "n_passes": 2}):
+    for options in ({}, {"shuffle": 20, "max_iter": 2}):
         with_threads = open_stream(path, batch_size=7, prefetch=True, **options)
         without = open_stream(path, batch_size=7, prefetch=False, **options)
         assert all_bits(with_threads) == all_bits(without)
@@ -247,7 +247,7 @@ def test_python_may_end_in_the_middle_of_a_stream(tmp_path, suffix):
         from thresher.streams import open_stream
         kept = []
         for batch_size in (10, 1000, 50_000):
-            batches = iter(open_stream(sys.argv[1], batch_size=batch_size, n_passes=100))
+            batches = iter(open_stream(sys.argv[1], batch_size=batch_size, max_iter=100))
             next(batches)
             kept.append(batches)
         kept.append(kept)

@@ -11,10 +11,13 @@ from numpy.testing import assert_array_equal
 from thresher._gate._table import Table
 from thresher.streams._csv import CsvFormat
 from thresher.streams._csv_look import unique_names
+from thresher.streams._format import ReadOptions
+from thresher.streams._source import Head
 
 
-def opened(text, complete=True, **options):
-    return CsvFormat("data.csv", text.encode() if isinstance(text, str) else text, complete, **options)
+def opened(text, complete=True, layout=None, **options):
+    head = Head(b"", text.encode() if isinstance(text, str) else text, complete)
+    return CsvFormat("data.csv", head, ReadOptions(**options), layout)
 
 
 def rows(text, **options):

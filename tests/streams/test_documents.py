@@ -106,7 +106,7 @@ def test_texts_that_are_no_utf_8_are_taken_as_latin_1(tmp_path):
 def test_progress_counts_bytes_on_disk(folder):
     for path in folder.rglob("*.txt"):
         write(path, b"\xe9" * 10)  # twice as long in UTF-8
-    stream = open_stream([folder, folder], batch_size=10, n_passes=2)
+    stream = open_stream([folder, folder], batch_size=10, max_iter=2)
     assert [stream.bytes_read for _ in stream] == list(range(100, 2001, 100))
     assert stream.bytes_read == stream.n_bytes == 2000
 

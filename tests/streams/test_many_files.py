@@ -238,16 +238,16 @@ def test_files_without_rows_are_passed_over(tmp_path):
 # --------------------------------------------------------------------------------------------------- counted together
 
 
-@pytest.mark.parametrize("n_passes", [1, 3])
+@pytest.mark.parametrize("max_iter", [1, 3])
 @pytest.mark.parametrize("prefetch", [True, False])
-def test_progress_never_goes_back_and_ends_at_the_end(tmp_path, prefetch, n_passes):
+def test_progress_never_goes_back_and_ends_at_the_end(tmp_path, prefetch, max_iter):
     files = [
         write(tmp_path / f"{i}.svm{s}", COMPRESSORS.get(s, bytes)(svmlight_text(20, i)))
         for i, s in enumerate(["", ".gz"] * 2)
     ]
     for shuffle in (0, 8):
-        stream = open_stream(files, batch_size=3, n_passes=n_passes, prefetch=prefetch, shuffle=shuffle)
-        assert stream.n_bytes == n_passes * sum(path.stat().st_size for path in files)
+        stream = open_stream(files, batch_size=3, max_iter=max_iter, prefetch=prefetch, shuffle=shuffle)
+        assert stream.n_bytes == max_iter * sum(path.stat().st_size for path in files)
         assert stream.bytes_read == 0
         seen = [stream.bytes_read for _ in stream]
         assert seen == sorted(seen)
@@ -256,7 +256,7 @@ def test_progress_never_goes_back_and_ends_at_the_end(tmp_path, prefetch, n_pass
 
 
 def test_passes_follow_one_another(three):
-    stream = open_stream(three, batch_size=10, n_passes=3)
+    stream = open_stream(three, batch_size=10, max_iter=3)
     batches = list(stream)
     assert [batch.y.tolist() for batch in batches] == [[0], [1, 2], [3, 4, 5]] * 3
     assert [batch.position[:2] for batch in batches] == [(n, file) for n in range(3) for file in range(3)]
@@ -265,7 +265,7 @@ def test_passes_follow_one_another(three):
 def test_skipped_lines_of_all_files_and_passes_are_counted(tmp_path):
     texts = ["1 1:1\nbad\n", "bad\nbad\n", "2 1:1\n", "3 1:1\nbad"]
     files = [write(tmp_path / f"{i}.svm", text) for i, text in enumerate(texts)]
-    stream = open_stream(files, batch_size=1, n_passes=2, skip_malformed=True)
+    stream = open_stream(files, batch_size=1, max_iter=2, skip_malformed=True)
     seen = [(batch.y.tolist(), stream.n_skipped) for batch in stream]
     assert seen == [([1], 0), ([2], 3), ([3], 3), ([1], 4), ([2], 7), ([3], 7)]
     assert stream.n_skipped == 8
@@ -285,7 +285,7 @@ def hasty_threads():
 @pytest.mark.usefixtures("hasty_threads")
 def test_iterators_in_many_threads_do_not_disturb_each_other(tmp_path):
     files = [write(tmp_path / f"{i}.csv", f"a,b\n{i},1\n{i},2\n") for i in range(12)]
-    stream = open_stream(files, batch_size=1, n_passes=3)
+    stream = open_stream(files, batch_size=1, max_iter=3)
     expected = all_bits(stream)
     found = []
 

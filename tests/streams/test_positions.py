@@ -103,14 +103,14 @@ def assert_goes_on_from_everywhere(stream):
 
 
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("n_files, n_passes", [(1, 1), (1, 3), (2, 2), (3, 1)])
+@pytest.mark.parametrize("n_files, max_iter", [(1, 1), (1, 3), (2, 2), (3, 1)])
 @pytest.mark.parametrize("shuffle", [0, 7, 1000])
-def test_the_rest_is_the_rest(tmp_path, make, shuffle, n_files, n_passes):
+def test_the_rest_is_the_rest(tmp_path, make, shuffle, n_files, max_iter):
     files = [make(tmp_path, number) for number in range(n_files)]
-    stream = open_stream(files, batch_size=6, shuffle=shuffle, n_passes=n_passes, prefetch=False)
+    stream = open_stream(files, batch_size=6, shuffle=shuffle, max_iter=max_iter, prefetch=False)
     whole = assert_goes_on_from_everywhere(stream)
-    assert sum(len(batch) for batch in whole) == n_passes * sum(23 + 4 * number for number in range(n_files))
-    assert whole[-1].position[:2] == (n_passes - 1, n_files - 1)
+    assert sum(len(batch) for batch in whole) == max_iter * sum(23 + 4 * number for number in range(n_files))
+    assert whole[-1].position[:2] == (max_iter - 1, n_files - 1)
 
 
 @pytest.mark.parametrize("batch_size", [1, 9, 23, 50])
@@ -123,7 +123,7 @@ def test_whatever_the_size_of_the_batches(tmp_path, make, batch_size):
 @pytest.mark.parametrize("shuffle", [0, 20])
 def test_a_stream_opened_again_goes_on_with_threads_or_without(tmp_path, make, shuffle):
     files = [make(tmp_path, number) for number in range(2)]
-    options = {"batch_size": 5, "shuffle": shuffle, "n_passes": 2, "random_state": 3}
+    options = {"batch_size": 5, "shuffle": shuffle, "max_iter": 2, "random_state": 3}
     whole = list(open_stream(files, prefetch=False, **options))
     for i in range(0, len(whole), 3):
         again = open_stream(files, prefetch=True, **options)
@@ -141,7 +141,7 @@ def test_empty_files_in_between_change_nothing(tmp_path):
     texts = {"a": "1 1:1\n2 1:1\n", "b": "# nothing\n\n", "c": "3 1:1\n", "d": "#", "e": "4 1:1\n5 1:1"}
     files = [write(tmp_path / f"{name}.svm", text) for name, text in texts.items()]
     for shuffle, batch_size in itertools.product([0, 2], [1, 2, 3]):
-        stream = open_stream(files, batch_size=batch_size, shuffle=shuffle, n_passes=2)
+        stream = open_stream(files, batch_size=batch_size, shuffle=shuffle, max_iter=2)
         whole = assert_goes_on_from_everywhere(stream)
         assert sorted(y for batch in whole for y in batch.y) == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
         assert {batch.path.name for batch in whole} == {"a.svm", "c.svm", "e.svm"}
@@ -161,7 +161,7 @@ def test_skipped_lines_stay_skipped(tmp_path):
 
 
 def test_progress_goes_on_where_it_was(tmp_path, make):
-    stream = open_stream([make(tmp_path, 0), make(tmp_path, 1)], batch_size=6, n_passes=2)
+    stream = open_stream([make(tmp_path, 0), make(tmp_path, 1)], batch_size=6, max_iter=2)
     seen = [(batch.position, stream.bytes_read) for batch in stream]
     assert stream.bytes_read == stream.n_bytes
     for i, (position, _) in enumerate(seen):
@@ -187,7 +187,7 @@ def test_a_position_is_five_integers(tmp_path, start):
     "start, options",
     [
         ((1, 0, 0, 1, 0), {}),
-        ((3, 0, 0, 1, 0), {"n_passes": 3}),
+        ((3, 0, 0, 1, 0), {"max_iter": 3}),
         ((0, 2, 0, 1, 0), {}),
         ((0, 0, 0, 1, 3), {}),
         ((0, 0, 0, 1, 8), {"shuffle": 7, "batch_size": 4}),

@@ -60,7 +60,7 @@ def test_rows_keep_their_targets(tmp_path, name, make, prefetch):
 
 
 def test_the_same_seed_gives_the_same_order(numbered):
-    options = {"batch_size": 8, "shuffle": 50, "n_passes": 2}
+    options = {"batch_size": 8, "shuffle": 50, "max_iter": 2}
     first = all_bits(open_stream(numbered, **options))
     stream = open_stream(numbered, **options)
     assert all_bits(stream) == all_bits(stream) == first
@@ -71,7 +71,7 @@ def test_the_same_seed_gives_the_same_order(numbered):
 
 def test_each_pass_and_each_file_is_mixed_anew(tmp_path):
     files = [write(tmp_path / f"{i}.svm", "".join(f"{j} 1:1\n" for j in range(50))) for i in range(2)]
-    stream = open_stream(files, batch_size=50, shuffle=50, n_passes=3)
+    stream = open_stream(files, batch_size=50, shuffle=50, max_iter=3)
     orders = targets(stream)
     assert len(orders) == 6
     assert all(sorted(order) == list(range(50)) for order in orders)

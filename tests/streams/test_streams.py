@@ -449,7 +449,7 @@ def test_what_is_no_file_is_refused_at_once(tmp_path):
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"n_passes": 0}, "n_passes must be an integer of at least 1, got 0."),
+        ({"max_iter": 0}, "max_iter must be an integer of at least 1, got 0."),
         ({"shuffle": -1}, "shuffle must be an integer of at least 0, got -1."),
         ({"random_state": -1}, "random_state must be an integer of at least 0, got -1."),
         ({"prefetch": 1}, "prefetch must be True or False, got 1."),

@@ -130,8 +130,8 @@ def rare(tmp_path):
 
 @pytest.mark.parametrize("positive", [1, -1])
 def test_a_rare_class_is_measured_before_each_batch_is_learned(rare, positive):
-    run = train(AROWClassifier(), open_stream(rare, batch_size=64, n_passes=2), predict_first=True, positive=positive)
-    alone = train(AROWClassifier(), open_stream(rare, batch_size=64, n_passes=2), positive=positive)
+    run = train(AROWClassifier(), open_stream(rare, batch_size=64, max_iter=2), predict_first=True, positive=positive)
+    alone = train(AROWClassifier(), open_stream(rare, batch_size=64, max_iter=2), positive=positive)
     held_out, history = run.held_out, run.history
     there, scores = held_out.y == positive, held_out.scores * positive
     expected = f1_score(there, held_out.predicted == positive)
@@ -149,7 +149,7 @@ def test_a_rare_class_is_measured_before_each_batch_is_learned(rare, positive):
     assert history.positive == str(positive)
     assert alone.history == history
     assert alone.model.record_["history"]["measures"] == history.measures
-    assert_array_equal(alone.model.coef_, train(AROWClassifier(), open_stream(rare, n_passes=2)).model.coef_)
+    assert_array_equal(alone.model.coef_, train(AROWClassifier(), open_stream(rare, max_iter=2)).model.coef_)
 
 
 def test_scores_of_exactly_zero_are_answers_for_the_first_class(tmp_path):
@@ -163,7 +163,7 @@ def test_scores_of_exactly_zero_are_answers_for_the_first_class(tmp_path):
 
 def test_measures_of_a_run_that_was_stopped_are_those_of_one_that_was_not(rare, tmp_path):
     def start(**options):
-        stream = open_stream(rare, batch_size=50, n_passes=2)
+        stream = open_stream(rare, batch_size=50, max_iter=2)
         return train(AROWClassifier(), stream, positive=1, checkpoint=tmp_path / "c", **options)
 
     whole = start().model

@@ -50,9 +50,9 @@ def python_for_train(
     in_memory: bool,
 ) -> str:
     """The Python that does what ``thresher train`` does."""
-    stream = {**options, "n_passes": passes, "shuffle": shuffle, "random_state": seed}
+    stream = {**options, "max_iter": passes, "shuffle": shuffle, "random_state": seed}
     if passes == 1:
-        del stream["n_passes"]
+        del stream["max_iter"]
     if not shuffle:
         del stream["shuffle"]
     if not seed or not shuffle:

@@ -106,7 +106,7 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
     model = prepared(learner, seen.first, scale=given["scale"], categories=given["categories"], task_column=task_column)
     at_once = not found.streams or (found.task == "clustering" and seen.whole)  # clusters are better for many steps
     passes, shuffle = (1, 0) if at_once else _order(given, seen, learner, found, len(plain.paths), screen)
-    stream = open_stream(files(data), **options, n_passes=passes, shuffle=shuffle, random_state=given["seed"])
+    stream = open_stream(files(data), **options, max_iter=passes, shuffle=shuffle, random_state=given["seed"])
     record = {
         "layout": stream.layout(),
         "stream": {key: value for key, value in options.items() if key in ("delimiter", "header", "format")},

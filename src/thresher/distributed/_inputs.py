@@ -62,7 +62,7 @@ def _check_reading(reading: Any, who: str) -> None:
     """Only how files are read: the order of rows and the passes are the rounds' affair."""
     if not isinstance(reading, dict):
         raise ValueError(f"{who}: reading must be a dict of arguments of open_stream, got {reading!r}.")
-    ours = {"path", "n_passes", "shuffle", "random_state", "prefetch"}
+    ours = {"path", "max_iter", "shuffle", "random_state", "prefetch"}
     known = set(inspect.signature(open_stream).parameters) - ours
     for name in reading:
         if name not in known:

@@ -44,13 +44,17 @@ class Packer:
         if isinstance(value, dict):
             pairs = enumerate(value.items())
             return {"pairs": [[self.pack(k, f"{key}/{i}k"), self.pack(v, f"{key}/{i}")] for i, (k, v) in pairs]}
-        if isinstance(value, (list, tuple)) and value:
-            if any(isinstance(each, Kernel) for each in value):
-                return {"kernels": [_kernel(each) for each in value]}
-            if all(isinstance(each, (list, tuple, range)) for each in value):
-                self.tensors[f"{key}/ends"] = np.cumsum([len(each) for each in value])
-                return {"lists": key, "of": self.pack(np.array([v for each in value for v in each]), f"{key}/all")}
-        return self._array(np.asarray(value), isinstance(value, (list, tuple)), key)
+        return (
+            self._list(value, key) if isinstance(value, (list, tuple)) else self._array(np.asarray(value), False, key)
+        )
+
+    def _list(self, values: Any, key: str) -> dict[str, Any]:
+        if any(isinstance(each, Kernel) for each in values):
+            return {"kernels": [_kernel(each) for each in values]}
+        if values and all(isinstance(each, (list, tuple, range)) for each in values):
+            self.tensors[f"{key}/ends"] = np.cumsum([len(each) for each in values])
+            return {"lists": key, "of": self.pack(np.array([v for each in values for v in each]), f"{key}/all")}
+        return self._array(np.asarray(values), True, key)
 
     def _array(self, array: np.ndarray[Any, Any], is_list: bool, key: str) -> dict[str, Any]:
         if array.dtype.kind in "OUS" or (is_list and not len(array)):

@@ -21,13 +21,7 @@ def describe(model: Any, packer: Packer, prefix: str = "") -> dict[str, Any]:
     if registry.component(cls.__name__) is not cls:
         raise ValueError(f"save_model: {cls.__name__} is not an estimator of thresher.")
     if hasattr(model, "steps"):
-        options = {k: v for k, v in model.get_params(deep=False).items() if k != "steps" and v is not None}
-        steps = enumerate(model.steps)
-        return {
-            "class": cls.__name__,
-            "steps": [{"name": name, **describe(step, packer, f"{prefix}{i}/")} for i, (name, step) in steps],
-            **{name: packer.pack(value, "") for name, value in options.items()},
-        }
+        return _describe_steps(model, packer, prefix)
     if hasattr(model, "_settle") and "n_features_in_" in vars(model):  # what is computed when it is asked for
         model._settle()
     params = model._plain_params() if hasattr(model, "_plain_params") else model.get_params(deep=False)
@@ -45,6 +39,16 @@ def describe(model: Any, packer: Packer, prefix: str = "") -> dict[str, Any]:
         for key, array in model.state_.arrays.items():
             packer.tensors[f"{prefix}state/{key}"] = np.ascontiguousarray(array)
     return described
+
+
+def _describe_steps(model: Any, packer: Packer, prefix: str) -> dict[str, Any]:
+    options = {k: v for k, v in model.get_params(deep=False).items() if k != "steps" and v is not None}
+    steps = enumerate(model.steps)
+    return {
+        "class": type(model).__name__,
+        "steps": [{"name": name, **describe(step, packer, f"{prefix}{i}/")} for i, (name, step) in steps],
+        **{name: packer.pack(value, "") for name, value in options.items()},
+    }
 
 
 def tensors_of(model: Any) -> Tensors:

@@ -4,7 +4,7 @@
 :func:`open_stream`                files as batches of rows, memory bounded by the batch
 :func:`read_svmlight`              a whole svmlight file as a CSR array and its targets
 :func:`write_svmlight`             rows and targets as svmlight text
-:class:`Batch`, :class:`Stream`    what a stream yields, and the stream itself
+:class:`Batch`, :class:`Stream`    rows with their place in a file, and the stream that yields them
 :class:`Position`                  a place in a stream, to go on from
 :class:`Table`, :class:`Text`      rows with column names, and columns of text
 =================================  =====================================================================
@@ -14,10 +14,11 @@ from .._gate import Table, Text
 from ._files import files_of as files_of
 from ._files import format_of as format_of
 from ._files import names_of as names_of
+from ._open_stream import open_stream
 from ._remote import cache_key as cache_key
 from ._remote import is_url as is_url
 from ._remote import opened as opened
-from ._stream import Batch, Position, Stream, open_stream
+from ._stream import Batch, Position, Stream
 from ._svmlight import read_svmlight, write_svmlight
 
 __all__ = ["Batch", "Position", "Stream", "Table", "Text", "open_stream", "read_svmlight", "write_svmlight"]

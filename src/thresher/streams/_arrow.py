@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,14 +12,23 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .._gate import Table, Text
+from ._column_names import ColumnNames
 from ._csv_layout import checked_layout
-from ._format import is_float32
+from ._format import ReadOptions
 from ._source import Mark, Part, foreign
-
-Column = int | str
 
 _ROWS_AT_ONCE = 1 << 14
 _INDEX_OF_PANDAS = re.compile(r"__index_level_\d+__")
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The columns to read: features in order, those of them that are text, and the target with its kind."""
+
+    features: list[str]
+    texts: set[str]
+    target: str | None
+    target_kind: str | None
 
 
 class ArrowSource:
@@ -30,36 +40,22 @@ class ArrowSource:
         self,
         path: Path,
         kind: Literal["parquet", "arrow"],
-        *,
-        n_features: int | None = None,
-        target: Column | None = -1,
-        text_columns: Sequence[Column] = (),
-        drop: Sequence[Column] = (),
-        dtype: DTypeLike = np.float64,
+        options: ReadOptions,
         layout: dict[str, Any] | None = None,
     ) -> None:
         self.path = path
         self.n_bytes = path.stat().st_size
         self._kind = kind
-        self._dtype = np.float32 if is_float32("open_stream", dtype) else np.float64
+        self._dtype = np.float32 if options.float32 else np.float64
         types = self._column_types()
-        if layout is not None:
-            self._features, self._texts, self.target, target_kind = _by_layout(path.name, types, layout, target)
-        else:
-            names = list(types)
-            self.target = None if target is None else names[_index(path.name, "target", target, names)]
-            dropped = {names[_index(path.name, "drop", column, names)] for column in drop}
-            self._texts = {names[_index(path.name, "text_columns", column, names)] for column in text_columns}
-            if self.target in dropped:
-                raise ValueError(f"{path.name}: drop must not hold the target {self.target!r}.")
-            self._features = [name for name in names if name != self.target and name not in dropped]
-            self._texts |= {name for name in self._features if _kind_of(path.name, name, types[name]) == "t"}
-            target_kind = None if self.target is None else _kind_of(path.name, self.target, types[self.target])
+        self.columns: list[str] | None = list(types)
+        file = path.name
+        parts = _by_options(file, types, options) if layout is None else _by_layout(file, types, layout, options)
+        self._features, self._texts, self.target = parts.features, parts.texts, parts.target
+        self._target_kind = parts.target_kind
         if not self._features:
             raise ValueError(f"{path.name}: a target and at least one feature are needed.")
-        if n_features is not None and n_features != len(self._features):
-            raise ValueError(f"{path.name}: n_features={n_features}, but the file has {len(self._features)} features.")
-        self._target_kind = target_kind
+        options.check_width(path.name, len(self._features))
         self.feature_names: list[str] | None = list(self._features)
 
     def _column_types(self) -> dict[str, Any]:
@@ -247,24 +243,24 @@ def _kind_of(file: str, name: str, arrow_type: Any) -> str:
     raise ValueError(f"{file}: column {name!r} is of type {arrow_type}, neither numbers nor text; name it in drop.")
 
 
-def _index(file: str, what: str, column: Column, names: Sequence[str]) -> int:
-    if isinstance(column, str):
-        if column not in names:
-            shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
-            raise ValueError(f"{file}: {what}={column!r}, but no column has this name; the columns are {shown}.")
-        return list(names).index(column)
-    if isinstance(column, bool) or not isinstance(column, (int, np.integer)) or not -len(names) <= column < len(names):
-        raise ValueError(f"{file}: {what} must be a column name or a number below {len(names)}, got {column!r}.")
-    return int(column) % len(names)
+def _by_options(file: str, types: dict[str, Any], options: ReadOptions) -> _Parts:
+    names = list(types)
+    columns = ColumnNames(file, names, names)
+    target = None if options.target is None else names[columns.number("target", options.target)]
+    dropped = {names[j] for j in columns.numbers("drop", options.drop)}
+    if target in dropped:
+        raise ValueError(f"{file}: drop must not hold the target {target!r}.")
+    features = [name for name in names if name != target and name not in dropped]
+    texts = {names[j] for j in columns.numbers("text_columns", options.text_columns)}
+    texts |= {name for name in features if _kind_of(file, name, types[name]) == "t"}
+    return _Parts(features, texts, target, None if target is None else _kind_of(file, target, types[target]))
 
 
-def _by_layout(
-    file: str, types: dict[str, Any], layout: dict[str, Any], target: Column | None
-) -> tuple[list[str], set[str], str | None, str | None]:
-    """Features, those of them that are text, the target and its kind, as another file has them."""
+def _by_layout(file: str, types: dict[str, Any], layout: dict[str, Any], options: ReadOptions) -> _Parts:
+    """The columns that another file has."""
     layout = checked_layout(layout)
     kinds = dict(zip(layout["columns"], layout["kinds"], strict=True))
-    if target is not None and layout["target"] in types:
+    if options.target is not None and layout["target"] in types:
         kinds[layout["target"]] = layout["target_kind"]
     for name, kind in kinds.items():
         if name not in types:
@@ -273,9 +269,8 @@ def _by_layout(
             raise ValueError(f"{file}: the column {name!r} holds text, but numbers are needed as in the file before.")
     features = list(layout["columns"])
     texts = {name for name in features if kinds[name] == "t"}
-    if len(kinds) == len(features):
-        return features, texts, None, None
-    return features, texts, layout["target"], layout["target_kind"]
+    with_target = len(kinds) > len(features)
+    return _Parts(features, texts, *((layout["target"], layout["target_kind"]) if with_target else (None, None)))
 
 
 def _said(error: Exception) -> str:

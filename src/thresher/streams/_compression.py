@@ -1,4 +1,4 @@
-"""The bytes of a file as text has them: plain, or decompressed on the way (gzip, bzip2, Zstandard)."""
+"""Text of files, plain or compressed: gzip, bzip2 and Zstandard are decompressed on the way."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ._ahead import ahead
 _CHUNK = 1 << 18  # compressed bytes read at a time
 _BLOCK = 1 << 21  # bytes handed on at a time
 _BLOCKS_AHEAD = 4
+_LONGEST_MAGIC = 10
 _SIP = 1 << 9  # of Zstandard, which makes up to 16 MB of them
 
 _MAGIC = {
@@ -27,14 +28,21 @@ SUFFIXES = (".gz", ".bz2", ".zst", ".zstd")
 
 
 def compression(path: Path) -> str | None:
-    """What the first bytes say. A file that cannot be read as text is refused."""
+    """Recognise a compression by the first bytes. A file that cannot be read as text is refused."""
+    with _opened(path) as file:
+        return _compression_of(path, file.read(_LONGEST_MAGIC))
+
+
+def _opened(path: Path) -> FileIO:
     mode = os.stat(path).st_mode  # before opening it: a pipe would wait for its writer
     if stat.S_ISDIR(mode):
         raise ValueError(f"{path.name}: a folder is not a file of rows.")
     if not stat.S_ISREG(mode):
         raise ValueError(f"{path.name}: a pipe or device cannot be read; write its text to a file first.")
-    with open(path, "rb") as file:
-        start = file.read(10)
+    return FileIO(path)
+
+
+def _compression_of(path: Path, start: bytes) -> str | None:
     if not start:
         raise ValueError(f"{path.name}: the file is empty.")
     if start.startswith(b"PK\x03\x04"):
@@ -43,15 +51,22 @@ def compression(path: Path) -> str | None:
 
 
 class TextBytes:
-    """A file's text from byte `offset` on. `readinto` fills a buffer; `before` is the byte in front of `offset`, empty
-    if the text has none there. Compressed files are decompressed in a thread of their own."""
+    """A file's text from byte `offset` on. `readinto` fills a buffer; `magic` is the first bytes on disk, `before` the
+    byte in front of `offset`, empty if the text has none there. Compressed files are decompressed in a thread of their
+    own."""
 
     def __init__(self, path: Path, offset: int = 0, *, threaded: bool = True) -> None:
-        kind = compression(path)
-        if kind == "zstd":
-            _require_zstandard(path)
         self.before = b""
-        self._file = FileIO(path)
+        self._file = _opened(path)
+        self.magic = self._file.read(_LONGEST_MAGIC)
+        try:
+            kind = _compression_of(path, self.magic)
+            if kind == "zstd":
+                _require_zstandard(path)
+        except ValueError:
+            self._file.close()
+            raise
+        self._file.seek(0)
         self._blocks: Iterator[tuple[bytes, int]] | None = None
         self._rest = memoryview(b"")
         self._n_read = 0

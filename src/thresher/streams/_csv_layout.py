@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ._csv_look import Look
+from ._csv_look import CsvHead
 
 
 @dataclass(frozen=True)
 class Places:
-    """What each column of a file is.
+    """The part that each column of a file plays.
 
     Attributes
     ----------
     kinds : str
         For each column of the file: n, t or -.
     features : list of int
-        Where the features stand, in the order in which rows hold them.
+        Columns of the features, in the order in which rows hold them.
     names : list of str
-        What they are called.
+        Their names.
     target : int or None
-        Where the target stands.
+        Column of the target.
     target_name : str or None
     """
 
@@ -55,38 +55,47 @@ class Places:
 
 
 def checked_layout(layout: Any) -> dict[str, Any]:
-    """A layout with all its entries; it may come from a file that anybody wrote."""
-    good = isinstance(layout, dict) and {"columns", "kinds", "target"} <= set(layout)
-    columns, kinds, target = (layout["columns"], layout["kinds"], layout["target"]) if good else ([], "", None)
-    good = good and isinstance(columns, list) and all(isinstance(name, str) for name in columns)
-    good = good and isinstance(kinds, str) and set(kinds) <= {"n", "t"} and len(kinds) == len(columns) > 0
-    good = good and len(set(columns)) == len(columns) and (target is None or isinstance(target, str))
-    if not good:
+    """Return a layout with all its entries; it may come from a file that anybody wrote."""
+    if not _names_columns(layout):
         raise ValueError("open_stream: layout must be the layout() of another stream of tables.")
-    n = len(columns)
+    n, with_target = len(layout["columns"]), layout["target"] is not None
     usual = {
-        "target_kind": None if target is None else "n",
+        "target_kind": "n" if with_target else None,
         "header": True,
         "places": list(range(n)),
-        "target_place": None if target is None else n,
-        "n_columns": n + (target is not None),
+        "target_place": n if with_target else None,
+        "n_columns": n + with_target,
     }
     whole: dict[str, Any] = {**usual, **layout}
     if not isinstance(whole["places"], list) or type(whole["n_columns"]) is not int:
         raise ValueError("open_stream: layout must be the layout() of another stream of tables.")
-    places = [*whole["places"], *([] if target is None else [whole["target_place"]])]
-    if (
-        not all(type(place) is int and 0 <= place < whole["n_columns"] for place in places)
-        or len(set(places)) != len(places)
-        or len(whole["places"]) != n
-        or whole["target_kind"] not in (("n", "t") if target is not None else (None,))
-        or type(whole["header"]) is not bool
-    ):
+    if not _places_columns(whole, with_target):
         raise ValueError("open_stream: layout does not say where its columns stand.")
     return whole
 
 
-def is_named(found: Look, layout: dict[str, Any]) -> bool:
+def _names_columns(layout: Any) -> bool:
+    if not isinstance(layout, dict) or not {"columns", "kinds", "target"} <= set(layout):
+        return False
+    columns, kinds, target = layout["columns"], layout["kinds"], layout["target"]
+    if not isinstance(columns, list) or not isinstance(kinds, str) or not (target is None or isinstance(target, str)):
+        return False
+    named = all(isinstance(name, str) for name in columns) and len(set(columns)) == len(columns)
+    return named and set(kinds) <= {"n", "t"} and len(kinds) == len(columns) > 0
+
+
+def _places_columns(layout: dict[str, Any], with_target: bool) -> bool:
+    places = [*layout["places"], *([layout["target_place"]] if with_target else [])]
+    return (
+        all(type(place) is int and 0 <= place < layout["n_columns"] for place in places)
+        and len(set(places)) == len(places)
+        and len(layout["places"]) == len(layout["columns"])
+        and layout["target_kind"] in (("n", "t") if with_target else (None,))
+        and type(layout["header"]) is bool
+    )
+
+
+def is_named(found: CsvHead, layout: dict[str, Any]) -> bool:
     """Whether the first row of a file that is to be read by a layout holds names."""
     if layout["header"] and set(found.first) & {*layout["columns"], layout["target"]}:
         return True
@@ -98,7 +107,7 @@ def is_named(found: Look, layout: dict[str, Any]) -> bool:
 
 
 def by_layout(file: str, names: list[str] | None, n_columns: int, layout: dict[str, Any]) -> Places:
-    """Where the columns of a layout stand in a file that has these names or, without a header, None."""
+    """Find the columns of a layout in a file that has these names or, without a header, None."""
     target: int | None
     if names is not None and layout["header"]:
         missing = [name for name in layout["columns"] if name not in names]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from .. import _core
 from .._gate import Text
+from ._column_names import ColumnNames
+from ._source import Head
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _OTHER_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -24,7 +22,7 @@ _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
 
 @dataclass(frozen=True)
 class Counts:
-    """Of the values of a column."""
+    """Numbers, missing values and words among the values of a column."""
 
     numbers: int
     missing: int
@@ -39,8 +37,8 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Look:
-    """How a file begins.
+class CsvHead:
+    """The first rows of a file.
 
     Attributes
     ----------
@@ -71,8 +69,9 @@ class Look:
         return [Counts.of(Text.from_list([field])) for field in self.first]
 
 
-def look(name: str, head: bytes, complete: bool, delimiter: str | None) -> Look:
-    """Look at the first bytes of a file; `complete` says that they are all of it."""
+def look(name: str, beginning: Head, delimiter: str | None) -> CsvHead:
+    """Look at the beginning of a file."""
+    _, head, complete = beginning
     if head.startswith(_OTHER_MARKS):
         raise ValueError(f"{name}: the text is UTF-16; save it as UTF-8.")
     start, first_line = len(_BYTE_ORDER_MARK) if head.startswith(_BYTE_ORDER_MARK) else 0, 1
@@ -100,7 +99,7 @@ def look(name: str, head: bytes, complete: bool, delimiter: str | None) -> Look:
         skip_malformed=True,
         max_rows=_ROWS_TO_LOOK_AT,
     )
-    return Look(delimiter, start, first_line, first, length, n_lines, [Text(*column) for column in texts])
+    return CsvHead(delimiter, start, first_line, first, length, n_lines, [Text(*column) for column in texts])
 
 
 def _sniffed(text: memoryview, complete: bool) -> str:
@@ -123,7 +122,7 @@ def _sniffed(text: memoryview, complete: bool) -> str:
     return max(scores, key=lambda delimiter: scores[delimiter], default=",")
 
 
-def has_names(found: Look) -> bool:
+def has_names(found: CsvHead) -> bool:
     """Whether the first row looks like names and not like one more row.
 
     A number among its fields says no. A word above a column of numbers says yes. Where all is text, names are short,
@@ -137,10 +136,13 @@ def has_names(found: Look) -> bool:
         return True
     if any(found.first[j] for j in numeric):  # words that say "missing", where numbers would be
         return False
-    names = [field for j, field in enumerate(found.first) if j not in numeric]
-    if not all(names) or len(set(names)) != len(names) or max(map(len, names)) > _LONGEST_NAME:
-        return False
-    return not any(field in set(column.to_list()) for field, column in zip(found.first, found.below, strict=True))
+    return _are_names([field for j, field in enumerate(found.first) if j not in numeric]) and not any(
+        field in set(column.to_list()) for field, column in zip(found.first, found.below, strict=True)
+    )
+
+
+def _are_names(fields: list[str]) -> bool:
+    return all(fields) and len(set(fields)) == len(fields) and max(map(len, fields)) <= _LONGEST_NAME
 
 
 def unique_names(fields: Sequence[str]) -> list[str]:
@@ -157,39 +159,13 @@ def unique_names(fields: Sequence[str]) -> list[str]:
     return names
 
 
-def column_number(file: str, parameter: str, column: Any, names: Sequence[str], header: Sequence[str] | None) -> int:
-    """The number of a column, counted from 0, that a user calls by number or name."""
-    n_columns = len(names)
-    if isinstance(column, str):
-        if header is not None and header.count(column) > 1:
-            raise ValueError(f"{file}: {parameter}={column!r}, but several columns have this name; give a number.")
-        if column in names:
-            return list(names).index(column)
-        if header is None:
-            raise ValueError(
-                f"{file}: {parameter}={column!r} is a name, but the file has no header; give a column number."
-            )
-        close = difflib.get_close_matches(column, names, n=3)
-        similar = f"; similar ones are {', '.join(close)}" if close else ""
-        shown = ", ".join(names[:10]) + (", ..." if n_columns > 10 else "")
-        raise ValueError(
-            f"{file}: {parameter}={column!r}, but no column has this name{similar}; the columns are {shown}."
-        )
-    known = isinstance(column, (int, np.integer)) and not isinstance(column, bool)
-    if not known or not -n_columns <= column < n_columns:
-        raise ValueError(f"{file}: {parameter} must be a column name or a number below {n_columns}, got {column!r}.")
-    return int(column) % n_columns
-
-
-def kinds_of(
-    file: str, found: Look, names: Sequence[str], with_first: bool, forced: set[int], dropped: set[int]
-) -> str:
+def kinds_of(columns: ColumnNames, found: CsvHead, forced: set[int], dropped: set[int]) -> str:
     """For each column: n for numbers, t for text, - for one to pass over."""
     kinds = ""
-    for place, counts in enumerate(found.counts(with_first)):
+    for place, counts in enumerate(found.counts(with_first=columns.header is None)):
         kind = "-" if place in dropped else "t" if place in forced or _holds_words(counts) else "n"
         if kind == "t" and place not in forced:
-            _refuse_decimal_commas(file, names[place], found.below[place])
+            _refuse_decimal_commas(columns.file, columns.names[place], found.below[place])
         kinds += kind
     return kinds
 

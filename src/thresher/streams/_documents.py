@@ -22,25 +22,22 @@ class DocumentSource:
     names.
     """
 
-    feature_names: list[str] | None
+    columns: list[str] | None = ["text"]
+    feature_names: list[str] | None = ["text"]
     begin = Mark(0, 1)
 
     def __init__(self, path: Path) -> None:
+        if not path.is_dir():
+            raise ValueError(f"{path.name}: documents are read from a folder with a sub-folder for each class.")
         self.path = path
-        folders = [entry for entry in sorted(path.iterdir()) if entry.is_dir() and not entry.name.startswith(".")]
+        folders = [entry for entry in _visible(path) if entry.is_dir()]
         self._labelled = bool(folders)
-        files = [
-            file
-            for folder in folders or [path]
-            for file in sorted(folder.iterdir())
-            if file.is_file() and not file.name.startswith(".")
-        ]
+        files = [file for folder in folders or [path] for file in _visible(folder) if file.is_file()]
         if not files:
             raise ValueError(f"{path.name}: the folder holds no documents (files in one sub-folder per class).")
         order = np.random.default_rng(0).permutation(len(files)) if self._labelled else np.arange(len(files))
         self._files = [files[i] for i in order]
         self.n_bytes = sum(file.stat().st_size for file in files)
-        self.feature_names = ["text"]
 
     def layout(self) -> dict[str, Any]:
         target, kind = ("folder", "t") if self._labelled else (None, None)
@@ -59,6 +56,10 @@ class DocumentSource:
             X = Table(["text"], np.empty((len(some), 0)), {"text": column})
             y = np.array([file.parent.name for file in some], dtype=object) if self._labelled else None
             yield Part(X, y, begin + 1, Mark(begin + len(some), begin + len(some) + 1), done, 0)
+
+
+def _visible(folder: Path) -> list[Path]:
+    return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
 
 
 def _read(file: Path) -> bytes:

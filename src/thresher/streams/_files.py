@@ -1,4 +1,4 @@
-"""Which files are meant, and what they hold."""
+"""The files that a path or pattern means, and their formats."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from ._compression import SUFFIXES as COMPRESSED
 from ._compression import compression
 from ._documents import DocumentSource
-from ._format import PathLike
+from ._format import Format, PathLike
 from ._remote import expand, fetch, is_url, naturally
-from ._source import head
-
-Format = Literal["svmlight", "csv", "parquet", "arrow", "documents"]
+from ._source import Head, read_head
 
 _SUFFIXES: dict[str, Format] = {
     ".svm": "svmlight",
@@ -62,7 +60,7 @@ def names_of(path: PathLike | Sequence[PathLike]) -> list[Path | str]:
 
 
 def size_of(path: Path) -> int:
-    """Bytes on disk. What can be told to hold no rows at all is refused, long before it is its turn."""
+    """Bytes on disk. A file that cannot hold rows is refused, long before it is its turn."""
     if path.is_dir():
         return DocumentSource(path).n_bytes
     compression(path)
@@ -76,34 +74,35 @@ def suffix_of(path: Path) -> str:
 
 
 def format_of(path: Path) -> Format:
-    """By the suffix, or else by the first bytes."""
-    if path.is_dir():
-        return "documents"
-    known = _SUFFIXES.get(suffix_of(path))
-    if known is not None:
-        return known
-    compression(path)
-    with path.open("rb") as file:
-        start = file.read(6)
-    if start.startswith(b"PAR1"):
+    """The format, by the name or else by the first bytes."""
+    return format_by_name(path) or format_by_head(read_head(path))
+
+
+def format_by_name(path: Path) -> Format | None:
+    """The format that a file's name tells; None if the file must be looked at."""
+    return "documents" if path.is_dir() else _SUFFIXES.get(suffix_of(path))
+
+
+def format_by_head(head: Head) -> Format:
+    """The format that the beginning of a file tells."""
+    if head.magic.startswith(b"PAR1"):
         return "parquet"
-    if start == b"ARROW1":
+    if head.magic.startswith(b"ARROW1"):
         return "arrow"
-    text = head(path, wanted=1)[0].removeprefix(b"\xef\xbb\xbf")
+    text = head.text.removeprefix(b"\xef\xbb\xbf")
     lines = (line for line in text.splitlines() if line.strip() and not line.startswith(b"#"))
     telling = next((line for line in lines if not _TARGET_ALONE.fullmatch(line)), b"")
     return "svmlight" if _SVMLIGHT_LINE.fullmatch(telling) else "csv"
 
 
-def counts_from_zero(path: Path) -> bool:
+def counts_from_zero(text: bytes) -> bool:
     """Whether the first rows of a svmlight file have a feature 0."""
-    text = head(path)[0]
     maybe = b" 0" in text or b"\t0" in text  # a plain search spares most files the slow one
     return maybe and _INDEX_ZERO.search(text) is not None
 
 
 def check_alike(path: Path, kind: Format, layout: dict[str, Any]) -> None:
-    """Refuses a file that cannot hold the same features as those read before."""
+    """Refuse a file that cannot hold the same features as those read before."""
     before = "svmlight" if "zero_based" in layout else "tables"
     if (kind == "svmlight") != (before == "svmlight") or (kind == "documents" and layout.get("columns") != ["text"]):
         raise ValueError(f"{path.name}: the format is {kind}, but it is to be read like others that are {before}.")

@@ -1,4 +1,4 @@
-"""One file as batches of rows, from any place in it. A stream is made of these."""
+"""One file as parts of rows, from any place in it. A stream is made of these."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any, NamedTuple, Protocol
 
 from numpy.typing import NDArray
 
-from ._compression import TextBytes, compression
-from ._format import Piece, TextFormat
+from ._compression import TextBytes
+from ._format import Parsed, ReadOptions, TextFormat
 
 _BLOCK = 1 << 21  # bytes asked of the file at a time
+_HEAD = 1 << 21  # bytes of text that tell the format and the columns
 _LONGEST_LINE = 1 << 28
 
 
@@ -39,9 +40,12 @@ def foreign(path: Path, start: Mark) -> ValueError:
     return ValueError(f"{path.name}: the position {tuple(start)} does not fit this file; it was taken in another one.")
 
 
-class Source(Protocol):
+class RowSource(Protocol):
+    """One opened file: its features, and, for a table, the names of all its columns."""
+
     path: Path
     n_bytes: int
+    columns: list[str] | None
     feature_names: list[str] | None
     begin: Mark
 
@@ -50,27 +54,23 @@ class Source(Protocol):
         ...
 
     def layout(self) -> dict[str, Any]:
-        """What another file must share to be read alike."""
+        """The facts that another file must share to be read alike."""
         ...
 
 
 class TextSource:
     """A file of lines: svmlight or CSV, plain or compressed."""
 
-    def __init__(self, path: Path, text_format: TextFormat, skip_malformed: bool, threaded: bool) -> None:
-        compression(path)  # refuses what cannot be read at once, not at the first batch
+    def __init__(self, path: Path, text_format: TextFormat, options: ReadOptions) -> None:
         self.path = path
         self.n_bytes = path.stat().st_size
+        self.columns = text_format.columns
         self.feature_names = text_format.feature_names
         self.begin = Mark(text_format.start, text_format.first_line)
+        self.layout = text_format.layout
         self._format = text_format
-        self._skip_malformed = skip_malformed
-        self._threaded = threaded
-
-    def layout(self) -> dict[str, Any]:
-        make = getattr(self._format, "layout", dict)
-        found: dict[str, Any] = make()
-        return found
+        self._skip_malformed = bool(options.skip_malformed)
+        self._threaded = bool(options.prefetch)
 
     def parts(self, n_rows: int, start: Mark) -> Iterator[Part]:
         offset, line = start
@@ -82,7 +82,7 @@ class TextSource:
                 if not self._begins_a_line(offset, file.before, window.is_over()):
                     raise foreign(self.path, start)
             while not window.is_over():
-                pieces: list[Piece] = []
+                pieces: list[Parsed] = []
                 first_line, wanted = line, n_rows
                 while wanted > 0 and not window.is_over():
                     piece = self._parse(window, line, wanted)
@@ -101,7 +101,7 @@ class TextSource:
     def _begins_a_line(self, offset: int, before: bytes, at_end: bool) -> bool:
         return offset > self.begin.offset and (before == b"\n" or (before != b"" and at_end))
 
-    def _parse(self, window: _Window, first_line: int, max_rows: int) -> Piece:
+    def _parse(self, window: _Window, first_line: int, max_rows: int) -> Parsed:
         try:
             return self._format.parse(
                 window.text,
@@ -150,14 +150,22 @@ class _Window:
         self.at_end = n_read == 0
 
 
-def head(path: Path, wanted: int = _BLOCK, longest: int = 1 << 26) -> tuple[bytes, bool]:
-    """The first bytes of a file's text with at least one whole line among them, and whether that is all of it."""
+class Head(NamedTuple):
+    """The beginning of a file, by which its format and its columns are recognised."""
+
+    magic: bytes  # the first bytes on disk
+    text: bytes  # two megabytes, or more if no line ends there
+    complete: bool  # whether that is all
+
+
+def read_head(path: Path, longest: int = 1 << 26) -> Head:
+    """Read the beginning of a file; one that cannot be read as text is refused."""
     text = b""
     with TextBytes(path, threaded=False) as file:
         buffer = memoryview(bytearray(_BLOCK))
-        while len(text) < wanted or (b"\n" not in text and len(text) < longest):
+        while len(text) < _HEAD or (b"\n" not in text and len(text) < longest):
             n = file.readinto(buffer)
             if n == 0:
-                return text, True
+                return Head(file.magic, text, True)
             text += buffer[:n]
-    return text, False
+    return Head(file.magic, text, False)

@@ -16,7 +16,7 @@ from scipy import sparse
 from .. import _core
 from .._gate import at_least, boolean, none
 from ._compression import TextBytes, compression
-from ._format import PathLike, Piece, Text, is_float32, require
+from ._format import Parsed, PathLike, Text, is_float32, require
 
 _VALUES_PER_WRITE = 1 << 20
 
@@ -26,6 +26,7 @@ class SvmlightFormat:
 
     start: int = 0
     first_line: int = 1
+    columns: list[str] | None = None
     feature_names: list[str] | None = None
 
     def __init__(self, function: str, n_features: int | None, zero_based: bool, dtype: DTypeLike) -> None:
@@ -38,7 +39,7 @@ class SvmlightFormat:
     def layout(self) -> dict[str, Any]:
         return {"zero_based": self.zero_based}
 
-    def parse(self, text: Text, *, final: bool, first_line: int, max_rows: int, skip_malformed: bool) -> Piece:
+    def parse(self, text: Text, *, final: bool, first_line: int, max_rows: int, skip_malformed: bool) -> Parsed:
         targets, *rows, consumed, lines, skipped = _core.parse_svmlight(
             text,
             final=final,
@@ -49,9 +50,9 @@ class SvmlightFormat:
             skip_malformed=skip_malformed,
             max_rows=max_rows,
         )
-        return Piece((targets, *rows), len(targets), consumed, lines, skipped)
+        return Parsed((targets, *rows), len(targets), consumed, lines, skipped)
 
-    def join(self, pieces: Sequence[Piece]) -> tuple[sparse.csr_array, NDArray[np.float64]]:
+    def join(self, pieces: Sequence[Parsed]) -> tuple[sparse.csr_array, NDArray[np.float64]]:
         targets, values, columns, starts, widths = zip(*(piece.rows for piece in pieces), strict=True)
         ends = np.cumsum([s[-1] for s in starts])  # each piece counts its values from 0
         starts = (starts[0], *(s[1:] + end for s, end in zip(starts[1:], ends[:-1], strict=True)))

@@ -116,7 +116,7 @@ def fingerprint(model: Any, stream: Stream, classes: Any) -> dict[str, Any]:
         "model": spelled(model),
         "files": [[path.name, digest(path)] for path in stream.paths],
         "batch size": stream.batch_size,
-        "passes": stream.n_passes,
+        "passes": stream.max_iter,
         "shuffle": [stream.shuffle, stream.random_state],
         "columns": stream.layout(),
         "reading": stream.options,
