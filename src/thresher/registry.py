@@ -133,7 +133,6 @@ def _describe(family: str, cls: type[Any]) -> Method:
         needs=tuple(getattr(cls, "_needs", ())),
         losses=() if loss is None else loss.options,
         space=dict(getattr(cls, "_search_space", {})),
-        summary=inspect.getdoc(cls).partition("\n")[0] if inspect.getdoc(cls) else "",  # type: ignore[union-attr]
         advice=advice_of(cls),
         summary=(inspect.getdoc(cls) or "").partition("\n")[0],
     )

@@ -426,7 +426,7 @@ def test_a_rare_class_is_measured_along_the_stream(files, capsys, monkeypatch):
 def test_other_files_are_not_scored_on_the_way(files, capsys, monkeypatch, data):
     (files / "three.svm").write_text("1 1:1\n1 2:1\n" * 100 + "2 1:1\n3 2:1\n" * 5)
     asked = []
-    monkeypatch.setattr("thresher.training._train.said", lambda model, X: asked.append(len(X)))
+    monkeypatch.setattr("thresher.training._train.predict_with_scores", lambda model, X: asked.append(len(X)))
     assert run(f"train {data} --chunk 50 --model m.thresher") == 0
     assert not asked
     assert load_model("m.thresher").record_["history"]["measures"] == {}

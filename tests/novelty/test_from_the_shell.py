@@ -15,7 +15,7 @@ from thresher.novelty import PegasosSNDClassifier, SNDClassifier
 from thresher.persistence import load_model
 from thresher.report import Report
 from thresher.streams import open_stream
-from thresher.training import known_to, predict_in_folds, said
+from thresher.training import is_known_label, predict_in_folds, predict_with_scores
 
 NAMES = np.array(["left", "right", "-1"])
 
@@ -78,10 +78,10 @@ def test_what_a_run_asks_of_a_model_that_rejects():
     X, y = make_novelty(200, kind="moons", random_state=0)
     for model in (SNDClassifier(gamma=15.0), PegasosSNDClassifier(random_state=0)):
         model.fit(X, y)
-        predicted, scores = said(model, X)
+        predicted, scores = predict_with_scores(model, X)
         assert_array_equal(predicted, model.predict(X))
         assert_array_equal(scores, model.decision_function(X))
-        assert_array_equal(known_to(model, np.array([0, 1, -1, 2])), [True, True, True, False])
+        assert_array_equal(is_known_label(model, np.array([0, 1, -1, 2])), [True, True, True, False])
         held_out = predict_in_folds(model, X, y)
         assert held_out.scores is not None
         assert set(held_out.predicted) <= {0, 1, -1}

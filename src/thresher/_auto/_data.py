@@ -14,7 +14,7 @@ from scipy import sparse
 from .. import _engine
 from .._gate import Table, Text
 from ..streams import Stream, open_stream
-from ..training import Facts, Look, Sampler, plain
+from ..training import Facts, Look, Sampler, plain_label
 from ._auto_options import Options
 
 _MOST_BYTES = 200 << 20  # of rows in memory
@@ -190,7 +190,7 @@ class _Labels:
         if y is None or self._many:
             return
         for label, count in zip(*np.unique(y, return_counts=True), strict=True):
-            self._counts[plain(label)] = self._counts.get(plain(label), 0) + int(count)
+            self._counts[plain_label(label)] = self._counts.get(plain_label(label), 0) + int(count)
         if len(self._counts) > _MOST_CLASSES:
             self._many, self._counts = True, {}
 

@@ -47,10 +47,10 @@ def check_task(found: Any, seen: Any, wanted: list[Any] | None, count: int | Non
 
 
 def number_of(label: str, name: str) -> float:
-    from ..training import plain
+    from ..training import plain_label
 
     try:
-        return plain(float(label))  # type: ignore[no-any-return]
+        return plain_label(float(label))  # type: ignore[no-any-return]
     except ValueError:
         raise ValueError(f"{name}: the labels are numbers, but --classes holds {label!r}.") from None
 

@@ -22,7 +22,7 @@ def inspect(model_path: Path, n_features: int, as_json: bool, quiet: bool) -> No
     """What a model file holds: the method, its parameters, what it was trained on, the features that matter."""
     from ..inspection import features_that_matter
     from ..persistence import load_model
-    from ..training import plain
+    from ..training import plain_label
 
     screen = Screen(as_json, quiet)
     model = load_model(model_path)
@@ -36,7 +36,7 @@ def inspect(model_path: Path, n_features: int, as_json: bool, quiet: bool) -> No
         "n_features": int(learner.n_features_in_),
     }
     if hasattr(learner, "classes_"):
-        facts["classes"] = [plain(label) for label in learner.classes_.tolist()]
+        facts["classes"] = [plain_label(label) for label in learner.classes_.tolist()]
     if hasattr(learner, "state_"):
         facts["n_samples_seen"] = learner.n_samples_seen_
         facts["progressive_loss"] = learner.progressive_loss_

@@ -92,25 +92,26 @@ def _write(model: Any, stream: Any, writer: Any, scores: bool, show: Any) -> dic
     import numpy as np
     from sklearn.base import is_regressor
 
-    from ..training import alike, known_to, plain, said, without_class
+    from ..training import is_known_label, is_no_class, match_labels, plain_label, predict_with_scores
 
     n_rejected = 0
     n_rows = n_known = 0
     wrong = 0.0
     regression = is_regressor(model)
     for batch in stream.batches():
-        predicted, values = said(model, batch.X)
+        predicted, values = predict_with_scores(model, batch.X)
         if n_rows == 0:
             writer.writerow(_header(model, values if scores else None))
-        columns: list[Any] = [[plain(p) for p in predicted.tolist()]]
+        columns: list[Any] = [[plain_label(p) for p in predicted.tolist()]]
         if scores and values is not None:
             columns += [values.tolist()] if values.ndim == 1 else list(zip(*values.tolist(), strict=True))
         writer.writerows(zip(*columns, strict=True))
         n_rows += len(batch)
-        n_rejected += 0 if regression else int(without_class(model, predicted).sum())
+        n_rejected += 0 if regression else int(is_no_class(model, predicted).sum())
         if batch.y is not None and (regression or hasattr(model, "classes_")):
-            truth = alike(batch.y, model)
-            known = np.ones(len(truth), bool) if regression else known_to(model, truth)  # a folder may be no class
+            truth = match_labels(batch.y, model)
+            # a folder may be no class
+            known = np.ones(len(truth), bool) if regression else is_known_label(model, truth)
             n_known += int(known.sum())
             off = (predicted - truth) ** 2 if regression else predicted != truth
             wrong += float(np.sum(off[known]))
@@ -133,13 +134,13 @@ def _may_reject(model: Any) -> bool:
 
 
 def _header(model: Any, values: Any) -> list[str]:
-    from ..training import plain
+    from ..training import plain_label
 
     if values is None:
         return ["prediction"]
     if values.ndim == 1:
         return ["prediction", "score"]
-    return ["prediction", *(f"score {plain(label)}" for label in model.classes_.tolist())]
+    return ["prediction", *(f"score {plain_label(label)}" for label in model.classes_.tolist())]
 
 
 @contextlib.contextmanager

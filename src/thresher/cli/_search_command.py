@@ -321,12 +321,12 @@ def _space(texts: tuple[str, ...], found: Any, params: dict[str, Any]) -> dict[s
 
 def _folds(found: Any, model: Any, y: Any, given: dict[str, Any], screen: Screen) -> tuple[Any, str]:
     """The folds, and the usual criterion: rows of no class are new to every model, those without a label no test."""
-    from ..training import learner_of, without_class
+    from ..training import is_no_class, learner_of
     from ..tuning import LabelledKFold, NoveltyKFold
 
     n_folds, learner, seed = given["folds"] or 5, learner_of(model), given["seed"]
     if "outliers" in found.needs and learner.outlier_label is not None:
-        some = bool(without_class(model, y, "outlier_label").any())
+        some = bool(is_no_class(model, y, "outlier_label").any())
         if not some:
             screen.remark(
                 f"No row is {learner.outlier_label!r}, so that nothing tells how close to draw the boundaries; "
@@ -334,7 +334,7 @@ def _folds(found: Any, model: Any, y: Any, given: dict[str, Any], screen: Screen
             )
         folds = NoveltyKFold(n_folds, outlier_label=learner.outlier_label, random_state=seed)
         return folds, "balanced_error" if some else "error"
-    if "unlabelled" in found.needs and without_class(model, y, "unlabelled_label").any():
+    if "unlabelled" in found.needs and is_no_class(model, y, "unlabelled_label").any():
         mark = learner.unlabelled_label
         return LabelledKFold(n_folds, unlabelled_label=mark, shuffle=True, random_state=seed), "error"
     if hasattr(found.cls, "line_fit"):

@@ -210,11 +210,11 @@ def fitted(model: Any, X: Any, y: Any, stream: Any, record: dict[str, Any]) -> A
         model._grown = True  # other files of this kind may be wider or narrower
     model.record_ = record
     if not hasattr(model, "classes_"):
-        return training.Run(model, training.History(), training.facts_of(X, None), None, (X, y), stream.n_skipped)
-    known, labels = training.with_label(model, X, y)
-    facts = training.facts_of(known, labels)
+        return training.Run(model, training.History(), training.Facts.of(X, None), None, (X, y), stream.n_skipped)
+    known, labels = training.drop_unlabelled(model, X, y)
+    facts = training.Facts.of(known, labels)
     if len(labels) < len(y):  # rows without a label count, but are no class
-        facts = replace(training.facts_of(X, None), classes=facts.classes)
+        facts = replace(training.Facts.of(X, None), classes=facts.classes)
     return training.Run(model, training.History(), facts, None, (known, labels), stream.n_skipped)
 
 

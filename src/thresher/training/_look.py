@@ -1,4 +1,4 @@
-"""What a stream holds: a first look, and what was counted on the way."""
+"""A first look at a stream, and the facts that are counted on the way."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import _engine
-from ..streams import Stream
-from ._predictions import plain
+from ..streams import Batch, Stream
+from ._predictions import plain_label
+from ._row_sample import stacked
 
 MOST_CLASSES = 1000
 _RARE = 0.2  # of the rows: a rarer class of two is measured by itself, because the error hides it
@@ -19,12 +20,19 @@ _RARE = 0.2  # of the rows: a rarer class of two is measured by itself, because 
 
 @dataclass
 class Facts:
-    """What was counted in the rows of a stream (of its first pass)."""
+    """Numbers of rows, features, values and classes of a stream (of its first pass)."""
 
     n_rows: int = 0
     n_features: int = 0
     n_values: int = 0
     classes: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, X: Any, y: NDArray[Any] | None) -> Facts:
+        """The facts of rows in memory."""
+        facts = cls()
+        facts.add(X, y)
+        return facts
 
     def add(self, X: Any, y: NDArray[Any] | None) -> None:
         """Count some more rows; with `y`, their classes too."""
@@ -33,19 +41,12 @@ class Facts:
         self.n_values += X.nnz if sparse.issparse(X) else int(np.prod(X.shape))
         if y is not None:
             for label, count in zip(*np.unique(y, return_counts=True), strict=True):
-                self.classes[str(plain(label))] = self.classes.get(str(plain(label)), 0) + int(count)
-
-
-def facts_of(X: Any, y: NDArray[Any] | None) -> Facts:
-    """What is counted in rows in memory."""
-    facts = Facts()
-    facts.add(X, y)
-    return facts
+                self.classes[str(plain_label(label))] = self.classes.get(str(plain_label(label)), 0) + int(count)
 
 
 @dataclass
 class Look:
-    """What the first rows of a stream say.
+    """The first rows of a stream, and what they tell.
 
     Attributes
     ----------
@@ -63,6 +64,8 @@ class Look:
         The targets looked at.
     first : Table, ndarray or csr_array
         Rows of the first batch.
+    rows : (X, y) or None
+        All rows, if they are few and were to be kept.
     """
 
     n_rows: int
@@ -73,6 +76,7 @@ class Look:
     mixed: bool
     y: NDArray[Any] | None
     first: Any
+    rows: tuple[Any, NDArray[Any] | None] | None = None
 
     def rare_class(self, classes: list[Any] | None) -> Any:
         """Of two classes, the one that less than a fifth of the rows have; else None."""
@@ -96,7 +100,7 @@ class Look:
         return "classification" if few and self.has_whole_numbers else "regression"
 
 
-def look(stream: Stream, max_bytes: int = 1 << 26, n_labels: int | None = None) -> Look:
+def look(stream: Stream, max_bytes: int = 1 << 26, n_labels: int | None = None, *, keep_rows: int = 0) -> Look:
     """Look at the first rows of a stream, up to `max_bytes` of its files.
 
     Parameters
@@ -105,36 +109,68 @@ def look(stream: Stream, max_bytes: int = 1 << 26, n_labels: int | None = None) 
     max_bytes : int
     n_labels : int, optional
         Go on behind `max_bytes` until so many distinct targets were found.
+    keep_rows : int
+        Keep the rows in memory, if the whole stream was seen and has not more than so many.
 
     Returns
     -------
     Look
     """
-    n_rows = n_features = 0
-    targets: list[NDArray[Any]] = []
-    labels: set[Any] | None = set()
+    seen = _FirstRows(keep_rows)
     whole = True
-    first: Any = None
     for batch in stream.batches():
         if batch.position.n_pass > 0:
             break
-        n_rows += len(batch)
-        n_features = max(n_features, batch.X.shape[1])
-        if batch.y is not None:
-            targets.append(batch.y)
-            if labels is not None:
-                labels |= set(np.unique(batch.y).tolist())
-                labels = labels if len(labels) <= MOST_CLASSES else None
-        first = batch.X if first is None else first
-        if stream.bytes_read > max_bytes and (n_labels is None or labels is None or len(labels) >= n_labels):
+        seen.add(batch)
+        if stream.bytes_read > max_bytes and seen.has_labels(n_labels):
             whole = False
             break
-    if n_rows == 0:
+    if seen.first is None:
         raise ValueError(f"{stream.path.name}: the file has no rows.")
-    y = np.concatenate(targets) if targets else None
-    is_text = y is not None and y.dtype == object
-    mixed = True
-    if y is not None and labels is not None and 1 < len(labels) < max(2, n_rows // 2):
-        mixed = bool(_engine.are_mixed(np.unique(y, return_inverse=True)[1].astype(np.float64)))
-    found = None if y is None or labels is None else [plain(label) for label in sorted(labels)]
-    return Look(n_rows, n_features, found, is_text, whole, mixed, y, first)
+    return seen.result(whole)
+
+
+class _FirstRows:
+    """The rows of a look, batch by batch."""
+
+    def __init__(self, keep_rows: int) -> None:
+        self.first: Any = None
+        self._n_rows = self._n_features = 0
+        self._targets: list[NDArray[Any]] = []
+        self._labels: set[Any] | None = set()  # None as soon as there are too many
+        self._keep_rows = keep_rows
+        self._kept: list[tuple[Any, NDArray[Any] | None]] = []
+
+    def add(self, batch: Batch) -> None:
+        self.first = batch.X if self.first is None else self.first
+        self._n_rows += len(batch)
+        self._n_features = max(self._n_features, batch.X.shape[1])
+        self._kept = [*self._kept, (batch.X, batch.y)] if self._n_rows <= self._keep_rows else []
+        if batch.y is not None:
+            self._targets.append(batch.y)
+            labels = None if self._labels is None else self._labels | set(np.unique(batch.y).tolist())
+            self._labels = None if labels is None or len(labels) > MOST_CLASSES else labels
+
+    def has_labels(self, n_labels: int | None) -> bool:
+        return n_labels is None or self._labels is None or len(self._labels) >= n_labels
+
+    def result(self, whole: bool) -> Look:
+        y = np.concatenate(self._targets) if self._targets else None
+        labels = None if y is None or self._labels is None else [plain_label(label) for label in sorted(self._labels)]
+        return Look(
+            n_rows=self._n_rows,
+            n_features=self._n_features,
+            labels=labels,
+            is_text=y is not None and y.dtype == object,
+            whole=whole,
+            mixed=y is None or labels is None or _are_mixed(y, len(labels)),
+            y=y,
+            first=self.first,
+            rows=stacked(self._kept) if self._kept and whole else None,
+        )
+
+
+def _are_mixed(y: NDArray[Any], n_labels: int) -> bool:
+    if not 1 < n_labels < max(2, len(y) // 2):
+        return True
+    return bool(_engine.are_mixed(np.unique(y, return_inverse=True)[1].astype(np.float64)))

@@ -1,4 +1,4 @@
-"""What a rare class is measured by along a stream, and kept in checkpoints."""
+"""Measures of a rare class along a stream, kept in checkpoints."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics import ProgressiveAveragePrecision, ProgressiveF1, ProgressiveROCAUC
-from ._predictions import plain
+from ._predictions import plain_label
 from ._records import History
 
 _Measure = ProgressiveF1 | ProgressiveROCAUC | ProgressiveAveragePrecision
@@ -19,7 +19,7 @@ _KINDS: dict[str, type[_Measure]] = {
 }
 
 
-class Measured:
+class RareClassMeasures:
     """F1, AUROC and average precision of one of two classes, over rows that were scored before their batch was learned.
 
     Parameters
@@ -33,6 +33,7 @@ class Measured:
         if len(classes) != 2 or positive not in list(classes):
             raise ValueError(f"train: positive must be one of two classes, {list(classes)}, got {positive!r}.")
         self.positive = positive
+        self.name = str(plain_label(positive))
         self.measures = {name: kind() for name, kind in _KINDS.items()}
 
     def add(self, classes: NDArray[Any], y: NDArray[Any], scores: NDArray[np.float64] | None) -> None:
@@ -53,15 +54,11 @@ class Measured:
 
     def to_dict(self) -> dict[str, Any]:
         cells = {name: measure.cells.tolist() for name, measure in self.measures.items()}
-        return {"positive": str(plain(self.positive)), "cells": cells}
+        return {"positive": self.name, "cells": cells}
 
-    def take_up(self, kept: dict[str, Any]) -> None:
-        """Go on with what a checkpoint kept."""
+    def restore(self, kept: dict[str, Any]) -> None:
+        """Go on from a checkpoint."""
         cells = {name: kept["cells"][name] for name in _KINDS}
         if not all(isinstance(cell, float) for each in cells.values() for cell in each):
             raise TypeError("cells are numbers")
         self.measures = {name: kind(cells=np.array(cells[name])) for name, kind in _KINDS.items()}
-
-
-def positive_of(measured: Measured | None) -> str | None:
-    return None if measured is None else str(plain(measured.positive))

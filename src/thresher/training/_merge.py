@@ -12,7 +12,7 @@ from ._predictions import learner_of
 
 
 def merge_models(models: Sequence[Any], start: Any = None, *, again: bool = False) -> Any:
-    """One model from those that learned apart, each from rows of its own.
+    """Merge models that learned apart, each from rows of its own.
 
     Sums add up, precisions add up and weigh the means, other weights are averaged by the rows they come from. What the
     models had in common at the `start` counts once. The result is not that of one pass over all rows, because each
@@ -25,41 +25,43 @@ def merge_models(models: Sequence[Any], start: Any = None, *, again: bool = Fals
     start : estimator, optional
         The model that all of them began with; by default they began with nothing.
     again : bool, default=False
-        Whether the start has learned from the same rows before. Then what the models say is no news to it, and would
-        overshoot if it were added up: their changes are averaged, those of weights with variances by what each gained
-        in precision.
+        Whether the start has learned from the same rows before. Adding up the changes of the models would then
+        overshoot: they are averaged instead, those of weights with variances by what each gained in precision.
 
     Returns
     -------
     estimator
     """
-    everything = [*models, *([] if start is None else [start])]
     if not models:
         raise ValueError("merge_models: models must hold at least one model, got none.")
-    for other in everything[1:]:
-        _check_alike(everything[0], other)
+    for other in (*models[1:], *([] if start is None else [start])):
+        _check_alike(models[0], other)
     learners = [learner_of(model) for model in models]
+    begin = None if start is None else learner_of(start)
     if hasattr(learners[0], "_merged"):
         merged = deepcopy(models[0])
-        learner_of(merged)._merged(learners[1:], None if start is None else learner_of(start))
-        merged.record_ = {}
-        return merged
-    if not all(hasattr(learner, "state_") for learner in learners):
+        learner_of(merged)._merged(learners[1:], begin)
+    elif all(hasattr(learner, "state_") for learner in learners):
+        widths = [learner.n_features_in_ for learner in learners]
+        merged = deepcopy(models[widths.index(max(widths))])
+        _merge_states(learner_of(merged), learners, begin, again)
+    else:
         raise ValueError(f"merge_models: a {type(learners[0]).__name__} cannot be merged.")
-    width = max(learner.n_features_in_ for learner in learners)
-    widest = next(i for i, learner in enumerate(learners) if learner.n_features_in_ == width)
-    merged = deepcopy(models[widest])
-    rule = learner_of(merged)._learner_now()
+    merged.record_ = {}
+    return merged
+
+
+def _merge_states(merged: Any, learners: list[Any], start: Any, again: bool) -> None:
+    """Give a learner, which is one of the widest, the state that all of them make together."""
     states = [learner.state_ for learner in learners]
-    begin = states[0].blank(width + 1) if start is None else learner_of(start).state_
+    begin = states[0].blank(merged.n_features_in_ + 1) if start is None else start.state_
     rows = [float(learner.n_samples_seen_ - begin.arrays["tally"][0, 0]) for learner in learners]
     if min(rows) < 0 or not sum(rows) > 0:
         raise ValueError("merge_models: the models must have learned from rows beyond those of the start.")
     some = [i for i, n in enumerate(rows) if n > 0 or states[i].sizes != begin.sizes]  # no rows, no trace
-    learner_of(merged).state_ = rule.merge(begin, [states[i] for i in some], [rows[i] for i in some], again)
-    learner_of(merged)._weights_cache = None
-    merged.record_ = {}
-    return merged
+    rule = merged._learner_now()
+    merged.state_ = rule.merge(begin, [states[i] for i in some], [rows[i] for i in some], again)
+    merged._weights_cache = None
 
 
 def _check_alike(a: Any, b: Any) -> None:
@@ -69,20 +71,23 @@ def _check_alike(a: Any, b: Any) -> None:
     for x, y in zip(steps_a, steps_b, strict=True):
         if repr(x) != repr(y):
             raise ValueError(f"merge_models: the parameters differ: {x!r} and {y!r}.")
-        for name in () if x is steps_a[-1] and (hasattr(x, "state_") or hasattr(x, "_merged")) else x._fitted:
-            if not _equal(getattr(x, name, None), getattr(y, name, None)):
-                raise ValueError(
-                    f"merge_models: the {type(x).__name__} of the models saw different data, so that their columns "
-                    "differ; train from one start, or without it."
-                )
-    if not np.array_equal(getattr(steps_a[-1], "classes_", ()), getattr(steps_b[-1], "classes_", ())):
-        raise ValueError("merge_models: the models must know the same classes.")
+        if not (x is steps_a[-1] and (hasattr(x, "state_") or hasattr(x, "_merged"))):
+            _check_fitted_alike(x, y)
+    for name, what in (("classes_", "classes"), ("tasks_", "tasks, in the same order")):
+        if not np.array_equal(getattr(steps_a[-1], name, ()), getattr(steps_b[-1], name, ())):
+            raise ValueError(f"merge_models: the models must know the same {what}.")
     names = [list(getattr(steps[0], "feature_names_in_", ())) for steps in (steps_a, steps_b)]
     n_both = min(map(len, names))
     if names[0][:n_both] != names[1][:n_both]:
         raise ValueError("merge_models: the models must know their features by the same names, in the same order.")
-    if not np.array_equal(getattr(steps_a[-1], "tasks_", ()), getattr(steps_b[-1], "tasks_", ())):
-        raise ValueError("merge_models: the models must know the same tasks, in the same order.")
+
+
+def _check_fitted_alike(a: Any, b: Any) -> None:
+    if not all(_equal(getattr(a, name, None), getattr(b, name, None)) for name in a._fitted):
+        raise ValueError(
+            f"merge_models: the {type(a).__name__} of the models saw different data, so that their columns "
+            "differ; train from one start, or without it."
+        )
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -1,23 +1,24 @@
-"""Predictions of rows by models that had not seen them: cross-validation, where data fit into memory."""
+"""Cross-validation of rows in memory: each is predicted by a model that has not seen it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier
-from sklearn.model_selection import KFold, StratifiedKFold
 
-from ..tuning import LabelledKFold, NoveltyKFold
-from ._predictions import answerable, known_to, labelled, learner_of, said, without_class
+from .._estimators import clone, task_of
+from ._predictions import is_known_label, is_no_class, learner_of, predict_with_scores, predictable_rows
 from ._records import Collector, HeldOut
+
+Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
 def predict_in_folds(
-    model: Any, X: Any, y: NDArray[Any] | None, folds: Any = None, *, random_state: int = 0
+    model: Any, X: Any, y: NDArray[Any] | None, folds: Iterable[Fold] | None = None, *, random_state: int = 0
 ) -> HeldOut | None:
-    """What models like this one say of each row, after learning from the other folds.
+    """Predict each row by a model like this one that learned from the other folds.
 
     Parameters
     ----------
@@ -37,41 +38,61 @@ def predict_in_folds(
     """
     if y is None:
         return None
-    divisions = list(_folds(model, y, random_state) if folds is None else folds)
+    labelled = ~is_no_class(model, y, "unlabelled_label")
+    classes = np.unique(y[labelled]) if task_of(model) == "classification" else None
     answers = []
     seen = np.zeros(len(y), dtype=bool)
-    classes = np.unique(y[labelled(model, y)]) if is_classifier(model) else np.empty(0)
-    alike = True  # unless a class is so rare that a fold lacks it: then scores do not fit together
-    for learn, test in divisions:
+    complete = True  # unless a class is so rare that a fold lacks it: then scores do not fit together
+    for learn, test in _folds(model, y, random_state) if folds is None else folds:
         test = test[~seen[test]]
         if not len(test):  # small data are divided several times
             break
         seen[test] = True
         fitted = clone(model).fit(X[learn], y[learn])
-        rows, truth = answerable(fitted, X[test], y[test])
+        rows, truth = predictable_rows(fitted, X[test], y[test])
         if len(truth):
-            answers.append((truth, *said(fitted, rows)))
-        alike = alike and (not len(classes) or bool(known_to(fitted, classes).all()))
-    these = "every row" if labelled(model, y).all() else "every row with a label"
+            answers.append((truth, *predict_with_scores(fitted, rows)))
+        complete = complete and (classes is None or bool(is_known_label(fitted, classes).all()))
+    these = "every row" if labelled.all() else "every row with a label"
     collector = Collector(f"cross-validation: {these}, predicted by a model that had not seen it")
     for truth, predicted, scores in answers:
-        collector.add(truth, predicted, scores if alike else None)
+        collector.add(truth, predicted, scores if complete else None)
     return collector.held_out()
 
 
-def _folds(model: Any, y: NDArray[Any], random_state: int) -> Any:
+def _folds(model: Any, y: NDArray[Any], random_state: int) -> Iterable[Fold]:
     """Five folds. Rows without a label are always learned from, and rows of no class are new to every model."""
-    known, learner = labelled(model, y), learner_of(model)
-    outside = without_class(model, y, "outlier_label")
-    most = len(y)
-    if is_classifier(model):
-        most = int(np.unique(y[known & ~outside], return_counts=True)[1].min(initial=len(y)))
-    if min(5, most) < 2:
+    unlabelled, outside = is_no_class(model, y, "unlabelled_label"), is_no_class(model, y, "outlier_label")
+    learner, classification = learner_of(model), task_of(model) == "classification"
+    n_splits = min(5, len(y))
+    if classification:
+        n_splits = min(5, int(np.unique(y[~unlabelled & ~outside], return_counts=True)[1].min(initial=len(y))))
+    if n_splits < 2:
         return []
-    usual: dict[str, Any] = {"shuffle": True, "random_state": random_state}
-    if not known.all():
-        return LabelledKFold(min(5, most), unlabelled_label=learner.unlabelled_label, **usual).split(None, y)
-    if outside.any():
-        return NoveltyKFold(min(5, most), outlier_label=learner.outlier_label, **usual).split(None, y)
-    folds = (StratifiedKFold if is_classifier(model) else KFold)(min(5, most), **usual)
-    return folds.split(np.zeros(len(y)), y)
+    if unlabelled.any() or outside.any():
+        from ..tuning import LabelledKFold, NoveltyKFold
+
+        usual: dict[str, Any] = {"shuffle": True, "random_state": random_state}
+        if unlabelled.any():
+            return LabelledKFold(n_splits, unlabelled_label=learner.unlabelled_label, **usual).split(None, y)
+        return NoveltyKFold(n_splits, outlier_label=learner.outlier_label, **usual).split(None, y)
+    return split(y if classification else None, len(y), n_splits, random_state)
+
+
+def split(classes: NDArray[Any] | None, n_rows: int, n_splits: int, random_state: int) -> Iterator[Fold]:
+    """Shuffled folds, each with its share of every class: those of scikit-learn's StratifiedKFold and KFold."""
+    rng = np.random.RandomState(random_state)
+    fold_of = np.empty(n_rows, dtype=np.intp)
+    if classes is None:
+        fold_of[rng.permutation(n_rows)] = np.sort(np.arange(n_rows) % n_splits)
+    else:
+        _, begins, codes = np.unique(classes, return_index=True, return_inverse=True)
+        codes = np.argsort(np.argsort(begins))[codes]  # in the order of their first rows
+        ordered = np.sort(codes)
+        for code in range(len(begins)):
+            shares = [int((ordered[i::n_splits] == code).sum()) for i in range(n_splits)]
+            folds = np.repeat(np.arange(n_splits), shares)
+            rng.shuffle(folds)
+            fold_of[codes == code] = folds
+    for fold in range(n_splits):
+        yield np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)

@@ -1,4 +1,4 @@
-"""What a run leaves behind, as data: how the stream went, and what held-out rows said. Reports are made of these."""
+"""The records of a run: measures along the stream, and predictions of held-out rows. Reports are made of these."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ class History:
 
 @dataclass
 class HeldOut:
-    """What a model said of rows it had not learned from: all of them, or an even sample of a hundred thousand or more.
+    """Predictions of rows that a model had not learned from: all, or an even sample of a hundred thousand or more.
 
     Attributes
     ----------
     name : str
-        Where the rows come from, in words: a file's name, or "every row before it was learned".
+        The origin of the rows, in words: a file's name, or "every row before it was learned".
     y, predicted : ndarray of shape (n,)
         Labels or values as they were and as they were predicted.
     scores : ndarray of shape (n,) or (n, n_classes), or None

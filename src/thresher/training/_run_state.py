@@ -1,4 +1,4 @@
-"""Where a run stands: all that a checkpoint keeps beside the model."""
+"""The state of a run: all that a checkpoint keeps beside the model."""
 
 from __future__ import annotations
 
@@ -7,26 +7,28 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
 
+from .._estimators import task_of
 from ..persistence import save_model
 from ..streams import Batch, Position, Stream
 from ._look import Facts
-from ._measured import Measured, positive_of
-from ._predictions import counts, n_used, plain
+from ._measured import RareClassMeasures
+from ._predictions import learner_of, plain_label
 from ._records import History
 
 _BLOCK, _BLOCKS = 1 << 16, 16
 
 
-class Progress:
-    """Where a run stands: all that a checkpoint keeps beside the model."""
+class RunState:
+    """The state of a run: all that a checkpoint keeps beside the model."""
 
-    def __init__(self, record: dict[str, Any], fingerprint: dict[str, Any], measured: Measured | None = None) -> None:
+    def __init__(
+        self, record: dict[str, Any], fingerprint: dict[str, Any], measures: RareClassMeasures | None = None
+    ) -> None:
         self.record = record
         self.fingerprint = fingerprint
-        self.measured = measured
-        self.history = History(positive=positive_of(measured))
+        self.measures = measures
+        self.history = History(positive=None if measures is None else measures.name)
         self.facts = Facts()
         self.position: Position | None = None
         self.file: dict[str, Any] | None = None  # the file being read, with the counts at its begin
@@ -35,8 +37,8 @@ class Progress:
     def note(self, model: Any, batch: Batch) -> None:
         self.position = batch.position
         if batch.position.n_pass == 0:
-            self.facts.add(batch.X, batch.y if is_classifier(model) else None)
-        rows, mistakes, loss = counts(model)
+            self.facts.add(batch.X, batch.y if task_of(model) == "classification" else None)
+        rows, mistakes, loss = _counts(model)
         key = {"name": batch.path.name, "pass": batch.position.n_pass + 1, "number": batch.position.file}
         if self.file is None or any(self.file[k] != key[k] for k in key):
             if self.file is not None:
@@ -45,22 +47,22 @@ class Progress:
             self.file = {**key, "begin": begin}
         self.file["end"] = [rows, mistakes, loss]
         if self.history.is_due(rows):
-            self.history.add(rows, mistakes, loss, n_used(model))
+            self.history.add(rows, mistakes, loss, len(learner_of(model).support_))
             if batch.position.n_pass == 0:
                 self._note_measures()
 
     def _note_measures(self) -> None:
-        if self.measured is not None:
-            self.measured.note(self.history, self.facts.n_rows)
+        if self.measures is not None:
+            self.measures.note(self.history, self.facts.n_rows)
 
     def close(self, model: Any) -> None:
         if self.file is not None:
             self.history.files.append(_within(self.file))
             self.file = None
         self._note_measures()
-        rows, mistakes, loss = counts(model)
+        rows, mistakes, loss = _counts(model)
         if not self.history.rows or self.history.rows[-1] < rows:
-            self.history.add(rows, mistakes, loss, n_used(model))
+            self.history.add(rows, mistakes, loss, len(learner_of(model).support_))
 
     def save(self, model: Any, path: Path, n_skipped: int) -> None:
         model.record_ = self.record | {
@@ -71,47 +73,44 @@ class Progress:
                 "facts": vars(self.facts),
                 "file": self.file,
                 "n_skipped": self.n_skipped + n_skipped,
-                **({} if self.measured is None else {"measured": self.measured.to_dict()}),
+                **({} if self.measures is None else {"measured": self.measures.to_dict()}),
             }
         }
         save_model(model, path)
 
-    def take_up(self, model: Any, stream: Stream, where: str) -> Any:
-        """Go on where the checkpoint stands; returns its model."""
+    def restore(self, model: Any, stream: Stream, where: str) -> Any:
+        """Go on from a checkpoint; returns its model."""
         kept = getattr(model, "record_", {}).get("training")
         if not isinstance(kept, dict):
             raise ValueError(f"{where}: a model, but no checkpoint.")
         try:
-            self._take_up(kept, stream, where)
+            self._restore(kept, stream, where)
         except (LookupError, TypeError, AttributeError):
             raise ValueError(f"{where}: the checkpoint is damaged.") from None
         return model
 
-    def _take_up(self, kept: dict[str, Any], stream: Stream, where: str) -> None:
-        for key, value in self.fingerprint.items():
-            before = kept["fingerprint"].get(key)
-            if before != value:
-                raise ValueError(f"{where}: this checkpoint was made with {key} {difference(before, value)}.")
-        measured = kept.get("measured")
-        before, now = None if measured is None else measured["positive"], positive_of(self.measured)
-        if before != now:
-            raise ValueError(f"{where}: this checkpoint was made with positive {difference(before, now)}.")
+    def _restore(self, kept: dict[str, Any], stream: Stream, where: str) -> None:
+        measures = kept.get("measured")
+        now = {**self.fingerprint, "positive": self.history.positive}
+        before = {**kept["fingerprint"], "positive": None if measures is None else measures["positive"]}
+        for key, value in now.items():
+            if before.get(key) != value:
+                raise ValueError(f"{where}: this checkpoint was made with {key} {difference(before.get(key), value)}.")
         self.position = stream._checked(kept["position"])
         self.history = History(**kept["history"])
         self.facts = Facts(**kept["facts"])
         self.history.is_due(self.facts.n_rows)  # fails here, if ever
-        if any(
-            not values or len(values) != len(self.history.measures["rows"]) for values in self.history.measures.values()
-        ):
+        columns = self.history.measures.values()
+        if any(not values or len(values) != len(self.history.measures["rows"]) for values in columns):
             raise LookupError("measures without rows")
         self.file = kept["file"]
         self.n_skipped = int(kept["n_skipped"])
-        if self.measured is not None:
-            self.measured.take_up(kept["measured"])
+        if self.measures is not None:
+            self.measures.restore(kept["measured"])
 
 
 def fingerprint(model: Any, stream: Stream, classes: Any) -> dict[str, Any]:
-    """What must be the same for a run to be the same run, in plain values. Of files: name, size, and some blocks."""
+    """The facts that must stay for a run to be the same run, in plain values. Of files: name, size, and some blocks."""
     return {
         "model": spelled(model),
         "files": [[path.name, digest(path)] for path in stream.paths],
@@ -120,7 +119,7 @@ def fingerprint(model: Any, stream: Stream, classes: Any) -> dict[str, Any]:
         "shuffle": [stream.shuffle, stream.random_state],
         "columns": stream.layout(),
         "reading": stream.options,
-        "classes": None if classes is None else [str(plain(label)) for label in classes],
+        "classes": None if classes is None else [str(plain_label(label)) for label in classes],
     }
 
 
@@ -151,6 +150,13 @@ def difference(before: Any, now: Any) -> str:
     begin = max(0, same - 40) if same > 80 else 0
     first, second = (("..." if begin else "") + text[begin : begin + 120] for text in texts)
     return f"{first}, now it is {second}"
+
+
+def _counts(model: Any) -> tuple[int, int, float]:
+    """Rows, mistakes and loss so far."""
+    learner = learner_of(model)
+    rows = learner.n_samples_seen_
+    return rows, int(getattr(learner, "n_mistakes_", 0)), float(learner.progressive_loss_ * rows)
 
 
 def _within(file: dict[str, Any]) -> dict[str, Any]:

@@ -10,26 +10,26 @@ from typing import Any
 
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import is_classifier, is_clusterer
 
+from .._estimators import task_of
 from ..persistence import load_model
 from ..streams import Batch, Stream
 from ._look import MOST_CLASSES, Facts, look
-from ._measured import Measured
-from ._predictions import alike, answerable, is_fitted, learner_of, said, with_label
+from ._measured import RareClassMeasures
+from ._predictions import drop_unlabelled, is_fitted, learner_of, match_labels, predict_with_scores, predictable_rows
 from ._records import Collector, HeldOut, History
 from ._row_sample import Sampler
-from ._run_state import Progress, fingerprint
+from ._run_state import RunState, fingerprint
 
 
 @dataclass
 class Run:
-    """What :func:`train` returns.
+    """The result of :func:`train`.
 
     Attributes
     ----------
     model : estimator or StreamingPipeline
-        The trained model; ``model.record_`` tells what it was trained on, and is saved with it.
+        The trained model; ``model.record_`` describes its training data, and is saved with it.
     history : History
         Progressive measures along the stream.
     facts : Facts
@@ -89,7 +89,7 @@ def train(
     resume : bool
         Go on from the checkpoint, if there is one.
     predict_first : bool
-        Keep what the model says of every row before it learns from it, for a report.
+        Keep the prediction of every row before it is learned, for a report.
     positive : label, optional
         One of two classes, best a rare one: its F1, AUROC and average precision so far go into the history. Each batch
         of the first pass is scored before it is learned, which takes a call of ``decision_function``.
@@ -121,89 +121,126 @@ def train(
         raise ValueError(
             f"train: {type(learner_of(model)).__name__} has no partial_fit; use fit with all rows in memory."
         )
-    if classes is None and is_classifier(model):
-        seen = look(stream)
-        classes = seen.labels
-        if classes is None:
-            raise ValueError(
-                f"{stream.path.name}: more than {MOST_CLASSES} distinct targets; this is no classification."
-            )
-        if len(classes) < 2:
-            raise ValueError(f"{stream.path.name}: all rows have the same class, {classes[0]!r}; two are needed.")
-    measured = None if positive is None else Measured(positive, classes if classes is not None else ())
-    state = Progress(dict(record or {}), fingerprint(model, stream, classes), measured)
-    path = None if checkpoint is None else Path(checkpoint)
-    if resume and path is not None and path.exists():
-        model = state.take_up(load_model(path), stream, path.name)
-    before = Collector("") if predict_first and not is_clusterer(model) else None
-    begin = state.facts.n_rows
-    sampler = Sampler()
-    last_saved = time.monotonic()
+    if classes is None and task_of(model) == "classification":
+        classes = _find_classes(stream)
+    measures = None if positive is None else RareClassMeasures(positive, classes if classes is not None else ())
+    state = RunState(dict(record or {}), fingerprint(model, stream, classes), measures)
+    keeper = _Checkpoint(checkpoint, checkpoint_seconds)
+    if resume:
+        model = keeper.restore(model, state, stream)
+    trainer = _Trainer(model, classes, state, predict_first)
     for batch in stream.batches(state.position):
-        if batch.y is None and not is_clusterer(model):
-            raise ValueError(f"{batch.path.name}: training needs a target column.")
-        asks = (before is not None or measured is not None) and batch.position.n_pass == 0
-        if asks and batch.y is not None and is_fitted(model):
-            _ask(model, batch.X, batch.y, before, measured)
-        _learn(model, batch, classes)
-        state.note(model, batch)
-        if batch.position.n_pass == 0:
-            sampler.add(batch)
+        trainer.learn(batch)
         if on_batch is not None:
             on_batch(state.history, stream)
         stop = should_stop is not None and should_stop()
-        if path is not None and (stop or time.monotonic() - last_saved >= checkpoint_seconds):
-            state.save(model, path, stream.n_skipped)
-            last_saved = time.monotonic()
+        keeper.save(model, state, stream, at_once=stop)
         if stop:
             raise Interrupted
     if not is_fitted(model):
         raise ValueError(f"{stream.path.name}: the file has no rows.")
-    state.close(model)
-    model.record_ = state.record | {
-        "fingerprint": state.fingerprint,
-        "data": vars(state.facts),
-        "history": state.history.to_dict(),
-    }
-    held_out = None if before is None else before.held_out()
-    if held_out is not None:
-        left_out = state.facts.n_rows - held_out.n_rows
-        these = (
-            f"all rows but the first {left_out:,}" if not begin else f"the last {held_out.n_rows:,} rows, read since"
-        )
-        if getattr(model, "task_column", None) is not None and not begin:
+    return trainer.result(stream.n_skipped)
+
+
+def _find_classes(stream: Stream) -> list[Any]:
+    classes = look(stream).labels
+    if classes is None:
+        raise ValueError(f"{stream.path.name}: more than {MOST_CLASSES} distinct targets; this is no classification.")
+    if len(classes) < 2:
+        raise ValueError(f"{stream.path.name}: all rows have the same class, {classes[0]!r}; two are needed.")
+    return classes
+
+
+class _Checkpoint:
+    """A file that is written every few seconds, or no file."""
+
+    def __init__(self, path: str | Path | None, seconds: float) -> None:
+        self._path = None if path is None else Path(path)
+        self._seconds = seconds
+        self._last = time.monotonic()
+
+    def restore(self, model: Any, state: RunState, stream: Stream) -> Any:
+        """The model to go on with: that of the checkpoint, if there is one."""
+        if self._path is None or not self._path.exists():
+            return model
+        return state.restore(load_model(self._path), stream, self._path.name)
+
+    def save(self, model: Any, state: RunState, stream: Stream, at_once: bool) -> None:
+        if self._path is not None and (at_once or time.monotonic() - self._last >= self._seconds):
+            state.save(model, self._path, stream.n_skipped)
+            self._last = time.monotonic()
+
+
+class _Trainer:
+    """One run: a model that learns from batches, and all that is collected on the way."""
+
+    def __init__(self, model: Any, classes: Any, state: RunState, predict_first: bool) -> None:
+        self.model, self.state = model, state
+        self._task = task_of(model)
+        self._options = {"classes": classes} if self._task == "classification" else {}
+        self._held_out = Collector("") if predict_first and self._task != "clustering" else None
+        self._begin = state.facts.n_rows
+        self._sampler = Sampler()
+
+    def learn(self, batch: Batch) -> None:
+        """Predict a batch, if that is wanted, and learn from it."""
+        if batch.y is None and self._task != "clustering":
+            raise ValueError(f"{batch.path.name}: training needs a target column.")
+        first_pass = batch.position.n_pass == 0
+        if first_pass and batch.y is not None and is_fitted(self.model):
+            self._predict(batch.X, batch.y)
+        grow = {"grow": True} if sparse.issparse(batch.X) and not hasattr(self.model, "steps") else {}
+        try:
+            self.model.partial_fit(batch.X, batch.y, **self._options, **grow)
+        except ValueError as refusal:
+            lines = f"{batch.path.name}, in the rows from line {batch.first_line} on"
+            raise ValueError(f"{lines}: {refusal}") from None
+        self.state.note(self.model, batch)
+        if first_pass:
+            self._sampler.add(batch)
+
+    def _predict(self, X: Any, y: NDArray[Any]) -> None:
+        if self._held_out is None and self.state.measures is None:
+            return
+        X, y = predictable_rows(self.model, X, y)
+        if not len(y):
+            return
+        predicted, scores = predict_with_scores(self.model, X)
+        if self._held_out is not None:
+            self._held_out.add(y, predicted, scores)
+        if self.state.measures is not None:
+            self.state.measures.add(self.model.classes_, y, scores)
+
+    def result(self, n_skipped: int) -> Run:
+        """The run at its end; the model has its record."""
+        model, state = self.model, self.state
+        state.close(model)
+        model.record_ = state.record | {
+            "fingerprint": state.fingerprint,
+            "data": vars(state.facts),
+            "history": state.history.to_dict(),
+        }
+        held_out = None if self._held_out is None else self._held_out.held_out()
+        if held_out is not None:
+            held_out.name = self._name(held_out)
+        return Run(model, state.history, state.facts, held_out, self._sampler.rows(), state.n_skipped + n_skipped)
+
+    def _name(self, held_out: HeldOut) -> str:
+        """The rows that were predicted, in words."""
+        left_out = self.state.facts.n_rows - held_out.n_rows
+        if self._begin:
+            these = f"the last {held_out.n_rows:,} rows, read since the run was resumed"
+        elif getattr(self.model, "task_column", None) is not None:
             these = f"all rows but {left_out:,}, the first ones and those of tasks that were new"
-        held_out.name = f"{these}{' the run was resumed' if begin else ''}; each was predicted before it was learned"
-    return Run(model, state.history, state.facts, held_out, sampler.rows(), state.n_skipped + stream.n_skipped)
-
-
-def _ask(model: Any, X: Any, y: NDArray[Any], before: Collector | None, measured: Measured | None) -> None:
-    """Note what the model says of rows that it has not learned from yet."""
-    X, y = answerable(model, X, y)
-    if not len(y):
-        return
-    predicted, scores = said(model, X)
-    if before is not None:
-        before.add(y, predicted, scores)
-    if measured is not None:
-        measured.add(model.classes_, y, scores)
-
-
-def _learn(model: Any, batch: Batch, classes: Any) -> None:
-    options: dict[str, Any] = {"classes": classes} if is_classifier(model) else {}
-    if sparse.issparse(batch.X) and not hasattr(model, "steps"):
-        options["grow"] = True
-    try:
-        model.partial_fit(batch.X, batch.y, **options)
-    except ValueError as refusal:
-        lines = f"{batch.path.name}, in the rows from line {batch.first_line} on"
-        raise ValueError(f"{lines}: {refusal}") from None
+        else:
+            these = f"all rows but the first {left_out:,}"
+        return f"{these}; each was predicted before it was learned"
 
 
 def evaluate(
     model: Any, stream: Stream, on_batch: Callable[[Stream], None] | None = None
 ) -> tuple[HeldOut, tuple[Any, Any]]:
-    """What a model says of rows with known targets, and a sample of the rows.
+    """Predict rows with known targets.
 
     Parameters
     ----------
@@ -215,14 +252,15 @@ def evaluate(
     Returns
     -------
     HeldOut, (X, y)
+        The predictions, and a sample of the rows.
     """
     collector, sampler = Collector(", ".join(path.name for path in stream.paths[:3])), Sampler()
     for batch in stream.batches():
         if batch.y is None:
             raise ValueError(f"{batch.path.name}: measuring needs a target column.")
-        X, y = with_label(model, batch.X, batch.y)
+        X, y = drop_unlabelled(model, batch.X, batch.y)
         if len(y):
-            collector.add(alike(y, model), *said(model, X))
+            collector.add(match_labels(y, model), *predict_with_scores(model, X))
             sampler.add(replace(batch, X=X, y=y))
         if on_batch is not None:
             on_batch(stream)
