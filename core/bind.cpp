@@ -3,6 +3,7 @@
 
 namespace thresher {
 void bind_rows(nanobind::module_& m);
+void bind_losses(nanobind::module_& m);
 void bind_parse(nanobind::module_& m);
 void bind_csv(nanobind::module_& m);
 void bind_text(nanobind::module_& m);
@@ -22,6 +23,7 @@ void bind_assign(nanobind::module_& m);
 NB_MODULE(_core, m) {
   nanobind::set_leak_warnings(false);  // models that are alive when the interpreter ends are no one's mistake
   thresher::bind_rows(m);
+  thresher::bind_losses(m);
   thresher::bind_parse(m);
   thresher::bind_csv(m);
   thresher::bind_text(m);

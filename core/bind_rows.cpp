@@ -1,4 +1,4 @@
-// Rows, and the losses by name.
+// Rows.
 #include "bind.hpp"
 
 namespace thresher {
@@ -124,14 +124,6 @@ void bind_rows(nb::module_& m) {
   m.def("all_finite", [](In<double> x) {
     return all_within(x.data(), static_cast<index_t>(x.shape(0)), std::numeric_limits<double>::max());
   }, nb::arg("x"));
-  const auto losses = [&m](const char* name, auto f) {
-    m.def(name, [f](const std::string& loss, double p, double y, double tau, double epsilon) {
-      return f(*make_loss(loss, tau, epsilon), p, y);
-    }, nb::arg("loss"), nb::arg("p"), nb::arg("y"), nb::arg("tau") = 0.5, nb::arg("epsilon") = 0.1);
-  };
-  losses("loss_value", [](const Loss& l, double p, double y) { return l.value(p, y); });
-  losses("loss_slope", [](const Loss& l, double p, double y) { return l.slope(p, y); });
-  losses("loss_pull", [](const Loss& l, double, double y) { return l.pull(y); });
 }
 
 }  // namespace thresher

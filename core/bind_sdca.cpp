@@ -16,9 +16,9 @@ void on_problem(const Rows& rows, double bias, const In<double>& y, double posit
   require(y.shape(0) == n_rows && share.shape(0) == n_rows && b.shape(0) == n_rows, "y, share, b and the rows differ in length");
   require(v.shape(0) == static_cast<std::size_t>(rows.n_features) + 1, "v must have one entry per weight");
   require(l2 > 0, "l2 must be above 0");
-  const auto dual = make_dual_loss(loss_name);
+  const auto step = make_dual_step(loss_name);
   const auto loss = make_loss(loss_name, 0, 0);
-  Sdca problem{b.data(), v.data(), share.data(), l1, l2, *dual, *loss};
+  Sdca problem{b.data(), v.data(), share.data(), l1, l2, *step, *loss};
   const Lesson lesson{y.data(), nullptr, order, 0, rows.n_rows, true, positive};
   nb::gil_scoped_release nogil;
   std::visit([&](const auto& x) { act(problem, x, bias, lesson); }, rows.any);

@@ -12,29 +12,26 @@
 
 namespace thresher {
 
-/// What a loss is in the dual, in b = y a: its gain -loss*(-b), and the best b for a row of margin m, pushed back by q.
-struct DualLoss {
-  virtual double gain(double b) const = 0;
+/// How a loss climbs in the dual, where b = -slope y and its gain is -conjugate(-b y): the best b for a row of margin m, pushed
+/// back by q.
+struct DualStep {
   /// argmax_c  gain(c) - c m - q (c - b)^2 / 2
   virtual double best(double b, double m, double q) const = 0;
-  virtual ~DualLoss() = default;
+  virtual ~DualStep() = default;
 };
 
-struct DualHinge final : DualLoss {
-  double gain(double b) const override { return b; }  // 0 <= b <= 1
+struct HingeStep final : DualStep {  // 0 <= b <= 1
   double best(double b, double m, double q) const override {
     if (q == 0) return m < 1 ? 1 : m > 1 ? 0 : b;
     return std::min(1.0, std::max(0.0, b + (1 - m) / q));
   }
 };
 
-struct DualSquaredHinge final : DualLoss {
-  double gain(double b) const override { return b - b * b / 4; }  // b >= 0
+struct SquaredHingeStep final : DualStep {  // b >= 0
   double best(double b, double m, double q) const override { return std::max(0.0, (1 - m + q * b) / (q + 0.5)); }
 };
 
-struct DualLogistic final : DualLoss {
-  double gain(double b) const override { return -part(b) - part(1 - b); }  // 0 <= b <= 1
+struct LogisticStep final : DualStep {  // 0 <= b <= 1
   /// log((1 - c) / c) = m + q (c - b) in the log-odds z of c: the slope of z + m + q (c - b) is 1 or more, Newton's steps
   /// are kept between two ends that close in.
   double best(double b, double m, double q) const override {
@@ -52,14 +49,13 @@ struct DualLogistic final : DualLoss {
   }
 
  private:
-  static double part(double b) { return b > 0 ? b * std::log(b) : 0; }
   static double sigmoid(double z) { return z > 0 ? 1 / (1 + std::exp(-z)) : std::exp(z) / (1 + std::exp(z)); }
 };
 
-inline std::unique_ptr<DualLoss> make_dual_loss(const std::string& name) {
-  if (name == "hinge") return std::make_unique<DualHinge>();
-  if (name == "squared_hinge") return std::make_unique<DualSquaredHinge>();
-  if (name == "logistic") return std::make_unique<DualLogistic>();
+inline std::unique_ptr<DualStep> make_dual_step(const std::string& name) {
+  if (name == Hinge::name) return std::make_unique<HingeStep>();
+  if (name == SquaredHinge::name) return std::make_unique<SquaredHingeStep>();
+  if (name == Logistic::name) return std::make_unique<LogisticStep>();
   throw std::invalid_argument("unknown loss: " + name);
 }
 
@@ -78,7 +74,7 @@ struct Sdca {
   double *b, *v;  // one per row; one per weight, the constant last
   const double* share;
   double l1, l2;
-  const DualLoss& dual;
+  const DualStep& step;
   const Loss& loss;
 
   template <class Row>
@@ -102,7 +98,7 @@ struct Sdca {
       if (share[i] == 0) continue;
       const auto x = rows.row(i, bias);
       const double y = lesson.target(i), push = share[i] / l2;
-      const double next = dual.best(b[i], y * margin(x), push * x.square());
+      const double next = step.best(b[i], y * margin(x), push * x.square());
       if (next != b[i]) add(x, push * y * (next - b[i]));
       b[i] = next;
     }
@@ -125,7 +121,7 @@ struct Sdca {
     for (index_t i = 0; i < rows.n_rows; ++i) {
       if (share[i] == 0) continue;
       found.primal += share[i] * loss.value(rows.row(i, bias).dot(w), lesson.target(i));
-      found.dual += share[i] * dual.gain(b[i]);
+      found.dual -= share[i] * loss.conjugate(-b[i] * lesson.target(i), lesson.target(i));
     }
     return found;
   }

@@ -18,6 +18,7 @@ from numpy.testing import assert_array_equal
 
 from thresher import registry, wizard
 from thresher._auto import run_auto
+from thresher._engine import LOSSES
 from thresher.persistence import load_model
 from thresher.wizard import _dialogue
 from thresher.wizard._call import call_of
@@ -111,9 +112,10 @@ def test_classification_in_the_order_of_the_catalogue(table):
 def test_regression_is_detected(amounts):
     talk = Talk(*[ENTER] * 9)
     assert talk.answers(amounts)["classification"] is False
-    assert "epsilon_insensitive" in talk.text
     assert "pegasos-regressor" in talk.text
-    assert "modified_huber" not in talk.text
+    for loss in LOSSES.values():
+        assert (f"{loss.name} " in talk.text) == loss.for_values
+        assert (loss.about in talk.text) == loss.for_values
 
 
 def test_kernels_are_asked_for_if_boundaries_may_bend(table):

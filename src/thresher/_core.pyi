@@ -1,6 +1,6 @@
 """The compiled core. Structure (types, lengths, index bounds) is checked here, meaning in ``_validation``."""
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -282,9 +282,31 @@ def format_svmlight(
     zero_based: bool,
 ) -> bytes: ...
 def all_finite(x: NDArray[np.float64]) -> bool: ...
+def losses() -> list[dict[str, Any]]: ...
+@overload
 def loss_value(loss: str, p: float, y: float, tau: float = 0.5, epsilon: float = 0.1) -> float: ...
+@overload
+def loss_value(
+    loss: str, p: NDArray[np.float64], y: NDArray[np.float64], tau: float = 0.5, epsilon: float = 0.1
+) -> NDArray[np.float64]: ...
+@overload
 def loss_slope(loss: str, p: float, y: float, tau: float = 0.5, epsilon: float = 0.1) -> float: ...
+@overload
+def loss_slope(
+    loss: str, p: NDArray[np.float64], y: NDArray[np.float64], tau: float = 0.5, epsilon: float = 0.1
+) -> NDArray[np.float64]: ...
+@overload
 def loss_pull(loss: str, p: float, y: float, tau: float = 0.5, epsilon: float = 0.1) -> float: ...
+@overload
+def loss_pull(
+    loss: str, p: NDArray[np.float64], y: NDArray[np.float64], tau: float = 0.5, epsilon: float = 0.1
+) -> NDArray[np.float64]: ...
+@overload
+def loss_conjugate(loss: str, u: float, y: float, tau: float = 0.5, epsilon: float = 0.1) -> float: ...
+@overload
+def loss_conjugate(
+    loss: str, u: NDArray[np.float64], y: NDArray[np.float64], tau: float = 0.5, epsilon: float = 0.1
+) -> NDArray[np.float64]: ...
 
 class BoxQP:
     def __init__(

@@ -1,37 +1,37 @@
-"""Losses of a score p and a target y: value, slope in p (flat at a kink), and pull, the supremum of -slope(p, y) p.
+"""Losses of a score p and a target y, as twins of those in core/loss.hpp.
 
-Margins m = y p. Jumutc (2016), section 3; Yang (2011), section 0.
+A twin is a function that is named like its loss and takes the parameter of that loss, if there is one. Margins m = y p.
+Jumutc (2016), section 3; Yang (2011), section 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit
 
-FOR_CLASSES = ("hinge", "squared_hinge", "pinball", "logistic", "modified_huber", "squared")
-FOR_VALUES = ("squared", "epsilon_insensitive", "quantile")
+from thresher._engine import FOR_CLASSES, FOR_VALUES, LOSSES
+
+__all__ = ["FOR_CLASSES", "FOR_VALUES", "Loss", "loss"]
 
 
 class Loss(NamedTuple):
     value: Callable[[float, float], float]
-    slope: Callable[[float, float], float]
-    pull: Callable[[float], float]
+    slope: Callable[[float, float], float]  # in p; at a kink, the flat side
+    pull: Callable[[float], float]  # the supremum of -slope(p, y) p
+    convex: Callable[[Any, Any, Any], Any]  # of (cp, p, y): the values in the words of a general convex solver, cvxpy
+    kinks: Callable[[float], list[float]] = lambda y: []  # scores where the slope jumps
 
 
 def loss(name: str, tau: float = 0.5, epsilon: float = 0.1) -> Loss:
-    return {
-        "hinge": hinge(),
-        "squared_hinge": squared_hinge(),
-        "pinball": pinball(tau),
-        "logistic": logistic(),
-        "modified_huber": modified_huber(),
-        "squared": squared(),
-        "epsilon_insensitive": epsilon_insensitive(epsilon),
-        "quantile": quantile(tau),
-    }[name]
+    """The twin of a loss of the table."""
+    twin = globals().get(name)
+    if twin is None:
+        raise NotImplementedError(f"tests/reference/losses.py must hold a twin of the loss {name!r}, under that name.")
+    made: Loss = twin(*({"tau": tau, "epsilon": epsilon}[given] for given in [LOSSES[name].parameter] if given))
+    return made
 
 
 def hinge() -> Loss:
@@ -40,6 +40,8 @@ def hinge() -> Loss:
         value=lambda p, y: max(0.0, 1 - y * p),
         slope=lambda p, y: -y if y * p < 1 else 0.0,
         pull=lambda y: 1.0,
+        convex=lambda cp, p, y: cp.pos(1 - cp.multiply(y, p)),
+        kinks=lambda y: [y],
     )
 
 
@@ -49,6 +51,7 @@ def squared_hinge() -> Loss:
         value=lambda p, y: max(0.0, 1 - y * p) ** 2,
         slope=lambda p, y: -2 * y * max(0.0, 1 - y * p),
         pull=lambda y: 0.5,
+        convex=lambda cp, p, y: cp.square(cp.pos(1 - cp.multiply(y, p))),
     )
 
 
@@ -58,6 +61,8 @@ def pinball(tau: float) -> Loss:
         value=lambda p, y: 1 - y * p if y * p <= 1 else tau * (y * p - 1),
         slope=lambda p, y: -y if y * p < 1 else tau * y if y * p > 1 else 0.0,
         pull=lambda y: 1.0,
+        convex=lambda cp, p, y: cp.maximum(1 - cp.multiply(y, p), tau * (cp.multiply(y, p) - 1)),
+        kinks=lambda y: [y],
     )
 
 
@@ -67,6 +72,7 @@ def logistic() -> Loss:
         value=lambda p, y: float(np.logaddexp(0.0, -y * p)),
         slope=lambda p, y: float(-y * expit(-y * p)),
         pull=lambda y: 0.27846454276107374,
+        convex=lambda cp, p, y: cp.logistic(-cp.multiply(y, p)),
     )
 
 
@@ -76,6 +82,7 @@ def modified_huber() -> Loss:
         value=lambda p, y: -4 * y * p if y * p < -1 else max(0.0, 1 - y * p) ** 2,
         slope=lambda p, y: -4 * y if y * p < -1 else -2 * y * max(0.0, 1 - y * p),
         pull=lambda y: 0.5,
+        convex=lambda cp, p, y: cp.huber(cp.pos(1 - cp.multiply(y, p)), 2),
     )
 
 
@@ -85,6 +92,7 @@ def squared() -> Loss:
         value=lambda p, y: (p - y) ** 2 / 2,
         slope=lambda p, y: p - y,
         pull=lambda y: y**2 / 4,
+        convex=lambda cp, p, y: cp.square(p - y) / 2,
     )
 
 
@@ -94,6 +102,8 @@ def epsilon_insensitive(epsilon: float) -> Loss:
         value=lambda p, y: max(0.0, abs(p - y) - epsilon),
         slope=lambda p, y: float(np.sign(p - y)) if abs(p - y) > epsilon else 0.0,
         pull=lambda y: max(0.0, abs(y) - epsilon),
+        convex=lambda cp, p, y: cp.pos(cp.abs(p - y) - epsilon),
+        kinks=lambda y: [y - epsilon, y + epsilon],
     )
 
 
@@ -103,4 +113,6 @@ def quantile(tau: float) -> Loss:
         value=lambda p, y: tau * (y - p) if p < y else (1 - tau) * (p - y),
         slope=lambda p, y: -tau if p < y else 1 - tau if p > y else 0.0,
         pull=lambda y: tau * y if y > 0 else (tau - 1) * y,
+        convex=lambda cp, p, y: cp.maximum(tau * (y - p), (1 - tau) * (p - y)),
+        kinks=lambda y: [y],
     )

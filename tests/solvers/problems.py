@@ -10,10 +10,10 @@ import numpy as np
 
 from reference.objectives import mean_loss, solve
 from thresher import solvers
+from thresher.solvers._smooth_losses import LOSSES
 
 GROUPS = [[0, 3, 5], [1, 2], [4, 6, 7, 8]]  # 9, 10 and 11 are alone
 OVERLAPPING = [[0, 1, 2], [2, 3, 4], [4, 5, 0], [7, 8]]
-LOSSES = ("squared", "logistic", "squared_hinge")
 FREE = {"intercept": True, "no-intercept": False}
 
 
@@ -88,7 +88,7 @@ def data(case: Case, loss: str, seed: int = 0) -> tuple[Any, Any]:
         z = X @ (w + 0.3 * q * rng.normal(size=12) * (w != 0)) + rng.normal(size=len(X))
         z -= np.median(z) - 0.3
         rows.append(X)
-        targets.append(z if loss == "squared" else np.where(z > 0, 1.0, -1.0))
+        targets.append(np.where(z > 0, 1.0, -1.0) if LOSSES[loss].of_classes else z)
     return (rows, targets) if case.n_tasks else (rows[0], targets[0])
 
 

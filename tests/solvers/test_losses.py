@@ -1,47 +1,44 @@
-"""Losses of the solvers: those of the core, with their conjugates."""
+"""Losses of the solvers: those of the core's table that are smooth, have a conjugate and no parameter."""
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_array_equal
 
-from thresher import _core
-from thresher.solvers._conjugates import LOSSES
-
-SCORES = np.concatenate([np.linspace(-4, 4, 33), [-800.0, 800.0, 30.0, -30.0]])
-losses = pytest.mark.parametrize("name", LOSSES)
+from thresher import _core, _engine, solvers
+from thresher.solvers._smooth_losses import LOSSES
 
 
-def targets(name):
-    return (-1.0, 1.0) if LOSSES[name].of_classes else (-1.0, 1.0, 0.0, 2.7)
+def test_smooth_losses_with_a_conjugate_are_offered():
+    assert {"squared", "logistic", "squared_hinge"} <= set(LOSSES)
+    for name, loss in LOSSES.items():
+        told = _engine.LOSSES[name]
+        assert (loss.curvature, loss.of_classes) == (told.curvature, not told.for_values)
+        assert np.isfinite(loss.curvature)
 
 
-@losses
-def test_values_and_slopes_are_those_of_the_core(name):
-    for y in targets(name):
-        ys = np.full(len(SCORES), y)
-        value, slope = ([f(name, p, y) for p in SCORES] for f in (_core.loss_value, _core.loss_slope))
-        assert_allclose(LOSSES[name].value(SCORES, ys), value, rtol=1e-14)
-        assert_allclose(LOSSES[name].slope(SCORES, ys), slope, rtol=1e-13, atol=1e-300)
+@pytest.mark.parametrize("name", LOSSES)
+def test_functions_are_those_of_the_core(name):
+    p, y = np.linspace(-2, 2, 9), np.resize([-1.0, 1.0], 9)
+    for function, of_core in (("value", _core.loss_value), ("slope", _core.loss_slope)):
+        assert_array_equal(
+            getattr(LOSSES[name], function)(p, y), [of_core(name, a, b) for a, b in zip(p, y, strict=True)]
+        )
 
 
-@losses
-def test_conjugates_meet_fenchel_with_equality_at_the_slope_and_bound_it_elsewhere(name):
-    loss = LOSSES[name]
-    for y in targets(name):
-        ys = np.full(len(SCORES), y)
-        u = loss.slope(SCORES, ys)
-        conjugate = loss.conjugate(u, ys)
-        assert_allclose(loss.value(SCORES, ys) + conjugate, u * SCORES, atol=1e-9, rtol=1e-9)
-        assert (loss.value(SCORES, ys)[:, None] + conjugate >= SCORES[:, None] * u - 1e-9).all()
+@pytest.mark.parametrize("name", [name for name in LOSSES if LOSSES[name].of_classes])
+def test_a_loss_rests_if_one_class_alone_has_a_best_intercept(name):
+    X, y = np.ones((4, 1)), np.ones(4)
+    if LOSSES[name].rests:
+        assert solvers.lasso(X, y, 0.1, loss=name).converged
+    else:
+        with pytest.raises(ValueError, match="y must hold both -1 and 1"):
+            solvers.lasso(X, y, 0.1, loss=name)
 
 
-@losses
-def test_no_slope_changes_faster_than_the_curvature_and_some_nearly_do(name):
-    loss = LOSSES[name]
-    p = np.linspace(-2, 2, 4001)
-    for y in targets(name):
-        rise = np.diff(loss.slope(p, np.full(len(p), y))) / np.diff(p)
-        assert rise.max() <= loss.curvature * (1 + 1e-9)
-        assert rise.max() >= 0.999 * loss.curvature
+def test_the_docstring_names_them():
+    listed = re.search(r"loss : \{(.*)\}", solvers.lasso.__doc__).group(1)
+    assert set(re.findall(r"\w+", listed)) == set(LOSSES)

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.linear_model import ElasticNet, Lasso
 
+from reference.losses import loss as find_loss
 from solvers.problems import CASES, FREE, GROUPS, LOSSES, data, objective, truth
 from thresher.solvers import alpha_max, group_lasso, lasso, multi_task, multi_task_alpha_max
 
@@ -134,11 +135,7 @@ def test_groups_hold_their_conditions(loss, l1_weight):
     alpha = 0.3 * alpha_max(X, y, groups=GROUPS, l1_weight=l1_weight, loss=loss)
     found = group_lasso(X, y, GROUPS, alpha, l1_weight=l1_weight, loss=loss, tol=1e-13)
     p = X @ found.coef + found.intercept
-    slopes = {
-        "squared": p - y,
-        "logistic": -y / (1 + np.exp(y * p)),
-        "squared_hinge": -2 * y * np.maximum(1 - y * p, 0),
-    }[loss]
+    slopes = np.array([find_loss(loss).slope(*at) for at in zip(p, y, strict=True)])
     assert abs(slopes.mean()) < 1e-12
     G = X.T @ slopes / len(y)
     n_zero = 0
@@ -285,7 +282,7 @@ REFUSALS = [
     (lambda: lasso(X2, Y2, 1, max_iter=0), "lasso: max_iter must be an integer of at least 1, got 0."),
     (
         lambda: lasso(X2, Y2, 1, loss="hinge"),
-        "lasso: loss must be one of 'squared', 'logistic', 'squared_hinge', got 'hinge'.",
+        "lasso: loss must be one of 'squared_hinge', 'logistic', 'squared', got 'hinge'.",
     ),
     (lambda: lasso(X2, Y2, 1, l2_weight=-1), "lasso: l2_weight must be a number of at least 0, got -1."),
     (lambda: lasso(X2, Y2, 1, fit_intercept=2), "lasso: fit_intercept must be True or False, got 2."),

@@ -10,7 +10,6 @@ from sklearn.linear_model import Lasso
 
 from solvers.problems import CASES, FREE, LOSSES, data, truth
 from thresher.solvers import _working_set, alpha_max, group_lasso, lasso, multi_task, multi_task_alpha_max
-from thresher.solvers._conjugates import LOSSES as KNOWN
 from thresher.solvers._fista import Problem
 from thresher.solvers._penalties import grouped, rows_of, singles
 from thresher.solvers._solver_rows import Task
@@ -136,7 +135,7 @@ def test_a_group_that_the_first_set_misses_is_found(rounds, loss):
     groups = [[0, 2], [1, 3]]
     alpha = 0.1 * alpha_max(X, y, groups=groups, loss=loss, fit_intercept=False)
     penalty = grouped([*groups, *([j] for j in range(4, 60))], 2.0, 0.0).times(alpha)
-    problem = Problem([Task(X, y, KNOWN[loss], False)], KNOWN[loss], penalty, 0.0)
+    problem = Problem([Task(X, y, LOSSES[loss], False)], LOSSES[loss], penalty, 0.0)
     first = _working_set.enlarged(penalty, problem.null_gradient(), np.zeros(60, dtype=bool))
     assert first[0]
     assert not first[1]
@@ -264,7 +263,7 @@ def test_tasks_that_share_rows_share_the_columns_taken_from_them(penalty):
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(30, 10)), rng.normal(size=(30, 4))
     omega = singles(40) if penalty == "l1" else rows_of(10, 4, 2.0, 0.0)
-    problem = Problem([Task(X, y, KNOWN["squared"], True) for y in Y.T], KNOWN["squared"], omega, 0.3)
+    problem = Problem([Task(X, y, LOSSES["squared"], True) for y in Y.T], LOSSES["squared"], omega, 0.3)
     columns = np.array([1, 4, 8])
     part = _working_set.on_columns(problem, columns)
     assert part.same_rows()

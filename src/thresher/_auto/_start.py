@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import registry
-from .._engine import loss_name
+from .._engine import LOSSES, loss_name
 from .._estimators import Power
 from .._gate import Table
 from ..registry import Method
@@ -109,8 +109,8 @@ def target_units(method: Method, plan: Plan) -> dict[str, float]:
     if method.task != "regression" or y is None or not method.losses:
         return {}
     size = float(f"{np.std(y):.3g}") or 1.0
-    is_squared = loss_name(plan.options.loss or method.losses[0]) == "squared"
-    powers = {"epsilon": Power(other=1), **method.advice.powers}
-    units = {name: power.squared if is_squared else power.other for name, power in powers.items()}
+    loss = LOSSES[loss_name(plan.options.loss or method.losses[0])]
+    powers = {"epsilon": Power(squared=int(loss.parameter == "epsilon"), other=1), **method.advice.powers}
+    units = {name: power.squared if loss.degree == 2 else power.other for name, power in powers.items()}
     takes = parameters(method)
     return {name: size if power > 0 else 1 / size for name, power in units.items() if power and name in takes}

@@ -1,7 +1,19 @@
 """What runs a pass: state, learners, losses, orders, outputs, rounds, threads. Knows no estimator."""
 
 from ._learner import Axis, Learner, PassResult
-from ._losses import FOR_CLASSES, FOR_VALUES, loss_name, loss_params, loss_rules
+from ._losses import (
+    FOR_CLASSES,
+    FOR_VALUES,
+    LOSSES,
+    LossInfo,
+    best_constant,
+    describe_aliases,
+    describe_parameter,
+    loss_name,
+    loss_params,
+    loss_rules,
+    parameters_of,
+)
 from ._order import are_mixed, generator, passes
 from ._outputs import Batch, learn_all, n_workers, refuse_divergence
 from ._shard_rounds import Facts, Question, Round, Sums, add, join, outgrown
@@ -13,11 +25,13 @@ from ._threads import one_blas_thread
 __all__ = [
     "FOR_CLASSES",
     "FOR_VALUES",
+    "LOSSES",
     "Axis",
     "Batch",
     "Facts",
     "Field",
     "Learner",
+    "LossInfo",
     "Memory",
     "PassResult",
     "Question",
@@ -29,8 +43,11 @@ __all__ = [
     "add",
     "added",
     "are_mixed",
+    "best_constant",
     "by_gain",
     "check_rounds",
+    "describe_aliases",
+    "describe_parameter",
     "encode_tasks",
     "generator",
     "join",
@@ -42,6 +59,7 @@ __all__ = [
     "n_workers",
     "one_blas_thread",
     "outgrown",
+    "parameters_of",
     "passes",
     "read_rounds",
     "read_tasks",

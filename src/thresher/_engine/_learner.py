@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .._core import Rows
 from .._gate import Array
 from . import _state
+from ._losses import LOSSES
 from ._state import Field, Memory, State
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ class Learner:
     @property
     def steep(self) -> bool:
         """Whether its loss has slopes without a bound, so that weights may outgrow floating point."""
-        return self.params.get("loss") in ("squared", "squared_hinge")
+        loss = self.params.get("loss")
+        return loss is not None and not LOSSES[loss].bounded
 
     @property
     def open_axes(self) -> tuple[str, ...]:

@@ -1,33 +1,100 @@
-"""Names of the losses, for learners that take one."""
+"""The table of losses, read from the core: names, parameters and properties, for learners that take a loss."""
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
-from .._gate import Rule, fraction, non_negative, one_of
+import numpy as np
 
-_SYNONYMS = {"log_loss": "logistic", "squared_error": "squared"}  # scikit-learn's spelling
+from .._core import loss_slope, losses
+from .._gate import Array, Rule, fraction, non_negative, one_of
 
-FOR_CLASSES = ("hinge", "squared_hinge", "pinball", "logistic", "modified_huber", "squared")
-FOR_VALUES = ("squared", "epsilon_insensitive", "quantile")
+_PARAMETERS = {"tau": fraction, "epsilon": non_negative}
+
+
+@dataclass(frozen=True)
+class LossInfo:
+    """What a loss declares about itself in ``core/loss.hpp``."""
+
+    name: str
+    about: str
+    """One line for people outside the field."""
+    alias: str
+    """scikit-learn's name, where it is another one; else empty."""
+    for_classes: bool
+    for_values: bool
+    bounded: bool
+    """Whether slopes have a bound; weights may outgrow floating point without one."""
+    curvature: float
+    """The most that slopes rise per unit of the score; infinite where the loss has a kink."""
+    degree: int
+    """Scores, targets and epsilon times c cost c**degree times as much; 0 if the loss is for classes only."""
+    mean_is_best: bool
+    """Whether the best constant prediction is the mean of the targets."""
+    parameter: str
+    """The parameter that it reads, ``"tau"`` or ``"epsilon"``; else empty."""
+    parameter_about: str
+    """The end of a sentence that begins: With this loss, ..."""
+    has_conjugate: bool
+
+
+LOSSES = {record["name"]: LossInfo(**record) for record in losses()}
+FOR_CLASSES = tuple(loss.name for loss in LOSSES.values() if loss.for_classes)
+FOR_VALUES = tuple(loss.name for loss in LOSSES.values() if loss.for_values)
+_ALIASES = {loss.alias: loss.name for loss in LOSSES.values() if loss.alias}
 
 
 def loss_rules(names: tuple[str, ...]) -> dict[str, Rule]:
+    """Rules for ``loss`` and for the parameters that these losses read."""
     named = one_of(*names)
-    synonym = Rule("", lambda v: isinstance(v, str) and _SYNONYMS.get(v) in names)
-    loss = Rule(named.says, lambda v: named.holds(v) or synonym.holds(v), named.options, named.type)
-    return {"loss": loss, "tau": fraction} | ({"epsilon": non_negative} if "epsilon_insensitive" in names else {})
+    loss = Rule(named.says, lambda v: isinstance(v, str) and loss_name(v) in names, named.options, named.type)
+    return {"loss": loss} | {name: _PARAMETERS[name] for name in parameters_of(names)}
+
+
+def parameters_of(names: Iterable[str]) -> tuple[str, ...]:
+    """The parameters that any of these losses reads."""
+    return tuple(name for name in _PARAMETERS if any(LOSSES[loss].parameter == name for loss in names))
+
+
+def describe_aliases(names: Iterable[str]) -> str:
+    """A sentence on other accepted names of these losses, for docstrings."""
+    aliases = [f'``"{LOSSES[name].alias}"``' for name in names if LOSSES[name].alias]
+    return f"{' and '.join(aliases)} {'is' if len(aliases) == 1 else 'are'} accepted as well."
+
+
+def describe_parameter(parameter: str, names: Iterable[str]) -> str:
+    """What a parameter does for each of these losses that reads it, for docstrings."""
+    readers = [LOSSES[name] for name in names if LOSSES[name].parameter == parameter]
+    sentences = [f'With ``loss="{loss.name}"``, {loss.parameter_about}.' for loss in readers]
+    return textwrap.fill(" ".join(sentences), 112, break_on_hyphens=False)
 
 
 def loss_name(name: str) -> str:
-    """A loss in the core's words."""
-    return _SYNONYMS.get(name, name)
+    """The core's name of a loss that may be given by its alias."""
+    return _ALIASES.get(name, name)
 
 
 def loss_params(estimator: Any) -> dict[str, Any]:
-    """Which loss, in the core's words."""
+    """The loss of an estimator and its parameters, for the core."""
     return {
         "loss": loss_name(estimator.loss),
         "tau": float(estimator.tau),
         "epsilon": float(getattr(estimator, "epsilon", 0.0)),
     }
+
+
+def best_constant(loss: str, y: Array, tau: float, epsilon: float) -> float:
+    """The constant prediction that costs least. Slopes rise with the score, so bisection finds it."""
+    if LOSSES[loss].mean_is_best:
+        return float(y.mean())
+    low, high = float(y.min()), float(y.max())
+    for _ in range(60):
+        middle = 0.5 * low + 0.5 * high
+        if loss_slope(loss, np.full(len(y), middle), y, tau, epsilon).sum() > 0:
+            high = middle
+        else:
+            low = middle
+    return low

@@ -8,6 +8,20 @@ from __future__ import annotations
 
 import inspect
 import re
+import textwrap
+
+from .._engine import FOR_CLASSES, FOR_VALUES, describe_aliases, describe_parameter, parameters_of
+
+
+def _loss_text(names: tuple[str, ...]) -> str:
+    """The parameters ``loss``, ``tau`` and ``epsilon``, from the table of losses."""
+    listed = ", ".join(f'"{name}"' for name in names)
+    lines = [f'loss : {{{{{listed}}}}}, default="{{loss}}"', f"    {describe_aliases(names)}"]
+    for parameter in parameters_of(names):
+        about = textwrap.indent(describe_parameter(parameter, names), "    ")
+        lines += [f"{parameter} : float, default={{{parameter}}}", about]
+    return "\n".join(lines)
+
 
 _TEXTS = {
     "groups": """
@@ -54,18 +68,8 @@ debias : bool, default={debias}
     Learn the weights that predict by a second learner of the same kind, without the l1 penalty, on the features in use:
     which features matter and how much they weigh are then two questions. It mostly helps dual averaging on text, most
     of all where few features are wanted, for about twice the time.""",
-    "losses for classes": """
-loss : {{"hinge", "squared_hinge", "pinball", "logistic", "modified_huber", "squared"}}, default="{loss}"
-    ``"log_loss"`` and ``"squared_error"`` are accepted as well.
-tau : float, default={tau}
-    How much the pinball loss charges for margins above 1 (0 is the hinge loss).""",
-    "losses for values": """
-loss : {{"squared", "epsilon_insensitive", "quantile"}}, default="{loss}"
-    ``"squared_error"`` is accepted as well.
-tau : float, default={tau}
-    The quantile to estimate, with ``loss="quantile"``.
-epsilon : float, default={epsilon}
-    Errors up to this size cost nothing, with ``loss="epsilon_insensitive"``.""",
+    "losses for classes": _loss_text(FOR_CLASSES),
+    "losses for values": _loss_text(FOR_VALUES),
     "passes": """
 max_iter : int, default={max_iter}
     Passes over the data in :meth:`fit`. :meth:`partial_fit` always makes one.

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from .._core import Rows, loss_value
-from .._engine import Target
+from .._engine import Target, best_constant
 from .._gate import Array, class_weights, count_of_jobs
 from ._contract import check_is_fitted, warn_of_convergence
 from ._declared import Declared, param
@@ -102,12 +102,9 @@ class LinearRegressor(ReadsValues, OnlineLinear):
         name, tau, epsilon = (learner.params[key] for key in ("loss", "tau", "epsilon"))
         some = np.linspace(0, rows.n_rows - 1, min(rows.n_rows, 200)).astype(np.int64)
         y, p = target.y[some], self._scores_again(rows, target)[some, 0]
-        constant = y.mean() if name == "squared" else np.quantile(y, tau if name == "quantile" else 0.5)
-
-        def paid(predicted: Array) -> float:
-            return sum(loss_value(name, a, b, tau, epsilon) for a, b in zip(predicted, y, strict=True))
-
-        if paid(p) > 2 * paid(np.full(len(y), constant)) > 0:
+        constant = np.full(len(y), best_constant(name, y, tau, epsilon))
+        paid, least = (float(loss_value(name, scores, y, tau, epsilon).sum()) for scores in (p, constant))
+        if paid > 2 * least > 0:
             warn_of_convergence(
                 f"{type(self).__name__}: a constant would predict better; steps were too long for these features: "
                 f"scale them to about 1, or take shorter steps ({self._shorter_steps}).",

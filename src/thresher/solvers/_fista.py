@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._conjugates import Loss
 from ._penalties import Penalty
 from ._proximal import Array
+from ._smooth_losses import SmoothLoss
 from ._solver_rows import Task
 
 _CHECK_EVERY = 10  # steps between looks at the gap
@@ -58,7 +58,7 @@ class Certificate(NamedTuple):
 
 class Problem(NamedTuple):
     tasks: list[Task]
-    loss: Loss
+    loss: SmoothLoss
     penalty: Penalty
     l2: float
 

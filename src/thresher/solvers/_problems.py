@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from .._gate import at_least, boolean, check_value, non_negative, one_of, positive
 from . import _solver_input
-from ._conjugates import LOSSES
 from ._fista import Problem, Solution
 from ._penalties import Penalty, grouped, rows_of, singles
 from ._proximal import Array
+from ._smooth_losses import LOSSES
 from ._solver_rows import Task
 from ._working_set import minimise_sparse
 
@@ -44,7 +44,7 @@ def lasso(
     alpha : float
         Strength of the penalty (:math:`\lambda` in [1]_, on the scale of the mean loss). From :func:`alpha_max` on, all
         weights are 0.
-    loss : {"squared", "logistic", "squared_hinge"}, default="squared"
+    loss : {"squared_hinge", "logistic", "squared"}, default="squared"
         :math:`\ell`; the squared loss is half the square.
     l2_weight : float, default=0.0
         Strength of the l2 penalty (:math:`\kappa`).

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._gate import Rule, as_rows, check_targets, check_value, one_of
-from ._conjugates import LOSSES
 from ._proximal import Array
+from ._smooth_losses import LOSSES
 from ._solver_rows import Task
 
 known_loss = one_of(*LOSSES)
@@ -37,7 +37,7 @@ def task(who: str, X: Any, y: Any, loss: str, fit_intercept: bool) -> Task:
         wrong = np.flatnonzero(np.abs(y) != 1)
         if len(wrong):
             raise ValueError(f"{who}: y must hold -1 and 1 with loss={loss!r}, got {y[wrong[0]]} in row {wrong[0]}.")
-        if loss == "logistic" and fit_intercept and (y == y[0]).all():
+        if fit_intercept and not LOSSES[loss].rests and (y == y[0]).all():
             raise ValueError(f"{who}: y must hold both -1 and 1 when an intercept is fitted, got {y[0]} only.")
     return Task(X, y, LOSSES[loss], fit_intercept)
 

@@ -12,14 +12,14 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import brentq
 
-from ._conjugates import Loss
 from ._proximal import Array
+from ._smooth_losses import SmoothLoss
 
 
 class Task:
     """Rows and targets of one task."""
 
-    def __init__(self, X: Any, y: Array, loss: Loss, fit_intercept: bool) -> None:
+    def __init__(self, X: Any, y: Array, loss: SmoothLoss, fit_intercept: bool) -> None:
         self.X, self.y, self.loss, self.fit_intercept = X, y, loss, fit_intercept
         self.n_rows, self.n_features = X.shape
         self.mean = np.asarray(X.mean(axis=0)).ravel() if fit_intercept else np.zeros(self.n_features)
@@ -37,7 +37,7 @@ class Task:
         if not self.fit_intercept:
             return 0.0
         if not self.loss.of_classes:
-            return float(np.mean(self.y - scores))  # the squared loss
+            return float(np.mean(self.y - scores))  # best for all losses of values here
         reach = np.abs(scores).max() + np.log(self.n_rows) + 1.0  # there, the slopes of one class outweigh the other's
         return float(brentq(lambda c: self.loss.slope(scores + c, self.y).sum(), -reach, reach, xtol=1e-15, rtol=1e-15))
 

@@ -38,12 +38,9 @@ class DropoutPegasosClassifier(LinearClassifier):
     Parameters
     ----------
     alpha : float or array-like of shape (n_features,), default=1e-4
-        Strength of the penalty (:math:`\lambda` in [1]_), one for all or one per feature.
-    loss : {"hinge", "squared_hinge", "pinball", "logistic", "modified_huber", "squared"}, default="hinge"
-        ``"log_loss"`` and ``"squared_error"`` are accepted as well. Nothing holds the first, long steps of the squared
-        losses back: scale the rows, and take an ``alpha`` of 0.1 or more.
-    tau : float, default=0.5
-        How much the pinball loss charges for margins above 1 (0 is the hinge loss).
+        Strength of the penalty (:math:`\lambda` in [1]_), one for all or one per feature. Nothing holds the first, long
+        steps of the squared losses back: with those, scale the rows and take an ``alpha`` of 0.1 or more.
+    <losses for classes>
     <intercept>
     penalize_intercept : bool, default=True
         Toss a coin for that weight, too. A free one never shrinks.

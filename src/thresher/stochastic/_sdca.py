@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any, ClassVar
 
@@ -9,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import _core, _engine
-from .._engine import Target, loss_name, loss_rules
+from .._engine import LOSSES, Target, loss_name, loss_rules
 from .._estimators import Advice, GoodFor, Optimum, SolvedClassifier
 from .._gate import Array, Log, Range, Rule, Uniform, fraction, positive, seed
 from ._ascent import Ascent
@@ -148,7 +149,7 @@ class SparseSDCAClassifier(SolvedClassifier):
         """The optimum of one output."""
         loss, code = loss_name(self.loss), target.positive(k)
         assert code is not None
-        with_momentum = loss != "hinge" and rows.n_rows > rows.n_features
+        with_momentum = math.isfinite(LOSSES[loss].curvature) and rows.n_rows > rows.n_features
         l1, l2 = float(self.alpha * self.l1_ratio), float(self.alpha * (1 - self.l1_ratio))
         given = (rows, self._bias(), target.y, code, share)
         ascent, n_iter = Ascent(*given, l1=l1, l2=l2, loss=loss, momentum=with_momentum), 0

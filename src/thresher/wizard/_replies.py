@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import registry
 from .._auto import CRITERIA, has_kernel
+from .._engine import LOSSES
 from ._dialogue import Answers, Option, Wrong
 from ._file import File, Known
 
@@ -19,16 +20,6 @@ AUTOMATIC = "automatic"
 CLUSTERING = "sparsekmeans"  # the method where nothing is known of the clusters
 YES_NO = (Option("yes", True), Option("no", False))
 
-_ABOUT_LOSSES = {
-    "hinge": "the support vector machine: right by a margin is enough",
-    "squared_hinge": "like hinge, but large mistakes count much more",
-    "pinball": "like hinge, and less disturbed by noise around the boundary",
-    "logistic": "logistic regression: how likely is each class?",
-    "modified_huber": "a softer squared hinge: single wild rows count less",
-    "squared": "least squares: distances from the target, squared",
-    "epsilon_insensitive": "small errors are free, others count by their size",
-    "quantile": "estimates the median instead of the mean",
-}
 ABOUT_KERNELS = {
     "rbf": "bell-shaped: smooth boundaries of any form; the usual choice",
     "polynomial": "products of columns: curved boundaries",
@@ -140,7 +131,7 @@ def methods_for(answers: Answers) -> list[registry.Method]:
 
 def losses(data: Known, answers: Answers) -> list[Option]:
     names = dict.fromkeys(loss for method in methods_for({**answers, "loss": None}) for loss in method.losses)
-    known = [Option(name, name, _ABOUT_LOSSES.get(name, "")) for name in names]
+    known = [Option(name, name, LOSSES[name].about) for name in names]
     return [Option(AUTOMATIC, None, "what each method likes best"), *known]
 
 
