@@ -22,6 +22,8 @@ from thresher import registry
 RENAMED: dict[str, dict[str, str]] = {
     "FTRLClassifier": {"alpha": "eta0", "l1": "alpha"},
     "FTRLRegressor": {"alpha": "eta0", "l1": "alpha"},
+    "CSOALClassifier": {"cost": "cost_kind", "cost_ratio": "cost"},
+    "MBPAClassifier": {"cost_ratio": "cost"},
 }
 """Class name, or ``"*"`` for all -> old name of a parameter -> new name."""
 

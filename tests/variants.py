@@ -36,8 +36,8 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
     "ofs": [{"n_features_to_select": 3}, {"shrink": False, "alpha": 0.5, "n_features_to_select": 4}],
     "petrun": [{"n_features_to_select": 3, "intercept_scaling": 1.0}],
     "sofs": [{"n_features_to_select": 3}, {"n_features_to_select": 4, "fit_intercept": False}],
-    "mbpa": [{"n_features_to_select": 3, "cost_ratio": 2.0}, {"alpha": 2.0}],
-    "csoal": [{"cost": "weight", "delta": 0.1}, {"cost_ratio": 3.0, "query_budget": 20}],
+    "mbpa": [{"n_features_to_select": 3, "cost": 2.0}, {"alpha": 2.0}],
+    "csoal": [{"cost_kind": "weight", "delta": 0.1}, {"cost": 3.0, "query_budget": 20}],
     "poolcw": [
         {"n_features_to_select": 2, "batch_size": 8, "cost": 0.5},
         {"n_features_to_select": 2, "batch_size": 8, "cost": 0.5, "scout": True, "fit_intercept": True},

@@ -19,7 +19,7 @@ CASES = {
     "OFS without shrinking": (OFSClassifier, reference.ofs, {"alpha": 0.3, "eta0": 0.4, "shrink": False}),
     "PEtrun": (PETrunClassifier, reference.petrun, {"eta0": 0.7}),
     "MBPA": (MBPAClassifier, reference.mbpa, {"C": 0.3, "alpha": 0.5}),
-    "MBPA of a given ratio": (MBPAClassifier, reference.mbpa, {"C": 0.3, "alpha": 0.5, "cost_ratio": 2.5}),
+    "MBPA of a given ratio": (MBPAClassifier, reference.mbpa, {"C": 0.3, "alpha": 0.5, "cost": 2.5}),
 }
 cases = pytest.mark.parametrize("case", CASES)
 constants = pytest.mark.parametrize("scaling", [0.0, 0.3], ids="constant={}".format)

@@ -213,9 +213,9 @@ def test_other_parameters_are_named_in_errors():
         (OFSClassifier(shrink=1), "OFSClassifier: shrink must be True or False, got 1"),
         (PETrunClassifier(eta0=-1), "PETrunClassifier: eta0 must be a number above 0, got -1"),
         (SOFSClassifier(r=0), "SOFSClassifier: r must be a number above 0, got 0"),
-        (MBPAClassifier(cost_ratio=0), "MBPAClassifier: cost_ratio must be a number above 0 or None, got 0"),
+        (MBPAClassifier(cost=0), "MBPAClassifier: cost must be a number above 0 or None, got 0"),
         (CSOALClassifier(delta=0), "CSOALClassifier: delta must be a number above 0, got 0"),
-        (CSOALClassifier(cost="both"), "CSOALClassifier: cost must be one of 'margin', 'weight', got 'both'"),
+        (CSOALClassifier(cost_kind="both"), "CSOALClassifier: cost_kind must be one of 'margin', 'weight', got 'both'"),
         (CSOALClassifier(query_budget=0), "CSOALClassifier: query_budget must be an integer of at least 1 or None"),
     ):
         with pytest.raises(ValueError, match=words):

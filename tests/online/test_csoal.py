@@ -12,7 +12,7 @@ from reference.agreement import assert_weights, last, row_by_row
 from reference.dropout import uniform_draw
 from thresher.online import CSOALClassifier, PAClassifier
 
-forms = pytest.mark.parametrize("cost", ["margin", "weight"])
+forms = pytest.mark.parametrize("cost_kind", ["margin", "weight"])
 ratios = pytest.mark.parametrize("ratio", [None, 2.5], ids="ratio={}".format)
 
 
@@ -23,7 +23,7 @@ def learner(scaling: float = 0.3, **params):
 
 def twin(model, X, y, scaling: float = 0.3, weight=None, output: int = 0):
     """A run with the seed and the parameters of a fitted model."""
-    given = {name: getattr(model, name) for name in ("delta", "cost", "query_budget", "C", "cost_ratio")}
+    given = {name: getattr(model, name) for name in ("delta", "cost_kind", "query_budget", "C", "cost")}
     seed = model.state_.arrays["seed"][output, 0]
     return reference.csoal(X, y, seed=seed, intercept=scaling, weight=weight, **given)
 
@@ -31,10 +31,10 @@ def twin(model, X, y, scaling: float = 0.3, weight=None, output: int = 0):
 @forms
 @ratios
 @pytest.mark.parametrize("scaling", [0.0, 0.3], ids="constant={}".format)
-def test_csoal_agrees_with_the_paper_step_by_step(problem, layout, dtype, cost, ratio, scaling):
+def test_csoal_agrees_with_the_paper_step_by_step(problem, layout, dtype, cost_kind, ratio, scaling):
     X, y = problem
     X = X.astype(dtype)
-    model = learner(scaling, cost=cost, cost_ratio=ratio)
+    model = learner(scaling, cost_kind=cost_kind, cost=ratio)
     model.partial_fit(layout(X[:1]), y[:1], classes=[-1, 1])
     steps = list(twin(model, X.astype(float), y, scaling))
     for _, (_, w, n_queried) in zip(row_by_row(model, X[1:], y[1:], layout), steps[1:], strict=True):
@@ -44,19 +44,19 @@ def test_csoal_agrees_with_the_paper_step_by_step(problem, layout, dtype, cost, 
 
 
 @forms
-def test_several_passes_and_row_weights_agree_with_the_paper(problem, row_weights, layout, cost):
+def test_several_passes_and_row_weights_agree_with_the_paper(problem, row_weights, layout, cost_kind):
     X, y = problem
-    model = learner(cost=cost, max_iter=3).fit(layout(X), y, sample_weight=row_weights)
+    model = learner(cost_kind=cost_kind, max_iter=3).fit(layout(X), y, sample_weight=row_weights)
     _, w, n_queried = last(twin(model, np.tile(X, (3, 1)), np.tile(y, 3), weight=np.tile(row_weights, 3)))
     assert_weights(model, w)
     assert model.n_queried_ == n_queried
 
 
-@pytest.mark.parametrize("cost", ["margin", "weight"])
-def test_a_step_solves_the_problem_it_says_it_solves(cost):
+@pytest.mark.parametrize("cost_kind", ["margin", "weight"])
+def test_a_step_solves_the_problem_it_says_it_solves(cost_kind):
     """min |w' - w|^2 / 2 + C max(0, rho - y w'.x), or + C rho max(0, 1 - y w'.x), whenever the label was asked for"""
     rng = np.random.default_rng(0)
-    model, before, asked = learner(0.5, cost=cost, cost_ratio=3.0, delta=2.0), np.zeros(5), 0
+    model, before, asked = learner(0.5, cost_kind=cost_kind, cost=3.0, delta=2.0), np.zeros(5), 0
     for step in range(16):
         x, y, weight = rng.normal(size=4), rng.choice([-1, 1]), rng.choice([0.5, 1.0, 2.0])
         model.partial_fit(x[None], [y], classes=[-1, 1] if step == 0 else None, sample_weight=[weight])
@@ -68,7 +68,7 @@ def test_a_step_solves_the_problem_it_says_it_solves(cost):
         rho = 3.0 if y > 0 else 1.0
         w = cp.Variable(5)
         margin = y * (w @ np.append(x, 0.5))
-        loss = cp.pos(rho - margin) if cost == "margin" else rho * cp.pos(1 - margin)
+        loss = cp.pos(rho - margin) if cost_kind == "margin" else rho * cp.pos(1 - margin)
         objective = cp.sum_squares(w - before) / 2 + 0.3 * weight * loss
         cp.Problem(cp.Minimize(objective)).solve(
             solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11
@@ -150,7 +150,7 @@ def test_a_budget_is_used_up_exactly_and_then_nothing_is_learned(problem):
 
 def test_boundless_curiosity_without_costs_is_passive_aggressive(problem):
     X, y = problem
-    curious = learner(delta=1e300, cost_ratio=1.0).fit(X, y)
+    curious = learner(delta=1e300, cost=1.0).fit(X, y)
     assert_array_equal(
         curious.coef_, PAClassifier(0.3, intercept_scaling=0.3, max_iter=1, shuffle=False).fit(X, y).coef_
     )
@@ -158,12 +158,12 @@ def test_boundless_curiosity_without_costs_is_passive_aggressive(problem):
 
 
 @forms
-def test_progressive_loss_is_that_of_all_rows(problem, row_weights, cost):
+def test_progressive_loss_is_that_of_all_rows(problem, row_weights, cost_kind):
     X, y = problem
-    model = learner(cost=cost, cost_ratio=2.5).fit(X, y, sample_weight=row_weights)
+    model = learner(cost_kind=cost_kind, cost=2.5).fit(X, y, sample_weight=row_weights)
     scores = np.array([score for score, *_ in twin(model, X, y, weight=row_weights)])
     rho = np.where(y > 0, 2.5, 1.0)
-    losses = np.maximum(0, rho - y * scores) if cost == "margin" else rho * np.maximum(0, 1 - y * scores)
+    losses = np.maximum(0, rho - y * scores) if cost_kind == "margin" else rho * np.maximum(0, 1 - y * scores)
     assert_allclose(model.progressive_loss_, np.average(losses, weights=row_weights), rtol=1e-12)
 
 
@@ -182,7 +182,7 @@ def test_each_class_asks_for_itself(three_classes):
 
 def test_a_cost_by_weight_is_nothing_where_C_does_not_bind(problem):
     X, y = problem
-    plain, costly = (learner(cost="weight", C=1e6, cost_ratio=ratio).fit(X, y) for ratio in (1.0, 9.0))
+    plain, costly = (learner(cost_kind="weight", C=1e6, cost=ratio).fit(X, y) for ratio in (1.0, 9.0))
     assert_array_equal(plain.coef_, costly.coef_)
-    by_margin = learner(cost="margin", C=1e6, cost_ratio=9.0).fit(X, y)
+    by_margin = learner(cost_kind="margin", C=1e6, cost=9.0).fit(X, y)
     assert np.abs(by_margin.coef_ - plain.coef_).max() > 0.1

@@ -80,13 +80,13 @@ def mbpa(
     B: int,
     C: float = 1.0,
     alpha: float = 0.01,
-    cost_ratio: float | None = None,
+    cost: float | None = None,
     intercept: float = 0.0,
     weight: Array | None = None,
 ) -> Iterator[tuple[float, Array]]:
     """loss = max(0, rho_y - y f);  if loss > 0:  w = w + min(C, loss / |x|^2) y x, projected, truncated
 
-    rho_- = 1; rho_+ = cost_ratio, or (1 + negatives) / (1 + positives) of the rows before. The weight of a row
+    rho_- = 1; rho_+ = cost, or (1 + negatives) / (1 + positives) of the rows before. The weight of a row
     multiplies C.
     """
     X = with_constant(X, intercept)
@@ -94,7 +94,7 @@ def mbpa(
     w, count = np.zeros(X.shape[1]), {1: 0, -1: 0}
     for x, label, share in zip(X, y, weight, strict=True):
         score, square = w @ x, x @ x
-        loss = max(0.0, _rho(label, cost_ratio, count) - label * score)
+        loss = max(0.0, _rho(label, cost, count) - label * score)
         if share > 0:
             count[label] += 1
             if loss > 0 and square > 0:
@@ -139,10 +139,10 @@ def csoal(
     *,
     seed: float,
     delta: float = 1.0,
-    cost: str = "margin",
+    cost_kind: str = "margin",
     query_budget: int | None = None,
     C: float = 1.0,
-    cost_ratio: float | None = None,
+    cost: float | None = None,
     intercept: float = 0.0,
     weight: Array | None = None,
 ) -> Iterator[tuple[float, Array, int]]:
@@ -162,16 +162,16 @@ def csoal(
             t += 1
             may_ask = query_budget is None or asked < query_budget
             if may_ask and uniform_draw(seed, 0, t) < delta / (delta + abs(score)):
-                rho = _rho(label, cost_ratio, count)
+                rho = _rho(label, cost, count)
                 count[label] += 1
-                loss = max(0.0, (rho if cost == "margin" else 1) - label * score)
+                loss = max(0.0, (rho if cost_kind == "margin" else 1) - label * score)
                 if loss > 0 and square > 0:
-                    most = C * share * (1 if cost == "margin" else rho)
+                    most = C * share * (1 if cost_kind == "margin" else rho)
                     w = w + min(most, loss / square) * label * x
         yield score, w, sum(count.values())
 
 
-def _rho(label: int, cost_ratio: float | None, count: dict[int, int]) -> float:
+def _rho(label: int, cost: float | None, count: dict[int, int]) -> float:
     if label < 0:
         return 1.0
-    return (1 + count[-1]) / (1 + count[1]) if cost_ratio is None else cost_ratio
+    return (1 + count[-1]) / (1 + count[1]) if cost is None else cost

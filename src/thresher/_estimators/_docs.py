@@ -24,50 +24,12 @@ def _loss_text(names: tuple[str, ...]) -> str:
 
 
 _TEXTS = {
-    "groups": """
-groups : lists of columns, dict, labels, str or encoder, optional
-    Which columns belong together: lists of columns, by number or by name (``[[0, 1], [2, 3, 4]]``); a dict of names to
-    such lists; one label per column, text or numbers (-1, ``""`` or None: on its own); ``"prefix:="`` for columns of a
-    data frame whose names agree up to the first ``=``, or any other separator; a fitted encoder, whose columns of one
-    origin are a group: :class:`~thresher.preprocessing.InteractionGroups`, scikit-learn's ``OneHotEncoder``; or
-    ``"encoder"``, in a pipeline, for the one before the learner. A column in no group is on its own. Without groups,
-    all of them are.""",
     "intercept": """
 fit_intercept : bool, default={fit_intercept}
     Learn a constant term, as the weight of one more feature.
 intercept_scaling : float, default={intercept_scaling}
     Value of that constant feature. 1 is the papers' form; on sparse rows a constant that takes full steps drowns the
     features, and 0.1 does not.""",
-    "covariance": """
-covariance : {{"diagonal", "full"}}, default="{covariance}"
-    Keep one variance per feature, or the whole matrix :math:`\\Sigma` (O(d²) memory and time per update: up to a few
-    thousand features).
-diagonal : {{"drop", "precision"}}, default="{diagonal}"
-    What a diagonal covariance keeps of an update: the diagonal of the new :math:`\\Sigma`, or that of the new
-    :math:`\\Sigma^{{-1}}`, which stays more doubtful.""",
-    "surest": """
-n_features_to_select : int, optional
-    Read at most this many features: those with the largest :math:`\\mu_j^2 / \\Sigma_{{jj}}`, of equal ones the first.
-    All of them go on learning, so the choice may change with every row. What the others know is not moved to the ones
-    that stay, with a full covariance neither. With more than two classes, each has its own.""",
-    "fitted covariance": """
-variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-    The doubt about each weight: the diagonal of :math:`\\Sigma`. It starts at 1 and only falls.
-covariance_ : ndarray of shape (1, n_features, n_features) or (n_classes, n_features, n_features)
-    :math:`\\Sigma`, with ``covariance="full"`` only.""",
-    "budget": """
-n_features_to_select : int, default={n_features_to_select}
-    Features in use at most, at every moment (:math:`B`); of equal ones, the first stay. The constant term does not
-    count. With more than two classes, each has its own. It cannot change once learning has begun.""",
-    "selection": """
-n_features_to_select : int, optional
-    Use exactly this many features (those tied with the next one left out): the penalty then follows an order statistic
-    of the stream instead of ``{penalty}``, found anew after 64, 128, 256, ... steps and whenever someone looks. With
-    more than two classes, each has its own.
-debias : bool, default={debias}
-    Learn the weights that predict by a second learner of the same kind, without the l1 penalty, on the features in use:
-    which features matter and how much they weigh are then two questions. It mostly helps dual averaging on text, most
-    of all where few features are wanted, for about twice the time.""",
     "losses for classes": _loss_text(FOR_CLASSES),
     "losses for values": _loss_text(FOR_VALUES),
     "passes": """
@@ -87,31 +49,6 @@ class_weight : dict or "balanced", optional
     Weights of the classes, multiplied into the row weights. "balanced" is for :meth:`fit` only.
 n_jobs : int, optional
     Threads over classes, when there are more than two.""",
-    "row penalty": """
-penalty : {{"l21", "l1", "l1_l21", "lp1"}}, default="l21"
-    What a feature pays for its weights over the tasks: their length (aMTFS in [1]_: features are chosen for all tasks),
-    the sum of their sizes (iMTFS: for each task alone), ``l1_weight`` times the second plus the first (MTFTS: features,
-    and tasks within them), or their ``p``-norm.
-alpha : float, default={alpha}
-    Strength of the penalty (:math:`\\lambda` in [1]_). Larger values give fewer features.
-eta0 : float, default={eta0}
-    Step size (:math:`1/\\gamma` in [1]_).
-p : float, default={p}
-    The power of ``penalty="lp1"``, at least 1; infinity is allowed.
-l1_weight : float or array-like of shape (n_features,), default={l1_weight}
-    Share of the l1 penalty in ``"l1_l21"`` (:math:`r_j` in [1]_), one for all or one per feature.""",
-    "fitted tasks": """
-coef_ : ndarray of shape (n_tasks, n_features)
-    Weights.
-intercept_ : ndarray of shape (n_tasks,)
-    Constant terms, which have no penalty.
-tasks_ : ndarray of shape (n_tasks,)
-    Labels of the tasks, in the order of their appearance; 0 when there were none.""",
-    "fitted task classes": """
-classes_ : ndarray of shape (2,)
-    Labels, sorted.
-n_mistakes_ : int
-    How many rows were predicted wrongly (by the weights of the moment) before they were learned from.""",
     "fitted classifier": """
 coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
     Weights. One row when there are two classes.
@@ -163,12 +100,6 @@ gap_ : float
     The duality gap of the groups' weights in the last batch.
 variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
     How unsure the weights are; 1 for a feature that was never chosen.""",
-    "fitted groups": """
-groups_ : sequence of ndarray
-    Columns of each group, ``groups_.names`` their names, if they have any. Columns on their own are groups of one,
-    after the given ones.
-selected_groups_ : ndarray
-    Groups with a weight other than 0: their names, or their places in ``groups_``.""",
     "fitted": """
 support_ : ndarray
     Indices of the features in use.

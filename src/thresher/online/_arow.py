@@ -6,15 +6,15 @@ from typing import Any, ClassVar
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import Advice, GoodFor
-from .._gate import Log, Range, at_least, auto, none, positive
-from ._confident import ConfidentClassifier
+from .._estimators import Advice, GoodFor, param
+from .._gate import Log, at_least, auto, none, positive
+from ._confident import DiagonalClassifier
 
 SIZES = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000)  # what "auto" chooses a number of features from
 RELATIVE_INERTIAS = (0.3, 1.0)  # for clean labels, and for noisy ones
 
 
-class AROWClassifier(ConfidentClassifier):
+class AROWClassifier(DiagonalClassifier):
     r"""Adaptive regularisation of weights: every weight carries a variance, the model's doubt about it.
 
     A mistake moves the weights the model doubts most, and each update makes the features it saw more certain. Rare but
@@ -32,31 +32,6 @@ class AROWClassifier(ConfidentClassifier):
               \mu \leftarrow \mu + \ell\,\beta\,y\,\Sigma x, \qquad
               \Sigma \leftarrow \Sigma - \beta\,(\Sigma x)(\Sigma x)^\top
               \iff \Sigma^{-1} \leftarrow \Sigma^{-1} + \tfrac{1}{r} x x^\top .
-
-    Parameters
-    ----------
-    r : float or "auto", default=1.0
-        Inertia (:math:`r` in [1]_). Larger values take smaller steps: raise it when labels are noisy. ``"auto"`` learns
-        with 0.3 and with 1 times the mean of :math:`\|x\|^2` so far, for twice the time, and reads the one that has
-        made fewer mistakes.
-    n_features_to_select : int or "auto", optional
-        Use at most this many features: those with the largest :math:`\mu_j^2 / \Sigma_{jj}` of a model on all of them.
-        ``"auto"`` learns with 10, 30, 100, ..., 30,000, side by side, and reads the one that has made the fewest
-        mistakes. Diagonal covariances of the drop rule only. With more than two classes, each has its own.
-    <covariance>
-    <intercept>
-    <passes>
-    <classes>
-
-    Attributes
-    ----------
-    <fitted classifier>
-    <fitted covariance>
-    r_ : float
-        The inertia of the model that is read; with ``"auto"``, in units of the mean :math:`\|x\|^2`.
-    n_features_to_select_ : int or None
-        The number of features that the model that is read may use.
-    <fitted>
 
     Notes
     -----
@@ -100,43 +75,28 @@ class AROWClassifier(ConfidentClassifier):
         GoodFor(2, aim="rare class", settings="(n_features_to_select=K)"),
     )
 
-    _param_rules = ConfidentClassifier._param_rules | {
-        "r": positive | auto,
-        "n_features_to_select": at_least(1) | none | auto,
-    }
+    r: float | str = param(
+        default=1.0,
+        rule=positive | auto,
+        doc=r"""Inertia (:math:`r` in [1]_). Larger values take smaller steps: raise it when labels are noisy.
+        ``"auto"`` learns with 0.3 and with 1 times the mean of :math:`\|x\|^2` so far, for twice the time, and reads
+        the one that has made fewer mistakes.""",
+        search=Log(1e-3, 1e3),
+        kw_only=False,
+    )
+    n_features_to_select: Any = param(
+        default=None,
+        rule=at_least(1) | none | auto,
+        doc=r"""Use at most this many features: those with the largest :math:`\mu_j^2 / \Sigma_{jj}` of a model on all
+        of them. ``"auto"`` learns with 10, 30, 100, ..., 30,000, side by side, and reads the one that has made the
+        fewest mistakes. Diagonal covariances of the drop rule only. With more than two classes, each has its own.""",
+    )
 
-    _search_space: ClassVar[dict[str, Range]] = {"r": Log(1e-3, 1e3)}
-
-    def __init__(
-        self,
-        r: float | str = 1.0,
-        *,
-        n_features_to_select: int | str | None = None,
-        covariance: str = "diagonal",
-        diagonal: str = "drop",
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        max_iter: int = 1,
-        n_steps: int | None = None,
-        tol: float | None = None,
-        shuffle: bool = True,
-        class_weight: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.r = r
-        self.n_features_to_select = n_features_to_select
-        self.covariance = covariance
-        self.diagonal = diagonal
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.n_steps = n_steps
-        self.tol = tol
-        self.shuffle = shuffle
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _attributes: ClassVar[str] = r"""
+        r_ : float
+            The inertia of the model that is read; with ``"auto"``, in units of the mean :math:`\|x\|^2`.
+        n_features_to_select_ : int or None
+            The number of features that the model that is read may use."""
 
     def _learner(self, n_features: int) -> Learner:
         if self.r == "auto" or self.n_features_to_select is not None:

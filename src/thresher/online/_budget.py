@@ -1,4 +1,4 @@
-"""What the learners with a budget of features have in common."""
+"""Learners with a budget of features."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._engine import Axis, Learner, Memory, State
-from .._estimators import LinearClassifier
-from .._gate import Array, Rule, at_least
+from .._estimators import LinearClassifier, param
+from .._gate import Array, at_least
 
 if TYPE_CHECKING:
     from .._core import CoreLearner, Rows  # there is no such class as CoreLearner at run time
-
-BUDGET_RULES: dict[str, Rule] = LinearClassifier._param_rules | {"n_features_to_select": at_least(1)}
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,13 @@ class BudgetLearner(Learner):
 class BudgetedClassifier(LinearClassifier):
     """Base class: keeps the features in use beside the weights, so that no row costs more than they do."""
 
-    n_features_to_select: int
+    n_features_to_select: int = param(
+        default=50,
+        rule=at_least(1),
+        doc="""Features in use at most, at every moment (:math:`B`); of equal ones, the first stay. The constant term
+        does not count. With more than two classes, each has its own. It cannot change once learning has begun.""",
+        kw_only=False,
+    )
 
     def _budget_learner(self, core: type[CoreLearner], **params: Any) -> Learner:
         n = int(self.n_features_to_select)

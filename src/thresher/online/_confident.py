@@ -1,4 +1,4 @@
-"""What learners share that keep a mean and a variance of every weight."""
+"""Learners that keep a mean and a variance of every weight."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from .._engine import Learner
-from .._estimators import LinearClassifier, read_only, shares_of_classes
-from .._gate import Array, Rule, at_least, none, one_of
+from .._estimators import LinearClassifier, param, read_only, shares_of_classes
+from .._gate import Array, at_least, none, one_of
 
 if TYPE_CHECKING:
     from .._core import CoreLearner
@@ -17,13 +17,27 @@ if TYPE_CHECKING:
 class ConfidentClassifier(LinearClassifier):
     """Weights are believed to be normal, with a mean and a covariance; so is the score of a row."""
 
-    _param_rules: ClassVar[dict[str, Rule]] = LinearClassifier._param_rules | {
-        "covariance": one_of("diagonal", "full"),
-        "diagonal": one_of("drop", "precision"),
-    }
+    covariance: str = param(
+        default="diagonal",
+        rule=one_of("diagonal", "full"),
+        doc=r"""Keep one variance per feature, or the whole matrix :math:`\Sigma` (O(d²) memory and time per update: up
+        to a few thousand features).""",
+    )
+    n_features_to_select: Any = param(
+        default=None,
+        rule=at_least(1) | none,
+        doc=r"""Read at most this many features: those with the largest :math:`\mu_j^2 / \Sigma_{jj}`, of equal ones the
+        first. All of them go on learning, so the choice may change with every row. What the others know is not moved to
+        the ones that stay, with a full covariance neither. With more than two classes, each has its own.""",
+    )
+    intercept_scaling: float = param(default=1.0)
+    max_iter: int = param(default=1)
 
-    covariance: str
-    diagonal: str
+    _attributes: ClassVar[str] = r"""
+        variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+            The doubt about each weight: the diagonal of :math:`\Sigma`. It starts at 1 and only falls.
+        covariance_ : ndarray of shape (1, n_features, n_features) or (n_classes, n_features, n_features)
+            :math:`\Sigma`, with ``covariance="full"`` only."""
 
     @property
     def covariance_(self) -> Array:
@@ -48,7 +62,7 @@ class ConfidentClassifier(LinearClassifier):
         return self.state_.arrays[name][outputs.start : outputs.stop]
 
     def predict_proba(self, X: Any) -> Array:
-        r"""How sure the model is of each class, from its doubt about the weights.
+        r"""Return how sure the model is of each class, from its doubt about the weights.
 
         With two classes, the probability :math:`\Phi(\mu^\top x / \sqrt{x^\top \Sigma x})` that the score is above 0,
         if weights are normal with the mean and covariance that were learned. With more, the same for each class, with
@@ -69,14 +83,15 @@ class ConfidentClassifier(LinearClassifier):
         return shares_of_classes(scores, self._learner_now().spreads(rows, self.state_))
 
 
-class SurestClassifier(ConfidentClassifier):
-    """One whose readers may ask for the surest features only."""
+class DiagonalClassifier(ConfidentClassifier):
+    """Base class of learners with two forms of a diagonal covariance."""
 
-    _param_rules: ClassVar[dict[str, Rule]] = ConfidentClassifier._param_rules | {
-        "n_features_to_select": at_least(1) | none
-    }
-
-    n_features_to_select: int | None
+    diagonal: str = param(
+        default="drop",
+        rule=one_of("drop", "precision"),
+        doc=r"""What a diagonal covariance keeps of an update: the diagonal of the new :math:`\Sigma`, or that of the
+        new :math:`\Sigma^{-1}`, which stays more doubtful.""",
+    )
 
     def _surest(self, diagonal: type[CoreLearner], full: type[CoreLearner], **params: Any) -> Learner:
         """The compiled learner of the covariance that was asked for."""

@@ -6,12 +6,11 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from .. import _core, _engine
 from .._engine import Learner, State
-from .._estimators import Advice, GoodFor, LinearClassifier
-from .._gate import Log, Range, at_least, none, one_of, positive
+from .._estimators import Advice, GoodFor, LinearClassifier, check_is_fitted, param
+from .._gate import Log, at_least, none, one_of, positive
 
 _WHOLE = 2.0**53  # up to here, every whole number is a float64
 _SEEDS = 2**40  # so that those of thousands of shards add up exactly
@@ -30,44 +29,6 @@ class CSOALClassifier(LinearClassifier):
     .. math:: \text{margin: } \ell = \max(0, \rho_y - y f),\ \tau = \min\Big(C, \frac{\ell}{\|x\|^2}\Big), \qquad
               \text{weight: } \ell = \max(0, 1 - y f),\ \tau = \min\Big(C\rho_y, \frac{\ell}{\|x\|^2}\Big), \qquad
               w \leftarrow w + \tau\,y\,x .
-
-    Parameters
-    ----------
-    delta : float, default=1.0
-        Curiosity (:math:`\delta` in [1]_): the score at which every other label is asked for.
-    cost : {"margin", "weight"}, default="margin"
-        What a costly class gets: a larger margin, or longer steps. A margin helps where ``C`` seldom stops a step (1 or
-        more); longer steps are possible only where it does (0.01).
-    query_budget : int, optional
-        Labels asked for at most. Once they are used up, nothing is learned any more.
-    C : float, default=1.0
-        Aggressiveness: the largest step. Lower it when labels are noisy.
-    cost_ratio : float, optional
-        The cost of a positive row, when a negative one costs 1 (:math:`\rho_{+1}`; :math:`c_p / c_n` in [1]_).
-        Estimated from the labels asked for so far when not given: :math:`(1 + n_-) / (1 + n_+)`, so the rarer class
-        costs more.
-    <intercept>
-    max_iter : int, default=1
-        Passes over the data in :meth:`fit`. Each asks anew, and each question counts.
-    n_steps : int, optional
-        Instead of ``max_iter`` passes, that many rows.
-    tol : float, optional
-        Stop :meth:`fit` when a pass moves the weights by less (Euclidean norm). Never while they are all zero.
-    shuffle : bool, default=True
-        Visit the rows in a new random order on every pass of :meth:`fit`: blocks of 64 rows, or single rows where they
-        come sorted by label.
-    <classes>
-    random_state : int, RandomState or Generator, optional
-        Source of the visiting orders, and of the seeds of all draws. Seeds are drawn by the first call of :meth:`fit`
-        or :meth:`partial_fit` and kept in ``state_`` (and so in files).
-
-    Attributes
-    ----------
-    <fitted classifier>
-    n_queried_ : int
-        Labels asked for so far. With more than two classes each output asks for itself, "is it of this class?", with a
-        budget of its own, and this is the number of all those questions: a row may count several times.
-    <fitted>
 
     Notes
     -----
@@ -98,57 +59,62 @@ class CSOALClassifier(LinearClassifier):
 
     _advice = Advice(GoodFor(1, aim="active learning"))
 
-    _param_rules = LinearClassifier._param_rules | {
-        "delta": positive,
-        "cost": one_of("margin", "weight"),
-        "query_budget": at_least(1) | none,
-        "C": positive,
-        "cost_ratio": positive | none,
-    }
+    delta: float = param(
+        default=1.0,
+        rule=positive,
+        doc=r"Curiosity (:math:`\delta` in [1]_): the score at which every other label is asked for.",
+        kw_only=False,
+    )
+    cost_kind: str = param(
+        default="margin",
+        rule=one_of("margin", "weight"),
+        doc="""What a costly class gets: a larger margin, or longer steps. A margin helps where ``C`` seldom stops a
+        step (1 or more); longer steps are possible only where it does (0.01).""",
+        file="cost",
+    )
+    query_budget: int | None = param(
+        default=None,
+        rule=at_least(1) | none,
+        doc="Labels asked for at most. Once they are used up, nothing is learned any more.",
+    )
+    C: float = param(
+        default=1.0,
+        rule=positive,
+        doc="Aggressiveness: the largest step. Lower it when labels are noisy.",
+        search=Log(1e-4, 1e2),
+    )
+    cost: float | None = param(
+        default=None,
+        rule=positive | none,
+        doc=r"""The cost of a positive row, when a negative one costs 1 (:math:`\rho_{+1}`; :math:`c_p / c_n` in [1]_).
+        Estimated from the labels asked for so far when not given: :math:`(1 + n_-) / (1 + n_+)`, so the rarer class
+        costs more.""",
+        file="cost_ratio",
+    )
+    max_iter: int = param(
+        default=1, doc="Passes over the data in :meth:`fit`. Each asks anew, and each question counts."
+    )
+    n_steps: int | None = param(default=None, doc="Instead of ``max_iter`` passes, that many rows.")
+    random_state: Any = param(
+        default=None,
+        doc="""Source of the visiting orders, and of the seeds of all draws. Seeds are drawn by the first call of
+        :meth:`fit` or :meth:`partial_fit` and kept in ``state_`` (and so in files).""",
+    )
 
-    _search_space: ClassVar[dict[str, Range]] = {"C": Log(1e-4, 1e2)}
+    _attributes: ClassVar[str] = """
+        n_queried_ : int
+            Labels asked for so far. With more than two classes each output asks for itself, "is it of this class?",
+            with a budget of its own, and this is the number of all those questions: a row may count several times."""
+
     _wanders: ClassVar[bool] = True  # from round to round over shards: the mean of models is steadier than the last
-
-    def __init__(
-        self,
-        delta: float = 1.0,
-        *,
-        cost: str = "margin",
-        query_budget: int | None = None,
-        C: float = 1.0,
-        cost_ratio: float | None = None,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 0.1,
-        max_iter: int = 1,
-        n_steps: int | None = None,
-        tol: float | None = None,
-        shuffle: bool = True,
-        class_weight: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.delta = delta
-        self.cost = cost
-        self.query_budget = query_budget
-        self.C = C
-        self.cost_ratio = cost_ratio
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.n_steps = n_steps
-        self.tol = tol
-        self.shuffle = shuffle
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def _learner(self, n_features: int) -> Learner:
         params = {
             "C": float(self.C),
             "delta": float(self.delta),
             "query_budget": math.inf if self.query_budget is None else float(self.query_budget),
-            "cost_ratio": float(self.cost_ratio or 0),  # 0: estimated
-            "by_weight": self.cost == "weight",
+            "cost_ratio": float(self.cost or 0),  # 0: estimated
+            "by_weight": self.cost_kind == "weight",
         }
         return Learner(_core.Csoal, params)
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
 from scipy.special import ndtri
 
 from .. import _core
 from .._engine import Learner
-from .._gate import Range, Uniform, above_half, one_of
-from ._confident import SurestClassifier
+from .._estimators import param
+from .._gate import Uniform, above_half, one_of
+from ._confident import DiagonalClassifier
 
 
-class CWClassifier(SurestClassifier):
+class CWClassifier(DiagonalClassifier):
     r"""Confidence-weighted classifier: after each row the model must be right about it with a probability.
 
     Weights are normal, with a mean :math:`\mu` and a covariance :math:`\Sigma`. A row of which the model is not sure
@@ -28,25 +27,6 @@ class CWClassifier(SurestClassifier):
 
     whose solution is :math:`\mu \leftarrow \mu + \alpha\,y\,\Sigma x` and :math:`\Sigma^{-1} \leftarrow \Sigma^{-1} +
     \frac{\alpha \phi}{\sqrt{v'}} x x^\top` (or :math:`2 \alpha \phi\, x x^\top`), with :math:`\alpha` in closed form.
-
-    Parameters
-    ----------
-    confidence : float, default=0.9
-        The probability with which a row must be right after its update, above 0.5 and below 1 (:math:`\eta` in [1]_
-        and [2]_). Larger values take longer steps.
-    variant : {"stdev", "variance"}, default="stdev"
-        The constraint as it stands, in standard deviations [2]_, or with a variance in their place [1]_.
-    <covariance>
-    <surest>
-    <intercept>
-    <passes>
-    <classes>
-
-    Attributes
-    ----------
-    <fitted classifier>
-    <fitted covariance>
-    <fitted>
 
     Notes
     -----
@@ -71,42 +51,19 @@ class CWClassifier(SurestClassifier):
     True
     """
 
-    _param_rules = SurestClassifier._param_rules | {"confidence": above_half, "variant": one_of("stdev", "variance")}
-
-    _search_space: ClassVar[dict[str, Range]] = {"confidence": Uniform(0.55, 0.99)}
-
-    def __init__(
-        self,
-        confidence: float = 0.9,
-        *,
-        variant: str = "stdev",
-        covariance: str = "diagonal",
-        diagonal: str = "drop",
-        n_features_to_select: int | None = None,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        max_iter: int = 1,
-        n_steps: int | None = None,
-        tol: float | None = None,
-        shuffle: bool = True,
-        class_weight: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.confidence = confidence
-        self.variant = variant
-        self.covariance = covariance
-        self.diagonal = diagonal
-        self.n_features_to_select = n_features_to_select
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.n_steps = n_steps
-        self.tol = tol
-        self.shuffle = shuffle
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    confidence: float = param(
+        default=0.9,
+        rule=above_half,
+        doc=r"""The probability with which a row must be right after its update, above 0.5 and below 1 (:math:`\eta` in
+        [1]_ and [2]_). Larger values take longer steps.""",
+        search=Uniform(0.55, 0.99),
+        kw_only=False,
+    )
+    variant: str = param(
+        default="stdev",
+        rule=one_of("stdev", "variance"),
+        doc="""The constraint as it stands, in standard deviations [2]_, or with a variance in their place [1]_.""",
+    )
 
     def _learner(self, n_features: int) -> Learner:
         phi = float(ndtri(self.confidence))

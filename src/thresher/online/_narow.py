@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, ClassVar
-
-from sklearn.exceptions import ConvergenceWarning
-
 from .. import _core
 from .._core import Rows
 from .._engine import Learner, Target
-from .._gate import Log, Range, positive
-from ._confident import SurestClassifier
+from .._estimators import param, warn_of_convergence
+from .._gate import Log, positive
+from ._confident import DiagonalClassifier
 
 
-class NAROWClassifier(SurestClassifier):
+class NAROWClassifier(DiagonalClassifier):
     r"""AROW whose inertia follows the doubt about each row: rows of which the model is sure teach nothing.
 
     The inertia of :class:`AROWClassifier` becomes :math:`r_t = v / (b v - 1)` for a row of variance
@@ -26,24 +22,6 @@ class NAROWClassifier(SurestClassifier):
 
     .. math:: \beta = \frac{1}{v + r_t}, \qquad \mu \leftarrow \mu + \ell\,\beta\,y\,\Sigma x, \qquad
               \Sigma^{-1} \leftarrow \Sigma^{-1} + \tfrac{1}{r_t} x x^\top .
-
-    Parameters
-    ----------
-    b : float, default=1.0
-        One over the variance at which a row teaches nothing more (:math:`b` in [1]_). All variances start at 1, so
-        that ``b`` must be above one over the squared length of a row (with its constant): raise it when rows are
-        short.
-    <covariance>
-    <surest>
-    <intercept>
-    <passes>
-    <classes>
-
-    Attributes
-    ----------
-    <fitted classifier>
-    <fitted covariance>
-    <fitted>
 
     Notes
     -----
@@ -64,40 +42,15 @@ class NAROWClassifier(SurestClassifier):
     array(['spam'], dtype='<U4')
     """
 
-    _param_rules = SurestClassifier._param_rules | {"b": positive}
-
-    _search_space: ClassVar[dict[str, Range]] = {"b": Log(0.1, 1e3)}
-
-    def __init__(
-        self,
-        b: float = 1.0,
-        *,
-        covariance: str = "diagonal",
-        diagonal: str = "drop",
-        n_features_to_select: int | None = None,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        max_iter: int = 1,
-        n_steps: int | None = None,
-        tol: float | None = None,
-        shuffle: bool = True,
-        class_weight: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.b = b
-        self.covariance = covariance
-        self.diagonal = diagonal
-        self.n_features_to_select = n_features_to_select
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.n_steps = n_steps
-        self.tol = tol
-        self.shuffle = shuffle
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    b: float = param(
+        default=1.0,
+        rule=positive,
+        doc="""One over the variance at which a row teaches nothing more (:math:`b` in [1]_). All variances start at 1,
+        so that ``b`` must be above one over the squared length of a row (with its constant): raise it when rows are
+        short.""",
+        search=Log(0.1, 1e3),
+        kw_only=False,
+    )
 
     def _learner(self, n_features: int) -> Learner:
         return self._surest(_core.NarowDiagonal, _core.NarowFull, b=float(self.b))
@@ -105,9 +58,8 @@ class NAROWClassifier(SurestClassifier):
     def _look_back(self, rows: Rows, target: Target) -> None:
         """Say so when no row was long enough."""
         if not self.support_.size:
-            warnings.warn(
+            warn_of_convergence(
                 f"NAROWClassifier: no row was doubtful enough to learn from (variance above 1 / b = {1 / self.b:.3g}); "
                 "a larger b learns from more.",
-                ConvergenceWarning,
                 stacklevel=4,
             )

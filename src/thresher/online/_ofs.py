@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import Advice, GoodFor
-from .._gate import Log, Range, boolean, positive
-from ._budget import BUDGET_RULES, BudgetedClassifier
+from .._estimators import Advice, GoodFor, param
+from .._gate import Log, boolean, positive
+from ._budget import BudgetedClassifier
 
 
 class OFSClassifier(BudgetedClassifier):
@@ -24,25 +24,6 @@ class OFSClassifier(BudgetedClassifier):
     .. math:: w \leftarrow (1 - \lambda\eta)\,w + \eta\,y\,x, \qquad
               w \leftarrow \min\Big(1, \frac{1}{\sqrt\lambda\,\|w\|}\Big)\, w, \qquad
               w \leftarrow \text{its } B \text{ largest } |w_j| .
-
-    Parameters
-    ----------
-    <budget>
-    alpha : float, default=0.01
-        Strength of the l2 penalty (:math:`\lambda` in [1]_): how fast weights are forgotten, and a ball of radius
-        :math:`1/\sqrt\lambda` that holds them.
-    eta0 : float, default=0.2
-        Length of all steps (:math:`\eta` in [1]_).
-    shrink : bool, default=True
-        Shrink the weights by :math:`1 - \lambda\eta` at each row, as [1]_ says. The authors' own program does not.
-    <intercept>
-    <passes>
-    <classes>
-
-    Attributes
-    ----------
-    <fitted classifier>
-    <fitted>
 
     Notes
     -----
@@ -69,42 +50,28 @@ class OFSClassifier(BudgetedClassifier):
 
     _advice = Advice(GoodFor(1, aim="bounded memory"))
 
-    _param_rules = BUDGET_RULES | {"alpha": positive, "eta0": positive, "shrink": boolean}
+    alpha: float = param(
+        default=0.01,
+        rule=positive,
+        doc=r"""Strength of the l2 penalty (:math:`\lambda` in [1]_): how fast weights are forgotten, and a ball of
+        radius :math:`1/\sqrt\lambda` that holds them.""",
+        search=Log(1e-4, 1.0),
+    )
+    eta0: float = param(
+        default=0.2,
+        rule=positive,
+        doc=r"Length of all steps (:math:`\eta` in [1]_).",
+        search=Log(1e-3, 10.0),
+    )
+    shrink: bool = param(
+        default=True,
+        rule=boolean,
+        doc=r"""Shrink the weights by :math:`1 - \lambda\eta` at each row, as [1]_ says. The authors' own program does
+        not.""",
+    )
 
-    _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-4, 1.0), "eta0": Log(1e-3, 10.0)}
     _wanders: ClassVar[bool] = True  # from round to round over shards: the mean of models is steadier than the last
     _shorter_steps = "a smaller eta0"
-
-    def __init__(
-        self,
-        n_features_to_select: int = 50,
-        *,
-        alpha: float = 0.01,
-        eta0: float = 0.2,
-        shrink: bool = True,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 0.1,
-        max_iter: int = 5,
-        n_steps: int | None = None,
-        tol: float | None = None,
-        shuffle: bool = True,
-        class_weight: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.eta0 = eta0
-        self.shrink = shrink
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.n_steps = n_steps
-        self.tol = tol
-        self.shuffle = shuffle
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _learner(self, n_features: int) -> Learner:
         return self._budget_learner(_core.Ofs, alpha=float(self.alpha), eta0=float(self.eta0), shrink=bool(self.shrink))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import LinearClassifier
-from .._gate import Log, Range, one_of, positive
+from .._estimators import LinearClassifier, param
+from .._gate import Log, one_of, positive
 
 
 class PAClassifier(LinearClassifier):
@@ -23,22 +22,6 @@ class PAClassifier(LinearClassifier):
     .. math:: \tau = \frac{\ell}{\|x\|^2}\ (\text{hard}), \qquad
               \tau = \min\!\Big(C, \frac{\ell}{\|x\|^2}\Big)\ (\text{I}), \qquad
               \tau = \frac{\ell}{\|x\|^2 + 1/(2C)}\ (\text{II}).
-
-    Parameters
-    ----------
-    C : float, default=1.0
-        Aggressiveness (:math:`C` in [1]_): the largest step of variant I, the weight of the loss in variant II. Lower
-        it when labels are noisy. The hard variant does not use it.
-    variant : {"hard", "I", "II"}, default="I"
-        PA, PA-I or PA-II of [1]_.
-    <intercept>
-    <passes>
-    <classes>
-
-    Attributes
-    ----------
-    <fitted classifier>
-    <fitted>
 
     Notes
     -----
@@ -59,36 +42,15 @@ class PAClassifier(LinearClassifier):
     array(['spam'], dtype='<U4')
     """
 
-    _param_rules = LinearClassifier._param_rules | {"C": positive, "variant": one_of("hard", "I", "II")}
-
-    _search_space: ClassVar[dict[str, Range]] = {"C": Log(1e-4, 1e2)}
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        variant: str = "I",
-        fit_intercept: bool = True,
-        intercept_scaling: float = 0.1,
-        max_iter: int = 5,
-        n_steps: int | None = None,
-        tol: float | None = None,
-        shuffle: bool = True,
-        class_weight: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.C = C
-        self.variant = variant
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.n_steps = n_steps
-        self.tol = tol
-        self.shuffle = shuffle
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    C: float = param(
+        default=1.0,
+        rule=positive,
+        doc="""Aggressiveness (:math:`C` in [1]_): the largest step of variant I, the weight of the loss in variant II.
+        Lower it when labels are noisy. The hard variant does not use it.""",
+        search=Log(1e-4, 1e2),
+        kw_only=False,
+    )
+    variant: str = param(default="I", rule=one_of("hard", "I", "II"), doc="PA, PA-I or PA-II of [1]_.")
 
     def _learner(self, n_features: int) -> Learner:
         cost = math.inf if self.variant == "hard" else float(self.C)

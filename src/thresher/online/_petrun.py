@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from .. import _core
 from .._engine import Learner
+from .._estimators import param
 from .._gate import positive
-from ._budget import BUDGET_RULES, BudgetedClassifier
+from ._budget import BudgetedClassifier
 
 
 class PETrunClassifier(BudgetedClassifier):
@@ -19,20 +20,6 @@ class PETrunClassifier(BudgetedClassifier):
     A row with :math:`y\,w^\top x \le 0` is a mistake:
 
     .. math:: w \leftarrow w + \eta\,y\,x, \qquad w \leftarrow \text{its } B \text{ largest } |w_j| .
-
-    Parameters
-    ----------
-    <budget>
-    eta0 : float, default=1.0
-        Length of the steps (:math:`\eta`). It scales all weights alike, and no prediction depends on it.
-    <intercept>
-    <passes>
-    <classes>
-
-    Attributes
-    ----------
-    <fitted classifier>
-    <fitted>
 
     Notes
     -----
@@ -55,37 +42,15 @@ class PETrunClassifier(BudgetedClassifier):
     array(['spam'], dtype='<U4')
     """
 
-    _param_rules = BUDGET_RULES | {"eta0": positive}
+    eta0: float = param(
+        default=1.0,
+        rule=positive,
+        doc=r"""Length of the steps (:math:`\eta`). It scales all weights alike, and no prediction depends on it.""",
+    )
+
     _wanders: ClassVar[bool] = True  # from round to round over shards: the mean of models is steadier than the last
 
     _shorter_steps = "a smaller eta0"
-
-    def __init__(
-        self,
-        n_features_to_select: int = 50,
-        *,
-        eta0: float = 1.0,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 0.1,
-        max_iter: int = 5,
-        n_steps: int | None = None,
-        tol: float | None = None,
-        shuffle: bool = True,
-        class_weight: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.eta0 = eta0
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.n_steps = n_steps
-        self.tol = tol
-        self.shuffle = shuffle
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _learner(self, n_features: int) -> Learner:
         return self._budget_learner(_core.Petrun, eta0=float(self.eta0))

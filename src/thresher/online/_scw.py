@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
 from scipy.special import ndtri
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import Advice, GoodFor
-from .._gate import Log, Range, Uniform, above_half, one_of, positive
-from ._confident import SurestClassifier
+from .._estimators import Advice, GoodFor, param
+from .._gate import Log, Uniform, above_half, one_of, positive
+from ._confident import DiagonalClassifier
 
 
-class SCWClassifier(SurestClassifier):
+class SCWClassifier(DiagonalClassifier):
     r"""Soft confidence-weighted classifier: sure of every row, unless that costs too much.
 
     :class:`CWClassifier` with a price ``C`` instead of a constraint, so that a wrong label moves the model only so far.
@@ -24,28 +22,6 @@ class SCWClassifier(SurestClassifier):
 
     .. math:: \min\ \mathrm{KL}\big(N(\mu', \Sigma')\,\|\,N(\mu, \Sigma)\big) + C \ell\ (\text{I})
               \quad\text{or}\quad + C \ell^2\ (\text{II}), \qquad \ell = \max(0, \phi \sqrt{v'} - m').
-
-    Parameters
-    ----------
-    C : float, default=1.0
-        Price of a row that stays short of the confidence (:math:`C` in [1]_): the longest step :math:`\alpha` of
-        variant I. Lower it when labels are noisy.
-    confidence : float, default=0.9
-        The probability with which a row should be right after its update, above 0.5 and below 1 (:math:`\eta` in
-        [1]_).
-    variant : {"I", "II"}, default="I"
-        SCW-I or SCW-II of [1]_.
-    <covariance>
-    <surest>
-    <intercept>
-    <passes>
-    <classes>
-
-    Attributes
-    ----------
-    <fitted classifier>
-    <fitted covariance>
-    <fitted>
 
     Notes
     -----
@@ -69,48 +45,22 @@ class SCWClassifier(SurestClassifier):
 
     _advice = Advice(GoodFor(2, aim="nothing to tune"))
 
-    _param_rules = SurestClassifier._param_rules | {
-        "C": positive,
-        "confidence": above_half,
-        "variant": one_of("I", "II"),
-    }
-
-    _search_space: ClassVar[dict[str, Range]] = {"C": Log(1e-3, 1e3), "confidence": Uniform(0.55, 0.99)}
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        confidence: float = 0.9,
-        variant: str = "I",
-        covariance: str = "diagonal",
-        diagonal: str = "drop",
-        n_features_to_select: int | None = None,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        max_iter: int = 1,
-        n_steps: int | None = None,
-        tol: float | None = None,
-        shuffle: bool = True,
-        class_weight: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.C = C
-        self.confidence = confidence
-        self.variant = variant
-        self.covariance = covariance
-        self.diagonal = diagonal
-        self.n_features_to_select = n_features_to_select
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.n_steps = n_steps
-        self.tol = tol
-        self.shuffle = shuffle
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    C: float = param(
+        default=1.0,
+        rule=positive,
+        doc=r"""Price of a row that stays short of the confidence (:math:`C` in [1]_): the longest step :math:`\alpha`
+        of variant I. Lower it when labels are noisy.""",
+        search=Log(1e-3, 1e3),
+        kw_only=False,
+    )
+    confidence: float = param(
+        default=0.9,
+        rule=above_half,
+        doc=r"""The probability with which a row should be right after its update, above 0.5 and below 1 (:math:`\eta`
+        in [1]_).""",
+        search=Uniform(0.55, 0.99),
+    )
+    variant: str = param(default="I", rule=one_of("I", "II"), doc="SCW-I or SCW-II of [1]_.")
 
     def _learner(self, n_features: int) -> Learner:
         params = {"C": float(self.C), "phi": float(ndtri(self.confidence)), "squared": self.variant == "II"}

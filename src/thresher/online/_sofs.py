@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import Advice, GoodFor, read_only
-from .._gate import Array, Log, Range, positive
-from ._budget import BUDGET_RULES, BudgetedClassifier
+from .._estimators import Advice, GoodFor, param, read_only
+from .._gate import Array, Log, positive
+from ._budget import BudgetedClassifier
 
 
 class SOFSClassifier(BudgetedClassifier):
@@ -31,22 +31,6 @@ class SOFSClassifier(BudgetedClassifier):
               \mu_j \leftarrow 0 \text{ outside the } B \text{ smallest } s_j .
 
     A feature outside takes the place of the least sure one inside as soon as its variance is smaller, not before.
-
-    Parameters
-    ----------
-    <budget>
-    r : float, default=1.0
-        Inertia of AROW (:math:`r`; :math:`\gamma` in [1]_). Larger values take smaller steps.
-    <intercept>
-    <passes>
-    <classes>
-
-    Attributes
-    ----------
-    <fitted classifier>
-    variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        The doubt about each weight, :math:`s_j`, of features in use or not. It starts at 1 and only falls.
-    <fitted>
 
     Notes
     -----
@@ -74,36 +58,18 @@ class SOFSClassifier(BudgetedClassifier):
 
     _advice = Advice(GoodFor(3, aim="bounded memory"))
 
-    _param_rules = BUDGET_RULES | {"r": positive}
+    r: float = param(
+        default=1.0,
+        rule=positive,
+        doc=r"Inertia of AROW (:math:`r`; :math:`\gamma` in [1]_). Larger values take smaller steps.",
+        search=Log(1e-3, 1e3),
+    )
+    intercept_scaling: float = param(default=1.0)
+    max_iter: int = param(default=1)
 
-    _search_space: ClassVar[dict[str, Range]] = {"r": Log(1e-3, 1e3)}
-
-    def __init__(
-        self,
-        n_features_to_select: int = 50,
-        *,
-        r: float = 1.0,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        max_iter: int = 1,
-        n_steps: int | None = None,
-        tol: float | None = None,
-        shuffle: bool = True,
-        class_weight: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.r = r
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.n_steps = n_steps
-        self.tol = tol
-        self.shuffle = shuffle
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _attributes: ClassVar[str] = """
+        variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+            The doubt about each weight, :math:`s_j`, of features in use or not. It starts at 1 and only falls."""
 
     def _learner(self, n_features: int) -> Learner:
         return self._budget_learner(_core.Sofs, r=float(self.r))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import read_only
-from .._gate import Array, Log, Range, positive
-from ._confident import SurestClassifier
+from .._estimators import param, read_only
+from .._gate import Array, Log, positive
+from ._confident import ConfidentClassifier
 
 
-class SOPClassifier(SurestClassifier):
+class SOPClassifier(ConfidentClassifier):
     r"""Second-order perceptron: the rows of all mistakes, weighed by how often their features erred before.
 
     Learns from mistakes alone, with the whitened sum of their rows: a feature that took part in many mistakes counts
@@ -21,28 +21,6 @@ class SOPClassifier(SurestClassifier):
     With :math:`S` the rows of the mistakes (:math:`y\,w^\top x \le 0`) and :math:`u = \sum y x` over them,
 
     .. math:: w = (a I + S S^\top)^{-1} u .
-
-    Parameters
-    ----------
-    a : float, default=1.0
-        How many mistakes of unit length a feature is worth at the start (:math:`a` in [1]_). Large values make it the
-        perceptron.
-    covariance : {"diagonal", "full"}, default="diagonal"
-        Keep the diagonal of :math:`S S^\top`, or all of it (O(d²) memory and time per mistake: up to a few thousand
-        features).
-    <surest>
-    <intercept>
-    <passes>
-    <classes>
-
-    Attributes
-    ----------
-    <fitted classifier>
-    variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        The diagonal of :math:`\Sigma = (a I + S S^\top)^{-1}`. It starts at 1 / a and only falls.
-    covariance_ : ndarray of shape (1, n_features, n_features) or (n_classes, n_features, n_features)
-        :math:`\Sigma`, with ``covariance="full"`` only.
-    <fitted>
 
     Notes
     -----
@@ -66,40 +44,25 @@ class SOPClassifier(SurestClassifier):
     array(['spam'], dtype='<U4')
     """
 
-    _param_rules: ClassVar = {
-        name: rule for name, rule in SurestClassifier._param_rules.items() if name != "diagonal"
-    } | {"a": positive}
+    a: float = param(
+        default=1.0,
+        rule=positive,
+        doc="""How many mistakes of unit length a feature is worth at the start (:math:`a` in [1]_). Large values make
+        it the perceptron.""",
+        search=Log(1e-3, 1e3),
+        kw_only=False,
+    )
+    covariance: str = param(
+        default="diagonal",
+        doc=r"""Keep the diagonal of :math:`S S^\top`, or all of it (O(d²) memory and time per mistake: up to a few
+        thousand features).""",
+    )
 
-    _search_space: ClassVar[dict[str, Range]] = {"a": Log(1e-3, 1e3)}
-
-    def __init__(
-        self,
-        a: float = 1.0,
-        *,
-        covariance: str = "diagonal",
-        n_features_to_select: int | None = None,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        max_iter: int = 1,
-        n_steps: int | None = None,
-        tol: float | None = None,
-        shuffle: bool = True,
-        class_weight: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.a = a
-        self.covariance = covariance
-        self.n_features_to_select = n_features_to_select
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.n_steps = n_steps
-        self.tol = tol
-        self.shuffle = shuffle
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _attributes: ClassVar[str] = r"""
+        variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+            The diagonal of :math:`\Sigma = (a I + S S^\top)^{-1}`. It starts at 1 / a and only falls.
+        covariance_ : ndarray of shape (1, n_features, n_features) or (n_classes, n_features, n_features)
+            :math:`\Sigma`, with ``covariance="full"`` only."""
 
     def _learner(self, n_features: int) -> Learner:
         core = _core.SopFull if self.covariance == "full" else _core.SopDiagonal
