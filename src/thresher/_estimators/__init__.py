@@ -7,6 +7,7 @@ from ._contract import (
     ClassifierContract,
     ClustererContract,
     Estimator,
+    NumbersFeatures,
     RegressorContract,
     TransformerContract,
     check_is_fitted,
@@ -17,7 +18,7 @@ from ._costs import MEASURES, ChoosesCosts, MeasuredLearner, measure_rule
 from ._coupled import CoupledLearner, SharedClassifier
 from ._declared import Declared, Param, param
 from ._docs import fill
-from ._kernel_machine import KERNELS, KernelMachine, as_kernel
+from ._kernel_machine import ChoosesKernel, FixedSizeMachine, KernelClassifier, KernelMachine
 from ._linear import LinearClassifier, LinearRegressor, LinearScores, UsesThreads, WeighsClasses
 from ._loss_params import ClassLoss, ValueLoss
 from ._multi_task import MultiTask, MultiTaskClassifier, MultiTaskRegressor
@@ -26,7 +27,6 @@ from ._reading import ReadsClasses, ReadsValues, shares_of_classes
 from ._solved import Optimum, SolvedClassifier
 
 __all__ = [
-    "KERNELS",
     "MEASURES",
     "MOST_COMPARED",
     "Advice",
@@ -35,14 +35,17 @@ __all__ = [
     "BatchLearner",
     "BatchRule",
     "ChoosesCosts",
+    "ChoosesKernel",
     "ClassLoss",
     "ClassifierContract",
     "ClustererContract",
     "CoupledLearner",
     "Declared",
     "Estimator",
+    "FixedSizeMachine",
     "GoodFor",
     "Ids",
+    "KernelClassifier",
     "KernelMachine",
     "LearningProblem",
     "Lesson",
@@ -53,6 +56,7 @@ __all__ = [
     "MultiTask",
     "MultiTaskClassifier",
     "MultiTaskRegressor",
+    "NumbersFeatures",
     "OnlineLinear",
     "Optimum",
     "Param",
@@ -69,7 +73,6 @@ __all__ = [
     "View",
     "WeighsClasses",
     "advice_of",
-    "as_kernel",
     "check_is_fitted",
     "clone",
     "fill",

@@ -251,6 +251,25 @@ class TransformerContract:
         return tags
 
 
+class NumbersFeatures(TransformerContract):
+    """Mixin of transformers that name features after the class, with a number; ``_n_features_out`` says how many."""
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray[Any, Any]:
+        """Return the names of the features that :meth:`transform` makes.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the features it is made of, which are only compared with those of :meth:`fit`.
+        """
+        check_is_fitted(self)
+        from sklearn.utils.validation import _check_feature_names_in
+
+        _check_feature_names_in(self, input_features, generate_names=False)
+        n_features: int = self._n_features_out  # type: ignore[attr-defined]
+        return np.array([f"{type(self).__name__.lower()}{i}" for i in range(n_features)], dtype=object)
+
+
 def _contained(method: Any) -> Any:
     """A method whose result comes in the container that was asked for."""
 

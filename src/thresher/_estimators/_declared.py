@@ -75,6 +75,7 @@ class Declared:
     """Base class of everything that has parameters."""
 
     _params: ClassVar[dict[str, Param]] = {}
+    _by_position: ClassVar[tuple[str, ...]] = ()  # their order, where it is not that in which classes introduce them
     _param_rules: ClassVar[dict[str, Rule]] = {}
     _search_space: ClassVar[dict[str, Range]] = {}
 
@@ -117,7 +118,9 @@ def _collect(cls: Any) -> dict[str, Param]:
         for name, declared in vars(base).get("_declared", {}).items():
             found[name] = declared.over(found.get(name), f"{cls.__name__}.{name}")
     places = {name: i for i, base in enumerate(cls.__mro__) for name in vars(base).get("_declared", {})}
-    return {name: found[name] for name in sorted(found, key=lambda name: (found[name].kw_only, places[name]))}
+    said = {name: i - len(cls._by_position) for i, name in enumerate(cls._by_position)}
+    order = sorted(found, key=lambda name: (found[name].kw_only, said.get(name, places[name])))
+    return {name: found[name] for name in order}
 
 
 def _constructor(params: dict[str, Param], owner: str) -> Any:

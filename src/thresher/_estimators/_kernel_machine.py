@@ -1,7 +1,8 @@
-"""How kernel scores are made: a kernel matrix, a dual problem, and the rows with a coefficient other than 0."""
+"""Base classes of kernel machines: a kernel matrix, a dual problem, and the rows with a coefficient other than 0."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,7 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import _engine, _gate
-from .._gate import Array, Rule, at_least, check_value, non_negative, none, one_of, positive, seed
+from .._engine import Target
+from .._gate import Array, Log, Rule, at_least, check_value, non_negative, none, one_of, positive, seed
 from .._kernels import (
     RBF,
     Cosine,
@@ -29,46 +31,96 @@ from .._kernels import (
 )
 from ._advice import MOST_COMPARED
 from ._contract import Estimator, check_is_fitted
+from ._declared import Declared, param
+from ._reading import ReadsClasses
 
-KERNELS = ("rbf", "polynomial", "linear", "cosine")
-_kernel_object = Rule("a kernel of thresher.kernels", lambda v: isinstance(v, Kernel))
+_NAMES = ("rbf", "polynomial", "linear", "cosine")
+_kernel_object = Rule("a kernel of thresher.kernels", lambda v: isinstance(v, Kernel), type="Kernel")
 
 
-class KernelMachine(Estimator):
+class ChoosesKernel(Declared):
+    """Mixin of estimators with a kernel."""
+
+    kernel: Any = param(
+        default="rbf", rule=one_of(*_NAMES) | _kernel_object, doc="By name, or an object of :mod:`thresher.kernels`."
+    )
+    gamma: Any = param(
+        default="scale",
+        rule=width,
+        doc='Width of the RBF and polynomial kernels; ``"scale"`` is ``1 / (n_features * X.var())``.',
+        search=Log(1e-4, 10.0, when={"kernel": "rbf"}),
+    )
+    degree: int = param(default=3, rule=at_least(1), doc="Degree of the polynomial kernel.")
+    coef0: float = param(default=1.0, rule=non_negative, doc="Constant term of the polynomial kernel, at least 0.")
+
+    def _kernel_for(self, rows: Any, names: Any = None) -> Kernel:
+        """The kernel that the parameters name, with numbers for everything that depends on the rows."""
+        kernel: Kernel = self.kernel if isinstance(self.kernel, Kernel) else self._named_kernel()
+        return kernel.settled(rows, names)
+
+    def _named_kernel(self) -> Kernel:
+        if self.kernel in ("linear", "cosine"):
+            return Linear() if self.kernel == "linear" else Cosine()
+        return RBF(self.gamma) if self.kernel == "rbf" else Polynomial(self.degree, self.gamma, self.coef0)
+
+
+class _Kept:
+    """The types of the attributes that :meth:`fit` sets."""
+
+    n_features_in_: int
+    kernel_: Kernel | None
+    support_: NDArray[np.int64]
+    dual_coef_: Array
+    intercept_: Array
+    _support_rows: dict[str, NDArray[Any]]
+    _names: list[Any] | None = None
+
+
+class KernelMachine(_Kept, ChoosesKernel, Estimator):
     """Base class: a subclass takes rows, asks for their kernel matrix, finds coefficients and keeps the rows that have
-    one. Its constructor has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and ``cache_size``."""
+    one."""
+
+    kernel: Any = param(
+        default="rbf",
+        rule=one_of(*_NAMES, "precomputed") | _kernel_object,
+        doc="""By name, or an object of :mod:`thresher.kernels`. With ``"precomputed"``, :meth:`fit` takes the kernel of
+        every row with every row, and the other methods that of their rows with those of :meth:`fit`.""",
+    )
+    cache_size: float = param(
+        default=500,
+        rule=positive,
+        doc="Megabytes for the kernel matrix; a larger one is computed row by row.",
+    )
+
+    _attributes: ClassVar[str] = r"""
+        support_ : ndarray
+            Indices of the support vectors: rows with a coefficient other than 0.
+        support_vectors_ : ndarray or csr_array of shape (n_support, n_features)
+            These rows, the only ones that are kept.
+        dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support)
+            Their coefficients (:math:`\beta`). One row when there are two classes.
+        intercept_ : ndarray of shape (1,) or (n_classes,)
+            Constant terms (:math:`b`).
+        kernel_ : Kernel or None
+            The kernel, with numbers for everything that depends on the data; None if it is precomputed.
+        n_features_in_ : int
+            Number of features.
+        feature_names_in_ : ndarray of str
+            Names of the features, when ``X`` had any."""
 
     _max_rows: ClassVar[int] = MOST_COMPARED  # unless landmarks stand for them
+    _fitted: ClassVar[tuple[str, ...]] = (
+        *("n_features_in_", "feature_names_in_", "kernel_", "support_", "dual_coef_", "intercept_", "_support_rows"),
+    )
     _kernel_rules: ClassVar[dict[str, Rule]] = {
-        "kernel": one_of(*KERNELS, "precomputed") | _kernel_object,
+        "kernel": one_of(*_NAMES, "precomputed") | _kernel_object,
         "gamma": width,
         "degree": at_least(1),
         "coef0": non_negative,
         "cache_size": positive,
     }
     _fixed_size_rules: ClassVar[dict[str, Rule]] = {"n_components": none | how_many, "random_state": seed}
-    _kernel_fitted: ClassVar[tuple[str, ...]] = (
-        "n_features_in_",
-        "feature_names_in_",
-        "kernel_",
-        "support_",
-        "dual_coef_",
-        "_support_rows",
-    )
-
-    kernel: Any
-    gamma: Any
-    degree: int
-    coef0: float
-    cache_size: float
-    n_components: Any = None  # of those that do not offer it
-    random_state: Any = None
-    n_features_in_: int
-    kernel_: Kernel | None
-    support_: NDArray[np.int64]
-    dual_coef_: Array
-    _support_rows: dict[str, NDArray[Any]]
-    _names: list[Any] | None = None
+    _kernel_fitted: ClassVar[tuple[str, ...]] = _fitted
 
     @property
     def _is_precomputed(self) -> bool:
@@ -92,11 +144,7 @@ class KernelMachine(Estimator):
 
     def _gram(self, rows: Any) -> Any:
         """The kernel matrix: an array, or its rows on demand where it would take more than ``cache_size`` megabytes."""
-        return rows if self._is_precomputed else gram(self._kernel_for(rows), rows, self.cache_size)
-
-    def _kernel_for(self, rows: Any) -> Kernel:
-        """The kernel that the parameters name, with numbers for everything that depends on the rows."""
-        return as_kernel(self.kernel, self.gamma, self.degree, self.coef0).settled(rows, self._names)
+        return rows if self._is_precomputed else gram(self._kernel_for(rows, self._names), rows, self.cache_size)
 
     def _whole_gram(self, rows: Any) -> Array:
         """The kernel matrix as an array, for those that need all of it at once."""
@@ -109,15 +157,13 @@ class KernelMachine(Estimator):
             )
         return K
 
-    def _fixed_size(self, rows: Any) -> FixedSize | None:
-        """Features that stand for the kernel, by a few landmarks, if ``n_components`` asks for that."""
-        if self.n_components is None:
-            return None
-        who = type(self).__name__
-        if self._is_precomputed:
-            raise ValueError(f"{who}: n_components must be None if kernels are precomputed, got {self.n_components!r}.")
-        drawn_from = int(_engine.generator(self.random_state).integers(2**63))
-        return fixed_size(self._kernel_for(rows), rows, self.n_components, drawn_from, who)
+    def _rows_there(self, weight: Array | None, n_rows: int) -> tuple[Array, NDArray[np.intp]]:
+        """A weight for each row, and the places of rows of weight above 0; the others are absent."""
+        weight = np.ones(n_rows) if weight is None else weight
+        there = np.flatnonzero(weight)
+        if not len(there):
+            raise ValueError(f"{type(self).__name__}: sample_weight must hold a weight above 0, got only zeros.")
+        return weight, there
 
     def _some(self, rows: Any, there: NDArray[np.intp]) -> Any:
         """The rows that count, or their part of a precomputed kernel."""
@@ -130,7 +176,7 @@ class KernelMachine(Estimator):
         of shape (n_outputs, n_there), other than 0; the kernel too, if it is settled already."""
         used = np.flatnonzero(coef.any(axis=0))
         if kernel is None and not self._is_precomputed:
-            kernel = self._kernel_for(self._some(rows, there))
+            kernel = self._kernel_for(self._some(rows, there), self._names)
         _gate.commit_features(self, X, rows.shape[1])
         self.kernel_, self.support_ = kernel, there[used]
         self.dual_coef_ = np.ascontiguousarray(coef[:, used])
@@ -181,12 +227,73 @@ class KernelMachine(Estimator):
         return tags
 
 
-def as_kernel(kernel: Any, gamma: Any, degree: int, coef0: float) -> Kernel:
-    """The kernel that parameters name."""
-    if isinstance(kernel, Kernel):
-        return kernel
-    if kernel == "linear":
-        return Linear()
-    if kernel == "cosine":
-        return Cosine()
-    return RBF(gamma) if kernel == "rbf" else Polynomial(degree, gamma, coef0)
+class FixedSizeMachine(KernelMachine):
+    """Base class of machines that may compare rows with a few landmarks instead of with one another."""
+
+    n_components: Any = param(
+        default=None,
+        rule=(none | how_many)._replace(type=how_many.type),
+        doc="""Compare rows with this many landmarks instead of with one another (the fixed-size Nystroem form): an
+        integer, a factor of the root of the number of rows, or ``"sqrt"``. Time and memory then grow with the rows, not
+        their square.""",
+    )
+    random_state: Any = param(default=None, rule=seed, doc="Source of the landmarks.")
+
+    def _fixed_size(self, rows: Any) -> FixedSize | None:
+        """Features that stand for the kernel, by a few landmarks, if ``n_components`` asks for that."""
+        if self.n_components is None:
+            return None
+        who = type(self).__name__
+        if self._is_precomputed:
+            raise ValueError(f"{who}: n_components must be None if kernels are precomputed, got {self.n_components!r}.")
+        drawn_from = int(_engine.generator(self.random_state).integers(2**63))
+        return fixed_size(self._kernel_for(rows, self._names), rows, self.n_components, drawn_from, who)
+
+
+class KernelClassifier(ReadsClasses, KernelMachine):
+    """Base class of kernel machines whose scores are read as classes."""
+
+    _attributes: ClassVar[str] = """
+        classes_ : ndarray of shape (n_classes,)
+            Labels, sorted."""
+    _fitted: ClassVar[tuple[str, ...]] = ("classes_",)
+
+    def _take_classes(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Target, Array, NDArray[np.intp]]:
+        """All rows, their targets and weights, and the places of rows of weight above 0."""
+        rows = self._take(X)
+        target = self._read_all(y, rows.shape[0])
+        weight = _gate.check_weights(sample_weight, rows.shape[0], type(self).__name__)
+        return rows, target, *self._rows_there(self._weigh(weight, target), rows.shape[0])
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores of the rows: one per row with two classes (above 0 means the second), else one per row and class."""
+        return self._shape_scores(self._functions(X))
+
+    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+        """The class of each row."""
+        return self._read_scores(self.decision_function(X))
+
+    def _functions(self, X: Any) -> Array:
+        """The values of all functions, a column each."""
+        return self._kernel_scores(X) + self.intercept_
+
+    def _n_functions(self, n_classes: int) -> int:
+        """How many functions there are of so many classes."""
+        return 1 if n_classes == 2 else n_classes
+
+    def _check_loaded(self) -> None:
+        """Refuse attributes of a file that do not belong together."""
+        who = type(self).__name__
+        self._check_kept()
+        _gate.check_loaded(self.classes_, who)
+        n = self._n_functions(len(self.classes_))
+        if len(self.dual_coef_) != n:
+            raise ValueError(f"{who}: dual_coef_ must have a row for each output.")
+        self._check_arrays({"intercept_": (n,)})
+
+    def _check_arrays(self, shapes: Mapping[str, tuple[int, ...]]) -> None:
+        """Refuse attributes of a file that are no numbers of these shapes."""
+        for name, shape in shapes.items():
+            value = getattr(self, name)
+            if not is_array(value, "f", len(shape)) or value.dtype != np.float64 or value.shape != shape:
+                raise ValueError(f"{type(self).__name__}: {name} must be finite float64 of shape {shape}.")

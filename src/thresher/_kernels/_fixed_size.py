@@ -24,6 +24,7 @@ _BLOCK = 1 << 21  # values held at a time while rows are mapped or scored
 how_many = Rule(
     '"sqrt", an integer of at least 1 or a float above 0',
     lambda v: (isinstance(v, str) and v == "sqrt") or positive.holds(v),
+    type='int, float or "sqrt"',
 )
 
 

@@ -14,7 +14,11 @@ from . import _columns
 from ._kernel import Kernel
 from ._products import Array, as_floats, distances_to, products, squares, unit_rows
 
-width = Rule('"scale" or a number above 0', lambda v: (isinstance(v, str) and v == "scale") or positive.holds(v))
+width = Rule(
+    '"scale" or a number above 0',
+    lambda v: (isinstance(v, str) and v == "scale") or positive.holds(v),
+    type='float or "scale"',
+)
 _features = {"features": Rule(_columns.says, _columns.are_features)}
 
 

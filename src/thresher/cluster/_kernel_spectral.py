@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import _estimators, _gate
 from .._engine import one_blas_thread
-from .._estimators import Advice, GoodFor, KernelMachine
+from .._estimators import Advice, FixedSizeMachine, GoodFor, KernelMachine
 from .._gate import Log, Range, Rule, at_least, check_params, one_of, positive
 from .._kernels import Array, Components, Kernel, is_array, of_features, of_kernel, squares, times
 from ..metrics import balanced_line_fit
@@ -34,7 +34,7 @@ class KernelSpectralClustering(
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     ClusterMixin,  # type: ignore[misc]
-    KernelMachine,
+    FixedSizeMachine,
 ):
     r"""Kernel spectral clustering (KSC): clusters of any shape, with an answer for rows that were not there.
 

@@ -6,15 +6,13 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import linalg
-from sklearn.utils.validation import check_is_fitted
 
-from .. import _estimators, _gate
 from .._engine import Target, one_blas_thread
-from .._estimators import Advice, GoodFor, KernelMachine, ReadsClasses
-from .._gate import Array, Log, Range, Rule, boolean, check_params, class_weights, fraction, positive
+from .._estimators import Advice, GoodFor, KernelClassifier, param
+from .._gate import Array, Log, boolean, check_params, check_value, class_weights, fraction, positive
 
 
-class LSSVC(ReadsClasses, KernelMachine):
+class LSSVC(KernelClassifier):
     r"""Least-squares support vector classifier: a kernel machine for the price of one linear system.
 
     Minimises
@@ -28,28 +26,6 @@ class LSSVC(ReadsClasses, KernelMachine):
     predictions must be quick, or rows are many, put :class:`FixedSizeNystroem` before a linear learner with squared
     loss, which is its fixed-size form (second example). It is sensitive to labels that are wrong, as all squared losses
     are.
-
-    Parameters
-    ----------
-    C : float, default=1.0
-        Weight of the losses (:math:`\gamma` in [1]_).
-    <kernel>
-    fit_intercept : bool, default=True
-        Whether there is a constant term. Without it the coefficients are those of kernel ridge regression on the
-        signs, with ``alpha = 1 / C``.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, multiplied into the row weights (:math:`v`).
-    cache_size : float, default=500
-        Megabytes for the kernel matrix, which must fit as a whole: 500 are enough for 8000 rows.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Labels, sorted.
-    <fitted kernel>
-    loo_error_ : float
-        Share of the rows, by weight, that a machine without them would get wrong, in closed form: an estimate of the
-        error on new rows that needs no folds. Compare values of ``C`` and ``gamma`` by it.
 
     Notes
     -----
@@ -86,41 +62,34 @@ class LSSVC(ReadsClasses, KernelMachine):
 
     _advice = Advice(GoodFor(2, aim="curved"))
 
-    _param_rules: ClassVar[dict[str, Rule]] = {
-        "C": positive,
-        **KernelMachine._kernel_rules,
-        "fit_intercept": boolean,
-        "class_weight": class_weights,
-    }
-    _fitted: ClassVar[tuple[str, ...]] = (*KernelMachine._kernel_fitted, "classes_", "intercept_", "loo_error_")
-    _search_space: ClassVar[dict[str, Range]] = {
-        "C": Log(1e-3, 1e4),
-        "gamma": Log(1e-4, 10.0, when={"kernel": "rbf"}),
-    }
+    C: float = param(
+        default=1.0,
+        rule=positive,
+        doc=r"Weight of the losses (:math:`\gamma` in [1]_).",
+        search=Log(1e-3, 1e4),
+        kw_only=False,
+    )
+    fit_intercept: bool = param(
+        default=True,
+        rule=boolean,
+        doc="""Whether there is a constant term. Without it the coefficients are those of kernel ridge regression on the
+        signs, with ``alpha = 1 / C``.""",
+    )
+    class_weight: Any = param(
+        default=None,
+        rule=class_weights,
+        doc="Weights of the classes, multiplied into the row weights (:math:`v`).",
+    )
+    cache_size: float = param(
+        default=500,
+        doc="Megabytes for the kernel matrix, which must fit as a whole: 500 are enough for 8000 rows.",
+    )
 
-    intercept_: Array
-    loo_error_: float
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
-        degree: int = 3,
-        coef0: float = 1.0,
-        fit_intercept: bool = True,
-        class_weight: Any = None,
-        cache_size: float = 500,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.cache_size = cache_size
+    _attributes: ClassVar[str] = """
+        loo_error_ : float
+            Share of the rows, by weight, that a machine without them would get wrong, in closed form: an estimate of
+            the error on new rows that needs no folds. Compare values of ``C`` and ``gamma`` by it."""
+    _fitted: ClassVar[tuple[str, ...]] = ("loo_error_",)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Solve the linear system of all rows.
@@ -139,13 +108,7 @@ class LSSVC(ReadsClasses, KernelMachine):
         """
         who = type(self).__name__
         check_params(self, self._param_rules)
-        rows = self._take(X)
-        target = self._read_all(y, rows.shape[0])
-        weight = self._weigh(_gate.check_weights(sample_weight, rows.shape[0], who), target)
-        weight = np.ones(rows.shape[0]) if weight is None else weight
-        there = np.flatnonzero(weight)
-        if not len(there):
-            raise ValueError(f"{who}: sample_weight must hold a weight above 0, got only zeros.")
+        rows, target, weight, there = self._take_classes(X, y, sample_weight)
         signs = _signs(target)[there]
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
             K = self._whole_gram(self._some(rows, there))
@@ -162,30 +125,12 @@ class LSSVC(ReadsClasses, KernelMachine):
         self.loo_error_ = float(np.average(wrong, weights=weight[there]))
         return self
 
-    def decision_function(self, X: Any) -> Array:
-        """Scores of the rows: one per row with two classes (above 0 means the second), else one per row and class."""
-        check_is_fitted(self)
-        return self._shape_scores(self._kernel_scores(X) + self.intercept_)
-
-    def predict(self, X: Any) -> np.ndarray[Any, Any]:
-        """The class of each row."""
-        return self._read_scores(self.decision_function(X))
-
     def _check_loaded(self) -> None:
-        """Refuse attributes of a file that do not belong together."""
-        who, classes = type(self).__name__, self.classes_
-        self._check_kept()
-        _gate.check_loaded(classes, who)
-        n_outputs, intercept = Target(self.intercept_, classes).n_outputs, self.intercept_
-        if not isinstance(intercept, np.ndarray) or intercept.dtype != np.float64 or intercept.shape != (n_outputs,):
-            raise ValueError(f"{who}: intercept_ must be float64 of shape {(n_outputs,)}.")
-        if self.dual_coef_.shape[0] != n_outputs or not np.isfinite(intercept).all():
-            raise ValueError(f"{who}: dual_coef_ and intercept_ must be finite, with an entry per output.")
-        if not fraction.holds(self.loo_error_):
-            raise ValueError(f"{who}: loo_error_ must be a number between 0 and 1.")
+        super()._check_loaded()
+        check_value(type(self).__name__, "loo_error_", self.loo_error_, fraction)
 
 
-class Solved(NamedTuple):
+class LeastSquares(NamedTuple):
     """Coefficients of rows and constants, a column per output; and the scores of rows that were left out."""
 
     coef: Array
@@ -193,7 +138,7 @@ class Solved(NamedTuple):
     left_out: Array
 
 
-def least_squares(K: Array, targets: Array, ridge: Array, with_intercept: bool) -> Solved | None:
+def least_squares(K: Array, targets: Array, ridge: Array, with_intercept: bool) -> LeastSquares | None:
     """The solution of (K + diag(ridge)) a + b 1 = t with 1'a = 0 (or b = 0), for every column t of the targets; None
     where the matrix is not positive definite."""
     A = K.copy(order="F")
@@ -214,13 +159,10 @@ def least_squares(K: Array, targets: Array, ridge: Array, with_intercept: bool) 
         left_out = targets - a / q[:, None]
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
         return None
-    return Solved(a, b, np.where(np.isfinite(left_out), left_out, 0.0))  # nothing is known of a row that is alone
+    return LeastSquares(a, b, np.where(np.isfinite(left_out), left_out, 0.0))  # nothing is known of a row that is alone
 
 
 def _signs(target: Target) -> Array:
     """+1 for the class of an output, -1 for all others; a column per output."""
     outputs = (target.positive(k) for k in range(target.n_outputs))
     return np.stack([np.where(target.y == positive, 1.0, -1.0) for positive in outputs], axis=1)
-
-
-_estimators.fill(LSSVC)

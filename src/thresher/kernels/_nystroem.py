@@ -6,13 +6,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from .. import _engine, _gate
 from .._engine import one_blas_thread
-from .._estimators import KERNELS, Advice, GoodFor, as_kernel
-from .._gate import Log, Range, Rule, at_least, check_params, non_negative, none, one_of, seed
+from .._estimators import Advice, ChoosesKernel, Estimator, GoodFor, NumbersFeatures, check_is_fitted, param
+from .._gate import Log, Range, at_least, check_params, none, one_of, seed
 from .._kernels import (
     CANDIDATES,
     Array,
@@ -31,7 +29,6 @@ from .._kernels import (
     is_sample,
     mapped,
     stacked,
-    width,
 )
 from ._cluster_landmarks import middle_rows
 
@@ -39,7 +36,21 @@ _EXPECTED_ROWS = 10_000  # in a stream, of which nobody knows the end
 _CANDIDATES = {"entropy": CANDIDATES, "random": 1, "kmeans": 10}  # for every landmark
 
 
-class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class _Chosen:
+    """The types of the attributes that learning sets."""
+
+    n_features_in_: int
+    n_rows_seen_: int
+    _limits: list[int]  # landmarks and candidates at most
+    _seed: int
+    _indices: NDArray[np.int64]  # of candidates, smallest key first
+    _candidates: dict[str, NDArray[Any]]
+    _settled_kernel: Kernel
+    _chosen: NDArray[np.int64]  # which candidates are landmarks
+    _root: Array
+
+
+class FixedSizeNystroem(_Chosen, NumbersFeatures, ChoosesKernel, Estimator):
     r"""Features in which a linear learner is a kernel machine, by the Nystroem method on a few landmark rows.
 
     With landmarks :math:`S`, their kernel matrix :math:`K_{SS} = U \Lambda U^\top` and the kernel :math:`k(S, x)` of a
@@ -50,53 +61,6 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     so that :math:`\varphi(x)^\top \varphi(z)` is close to :math:`k(x, z)`, and equal to it on the landmarks. The number
     of features is fixed by you, not by the data: put it in front of any linear learner when straight boundaries are not
     enough, and more rows cost no more memory.
-
-    Parameters
-    ----------
-    kernel : {"rbf", "polynomial", "linear", "cosine"} or kernel, default="rbf"
-        By name, see :class:`RBF`, :class:`Polynomial`, :class:`Linear` and :class:`Cosine`; or any kernel of this
-        module as an object, which then has its own parameters.
-    gamma : float or "scale", default="scale"
-        Width of the kernel (:math:`1/(2\sigma^2)` in [1]_). ``"scale"`` is ``1 / (n_features * X.var())``; in
-        :meth:`partial_fit`, of the rows that are kept.
-    degree : int, default=3
-        Degree of the polynomial kernel.
-    coef0 : float, default=1.0
-        Constant term of the polynomial kernel, at least 0.
-    n_components : int, float or "sqrt", default="sqrt"
-        Landmarks (:math:`m`): their number as an integer, or a float that times the square root of the number of rows
-        gives it, rounded up; ``"sqrt"`` is 1.0. Never more than there are rows. [1]_ takes ``"sqrt"``, and 0.2 from
-        10,000 rows on; SALSA takes ``sqrt(1/2)``, which is 0.7071. :meth:`partial_fit`, which does not know how many
-        rows will come, counts on 10,000 of them: ``"sqrt"`` is 100 there.
-    selection : {"entropy", "random", "kmeans"}, default="entropy"
-        Landmarks are chosen among candidates, which are rows drawn at random. ``"random"`` takes the first.
-        ``"entropy"`` then proposes the others, one by one, each in place of a random landmark, and accepts those that
-        raise the quadratic Renyi entropy :math:`-\log(m^{-2} \sum_{ij \in S} K_{ij})`: landmarks that are less alike.
-        ``"kmeans"`` makes clusters of the candidates and takes the row in the middle of each: landmarks where the rows
-        are, which as a rule come closest to the kernel.
-    n_candidates : int, optional
-        How many rows to choose among; by default twice the landmarks for ``"entropy"``, ten times for ``"kmeans"``.
-    random_state : int, RandomState or Generator, optional
-        Source of candidates and proposals.
-
-    Attributes
-    ----------
-    components_ : ndarray or csr_array of shape (n_landmarks, n_features)
-        The landmarks.
-    component_indices_ : ndarray of shape (n_landmarks,)
-        Which rows of the data they were, counted over all batches.
-    normalization_ : ndarray of shape (n_landmarks, n_features_out)
-        :math:`U \Lambda^{-1/2}`. Directions whose eigenvalue is below :math:`10^{-12}` of the largest are left out.
-    kernel_ : kernel
-        The kernel as an object, with numbers for everything that depends on the rows.
-    gamma_ : float or None
-        The number used for ``gamma``; None for a kernel that has none.
-    n_rows_seen_ : int
-        Rows that the candidates were drawn from.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when ``X`` had any.
 
     Notes
     -----
@@ -149,60 +113,65 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     _advice = Advice(GoodFor(1, aim="curved", settings=" + a linear learner"))
 
-    _param_rules: ClassVar[dict[str, Rule]] = {
-        "kernel": one_of(*KERNELS) | Rule("a kernel of thresher.kernels", lambda v: isinstance(v, Kernel)),
-        "gamma": width,
-        "degree": at_least(1),
-        "coef0": non_negative,
-        "n_components": how_many,
-        "selection": one_of(*_CANDIDATES),
-        "n_candidates": none | at_least(1),
-        "random_state": seed,
-    }
+    kernel: Any = param(
+        default="rbf",
+        doc="""By name, see :class:`RBF`, :class:`Polynomial`, :class:`Linear` and :class:`Cosine`; or any kernel of
+        this module as an object, which then has its own parameters.""",
+        kw_only=False,
+    )
+    gamma: Any = param(
+        default="scale",
+        doc=r"""Width of the kernel (:math:`1/(2\sigma^2)` in [1]_). ``"scale"`` is ``1 / (n_features * X.var())``; in
+        :meth:`partial_fit`, of the rows that are kept.""",
+    )
+    n_components: Any = param(
+        default="sqrt",
+        rule=how_many,
+        doc="""Landmarks (:math:`m`): their number as an integer, or a float that times the square root of the number of
+        rows gives it, rounded up; ``"sqrt"`` is 1.0. Never more than there are rows. [1]_ takes ``"sqrt"``, and 0.2
+        from 10,000 rows on; SALSA takes ``sqrt(1/2)``, which is 0.7071. :meth:`partial_fit`, which does not know how
+        many rows will come, counts on 10,000 of them: ``"sqrt"`` is 100 there.""",
+    )
+    selection: str = param(
+        default="entropy",
+        rule=one_of(*_CANDIDATES),
+        doc=r"""Landmarks are chosen among candidates, which are rows drawn at random. ``"random"`` takes the first.
+        ``"entropy"`` then proposes the others, one by one, each in place of a random landmark, and accepts those that
+        raise the quadratic Renyi entropy :math:`-\log(m^{-2} \sum_{ij \in S} K_{ij})`: landmarks that are less alike.
+        ``"kmeans"`` makes clusters of the candidates and takes the row in the middle of each: landmarks where the rows
+        are, which as a rule come closest to the kernel.""",
+    )
+    n_candidates: int | None = param(
+        default=None,
+        rule=(none | at_least(1))._replace(type="int"),
+        doc="""How many rows to choose among; by default twice the landmarks for ``"entropy"``, ten times for
+        ``"kmeans"``.""",
+    )
+    random_state: Any = param(default=None, rule=seed, doc="Source of candidates and proposals.")
+
+    _attributes: ClassVar[str] = r"""
+        components_ : ndarray or csr_array of shape (n_landmarks, n_features)
+            The landmarks.
+        component_indices_ : ndarray of shape (n_landmarks,)
+            Which rows of the data they were, counted over all batches.
+        normalization_ : ndarray of shape (n_landmarks, n_features_out)
+            :math:`U \Lambda^{-1/2}`. Directions whose eigenvalue is below :math:`10^{-12}` of the largest are left out.
+        kernel_ : kernel
+            The kernel as an object, with numbers for everything that depends on the rows.
+        gamma_ : float or None
+            The number used for ``gamma``; None for a kernel that has none.
+        n_rows_seen_ : int
+            Rows that the candidates were drawn from.
+        n_features_in_ : int
+            Number of features.
+        feature_names_in_ : ndarray of str
+            Names of the features, when ``X`` had any."""
+
     _fitted: ClassVar[tuple[str, ...]] = (
-        "n_features_in_",
-        "feature_names_in_",
-        "n_rows_seen_",
-        "_limits",
-        "_seed",
-        "_indices",
-        "_candidates",
-        "_settled_kernel",
-        "_chosen",
-        "_root",
+        *("n_features_in_", "feature_names_in_", "n_rows_seen_", "_limits", "_seed"),
+        *("_indices", "_candidates", "_settled_kernel", "_chosen", "_root"),
     )
     _stays: ClassVar[bool] = True  # what it learned must not change under a learner: see StreamingPipeline
-
-    n_features_in_: int
-    n_rows_seen_: int
-    _limits: list[int]  # landmarks and candidates at most
-    _seed: int
-    _indices: NDArray[np.int64]  # of candidates, smallest key first
-    _candidates: dict[str, NDArray[Any]]
-    _settled_kernel: Kernel
-    _chosen: NDArray[np.int64]  # which candidates are landmarks
-    _root: Array
-
-    def __init__(
-        self,
-        kernel: Any = "rbf",
-        *,
-        gamma: Any = "scale",
-        degree: int = 3,
-        coef0: float = 1.0,
-        n_components: Any = "sqrt",
-        selection: str = "entropy",
-        n_candidates: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_components = n_components
-        self.selection = selection
-        self.n_candidates = n_candidates
-        self.random_state = random_state
 
     # --- learning ---------------------------------------------------------------------------------------------------
 
@@ -223,7 +192,7 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         limits, drawn_from = self._sizes(rows.shape[0]), self._new_seed()
         sample = first(drawn_from, np.arange(rows.shape[0]), limits[1])
         candidates = as_arrays(rows[sample], limits[1])
-        kernel = self._kernel().settled(rows, list(X.columns) if hasattr(X, "columns") else None)
+        kernel = self._kernel_for(rows, list(X.columns) if hasattr(X, "columns") else None)
         chosen, root = self._choose(kernel, as_rows(candidates, (len(sample), rows.shape[1])), limits[0], drawn_from)
         _gate.commit_features(self, X, rows.shape[1])
         self.n_rows_seen_, self._limits, self._seed = rows.shape[0], limits, drawn_from
@@ -274,12 +243,12 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if "_root" in self.__dict__:
             return
         rows = self._candidate_rows()
-        kernel = self._kernel().settled(rows, getattr(self, "feature_names_in_", None))
+        kernel = self._kernel_for(rows, getattr(self, "feature_names_in_", None))
         self._chosen, self._root = self._choose(kernel, rows, self._limits[0], self._seed)
         self._settled_kernel = kernel
 
     def _choose(self, kernel: Kernel, rows: Any, m: int, drawn_from: int) -> tuple[NDArray[np.int64], Array]:
-        """Which candidates are landmarks, and the root of their kernel matrix."""
+        """Places of the landmarks among the candidates, and the root of their kernel matrix."""
         m = min(m, rows.shape[0])
         with one_blas_thread():  # the same bits, whatever the number of threads
             chosen = middle_rows(rows, m) if self.selection == "kmeans" else by_entropy(kernel, rows, m, drawn_from)
@@ -294,9 +263,6 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _new_seed(self) -> int:
         return int(_engine.generator(self.random_state).integers(2**63))
-
-    def _kernel(self) -> Kernel:
-        return as_kernel(self.kernel, self.gamma, self.degree, self.coef0)
 
     def _candidate_rows(self) -> Any:
         return as_rows(self._candidates, (len(self._indices), self.n_features_in_))
@@ -326,7 +292,7 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     @property
     def component_indices_(self) -> NDArray[np.int64]:
-        """Which rows of the data the landmarks were."""
+        """Indices of the landmarks among the rows of the data."""
         return self._settled()._indices[self._chosen]
 
     @property
@@ -349,7 +315,7 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return self
 
     @property
-    def _search_space(self) -> dict[str, Range]:
+    def _search_space(self) -> dict[str, Range]:  # type: ignore[override]
         has_width = isinstance(self.kernel, str) and self.kernel in ("rbf", "polynomial")
         return {"gamma": Log(1e-4, 10.0)} if has_width else {}
 
@@ -362,19 +328,23 @@ class FixedSizeNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _check_loaded(self) -> None:
         """Refuse attributes of a file that do not belong together."""
         _gate.check_loaded_features(self)
-        indices, chosen, root, limits = self._indices, self._chosen, self._root, self._limits
         for name in ("n_rows_seen_", "_seed"):
             if type(getattr(self, name)) is not int or not 0 <= getattr(self, name) < 2**63:
                 raise ValueError(f"FixedSizeNystroem: {name} must be an integer of at least 0.")
+        limits = self._limits
         if not isinstance(limits, list) or len(limits) != 2 or not all(map(at_least(1).holds, limits)):
             raise ValueError("FixedSizeNystroem: _limits must be two integers of at least 1.")
-        n_candidates = min(limits[1], self.n_rows_seen_)
-        if not is_array(indices, "i", 1) or not is_sample(self._seed, indices, n_candidates, self.n_rows_seen_):
+        n_candidates, parts = min(limits[1], self.n_rows_seen_), self._candidates
+        if not is_array(self._indices, "i", 1) or not is_sample(
+            self._seed, self._indices, n_candidates, self.n_rows_seen_
+        ):
             raise ValueError("FixedSizeNystroem: _indices must be rows that were seen, in the order of their draw.")
-        parts = self._candidates
         if not isinstance(parts, dict) or not are_rows(parts, (n_candidates, self.n_features_in_)):
             raise ValueError("FixedSizeNystroem: the candidates must be finite rows, one per index.")
-        m = min(limits[0], n_candidates)
+        self._check_landmarks(n_candidates, min(limits[0], n_candidates))
+
+    def _check_landmarks(self, n_candidates: int, m: int) -> None:
+        chosen, root = self._chosen, self._root
         if not is_array(chosen, "i", 1) or len(chosen) != m or not are_places(chosen, n_candidates):
             raise ValueError("FixedSizeNystroem: _chosen must name candidates, one per landmark, none of them twice.")
         if not is_array(root, "f", 2) or not len(root) == m >= root.shape[1] >= 1:

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import _estimators
 from .._engine import one_blas_thread
-from .._estimators import Advice, GoodFor, KernelMachine
+from .._estimators import Advice, FixedSizeMachine, GoodFor, KernelMachine
 from .._gate import (
     Log,
     Range,
@@ -37,7 +37,7 @@ from ._roles import Roles, class_factors, filled, read_roles
 _AGREE = 1e-6  # scores of the model and of the problem it solves
 
 
-class LapSVC(Descended):
+class LapSVC(Descended, FixedSizeMachine):
     r"""Laplacian support vector machine: scores that change little between neighbouring rows (LapSVM).
 
     Minimises, over functions :math:`f = \langle w, \varphi(\cdot)\rangle + b`,

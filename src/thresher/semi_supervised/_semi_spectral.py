@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import _estimators
 from .._engine import one_blas_thread
-from .._estimators import KernelMachine
+from .._estimators import FixedSizeMachine, KernelMachine
 from .._gate import Array, Rule, boolean, check_params, check_value, class_weights, fraction, label, none, positive
 from .._kernels import FixedSize
 from ._partial_machine import PartlyLabelled
@@ -30,7 +30,7 @@ class Given(NamedTuple):
     targets: Array
 
 
-class SpectralClassifier(PartlyLabelled):
+class SpectralClassifier(PartlyLabelled, FixedSizeMachine):
     """Base class: a subclass names its parameters, finds its functions and reads them."""
 
     _param_rules: ClassVar[dict[str, Rule]] = (
