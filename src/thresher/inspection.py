@@ -63,10 +63,6 @@ def features_that_matter(model: Any, n: int = 20, *, scale: Any = None) -> list[
     scale : array-like of shape (n_features,), optional
         The usual size of each feature, such as its standard deviation. Not used where deviations of weights are known.
 
-    Returns
-    -------
-    list of Feature
-
     Examples
     --------
     >>> import numpy as np

@@ -1,12 +1,11 @@
 """Axes, drawing and wording that reports and comparisons share."""
 
-from ._axes import headline, name_bars, row_ticks, tick_form, tick_labels, tick_number, tick_percent, ticks, x_ticks
+from ._axes import headline, name_bars, row_ticks, ticks, x_ticks
 from ._canvas import INK, MUTED, SERIES, colour, dash, dots, matplotlib_for, paler, picture
 from ._svg import Figure, Key, draw, key
 from ._terminal import terminal
 from ._wording import (
     Estimate,
-    amount,
     bytes_of,
     count,
     formatter,
@@ -34,7 +33,6 @@ __all__ = [
     "Estimate",
     "Figure",
     "Key",
-    "amount",
     "bytes_of",
     "colour",
     "count",
@@ -65,10 +63,6 @@ __all__ = [
     "short",
     "size_range",
     "terminal",
-    "tick_form",
-    "tick_labels",
-    "tick_number",
-    "tick_percent",
     "ticks",
     "x_ticks",
 ]

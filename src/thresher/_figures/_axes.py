@@ -10,36 +10,28 @@ import numpy as np
 from ._canvas import INK, MUTED
 from ._wording import amount, number, short
 
-Form = Callable[[float], str]
+_FORMS: dict[str, Callable[[float], str]] = {
+    "error": lambda value: f"{100 * value:.4g}%",
+    "share": lambda value: f"{100 * value:.4g}%",
+    "amount": amount,
+    "rough amount": lambda value: amount(value, 2),
+}
 
 
-def tick_number(value: float) -> str:
-    return number(value, 3)
+def ticks(axis: Any, form: str | None = None, most: int | None = 6, *, whole: bool = False) -> None:
+    """Put at most so many ticks on an axis, or leave those it has.
 
-
-def tick_percent(value: float) -> str:
-    return f"{100 * value:.4g}%"
-
-
-def tick_form(measure: str) -> Form:
-    """Return the form of a measure on its axis: an error is a percentage, any other a number."""
-    return tick_percent if measure == "error" else tick_number
-
-
-def ticks(axis: Any, form: Form | None = None, most: int = 6, *, whole: bool = False) -> None:
-    """Put a handful of ticks on an axis."""
+    ``form`` says what their values are: an error or another share, an amount, or any other number.
+    """
     from matplotlib.ticker import MaxNLocator
 
-    axis.set_major_locator(MaxNLocator(most, integer=whole))
+    if most is not None:
+        axis.set_major_locator(MaxNLocator(most, integer=whole))
     if form is not None:
-        tick_labels(axis, form)
+        axis.set_major_formatter(lambda value, _: _FORMS[form](value) if form in _FORMS else number(value, 3))
 
 
-def tick_labels(axis: Any, form: Form) -> None:
-    axis.set_major_formatter(lambda value, _: form(value))
-
-
-def x_ticks(axes: Any, form: Form, ends: Sequence[float], *, log: bool) -> None:
+def x_ticks(axes: Any, form: str, ends: Sequence[float], *, log: bool) -> None:
     """Put ticks below the x axis, on a logarithmic scale in powers of ten, or steps between them if it spans few."""
     if not log:
         return ticks(axes.xaxis, form)
@@ -54,11 +46,11 @@ def x_ticks(axes: Any, form: Form, ends: Sequence[float], *, log: bool) -> None:
     places = np.sort(np.concatenate([s * 10.0**powers for s in steps]))
     axes.xaxis.set_major_locator(FixedLocator([p for p in places if 0.7 * low <= p <= 1.4 * high]))
     axes.xaxis.set_minor_locator(NullLocator())
-    tick_labels(axes.xaxis, form)
+    ticks(axes.xaxis, form, None)
 
 
 def row_ticks(axes: Any, rows: Any) -> None:
-    x_ticks(axes, amount, rows, log=rows[-1] / rows[0] > 30)
+    x_ticks(axes, "amount", rows, log=rows[-1] / rows[0] > 30)
     axes.set_xlabel("rows learned")
 
 

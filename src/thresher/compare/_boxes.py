@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._figures import SERIES, headline, label, name_bars, paler, picture, short, tick_number, ticks
+from .._figures import SERIES, headline, label, name_bars, paler, picture, short, ticks
 from ._score_table import marks
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def _paint(axes: Any, runs: Comparison, measure: str) -> None:
         places = place + _SPREAD * np.linspace(-1, 1, len(values)) if len(values) > 1 else [place]
         axes.plot(values, places, "o", color=colour, markersize=2.8, alpha=0.75, markeredgewidth=0)
     name_bars(axes, [label(name) for name in named], [name in marked for name in named], least=2)
-    ticks(axes.xaxis, tick_number)
+    ticks(axes.xaxis, "number")
     axes.set_xlabel(f"{label(measure)}{', less is better' if measure in runs.lower_is_better else ''}")
     headline(axes, _title(runs, measure, len(marked) - 1))
 

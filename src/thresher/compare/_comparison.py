@@ -72,10 +72,6 @@ class Comparison:
         about : str, optional
             The first line of the table.
 
-        Returns
-        -------
-        Comparison
-
         Examples
         --------
         >>> from thresher.compare import Comparison

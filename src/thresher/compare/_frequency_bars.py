@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._figures import INK, MUTED, SERIES, headline, name_bars, paler, picture, tick_labels, tick_percent
+from .._figures import INK, MUTED, SERIES, headline, name_bars, paler, picture, ticks
 
 if TYPE_CHECKING:
     from ._frequency import SelectionFrequency
@@ -34,7 +34,7 @@ def _paint(axes: Any, result: SelectionFrequency, columns: Any, threshold: float
     axes.axvline(threshold, color=INK, linewidth=1.2, linestyle=(0, (4, 3)))
     axes.set(xlim=(0, 1.09), xlabel=f"share of {result.n_runs} runs in which the feature was chosen")
     axes.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1])
-    tick_labels(axes.xaxis, tick_percent)
+    ticks(axes.xaxis, "share", None)
     headline(axes, _title(result, len(columns), len(stable), threshold))
     if result.sign is not None:
         _legend(axes, [sign for sign in _SIGNS if sign in signs])

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import check_cv
 from sklearn.utils import check_consistent_length, indexable
 
 from .. import registry
@@ -14,7 +16,7 @@ from .._gate import Rule, at_least, boolean, checked, count_of_jobs, fraction, o
 from ._comparison import COSTS, Comparison
 from ._comparison_measures import LOWER, scorers_of
 from ._fits import ScoredFit, score_all
-from ._repeat_rows import Rows, in_orders, in_splits
+from ._repeat_rows import RandomSplits, Rows, in_orders, in_splits
 
 _WHO = "compare"
 _SHARE = Rule("a number above 0 and below 1", lambda v: fraction.holds(v) and 0 < float(v) < 1)
@@ -111,14 +113,17 @@ def compare(
     check_consistent_length(X, y, groups)
     X, y, groups = indexable(X, y, groups)  # a sparse matrix of any format is made one of rows
     rng = generator(random_state)
+    has_classes = y is not None and np.ndim(y) == 1 and all(map(is_classifier, learners.values()))
+    splits = RandomSplits(test_size, has_classes)
     if vary == "orders":
         if cv is not None:
             raise ValueError(f'{_WHO}: cv is for vary="splits"; orders are tested on X_test, or on one split.')
-        rows = in_orders(learners, X, y, X_test, y_test, test_size, repeats, rng)
+        rows = in_orders((X, y), (X_test, y_test), splits, repeats, rng)
     else:
         if X_test is not None or y_test is not None:
             raise ValueError(f'{_WHO}: X_test and y_test are for vary="orders"; splits are tested on their own rows.')
-        rows = in_splits(learners, X, y, cv, groups, test_size, repeats, rng)
+        splitter = splits.splitter(repeats, rng) if cv is None else check_cv(cv, y, classifier=has_classes)
+        rows = in_splits((X, y), groups, splitter)
     seeds = rng.integers(2**31, size=len(rows.parts))
     fits = score_all(learners, rows, seeds, scorers, n_jobs, progress)
     return _comparison(learners, scorers, fits, rows)

@@ -75,10 +75,6 @@ def selection_frequency(
     progress : bool, default=False
         Show a bar, where standard error is a terminal.
 
-    Returns
-    -------
-    SelectionFrequency
-
     References
     ----------
     .. [1] N. Meinshausen, P. Buehlmann, "Stability selection", JRSS B 72 (2010).

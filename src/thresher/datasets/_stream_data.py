@@ -57,10 +57,6 @@ def make_sparse_stream(
     random_state : int, optional
         Seed. The rows depend on it and on ``batch_size``.
 
-    Returns
-    -------
-    SparseStream
-
     Examples
     --------
     >>> from thresher.datasets import make_sparse_stream

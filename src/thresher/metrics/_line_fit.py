@@ -42,10 +42,6 @@ def balanced_line_fit(
     through : {"origin", "mean"}, default="origin"
         Lines through the origin, or through the mean of each cluster as in [1]_, which forgets where lines should meet.
 
-    Returns
-    -------
-    float
-
     References
     ----------
     .. [1] C. Alzate and J. Suykens, "Multiway spectral clustering with out-of-sample extensions through weighted kernel

@@ -49,10 +49,6 @@ class _Progressive(ABC):
             Scores, higher for rows that seem positive.
         sample_weight : array-like of shape (n,), optional
             Weights of the rows. A row of weight 0 is absent.
-
-        Returns
-        -------
-        self
         """
         rows = self._rows(y_true, y_score, sample_weight)
         if len(rows.scores):
@@ -66,10 +62,6 @@ class _Progressive(ABC):
         ----------
         other : object of the same class
             It stays as it is.
-
-        Returns
-        -------
-        self
         """
         if type(other) is not type(self) or other.pos_label != self.pos_label:
             kind = f"a {type(self).__name__} of pos_label={self.pos_label!r}"
@@ -81,12 +73,7 @@ class _Progressive(ABC):
         self.cells += other.cells
 
     def reset(self) -> Self:
-        """Forget all rows.
-
-        Returns
-        -------
-        self
-        """
+        """Forget all rows."""
         self.cells[:] = 0
         return self
 

@@ -21,10 +21,6 @@ def support_precision(true_coef: Any, coef: Any) -> float:
         The true weights and those found, dense or sparse, or masks of booleans. Indices of features are taken instead,
         as a set or as a vector of integers, such as ``support_`` of a model; so weights must be floats.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> from thresher.metrics import support_precision
@@ -43,10 +39,6 @@ def support_recall(true_coef: Any, coef: Any) -> float:
     ----------
     true_coef, coef : array-like of shape (n_features,) or (n_outputs, n_features), or indices
         As in :func:`support_precision`.
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -67,10 +59,6 @@ def support_f1(true_coef: Any, coef: Any) -> float:
     ----------
     true_coef, coef : array-like of shape (n_features,) or (n_outputs, n_features), or indices
         As in :func:`support_precision`.
-
-    Returns
-    -------
-    float
 
     References
     ----------
@@ -101,10 +89,6 @@ def sign_f1(true_coef: Any, coef: Any) -> float:
     ----------
     true_coef, coef : array-like of shape (n_features,) or (n_outputs, n_features)
         The true weights and those found, dense or sparse. Only their signs count.
-
-    Returns
-    -------
-    float
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Reports: a fitted model and what became of it, as one page, as text or as JSON."""
+"""Reports on fitted models, as one page, as text or as JSON."""
 
 from __future__ import annotations
 
@@ -13,26 +13,51 @@ from .. import __version__
 from .._figures import label, plain
 from ..persistence import write_whole
 from ..training import HeldOut, History
-from . import (
-    _about,
-    _cluster_section,
-    _course,
-    _held_out,
-    _kept_section,
-    _kernel_section,
-    _maps,
-    _shard_section,
-    _structure_section,
-    _weight_section,
-)
-from ._subject import Subject
+from . import _course, _held_out, _maps, _request_section, _structure_section
+from ._cluster_section import clusters
+from ._data_section import data
+from ._kernel_section import kernels
+from ._model_section import model
+from ._no_class_section import no_class
+from ._profile_section import profiles
+from ._shard_section import rounds
+from ._sparsity_section import sparsity
+from ._subject import Section, Subject
 from ._summary import summary
+from ._tuning_section import tuning
+from ._weight_section import features
 
 __all__ = ["Report"]
 
+_SECTIONS: dict[str, Callable[[Subject], Section | None]] = {  # in the order of the page
+    "asked": _request_section.asked,
+    "data": data,
+    "model": model,
+    "measures": _held_out.measures,
+    "confusion": _held_out.confusion,
+    "no_class": no_class,
+    "decision_values": _held_out.decision_values,
+    "ranking": _held_out.ranking,
+    "residuals": _held_out.residuals,
+    "clusters": clusters,
+    "profiles": profiles,
+    "groups": _structure_section.groups,
+    "tasks": _structure_section.tasks,
+    "kernels": kernels,
+    "features": features,
+    "sparsity": sparsity,
+    "regions": _maps.regions,
+    "objective": _course.objective,
+    "map": _maps.plane,
+    "rounds": rounds,
+    "stream": _course.stream,
+    "tuning": tuning,
+    "reproduce": _request_section.reproduce,
+}
+
 
 class Report:
-    """What a model is and how well it does, for people: one page that needs no network, text for a terminal, or JSON.
+    """Description of a model and of its results: one page that needs no network, text for a terminal, or JSON.
 
     All that is given beside the model is optional; a section with nothing to show is left out. The same numbers, with
     their 95 % intervals, are in all three forms.
@@ -98,41 +123,14 @@ class Report:
         self.title = label(title) if title is not None else _title(self._subject)
 
     @cached_property
-    def _facts(self) -> dict[str, Any]:
+    def _sections(self) -> dict[str, Section]:
         """Every section by its name, in the order of the page."""
-        subject = self._subject
-        rows = _held_out.answers(subject)
-        makers: dict[str, Callable[[], dict[str, Any] | None]] = {
-            "asked": lambda: _about.asked(subject),
-            "data": lambda: _about.data(subject),
-            "model": lambda: _about.model(subject),
-            "measures": lambda: _held_out.measures(subject, rows),
-            "confusion": lambda: None if rows is None else _held_out.confusion(rows),
-            "no_class": lambda: _kept_section.no_class(subject),
-            "decision_values": lambda: None if rows is None else _held_out.decision_values(rows),
-            "ranking": lambda: None if rows is None else _held_out.ranking(rows),
-            "residuals": lambda: _held_out.residuals(subject),
-            "clusters": lambda: _cluster_section.clusters(subject),
-            "profiles": lambda: _cluster_section.profiles(subject),
-            "groups": lambda: _structure_section.groups(subject),
-            "tasks": lambda: _structure_section.tasks(subject),
-            "kernels": lambda: _kernel_section.kernels(subject),
-            "features": lambda: _weight_section.features(subject),
-            "sparsity": lambda: _weight_section.sparsity(subject),
-            "regions": lambda: _maps.regions(subject),
-            "objective": lambda: _course.objective(subject),
-            "map": lambda: _maps.plane(subject),
-            "rounds": lambda: _shard_section.rounds(subject),
-            "stream": lambda: _course.stream(subject),
-            "tuning": lambda: _course.tuning(subject),
-            "reproduce": lambda: _about.reproduce(subject),
-        }
-        made = {name: make() for name, make in makers.items()}
+        made = {name: make(self._subject) for name, make in _SECTIONS.items()}
         return {name: section for name, section in made.items() if section}
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
-        return summary(self._subject.task, self._facts)
+        return summary(self._subject.task, self._sections)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in the report as plain values.
@@ -150,7 +148,7 @@ class Report:
             "summary": plain(self._summary),
             "sections": {
                 name: plain({k: v for k, v in section.items() if not k.startswith("_")})
-                for name, section in self._facts.items()
+                for name, section in self._sections.items()
             },
         }
 
@@ -161,21 +159,17 @@ class Report:
         ----------
         sections : list of str, optional
             Only these, by their names in :meth:`to_dict`; by default all.
-
-        Returns
-        -------
-        str
         """
         from ._text import text
 
-        wanted = self._facts if sections is None else {k: v for k, v in self._facts.items() if k in sections}
+        wanted = self._sections if sections is None else {k: v for k, v in self._sections.items() if k in sections}
         return text(self.title, self._summary, wanted)
 
     def to_html(self) -> str:
         """The report as one page, complete in itself. Needs matplotlib and jinja2: ``pip install "thresher[lab]"``."""
         from ._page import page
 
-        return page(self.title, self._summary, self._facts)
+        return page(self.title, self._summary, self._sections)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the report to a file, all at once: it is complete, or what was there before.

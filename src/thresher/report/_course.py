@@ -1,13 +1,12 @@
-"""How learning went: along the stream, step by step, and over the parameters that were tried."""
+"""The course of learning."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
-from .._figures import count, label, number, percent, plural, quoted, score, seconds_of
+from .._figures import formatter, label, number, percent, plural, quoted, score
 from ..training import History
 from ._measures import Array, proportion
 from ._subject import Section, Subject
@@ -16,11 +15,11 @@ _RECENT = 0.2  # the part of the rows so far that counts as recent
 _MOST_FILES = 60
 _MOST_STEPS = 300
 
-RARE = {"f1": "F1", "roc_auc": "AUROC", "average_precision": "average precision"}  # what a rare class is measured by
+RARE = {"f1": "F1", "roc_auc": "AUROC", "average_precision": "average precision"}  # measures of a rare class
 
 
 def stream(subject: Subject) -> Section | None:
-    """Errors of rows that were predicted before they were learned from."""
+    """Follow the errors of rows that were predicted before they were learned from."""
     history = subject.history
     if history is None:
         return None
@@ -42,11 +41,11 @@ def stream(subject: Subject) -> Section | None:
         "passes": max((int(f.get("pass", 1)) for f in history.files), default=1),
         "rare class": _rare_class(history),
     }
-    return section | {"says": _stream_said(section)}
+    return section | {"says": _stream_sentences(section)}
 
 
 def _rare_class(history: History) -> Section | None:
-    """The course of the measures of a rare class."""
+    """Follow the measures of a rare class."""
     if not history.measures:
         return None
     values = {name: np.array(history.measures[name], dtype=np.float64) for name in RARE}
@@ -54,7 +53,7 @@ def _rare_class(history: History) -> Section | None:
 
 
 def _recent(rows: Array, total: Array) -> Array:
-    """The rate within the last fifth of the rows so far."""
+    """Return the rate within the last fifth of the rows so far."""
     begin = np.searchsorted(rows, (1 - _RECENT) * rows, side="right") - 1
     earlier = np.where(begin >= 0, total[begin], 0.0)
     since = np.where(begin >= 0, rows[begin], 0.0)
@@ -64,44 +63,40 @@ def _recent(rows: Array, total: Array) -> Array:
 def _files(history: History, counts_mistakes: bool) -> list[dict[str, Any]]:
     found = []
     for file in history.files[:_MOST_FILES]:
-        rows = int(file["rows"])
-        if not rows:
-            continue
-        entry = {"name": label(file["name"]), "pass": int(file.get("pass", 1)), "rows": rows}
-        if counts_mistakes:
-            entry["error"] = proportion(float(file["mistakes"]), rows)
-        found.append(entry | {"loss": float(file["loss"]) / rows})
+        if rows := int(file["rows"]):
+            entry = {"name": label(file["name"]), "pass": int(file.get("pass", 1)), "rows": rows}
+            error = {"error": proportion(float(file["mistakes"]), rows)} if counts_mistakes else {}
+            found.append(entry | error | {"loss": float(file["loss"]) / rows})
     return found
 
 
-def _stream_said(section: Section) -> str:
-    say = percent if section["measure"] == "error" else (lambda v: number(v, 3))
-    rows, so_far, recently = section["rows"], section["so far"], section["recently"]
-    said = (
-        f"Each row was predicted before it was learned: over {plural(int(rows[-1]), 'row')} the {section['measure']} "
-    )
-    said += f"is {say(float(so_far[-1]))}, in the last fifth of them {say(float(recently[-1]))}"
+def _stream_sentences(section: Section) -> str:
+    measure, rows = section["measure"], plural(int(section["rows"][-1]), "row")
+    all_rows, recent = (float(section[key][-1]) for key in ("so far", "recently"))
+    form = formatter(measure)
+    says = f"Each row was predicted before it was learned: over {rows} the {measure} is {form(all_rows)}"
+    says += f", in the last fifth of them {form(recent)}"
     trend = _trend(section)
     if trend < 0:
-        said += "; the model was still getting better"
+        says += "; the model was still getting better"
     elif trend > 0:
-        said += f"; recently the {section['measure']} is above its average, as if the data had changed"
-    said += "."
+        says += f"; recently the {measure} is above its average, as if the data had changed"
+    says += "."
     if section["passes"] > 1:
-        said += f" Rows were read {section['passes']} times, so later ones had been seen before."
+        says += f" Rows were read {section['passes']} times, so later ones had been seen before."
     if (rare := section["rare class"]) is not None:
         measures = [f"{name} {score(float(rare[key][-1]))}" for key, name in RARE.items()]
-        said += f" Of {quoted(rare['class'])}, the rarer class: {', '.join(measures)}; rows were scored batch by batch."
+        says += f" Of {quoted(rare['class'])}, the rarer class: {', '.join(measures)}; rows were scored batch by batch."
     files = [f for f in section["files"] if f["pass"] == 1]
-    if len(files) > 1 and section["measure"] == "error":
+    if len(files) > 1 and measure == "error":
         worst = max(files, key=lambda f: f["error"].value)
-        if worst["error"].low > so_far[-1]:
-            said += f" Hardest was {quoted(worst['name'])} ({percent(worst['error'].value)})."
-    return said
+        if worst["error"].low > all_rows:
+            says += f" Hardest was {quoted(worst['name'])} ({percent(worst['error'].value)})."
+    return says
 
 
 def _trend(section: Section) -> int:
-    """Whether the last fifth is below (-1) or above (1) all rows so far, by more than chance."""
+    """Return -1 if the last fifth is below all rows so far by more than chance, 1 if it is above, else 0."""
     rows, so_far, recently = section["rows"], float(section["so far"][-1]), float(section["recently"][-1])
     if len(rows) < 3:
         return 0
@@ -113,7 +108,7 @@ def _trend(section: Section) -> int:
 
 
 def objective(subject: Subject) -> Section | None:
-    """The objective of learners that work in steps over all rows."""
+    """Follow the objective of learners that work in steps over all rows."""
     for name in ("objective_history_", "loss_curve_", "objectives_"):
         values = getattr(subject.learner, name, None)
         if values is not None and len(values) > 1 and np.ndim(values[0]) == 0:  # not one for each of several classes
@@ -125,95 +120,11 @@ def objective(subject: Subject) -> Section | None:
     first, last = float(values[0]), float(values[-1])
     tail = values[-max(2, len(values) // 10) :]
     change = abs(float(tail[0] - tail[-1])) / max(abs(last), np.finfo(float).tiny)
-    end = (
-        f"in its last {len(tail) - 1} steps it moved by {percent(change)}"
-        if len(tail) > 2
-        else (f"its last step moved it by {percent(change)}")
-    )
+    end = f"in its last {len(tail) - 1} steps it moved by" if len(tail) > 2 else "its last step moved it by"
     return {
         "title": "Convergence",
-        "says": f"The objective went from {number(first)} to {number(last)} in {plural(len(values), 'step')}; {end}.",
+        "says": f"The objective went from {number(first)} to {number(last)} in {plural(len(values), 'step')}; {end} "
+        f"{percent(change)}.",
         "steps": places + 1,
         "objective": values[places],
     }
-
-
-# --- tuning ----------------------------------------------------------------------------------------------------------
-
-
-def tuning(subject: Subject) -> Section | None:
-    """What was tried, and what came of it."""
-    tried = [_evaluation(i, entry) for i, entry in enumerate(subject.search or ())]
-    good = [entry for entry in tried if entry["score"] is not None]
-    if not tried:
-        return None
-    section: Section = {
-        "title": "The tuning path",
-        "says": "",
-        "evaluations": tried,
-        "failed": len(tried) - len(good),
-        "seconds": sum(entry["seconds"] or 0.0 for entry in tried),
-    }
-    if not good:
-        return section | {
-            "says": f"{plural(len(tried), 'setting was', 'settings were')} tried, and all of them failed."
-        }
-    best = max(good, key=lambda entry: entry["score"])
-    so_far = np.maximum.accumulate([-np.inf if e["score"] is None else e["score"] for e in tried])
-    section |= {
-        "best": best,
-        "best so far": [None if not math.isfinite(v) else float(v) for v in so_far],
-        "params": {name: _values(tried, name) for name in _names(tried)},
-        "stages": list(dict.fromkeys(entry["stage"] for entry in tried)),
-    }
-    return section | {"says": _tuning_said(section, good[0])}
-
-
-def _evaluation(place: int, entry: dict[str, Any]) -> dict[str, Any]:
-    score, used = entry.get("score"), entry.get("n_used")
-    return {
-        "evaluation": place + 1,
-        "stage": label(entry.get("stage") or "search"),
-        "params": {_short(k): _value(v) for k, v in (entry.get("params") or {}).items()},
-        "score": float(score) if score is not None and math.isfinite(score) else None,
-        "n_used": float(used) if used is not None and math.isfinite(used) else None,
-        "seconds": entry.get("seconds"),
-    }
-
-
-def _short(name: Any) -> str:
-    """A parameter without the names of the steps around it."""
-    return label(name).rsplit("__", 1)[-1]
-
-
-def _value(value: Any) -> Any:
-    value = value.item() if isinstance(value, np.generic) else value
-    return value if isinstance(value, (bool, int, float, type(None))) else label(value)
-
-
-def _names(tried: list[dict[str, Any]]) -> list[str]:
-    return list(dict.fromkeys(name for entry in tried for name in entry["params"]))
-
-
-def _values(tried: list[dict[str, Any]], name: str) -> dict[str, Any]:
-    """What is known of a parameter: whether it is a number, and on which scale it was searched."""
-    values = [entry["params"][name] for entry in tried if name in entry["params"]]
-    numbers = [float(v) for v in values if isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v)]
-    if len(numbers) < len(values):
-        return {"kind": "choice", "values": list(dict.fromkeys(map(label, values)))}
-    wide = min(numbers) > 0 and max(numbers) >= 20 * min(numbers)
-    return {"kind": "log" if wide else "number", "values": [min(numbers), max(numbers)]}
-
-
-def _tuning_said(section: Section, first: dict[str, Any]) -> str:
-    best, n = section["best"], len(section["evaluations"])
-    chosen = ", ".join(f"{name} = {number(value)}" for name, value in best["params"].items())
-    said = f"{plural(n, 'setting was', 'settings were')} tried"
-    said += f" in {seconds_of(section['seconds'])}" if section["seconds"] else ""
-    said += f"; the best, number {count(best['evaluation'])}, scores {number(best['score'])}"
-    if best is not first:
-        said += f" where the first scored {number(first['score'])}"
-    said += f". It has {chosen}." if chosen else "."
-    if section["failed"]:
-        said += f" {plural(section['failed'], 'setting')} failed."
-    return said

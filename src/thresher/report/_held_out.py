@@ -1,59 +1,30 @@
-"""How well the model does on rows it has not learned from."""
+"""Results on rows that the model has not learned from."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._figures import Estimate, count, interval, label, listed, number, one_in, percent, plural, quoted, score
+from .._figures import count, formatter, interval, label, listed, number, one_in, percent, plural, quoted, score
 from ..training import HeldOut
 from . import _measures
-from ._measures import Array, Ranked
+from ._answers import Answers
+from ._measures import Array, Estimate, Output
 from ._subject import Section, Subject
 
 MOST_CURVES = 12
 MOST_CELLS = 20
 _MOST_POINTS = 300
-_MOST_SCORES = 4_000_000
 _MOST_BINS = 50
 
 
-class Answers:
-    """Held-out rows of a classifier: codes of the true and the predicted classes, and scores."""
-
-    def __init__(self, subject: Subject, held_out: HeldOut) -> None:
-        self.classes = subject.classes
-        self.true = subject.codes(held_out.y)
-        self.predicted = subject.codes(held_out.predicted)
-        self.table = _measures.confusion(self.true, self.predicted, len(self.classes))
-        self.scores = held_out.scores
-        self._outputs: dict[int, tuple[NDArray[np.bool_], Ranked]] | None = None
-
-    def outputs(self) -> dict[int, tuple[NDArray[np.bool_], Ranked]]:
-        """Class -> its rows against the rest, in order of score; only classes that occur, and not in every row."""
-        if self._outputs is None:
-            self._outputs = dict(self._rank()) if self.scores is not None else {}
-        return self._outputs
-
-    def _rank(self) -> list[tuple[int, tuple[NDArray[np.bool_], Ranked]]]:
-        assert self.scores is not None
-        columns = {1: self.scores} if self.scores.ndim == 1 else dict(enumerate(self.scores.T))
-        step = -(-len(self.true) * len(columns) // _MOST_SCORES)
-        found = []
-        for k, scores in columns.items():
-            positive = self.true[::step] == k
-            if 0 < np.count_nonzero(positive) < len(positive):
-                found.append((k, (positive, Ranked.of(positive, scores[::step]))))
-        return found
-
-
-def measures(subject: Subject, rows: Answers | None) -> Section | None:
-    """The main section: measures with intervals, beside what a guess would reach."""
-    held_out, known = rows_to_measure(subject)
+def measures(subject: Subject) -> Section | None:
+    """Measure with intervals, beside what a guess would reach."""
+    held_out, known = subject.measured
     if held_out is None:
         return None
+    rows = subject.answers
     section = _value_measures(held_out) if rows is None else _class_measures(subject, rows)
     section["title"] = f"Results on {known}"
     n_rows = max(held_out.n_rows, len(held_out.y))
@@ -63,22 +34,6 @@ def measures(subject: Subject, rows: Answers | None) -> Section | None:
     if subject.held_out is None:
         section["note"] += " The model may have learned from these rows, in which case it does worse on new ones."
     return section
-
-
-def rows_to_measure(subject: Subject) -> tuple[HeldOut | None, str]:
-    if subject.task == "clustering":
-        return None, ""
-    if subject.held_out is not None:
-        return subject.held_out, "held-out rows"
-    sample = subject.sample
-    if sample is None or sample.y is None:
-        return None, ""
-    return HeldOut("the sample", sample.y, sample.predicted, sample.scores, sample.n_rows), "the sample"
-
-
-def answers(subject: Subject) -> Answers | None:
-    held_out, _ = rows_to_measure(subject)
-    return Answers(subject, held_out) if held_out is not None and subject.task == "classification" else None
 
 
 # --- classes ---------------------------------------------------------------------------------------------------------
@@ -99,9 +54,8 @@ def _class_measures(subject: Subject, rows: Answers) -> Section:
         "accuracy": 1 - baseline,
         "balanced accuracy": 1 / np.count_nonzero(rows.table.sum(1)),
     }
-    outputs = rows.outputs()
-    if outputs:
-        each = list(outputs.values())
+    each = list(rows.outputs.values())
+    if each:
         found["AUROC"] = _measures.auroc_estimate(each)
         found["average precision"] = _measures.average_precision_estimate(each)
         guesses["AUROC"] = 0.5
@@ -109,7 +63,7 @@ def _class_measures(subject: Subject, rows: Answers) -> Section:
     found |= _of_probabilities(subject)
     counts = dict(zip(rows.classes, rows.table.sum(axis=1).tolist(), strict=True))
     return {
-        "says": _error_said(error, baseline, most, counts) + _found_all_the_same(rows, found, guesses),
+        "says": _error_sentence(error, baseline, most, counts) + _rare_class_sentence(rows, found, guesses),
         "measures": found,
         "guesses": guesses,
         "guess": f"always answering {quoted(most)}",
@@ -121,21 +75,21 @@ def _class_measures(subject: Subject, rows: Answers) -> Section:
     }
 
 
-def _error_said(error: Estimate, baseline: float, most: str, counts: dict[str, int]) -> str:
-    said = f"The model errs on {percent(error.value)} of rows ({interval(error)})"
+def _error_sentence(error: Estimate, baseline: float, most: str, counts: dict[str, int]) -> str:
+    says = f"The model errs on {percent(error.value)} of rows ({interval(error)})"
     guess = f"guessing the most frequent class, {quoted(most)}, would err on {percent(baseline)}"
     rare = min(counts, key=lambda name: counts[name])
     if len(counts) == 2 and 0 < counts[rare] < 0.25 * sum(counts.values()):
         guess += f", because only {one_in(counts[rare] / sum(counts.values()))} is {quoted(rare)}"
     if error.high < baseline:
-        return f"{said}; {guess}."
+        return f"{says}; {guess}."
     if error.low > baseline:
-        return f"{said}, which is more than a guess: {guess}."
-    return f"{said}, which is no clear gain over a guess: {guess}."
+        return f"{says}, which is more than a guess: {guess}."
+    return f"{says}, which is no clear gain over a guess: {guess}."
 
 
-def _found_all_the_same(rows: Answers, found: dict[str, Estimate], guesses: dict[str, float]) -> str:
-    """What a model is good for that errs on more rows than a guess, because it looks for a rare class."""
+def _rare_class_sentence(rows: Answers, found: dict[str, Estimate], guesses: dict[str, float]) -> str:
+    """Defend a model that errs on more rows than a guess because it looks for a rare class."""
     totals = rows.table.sum(axis=1)
     few = int(np.where(totals > 0, totals, totals.max()).argmin())
     worse, better = "error", "balanced accuracy"
@@ -149,7 +103,7 @@ def _found_all_the_same(rows: Answers, found: dict[str, Estimate], guesses: dict
 
 
 def _of_probabilities(subject: Subject) -> dict[str, Estimate]:
-    """Brier score and log loss on the sample, of models that give probabilities."""
+    """Estimate Brier score and log loss on the sample, of models that give probabilities."""
     sample = subject.sample
     known = len(getattr(subject.learner, "classes_", ()))
     if sample is None or sample.y is None or not hasattr(subject.learner, "predict_proba"):
@@ -166,20 +120,22 @@ def _of_probabilities(subject: Subject) -> dict[str, Estimate]:
     }
 
 
-def confusion(rows: Answers) -> Section | None:
-    """Which classes are taken for which."""
+def confusion(subject: Subject) -> Section | None:
+    """Count which classes are taken for which."""
+    rows = subject.answers
+    if rows is None:
+        return None
     table = rows.table
     totals = table.sum(axis=1)
     wrong = table - np.diag(np.diag(table))
     i, j = np.unravel_index(int(wrong.argmax()), wrong.shape)
+    says = "No row is taken for another class."
     if wrong[i, j]:
         share = percent(wrong[i, j] / totals[i])
         says = (
             f"The most frequent mistake: {plural(int(wrong[i, j]), 'row')} of class {quoted(rows.classes[i])} "
             f"({share} of them) {'is' if wrong[i, j] == 1 else 'are'} taken for {quoted(rows.classes[j])}."
         )
-    else:
-        says = "No row is taken for another class."
     kept = np.arange(len(table))
     if len(table) > MOST_CELLS:  # those with most mistakes
         trouble = wrong.sum(axis=0) + wrong.sum(axis=1)
@@ -195,11 +151,12 @@ def confusion(rows: Answers) -> Section | None:
     }
 
 
-def ranking(rows: Answers) -> Section | None:
-    """ROC and precision-recall curves."""
-    outputs = rows.outputs()
-    if not outputs:
+def ranking(subject: Subject) -> Section | None:
+    """Trace ROC and precision-recall curves."""
+    rows = subject.answers
+    if rows is None or not rows.outputs:
         return None
+    outputs = rows.outputs
     if len(outputs) > MOST_CURVES:  # the classes with most rows
         order = sorted(outputs, key=lambda k: -np.count_nonzero(outputs[k][0]))
         outputs = {k: outputs[k] for k in sorted(order[:MOST_CURVES])}
@@ -218,13 +175,13 @@ def ranking(rows: Answers) -> Section | None:
                 "pr": dict(zip(("recall", "precision"), _thin(recall, precision), strict=True)),
             }
         )
-    says = _ranking_said(curves, outputs)
-    if len(curves) < len(rows.outputs()):
-        says += f" The {len(curves)} largest of {len(rows.outputs())} classes are shown."
+    says = _ranking_sentence(curves, outputs)
+    if len(curves) < len(rows.outputs):
+        says += f" The {len(curves)} largest of {len(rows.outputs)} classes are shown."
     return {"title": "How well it ranks", "says": says, "curves": curves}
 
 
-def _ranking_said(curves: list[dict[str, Any]], outputs: dict[int, tuple[NDArray[np.bool_], Ranked]]) -> str:
+def _ranking_sentence(curves: list[dict[str, Any]], outputs: dict[int, Output]) -> str:
     if len(curves) > 1:
         best, worst = (f(curves, key=lambda c: c["auroc"].value) for f in (max, min))
         return (
@@ -245,7 +202,7 @@ def _ranking_said(curves: list[dict[str, Any]], outputs: dict[int, tuple[NDArray
 
 
 def _thin(x: Array, y: Array, most: int = _MOST_POINTS) -> tuple[Array, Array]:
-    """A curve with fewer points, evenly along its length; the ends stay."""
+    """Keep fewer points of a curve, evenly along its length; the ends stay."""
     if len(x) <= most:
         return x, y
     length = np.append(0.0, np.cumsum(np.hypot(np.diff(x), np.diff(y))))
@@ -254,9 +211,10 @@ def _thin(x: Array, y: Array, most: int = _MOST_POINTS) -> tuple[Array, Array]:
     return x[places], y[places]
 
 
-def decision_values(rows: Answers) -> Section | None:
-    """How far rows are from the border."""
-    if rows.scores is None:
+def decision_values(subject: Subject) -> Section | None:
+    """Show the distances of rows from the border."""
+    rows = subject.answers
+    if rows is None or rows.scores is None:
         return None
     if rows.scores.ndim == 1:  # where rows are called outliers, too, 0 is not the only border
         return None if rows.predicted.max(initial=0) > 1 else _scores_of_two(rows, rows.scores)
@@ -292,13 +250,13 @@ def _scores_of_two(rows: Answers, scores: Array) -> Section:
 
 
 def _usual(values: Array) -> tuple[float, float]:
-    """Between which numbers almost all values lie."""
+    """Return limits between which almost all values lie."""
     low, first, third, high = np.quantile(values, [0.002, 0.25, 0.75, 0.998])
     return max(low, first - 5 * (third - first)), min(high, third + 5 * (third - first))
 
 
 def _histogram(groups: dict[str, Array], axis: str, border: float | None, says: str, title: str) -> Section:
-    """Shares of each group in bins without its rare extremes; what lies beyond is in the outer bins."""
+    """Sort each group into bins, its rare extremes into the outer ones."""
     ends = np.array([_usual(values) for values in groups.values()])
     low, high = float(ends[:, 0].min()), float(ends[:, 1].max())
     if border is not None:
@@ -325,15 +283,11 @@ def _histogram(groups: dict[str, Array], axis: str, border: float | None, says: 
 
 def _value_measures(held_out: HeldOut) -> Section:
     y, predicted = (np.asarray(v, dtype=np.float64) for v in (held_out.y, held_out.predicted))
-    found = {
-        "RMSE": _measures.rmse(y, predicted),
-        "MAE": _measures.mae(y, predicted),
-        "R²": _measures.r2(y, predicted),
-    }
+    rmse, r2 = _measures.rmse(y, predicted), _measures.r2(y, predicted)
+    found = {"RMSE": rmse, "MAE": _measures.mae(y, predicted), "R²": r2}
     guesses = {"RMSE": float(np.std(y)), "MAE": float(np.abs(y - y.mean()).mean()), "R²": 0.0}
-    rmse, r2 = found["RMSE"], found["R²"]
     says = (
-        f"Predictions are off by {number(rmse.value, 3)} (root mean square; {interval(rmse, lambda v: number(v, 3))}); "
+        f"Predictions are off by {number(rmse.value, 3)} (root mean square; {interval(rmse, formatter('RMSE'))}); "
         f"always answering the mean, {number(float(y.mean()), 3)}, would be off by {number(guesses['RMSE'], 3)}."
     )
     if np.isfinite(r2.value) and r2.value > 0:
@@ -344,22 +298,17 @@ def _value_measures(held_out: HeldOut) -> Section:
 
 
 def residuals(subject: Subject) -> Section | None:
-    """Predicted against true values, and how the differences are spread."""
-    held_out, _ = rows_to_measure(subject)
+    """Compare predicted with true values."""
+    held_out, _ = subject.measured
     if held_out is None or subject.task != "regression":
         return None
     y, predicted = (np.asarray(v, dtype=np.float64) for v in (held_out.y, held_out.predicted))
     difference = predicted - y
     some = np.linspace(0, len(y) - 1, min(len(y), 1000)).astype(np.intp)
-    middle = float(np.median(np.abs(difference)))
-    bias = difference.mean()
-    lean = "too high" if bias > 0 else "too low"
-    half = 1.96 * difference.std() / np.sqrt(len(y))
-    leaning = (
-        f"on average predictions are {number(abs(float(bias)), 2)} {lean}"
-        if abs(bias) > half
-        else "predictions are neither too high nor too low on average"
-    )
-    says = f"Half of the predictions are within {number(middle, 3)} of the truth; {leaning}."
+    middle, bias = float(np.median(np.abs(difference))), float(difference.mean())
+    lean = "predictions are neither too high nor too low on average"
+    if abs(bias) > 1.96 * difference.std() / np.sqrt(len(y)):
+        lean = f"on average predictions are {number(abs(bias), 2)} {'too high' if bias > 0 else 'too low'}"
+    says = f"Half of the predictions are within {number(middle, 3)} of the truth; {lean}."
     section = _histogram({"rows": difference}, "predicted minus true", 0.0, says, "Predicted against true")
     return section | {"points": {"true": y[some], "predicted": predicted[some]}}

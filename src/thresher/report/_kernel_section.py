@@ -1,4 +1,4 @@
-"""The kernels that a model chose, and how much of each."""
+"""The kernels that a model chose."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MOST = 30
 
 
 def kernels(subject: Subject) -> Section | None:
-    """The kernels with a weight, the strongest first."""
+    """List the kernels with a weight, the strongest first."""
     learner = subject.learner
     if not hasattr(learner, "kernel_names_"):
         return None

@@ -1,4 +1,4 @@
-"""How the model sees the rows: on a map, and over the plane of two features."""
+"""Maps of the rows as the model sees them."""
 
 from __future__ import annotations
 
@@ -10,21 +10,24 @@ from scipy import sparse
 
 from .._figures import label, percent, plural, quoted
 from ._measures import Array
-from ._subject import Sample, Section, Subject
+from ._subject import Section, Subject
+
+Codes = NDArray[np.intp]
 
 MOST_COLOURS = 8
 _GRID = 120
 
 
 def plane(subject: Subject) -> Section | None:
-    """The sample on a plane: its two main directions, or its two columns."""
+    """Put the sample on the plane of its two main directions."""
     sample = subject.sample
     if sample is None or sample.n_rows < 3 or sample.Z.shape[1] < 2 or subject.task == "regression":
         return None
     places, kept = _principal_plane(sample.Z)
     if places is None:
         return None
-    true, predicted, groups = _groups(subject, sample)
+    names, predicted, true = _coded(subject, sample.predicted, sample.y)
+    true, predicted, groups = _few(true, predicted, names)
     section: Section = {
         "title": "A map of the rows",
         "x": places[:, 0],
@@ -34,27 +37,24 @@ def plane(subject: Subject) -> Section | None:
         "predicted": predicted,
         "kept": kept,
     }
-    said = f"{plural(sample.n_rows, 'row')} of the sample, laid out so that similar rows are close; "
-    said += f"the plane keeps {percent(kept)} of their spread."
+    says = f"{plural(sample.n_rows, 'row')} of the sample, laid out so that similar rows are close; "
+    says += f"the plane keeps {percent(kept)} of their spread."
     if true is not None:
         wrong = int(np.count_nonzero(true != predicted))
-        said += f" Left as they are, right as the model has them: {plural(wrong, 'row differs', 'rows differ')}."
-    return section | {"says": said}
+        says += f" Left as they are, right as the model has them: {plural(wrong, 'row differs', 'rows differ')}."
+    return section | {"says": says}
 
 
-def _groups(subject: Subject, sample: Sample) -> tuple[NDArray[np.intp] | None, NDArray[np.intp], list[str]]:
-    """True and predicted group of each row, and the names of the groups; small ones beyond the colours share one."""
+def _coded(subject: Subject, predicted: Any, true: Any) -> tuple[list[str], Codes, Codes | None]:
+    """Return the names of the groups, and the group of each row as predicted and, of classes, in truth."""
     if subject.task == "clustering":
-        names, predicted = np.unique(sample.predicted, return_inverse=True)
-        return _few(None, predicted, [f"cluster {label(name)}" for name in names])
-    predicted = subject.codes(sample.predicted)
-    true = None if sample.y is None else subject.codes(sample.y)
-    return _few(true, predicted, subject.classes)
+        names, codes = np.unique(predicted, return_inverse=True)
+        return [f"cluster {label(name)}" for name in names], codes, None
+    return subject.classes, subject.codes(predicted), None if true is None else subject.codes(true)
 
 
-def _few(
-    true: NDArray[np.intp] | None, predicted: NDArray[np.intp], names: list[str]
-) -> tuple[NDArray[np.intp] | None, NDArray[np.intp], list[str]]:
+def _few(true: Codes | None, predicted: Codes, names: list[str]) -> tuple[Codes | None, Codes, list[str]]:
+    """Join the smallest groups if there are more than colours."""
     if len(names) <= MOST_COLOURS:
         return true, predicted, names
     sizes = np.bincount(predicted if true is None else true, minlength=len(names))
@@ -66,7 +66,7 @@ def _few(
 
 
 def _principal_plane(Z: Any) -> tuple[Array | None, float]:
-    """Coordinates on the two directions of largest spread, and the part of the spread they carry."""
+    """Return coordinates on the two directions of largest spread, and the part of the spread they carry."""
     if sparse.issparse(Z):
         present = np.unique(Z.indices)  # a wide sample has few columns that hold anything
         if len(present) < 2:
@@ -92,7 +92,7 @@ def _principal_plane(Z: Any) -> tuple[Array | None, float]:
 
 
 def _sparse_plane(Z: Any) -> tuple[Array, float]:
-    """The same without filling in zeros: columns are centred on the fly."""
+    """Do the same without filling in zeros: columns are centred on the fly."""
     from scipy.sparse.linalg import LinearOperator, svds
 
     middle = np.asarray(Z.mean(axis=0)).ravel()
@@ -111,13 +111,13 @@ def _sparse_plane(Z: Any) -> tuple[Array, float]:
 
 
 def _signed(vectors: Array) -> Array:
-    """Directions up to their sign; the largest entry is made positive, so that a map does not flip."""
+    """Make the largest entry of each direction positive, so that a map does not flip."""
     largest_entry = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
     return vectors * np.where(largest_entry < 0, -1.0, 1.0)
 
 
 def regions(subject: Subject) -> Section | None:
-    """What the model answers over the plane, when rows have exactly two numeric columns."""
+    """Show the answers of the model over the plane, when rows have exactly two numeric columns."""
     sample = subject.sample
     if sample is None or subject.task == "regression" or subject.has_tasks:
         return None
@@ -129,28 +129,20 @@ def regions(subject: Subject) -> Section | None:
     axes = [np.linspace(a, b, _GRID) for a, b in zip(low - margin, high + margin, strict=True)]
     grid = np.stack([part.ravel() for part in np.meshgrid(*axes)], axis=1)
     Z = subject.passed(_rows_like(sample.X, grid))
-    answered = np.asarray(subject.learner.predict(Z))
-    if subject.task == "clustering":
-        names, answers = np.unique(np.concatenate([answered, sample.predicted]), return_inverse=True)
-        found, true = [f"cluster {label(name)}" for name in names], None
-        cells, predicted = answers[: len(answered)], answers[len(answered) :]
-    else:
-        found = subject.classes
-        cells, predicted = subject.codes(answered), subject.codes(sample.predicted)
-        true = None if sample.y is None else subject.codes(sample.y)
+    answers = np.asarray(subject.learner.predict(Z))
+    found, codes, true = _coded(subject, np.concatenate([answers, sample.predicted]), sample.y)
+    cells, predicted = codes[: len(answers)], codes[len(answers) :]
     if not 1 < len(found) <= MOST_COLOURS:
         return None
     shares = np.bincount(cells, minlength=len(found)) / len(cells)
     big = int(shares.argmax())
-    said = (
-        f"Each point of the plane has the colour of the model's answer; {quoted(found[big])} has {percent(shares[big])}"
-    )
-    said += " of it."
+    says = "Each point of the plane has the colour of the model's answer; "
+    says += f"{quoted(found[big])} has {percent(shares[big])} of it."
     if true is not None:
-        said += f" {plural(int(np.count_nonzero(true != predicted)), 'row lies', 'rows lie')} in another's region."
+        says += f" {plural(int(np.count_nonzero(true != predicted)), 'row lies', 'rows lie')} in another's region."
     return {
         "title": "Decision regions",
-        "says": said,
+        "says": says,
         "names": _column_names(subject, sample.X),
         "groups": found,
         "low": low - margin,
@@ -163,17 +155,17 @@ def regions(subject: Subject) -> Section | None:
     }
 
 
-def _leads(subject: Subject, Z: Any, cells: NDArray[np.intp], n_groups: int) -> Array:
-    """By how much each group leads the best of the others at each place; above 0 in its region."""
+def _leads(subject: Subject, Z: Any, cells: Codes, n_groups: int) -> Array:
+    """Return by how much each group leads the best of the others at each place; above 0 in its region."""
     learner = subject.learner
-    scores = np.where(cells[:, None] == np.arange(n_groups), 1.0, 0.0)
+    answered = scores = np.where(cells[:, None] == np.arange(n_groups), 1.0, 0.0)
     if subject.task == "classification" and hasattr(learner, "decision_function"):
         found = np.asarray(learner.decision_function(Z), dtype=np.float64)
         scores = np.stack([-found, found], axis=1) if found.ndim == 1 else found
     elif subject.task == "clustering" and hasattr(learner, "transform"):
         scores = -np.asarray(learner.transform(Z), dtype=np.float64)
     if scores.shape[1] != n_groups or (scores.argmax(axis=1) != cells).mean() > 0.01:  # of something else
-        scores = np.where(cells[:, None] == np.arange(n_groups), 1.0, 0.0)
+        scores = answered
     best = np.sort(scores, axis=1)
     others = np.where(scores == best[:, -1:], best[:, -2:-1], best[:, -1:])
     leads: Array = (scores - others).T
@@ -191,7 +183,7 @@ def _two_columns(X: Any) -> Array | None:
 
 
 def _rows_like(X: Any, numbers: Array) -> Any:
-    """Numbers in the form in which the model takes rows."""
+    """Put numbers in the form in which the model takes rows."""
     if hasattr(X, "number_names"):
         return type(X)(X.columns, numbers)
     if hasattr(X, "columns"):

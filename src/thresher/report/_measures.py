@@ -1,4 +1,4 @@
-"""Measures with their 95 % intervals: functions of arrays, none of which looks at a model."""
+"""Measures of predictions with their 95 % intervals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtr, ndtri, stdtrit
 
-from .._figures import Estimate
+from .._figures import Estimate as Estimate  # measures are estimates, and come from here together
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -25,7 +25,7 @@ _MOST_BLOCKS = 1_000
 
 
 def proportion(part: float, whole: float) -> Estimate:
-    """A share of rows, by Wilson's interval, which stays inside [0, 1] and is right for shares near its ends."""
+    """Estimate a share of rows by Wilson's interval, which stays inside [0, 1] and is right near its ends."""
     if whole <= 0:
         return Estimate(np.nan, 0.0, 1.0)
     share = part / whole
@@ -36,7 +36,7 @@ def proportion(part: float, whole: float) -> Estimate:
 
 
 def between_0_and_1(value: float, variance: float, rows: float) -> Estimate:
-    """The interval of a mean of numbers in [0, 1], symmetric on the scale of log-odds.
+    """Estimate a mean of numbers in [0, 1] by an interval that is symmetric on the scale of log-odds.
 
     ``rows`` is the number of rows of the rarer kind, on which it rests. When all of them agree there is no variance to
     go by, and the interval is that of a share of so many rows.
@@ -52,7 +52,7 @@ def between_0_and_1(value: float, variance: float, rows: float) -> Estimate:
 
 
 def confusion(true: NDArray[np.intp], predicted: NDArray[np.intp], n_classes: int) -> Counts:
-    """Rows of each true class (down) that were given each class (across); both are codes."""
+    """Count the rows of each true class (down) that were given each class (across); both are codes."""
     cells: Counts = np.bincount(true * n_classes + predicted, minlength=n_classes**2).astype(np.int64)
     return cells.reshape(n_classes, n_classes)
 
@@ -62,7 +62,7 @@ def error(table: Counts) -> Estimate:
 
 
 def baseline_error(table: Counts) -> float:
-    """The error of always answering the most frequent class."""
+    """Return the error of always answering the most frequent class."""
     return float(1 - table.sum(axis=1).max() / table.sum())
 
 
@@ -74,7 +74,7 @@ class ClassMeasures(NamedTuple):
 
 
 def by_class(table: Counts) -> list[ClassMeasures]:
-    """Precision, recall and F1 of every class.
+    """Estimate precision, recall and F1 of every class.
 
     Of the rows that are of a class or are taken for it, a share J is both; F1 = 2 J / (1 + J), so the interval of that
     share is one of F1.
@@ -88,7 +88,7 @@ def by_class(table: Counts) -> list[ClassMeasures]:
 
 
 def balanced_accuracy(table: Counts) -> Estimate:
-    """The mean recall of the classes that occur; recalls are independent, so squared distances to limits add up."""
+    """Average the recall of the classes that occur; recalls are independent, so squared distances to limits add up."""
     recalls = np.array([m.recall for m in by_class(table) if m.n_rows])
     value, n_classes = recalls[:, 0].mean(), len(recalls)
     low = value - np.sqrt(((recalls[:, 0] - recalls[:, 1]) ** 2).sum()) / n_classes
@@ -97,7 +97,7 @@ def balanced_accuracy(table: Counts) -> Estimate:
 
 
 def macro_f1(table: Counts, seed: int = 0) -> Estimate:
-    """The mean F1 of the classes; its limits are those of tables drawn around this one.
+    """Average the F1 of the classes; its limits are those of tables drawn around this one.
 
     One row is spread over all cells first, so that a table without mistakes is not taken for certainty.
     """
@@ -159,18 +159,18 @@ class Ranked:
         return cls(ordered[new], positives, totals - positives, group)
 
     def roc(self) -> tuple[Array, Array]:
-        """False and true positive rates, from (0, 0) on."""
+        """Return false and true positive rates, from (0, 0) on."""
         false, true = np.cumsum(self.negatives), np.cumsum(self.positives)
         return np.append(0.0, false / false[-1]), np.append(0.0, true / true[-1])
 
     def precision_recall(self) -> tuple[Array, Array]:
-        """Precision and recall if the rows of the first groups, more and more of them, are called positive."""
+        """Return precision and recall if the rows of the first groups, more and more of them, are called positive."""
         true = np.cumsum(self.positives)
         return true / (true + np.cumsum(self.negatives)), true / true[-1]
 
 
 def auroc(ranked: Ranked) -> tuple[float, Array]:
-    """The area under the ROC curve, and what each row adds to it: the sum of squares is DeLong's variance."""
+    """Return the area under the ROC curve, and what each row adds to it: the sum of squares is DeLong's variance."""
     m, n = ranked.positives.sum(), ranked.negatives.sum()
     below = n - np.cumsum(ranked.negatives) + ranked.negatives / 2
     above = np.cumsum(ranked.positives) - ranked.positives / 2
@@ -181,7 +181,7 @@ def auroc(ranked: Ranked) -> tuple[float, Array]:
 
 
 def average_precision(ranked: Ranked) -> tuple[float, Array]:
-    """Mean precision over the positive rows, and what each row adds to it: the derivative by the row's weight."""
+    """Return the average precision, and what each row adds to it: the derivative by the row's weight."""
     m = ranked.positives.sum()
     taken = np.cumsum(ranked.positives + ranked.negatives)
     precision = np.cumsum(ranked.positives) / taken
@@ -193,26 +193,26 @@ def average_precision(ranked: Ranked) -> tuple[float, Array]:
 
 
 def _spread(ranked: Ranked, of_positives: Array, of_negatives: Array) -> Array:
-    """Two columns, for a row if it is positive and if it is not, taken to the rows."""
+    """Look up what each row adds if it is negative (first column) or positive (second)."""
     pairs: Array = np.stack([of_negatives, of_positives], axis=1)[ranked.group]
     return pairs
 
 
-Outputs = list[tuple[NDArray[np.bool_], Ranked]]  # which rows are positive, and their order: one for each class, or one
+Output = tuple[NDArray[np.bool_], Ranked]  # the rows of a class, and all rows in order of its score
 
 
-def auroc_estimate(outputs: Outputs) -> Estimate:
-    """The mean AUROC over outputs, each one class against the rest; two classes have one output."""
+def auroc_estimate(outputs: list[Output]) -> Estimate:
+    """Average the AUROC over outputs, each one class against the rest; two classes have one output."""
     return _mean_over_outputs(auroc, outputs)
 
 
-def average_precision_estimate(outputs: Outputs) -> Estimate:
-    """The mean average precision over outputs."""
+def average_precision_estimate(outputs: list[Output]) -> Estimate:
+    """Average the average precision over outputs."""
     return _mean_over_outputs(average_precision, outputs)
 
 
-def _mean_over_outputs(measure: Callable[[Ranked], tuple[float, Array]], outputs: Outputs) -> Estimate:
-    """A row adds to every output, so what it adds is summed before it is squared."""
+def _mean_over_outputs(measure: Callable[[Ranked], tuple[float, Array]], outputs: list[Output]) -> Estimate:
+    """Average a measure over outputs. A row adds to all of them, so what it adds is summed before it is squared."""
     values, added = [], np.zeros(len(outputs[0][0]))
     for positive, ranked in outputs:
         value, pairs = measure(ranked)
@@ -227,7 +227,7 @@ def _mean_over_outputs(measure: Callable[[Ranked], tuple[float, Array]], outputs
 
 
 def mean(values: Array, seed: int = 0) -> Estimate:
-    """The mean of some numbers, one for each row."""
+    """Average numbers, one for each row."""
     return _bootstrap(values[:, None], lambda sums: sums[..., 0], seed)
 
 
@@ -240,7 +240,7 @@ def mae(y: Array, predicted: Array, seed: int = 0) -> Estimate:
 
 
 def r2(y: Array, predicted: Array, seed: int = 0) -> Estimate:
-    """The share of the variance that is explained."""
+    """Estimate the share of the variance that is explained."""
     centred = y - y.mean()
 
     def explained(means: Array) -> Array:
@@ -252,7 +252,7 @@ def r2(y: Array, predicted: Array, seed: int = 0) -> Estimate:
 
 
 def _bootstrap(rows: Array, measure: Callable[[Array], Array], seed: int) -> Estimate:
-    """The bias-corrected and accelerated bootstrap of a measure that depends on the means of some columns.
+    """Bootstrap a measure of the means of some columns, bias-corrected and accelerated.
 
     More than a thousand rows are first summed in a thousand random blocks, whose sums vary as the rows do.
     """

@@ -1,9 +1,10 @@
-"""The report as one page that needs nothing beside it."""
+"""The report as one page, complete in itself."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from importlib import resources
 from typing import Any
 
@@ -13,6 +14,7 @@ from .. import __version__
 from .._figures import bytes_of, count, formatter, number, percent
 from ._plots import figures
 from ._shard_section import table as rounds_table
+from ._subject import Section
 
 _KINDS = {"classification": "classifier", "regression": "regression", "clustering": "clustering"}
 _MEANINGS = {
@@ -30,18 +32,17 @@ _MEANINGS = {
 }
 
 
-def page(title: str, summary: dict[str, Any], facts: dict[str, Any]) -> str:
-    """The whole page as text."""
+def page(title: str, summary: dict[str, Any], sections: dict[str, Section]) -> str:
+    """Write the whole page."""
     environment = _environment()
     room = resources.files(__package__)
     template = environment.from_string(room.joinpath("template.html").read_text("utf-8"))
-    drawn = {name: figures(name, _for_figures(name, facts)) for name in facts}
     html: str = template.render(
         title=title,
-        kind=f"thresher report · {_KINDS[facts['model']['task']]}",
+        kind=f"thresher report · {_KINDS[sections['model']['task']]}",
         summary=summary,
-        sections={name: _for_tables(name, section) for name, section in facts.items()},
-        drawn=drawn,
+        sections={name: s | _TABLES[name](s) if name in _TABLES else s for name, s in sections.items()},
+        drawn={name: figures(name, _for_figures(name, sections)) for name in sections},
         style=room.joinpath("style.css").read_text("utf-8"),
         version=__version__,
     )
@@ -67,16 +68,11 @@ def _environment() -> Any:
         "css": lambda v: f"{float(v) if math.isfinite(v) else 0.0:.2f}",
         "tint": _tint,
     }
-    environment.globals |= {
-        "pct": percent,
-        "meaning": lambda name: _MEANINGS.get(name, ""),
-        "formatter": formatter,
-        "half": _is_half,
-    }
+    environment.globals |= {"pct": percent, "meanings": _MEANINGS, "formatter": formatter, "half": _is_half}
     return environment
 
 
-def _is_half(name: str, section: dict[str, Any], drawn: list[Any]) -> bool:
+def _is_half(name: str, section: Section, drawn: list[Any]) -> bool:
     """Whether a section is narrow enough to stand beside another."""
     if name == "asked":
         return bool(section["reasons"])
@@ -88,33 +84,42 @@ def _is_half(name: str, section: dict[str, Any], drawn: list[Any]) -> bool:
 
 
 def _tint(value: float) -> str:
-    """Blue for positive, orange for negative numbers up to 1 in size, over any background."""
+    """Return blue for positive, orange for negative numbers up to 1 in size, over any background."""
     strength = 0.55 * min(1.0, abs(float(value))) ** 0.8
     return f"rgb({'0 114 178' if value >= 0 else '213 94 0'} / {100 * strength:.0f}%)"
 
 
-def _for_figures(name: str, facts: dict[str, Any]) -> dict[str, Any]:
-    section: dict[str, Any] = facts[name]
-    if name == "stream" and section["measure"] == "error" and "measures" in facts:
-        return section | {"guess": facts["measures"]["guesses"]["error"]}
+def _for_figures(name: str, sections: dict[str, Section]) -> Section:
+    section = sections[name]
+    if name == "stream" and section["measure"] == "error" and "measures" in sections:
+        return section | {"guess": sections["measures"]["guesses"]["error"]}
     return section
 
 
-def _for_tables(name: str, section: dict[str, Any]) -> dict[str, Any]:
-    """A section with what only its tables need."""
-    if name == "features":
-        size = max(abs(w) for f in section["features"] for w in f["weights"])
-        ways = {f["weights"][0] > 0 for f in section["features"]} if len(section["outputs"]) == 1 else set()
-        return section | {"largest": size or 1.0, "two_ways": len(ways) == 2}
-    if name == "rounds":
-        return section | {"lines": rounds_table(section)}
-    if name == "stream" and section["measure"] == "error":
-        return section | {"worst": max((f["error"].value for f in section["files"]), default=0) or 1.0}
-    if name == "tuning":
-        good = [e for e in section["evaluations"] if e["score"] is not None]
-        return {"best": None} | section | {"ranked": sorted(good, key=lambda e: -e["score"])[:5]}
-    if name == "measures":
-        return {"classes": []} | section
-    if name == "confusion":
-        return section | {"counts": np.asarray(section["counts"]).tolist(), "totals": list(map(int, section["totals"]))}
-    return section
+def _feature_table(section: Section) -> Section:
+    largest = max(abs(w) for f in section["features"] for w in f["weights"])
+    signs = {f["weights"][0] > 0 for f in section["features"]} if len(section["outputs"]) == 1 else set()
+    return {"largest": largest or 1.0, "two_ways": len(signs) == 2}
+
+
+def _stream_table(section: Section) -> Section:
+    return {"worst": max((f["error"].value for f in section["files"] if "error" in f), default=0) or 1.0}
+
+
+def _tuning_table(section: Section) -> Section:
+    good = [e for e in section["evaluations"] if e["score"] is not None]
+    return {"best": section.get("best"), "ranked": sorted(good, key=lambda e: -e["score"])[:5]}
+
+
+def _confusion_table(section: Section) -> Section:
+    return {"counts": np.asarray(section["counts"]).tolist(), "totals": list(map(int, section["totals"]))}
+
+
+_TABLES: dict[str, Callable[[Section], Section]] = {  # what tables need beside the section
+    "features": _feature_table,
+    "rounds": lambda section: {"lines": rounds_table(section)},
+    "stream": _stream_table,
+    "tuning": _tuning_table,
+    "measures": lambda section: {"classes": section.get("classes", [])},
+    "confusion": _confusion_table,
+}

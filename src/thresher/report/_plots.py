@@ -6,27 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._figures import (
-    INK,
-    MUTED,
-    Figure,
-    Key,
-    amount,
-    colour,
-    count,
-    dash,
-    dots,
-    draw,
-    key,
-    row_ticks,
-    score,
-    short,
-    tick_form,
-    tick_labels,
-    tick_number,
-    tick_percent,
-    ticks,
-)
+from .._figures import INK, MUTED, Figure, Key, colour, count, dash, dots, draw, key, row_ticks, score, short, ticks
 from ._course import RARE
 from ._search_plots import figures_of_search
 from ._subject import Section
@@ -63,7 +43,7 @@ def _ranking(section: Section) -> list[Figure]:
             axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02), xlabel=x, ylabel=y)
             for axis in (axes.xaxis, axes.yaxis):
                 axis.set_ticks([0, 0.2, 0.4, 0.6, 0.8, 1])
-                tick_labels(axis, tick_percent)
+                ticks(axis, "share", None)
 
         legend = [key(i, f"{curve['class']}: {score(curve[measure].value)}") for i, curve in enumerate(curves)]
         legend += [Key("a guess", "muted", "dots")] if kind == "roc" or len(curves) == 1 else []
@@ -87,8 +67,8 @@ def _histogram(section: Section, caption: str) -> Figure:
         if section["border"] is not None:
             axes.axvline(section["border"], **_BORDER)
         axes.set(xlabel=section["axis"], ylabel="share of rows", xlim=(edges[0], edges[-1]), ylim=(0, None))
-        ticks(axes.xaxis, tick_number)
-        ticks(axes.yaxis, tick_percent, 5)
+        ticks(axes.xaxis, "number")
+        ticks(axes.yaxis, "share", 5)
 
     rows = section["rows"]
     if section["beyond"] > 0.01:
@@ -110,7 +90,7 @@ def _residuals(section: Section) -> list[Figure]:
         axes.plot(ends, ends, **_BORDER)
         axes.set(xlabel="true value", ylabel="predicted value")
         for axis in (axes.xaxis, axes.yaxis):
-            ticks(axis, tick_number)
+            ticks(axis, "number")
 
     return [
         Figure(draw(paint, height=320), f"{count(len(true))} rows; on the dashed line a prediction is right"),
@@ -136,7 +116,7 @@ def _stream(section: Section) -> list[Figure]:
             axes.plot(rows, used, color=colour(2))
             row_ticks(axes, rows)
             axes.set(ylabel="features in use", ylim=(0, 1.05 * max(used.max(), 1)))
-            ticks(axes.yaxis, amount, 5, whole=True)
+            ticks(axes.yaxis, "amount", 5, whole=True)
 
         found.append(_figure(paint, "Features in use", small=small))
     if section["rare class"] is not None and len(section["rare class"]["rows"]) > 1:
@@ -168,7 +148,7 @@ def _course(rows: Any, so_far: Any, recently: Any, measure: str, guess: float | 
         settled = rows >= min(rows[-1] / 20, rows[len(rows) // 4])  # the first few rows would squeeze all others
         shown = np.concatenate([np.asarray(so_far)[settled], np.asarray(recently)[settled], [guess or 0]])
         axes.set(ylabel=measure, ylim=(0, 1.12 * max(float(shown.max()), 1e-12)))
-        ticks(axes.yaxis, tick_form(measure), 5)
+        ticks(axes.yaxis, measure, 5)
 
     legend = [key(0, "all rows so far"), key(1, "the last fifth of them")]
     legend += [Key("a guess", "muted", "dots")] if guess is not None else []
@@ -181,7 +161,7 @@ def _objective(section: Section) -> list[Figure]:
         axes.plot(section["steps"], section["objective"], color=colour(0), marker="", linewidth=2)
         axes.set(xlabel="step", ylabel="objective")
         ticks(axes.xaxis, whole=True)
-        ticks(axes.yaxis, amount, 5)
+        ticks(axes.yaxis, "amount", 5)
 
     return [Figure(draw(paint), "The objective after each step")]
 
@@ -202,10 +182,10 @@ def _sparsity(section: Section) -> list[Figure]:
         axes.set_xscale("log", base=2)
         shown = kept if len(kept) <= 8 else kept[np.unique(np.linspace(0, len(kept) - 1, 7).astype(int))]
         axes.set_xticks(shown)
-        tick_labels(axes.xaxis, lambda kept: amount(kept, 2))
+        ticks(axes.xaxis, "rough amount", None)
         axes.set(xlabel="most important features kept", ylabel=section["measure"], ylim=(0, None))
         axes.minorticks_off()
-        ticks(axes.yaxis, tick_form(section["measure"]), 5)
+        ticks(axes.yaxis, section["measure"], 5)
 
     legend = [key(0, f"{section['measure']} on the sample"), key(0, "95 % interval", "area")]
     return [Figure(draw(paint), "Error when only the most important features are kept", legend)]
@@ -226,7 +206,7 @@ def _kernels(section: Section) -> list[Figure]:
         axes.set_yticks(range(len(shown)), [short(kernel["name"], 44) for kernel in shown])
         axes.set(xlabel="weight", ylim=(-0.7, len(shown) - 0.3))
         axes.grid(False, axis="y")
-        ticks(axes.xaxis, tick_number, 5)
+        ticks(axes.xaxis, "number", 5)
 
     rest = section["n_used"] - len(shown)
     caption = "Weights of the kernels in use" + (f"; {count(rest)} smaller ones are left out" if rest else "")
@@ -287,7 +267,7 @@ def _regions(section: Section) -> list[Figure]:
         axes.set(xlabel=x, ylabel=y, xlim=(low[0], high[0]), ylim=(low[1], high[1]))
         axes.grid(False)
         for axis in (axes.xaxis, axes.yaxis):
-            ticks(axis, tick_number)
+            ticks(axis, "number")
 
     caption = "Points are rows of the sample, areas the model's answers"
     return [Figure(draw(paint, height=340), caption, _group_keys(section["groups"]))]
@@ -310,7 +290,7 @@ def _clusters(section: Section) -> list[Figure]:
         axes.set_yticks(tops[:-1] + heights / 2, [short(name, 12) for name, _ in bars])
         axes.set(xlabel="silhouette", ylabel="cluster", ylim=(tops[-1], 0), xlim=(None, 1))
         axes.grid(False, axis="y")
-        ticks(axes.xaxis, tick_number)
+        ticks(axes.xaxis, "number")
 
     caption = "Silhouettes of the sample, cluster by cluster; left of 0 rows are nearer to another cluster"
     return [Figure(draw(paint, height=330), caption, [Key("mean of all rows", "ink", "dash")])]

@@ -6,22 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._figures import (
-    INK,
-    MUTED,
-    Figure,
-    Key,
-    amount,
-    colour,
-    dots,
-    draw,
-    key,
-    label,
-    short,
-    tick_number,
-    ticks,
-    x_ticks,
-)
+from .._figures import INK, MUTED, Figure, Key, colour, dots, draw, key, label, short, ticks, x_ticks
 from ._subject import Section
 
 _MOST_PARAMS = 9
@@ -45,7 +30,7 @@ def _score_axis(axes: Any, scores: Any) -> Any:
     floor = max(low, best - 4 * max(best - float(np.median(scores)), 1e-12))
     room = max(best - floor, 1e-9 * max(abs(best), 1.0))
     axes.set(ylim=(floor - 0.08 * room, best + 0.1 * room))
-    ticks(axes.yaxis, tick_number, 5)
+    ticks(axes.yaxis, "number", 5)
     return np.maximum(scores, floor)
 
 
@@ -94,7 +79,7 @@ def _by_param(section: Section, tried: list[dict[str, Any]], name: str) -> Figur
             x += np.random.default_rng(0).uniform(-0.2, 0.2, len(x))
         else:
             x = np.array(values, dtype=float)
-            x_ticks(axes, tick_number, about["values"], log=about["kind"] == "log")
+            x_ticks(axes, "number", about["values"], log=about["kind"] == "log")
         _stage_dots(axes, section, having, x, y)
         axes.set(xlabel=short(name), ylabel="score")
 
@@ -108,11 +93,8 @@ def _by_size(section: Section, tried: list[dict[str, Any]]) -> Figure:
         y = _score_axis(axes, [entry["score"] for entry in having])
         x = np.array([entry["n_used"] for entry in having], dtype=float)
         low, high = float(x.min()), float(x.max())
-        x_ticks(axes, amount, (low, high), log=low > 0 and high > 20 * low)
-        if section["best"] in having:
-            _stage_dots(axes, section, having, x, y)
-        else:
-            dots(axes, x, y, colour(0), 5, alpha=0.75)
+        x_ticks(axes, "amount", (low, high), log=low > 0 and high > 20 * low)
+        _stage_dots(axes, section, having, x, y)
         axes.set(xlabel="features in use", ylabel="score")
 
     return Figure(draw(paint), "Score against sparsity", _stage_keys(section))

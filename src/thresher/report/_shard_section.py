@@ -1,4 +1,4 @@
-"""How learning went in rounds over shards."""
+"""Rounds over shards."""
 
 from __future__ import annotations
 
@@ -12,56 +12,54 @@ _MOST = 60
 
 
 def rounds(subject: Subject) -> Section | None:
-    """Rows, errors and seconds of each round, from what :func:`thresher.distributed.fit` notes."""
-    told = subject.data.get("distributed")
-    if not told or not told.get("rounds"):
+    """List rows, errors and seconds of each round, as :func:`thresher.distributed.fit` notes them."""
+    notes = subject.data.get("distributed")
+    if not notes or not notes.get("rounds"):
         return None
-    has_errors = subject.task == "classification" and told["mode"] == "passes"
-    found = [_round(each, has_errors) for each in told["rounds"]]
+    has_errors = subject.task == "classification" and notes["mode"] == "passes"
+    found = [_round(each, has_errors) for each in notes["rounds"]]
     section: Section = {
         "title": "Round by round",
-        "mode": told["mode"],
-        "n_shards": len(told["shards"]),
+        "mode": notes["mode"],
+        "n_shards": len(notes["shards"]),
         "n_rounds": len(found),
         "rounds": found[:_MOST],
         "seconds": sum(each["seconds"] for each in found),
     }
-    return section | {"says": _said(section, found)}
+    return section | {"says": _sentence(section, found)}
 
 
-def _round(told: dict[str, Any], has_errors: bool) -> dict[str, Any]:
-    rows = int(told.get("rows", 0))
-    entry: dict[str, Any] = {
-        "round": int(told["round"]),
-        "questions": int(told["questions"]),
+def _round(notes: dict[str, Any], has_errors: bool) -> dict[str, Any]:
+    rows = int(notes.get("rows", 0))
+    return {
+        "round": int(notes["round"]),
+        "questions": int(notes["questions"]),
         "rows": rows,
-        "seconds": float(told["seconds"]),
+        "seconds": float(notes["seconds"]),
+        "error": proportion(float(notes["mistakes"]), rows) if has_errors and rows and "mistakes" in notes else None,
+        "loss": float(notes["loss"]) / rows if rows and "loss" in notes else None,
     }
-    entry["error"] = proportion(float(told["mistakes"]), rows) if has_errors and rows and "mistakes" in told else None
-    entry["loss"] = float(told["loss"]) / rows if rows and "loss" in told else None
-    return entry
 
 
-def _said(section: Section, found: list[dict[str, Any]]) -> str:
-    said = f"The model was made in {plural(len(found), 'round')} over {plural(section['n_shards'], 'shard')}, "
-    said += f"{seconds_of(section['seconds'])} in all"
+def _sentence(section: Section, found: list[dict[str, Any]]) -> str:
+    says = f"The model was made in {plural(len(found), 'round')} over {plural(section['n_shards'], 'shard')}, "
+    says += f"{seconds_of(section['seconds'])} in all"
     if section["mode"] == "sums":
-        return said + "; in each, shards answered questions with sums over their rows."
-    said += "; in each, shards learned apart and were merged"
+        return says + "; in each, shards answered questions with sums over their rows."
+    says += "; in each, shards learned apart and were merged"
     first, last = found[0]["error"], found[-1]["error"]
     if first is not None and last is not None:
-        said += f". Rows were predicted before a shard learned from them: the error is {percent(first.value)}"
-        said += (
-            f" in the first round and {percent(last.value)} in the last, of rows seen before" if len(found) > 1 else ""
-        )
-    return said + "."
+        says += f". Rows were predicted before a shard learned from them: the error is {percent(first.value)}"
+        if len(found) > 1:
+            says += f" in the first round and {percent(last.value)} in the last, of rows seen before"
+    return says + "."
 
 
 def table(section: Section) -> list[tuple[str, ...]]:
-    """The rounds as text, under a line of what each column holds."""
+    """Write the rounds as a table of text, under a line of titles."""
     if section["mode"] == "sums":
-        told = [(str(r["round"]), count(r["questions"]), seconds_of(r["seconds"])) for r in section["rounds"]]
-        return [("round", "questions", "time"), *told]
+        rounds = [(str(r["round"]), count(r["questions"]), seconds_of(r["seconds"])) for r in section["rounds"]]
+        return [("round", "questions", "time"), *rounds]
     rows = []
     for r in section["rounds"]:
         error = "" if r["error"] is None else percent(r["error"].value)

@@ -1,12 +1,10 @@
-"""Groups of columns in use, and what several tasks share."""
+"""Structure in the weights: groups or tasks."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from .._figures import count, label, listed, number, plural, quoted
+from .._figures import count, label, listed, plural, quoted
 from ..inspection import groups_in_use
 from ._subject import Section, Subject
 
@@ -15,7 +13,7 @@ _MOST_NAMES = 8
 
 
 def groups(subject: Subject) -> Section | None:
-    """The groups that a model has selected."""
+    """List the groups that a model has selected."""
     learner = subject.learner
     if not hasattr(learner, "selected_groups_"):
         return None
@@ -54,7 +52,7 @@ def _are(n: int) -> str:
 
 
 def tasks(subject: Subject) -> Section | None:
-    """What the tasks that were learned together have in common."""
+    """Count the features that tasks learned together share."""
     known = getattr(subject.learner, "tasks_", None)
     if known is None or len(known) < 2 or subject.weights is None:
         return None
@@ -74,19 +72,3 @@ def tasks(subject: Subject) -> Section | None:
             for name, each, weights in zip(known[:_MOST].tolist(), used, subject.weights.rows, strict=False)
         ],
     }
-
-
-def penalty(subject: Subject) -> dict[str, Any]:
-    """The strength of the penalty that a learner has chosen itself, and a sentence about it."""
-    learner = subject.learner
-    name = getattr(learner, "_penalty", "alpha")
-    asked = getattr(learner, name, None)
-    wanted: int | None = getattr(learner, "n_features_to_select", None)
-    if not hasattr(learner, "penalty_"):
-        return {}
-    if asked == "auto":
-        how = "the one of least progressive loss among those that learned side by side"
-        return {"penalty": learner.penalty_, "says": f" Its penalty is {name} = {number(learner.penalty_, 3)}, {how}."}
-    if wanted is not None:
-        return {"says": f" At most {plural(wanted, 'feature')} may be in use, those of the strongest evidence."}
-    return {}

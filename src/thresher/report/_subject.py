@@ -1,4 +1,4 @@
-"""What a report is about, in one form: the model unwrapped, labels as text, a sample of rows with their predictions."""
+"""The model of a report in one form: unwrapped, with labels as text and a sample of predicted rows."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from .._figures import label
 from .._gate import carrying
 from ..inspection import Weights, last_step
 from ..training import HeldOut, History
+from ._answers import Answers
 
 Section = dict[str, Any]
 
@@ -24,7 +25,7 @@ MOST_SAMPLED = 2_000
 
 @dataclass
 class Sample:
-    """Some rows, and what the model says of them.
+    """Some rows with their predictions.
 
     Attributes
     ----------
@@ -60,6 +61,8 @@ class Sample:
 
 @dataclass
 class Subject:
+    """The arguments of a report, and what its sections derive from them."""
+
     model: Any
     asked: dict[str, Any] = field(default_factory=dict)
     data: dict[str, Any] = field(default_factory=dict)
@@ -92,7 +95,7 @@ class Subject:
 
     @property
     def steps(self) -> list[Any]:
-        """What rows pass before the learner."""
+        """Transformers in front of the learner."""
         before = [step for _, step in getattr(self.model, "steps", ())[:-1]]
         return [step for step in before if hasattr(step, "transform")]  # scikit-learn has "passthrough"
 
@@ -102,7 +105,7 @@ class Subject:
         return getattr(self.model, "task_column", None) is not None
 
     def passed(self, X: Any) -> Any:
-        """Rows as the learner takes them."""
+        """Transform rows to the form that the learner takes."""
         if self.has_tasks:
             return self.model.transform(X)
         for step in self.steps:
@@ -111,20 +114,26 @@ class Subject:
 
     @cached_property
     def task(self) -> str:
-        for name, test in (
-            ("classification", is_classifier),
-            ("regression", is_regressor),
-            ("clustering", is_clusterer),
-        ):
+        kinds = {"classification": is_classifier, "regression": is_regressor, "clustering": is_clusterer}
+        for name, test in kinds.items():
             if test(self.learner):
                 return name
-        raise ValueError(
-            f"Report: model must be a classifier, a regressor or a clusterer, got {type(self.learner).__name__}."
-        )
+        got = type(self.learner).__name__
+        raise ValueError(f"Report: model must be a classifier, a regressor or a clusterer, got {got}.")
+
+    @property
+    def is_kernel_machine(self) -> bool:
+        """Whether the model is made of rows that it keeps, not of weights of features."""
+        return hasattr(self.learner, "dual_coef_") and not hasattr(self.learner, "coef_")
+
+    @property
+    def rejects(self) -> bool:
+        """Whether rows may be given to no class, whatever their scores say of the classes."""
+        return hasattr(self.learner, "class_scores") and bool(self.learner.reject)
 
     @cached_property
     def classes(self) -> list[str]:
-        """Labels as text, no two alike: those the model knows in its order, then any others that rows have."""
+        """Distinct labels as text: those the model knows in its order, then any others that rows have."""
         return list(self._texts.values())
 
     @cached_property
@@ -140,12 +149,12 @@ class Subject:
                 text = label(value)
                 if value in texts or (values is not known and text in texts.values()):
                     continue  # 1 in one place may be 1.0 or "1" in another
-                alike = sum(other.startswith(text) for other in texts.values())
-                texts[value] = f"{text} ({alike + 1})" if text in texts.values() else text
+                n_same = sum(other.startswith(text) for other in texts.values())
+                texts[value] = f"{text} ({n_same + 1})" if text in texts.values() else text
         return texts
 
     def codes(self, labels: NDArray[Any]) -> NDArray[np.intp]:
-        """Places of labels in :attr:`classes`."""
+        """Return the places of labels in :attr:`classes`."""
         found, places = _distinct(labels)
         texts = [self._texts.get(value, label(value)) for value in found]
         return np.array([self.classes.index(text) for text in texts], dtype=np.intp)[places]
@@ -155,6 +164,34 @@ class Subject:
         if hasattr(self.learner, "coef_") or hasattr(self.learner, "cluster_centers_"):
             return Weights(self.model)
         return None
+
+    @cached_property
+    def n_used(self) -> int | None:
+        """Number of features whose weight is not 0."""
+        support = getattr(self.learner, "support_", None)
+        if support is not None and not self.is_kernel_machine:
+            return len(support)
+        return None if self.weights is None else int(np.count_nonzero(self.weights.rows.any(axis=0)))
+
+    @cached_property
+    def measured(self) -> tuple[HeldOut | None, str]:
+        """Rows to measure a classifier or regressor on, and a name for them."""
+        if self.task == "clustering":
+            return None, ""
+        if self.held_out is not None:
+            return self.held_out, "held-out rows"
+        rows = self.sample
+        if rows is None or rows.y is None:
+            return None, ""
+        return HeldOut("the sample", rows.y, rows.predicted, rows.scores, rows.n_rows), "the sample"
+
+    @cached_property
+    def answers(self) -> Answers | None:
+        """Answers of a classifier on the rows to measure."""
+        rows, _ = self.measured
+        if rows is None or self.task != "classification":
+            return None
+        return Answers(self.classes, self.codes(rows.y), self.codes(rows.predicted), rows.scores)
 
     @cached_property
     def sample(self) -> Sample | None:
@@ -182,7 +219,7 @@ class Subject:
 
 
 def _distinct(labels: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
-    """The labels that occur, and the place of every row's label among them."""
+    """Return the labels that occur, and the place of every row's label among them."""
     if labels.dtype.kind not in "OUS":
         found, places = np.unique(labels, return_inverse=True)
         return found.tolist(), places

@@ -10,26 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from .._figures import Estimate, bytes_of, count, formatter, number, percent
-from ._cluster_section import in_words
+from .._figures import bytes_of, count, formatter, low_to_high, number, percent
+from ._profile_section import in_words
 from ._shard_section import table as rounds_table
+from ._subject import Section
 
 _WIDTH = 80
 _MOST_LINES = 12
-_LEFT_OUT = ("map", "regions")  # which are for the eye
+_LEFT_OUT = ("map", "regions")  # pictures say it all
 
 
-def text(title: str, summary: dict[str, Any], facts: dict[str, Any]) -> str:
-    """The whole report, with a line break at its end."""
+def text(title: str, summary: dict[str, Any], sections: dict[str, Section]) -> str:
+    """Write the whole report, with a line break at its end."""
     parts = [_title(title, "="), _wrapped(summary["says"]), _tiles(summary["tiles"])]
-    for name, section in facts.items():
-        if name in _LEFT_OUT:
-            continue
-        parts.append(_title(section["title"], "-"))
-        if section["says"] != summary["says"]:
-            parts.append(_wrapped(section["says"]))
-        make = _TABLES.get(name)
-        parts.append(make(section) if make is not None else "")
+    for name, section in sections.items():
+        if name not in _LEFT_OUT:
+            says = "" if section["says"] == summary["says"] else _wrapped(section["says"])
+            parts += [_title(section["title"], "-"), says, _TABLES[name](section) if name in _TABLES else ""]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -43,13 +40,12 @@ def _title(words: str, line: str) -> str:
 
 def _wrapped(words: str, indent: str = "") -> str:
     glued = re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", words)
-    return textwrap.fill(glued, _WIDTH, initial_indent=indent, subsequent_indent=" " * len(indent)).replace(
-        "\N{NO-BREAK SPACE}", " "
-    )
+    filled = textwrap.fill(glued, _WIDTH, initial_indent=indent, subsequent_indent=" " * len(indent))
+    return filled.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def _width(words: str) -> int:
-    """Columns on a terminal: letters of some scripts take two, marks above others none."""
+    """Count columns on a terminal: letters of some scripts take two, marks above others none."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in words)
 
 
@@ -62,7 +58,7 @@ def _cut(words: str, width: int) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]], right: str = "", widest: int = 30) -> str:
-    """Rows in columns; ``right`` has an r for each column that is set flush right."""
+    """Set rows in columns; ``right`` has an r for each column that is set flush right."""
     cells = [[_cut(cell, widest) for cell in row] for row in rows]
     widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
     lines = []
@@ -76,19 +72,28 @@ def _table(rows: Sequence[Sequence[str]], right: str = "", widest: int = 30) -> 
 
 
 def _bar(share: float, width: int = 16) -> str:
-    """A bar in eighths of a column."""
+    """Draw a bar in eighths of a column."""
     eighths = int(8 * width * max(0.0, min(1.0, share)) + 0.5)
     return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
 
 
 def _spark(values: Any, width: int = 60) -> str:
-    """A line of columns as high as the values."""
+    """Draw a line of columns as high as the values."""
     values = np.asarray(values, dtype=np.float64)
     if len(values) > width:
         values = values[np.linspace(0, len(values) - 1, width).astype(np.intp)]
     top = float(values.max()) or 1.0
     heights = [min(7, int(8 * max(float(v), 0.0) / top)) for v in values]
     return "".join("▁▂▃▄▅▆▇█"[height] for height in heights)
+
+
+def _list(
+    rows: Sequence[Sequence[str]], right: str, total: int, what: str, *, head: Sequence[str] = (), widest: int = 30
+) -> str:
+    """Set the first rows in columns, below a head, and count the others."""
+    shown = rows[:_MOST_LINES]
+    table = _table([head, *shown] if head else shown, right, widest)
+    return f"{table}{_more(len(shown), total, what)}" if shown else ""
 
 
 def _more(shown: int, total: int, what: str) -> str:
@@ -102,50 +107,42 @@ def _tiles(tiles: list[dict[str, str]]) -> str:
     return _table([(t["label"], t["value"], t["note"]) for t in tiles], "lrl", 48)
 
 
-def _asked(section: dict[str, Any]) -> str:
+def _asked(section: Section) -> str:
     return "\n".join(_wrapped(reason, "  * ") for reason in section["reasons"])
 
 
-def _data(section: dict[str, Any]) -> str:
-    parts = []
-    if section["classes"]:
-        shown = list(section["classes"].items())[:_MOST_LINES]
-        total, most = sum(section["classes"].values()) or 1, max(section["classes"].values()) or 1
-        rows = [(name, count(n), percent(n / total), _bar(n / most)) for name, n in shown]
-        parts.append(_table(rows, "lrr") + _more(len(shown), section["n_classes"], "classes"))
-    if section["files"]:
-        files = section["files"][:_MOST_LINES]
-        lines = [(f["name"], _or(f["rows"], count, "rows"), _or(f["bytes"], bytes_of)) for f in files]
-        parts.append(_table(lines, "lrr", 44) + _more(len(files), section["n_files"], "files"))
-    return "\n\n".join(parts)
+def _data(section: Section) -> str:
+    sizes = section["classes"]
+    total, most = sum(sizes.values()) or 1, max(sizes.values(), default=0) or 1
+    classes = [(name, count(n), percent(n / total), _bar(n / most)) for name, n in sizes.items()]
+    files = []
+    for file in section["files"]:
+        rows = "" if file["rows"] is None else f"{count(file['rows'])} rows"
+        files.append((file["name"], rows, "" if file["bytes"] is None else bytes_of(file["bytes"])))
+    tables = [
+        _list(classes, "lrr", section["n_classes"], "classes"),
+        _list(files, "lrr", section["n_files"], "files", widest=44),
+    ]
+    return "\n\n".join(filter(None, tables))
 
 
-def _or(value: Any, say: Callable[[Any], str], unit: str = "") -> str:
-    return "" if value is None else f"{say(value)} {unit}".rstrip()
-
-
-def _model(section: dict[str, Any]) -> str:
+def _model(section: Section) -> str:
     changed = [f"{p['name']} = {p['value']}" for p in section["params"] if p["changed"]]
     return _wrapped("Set: " + ", ".join(changed) + ".", "  ") if changed else ""
 
 
-def _measures(section: dict[str, Any]) -> str:
+def _measures(section: Section) -> str:
     rows = [("", "value", "95 % interval", "a guess" if section["unit"] == "share" else "the mean")]
     for name, e in section["measures"].items():
-        say = formatter(name)
-        guess = section["guesses"].get(name)
-        rows.append((name, say(e.value), f"{say(e.low)} to {say(e.high)}", "" if guess is None else say(guess)))
-    parts = [_table(rows, "lrlr")]
-    classes = section.get("classes") or []
-    if classes:
-        kinds = ("precision", "recall", "F1")
-        lines = [("class", "rows", *kinds)]
-        lines += [(c["class"], count(c["rows"]), *(percent(c[k].value) for k in kinds)) for c in classes[:_MOST_LINES]]
-        parts.append(_table(lines, "lrrrr") + _more(len(lines) - 1, len(classes), "classes"))
-    return "\n\n".join([*parts, _wrapped(section["note"], "  ")])
+        form, guess = formatter(name), section["guesses"].get(name)
+        rows.append((name, form(e.value), low_to_high(e, form), "" if guess is None else form(guess)))
+    kinds, classes = ("precision", "recall", "F1"), section.get("classes") or []
+    lines = [(c["class"], count(c["rows"]), *(percent(c[k].value) for k in kinds)) for c in classes]
+    by_class = _list(lines, "lrrrr", len(classes), "classes", head=("class", "rows", *kinds))
+    return "\n\n".join(filter(None, [_table(rows, "lrlr"), by_class, _wrapped(section["note"], "  ")]))
 
 
-def _confusion(section: dict[str, Any]) -> str:
+def _confusion(section: Section) -> str:
     names = section["classes"]
     if len(names) > 8:
         return ""
@@ -154,29 +151,27 @@ def _confusion(section: dict[str, Any]) -> str:
     return _table(rows, "l" + "r" * len(names), max(6, 60 // len(names)))
 
 
-def _groups(section: dict[str, Any]) -> str:
-    shown = section["groups"][:_MOST_LINES]
-    rows = [
-        (g["name"], _bar(g["strength"] / (shown[0]["strength"] or 1.0), 12), f"{g['n_used']} of {g['n_features']}",
-         ", ".join(g["features"]))
-        for g in shown
-    ]  # fmt: skip
-    return _table(rows, "llrl", 27) + _more(len(shown), section["n_used"], "groups") if rows else ""
+def _groups(section: Section) -> str:
+    rows = []
+    for group in section["groups"]:
+        bar = _bar(group["strength"] / (section["groups"][0]["strength"] or 1.0), 12)
+        used = f"{group['n_used']} of {group['n_features']}"
+        rows.append((group["name"], bar, used, ", ".join(group["features"])))
+    return _list(rows, "llrl", section["n_used"], "groups", widest=27)
 
 
-def _kernels(section: dict[str, Any]) -> str:
-    shown = section["kernels"][:_MOST_LINES]
-    rows = [(k["name"], _bar(k["weight"] / (shown[0]["weight"] or 1.0), 12), number(k["weight"], 3)) for k in shown]
-    return _table(rows, "llr", 50) + _more(len(shown), section["n_used"], "kernels") if rows else ""
+def _kernels(section: Section) -> str:
+    most = section["kernels"][0]["weight"] or 1.0 if section["kernels"] else 1.0
+    rows = [(k["name"], _bar(k["weight"] / most, 12), number(k["weight"], 3)) for k in section["kernels"]]
+    return _list(rows, "llr", section["n_used"], "kernels", widest=50)
 
 
-def _tasks(section: dict[str, Any]) -> str:
-    shown = section["tasks"][:_MOST_LINES]
-    rows = [(t["name"], f"{count(t['n_used'])} features") for t in shown]
-    return _table(rows, "lr", 27) + _more(len(shown), section["n_tasks"], "tasks")
+def _tasks(section: Section) -> str:
+    rows = [(t["name"], f"{count(t['n_used'])} features") for t in section["tasks"]]
+    return _list(rows, "lr", section["n_tasks"], "tasks", widest=27)
 
 
-def _features(section: dict[str, Any]) -> str:
+def _features(section: Section) -> str:
     single = len(section["outputs"]) == 1
     rows = []
     for f in section["features"]:
@@ -189,44 +184,40 @@ def _features(section: dict[str, Any]) -> str:
     return _table(rows, "ll" + "r" * (len(rows[0]) - 3), 27)
 
 
-def _sparsity(section: dict[str, Any]) -> str:
-    say = percent if section["measure"] == "error" else (lambda v: number(v, 3))
-    top = max(e.value for e in section["error"]) or 1.0
-    rows = [("features", section["measure"], "")]
-    pairs: list[tuple[int, Estimate]] = list(zip(section["kept"], section["error"], strict=True))
-    rows += [(count(k), say(e.value), _bar(e.value / top)) for k, e in pairs]
-    return _table(rows, "rr")
+def _sparsity(section: Section) -> str:
+    form, values = formatter(section["measure"]), [e.value for e in section["error"]]
+    top = max(values) or 1.0
+    rows = [(count(k), form(v), _bar(v / top)) for k, v in zip(section["kept"], values, strict=True)]
+    return _table([("features", section["measure"], ""), *rows], "rr")
 
 
-def _stream(section: dict[str, Any]) -> str:
+def _stream(section: Section) -> str:
     parts = []
     if len(section["rows"]) > 2:
         parts.append(f"  {_spark(section['so far'])}  {section['measure']} so far")
     if len(section["files"]) > 1:
-        shown = section["files"][:_MOST_LINES]
         rows = []
-        for f in shown:
-            row = [f["name"], f"{count(f['rows'])} rows"]
-            if "error" in f:
-                row += [percent(f["error"].value), f"{percent(f['error'].low)} to {percent(f['error'].high)}"]
-            rows.append(row if len(row) > 2 else [*row, f"mean loss {number(f['loss'], 3)}"])
-        parts.append(_table(rows, "lrr") + _more(len(shown), section["n_files"], "files"))
+        for f in section["files"]:
+            loss = [f"mean loss {number(f['loss'], 3)}"]
+            error = [percent(f["error"].value), low_to_high(f["error"], percent)] if "error" in f else loss
+            rows.append([f["name"], f"{count(f['rows'])} rows", *error])
+        parts.append(_list(rows, "lrr", section["n_files"], "files"))
     return "\n\n".join(parts)
 
 
-def _tuning(section: dict[str, Any]) -> str:
+def _tuning(section: Section) -> str:
     good = sorted((e for e in section["evaluations"] if e["score"] is not None), key=lambda e: -e["score"])
     if not good:
         return ""
     names = list(section["params"])[:5]
-    rows = [["number", "stage", "score", *names]] + [
+    rows = [
         [str(e["evaluation"]), e["stage"], number(e["score"]), *(number(e["params"].get(n, "")) for n in names)]
         for e in good[:5]
     ]
-    return _table(rows, "rlr" + "r" * len(names), 14)
+    return _table([["number", "stage", "score", *names], *rows], "rlr" + "r" * len(names), 14)
 
 
-def _clusters(section: dict[str, Any]) -> str:
+def _clusters(section: Section) -> str:
     most = max(section["sizes"].values())
     rows = [("cluster", "rows", "silhouette", "")]
     for name, size in list(section["sizes"].items())[:30]:
@@ -237,31 +228,29 @@ def _clusters(section: dict[str, Any]) -> str:
     return f"{table}\n\n{_table(beside, 'lr')}" if beside else table
 
 
-def _profiles(section: dict[str, Any]) -> str:
+def _profiles(section: Section) -> str:
     parts = []
     for one in section["clusters"][:_MOST_LINES]:
         lines = [_wrapped(in_words(one["features"]), f"  {one['cluster']}: ")]
-        for kind, rows in (("typical", one["typical"][:1]), ("on the border", one["border"][:1])):
-            lines += [_wrapped(f"{kind}, row {row['row']}: {_values(row)}", "     ") for row in rows]
+        for kind, rows in (("typical", one["typical"]), ("on the border", one["border"])):
+            for row in rows[:1]:
+                values = ", ".join(f"{name} {value}" for name, value in row["values"].items())
+                lines.append(_wrapped(f"{kind}, row {row['row']}: {values}", "     "))
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + _more(len(parts), section["n_clusters"], "clusters")
 
 
-def _values(row: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in row["values"].items())
-
-
-def _reproduce(section: dict[str, Any]) -> str:
+def _reproduce(section: Section) -> str:
     blocks = [section[key] for key in ("command", "python") if section[key]]
     return "\n\n".join("\n".join(f"  {line}".rstrip() for line in block.splitlines()) for block in blocks)
 
 
-def _rounds(section: dict[str, Any]) -> str:
-    shown = rounds_table(section)[: 1 + _MOST_LINES]
-    return _table(shown, "rrrrr") + _more(len(shown) - 1, section["n_rounds"], "rounds")
+def _rounds(section: Section) -> str:
+    head, *rows = rounds_table(section)
+    return _list(rows, "rrrrr", section["n_rounds"], "rounds", head=head)
 
 
-_TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
+_TABLES: dict[str, Callable[[Section], str]] = {
     "asked": _asked,
     "data": _data,
     "model": _model,
