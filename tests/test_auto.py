@@ -129,9 +129,9 @@ def test_a_rare_class_and_few_of_many_features_are_for_a_learner_that_weighs_cos
     rarely = (np.arange(120) % 20 == 0).astype(int)
     others = [method for method in registry.methods() if method.name != "poolcw"]
     pool = next(method for method in registry.methods() if method.name == "poolcw")
-    monkeypatch.setattr(registry, "methods", lambda: others)
+    monkeypatch.setattr(registry, "_all_methods", lambda: others)
     assert names(wide, rarely, "classification", sparsity=0.1) == ["adaptivel1rda", "l1rda"]
-    monkeypatch.setattr(registry, "methods", lambda: [*others, pool])
+    monkeypatch.setattr(registry, "_all_methods", lambda: [*others, pool])
     assert names(wide, rarely, "classification", sparsity=0.1) == ["poolcw", "adaptivel1rda", "l1rda"]
     assert names(wide, rarely, "classification")[0] == "arow"
     assert names(wide[:, :50].toarray(), rarely, "classification", sparsity=0.1) == ["l1rda"]
@@ -171,7 +171,7 @@ def test_methods_that_need_more_than_rows_are_not_picked(monkeypatch):
 
     odd = registry._describe("online", Groups)._replace(name="arow")
     others = [m for m in registry.methods() if m.name != "arow"]
-    monkeypatch.setattr(registry, "methods", lambda: [odd, *others])
+    monkeypatch.setattr(registry, "_all_methods", lambda: [odd, *others])
     X, y = two_classes()
     assert names(X, y, "classification") == ["pegasos"]
     assert names(X, y, "classification", method="arow") == ["arow"]
@@ -190,7 +190,7 @@ def test_a_new_class_is_offered_where_it_declares_itself_good(monkeypatch):
         _advice = Advice(GoodFor(0, "{first} is new and {p.n_rows} rows are enough", lambda p: p.n_rows < 200))
 
     new, known = registry._describe("online", Newcomer), registry.methods()
-    monkeypatch.setattr(registry, "methods", lambda: [*known, new])
+    monkeypatch.setattr(registry, "_all_methods", lambda: [*known, new])
     X, y = two_classes()
     candidates, why = choose_methods(Plan(data_of(X, y), Options(), "classification"))
     assert [candidate.name for candidate in candidates] == ["newcomer", "pegasos", "arow"]
@@ -198,7 +198,7 @@ def test_a_new_class_is_offered_where_it_declares_itself_good(monkeypatch):
     assert "newcomer" not in names(rows(300), np.arange(300) % 2, "classification")
 
 
-@pytest.mark.parametrize("room", ["_auto"])
+@pytest.mark.parametrize("room", ["_auto", "wizard"])
 def test_no_room_that_chooses_methods_knows_one_by_name(room):
     names_of_methods = {name for m in registry.methods() for name in (m.name, m.cls.__name__)}
     folder = Path(thresher.__file__).parent / room

@@ -228,8 +228,8 @@ def talk(answers):
 
 
 def test_the_wizard_asks_what_clusters_look_like(table):
-    model, asked, said = talk({"has_target": "no", "clusters": "3", "budget": "2"})
-    assert asked[:6] == ["has_target", "clusters", "shape", "metric", "iterations", "nystroem"]
+    model, asked, said = talk({"has_target": "no", "n_clusters": "3", "n_evaluations": "2"})
+    assert asked[:6] == ["has_target", "n_clusters", "shape", "metric", "max_iter", "curved"]
     assert "1) round   heaps around a middle" in said
     assert "3) flat    rows along lines or planes (proximalplaneclustering)" in said or ANY_SHAPE not in said
     assert type(learner_of(model)).__name__ == "SparseKMeans"
@@ -237,23 +237,25 @@ def test_the_wizard_asks_what_clusters_look_like(table):
 
 def test_flat_clusters_need_no_metric_and_no_bends(table):
     pd.read_csv("rows.csv")[["height", "weight"]].to_csv("rows.csv", index=False)
-    model, asked, said = talk({"has_target": "no", "clusters": "2", "shape": "flat", "iterations": "9", "budget": "2"})
+    model, asked, said = talk(
+        {"has_target": "no", "n_clusters": "2", "shape": "flat", "max_iter": "9", "n_evaluations": "2"}
+    )
     assert "metric" not in asked
-    assert "nystroem" not in asked
+    assert "curved" not in asked
     assert learner_of(model).max_iter == 9
     assert f"--method {FLAT}" in said
 
 
 @with_kernel
 def test_clusters_of_any_shape_need_neither(table):
-    model, asked, _ = talk({"has_target": "no", "clusters": "2", "shape": ANY_SHAPE, "budget": "2"})
-    assert not {"metric", "iterations", "nystroem"} & {*asked}
+    model, asked, _ = talk({"has_target": "no", "n_clusters": "2", "shape": ANY_SHAPE, "n_evaluations": "2"})
+    assert not {"metric", "max_iter", "curved"} & {*asked}
     assert type(learner_of(model)).__name__ == "KernelSpectralClustering"
 
 
 def test_shapes_are_known_by_their_names():
     shape = next(question for question in QUESTIONS if question.id == "shape")
-    assert shape.read("", None, {}) == shape.read("1", None, {}) == shape.read("round", None, {}) == "sparsekmeans"
-    assert shape.read("fl", None, {}) == shape.read(FLAT, None, {}) == FLAT
+    assert shape.read("", {}) == shape.read("1", {}) == shape.read("round", {}) == "sparsekmeans"
+    assert shape.read("fl", {}) == shape.read(FLAT, {}) == FLAT
     with pytest.raises(ValueError, match=r"Please answer with one of round, .*flat, or with the name of a method"):
-        shape.read("square", None, {})
+        shape.read("square", {})

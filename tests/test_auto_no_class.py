@@ -31,7 +31,7 @@ from thresher.tuning import LabelledKFold, NoveltyKFold
 from thresher.wizard import wizard
 from thresher.wizard._call import call_of
 from thresher.wizard._dialogue import run_dialogue
-from thresher.wizard._file import Known
+from thresher.wizard._file import DataFile
 from thresher.wizard._questions import QUESTIONS
 
 auto, explain = thresher.auto, thresher.explain
@@ -397,42 +397,46 @@ def talk(path: str, **answers: str) -> tuple[dict[str, Any], list[str], str]:
         asked.append(question.id)
         return answers.get(question.id, "")
 
-    found = run_dialogue(QUESTIONS, ask, said.append, Known(), {"file": path}, strict=True)
+    found = run_dialogue(QUESTIONS, ask, said.append, DataFile, {"file": path}, strict=True)
     return found, asked, "\n".join(said)
 
 
 def test_the_wizard_asks_for_labels_only_where_there_can_be_some(files):
-    assert talk("moons.csv")[1][2:6] == ["classification", "unlabelled", "outliers", "loss"]
-    assert talk("two.csv")[1][2:5] == ["classification", "outliers", "loss"]  # no class to spare for unlabelled rows
-    assert not {"outliers", "unlabelled"} & {*talk("amounts.csv")[1], *talk("moons.csv", has_target="no")[1]}
-    _, asked, said = talk("few.csv", unlabelled="?")
-    assert not {"outliers", "loss", "nystroem", "kernel"} & set(asked)
-    assert "triclass" in said.split("Which algorithm?")[1]
-    assert "arow" not in said.split("Which algorithm?")[1]
-    _, asked, said = talk("moons.csv", outliers="unknown")
-    assert not {"loss", "nystroem", "kernel"} & set(asked)
-    assert "lssnd" in said.split("Which algorithm?")[1]
+    assert talk("moons.csv")[1][2:6] == ["classification", "unlabelled_label", "outlier_label", "loss"]
+    assert talk("two.csv")[1][2:5] == [
+        "classification",
+        "outlier_label",
+        "loss",
+    ]  # no class to spare for unlabelled rows
+    assert not {"outlier_label", "unlabelled_label"} & {*talk("amounts.csv")[1], *talk("moons.csv", has_target="no")[1]}
+    _, asked, said = talk("few.csv", unlabelled_label="?")
+    assert not {"outlier_label", "loss", "curved", "kernel"} & set(asked)
+    assert "triclass" in said.split("Which method?")[1]
+    assert "arow" not in said.split("Which method?")[1]
+    _, asked, said = talk("moons.csv", outlier_label="unknown")
+    assert not {"loss", "curved", "kernel"} & set(asked)
+    assert "lssnd" in said.split("Which method?")[1]
 
 
 @pytest.mark.parametrize(
     ("path", "answer", "expected"),
     [
-        ("moons.csv", {"outliers": "unknown"}, {"outlier_label": "unknown"}),
-        ("moons.csv", {"outliers": "4"}, {"outlier_label": "unknown"}),
-        ("moons.csv", {"outliers": "novel"}, {"outlier_label": "novel"}),
+        ("moons.csv", {"outlier_label": "unknown"}, {"outlier_label": "unknown"}),
+        ("moons.csv", {"outlier_label": "4"}, {"outlier_label": "unknown"}),
+        ("moons.csv", {"outlier_label": "novel"}, {"outlier_label": "novel"}),
         ("moons.csv", {}, {}),
-        ("few.csv", {"unlabelled": "?"}, {"unlabelled_label": "?"}),  # no call for help here
-        ("few.csv", {"unlabelled": "2"}, {"unlabelled_label": "?"}),
-        ("few.csv", {"unlabelled": "no"}, {"unlabelled_label": "no"}),  # a label that is there
-        ("few.csv", {"unlabelled": "no such rows"}, {}),
-        ("numbers.csv", {"outliers": "-1"}, {"outlier_label": -1}),
-        ("numbers.csv", {"outliers": "-7"}, {"outlier_label": -7}),
-        ("numbers.csv", {"unlabelled": "-1"}, {"unlabelled_label": -1}),
+        ("few.csv", {"unlabelled_label": "?"}, {"unlabelled_label": "?"}),  # no call for help here
+        ("few.csv", {"unlabelled_label": "2"}, {"unlabelled_label": "?"}),
+        ("few.csv", {"unlabelled_label": "no"}, {"unlabelled_label": "no"}),  # a label that is there
+        ("few.csv", {"unlabelled_label": "no such rows"}, {}),
+        ("numbers.csv", {"outlier_label": "-1"}, {"outlier_label": -1}),
+        ("numbers.csv", {"outlier_label": "-7"}, {"outlier_label": -7}),
+        ("numbers.csv", {"unlabelled_label": "-1"}, {"unlabelled_label": -1}),
     ],
 )
 def test_the_wizard_hands_labels_on(files, path, answer, expected):
     found, _, _ = talk(path, **answer)
-    call = call_of(found, Known().file(path))
+    call = call_of(found)
     assert {k: v for k, v in call.arguments.items() if k.endswith("_label")} == expected
     for name, label in expected.items():
         assert f"--{name.replace('_', '-')} {label}" in call.command().replace("'", "")
@@ -443,10 +447,14 @@ def test_the_wizard_hands_labels_on(files, path, answer, expected):
     [
         (
             "few.csv",
-            {"unlabelled": "maybe"},
+            {"unlabelled_label": "maybe"},
             "No row has the label 'maybe'; please answer with one of ?, no, yes, or no",
         ),
-        ("numbers.csv", {"outliers": "strange"}, "The labels are numbers; please answer with a whole number, or no."),
+        (
+            "numbers.csv",
+            {"outlier_label": "strange"},
+            "The labels are numbers; please answer with a whole number, or no.",
+        ),
     ],
 )
 def test_the_wizard_refuses_labels_that_cannot_be(files, path, answer, sentence):
@@ -457,7 +465,7 @@ def test_the_wizard_refuses_labels_that_cannot_be(files, path, answer, sentence)
 
 def test_methods_with_a_kernel_are_listed_unless_boundaries_are_settled(files):
     for answer, listed in (("automatic", True), ("yes", False), ("no", False)):
-        shown = talk("two.csv", nystroem=answer)[2].split("Which algorithm?")[1]
+        shown = talk("two.csv", curved=answer)[2].split("Which method?")[1]
         assert ("lssvc" in shown) is listed
         assert "pegasos" in shown
         assert "lssnd" not in shown
@@ -465,7 +473,13 @@ def test_methods_with_a_kernel_are_listed_unless_boundaries_are_settled(files):
 
 def test_a_wizard_run_finds_outliers_and_its_command_does_the_same(files, capsys):
     said: list[str] = []
-    answers = {"outliers": "unknown", "algorithm": "lssnd", "budget": 3, "model": "m.thresher", "report": "r.txt"}
+    answers = {
+        "outlier_label": "unknown",
+        "method": "lssnd",
+        "n_evaluations": 3,
+        "model": "m.thresher",
+        "report": "r.txt",
+    }
     model = wizard("moons.csv", answers=answers, say=said.append)
     text = "\n".join(said)
     assert "Rows of no class found" in text

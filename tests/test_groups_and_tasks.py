@@ -17,7 +17,7 @@ from thresher.dual_averaging import GroupRDAClassifier, GroupRDARegressor, Multi
 from thresher.persistence import load_model
 from thresher.wizard._call import call_of
 from thresher.wizard._dialogue import run_dialogue
-from thresher.wizard._file import Known
+from thresher.wizard._file import DataFile
 from thresher.wizard._questions import QUESTIONS
 
 
@@ -123,8 +123,8 @@ def test_tasks_have_two_classes(frame):
 # --- the wizard -------------------------------------------------------------------------------------------------------
 
 ANSWERS = {
-    "tasks": {"tasks": "school"},
-    "tasks by number": {"tasks": "2"},
+    "tasks": {"task_column": "school"},
+    "tasks by number": {"task_column": "2"},
     "words": {"groups": "words"},
     "groups": {"groups": "hours, sleep; town"},
     "prefix": {"groups": "prefix:o"},
@@ -133,7 +133,7 @@ ANSWERS = {
 
 def said(path: str, answers: dict[str, object]) -> tuple[object, str]:
     lines: list[str] = []
-    given = {"target": "score", "budget": 2, "model": "m.thresher", **answers}
+    given = {"target": "score", "n_evaluations": 2, "model": "m.thresher", **answers}
     return wizard.wizard(path, answers=given, say=lines.append), "\n".join(lines)
 
 
@@ -154,7 +154,7 @@ def test_what_it_prints_makes_the_same_model(file, name, capsys):
 @pytest.mark.parametrize("name", ANSWERS)
 def test_saved_answers_give_the_same_model(file, name, capsys):
     with open("answers.json", "w") as out:
-        json.dump({"target": "score", "budget": 2, **ANSWERS[name]}, out)
+        json.dump({"target": "score", "n_evaluations": 2, **ANSWERS[name]}, out)
     for answers, place in (("answers.json", "a.thresher"), ("saved.json", "b.thresher")):
         assert main(["wizard", file, "--answers", answers, "--save-answers", "saved.json", "--model", place]) == 0
     assert_array_equal(load_model("a.thresher").coef_, load_model("b.thresher").coef_)
@@ -168,21 +168,21 @@ def asked(path: str, **answers: str) -> list[str]:
         names.append(question.id)
         return answers.get(question.id, "")
 
-    run_dialogue(QUESTIONS, ask, lambda line: None, Known(), {"file": path})
+    run_dialogue(QUESTIONS, ask, lambda line: None, DataFile, {"file": path})
     return names
 
 
 def test_it_asks_where_a_table_has_words(file, tmp_path):
     everything = asked(file)
-    assert everything[:5] == ["has_target", "target", "classification", "tasks", "groups"]
-    assert "groups" not in asked(file, tasks="school")
-    assert "nystroem" not in asked(file, tasks="school")
-    assert "nystroem" not in asked(file, groups="words")
-    assert "tasks" not in asked(file, has_target="no")
+    assert everything[:5] == ["has_target", "target", "classification", "task_column", "groups"]
+    assert "groups" not in asked(file, task_column="school")
+    assert "curved" not in asked(file, task_column="school")
+    assert "curved" not in asked(file, groups="words")
+    assert "task_column" not in asked(file, has_target="no")
     (tmp_path / "numbers.csv").write_text("a,b\n" + "1,2.5\n2,3.5\n" * 20)
-    assert not {"tasks", "groups"} & set(asked("numbers.csv"))
+    assert not {"task_column", "groups"} & set(asked("numbers.csv"))
     (tmp_path / "words.csv").write_text("a,b,c\n" + "1,x,yes\n2,y,no\n3,x,maybe\n" * 20)
-    assert "tasks" not in asked("words.csv")  # of three classes
+    assert "task_column" not in asked("words.csv")  # of three classes
     assert "groups" in asked("words.csv")
 
 
@@ -196,8 +196,8 @@ def test_lines_of_answers_pass_the_new_questions_over(file):
 @pytest.mark.parametrize(
     ("answers", "sentence"),
     [
-        ({"tasks": "score"}, "score is what is to be predicted"),
-        ({"tasks": "class"}, "name of a column or with its number"),
+        ({"task_column": "score"}, "score is the column to predict"),
+        ({"task_column": "class"}, "name of a column or with its number"),
         ({"groups": "hours, score"}, "There is no column 'score' to learn from"),
         ({"groups": ";"}, "names of columns between commas"),
     ],
@@ -209,6 +209,6 @@ def test_wrong_answers_are_refused(file, answers, sentence):
 
 def test_without_groups_and_tasks_the_call_is_as_it_was(file):
     given = {"file": file, "target": "score"}
-    answers = run_dialogue(QUESTIONS, lambda question, prompt: "", lambda line: None, Known(), given)
-    call = call_of(answers, Known().file(file))
+    answers = run_dialogue(QUESTIONS, lambda question, prompt: "", lambda line: None, DataFile, given)
+    call = call_of(answers)
     assert set(call.arguments) == {"target", "task"}

@@ -22,8 +22,8 @@ from thresher._engine import LOSSES
 from thresher.persistence import load_model
 from thresher.wizard import _dialogue
 from thresher.wizard._call import call_of
-from thresher.wizard._dialogue import Option, Question, Wrong, run_dialogue
-from thresher.wizard._file import Known
+from thresher.wizard._dialogue import Answers, InvalidAnswer, Option, WizardQuestion, run_dialogue
+from thresher.wizard._file import DataFile
 from thresher.wizard._questions import LAST_QUESTIONS, QUESTIONS
 
 ENTER = ""
@@ -62,7 +62,7 @@ class Talk:
         self.said: list[str] = []
         self.asked: list[str] = []
 
-    def ask(self, question: Question, prompt: str) -> str:
+    def ask(self, question: WizardQuestion, prompt: str) -> str:
         if question.by_name_only:  # as lines of answers do; tests/test_groups_and_tasks.py answers these
             return ENTER
         self.asked.append(question.id)
@@ -80,7 +80,7 @@ class Talk:
 
     def answers(self, path: str | None) -> dict[str, Any]:
         given = {} if path is None else {"file": path}
-        return run_dialogue(QUESTIONS, self.ask, self.say, Known(), given)
+        return run_dialogue(QUESTIONS, self.ask, self.say, DataFile, given)
 
     def model(self, path: str | None, **options: Any) -> Any:
         return wizard.wizard(path, ask=self.ask, say=self.say, **options)
@@ -102,11 +102,11 @@ def test_classification_in_the_order_of_the_catalogue(table):
     talk = Talk(*[ENTER] * 9)
     answers = talk.answers(table)
     assert talk.asked == [
-        "has_target", "target", "classification", "loss", "criterion", "nystroem", "algorithm", "search", "budget",
+        "has_target", "target", "classification", "loss", "criterion", "curved", "method", "search", "n_evaluations",
     ]  # fmt: skip
     assert answers["target"] == "kind"
     assert answers["classification"] is True
-    assert answers["budget"] == 50
+    assert answers["n_evaluations"] == 50
 
 
 def test_regression_is_detected(amounts):
@@ -121,15 +121,15 @@ def test_regression_is_detected(amounts):
 def test_kernels_are_asked_for_if_boundaries_may_bend(table):
     talk = Talk(*[ENTER] * 5, "yes", "polynomial", *[ENTER] * 3)
     answers = talk.answers(table)
-    assert talk.asked[5:8] == ["nystroem", "kernel", "algorithm"]
-    assert call_of(answers, Known().file(table)).arguments["kernel"] == "polynomial"
+    assert talk.asked[5:8] == ["curved", "kernel", "method"]
+    assert call_of(answers).arguments["kernel"] == "polynomial"
 
 
 def test_clusters_in_the_order_of_the_catalogue(table):
     talk = Talk("no", "3", "cosine", "7", *[ENTER] * 4)
     answers = talk.answers(table)
-    assert talk.asked == ["has_target", "clusters", "metric", "iterations", "nystroem", "search", "budget"]
-    call = call_of(answers, Known().file(table))
+    assert talk.asked == ["has_target", "n_clusters", "metric", "max_iter", "curved", "search", "n_evaluations"]
+    call = call_of(answers)
     assert call.arguments["n_clusters"] == 3
     assert call.arguments["params"] == {"metric": "cosine", "max_iter": 7}
     assert call.arguments["target"] is None
@@ -140,7 +140,7 @@ def test_one_column_can_be_clustered(folder):
     path.write_text("a\n" + "1\n9\n" * 20)
     talk = Talk("no", "2", *[ENTER] * 6)
     answers = talk.answers(str(path))
-    assert call_of(answers, Known().file(str(path))).arguments["n_clusters"] == 2
+    assert call_of(answers).arguments["n_clusters"] == 2
 
 
 def test_sparse_rows_have_their_target_in_its_place(folder):
@@ -149,7 +149,7 @@ def test_sparse_rows_have_their_target_in_its_place(folder):
     talk = Talk(*[ENTER] * 8)
     answers = talk.answers(str(path))
     assert "target" not in talk.asked
-    assert "target" not in call_of(answers, Known().file(str(path))).arguments
+    assert "target" not in call_of(answers).arguments
 
 
 def test_the_file_is_asked_for_if_none_is_given(table):
@@ -197,7 +197,7 @@ def test_more_is_explained_on_request(table):
     talk = Talk(ENTER, "?", *[ENTER] * 8)
     talk.answers(table)
     assert talk.asked[1:3] == ["target", "target"]
-    assert "All other columns are what the prediction is made from." in talk.text
+    assert "The prediction is made from all other columns." in talk.text
 
 
 def test_back_forgets_the_answer_and_what_followed(table):
@@ -207,52 +207,45 @@ def test_back_forgets_the_answer_and_what_followed(table):
         "has_target", "has_target", "target", "classification", "target", "classification", "target", "has_target",
     ]  # fmt: skip
     assert "This is the first question." in talk.text
-    assert answers.keys() >= {"clusters", "metric"}
+    assert answers.keys() >= {"n_clusters", "metric"}
     assert not answers.keys() & {"target", "classification"}
 
 
-def test_algorithms_follow_the_loss_and_the_registry(table, monkeypatch):
+def test_methods_follow_the_loss_and_the_registry(table, monkeypatch):
     talk = Talk(*[ENTER] * 3, "logistic", *[ENTER] * 5)
     talk.answers(table)
-    shown = talk.text.split("Which algorithm?")[1]
+    shown = talk.text.split("Which method?")[1]
     assert "pegasos" in shown
     assert "arow" not in shown
     new = next(m for m in registry.methods() if m.name == "arow")
     more = [*registry.methods(), new._replace(name="fresh"), new._replace(name="groupish", needs=("groups",))]
-    monkeypatch.setattr(registry, "methods", lambda: more)
+    monkeypatch.setattr(registry, "_all_methods", lambda: more)
     talk = Talk(*[ENTER] * 6, "fresh", ENTER, ENTER)
-    assert talk.answers(table)["algorithm"] == "fresh"
+    assert talk.answers(table)["method"] == "fresh"
     assert "groupish" not in talk.text
 
 
 def test_every_question_has_its_words(table):
-    data, answers = Known(), Talk(*[ENTER] * 9).answers(table)
-    answers |= {"clusters": None, "metric": "euclidean", "iterations": 20, "kernel": "rbf"}
+    answers = Talk(*[ENTER] * 9).answers(table)
+    answers |= {"n_clusters": None, "metric": "euclidean", "max_iter": 20, "kernel": "rbf"}
     for question in (*QUESTIONS, *LAST_QUESTIONS):
-        given: Any = data if question in QUESTIONS else "data"
-        assert question.text(given, answers).endswith("?")
-        assert question.help(given, answers).endswith((".", "start."))
+        assert question.get("text", answers).endswith("?")
+        assert question.get("help", answers).endswith(".")
         assert question.more.endswith(".")
-        default = question.default(given, answers)
-        typed = question.write(default, given, answers)
-        assert default is None or question.read(typed, given, answers) == default
+        default = question.get("default", answers)
+        typed = question.write(default, answers)
+        assert default is None or question.read(typed, answers) == default
 
 
 # --- the dialogue itself ----------------------------------------------------------------------------------------------
 
 
-def yes_or(text: str, data: Any, answers: Any) -> str:
-    raise Wrong("Say yes.")
+def yes_or(text: str, answers: Any) -> str:
+    raise InvalidAnswer("Say yes.")
 
 
-SIMPLE = Question(
-    "simple",
-    lambda data, answers: "Really?",
-    lambda data, answers: "Help.",
-    "More.",
-    default=lambda data, answers: None,
-    options=lambda data, answers: (Option("yes", 1),),
-    parse=yes_or,
+SIMPLE = WizardQuestion(
+    "simple", "Really?", lambda answers: "Help.", "More.", options=(Option("yes", 1),), parse=yes_or
 )
 
 
@@ -263,10 +256,8 @@ def test_questions_without_a_default_insist():
 
 
 def test_a_name_goes_before_a_number():
-    years = replace(
-        SIMPLE, options=lambda data, answers: (Option("2", "second"), Option("1", "first"), Option("x", "third"))
-    )
-    assert [years.read(text, None, {}) for text in ("2", "1", "3")] == ["second", "first", "third"]
+    years = replace(SIMPLE, options=(Option("2", "second"), Option("1", "first"), Option("x", "third")))
+    assert [years.read(text, Answers()) for text in ("2", "1", "3")] == ["second", "first", "third"]
 
 
 def test_strict_dialogues_do_not_ask_twice():
@@ -379,7 +370,7 @@ def test_names_of_files_are_checked(table, folder):
 
 
 def test_answers_as_json(table):
-    Path("a.json").write_text(json.dumps({"target": 3, "classification": True, "algorithm": "pa", "budget": 1}))
+    Path("a.json").write_text(json.dumps({"target": 3, "classification": True, "method": "pa", "n_evaluations": 1}))
     assert wizard.main(table, answers="a.json", model="m.thresher") == 0
     assert load_model("m.thresher").record_["auto"]["method"] == "pa"
 
@@ -392,7 +383,7 @@ def test_answers_as_lines(table):
 
 def test_saved_answers_give_the_same_model(table, capsys):
     Path("a.json").write_text(
-        json.dumps({"target": "size", "algorithm": "pegasos-regressor", "nystroem": "no", "budget": 2})
+        json.dumps({"target": "size", "method": "pegasos-regressor", "curved": "no", "n_evaluations": 2})
     )
     assert wizard.main(table, answers="a.json", model="one.thresher", save_answers="b.json") == 0
     kept = json.loads(Path("b.json").read_text())
@@ -410,8 +401,8 @@ def test_saved_answers_give_the_same_model(table, capsys):
     ("answers", "sentence"),
     [
         ('{"colour": "red"}', "a.json: there is no question 'colour'; the questions are file, has_target,"),
-        ('{"budget": -1}', "question 'budget', answer '-1': Please answer with the number of tries"),
-        ('{"budget": ', "a.json: not JSON"),
+        ('{"n_evaluations": -1}', "question 'n_evaluations', answer '-1': Please answer with the number of tries"),
+        ('{"n_evaluations": ', "a.json: not JSON"),
         ("yes\nunknown\n", "question 'target', answer 'unknown': Please answer with the name of a column"),
     ],
 )
@@ -423,11 +414,11 @@ def test_wrong_answers_in_a_file_are_refused(table, folder, answers, sentence, c
 
 
 def test_results_as_json(table, capsys):
-    Path("a.json").write_text(json.dumps({"algorithm": "pa", "budget": 1}))
+    Path("a.json").write_text(json.dumps({"method": "pa", "n_evaluations": 1}))
     assert wizard.main(table, answers="a.json", as_json=True) == 0
     out, err = capsys.readouterr()
     result = json.loads(out)
-    assert result["answers"]["algorithm"] == "pa"
+    assert result["answers"]["method"] == "pa"
     assert result["command"].startswith("thresher auto ")
     assert result["task"] == "classification"
     assert "A few questions" in err
@@ -481,7 +472,7 @@ def start(path: str) -> Any:
 def test_a_person_at_a_terminal(table):
     pexpect, talk = start(table)
     for expected, answer in [
-        ("say what you would like to predict.*> ", "y"),
+        ("you would like to predict.*> ", "y"),
         ("Which column.*> ", "colour"),
         ("Please answer with the name of a column.*> ", "3"),
         ("Is it a class.*> ", "?"),
@@ -491,9 +482,9 @@ def test_a_person_at_a_terminal(table):
         ("none of the classes.*> ", ""),
         ("Which loss.*> ", ""),
         ("By which measure.*> ", "error"),
-        ("allowed to bend.*> ", "no"),
-        ("Which algorithm.*> ", "pegasos"),
-        ("How to search.*> ", "random"),
+        ("be curved.*> ", "no"),
+        ("Which method.*> ", "pegasos"),
+        ("parameters be searched.*> ", "random"),
         ("How many models.*> ", "2"),
         ("Where should the model be saved.*> ", "m.thresher"),
         ("Where should a report be saved.*> ", ""),

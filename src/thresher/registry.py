@@ -7,6 +7,7 @@ import functools
 import importlib
 import inspect
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,27 +49,26 @@ def estimators() -> dict[str, type[Any]]:
     return {short_name(cls.__name__): cls for family in FAMILIES for cls in _estimators(family)}
 
 
-def methods() -> list[Method]:
-    """All estimators with what they declare about themselves.
+def methods(task: str | None = None, needs: Collection[str] | None = None) -> list[Method]:
+    """Methods with what they declare about themselves: all, those for a task, those that need exactly some structure.
 
     Examples
     --------
     >>> from thresher import registry
     >>> [(m.name, m.task) for m in registry.methods() if m.name in ("arow", "pa")]
     [('arow', 'classification'), ('pa', 'classification')]
+    >>> [m.name for m in registry.methods("regression", needs=["groups"])]
+    ['groupfobos-regressor', 'grouprda-regressor']
     """
-    return [_describe(family, cls) for family in FAMILIES for cls in _estimators(family)]
+    fitting = [method for method in _all_methods() if task in (None, method.task)]
+    return fitting if needs is None else [method for method in fitting if set(method.needs) == set(needs)]
 
 
 def ranked(problem: LearningProblem) -> list[tuple[Method, GoodFor]]:
     """Methods that declare themselves good for a problem, the most promising first, each with its reason."""
-    found = [
-        (method, good)
-        for method in methods()
-        if method.task == problem.task and (problem.aim or set(method.needs) == problem.needs)
-        if (good := method.advice.best(problem)) is not None
-    ]
-    return sorted(found, key=lambda pair: pair[1].rank)
+    fitting = methods(problem.task, None if problem.aim else problem.needs)
+    good = [(method, good) for method in fitting if (good := method.advice.best(problem)) is not None]
+    return sorted(good, key=lambda pair: pair[1].rank)
 
 
 def find(name: str) -> Method | None:
@@ -114,6 +114,10 @@ def _exports(room: str) -> tuple[str, ...]:
 
 def _load(room: str, name: str) -> Any:
     return getattr(importlib.import_module(f"thresher.{room}"), name)
+
+
+def _all_methods() -> list[Method]:
+    return [_describe(family, cls) for family in FAMILIES for cls in _estimators(family)]
 
 
 def _estimators(family: str) -> list[type[Any]]:

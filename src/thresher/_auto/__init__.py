@@ -7,7 +7,7 @@ from typing import Any
 
 from ..preprocessing import part
 from ..training import Run
-from ._auto_options import KERNELS, Options
+from ._auto_options import KERNELS, STRUCTURE, Options
 from ._choice import choose_methods, prefer_sparse_centres
 from ._contest import compare
 from ._data import gather
@@ -17,7 +17,7 @@ from ._plan import Candidate, Plan, has_kernel
 from ._special_labels import describe_special_rows, settle_labels
 from ._task import CRITERIA, choose_criterion, choose_task
 
-__all__ = ["CRITERIA", "KERNELS", "Options", "auto", "explain", "has_kernel", "run_auto"]
+__all__ = ["CRITERIA", "KERNELS", "STRUCTURE", "Options", "auto", "explain", "has_kernel", "run_auto"]
 
 _LAYOUT_OPTIONS = ("delimiter", "header", "format")  # options of files that a model's other files will need, too
 

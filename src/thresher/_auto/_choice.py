@@ -54,7 +54,7 @@ def _best_methods(plan: Plan) -> tuple[list[Method], str]:
 def _any_method(plan: Plan) -> tuple[list[Method], str]:
     """A method that takes the loss, though none of those declares itself good for the problem."""
     loss, task = plan.options.loss, plan.task
-    fitting = [m for m in registry.methods() if m.task == task and set(m.needs) == plan.problem.needs]
+    fitting = registry.methods(task, plan.problem.needs)
     able = [method for method in fitting if loss is not None and loss_name(loss) in method.losses]
     if able:
         return able[:1], f"it takes the loss {loss!r}"
@@ -104,6 +104,6 @@ def _check_method(method: Method, options: Options) -> None:
         names = ", ".join(map(repr, method.losses))
         raise ValueError(f"auto: loss must be one of {names} for {method.name!r}, got {loss!r}.")
     if not options.needs <= set(method.needs):
-        able = [m.name for m in registry.methods() if m.task == method.task and options.needs <= set(m.needs)]
+        able = [m.name for m in registry.methods(method.task) if options.needs <= set(m.needs)]
         given = next(STRUCTURE[need] for need in sorted(options.needs))
         raise ValueError(f"auto: method must be one of {', '.join(map(repr, able))} with {given}, got {method.name!r}.")

@@ -88,7 +88,8 @@ def has_kernel(method: Method) -> bool:
 
 def find_method(name: str) -> Method:
     """The method of a name that the user gave."""
-    known = {method.name: method for method in registry.methods()}
-    if name not in known:
-        raise ValueError(f"auto: method must be one of {', '.join(map(repr, sorted(known)))}, got {name!r}.")
-    return known[name]
+    method = registry.find(name)
+    if method is None:
+        known = ", ".join(repr(name) for name in sorted(registry.estimators()))
+        raise ValueError(f"auto: method must be one of {known}, got {name!r}.")
+    return method

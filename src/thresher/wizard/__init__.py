@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import sys
@@ -15,9 +16,9 @@ from ..persistence import save_model, write_whole
 from ..report import Report
 from ..training import Run, learner_of
 from ._answers import from_dict, from_file, from_lines, from_person
-from ._call import Call, call_of
-from ._dialogue import Question, paragraph, run_dialogue
-from ._file import Known
+from ._call import AutoCall, call_of
+from ._dialogue import Ask, Say, paragraph, run_dialogue
+from ._file import DataFile
 from ._questions import LAST_QUESTIONS, QUESTIONS
 
 __all__ = ["main", "wizard"]
@@ -27,11 +28,11 @@ _MOST_FEATURES = 10
 _MOST_OUTPUTS = 3
 
 
-class Outcome(NamedTuple):
-    """What a dialogue came to."""
+class WizardResult(NamedTuple):
+    """The result of a dialogue."""
 
     run: Run
-    call: Call
+    call: AutoCall
     answers: dict[str, str]  # as they could be typed
     model: str | None  # where it was written
     report: str | None
@@ -41,8 +42,8 @@ def wizard(
     path: str | os.PathLike[str] | None = None,
     *,
     answers: str | os.PathLike[str] | Mapping[str, Any] | Sequence[str] | None = None,
-    ask: Callable[[Question, str], str] | None = None,
-    say: Callable[[str], None] = print,
+    ask: Ask | None = None,
+    say: Say = print,
     run: Callable[..., Run] = _auto.run_auto,
 ) -> Any:
     """Ask what is needed to make a model of a file, and make it.
@@ -72,7 +73,7 @@ def wizard(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "data.csv")
     ...     _ = file.write_text("height,kind\\n" + "1.0,low\\n9.0,high\\n" * 30)
-    ...     model = wizard(file, answers={"algorithm": "arow", "budget": 3}, say=lambda line: None)
+    ...     model = wizard(file, answers={"method": "arow", "n_evaluations": 3}, say=lambda line: None)
     >>> model.predict([[8.0]])
     array(['high'], dtype=object)
     """
@@ -102,7 +103,7 @@ def main(
     try:
         _check_places(model, report, save_answers)
         ask = from_person(out) if answers is None else from_file(answers, _NAMES)
-        outcome = _converse(ask, say, given, _auto.run_auto, strict=answers is not None)
+        result = _converse(ask, say, given, _auto.run_auto, strict=answers is not None)
     except KeyboardInterrupt:
         print("\nStopped. Nothing was written.", file=sys.stderr)
         return 130
@@ -113,29 +114,28 @@ def main(
         print("thresher: " + " ".join(str(problem).split()), file=sys.stderr)
         return 2
     if save_answers is not None:
-        write_whole(Path(save_answers), json.dumps(outcome.answers, indent=2, ensure_ascii=False).encode() + b"\n")
+        write_whole(Path(save_answers), json.dumps(result.answers, indent=2, ensure_ascii=False).encode() + b"\n")
         say(f"Answers written to {save_answers}")
     if as_json:
-        print(json.dumps(_as_dict(outcome), indent=2, ensure_ascii=False))
+        print(json.dumps(_as_dict(result), indent=2, ensure_ascii=False))
     return 0
 
 
 def _converse(
-    ask: Callable[[Question, str], str],
-    say: Callable[[str], None],
+    ask: Ask,
+    say: Say,
     given: dict[str, Any],
     run: Callable[..., Run],
     strict: bool,
-) -> Outcome:
-    """Questions, the run, what came of it, and where to keep it."""
-    known = Known()
+) -> WizardResult:
+    """Ask the questions, make the model, show the result and save it."""
+    files = functools.cache(DataFile)  # each is looked at once
     if "file" in given:
-        known.file(given["file"])  # a file that cannot be read is refused before any question
+        files(given["file"])  # a file that cannot be read is refused before any question
     say("A few questions. ENTER takes the answer in brackets, ? explains, back goes one question back.")
-    answers = run_dialogue(QUESTIONS, ask, say, known, given, strict=strict)
-    file = known.file(answers["file"])
-    call = call_of(answers, file)
-    say(f"\nLearning from {file.path} ...")
+    answers = run_dialogue(QUESTIONS, ask, say, files, given, strict=strict)
+    call = call_of(answers)
+    say(f"\nLearning from {call.path} ...")
     done = run(call.path, **call.arguments, predict=True, progress=sys.stderr.isatty())
     report = _report(done, call, None, None)
     _show(done, report, say)
@@ -148,12 +148,12 @@ def _converse(
     if report_path is not None:
         _report(done, call, model_path, report_path).save(report_path)
     _show_how(call, model_path, report_path, say)
-    typed = {q.id: q.write(answers[q.id], known, answers) for q in QUESTIONS if q.id in answers}
-    typed |= {q.id: q.write(last[q.id], _stem(call.path), last) for q in LAST_QUESTIONS}
-    return Outcome(done, call, typed, model_path, report_path)
+    typed = {q.id: q.write(answers[q.id], answers) for q in QUESTIONS if q.id in answers}
+    typed |= {q.id: q.write(last[q.id], last) for q in LAST_QUESTIONS}
+    return WizardResult(done, call, typed, model_path, report_path)
 
 
-def _report(done: Run, call: Call, model: str | None, report: str | None) -> Report:
+def _report(done: Run, call: AutoCall, model: str | None, report: str | None) -> Report:
     record = done.model.record_
     return Report(
         done.model,
@@ -182,19 +182,19 @@ def _report(done: Run, call: Call, model: str | None, report: str | None) -> Rep
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
-def _show(done: Run, report: Report, say: Callable[[str], None]) -> None:
-    """What was found: reasons, measures, features."""
+def _show(done: Run, report: Report, say: Say) -> None:
+    """Show reasons, measures and features."""
     say("\nWhat was chosen, and why")
     for reason in done.model.record_["auto"]["reasons"]:
         say(paragraph(reason))
-    found = report.to_dict()["summary"]
+    summary = report.to_dict()["summary"]
     say("\nHow good it is")
-    say(paragraph(found["says"]))
-    for tile in found["tiles"]:
+    say(paragraph(summary["says"]))
+    for tile in summary["tiles"]:
         say(f"   {tile['label']}: {tile['value']} ({tile['note']})")
     say("\nFeatures that matter")
     if hasattr(done.model, "steps") and "map" in dict(done.model.steps):
-        say(paragraph("With bent boundaries, single columns have no weights of their own."))
+        say(paragraph("With curved boundaries, single columns have no weights of their own."))
         return
     if not any(hasattr(learner_of(done.model), name) for name in ("coef_", "cluster_centers_")):
         say(paragraph("The model compares whole rows; single columns have no weights of their own."))
@@ -207,8 +207,8 @@ def _show(done: Run, report: Report, say: Callable[[str], None]) -> None:
         say("   None: the model uses no feature.")
 
 
-def _show_how(call: Call, model: str | None, report: str | None, say: Callable[[str], None]) -> None:
-    """Where things are, and how to do it again."""
+def _show_how(call: AutoCall, model: str | None, report: str | None, say: Say) -> None:
+    """Name the files that were written, and the command and the Python that do the same."""
     for what, place in (("Model", model), ("Report", report)):
         if place is not None:
             say(f"\n{what} written to {place}")
@@ -217,18 +217,18 @@ def _show_how(call: Call, model: str | None, report: str | None, say: Callable[[
     say(f"\nThe same in Python\n   {code}\n")
 
 
-def _as_dict(outcome: Outcome) -> dict[str, Any]:
+def _as_dict(result: WizardResult) -> dict[str, Any]:
     return {
-        "answers": outcome.answers,
-        "command": outcome.call.command(outcome.model, outcome.report),
-        "python": outcome.call.python(outcome.model),
-        "model": outcome.model,
-        "report": outcome.report,
-        **_report(outcome.run, outcome.call, outcome.model, outcome.report).to_dict(),
+        "answers": result.answers,
+        "command": result.call.command(result.model, result.report),
+        "python": result.call.python(result.model),
+        "model": result.model,
+        "report": result.report,
+        **_report(result.run, result.call, result.model, result.report).to_dict(),
     }
 
 
-def _reader(answers: Any) -> Callable[[Question, str], str]:
+def _reader(answers: Any) -> Ask:
     if isinstance(answers, Mapping):
         return from_dict(answers, _NAMES)
     if isinstance(answers, (str, os.PathLike)):
@@ -242,7 +242,7 @@ def _stem(path: str) -> str:
 
 
 def _check_places(*paths: str | None) -> None:
-    """Before any question: can the results be written?"""
+    """Refuse files that cannot be written, before any question."""
     for path in paths:
         if path is not None and not Path(path).absolute().parent.is_dir():
             raise FileNotFoundError(f"{path}: the folder does not exist.")

@@ -1,4 +1,4 @@
-"""Where answers come from: a person, lines of text or a file."""
+"""Sources of answers: a person, lines of text or a file."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from ._dialogue import Ask, Question
+from ._dialogue import Ask, WizardQuestion
 
 
 def from_person(out: TextIO) -> Ask:
     """Asks on the terminal; where there is none, lines of standard input are answers."""
 
-    def ask(question: Question, prompt: str) -> str:
+    def ask(question: WizardQuestion, prompt: str) -> str:
         if sys.stdin.isatty() and out is sys.stdout:
             return input(prompt)
         print(prompt, end="", file=out, flush=True)

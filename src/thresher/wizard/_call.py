@@ -1,31 +1,26 @@
-"""What the answers mean: one call of ``thresher.auto``, which can also be written as a command or as Python."""
+"""Answers as one call of ``thresher.auto``, which can also be written as a command or as Python."""
 
 from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from .. import _auto
 from ._dialogue import Answers
-from ._file import File
-from ._replies import task_of
+from ._replies import file_of, task_of
 
-_FLAGS = {
-    "n_evaluations": "evaluations",
-    "max_seconds": "seconds",
-    "n_clusters": "clusters",
-    "random_state": "seed",
-    "task_column": "task-column",
-    "outlier_label": "outlier-label",
-    "unlabelled_label": "unlabelled-label",
-}
+_FLAGS = {"n_evaluations": "evaluations", "n_clusters": "clusters"}  # where the command line has another name
 _KERNELS = {"rbf": "nystroem", "polynomial": "polynomial", "cosine": "cosine", "linear": "nystroem-linear"}
+_SAME = (
+    *("method", "groups", "task_column", "outlier_label", "unlabelled_label", "loss", "kernel", "criterion", "search"),
+    *("n_evaluations", "n_clusters"),
+)  # questions that are called like the options of auto
 
 
 @dataclass(frozen=True)
-class Call:
+class AutoCall:
     """A file and the arguments that differ from the defaults of :func:`thresher.auto`."""
 
     path: str
@@ -34,14 +29,11 @@ class Call:
     def command(self, model: str | None = None, report: str | None = None) -> str:
         """The same on the command line."""
         words = ["thresher", "auto", self.path]
-        for name, value in self.arguments.items():
-            if name == "params":
-                for parameter, fixed in value.items():
-                    words += [f"--{parameter.replace('_', '-')}", str(fixed)]
-            else:
-                words += [f"--{_FLAGS.get(name, name)}", _typed(value)]
-        for name, place in (("model", model), ("report", report)):
-            words += [f"--{name}", place] if place is not None else []
+        params = self.arguments.get("params", {})
+        options = {_FLAGS.get(name, name): value for name, value in self.arguments.items() if name != "params"}
+        places = {name: place for name, place in (("model", model), ("report", report)) if place is not None}
+        for name, value in {**options, **params, **places}.items():
+            words += [f"--{name.replace('_', '-')}", _typed(value)]
         return shlex.join(words)
 
     def python(self, model: str | None = None) -> str:
@@ -58,37 +50,14 @@ def _typed(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-def call_of(answers: Answers, file: File) -> Call:
+def call_of(answers: Answers) -> AutoCall:
     """The call that the answers describe."""
-    arguments: dict[str, Any] = {}
-    if file.is_table:
-        arguments["target"] = answers.get("target")
-    arguments["task"] = task_of(answers)
-    arguments |= {
-        "method": answers.get("algorithm"),
-        "groups": answers.get("groups"),
-        "task_column": answers.get("tasks"),
-        "outlier_label": answers.get("outliers"),
-        "unlabelled_label": answers.get("unlabelled"),
-        "loss": answers.get("loss"),
-        "kernel": _kernel(answers),
-        "criterion": answers.get("criterion"),
-        "search": answers["search"],
-        "n_evaluations": answers["budget"],
-    }
-    if arguments["task"] == "clustering":
-        arguments |= _clustering(answers)
-    usual = _auto.auto.__kwdefaults__ or {}
-    return Call(answers["file"], {k: v for k, v in arguments.items() if k not in usual or v != usual[k]})
-
-
-def _kernel(answers: Answers) -> str | None:
-    if answers.get("nystroem") is None:
-        return None
-    return _KERNELS[answers["kernel"]] if answers["nystroem"] else "linear"
-
-
-def _clustering(answers: Answers) -> dict[str, Any]:
-    asked = {"metric": answers.get("metric"), "max_iter": answers.get("iterations")}
-    fixed = {name: value for name, value in asked.items() if value is not None}
-    return {"method": answers["shape"], "n_clusters": answers["clusters"], "params": fixed or None}
+    arguments = {"target": answers.get("target")} if file_of(answers).is_table else {}
+    arguments |= {"task": task_of(answers), **{name: answers.get(name) for name in _SAME}}
+    if answers.get("curved") is not None:
+        arguments["kernel"] = _KERNELS[answers["kernel"]] if answers["curved"] else "linear"
+    if not answers["has_target"]:
+        fixed = {name: answers[name] for name in ("metric", "max_iter") if name in answers}
+        arguments |= {"method": answers["shape"], "params": fixed or None}
+    usual = asdict(_auto.Options()) | {"task": ""}  # the task is always said
+    return AutoCall(answers["file"], {k: v for k, v in arguments.items() if k not in usual or v != usual[k]})

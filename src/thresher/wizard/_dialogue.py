@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import shutil
 import textwrap
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
-
-Say = Callable[[str], None]
-Answers = dict[str, Any]
 
 BACK, MORE = "back", "?"
 _GO_BACK = object()
@@ -24,106 +21,122 @@ class Option(NamedTuple):
     about: str = ""
 
 
-class Wrong(ValueError):
+class InvalidAnswer(ValueError):
     """An answer that is not allowed; the message says in one sentence what is."""
 
 
+class Answers(dict[str, Any]):
+    """Answers by the id of the question; `data` is the subject of the questions."""
+
+    def __init__(self, data: Any = None, answers: Mapping[str, Any] = {}) -> None:
+        super().__init__(answers)
+        self.data = data
+
+
 @dataclass(frozen=True)
-class Question:
-    """One question. What depends on the data or on earlier answers is a function of both.
+class WizardQuestion:
+    """One question. Its text, help, default and options may be functions of the answers so far.
 
     Attributes
     ----------
     id : str
         Its name in files of answers.
-    text : (data, answers) -> str
-        The question.
-    help : (data, answers) -> str
-        One line in plain words.
+    text, help : str, or answers -> str
+        The question, and one line of explanation.
     more : str
-        What ``?`` shows.
-    default : (data, answers) -> value
-        What ENTER means.
-    options : (data, answers) -> list of Option
+        A longer explanation for ``?``.
+    default : value, or answers -> value
+        The meaning of ENTER.
+    options : sequence of Option, or answers -> sequence of Option
         The answers to choose from; empty if any answer that `parse` understands is allowed.
-    parse : (text, data, answers) -> value
-        Reads an answer that is not one of the options; raises :class:`Wrong`.
-    when : (data, answers) -> bool
+    parse : (text, answers) -> value
+        Reads an answer that is not one of the options; raises :class:`InvalidAnswer`.
+    when : answers -> bool
         Whether the question makes sense.
     nothing : str
-        How the answer None is written.
+        The text for the answer None.
     spell : value -> str
-        How an answer that is not one of the options is written.
+        The text for an answer that is not one of the options.
     by_name_only : bool
         Whether a person is asked and files answer by its name, while mere lines of answers, which count questions, pass
         it over.
     """
 
     id: str
-    text: Callable[[Any, Answers], str]
-    help: Callable[[Any, Answers], str]
+    text: str | Callable[[Answers], str]
+    help: str | Callable[[Answers], str]
     more: str
-    default: Callable[[Any, Answers], Any]
-    options: Callable[[Any, Answers], Sequence[Option]] = field(default=lambda data, answers: ())
-    parse: Callable[[str, Any, Answers], Any] | None = None
-    when: Callable[[Any, Answers], bool] = field(default=lambda data, answers: True)
+    default: Any = None
+    options: Sequence[Option] | Callable[[Answers], Sequence[Option]] = ()
+    parse: Callable[[str, Answers], Any] | None = None
+    when: Callable[[Answers], bool] = lambda answers: True
     nothing: str = ""
     spell: Callable[[Any], str] = str
     by_name_only: bool = False
 
-    def read(self, text: str, data: Any, answers: Answers) -> Any:
+    def get(self, name: str, answers: Answers) -> Any:
+        """The text, help, default or options after these answers."""
+        value = getattr(self, name)
+        return value(answers) if callable(value) else value
+
+    def read(self, text: str, answers: Answers) -> Any:
         """The value that a typed answer means."""
         text = text.strip()
-        options = self.options(data, answers)
+        options: Sequence[Option] = self.get("options", answers)
         if not text:
-            usual = self.default(data, answers)
-            if usual is not None or self.nothing or any(option.value is None for option in options):
-                return usual
-        named = [option for option in options if option.name.lower() == text.lower()]
-        numbered = [option for number, option in enumerate(options, start=1) if str(number) == text]
-        if named or numbered:
-            return (named or numbered)[0].value
-        begun = [option for option in options if text and option.name.lower().startswith(text.lower())]
-        if len(begun) == 1:
-            return begun[0].value
+            default = self.get("default", answers)
+            if default is not None or self.nothing or any(option.value is None for option in options):
+                return default
+        option = _chosen(text, options)
+        if option is not None:
+            return option.value
         if self.parse is not None:
-            return self.parse(text, data, answers)
+            return self.parse(text, answers)
         names = ", ".join(option.name for option in options)
-        raise Wrong(f"Please answer with a number from 1 to {len(options)} or with one of {names}.")
+        raise InvalidAnswer(f"Please answer with a number from 1 to {len(options)} or with one of {names}.")
 
-    def write(self, value: Any, data: Any, answers: Answers) -> str:
+    def write(self, value: Any, answers: Answers) -> str:
         """A value as it could be typed."""
-        names = [option.name for option in self.options(data, answers) if _equal(option.value, value)]
-        if names:
-            return names[0]
+        for option in self.get("options", answers):
+            if type(option.value) is type(value) and option.value == value:
+                return str(option.name)
         return self.nothing if value is None else self.spell(value)
 
 
-Ask = Callable[[Question, str], str]
+def _chosen(text: str, options: Sequence[Option]) -> Option | None:
+    """The option of a name, of a number, or the only one that begins like this."""
+    names = {option.name.lower(): option for option in options}
+    numbers = {str(number): option for number, option in enumerate(options, start=1)}
+    begun = [option for name, option in names.items() if text and name.startswith(text.lower())]
+    return names.get(text.lower()) or numbers.get(text) or (begun[0] if len(begun) == 1 else None)
+
+
+Ask = Callable[[WizardQuestion, str], str]
+Say = Callable[[str], None]
 
 
 def run_dialogue(
-    questions: Sequence[Question],
+    questions: Sequence[WizardQuestion],
     ask: Ask,
     say: Say,
     data: Any,
-    given: dict[str, Any] | None = None,
+    given: Mapping[str, Any] | None = None,
     *,
     first: int = 1,
     strict: bool = False,
 ) -> Answers:
-    """Ask the questions that make sense, in order; returns question id -> value.
+    """Ask the questions that make sense, in order.
 
     Parameters
     ----------
-    questions : sequence of Question
+    questions : sequence of WizardQuestion
     ask : callable
         Given a question and a prompt, returns what was typed. EOFError and KeyboardInterrupt go through.
     say : callable
         Shows a line of text.
     data : object
-        Handed to every function of the questions.
-    given : dict, optional
+        The subject of the questions, as ``answers.data``.
+    given : mapping, optional
         Values for questions that are not to be asked.
     first : int
         Number of the first question.
@@ -132,21 +145,22 @@ def run_dialogue(
 
     Returns
     -------
-    dict
+    Answers
+        Question id -> value.
     """
-    answers: Answers = {}
+    answers = Answers(data)
     asked: list[int] = []  # places of the questions that were shown, for the way back
     place = 0
     while place < len(questions):
         question = questions[place]
-        if not question.when(data, answers):
+        if not question.when(answers):
             place += 1
             continue
         if given is not None and question.id in given:
             answers[question.id] = given[question.id]
             place += 1
             continue
-        value = _put(question, ask, say, data, answers, first + len(asked), strict)
+        value = _put(question, ask, say, answers, first + len(asked), strict)
         if value is not _GO_BACK:
             answers[question.id] = value
             asked.append(place)
@@ -160,38 +174,41 @@ def run_dialogue(
     return answers
 
 
-def _put(question: Question, ask: Ask, say: Say, data: Any, answers: Answers, number: int, strict: bool) -> Any:
+def _put(question: WizardQuestion, ask: Ask, say: Say, answers: Answers, number: int, strict: bool) -> Any:
     """One question, until its answer is allowed."""
-    default = question.write(question.default(data, answers), data, answers)
-    say(f"\n{number}. {question.text(data, answers)}")
-    say(paragraph(question.help(data, answers)))
-    options = question.options(data, answers)
-    short = [option.name for option in options] == ["yes", "no"]
-    width = max((len(option.name) for option in options), default=0)
-    for place, option in enumerate(() if short else options, start=1):
-        say(f"   {place}) {option.name:<{width}}  {option.about}".rstrip())
-    prompt = f"   {'yes/no ' * short}{f'[{default}] ' * bool(default)}> "
+    options = question.get("options", answers)
+    prompt = _show(question, options, say, answers, number)
+    is_label = MORE in [option.name for option in options]  # of the file
     while True:
         text = ask(question, prompt).strip()
         if text.lower() == BACK:
             return _GO_BACK
-        is_label = MORE in [option.name for option in options]  # of the file
         if text == MORE and not is_label and not strict:
-            say(paragraph(f"{question.more} ENTER takes what stands in brackets, `{BACK}` goes one question back."))
+            say(paragraph(f"{question.more} ENTER takes the answer in brackets, `{BACK}` goes one question back."))
             continue
         try:
-            return question.read(text, data, answers)
-        except Wrong as refusal:
+            return question.read(text, answers)
+        except InvalidAnswer as refusal:
             if strict:
                 raise ValueError(f"question {question.id!r}, answer {text!r}: {refusal}") from None
             say(paragraph(str(refusal)))
 
 
+def _show(question: WizardQuestion, options: Sequence[Option], say: Say, answers: Answers, number: int) -> str:
+    """Show a question with its options; returns the prompt."""
+    say(f"\n{number}. {question.get('text', answers)}")
+    say(paragraph(question.get("help", answers)))
+    default = question.write(question.get("default", answers), answers)
+    brackets = f"[{default}] " if default else ""
+    if [option.name for option in options] == ["yes", "no"]:
+        return f"   yes/no {brackets}> "
+    width = max((len(option.name) for option in options), default=0)
+    for place, option in enumerate(options, start=1):
+        say(f"   {place}) {option.name:<{width}}  {option.about}".rstrip())
+    return f"   {brackets}> "
+
+
 def paragraph(text: str) -> str:
-    """Text in lines that fit the screen, set in from its edge."""
+    """Text in lines that fit the screen, indented."""
     width = max(40, min(_WIDEST, shutil.get_terminal_size((_WIDEST, 24)).columns))
     return textwrap.fill(text, width, initial_indent="   ", subsequent_indent="   ")
-
-
-def _equal(a: Any, b: Any) -> bool:
-    return type(a) is type(b) and bool(a == b)

@@ -1,4 +1,4 @@
-"""What the wizard knows of the file it asks about."""
+"""The file that the wizard asks about."""
 
 from __future__ import annotations
 
@@ -11,19 +11,7 @@ from ..training import Look, look
 _BYTES = 1 << 23  # to look at; the dialogue must not keep anyone waiting
 
 
-class Known:
-    """Files that were named in a dialogue, each looked at once."""
-
-    def __init__(self) -> None:
-        self._files: dict[str, File] = {}
-
-    def file(self, path: str) -> File:
-        if path not in self._files:
-            self._files[path] = File(path)
-        return self._files[path]
-
-
-class File:
+class DataFile:
     """A file: its columns if it is a table, and what its targets look like.
 
     Attributes
@@ -45,7 +33,7 @@ class File:
         self.words = functools.lru_cache(maxsize=8)(self._words)
 
     def _look(self, target: str | None) -> Look:
-        """What the first rows say; without a target, of a table."""
+        """The first rows; of a table, with a column as their target, or none."""
         options: dict[str, Any] = {"target": target} if self.is_table else {}
         return look(open_stream(self.path, **options), _BYTES)
 
