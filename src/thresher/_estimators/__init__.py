@@ -24,6 +24,7 @@ from ._loss_params import ClassLoss, ValueLoss
 from ._multi_task import MultiTask, MultiTaskClassifier, MultiTaskRegressor
 from ._online_linear import OnlineLinear, read_only
 from ._reading import ReadsClasses, ReadsValues, shares_of_classes
+from ._seeded import SeededClassifier
 from ._solved import Optimum, SolvedClassifier
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "ReadsClasses",
     "ReadsValues",
     "RegressorContract",
+    "SeededClassifier",
     "SharedClassifier",
     "SolvedClassifier",
     "TransformerContract",

@@ -58,11 +58,6 @@ classes_ : ndarray of shape (n_classes,)
     Labels, sorted.
 n_mistakes_ : int
     How many rows were predicted wrongly (by the weights of the moment) before they were learned from.""",
-    "fitted regressor": """
-coef_ : ndarray of shape (n_features,)
-    Weights.
-intercept_ : ndarray of shape (1,)
-    Constant term.""",
     "groups in batches": r"""
 C : float, default={C}
     Weight of the losses, and of a row in the covariance (:math:`C`). Large values trust a batch more; beyond 1 the

@@ -12,7 +12,7 @@ from .._gate import Array, class_weights, count_of_jobs
 from ._contract import check_is_fitted, warn_of_convergence
 from ._declared import Declared, param
 from ._online_linear import OnlineLinear
-from ._reading import ReadsClasses, ReadsValues
+from ._reading import LinearClasses, ReadsValues
 
 
 class WeighsClasses(Declared):
@@ -33,27 +33,13 @@ class UsesThreads(Declared):
     )
 
 
-class LinearScores(ReadsClasses, OnlineLinear):
+class LinearScores(LinearClasses, OnlineLinear):
     """Linear scores read as classes."""
 
     _fitted = (*OnlineLinear._fitted, "classes_")
     _attributes: ClassVar[str] = """
-        coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-            Weights. One row when there are two classes.
-        intercept_ : ndarray of shape (1,) or (n_classes,)
-            Constant terms.
-        classes_ : ndarray of shape (n_classes,)
-            Labels, sorted.
         n_mistakes_ : int
             How many rows were predicted wrongly (by the weights of the moment) before they were learned from."""
-
-    def decision_function(self, X: Any) -> Array:
-        """Scores of the rows: one per row with two classes (above 0 means the second), else one per row and class."""
-        return self._shape_scores(self._scores(X))
-
-    def predict(self, X: Any) -> np.ndarray[Any, Any]:
-        """The class of each row."""
-        return self._read_scores(self.decision_function(X))
 
     @property
     def n_mistakes_(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr
@@ -81,6 +81,26 @@ class ReadsClasses(ClassifierContract, ReadsTargets):
         winner = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         labels: np.ndarray[Any, Any] = self.classes_[winner]
         return labels
+
+
+class LinearClasses(ReadsClasses):
+    """Scores that are linear in the features, read as classes; a subclass makes them in ``_scores``."""
+
+    _attributes: ClassVar[str] = """
+        coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+            Weights. One row when there are two classes.
+        intercept_ : ndarray of shape (1,) or (n_classes,)
+            Constant terms.
+        classes_ : ndarray of shape (n_classes,)
+            Labels, sorted."""
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores of the rows: one per row with two classes (above 0 means the second), else one per row and class."""
+        return self._shape_scores(self._scores(X))  # type: ignore[attr-defined]
+
+    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+        """The class of each row."""
+        return self._read_scores(self.decision_function(X))
 
 
 class ReadsValues(RegressorContract, ReadsTargets):

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from .. import _gate
 from .._core import Rows
 from .._engine import Target
-from .._gate import Array, Rule, at_least, boolean, check_params, class_weights, non_negative, positive
+from .._gate import Array, at_least, boolean, check_params, non_negative, positive
 from ._contract import Estimator, check_is_fitted
-from ._reading import ReadsClasses
+from ._declared import param
+from ._linear import WeighsClasses
+from ._reading import LinearClasses
 
 
 class Optimum(NamedTuple):
@@ -23,34 +25,42 @@ class Optimum(NamedTuple):
     n_iter: int
 
 
-class SolvedClassifier(ReadsClasses, Estimator):
-    """Base class: a subclass names its parameters and solves the problem of every output."""
+class _Solution:
+    """The types of what a solver leaves behind."""
 
-    _param_rules: ClassVar[dict[str, Rule]] = {
-        "fit_intercept": boolean,
-        "intercept_scaling": positive,
-        "max_iter": at_least(1),
-        "tol": non_negative,
-        "class_weight": class_weights,
-    }
-    _fitted: ClassVar[tuple[str, ...]] = (
-        "n_features_in_",
-        "feature_names_in_",
-        "classes_",
-        "coef_",
-        "intercept_",
-        "dual_gap_",
-        "n_iter_",
-        "_grown",
-    )
-
-    fit_intercept: bool
-    intercept_scaling: float
     coef_: Array
     intercept_: Array
     dual_gap_: float
     n_iter_: int
     n_features_in_: int
+
+
+class SolvedClassifier(_Solution, LinearClasses, WeighsClasses, Estimator):
+    """Base class: a subclass names its parameters and solves the problem of every output."""
+
+    fit_intercept: bool = param(
+        default=True, rule=boolean, doc="Learn a constant term, as the weight of one more feature."
+    )
+    intercept_scaling: float = param(default=1.0, rule=positive, doc="Value of that constant feature.")
+    max_iter: int = param(default=1000, rule=at_least(1), doc="Most passes over the rows.")
+    tol: float = param(default=1e-4, rule=non_negative, doc="Stop when the duality gap is no larger.")
+    class_weight: Any = param(default=None, doc="Weights of the classes, multiplied into the row weights.")
+
+    _attributes: ClassVar[str] = """
+        support_ : ndarray
+            Indices of the features in use: those with a weight other than 0 in any output.
+        dual_gap_ : float
+            No other weights have an objective that is lower by more than this; the largest over the outputs.
+        n_iter_ : int
+            Passes made; the most of any output.
+        n_features_in_ : int
+            Number of features.
+        feature_names_in_ : ndarray of str
+            Names of the features, when ``X`` had any."""
+
+    _fitted: ClassVar[tuple[str, ...]] = (
+        *("n_features_in_", "feature_names_in_", "classes_", "coef_", "intercept_", "dual_gap_", "n_iter_", "_grown"),
+    )
 
     def _solve(self, rows: Rows, target: Target, weight: Array) -> list[Optimum]:
         """The optimum of every output; some of the weights may be 0, not all."""
@@ -96,15 +106,10 @@ class SolvedClassifier(ReadsClasses, Estimator):
     def _bias(self) -> float:
         return float(self.intercept_scaling) if self.fit_intercept else 0.0
 
-    def decision_function(self, X: Any) -> Array:
-        """Scores of the rows: one per row with two classes (above 0 means the second), else one per row and class."""
+    def _scores(self, X: Any) -> Array:
         check_is_fitted(self)
         rows = _gate.check_matrix(self, X, reset=False, any_width=self.__dict__.get("_grown", False))
-        return self._shape_scores(np.asarray(rows @ self.coef_.T + self.intercept_))
-
-    def predict(self, X: Any) -> np.ndarray[Any, Any]:
-        """The class of each row."""
-        return self._read_scores(self.decision_function(X))
+        return np.asarray(rows @ self.coef_.T + self.intercept_)
 
     @property
     def support_(self) -> NDArray[np.intp]:

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
-
-from .. import _core, _engine
-from .._engine import Learner, State
-from .._estimators import Advice, GoodFor, LinearClassifier, check_is_fitted, param
+from .. import _core
+from .._engine import Learner
+from .._estimators import Advice, GoodFor, SeededClassifier, check_is_fitted, param
 from .._gate import Log, at_least, none, one_of, positive
 
-_WHOLE = 2.0**53  # up to here, every whole number is a float64
-_SEEDS = 2**40  # so that those of thousands of shards add up exactly
 
-
-class CSOALClassifier(LinearClassifier):
+class CSOALClassifier(SeededClassifier):
     r"""Cost-sensitive online active learning: asks for the labels of doubtful rows, and minds the rare class.
 
     Choose it when labels cost more than rows and one class is rare: malicious URLs, faults, fraud. The nearer the score
@@ -94,12 +89,6 @@ class CSOALClassifier(LinearClassifier):
     max_iter: int = param(
         default=1, doc="Passes over the data in :meth:`fit`. Each asks anew, and each question counts."
     )
-    n_steps: int | None = param(default=None, doc="Instead of ``max_iter`` passes, that many rows.")
-    random_state: Any = param(
-        default=None,
-        doc="""Source of the visiting orders, and of the seeds of all draws. Seeds are drawn by the first call of
-        :meth:`fit` or :meth:`partial_fit` and kept in ``state_`` (and so in files).""",
-    )
 
     _attributes: ClassVar[str] = """
         n_queried_ : int
@@ -118,11 +107,6 @@ class CSOALClassifier(LinearClassifier):
         }
         return Learner(_core.Csoal, params)
 
-    def _new_state(self, learner: Learner, n_features: int, n_outputs: int) -> State:
-        state = super()._new_state(learner, n_features, n_outputs)
-        state.arrays["seed"][:, 0] = _engine.generator(self.random_state).integers(_SEEDS, size=n_outputs)
-        return state
-
     @property
     def n_queried_(self) -> int:
         """Labels asked for so far, over all outputs."""
@@ -132,8 +116,6 @@ class CSOALClassifier(LinearClassifier):
     def _check_loaded(self) -> None:
         """Refuse counts that are none."""
         a = self.state_.arrays
-        for name in ("n_steps", "n_queried", "seed", "n_positives", "n_negatives"):
-            if not ((a[name] >= 0) & (a[name] <= _WHOLE) & (a[name] == np.floor(a[name]))).all():
-                raise ValueError(f"{type(self).__name__}: {name} must hold whole numbers from 0 to 2^53.")
+        self._check_counts("n_steps", "n_queried", "seed", "n_positives", "n_negatives")
         if (a["n_queried"] > a["n_steps"]).any() or (a["n_positives"] + a["n_negatives"] != a["n_queried"]).any():
             raise ValueError(f"{type(self).__name__}: n_queried must count the labels among the rows so far.")

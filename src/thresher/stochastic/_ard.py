@@ -1,16 +1,15 @@
-"""How relevant each feature is, as penalties for coordinate-wise Pegasos."""
+"""Relevance of features, as penalties for coordinate-wise Pegasos."""
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from scipy import linalg
-from sklearn.exceptions import ConvergenceWarning
 
 from .. import _gate
 from .._engine import one_blas_thread
+from .._estimators import warn_of_convergence
 from .._gate import Array, at_least, check_arguments, non_negative, positive
 
 
@@ -85,10 +84,9 @@ def ard_weights(X: Any, y: Any, *, noise: float = 1e-3, tol: float = 1e-5, max_i
     if not kept.any():
         raise ValueError(f"ard_weights: noise must be smaller than {noise!r}, at which no feature is relevant.")
     if not settled:
-        warnings.warn(
+        warn_of_convergence(
             f"ard_weights: the weights still moved by more than tol={tol:g} in the last of {max_iter} rounds; "
             "raise max_iter, or be content.",
-            ConvergenceWarning,
             stacklevel=2,
         )
     relative = np.full(len(v), np.inf)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-import warnings
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from .. import _core, _engine
 from .._engine import LOSSES, Target, loss_name, loss_rules
-from .._estimators import Advice, GoodFor, Optimum, SolvedClassifier
-from .._gate import Array, Log, Range, Rule, Uniform, fraction, positive, seed
+from .._estimators import Advice, GoodFor, Optimum, SolvedClassifier, param, warn_of_convergence
+from .._gate import Array, Log, Rule, Uniform, fraction, positive, seed
 from ._ascent import Ascent
 
 _below_one = Rule(
     "a number of at least 0 and below 1 (the dual needs some l2 penalty; 0.99 is close to pure l1)",
     lambda v: fraction.holds(v) and v < 1,
+    type="float",
 )
 
 
@@ -33,49 +32,6 @@ class SparseSDCAClassifier(SolvedClassifier):
     once and stop somewhere near; this one needs all rows at once, has no step size, and says how near it is: the
     duality gap bounds :math:`P(w) - \min P`. Choose it when rows fit into memory and the zeros of the optimum are
     wanted; choose :class:`~thresher.dual_averaging.L1RDAClassifier` for streams, and for a pure l1 penalty.
-
-    Parameters
-    ----------
-    alpha : float, default=1e-4
-        Strength of the penalty (:math:`\lambda` in [1]_ is :math:`\alpha (1 - \rho)`).
-    l1_ratio : float, default=0.5
-        The part of the l1 penalty (:math:`\rho`), below 1: without any l2 penalty the dual has no unique way back to
-        the weights. 0 is ridge.
-    loss : {"squared_hinge", "hinge", "logistic"}, default="squared_hinge"
-        ``"log_loss"`` is accepted as well. The smooth ones converge faster.
-    fit_intercept : bool, default=True
-        Learn a constant term, as the weight of one more feature.
-    intercept_scaling : float, default=1.0
-        Value of that constant feature. Its weight bears the l2 penalty, as the dual needs, but not the l1 penalty: the
-        larger the value, the freer the constant.
-    max_iter : int, default=1000
-        Most passes over the rows.
-    tol : float, default=1e-4
-        Stop when the duality gap is no larger. Losses are 1 (logistic: 0.69) where all weights are 0, so this is a part
-        of what there is to gain. Weights just above 0 need a smaller one to be told from 0 for sure.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, multiplied into the row weights.
-    random_state : int, RandomState or Generator, optional
-        Source of the visiting orders.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights. One row when there are two classes.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        Constant terms.
-    classes_ : ndarray of shape (n_classes,)
-        Labels, sorted.
-    support_ : ndarray
-        Indices of the features in use: those with a weight other than 0 in any output.
-    dual_gap_ : float
-        No other weights have an objective that is lower by more than this; the largest over the outputs.
-    n_iter_ : int
-        Passes made; the most of any output.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when ``X`` had any.
 
     Notes
     -----
@@ -108,36 +64,37 @@ class SparseSDCAClassifier(SolvedClassifier):
 
     _advice = Advice(GoodFor(2, aim="linear"))
 
-    _param_rules = SolvedClassifier._param_rules | {
-        "alpha": positive,
-        "l1_ratio": _below_one,
-        "loss": loss_rules(("squared_hinge", "hinge", "logistic"))["loss"],
-        "random_state": seed,
-    }
-    _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-5, 1.0), "l1_ratio": Uniform(0.0, 0.95)}
-
-    def __init__(
-        self,
-        alpha: float = 1e-4,
-        l1_ratio: float = 0.5,
-        *,
-        loss: str = "squared_hinge",
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        max_iter: int = 1000,
-        tol: float = 1e-4,
-        class_weight: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.tol = tol
-        self.class_weight = class_weight
-        self.random_state = random_state
+    alpha: float = param(
+        default=1e-4,
+        rule=positive,
+        doc=r"Strength of the penalty (:math:`\lambda` in [1]_ is :math:`\alpha (1 - \rho)`).",
+        search=Log(1e-5, 1.0),
+        kw_only=False,
+    )
+    l1_ratio: float = param(
+        default=0.5,
+        rule=_below_one,
+        doc=r"""The part of the l1 penalty (:math:`\rho`), below 1: without any l2 penalty the dual has no unique way
+        back to the weights. 0 is ridge.""",
+        search=Uniform(0.0, 0.95),
+        kw_only=False,
+    )
+    loss: str = param(
+        default="squared_hinge",
+        rule=loss_rules(("squared_hinge", "hinge", "logistic"))["loss"],
+        doc='``"log_loss"`` is accepted as well. The smooth ones converge faster.',
+    )
+    intercept_scaling: float = param(
+        default=1.0,
+        doc="""Value of that constant feature. Its weight bears the l2 penalty, as the dual needs, but not the l1
+        penalty: the larger the value, the freer the constant.""",
+    )
+    tol: float = param(
+        default=1e-4,
+        doc="""Stop when the duality gap is no larger. Losses are 1 (logistic: 0.69) where all weights are 0, so this
+        is a part of what there is to gain. Weights just above 0 need a smaller one to be told from 0 for sure.""",
+    )
+    random_state: Any = param(default=None, rule=seed, doc="Source of the visiting orders.")
 
     def _solve(self, rows: _core.Rows, target: Target, weight: Array) -> list[Optimum]:
         rng = _engine.generator(self.random_state)
@@ -169,15 +126,13 @@ class SparseSDCAClassifier(SolvedClassifier):
     def _look_back(self) -> None:
         who = type(self).__name__
         if self.dual_gap_ > self.tol:
-            warnings.warn(
+            warn_of_convergence(
                 f"{who}: the duality gap is {self.dual_gap_:.2g} after {self.n_iter_} passes, above tol={self.tol:g}; "
                 "scale the features, raise max_iter or alpha, or be content with less.",
-                ConvergenceWarning,
                 stacklevel=3,
             )
         if not self.support_.size:
-            warnings.warn(
+            warn_of_convergence(
                 f"{who}: no feature is in use, all weights are 0; a smaller alpha keeps more of them.",
-                ConvergenceWarning,
                 stacklevel=3,
             )
