@@ -141,7 +141,7 @@ def test_a_feature_is_weighed_from_the_row_on_that_finds_it_in_use(estimator):
 def test_a_debiased_long_stream_leaves_no_drift(estimator):
     X, scores = gappy_stream(seed=3)
     y = np.where(scores > 0, 1, -1)
-    penalty = {FTRLClassifier: {"l1": 2.0}, ReweightedL1RDAClassifier: {"alpha": 2e-4}}.get(estimator, {"alpha": 2e-3})
+    penalty = {FTRLClassifier: {"alpha": 2.0}, ReweightedL1RDAClassifier: {"alpha": 2e-4}}.get(estimator, {"alpha": 2e-3})
     model = learner(estimator, **penalty)
     for begin in range(0, 3000, 500):
         model.partial_fit(X[begin : begin + 500], y[begin : begin + 500], classes=[-1, 1])

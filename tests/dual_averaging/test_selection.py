@@ -251,7 +251,7 @@ def test_a_long_stream_in_chunks_of_100_stays_sparse(estimator, options):
 def test_a_penalty_of_its_own_stays_sparse_in_chunks_as_in_one_pass(estimator):
     X, scores = gappy_stream()
     y = np.where(scores > 0, 1, -1)
-    penalty = {FTRLClassifier: {"l1": 2.0}, ReweightedL1RDAClassifier: {"alpha": 2e-4}}
+    penalty = {FTRLClassifier: {"alpha": 2.0}, ReweightedL1RDAClassifier: {"alpha": 2e-4}}
     given = penalty.get(estimator, {"alpha": 2e-3})
     one = fed(learner(estimator, None, **given), X, y, [3000])
     chunks = fed(learner(estimator, None, **given), X, y, [100])
