@@ -1,6 +1,6 @@
 """The cost of one pass of each learner, in units of the fastest ``X @ w`` of the run.
 
-The pass is ``Learner.learn(rows, y, state)``: predict every row, then learn from it. Rows are checked and the state
+The pass is ``Learner.learn(lesson, state)``: predict every row, then learn from it. Rows are checked and the state
 is made before the clock starts. Sequential order, blocked shuffle (what ``fit`` does) and a fully random order;
 float64 and float32; and the cost of a non-zero when there are twice as many rows or twice as many non-zeros in a
 row.
@@ -105,7 +105,7 @@ def _pass(name: str, rows: onepass.Rows, y: Any, order: Any = None) -> Case:
     first = learner.new_state(rows.n_features)
 
     def learn(state: onepass.State) -> onepass.State:
-        learner.learn(rows, y, state, order=order)
+        learner.learn(onepass.Lesson(rows, onepass.Target(y), order=order), state)
         return state
 
     return Case(learn, setup=first.copy)

@@ -201,7 +201,7 @@ void bind_fields_and_hooks(nb::class_<L>& c) {
   c.def_static("fields", [](nb::dict params) {
     nb::list out;
     for (const Field& f : L::fields(PySource(nb::dict(), params, 0)))
-      out.append(nb::make_tuple(f.name, f.axes, f.initial, f.merge, f.by, f.beside));
+      out.append(nb::make_tuple(f.name, f.axes, f.initial, f.merge, f.by, f.beside, f.lazy));
     return out;
   }, nb::arg("params"));
   const auto hook = [&](const char* hook_name, auto act) {

@@ -29,6 +29,7 @@ struct Field {
   const char* merge;        // "sum" of changes | "mean" of changes | "precision" (a variance) | "weighted" | "derived"
   const char* by = "";      // for "weighted": the name of the variance that weighs it
   const char* beside = "";  // the field it is stored beside, entry by entry: two that are always read together share cache lines
+  const char* lazy = "";    // "steps" that weights are owed, or "rows" that wait for their mini-batch
 };
 
 /// A learner that is always sound and never lazy.

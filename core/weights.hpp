@@ -47,7 +47,7 @@ struct HeldBack {
     if (average) fields.push_back({"pending_offset", "weight", 0.0, "derived"});
     fields.push_back({"stamp", "weight", 0.0, "derived"});
     fields.push_back({"batch", "", 0.0, "derived"});
-    fields.push_back({"count", "", 0.0, "derived"});
+    fields.push_back({"count", "", 0.0, "derived", "", "", "rows"});
   }
   template <class Source>
   HeldBack(const Source& s, const char* name, bool average)

@@ -121,13 +121,8 @@ def test_fit_closes_the_last_mini_batch_with_the_rows_it_has(model):
     rows, classes = onepass.rows(X[56:]), np.unique(y)
     for k in range(onwards.n_outputs):
         target = y[56:] if regresses(model) else np.searchsorted(classes, y[56:]).astype(float)
-        learner5.learn(
-            rows,
-            target,
-            onwards,
-            output=k,
-            positive=None if regresses(model) else float(k),
-        )
+        lesson = onepass.Lesson(rows, onepass.Target(target, None if regresses(model) else classes), output=k)
+        learner5.learn(lesson, onwards)
     learner = onepass.learner(tail, X.shape[1])
     assert_allclose(learner5.weights(onwards), learner.weights(tail.state_), rtol=1e-11, atol=1e-13)
 

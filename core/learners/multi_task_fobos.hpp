@@ -29,7 +29,7 @@ struct MultiTaskFobos : Plain {
   template <class Source>
   static std::vector<Field> fields(const Source&) {
     std::vector<Field> all{
-        {"coef", "weight task", 0.0, "mean"}, {"paid", "weight", 0.0, "derived"}, {"clock", "", 0.0, "derived"}};
+        {"coef", "weight task", 0.0, "mean"}, {"paid", "weight", 0.0, "derived", "", "", "steps"}, {"clock", "", 0.0, "derived"}};
     Rounds::declare(all);
     return all;
   }

@@ -28,7 +28,7 @@ struct ReweightedL1RdaRule {
   static void declare(std::vector<Field>& all, bool) {
     all.push_back({"gradient_sum", "weight", 0.0, "sum"});
     all.push_back({"penalty_sum", "weight", 0.0, "sum"});
-    all.push_back({"last_step", "weight", 0.0, "derived"});
+    all.push_back({"last_step", "weight", 0.0, "derived", "", "", "steps"});
   }
   template <class Source>
   ReweightedL1RdaRule(const Source& s, bool)

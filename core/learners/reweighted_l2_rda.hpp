@@ -33,7 +33,7 @@ struct ReweightedL2Rda : Plain {
     return {{"n_steps", "", 0.0, "sum"},
             {"gradient_sum", "weight", 0.0, "sum"},
             {"denominator", "weight", 0.0, "sum"},
-            {"last_step", "weight", 0.0, "derived"}};
+            {"last_step", "weight", 0.0, "derived", "", "", "steps"}};
   }
   template <class Source>
   explicit ReweightedL2Rda(const Source& s)

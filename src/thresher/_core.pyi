@@ -30,7 +30,7 @@ class Rows:
 
 class CoreLearner:
     @staticmethod
-    def fields(params: dict[str, Any]) -> list[tuple[str, str, float, str, str, str]]: ...
+    def fields(params: dict[str, Any]) -> list[tuple[str, str, float, str, str, str, str]]: ...
     @staticmethod
     def run_pass(
         rows: Rows,

@@ -18,7 +18,8 @@ Examples
 >>> y = np.array([1.0, -1.0, 1.0])
 >>> learner = onepass.learner(AROWClassifier(r=0.5), n_features=2)
 >>> state = learner.new_state(n_features=2)
->>> result = learner.learn(onepass.rows(X), y, state, order=np.array([2, 1, 0]))
+>>> lesson = onepass.Lesson(onepass.rows(X), onepass.Target(y), order=np.array([2, 1, 0]))
+>>> result = learner.learn(lesson, state)
 >>> result.n_mistakes
 2
 >>> learner.scores(onepass.rows(X), state).shape
@@ -33,9 +34,21 @@ from typing import Any
 
 from . import _gate
 from ._core import Rows, loss_slope, loss_value
-from ._engine import Axis, Learner, PassResult, State
+from ._engine import Axis, Learner, Lesson, PassResult, State, Target
 
-__all__ = ["Axis", "Learner", "PassResult", "Rows", "State", "learner", "loss_slope", "loss_value", "rows"]
+__all__ = [
+    "Axis",
+    "Learner",
+    "Lesson",
+    "PassResult",
+    "Rows",
+    "State",
+    "Target",
+    "learner",
+    "loss_slope",
+    "loss_value",
+    "rows",
+]
 
 
 def rows(X: Any, *, n_features: int | None = None) -> Rows:

@@ -141,8 +141,8 @@ def test_a_feature_is_weighed_from_the_row_on_that_finds_it_in_use(estimator):
 def test_a_debiased_long_stream_leaves_no_drift(estimator):
     X, scores = gappy_stream(seed=3)
     y = np.where(scores > 0, 1, -1)
-    penalty = {FTRLClassifier: {"alpha": 2.0}, ReweightedL1RDAClassifier: {"alpha": 2e-4}}.get(estimator, {"alpha": 2e-3})
-    model = learner(estimator, **penalty)
+    alpha = {FTRLClassifier: 2.0, ReweightedL1RDAClassifier: 2e-4}.get(estimator, 2e-3)
+    model = learner(estimator, alpha=alpha)
     for begin in range(0, 3000, 500):
         model.partial_fit(X[begin : begin + 500], y[begin : begin + 500], classes=[-1, 1])
     w = last(twin(model, X.toarray(), y, looks=[2999]))[1]
@@ -170,7 +170,7 @@ def test_merged_and_changed_models_learn_from_the_weights_they_predict_with(prob
     shards = [onepass.learner(model, X.shape[1]).new_state(X.shape[1]) for _ in range(3)]
     learner, next_row = onepass.learner(model, X.shape[1]), onepass.rows(X[40:41])
     for part, state in zip((slice(0, 20), slice(20, 40)), shards[1:], strict=True):
-        learner.learn(onepass.rows(X[part]), y[part].astype(float), state)
+        learner.learn(onepass.Lesson(onepass.rows(X[part]), onepass.Target(y[part].astype(float))), state)
     merged = learner.merge(shards[0], shards[1:], [1.0, 1.0])
     changed = shards[1].copy()
     other = onepass.learner(clone(model).set_params(alpha=1e-3), X.shape[1])
@@ -178,6 +178,6 @@ def test_merged_and_changed_models_learn_from_the_weights_they_predict_with(prob
     other.rebuild(changed)
     for rule, state in ((learner, merged), (other, changed)):
         predicted, margin = rule.scores(next_row, state)[0, 0], np.empty(1)
-        rule.learn(next_row, y[40:41].astype(float), state, margins=margin)
+        rule.learn(onepass.Lesson(next_row, onepass.Target(y[40:41].astype(float)), margins=margin), state)
         assert predicted != 0
         assert_allclose(margin[0], predicted, rtol=1e-12)

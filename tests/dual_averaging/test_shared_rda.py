@@ -196,7 +196,8 @@ def test_margins_of_a_pass_are_the_scores_before_each_update():
     model = make()
     learner = onepass.learner(model, 11)
     state, margins = learner.new_state(11, 4), np.empty(200)
-    learner.learn(onepass.rows(X), codes.astype(float), state, n_codes=4, codes=codes.astype(np.int64), margins=margins)
+    target = onepass.Target(codes.astype(float), np.arange(4))
+    learner.learn(onepass.Lesson(onepass.rows(X), target, margins=margins), state)
     truth = np.array([scores for scores, _ in reference.shared_rda(make(intercept_scaling=0.3), X, codes)])
     assert_allclose(margins.reshape(50, 4), truth, rtol=1e-10, atol=1e-13)
 
@@ -207,6 +208,6 @@ def test_codes_that_are_not_there_are_refused_before_the_loop():
     state = learner.new_state(11, 4)
     for wrong in (codes - 1, codes + 2, codes[:-1]):
         with pytest.raises(ValueError, match="code"):
-            learner.learn(onepass.rows(X), codes.astype(float), state, n_codes=4, codes=wrong.astype(np.int64))
+            learner.learn(onepass.Lesson(onepass.rows(X), onepass.Target(wrong.astype(float), np.arange(4))), state)
     with pytest.raises(ValueError, match="code"):
         learner.scores(onepass.rows(X), state, codes=codes.astype(np.int64) + 99)

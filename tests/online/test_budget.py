@@ -212,7 +212,7 @@ def test_merged_shards_are_averaged_and_cut_back(problem, case):
     states = []
     for rows in (slice(10, 30), slice(30, 60)):
         state = start.state_.copy()
-        core.learn(onepass.rows(X[rows]), y[rows].astype(float), state)
+        core.learn(onepass.Lesson(onepass.rows(X[rows]), onepass.Target(y[rows].astype(float))), state)
         states.append(state)
     mean = (20 * core.weights(states[0])[0] + 30 * core.weights(states[1])[0]) / 50
     assert np.count_nonzero(mean[:-1]) > 3
@@ -220,7 +220,7 @@ def test_merged_shards_are_averaged_and_cut_back(problem, case):
     assert_allclose(core.weights(merged)[0], reference.truncated(mean, 3), rtol=1e-10, atol=1e-14)
     names = merged.arrays["selected"][0]
     assert_array_equal(names - 1, np.flatnonzero(core.weights(merged)[0, :-1]))
-    core.learn(onepass.rows(X), y.astype(float), merged)
+    core.learn(onepass.Lesson(onepass.rows(X), onepass.Target(y.astype(float))), merged)
     assert np.count_nonzero(core.weights(merged)[0, :-1]) <= 3
 
 

@@ -42,7 +42,7 @@ def test_names_of_features_that_are_not_there_are_refused_by_the_core(cls, how):
     before = state.copy()
     rows, out = onepass.rows(X), np.empty(10)
     for act in (
-        lambda: learner.learn(rows, y.astype(float), state),
+        lambda: learner.learn(onepass.Lesson(rows, onepass.Target(y.astype(float))), state),
         lambda: learner.scores(rows, state),
         lambda: learner.core.weights(state.view(0), learner.params, out),
         lambda: learner.rebuild(state),
@@ -59,7 +59,7 @@ def test_names_out_of_order_are_refused_by_the_core(cls, names):
     model = cls(4).fit(X, y)
     model.state_.arrays["selected"][0] = names
     with pytest.raises(ValueError, match="in order, each once"):
-        onepass.learner(model, 9).learn(onepass.rows(X), y.astype(float), model.state_)
+        onepass.learner(model, 9).learn(onepass.Lesson(onepass.rows(X), onepass.Target(y.astype(float))), model.state_)
 
 
 @pytest.mark.parametrize("n", [0.0, -1.0, 0.5, np.nan, np.inf, -np.inf, 1e300, 2.0**62, 5.0])
@@ -84,7 +84,7 @@ def test_weights_of_any_kind_crash_nothing(cls, bad):
             if name in state.arrays:
                 state.arrays[name][0, at] = bad
                 for _ in range(5):
-                    learner.learn(onepass.rows(X), y.astype(float), state)
+                    learner.learn(onepass.Lesson(onepass.rows(X), onepass.Target(y.astype(float))), state)
                 learner.rebuild(state)
                 names = state.arrays["selected"][0]
                 assert ((names >= 0) & (names <= 9)).all()
@@ -97,7 +97,7 @@ def test_a_heap_that_names_a_feature_twice_stays_in_bounds():
         state = model.state_.copy()
         state.arrays["selected"][0] = names
         for _ in range(20):
-            learner.learn(onepass.rows(X), y.astype(float), state)
+            learner.learn(onepass.Lesson(onepass.rows(X), onepass.Target(y.astype(float))), state)
         assert np.isfinite(learner.scores(onepass.rows(X), state)).all()
 
 

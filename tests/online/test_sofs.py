@@ -111,7 +111,7 @@ def test_merged_shards_add_precisions_and_keep_the_surest(problem):
     states = []
     for rows in (slice(10, 30), slice(30, 60)):
         state = start.state_.copy()
-        core.learn(onepass.rows(X[rows]), y[rows].astype(float), state)
+        core.learn(onepass.Lesson(onepass.rows(X[rows]), onepass.Target(y[rows].astype(float))), state)
         states.append(state)
     mu, s = (np.array([z.arrays[name][0] for z in (start.state_, *states)]) for name in ("coef", "variance"))
     precision = 1 / s[1] + 1 / s[2] - 1 / s[0]

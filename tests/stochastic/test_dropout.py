@@ -152,7 +152,7 @@ def weights_of_many(x, y, n_models, **params):
     state.arrays["seed"][:, 0] = np.random.default_rng(0).integers(2**53, size=n_models)
     rows = onepass.rows(sparse.csr_array(x[:, None]))
     for k in range(n_models):
-        rule.learn(rows, y, state, output=k)
+        rule.learn(onepass.Lesson(rows, onepass.Target(y), output=k), state)
     return rule.weights(state)[:, 0]
 
 
@@ -214,7 +214,7 @@ def test_the_expected_shrink_is_the_gradient_of_the_documented_penalty(w):
     state.arrays["coef"][...], state.arrays["n_steps"][...], state.arrays["settled"][...] = w, 99.0, 99.0
     row = onepass.rows(np.array([[0.0]]))
     for k in range(n_models):
-        rule.learn(row, np.array([1.0]), state, output=k)
+        rule.learn(onepass.Lesson(row, onepass.Target(np.array([1.0])), output=k), state)
     moved = alpha * 100 * (w - rule.weights(state)[:, 0])
     assert abs(moved.mean() - slope) < 4 * moved.std() / np.sqrt(n_models)
 
@@ -316,7 +316,7 @@ def test_models_that_are_merged_get_coins_of_their_own():
     assert merged.arrays["seed"] == a.state_.arrays["seed"] + b.state_.arrays["seed"]
     assert merged.arrays["settled"] == merged.arrays["n_steps"] == 300
     later = a.state_.copy()
-    rule.learn(onepass.rows(X[:10]), y[:10].astype(float), later)
+    rule.learn(onepass.Lesson(onepass.rows(X[:10]), onepass.Target(y[:10].astype(float))), later)
     again = rule.merge(a.state_, [later, later], [1, 1])  # from a common start: its seed
     assert again.arrays["seed"] == a.state_.arrays["seed"]
 

@@ -1,6 +1,7 @@
 """What runs a pass: state, learners, losses, orders, outputs, rounds, threads. Knows no estimator."""
 
-from ._learner import Axis, Learner, PassResult
+from ._learner import Axis, Learner, PassResult, winning_codes
+from ._lesson import Lesson, n_workers
 from ._losses import (
     FOR_CLASSES,
     FOR_VALUES,
@@ -15,10 +16,9 @@ from ._losses import (
     parameters_of,
 )
 from ._order import are_mixed, generator, passes
-from ._outputs import Batch, learn_all, n_workers, refuse_divergence
 from ._shard_rounds import Facts, Question, Round, Sums, add, join, outgrown
 from ._state import Field, Memory, State, added, by_gain, merge
-from ._target import Target
+from ._target import Coupling, Target
 from ._task_rounds import TaskTarget, check_rounds, encode_tasks, read_rounds, read_tasks, round_orders
 from ._threads import one_blas_thread
 
@@ -27,10 +27,11 @@ __all__ = [
     "FOR_VALUES",
     "LOSSES",
     "Axis",
-    "Batch",
+    "Coupling",
     "Facts",
     "Field",
     "Learner",
+    "Lesson",
     "LossInfo",
     "Memory",
     "PassResult",
@@ -51,7 +52,6 @@ __all__ = [
     "encode_tasks",
     "generator",
     "join",
-    "learn_all",
     "loss_name",
     "loss_params",
     "loss_rules",
@@ -63,6 +63,6 @@ __all__ = [
     "passes",
     "read_rounds",
     "read_tasks",
-    "refuse_divergence",
     "round_orders",
+    "winning_codes",
 ]

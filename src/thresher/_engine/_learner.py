@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,14 +15,18 @@ from numpy.typing import NDArray
 from .._core import Rows
 from .._gate import Array
 from . import _state
+from ._lesson import Lesson, n_workers
 from ._losses import LOSSES
 from ._state import Field, Memory, State
+from ._target import Target
 
 if TYPE_CHECKING:
     from .._core import CoreLearner  # what all compiled learners offer; there is no such class at run time
 
+_CHUNK = 4096  # rows that all outputs learn before the next ones are read, while they are still in cache
+
 # Kept by the loop itself, for every learner: (rows, updates, loss, weight) of each output, and mistakes of the model.
-_BOOKS = (Field("tally", "tally", 0.0, "sum"), Field("n_mistakes", "model", 0.0, "sum"))
+_COUNTS = (Field("tally", "tally", 0.0, "sum"), Field("n_mistakes", "model", 0.0, "sum"))
 
 
 class PassResult(NamedTuple):
@@ -75,7 +82,7 @@ class Learner:
         """How many models learn side by side."""
         return max(1, len(self.grid))
 
-    @property
+    @cached_property
     def steep(self) -> bool:
         """Whether its loss has slopes without a bound, so that weights may outgrow floating point."""
         loss = self.params.get("loss")
@@ -92,16 +99,19 @@ class Learner:
 
     def fields(self) -> list[Field]:
         """The arrays that make up its state."""
-        return [*(Field(*f) for f in self.core.fields(self.params)), *_BOOKS]
+        return [*(Field(*f) for f in self.core.fields(self.params)), *_COUNTS]
 
     def sizes(self, n_features: int) -> dict[str, int]:
         """The length of each axis that a field names."""
         models = {"model": len(self.grid)} if self.grid else {}
         return {"weight": n_features + 1, "tally": 4, **models} | {name: axis.size for name, axis in self.axes.items()}
 
-    def grow(self, state: State, n_features: int) -> None:
-        """Make room for features that appear later."""
-        state.grow(n_features + 1, **{name: axis.size for name, axis in self.axes.items()})
+    def room(self, n_features: int, target: Target) -> dict[str, int]:
+        """The axes of a state that rows of this width, with these targets, make longer."""
+        sizes = {"weight": n_features + 1}
+        for name, axis in self.axes.items():
+            sizes[name] = axis.size
+        return sizes
 
     def remember(self, state: State, rows: Rows) -> Memory:
         """What these rows may change of the state, to put it back if they are refused."""
@@ -138,76 +148,83 @@ class Learner:
             return self.params
         return {**self.params, **self.grid[output * self.n_models // state.n_outputs]}
 
-    def learn(
-        self,
-        rows: Rows,
-        y: Array,
-        state: State,
-        *,
-        order: NDArray[np.int64] | None = None,
-        sample_weight: Array | None = None,
-        positive: float | None = None,
-        output: int = 0,
-        margins: Array | None = None,
-        memory: Memory | None = None,
+    def learn(self, lesson: Lesson, state: State) -> PassResult:
+        """One pass: predict each row, then learn from it; ``state`` changes in place."""
+        if type(lesson.rows) is not Rows or lesson.rows.n_features + 1 != state.sizes["weight"]:
+            self.check(lesson, state)
+        if state.n_outputs > 1 and lesson.output is None:
+            return self._learn_outputs(lesson, state)
+        output = lesson.output or 0
+        result = self._learn_output(lesson, state, output, lesson.order, lesson.margins)
+        if state.n_outputs == 1:
+            state.views[0]["n_mistakes"][0] += result.n_mistakes
+        return result
+
+    def check(self, lesson: Lesson, state: State) -> None:
+        """Refuse rows that do not fit the state."""
+        if not isinstance(lesson.rows, Rows):
+            raise TypeError(f"learn: rows must come from onepass.rows, got {type(lesson.rows).__name__}.")
+        width = state.sizes["weight"] - 1
+        if lesson.rows.n_features != width:
+            raise ValueError(f"learn: the rows have {lesson.rows.n_features} features, the state {width}.")
+
+    def _learn_output(
+        self, lesson: Lesson, state: State, output: int, order: NDArray[np.int64] | None, margins: Array | None
     ) -> PassResult:
-        """One pass: predict each row, then learn from it; ``state`` changes in place.
-
-        Parameters
-        ----------
-        rows : Rows
-            From :func:`rows`.
-        y : ndarray of float64, shape (n_rows,)
-            Targets: -1 and +1 for classes, any number for regression. With ``positive``, class codes.
-        state : State
-        order : ndarray of int64, optional
-            Rows to visit, in this order; repeats are allowed. All rows as they stand when not given.
-        sample_weight : ndarray of float64, shape (n_rows,), optional
-            Weights of at least 0. A row of weight 0 is absent.
-        positive : float, optional
-            Learn this code of ``y`` against the rest.
-        output : int, default=0
-            The output of the state to train.
-        margins : ndarray of float64, shape (n_steps,), optional
-            Receives the score of every step before its update.
-        memory : Memory, optional
-            From ``state.remember``: told before anything but the columns of ``rows`` changes.
-
-        Returns
-        -------
-        PassResult
-        """
-        if not isinstance(rows, Rows):
-            raise TypeError(f"learn: rows must come from onepass.rows, got {type(rows).__name__}.")
-        if rows.n_features + 1 != state.sizes["weight"]:
-            raise ValueError(f"learn: the rows have {rows.n_features} features, the state {state.sizes['weight'] - 1}.")
-        view, y = state.views[output], np.ascontiguousarray(y, dtype=np.float64)
-        params = self._params_of(state, output)
+        view, target = state.views[output], lesson.target
+        params = self._params_of(state, output) if self.grid else self.params
+        positive = target.positive(output % target.n_outputs if self.grid else output)
+        y = np.ascontiguousarray(target.y, dtype=np.float64)
         order = None if order is None else np.ascontiguousarray(order, dtype=np.int64)
-        if sample_weight is not None:
-            sample_weight = np.ascontiguousarray(sample_weight, dtype=np.float64)
+        weight = None if lesson.weight is None else np.ascontiguousarray(lesson.weight, dtype=np.float64)
         n_mistakes, begin = 0, 0
         while True:
             mistakes, diverged, paused = self.core.run_pass(
-                rows, self.intercept, y, positive, sample_weight, order, view, params, margins, begin
+                lesson.rows, self.intercept, y, positive, weight, order, view, params, margins, begin
             )
             n_mistakes += mistakes
             if paused < 0:
-                break
-            if memory is not None:
-                memory.widen()
+                return PassResult(n_mistakes, diverged)
+            if lesson.memory is not None:
+                lesson.memory.widen()
             self.core.settle(view, params, state.sizes["weight"])
             begin = paused
-        if state.n_outputs == 1:
-            view["n_mistakes"][0] += n_mistakes
-        return PassResult(n_mistakes, diverged)
+
+    def _learn_outputs(self, lesson: Lesson, state: State) -> PassResult:
+        """Chunk by chunk, so that progressive mistakes are those of the largest score; all models of a grid in turn."""
+        rows, y, weight, classes = lesson.rows, lesson.target.y, lesson.weight, lesson.target.classes
+        order = np.arange(rows.n_rows) if lesson.order is None else lesson.order
+        n_mistakes = 0
+        with ExitStack() as stack:
+            workers = n_workers(lesson.n_jobs, state.n_outputs)
+            run = map if workers == 1 else stack.enter_context(ThreadPoolExecutor(workers)).map
+            for begin in range(0, len(order), _CHUNK):
+                chunk = order[begin : begin + _CHUNK]
+                margins = np.empty((state.n_outputs, len(chunk)))
+
+                def learn_one(k: int, chunk: NDArray[np.int64] = chunk, margins: Array = margins) -> int:
+                    return self._learn_output(lesson, state, k, chunk, margins[k]).diverged
+
+                for diverged in run(learn_one, range(state.n_outputs)):
+                    if diverged >= 0:
+                        return PassResult(n_mistakes, begin + diverged)
+                present = slice(None) if weight is None else np.flatnonzero(weight[chunk])
+                if classes is None:
+                    continue
+                for outputs in (self.outputs_of(state, model) for model in range(self.n_models)):
+                    winners = winning_codes(margins[outputs.start : outputs.stop, present])
+                    wrong = int(np.count_nonzero(winners != y[chunk[present]]))
+                    state.views[outputs[0]]["n_mistakes"][0] += wrong
+                    n_mistakes += wrong
+        return PassResult(n_mistakes, -1)
 
     def scores(self, rows: Rows, state: State) -> Array:
         """Scores of shape ``(n_rows, n_outputs)``; O(non-zeros), however many features there are."""
-        outputs = self.outputs_of(state, self.chosen(state))
+        outputs = self.outputs_of(state, self.chosen(state)) if self.grid else range(state.n_outputs)
         out = np.empty((rows.n_rows, len(outputs)))
         for place, k in enumerate(outputs):
-            self.core.scores(rows, self.intercept, state.views[k], self._params_of(state, k), out[:, place])
+            params = self._params_of(state, k) if self.grid else self.params
+            self.core.scores(rows, self.intercept, state.views[k], params, out[:, place])
         return out
 
     def spreads(self, rows: Rows, state: State) -> Array:
@@ -265,3 +282,9 @@ class Learner:
                 self.settle(state)
 
         return _state.merge(start, states, weights, again=again, settle=settle_all, rebuild=self.rebuild)
+
+
+def winning_codes(margins: Array) -> NDArray[np.intp]:
+    """Codes of the classes that scores of shape (n_outputs, n_rows) speak for."""
+    winner: NDArray[np.intp] = (margins[0] > 0).astype(np.intp) if len(margins) == 1 else margins.argmax(axis=0)
+    return winner

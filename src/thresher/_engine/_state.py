@@ -34,6 +34,9 @@ class Field:
     ``"derived"`` (kept from the start; ``rebuild`` makes it true).
 
     ``beside`` names the field whose entries alternate with this one's in memory, because they are always read together.
+
+    ``lazy`` says that the state may be behind: ``"steps"`` that weights are owed, to be made with the parameters of
+    their time, or ``"rows"`` that wait for their mini-batch to be complete.
     """
 
     name: str
@@ -42,6 +45,7 @@ class Field:
     merge: str
     by: str = ""
     beside: str = ""
+    lazy: str = ""
 
     def shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
         return tuple(sizes[axis] for axis in self.axes.split() if axis != "model") or (1,)
@@ -142,6 +146,17 @@ class State:
     def view(self, k: int) -> dict[str, Array]:
         """Flat views of output ``k``, by name."""
         return self.views[k]
+
+    def is_shorter(self, sizes: Mapping[str, int]) -> bool:
+        """Whether :meth:`grow` would make it longer."""
+        for axis, n in sizes.items():  # noqa: SIM110  (asked once per batch: a generator would cost more than the answer)
+            if n > self.sizes[axis]:
+                return True
+        return False
+
+    def is_behind(self, lazy: str) -> bool:
+        """Whether a field that is lazy in this way may owe something."""
+        return any(f.lazy == lazy and (lazy == "steps" or self.arrays[f.name].any()) for f in self.fields)
 
     def grow(self, n_weights: int, **others: int) -> None:
         """Make room for features that appear later; the weight of the constant stays last. Other axes grow at the end.

@@ -5,15 +5,28 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._gate import Array
 
 
-class Target(NamedTuple):
-    """What a batch says about the rows, in the core's form."""
+class Coupling(NamedTuple):
+    """The targets of outputs that are learned together, as the core takes them."""
 
     y: Array
-    classes: np.ndarray[Any, Any] | None
+    n_codes: int
+    """How many tasks or classes ``codes`` may name."""
+    codes: NDArray[np.int64] | None
+    """The task or class of each row."""
+    rounds: Array | None
+    """The id of each row's round, -1 for none; without any, every row is a round."""
+
+
+class Target(NamedTuple):
+    """The targets of some rows: numbers, or codes of classes."""
+
+    y: Array
+    classes: np.ndarray[Any, Any] | None = None
 
     @property
     def n_outputs(self) -> int:
@@ -26,3 +39,8 @@ class Target(NamedTuple):
     def positive(self, output: int) -> float | None:
         """The code that an output learns against the rest."""
         return None if self.classes is None else 1.0 if len(self.classes) == 2 else float(output)
+
+    def coupled(self) -> Coupling:
+        """The same for outputs that are learned together: all rows count for all classes."""
+        assert self.classes is not None
+        return Coupling(self.y, len(self.classes), self.y.astype(np.int64), None)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .. import _gate
 from .._gate import Array
-from ._target import Target
+from ._target import Coupling, Target
 
 Codes = NDArray[np.int64]
 Labels = np.ndarray[Any, Any]
@@ -41,10 +41,10 @@ class TaskTarget(NamedTuple):
     def groups(self) -> Array:
         return Target(self.y, self.classes).groups()
 
-    @property
-    def signs(self) -> Array:
-        """Targets as the core takes them."""
-        return self.y if self.classes is None else 2 * self.y - 1
+    def coupled(self) -> Coupling:
+        """Targets, tasks and rounds as the core takes them."""
+        signs = self.y if self.classes is None else 2 * self.y - 1
+        return Coupling(signs, self.n_outputs, self.codes, self.rounds)
 
 
 def read_tasks(tasks: Any, known: Labels, present: NDArray[np.bool_], who: str) -> tuple[Labels, Codes | None]:

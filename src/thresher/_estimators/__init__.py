@@ -2,7 +2,7 @@
 
 from ._advice import MOST_COMPARED, Advice, Baseline, GoodFor, LearningProblem, Power, advice_of
 from ._any_estimator import clone, task_of
-from ._batches import BatchClassifier, BatchLearner, BatchRule, Ids, Lesson, Params, View, matrix_of, part_of, take
+from ._batches import BatchClassifier, BatchLearner, BatchLesson, BatchRule, Ids, Params, View, matrix_of, part_of, take
 from ._contract import (
     ClassifierContract,
     ClustererContract,
@@ -34,6 +34,7 @@ __all__ = [
     "Baseline",
     "BatchClassifier",
     "BatchLearner",
+    "BatchLesson",
     "BatchRule",
     "ChoosesCosts",
     "ChoosesKernel",
@@ -49,7 +50,6 @@ __all__ = [
     "KernelClassifier",
     "KernelMachine",
     "LearningProblem",
-    "Lesson",
     "LinearClassifier",
     "LinearRegressor",
     "LinearScores",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from scipy import sparse
 
 from .. import _engine
 from .._core import Rows, linear_scores, take_columns
-from .._engine import Batch, Learner, Memory, PassResult, State, n_workers, one_blas_thread, refuse_divergence
+from .._engine import Learner, Lesson, PassResult, State, Target, n_workers, one_blas_thread, winning_codes
 from .._gate import Array
 from ._linear import LinearClassifier
 
@@ -27,7 +27,7 @@ View = Mapping[str, Array]
 Params = Mapping[str, Any]
 
 
-class Lesson(NamedTuple):
+class BatchLesson(NamedTuple):
     """One batch as a rule gets it: rows of weight above 0, in their order."""
 
     rows: Rows
@@ -69,7 +69,7 @@ class BatchRule:
         """What all outputs need of a batch, made once; each finds it as ``lesson.shared``."""
 
     @classmethod
-    def learn(cls, lesson: Lesson, state: State, output: int, params: Params) -> int:
+    def learn(cls, lesson: BatchLesson, state: State, output: int, params: Params) -> int:
         """Learn from one batch, in place; how many rows moved the weights. FloatingPointError if they outgrow."""
         raise NotImplementedError
 
@@ -99,15 +99,16 @@ class BatchRule:
 class BatchLearner(Learner):
     """A rule with its parameters; ``core`` is a :class:`BatchRule`."""
 
+    batch_size: int | None = None
+    """Rows of a batch; None for the usual number."""
+    uses_blas_threads: ClassVar[bool] = False  # whether its matrices are large enough for several
+
     @property
     def rule(self) -> type[BatchRule]:
         rule: Any = self.core
         return rule  # type: ignore[no-any-return]
 
-    @property
-    def steep(self) -> bool:
-        """A batch that is refused has changed nothing."""
-        return True
+    steep = True  # what a batch changes is remembered until it is accepted
 
     def selection(self, state: State, output: int) -> tuple[Ids, Array] | None:
         chosen = self.rule.selection(state.views[output], self._params_of(state, output))
@@ -138,7 +139,7 @@ class BatchLearner(Learner):
 
         def learn_one(k: int) -> int:
             y = targets[k % n_targets]
-            lesson = Lesson(rows, self.intercept, y, weight, margins[k], shared)
+            lesson = BatchLesson(rows, self.intercept, y, weight, margins[k], shared)
             return self.rule.learn(lesson, state, k, self._params_of(state, k))
 
         n_updates = list(run(learn_one, outputs))
@@ -150,26 +151,50 @@ class BatchLearner(Learner):
         tally[:, 3] += weight.sum()
         return margins
 
-    def learn(  # type: ignore[override]
-        self,
-        rows: Rows,
-        y: Array,
-        state: State,
-        *,
-        sample_weight: Array | None = None,
-        positive: float | None = None,
-        output: int = 0,
-    ) -> PassResult:
-        """Learn one output from these rows as one batch; ``y`` holds -1 and +1, or class codes with ``positive``."""
-        if state.n_outputs != 1 or output != 0:
-            raise ValueError("learn: a learner of batches takes a state of one output.")
-        sign = np.where(np.asarray(y) == (1.0 if positive is None else positive), 1.0, -1.0)
-        weight = np.ones(rows.n_rows) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        present = np.flatnonzero(weight)
-        margins = self.learn_batch(part_of(rows, present), sign[None, present], weight[present], state)
-        n_mistakes = int(np.count_nonzero((margins[0] > 0) != (sign[present] > 0)))
-        state.views[0]["n_mistakes"][0] += n_mistakes
+    def usual_size(self, n_features: int) -> int | None:
+        """Rows of a batch when nobody says; None for one batch of all rows of a call."""
+        return None
+
+    def is_short(self, n_rows: int, size: int) -> bool:
+        """Whether a last batch of so few rows joins the one before."""
+        return False
+
+    def learn(self, lesson: Lesson, state: State) -> PassResult:
+        """Learn from the rows batch by batch; a row with a score that is not finite ends it."""
+        self.check(lesson, state)
+        rows, target = lesson.rows, lesson.target
+        present = np.arange(rows.n_rows) if lesson.order is None else lesson.order
+        if lesson.weight is not None:
+            present = present[lesson.weight[present] > 0]
+        n_mistakes = 0
+        with ExitStack() as stack:
+            if not self.uses_blas_threads:
+                stack.enter_context(one_blas_thread())
+            workers = n_workers(lesson.n_jobs, state.n_outputs)
+            run = map if workers == 1 else stack.enter_context(ThreadPoolExecutor(workers)).map
+            for part in self._batches(present, rows.n_features):
+                some = rows if len(part) == rows.n_rows and lesson.order is None else part_of(rows, part)
+                weight = np.ones(len(part)) if lesson.weight is None else lesson.weight[part]
+                try:
+                    margins = self.learn_batch(some, _signs(target, part), weight, state, run)
+                except FloatingPointError:
+                    step = part[0] if lesson.order is None else np.argmax(lesson.order == part[0])
+                    return PassResult(n_mistakes, int(step))
+                codes = (target.y[part] > 0).astype(float) if target.classes is None else target.y[part]
+                for model, scores in enumerate(margins.reshape(self.n_models, target.n_outputs, -1)):
+                    wrong = int(np.count_nonzero(winning_codes(scores) != codes))
+                    state.arrays["n_mistakes"][model, 0] += wrong
+                    n_mistakes += wrong
         return PassResult(n_mistakes, -1)
+
+    def _batches(self, present: Ids, n_features: int) -> list[Ids]:
+        """The rows of each batch."""
+        n_rows = len(present)
+        size = self.batch_size or self.usual_size(n_features) or max(1, n_rows)
+        cuts = range(size, n_rows, size)
+        if cuts and self.is_short(n_rows - cuts[-1], size):
+            cuts = cuts[:-1]
+        return np.split(present, cuts) if n_rows else []
 
     def scores(self, rows: Rows, state: State) -> Array:
         return np.ascontiguousarray(self.all_scores(rows, state, self.outputs_of(state, self.chosen(state))).T)
@@ -210,7 +235,6 @@ class BatchClassifier(LinearClassifier):
     _fitted = LinearClassifier._fitted
 
     batch_size: int | None
-    _blas_threads: ClassVar[bool] = False  # whether its matrices are large enough for several
 
     @property
     def _exactness(self) -> str:
@@ -219,54 +243,8 @@ class BatchClassifier(LinearClassifier):
     def _learner(self, n_features: int) -> BatchLearner:
         raise NotImplementedError
 
-    def _rows_of_a_batch(self, n_features: int) -> int | None:
-        """How many rows make a batch; None for all."""
-        return self.batch_size
-
-    def _cuts(self, n_rows: int, size: int) -> range:
-        """Where the rows of a call are cut into batches."""
-        return range(size, n_rows, size)
-
-    def _learn(self, learner: Learner, state: State, batch: Batch, memory: Memory | None = None) -> None:
-        assert isinstance(learner, BatchLearner)
-        assert batch.target.classes is not None
-        n_rows = batch.rows.n_rows
-        present = np.arange(n_rows) if batch.order is None else batch.order
-        if batch.weight is not None:
-            present = present[batch.weight[present] > 0]
-        size = self._rows_of_a_batch(batch.rows.n_features) or max(1, len(present))
-        codes = batch.target.y
-        wanted = [batch.target.positive(k) for k in range(batch.target.n_outputs)]
-        with ExitStack() as stack:
-            if not self._blas_threads:
-                stack.enter_context(one_blas_thread())
-            workers = n_workers(getattr(self, "n_jobs", None), state.n_outputs)
-            run = map if workers == 1 else stack.enter_context(ThreadPoolExecutor(workers)).map
-            for part in np.split(present, self._cuts(len(present), size)) if len(present) else ():
-                rows = batch.rows if len(part) == n_rows and batch.order is None else part_of(batch.rows, part)
-                targets = np.stack([np.where(codes[part] == code, 1.0, -1.0) for code in wanted])
-                weight = np.ones(len(part)) if batch.weight is None else batch.weight[part]
-                try:
-                    self._learn_part(learner, state, rows, targets, weight, codes[part], run)
-                except FloatingPointError:
-                    refuse_divergence(self, int(part[0]), None)
-
-    def _learn_part(
-        self,
-        learner: BatchLearner,
-        state: State,
-        rows: Rows,
-        targets: Array,
-        weight: Array,
-        codes: Array,
-        run: Callable[..., Iterator[Any]],
-    ) -> Array:
-        """One batch; mistakes are those of the weights before it. Returns the scores."""
-        margins = learner.learn_batch(rows, targets, weight, state, run)
-        for model, said in enumerate(margins.reshape(learner.n_models, len(targets), -1)):
-            winner = (said[0] > 0).astype(np.intp) if len(said) == 1 else said.argmax(axis=0)
-            state.arrays["n_mistakes"][model, 0] += np.count_nonzero(winner != codes)
-        return margins
+    def _with_intercept(self, learner: Learner) -> Learner:
+        return replace(super()._with_intercept(learner), batch_size=self.batch_size)  # type: ignore[call-arg]
 
     def _passes(self, target: Any) -> Iterator[Iterator[NDArray[np.int64] | None]]:
         """Whole passes: pieces would end batches before they are full."""
@@ -278,6 +256,12 @@ class BatchClassifier(LinearClassifier):
                 yield iter(parts)
             else:
                 yield iter([np.concatenate([part for part in parts if part is not None])])
+
+
+def _signs(target: Target, part: Ids) -> Array:
+    """Targets of -1 and +1, a row for each output."""
+    wanted = [1.0] if target.classes is None else [target.positive(k) for k in range(target.n_outputs)]
+    return np.stack([np.where(target.y[part] == code, 1.0, -1.0) for code in wanted])
 
 
 def take(rows: Rows, constant: float, ids: Ids) -> Array:
@@ -313,9 +297,9 @@ def part_of(rows: Rows, order: NDArray[np.int64]) -> Rows:
 __all__ = [
     "BatchClassifier",
     "BatchLearner",
+    "BatchLesson",
     "BatchRule",
     "Ids",
-    "Lesson",
     "Params",
     "View",
     "matrix_of",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine import Batch, Learner, Memory, PassResult, State, refuse_divergence
+from .._engine import Learner, Lesson, PassResult, State, Target
 from .._gate import Array
 from ..onepass import Rows
 from ._linear import LinearScores, WeighsClasses
@@ -23,6 +23,8 @@ class CoupledLearner(Learner):
     """
 
     axis: str = "task"
+    n_more_codes: int = 0
+    """Codes that rows may have beside those of the outputs."""
 
     def new_state(self, n_features: int, n_outputs: int = 1) -> State:
         return State(self.fields(), 1, self.sizes(n_features) | {self.axis: n_outputs})
@@ -33,62 +35,35 @@ class CoupledLearner(Learner):
     def _params(self, state: State) -> dict[str, Any]:
         return self.params | {f"n_{self.axis}s": state.sizes[self.axis]}
 
-    def learn(  # type: ignore[override]
-        self,
-        rows: Rows,
-        y: Array,
-        state: State,
-        *,
-        n_codes: int = 1,
-        codes: NDArray[np.int64] | None = None,
-        rounds: Array | None = None,
-        order: NDArray[np.int64] | None = None,
-        sample_weight: Array | None = None,
-        margins: Array | None = None,
-        memory: Memory | None = None,
-    ) -> PassResult:
-        """One pass: predict each row, then learn from it; ``state`` changes in place.
+    def room(self, n_features: int, target: Target) -> dict[str, int]:
+        return super().room(n_features, target) | {self.axis: target.n_outputs}
 
-        Parameters
-        ----------
-        rows, y, state, order, sample_weight, memory
-            As in :meth:`Learner.learn`.
-        n_codes : int
-            How many tasks or classes ``codes`` may name.
-        codes : ndarray of int64, shape (n_rows,), optional
-            The task or class of each row.
-        rounds : ndarray of float64, shape (n_rows,), optional
-            The id of each row's round, -1 for none; without any, every row is a round.
-        margins : ndarray of float64, shape (n_steps * width,), optional
-            Receives the scores of every step before its update.
-        """
-        if rows.n_features + 1 != state.sizes["weight"]:
-            raise ValueError(f"learn: the rows have {rows.n_features} features, the state {state.sizes['weight'] - 1}.")
-        if sample_weight is not None:
-            sample_weight = np.ascontiguousarray(sample_weight, dtype=np.float64)
-        view = state.views[0]
-        core: Any = self.core
+    def learn(self, lesson: Lesson, state: State) -> PassResult:
+        """One pass over all outputs together; margins, if any, are of shape ``(n_steps * n_outputs,)``."""
+        self.check(lesson, state)
+        view, core, target = state.views[0], self.core, lesson.target.coupled()
+        weight = None if lesson.weight is None else np.ascontiguousarray(lesson.weight, dtype=np.float64)
         n_mistakes, begin = 0, 0
         while True:
-            mistakes, diverged, paused = core.run_pass(
-                rows=rows,
+            mistakes, diverged, paused = core.run_pass(  # type: ignore[call-arg]
+                rows=lesson.rows,
                 bias=self.intercept,
-                y=np.ascontiguousarray(y, dtype=np.float64),
-                n_codes=n_codes,
-                codes=codes,
-                rounds=rounds,
-                weight=sample_weight,
-                order=order,
+                y=np.ascontiguousarray(target.y, dtype=np.float64),
+                n_codes=target.n_codes + self.n_more_codes,
+                codes=target.codes,
+                rounds=target.rounds,
+                weight=weight,
+                order=lesson.order,
                 state=view,
                 params=self._params(state),
-                margins=margins,
+                margins=lesson.margins,
                 begin=begin,
             )
             n_mistakes += mistakes
             if paused < 0:
                 break
-            if memory is not None:
-                memory.widen()
+            if lesson.memory is not None:
+                lesson.memory.widen()
             self.settle(state)
             begin = paused
         view["n_mistakes"][0] += n_mistakes
@@ -149,25 +124,6 @@ class Coupled(OnlineLinear):
 
 class SharedClassifier(Coupled, WeighsClasses, LinearScores):
     """Classes that are learned together."""
-
-    def _learn(self, learner: Learner, state: State, batch: Batch, memory: Memory | None = None) -> None:
-        assert isinstance(learner, CoupledLearner)
-        assert batch.target.classes is not None
-        result = learner.learn(
-            batch.rows,
-            batch.target.y,
-            state,
-            n_codes=self._n_codes(batch.target.classes),
-            codes=batch.target.y.astype(np.int64),
-            order=batch.order,
-            sample_weight=batch.weight,
-            memory=memory,
-        )
-        refuse_divergence(self, result.diverged, batch.order)
-
-    def _n_codes(self, classes: np.ndarray[Any, Any]) -> int:
-        """How many codes rows may have."""
-        return len(classes)
 
     def _n_coupled(self) -> int:
         return 1 if len(self.classes_) == 2 else len(self.classes_)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _engine, _gate
-from .._engine import Batch, Learner, Memory, State, Target, TaskTarget, refuse_divergence
+from .._engine import State, Target, TaskTarget
 from .._gate import Array
 from ..onepass import Rows
 from ._coupled import Coupled, CoupledLearner
@@ -67,26 +67,6 @@ class MultiTask(Coupled):
             in_open = np.zeros(0, bool) if view is None else view["last_round"] == view["n_rounds"][0] + 1
             _engine.check_rounds(joined, open_id, in_open, who)
         return joined
-
-    def _learn(self, learner: Learner, state: State, batch: Batch, memory: Memory | None = None) -> None:
-        assert isinstance(learner, CoupledLearner)
-        target: Any = batch.target
-        more = target.n_outputs > state.sizes[learner.axis]
-        undo = learner.remember(state, batch.rows) if more and memory is None else None
-        state.grow(state.sizes["weight"], **{learner.axis: target.n_outputs})
-        result = learner.learn(
-            batch.rows,
-            target.signs,
-            state,
-            n_codes=target.n_outputs,
-            codes=target.codes,
-            rounds=target.rounds,
-            order=batch.order,
-            sample_weight=batch.weight,
-        )
-        if result.diverged >= 0 and undo is not None:
-            undo.put_back()
-        refuse_divergence(self, result.diverged, batch.order)
 
     def _passes(self, target: Any) -> Iterator[Iterator[NDArray[np.int64] | None]]:
         if target.codes is None or (not self.shuffle and self.n_steps is None):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 
 from .. import _engine, _gate
 from .._core import Rows, all_finite, linear_scores
-from .._engine import Batch, Learner, Memory, State, Target, learn_all, refuse_divergence
+from .._engine import Learner, Lesson, State, Target
 from .._gate import Array, at_least, boolean, check_params, non_negative, none, positive, seed
 from ._contract import Estimator, check_is_fitted, warn_of_convergence
 from ._declared import param
@@ -137,7 +139,7 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
         for pieces in self._passes(target):
             try:
                 for order in pieces:
-                    self._learn(learner, state, Batch(rows, target, weight, order))
+                    self._learn(learner, state, Lesson(rows, target, weight, order))
             except FloatingPointError:
                 _gate.refuse_values(rows, X, type(self).__name__)
                 raise
@@ -150,7 +152,7 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
         learner.finish(state)
         weights = learner.weights(state)
         if not all_finite(weights.ravel()):
-            refuse_divergence(self, rows.n_rows - 1, None)
+            self._refuse_divergence(rows.n_rows - 1)
         _gate.commit_features(self, X, rows.n_features)
         self._commit_target(target)
         self.state_, self.n_iter_ = state, n_iter
@@ -181,7 +183,7 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
         self
         """
         first = not hasattr(self, "state_")
-        return self._partial_fit(X, lambda n_rows: self._read_batch(y, n_rows, classes, first), sample_weight, grow)
+        return self._partial_fit(X, partial(self._read_batch, y, classes=classes, first=first), sample_weight, grow)
 
     def _partial_fit(self, X: Any, read: Callable[[int], Target], sample_weight: Any, grow: bool) -> Self:
         first = not hasattr(self, "state_")
@@ -193,16 +195,20 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
                 f'{type(self).__name__}: class_weight must be None or a dict in partial_fit, got "balanced": '
                 "one batch does not know how often the classes occur."
             )
-        weight = self._weigh(_gate.check_weights(sample_weight, rows.n_rows, type(self).__name__), target)
+        if sample_weight is not None:
+            sample_weight = _gate.check_weights(sample_weight, rows.n_rows, type(self).__name__)
+        weight = self._weigh(sample_weight, target)
         state = self._new_state(learner, rows.n_features, target.n_outputs) if first else self.state_
-        if not first:
+        made_by = self.__dict__.get("_learner_of_state")
+        if learner is not made_by and not first:
             self._adapt_to(learner)
-        batch = Batch(rows, target, weight)
-        grows = rows.n_features + 1 > state.sizes["weight"]
+        room = learner.room(rows.n_features, target)
+        grows = state.is_shorter(room)
         memory = learner.remember(state, rows) if learner.steep or grows else None
-        learner.grow(state, rows.n_features)
+        if grows:
+            state.grow(room.pop("weight"), **room)
         try:
-            self._learn(learner, state, batch, memory)
+            self._learn(learner, state, Lesson(rows, target, weight, memory=memory))
         except FloatingPointError:
             if memory is not None:
                 memory.put_back()
@@ -212,15 +218,26 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
             self.state_, self.n_iter_ = state, 1
         elif grow:
             _gate.commit_growth(self, X, rows.n_features)
-        self._commit_target(target)
+        if first or grows:
+            self._commit_target(target)
+        if learner is not made_by:
+            self._keep(learner)
         self._weights_cache = None
-        self._keep(learner)
         self._grown = grow or self.__dict__.get("_grown", False)
         return self
 
-    def _learn(self, learner: Learner, state: State, batch: Batch, memory: Memory | None = None) -> None:
-        """One pass over a batch."""
-        learn_all(self, learner, state, batch, memory)
+    def _learn(self, learner: Learner, state: State, lesson: Lesson) -> None:
+        """One pass; weights that outgrow floating point are refused with advice."""
+        lesson.n_jobs = self.__dict__.get("n_jobs")
+        diverged = learner.learn(lesson, state).diverged
+        if diverged >= 0:
+            self._refuse_divergence(diverged if lesson.order is None else int(lesson.order[diverged]))
+
+    def _refuse_divergence(self, row: int) -> None:
+        raise FloatingPointError(
+            f"{type(self).__name__}: the weights outgrew floating point at row {row}; "
+            f"scale the features to about 1 or take smaller steps ({self._shorter_steps})."
+        )
 
     def _passes(self, target: Target) -> Iterator[Iterator[NDArray[np.int64] | None]]:
         """The visiting orders of :meth:`fit`."""
@@ -239,9 +256,9 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
 
     def _checked_learner(self, n_features: int) -> Learner:
         """The learner; rules are looked at again only when a parameter is another object than last time."""
-        now = [self.__dict__.get(name) for name in self._param_rules]
+        now = tuple(map(self.__dict__.get, self._params))
         cached = self.__dict__.get("_learner_cache")
-        if cached is not None and cached[0] == n_features and all(map(_same, cached[1], now)):
+        if cached is not None and cached[0] == n_features and all(map(operator.is_, cached[1], now)):
             learner: Learner = cached[2]
             return learner
         check_params(self, self._param_rules)
@@ -263,14 +280,16 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
     # --- reading ----------------------------------------------------------------------------------------------------
 
     def _scores(self, X: Any) -> Array:
-        return self._scores_of(self._rows_to_score(X))
+        learner = self._learner_now()
+        rows = _gate.check_features(self, X, reset=False, any_width=self.__dict__.get("_grown", False))
+        return self._scores_of(rows, learner)
 
     def _rows_to_score(self, X: Any) -> Rows:
         self._learner_now()
         return _gate.check_features(self, X, reset=False, any_width=self.__dict__.get("_grown", False))
 
-    def _scores_of(self, rows: Rows) -> Array:
-        learner = self._learner_now()
+    def _scores_of(self, rows: Rows, learner: Learner | None = None) -> Array:
+        learner = learner or self._learner_now()
         if not learner.params.get("n_selected"):
             return learner.scores(rows, self.state_)
         weights = self._all_weights()  # which features are in use is decided once
@@ -290,10 +309,17 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
 
     def _learner_now(self, n_features: int | None = None) -> Learner:
         """The learner of a fitted model; its state must be of the learner's making."""
-        if "state_" not in self.__dict__:
+        kept = self.__dict__
+        if "state_" not in kept:
             check_is_fitted(self)
-        learner = self._checked_learner(self.n_features_in_ if n_features is None else n_features)
-        made_by: Learner | None = self.__dict__.get("_learner_of_state")
+        cached: Any = kept.get("_learner_cache")
+        made_by: Any = kept.get("_learner_of_state")
+        width = self.n_features_in_ if n_features is None else n_features
+        same = cached is not None and cached[2] is made_by and cached[0] == width
+        if same and all(map(operator.is_, cached[1], map(kept.get, self._params))):  # nothing changed since the fit
+            learner: Learner = made_by
+            return learner
+        learner = self._checked_learner(width)
         if learner is not made_by and not self._can_continue(learner, made_by):
             raise ValueError(
                 f"{type(self).__name__}: a parameter that decides what is learned was changed since the fit; "
@@ -308,17 +334,14 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
             return False
         if made_by is None:
             return True
-        unfinished = self.state_.arrays["count"].any() if "count" in self.state_.arrays else False
         same_batches = learner.params.get("batch_size") == made_by.params.get("batch_size")
-        return learner.continues(made_by) and (same_batches or not unfinished)
+        return learner.continues(made_by) and (same_batches or not self.state_.is_behind("rows"))
 
     def _adapt_to(self, learner: Learner) -> None:
         """Recompute what the state derived from parameters that changed under way."""
         made_by: Learner | None = self.__dict__.get("_learner_of_state")
         if made_by is not None and learner is not made_by and not _same_params(learner.params, made_by.params):
-            if not {"last_step", "paid"}.isdisjoint(
-                self.state_.arrays
-            ):  # steps that are owed are those of the old ones
+            if self.state_.is_behind("steps"):
                 made_by.settle(self.state_)
             learner.rebuild(self.state_)
 
@@ -380,10 +403,6 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _same(a: Any, b: Any) -> bool:
-    return a is b
 
 
 def _same_params(a: dict[str, Any], b: dict[str, Any]) -> bool:

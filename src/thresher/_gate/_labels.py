@@ -76,15 +76,16 @@ def _two_numbers(y: Any) -> tuple[Labels, Array] | None:
 
 def encode(y: Any, classes: Labels, who: str) -> Array:
     """The code of every row; a label that is not among ``classes`` is refused."""
-    labels = _readable(y, who)
+    whole = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iu"  # the everyday case
+    labels = y if whole else _readable(y, who)
     if labels.dtype.kind in "US" and classes.dtype.kind == "O":
         labels = labels.astype(object)
     try:
-        codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+        codes = np.minimum(classes.searchsorted(labels), len(classes) - 1)
         known = classes[codes] == labels
     except TypeError:  # words and numbers, which cannot be put in order
         known = np.array([label in classes.tolist() for label in labels.tolist()])
-    if not np.all(known):
+    if not known.all():
         stranger = np.asarray(labels)[~np.asarray(known)][0]
         stranger = stranger.item() if isinstance(stranger, np.generic) else stranger
         raise ValueError(f"{who}: y must hold labels among classes {classes.tolist()!r}, got {stranger!r}.")

@@ -15,6 +15,7 @@ from ._names import check_names, keep_names
 from ._types import Array
 from ._values import array_of, frame_values, is_frame, is_sparse_frame, na_as_nan, numbers
 
+_PRECISIONS = (np.dtype(np.float64), np.dtype(np.float32))
 HUGE = 1e100  # as in core/scan.hpp: beyond it, a product of three numbers could leave the range of doubles
 
 
@@ -34,7 +35,7 @@ def check_features(
     if reset:
         return as_rows(X, who, look=look)
     expected: int = estimator.n_features_in_
-    if is_frame(X) or hasattr(estimator, "feature_names_in_"):
+    if "feature_names_in_" in vars(estimator) or (type(X) is not np.ndarray and is_frame(X)):
         if grow:
             _check_growing_names(estimator, X, who)
         else:  # names and their order, in scikit-learn's words
@@ -107,6 +108,10 @@ def refuse_values(rows: Rows, X: Any, who: str) -> None:
 
 def as_rows(X: Any, who: str, *, n_features: int | None = None, look: bool = True) -> Rows:
     """Rows for the core; ``n_features`` is the least width of the result."""
+    if type(X) is np.ndarray and X.dtype in _PRECISIONS and X.ndim == 2 and X.flags.c_contiguous and n_features is None:
+        rows = Rows.dense(X, look)  # the everyday case: nothing to convert
+        if not rows.fault and rows.n_rows and rows.n_features:
+            return rows
     if sparse.issparse(X):
         rows = _sparse_rows(X, who, n_features or 0, look)
     elif is_sparse_frame(X):

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import _engine
 from .._core import Rows, ascend
-from .._engine import Facts, Learner, Round, State
+from .._engine import Facts, Learner, Round, State, Target
 from .._estimators import (
     Advice,
     BatchClassifier,
@@ -62,6 +62,14 @@ class _Mean(NamedTuple):
 @dataclass(frozen=True)
 class BcwLearner(BatchLearner):
     """All classes share one precision, so they are one output of the state, with an axis for the classes."""
+
+    uses_blas_threads: ClassVar[bool] = True
+
+    def usual_size(self, n_features: int) -> int:
+        return max(_FEWEST, _TIMES * n_features)
+
+    def room(self, n_features: int, target: Target) -> dict[str, int]:
+        return super().room(n_features, target) | {"class": target.n_outputs}
 
     def new_state(self, n_features: int, n_outputs: int = 1) -> State:
         return State(self.fields(), 1, self.sizes(n_features) | {"class": n_outputs})
@@ -240,7 +248,6 @@ class BCWClassifier(BatchClassifier):
         "gap_tol": non_negative,
     }
     _search_space: ClassVar[dict[str, Range]] = {"C": Log(1e-3, 1e3)}
-    _blas_threads = True
     _prefers_sums: ClassVar[bool] = True
 
     def __init__(
@@ -293,9 +300,6 @@ class BCWClassifier(BatchClassifier):
             "gap_tol": float(self.gap_tol),
         }
         return BcwLearner(core, params)
-
-    def _rows_of_a_batch(self, n_features: int) -> int:
-        return self.batch_size or max(_FEWEST, _TIMES * n_features)
 
     def _state_shape(self, learner: Learner) -> tuple[int, dict[str, int]]:
         n_classes = len(self.classes_)

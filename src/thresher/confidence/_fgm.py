@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import _core
 from .._engine import Target, one_blas_thread
-from .._estimators import Lesson, Optimum, SolvedClassifier, part_of
+from .._estimators import BatchLesson, Optimum, SolvedClassifier, part_of
 from .._gate import Array, Log, Range, at_least, non_negative, none, one_of, positive
 from ._group_search import Columns, GroupSearch, Prior
 from ._row_blocks import Blocks
@@ -171,7 +171,7 @@ class FGMClassifier(SolvedClassifier):
             "whiten": False,
             "printed": False,
         }
-        lesson = Lesson(rows, self._bias(), y, weight, np.zeros(len(y)), columns)
+        lesson = BatchLesson(rows, self._bias(), y, weight, np.zeros(len(y)), columns)
         search = GroupSearch(lesson, weight, Prior(Blocks.empty(params["r"]), np.empty(0)), params)
         try:
             search.run()

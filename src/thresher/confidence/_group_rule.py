@@ -10,7 +10,7 @@ import numpy as np
 
 from .._core import Rows
 from .._engine import Axis, Learner, State, one_blas_thread
-from .._estimators import BatchClassifier, BatchLearner, BatchRule, Ids, Lesson, Params, View
+from .._estimators import BatchClassifier, BatchLearner, BatchLesson, BatchRule, Ids, Params, View
 from .._gate import Array, Log, Range, Rule, Whole, at_least, boolean, non_negative, none, one_of, positive
 from ._group_search import Columns, Group, GroupSearch, Prior, refit
 from ._known import merge_groups, read, write, write_means
@@ -42,7 +42,7 @@ class GroupRule(BatchRule):
         return Columns.of(rows)
 
     @classmethod
-    def learn(cls, lesson: Lesson, state: State, output: int, params: Params) -> int:
+    def learn(cls, lesson: BatchLesson, state: State, output: int, params: Params) -> int:
         view = state.views[output]
         prior, predicted = read(view, params), view["coef"][view["ids"] >= 0]
         cost = lesson.weight * _costs(lesson.y, params.get("cost"))
@@ -109,6 +109,10 @@ class ChoosesGroups(BatchLearner):
     @property
     def open_axes(self) -> tuple[str, ...]:
         return (*super().open_axes, "known")
+
+    def is_short(self, n_rows: int, size: int) -> bool:
+        """Less than half a batch: it would choose all features anew."""
+        return n_rows < size / 2
 
     def learn_batch(
         self, rows: Rows, targets: Array, weight: Array, state: State, run: Callable[..., Iterator[Any]] = map
@@ -179,11 +183,6 @@ class GroupClassifier(BatchClassifier):
             "printed": False,
             "keep": False,
         }
-
-    def _cuts(self, n_rows: int, size: int) -> range:
-        """A rest of less than half a batch joins the last one: a small batch would choose all features anew."""
-        cuts = super()._cuts(n_rows, size)
-        return cuts[:-1] if cuts and n_rows - cuts[-1] < size / 2 else cuts
 
     @staticmethod
     def _axes(params: Params) -> dict[str, Axis]:

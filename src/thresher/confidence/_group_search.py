@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from .._core import Rows, ascend, group_ascend
-from .._estimators import Ids, Lesson, Params, matrix_of
+from .._estimators import BatchLesson, Ids, Params, matrix_of
 from .._gate import Array
 from ..solvers import group_square, group_square_conjugate
 from ._row_blocks import Blocks
@@ -111,7 +111,7 @@ class GroupSearch:
     with ``printed`` the dual variables begin as the papers print it.
     """
 
-    def __init__(self, lesson: Lesson, cost: Array, prior: Prior, params: Params) -> None:
+    def __init__(self, lesson: BatchLesson, cost: Array, prior: Prior, params: Params) -> None:
         self.lesson, self.cost, self.prior, self.params = lesson, cost, prior, params
         self.columns: Columns = lesson.shared
         n, self.free = len(lesson.y), int(lesson.constant != 0)

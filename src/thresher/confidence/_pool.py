@@ -12,7 +12,7 @@ from scipy import linalg
 
 from .._core import ArowDiagonal, add_columns, ascend, best_outside, condition
 from .._engine import State
-from .._estimators import BatchRule, Ids, Lesson, Params, View
+from .._estimators import BatchLesson, BatchRule, Ids, Params, View
 from .._gate import Array
 
 LEAST_SCALE = 1e-100  # below, sums that are not yet forgotten are brought to another unit
@@ -81,7 +81,7 @@ class Pool(BatchRule):
     # --- learning ---------------------------------------------------------------------------------------------------
 
     @classmethod
-    def learn(cls, lesson: Lesson, state: State, output: int, params: Params) -> int:
+    def learn(cls, lesson: BatchLesson, state: State, output: int, params: Params) -> int:
         view = state.views[output]
         view["n_batches"] += 1
         cost = _costs(lesson, view, params)
@@ -149,7 +149,7 @@ def write(state: State, output: int, pool: Gaussian, n_used: int) -> None:
     coef[some] = pool.conditioned(n_used)[0]
 
 
-def _costs(lesson: Lesson, view: View, params: Params) -> Array:
+def _costs(lesson: BatchLesson, view: View, params: Params) -> Array:
     """C D_i."""
     positive = lesson.y > 0
     shares = shares_of(view, lesson.weight[~positive].sum(), lesson.weight[positive].sum(), params["cost"])
@@ -167,7 +167,7 @@ def shares_of(view: View, negative: float, positive: float, kappa: float) -> tup
     return (1 - kappa) / n_negative * n_rows, kappa / n_positive * n_rows
 
 
-def _learn(lesson: Lesson, view: View, prior: Gaussian, cost: Array, params: Params) -> tuple[Gaussian, int]:
+def _learn(lesson: BatchLesson, view: View, prior: Gaussian, cost: Array, params: Params) -> tuple[Gaussian, int]:
     """Rounds of looking for features and learning their weights, all from the same prior, then the new covariance.
 
     In coordinates in which the prior's covariance R R' is the identity: rows R' x, weights w with mean = R w.
@@ -215,7 +215,7 @@ def surer(ids: Ids, mean: Array, root: Array, gain: Array) -> Gaussian:
 class _Sums:
     """Candidates by g_j^2 / (1 + h_j): slopes and curvatures of the loss in each feature, which fade batch by batch."""
 
-    def __init__(self, lesson: Lesson, view: View, cost: Array, n_rounds: int, params: Params) -> None:
+    def __init__(self, lesson: BatchLesson, view: View, cost: Array, n_rounds: int, params: Params) -> None:
         self.lesson, self.view, self.cost = lesson, view, cost
         self.n_rounds, self._kept = n_rounds, (np.empty(0), np.empty(0))
         fade(view, params["forgetting"])
@@ -248,7 +248,7 @@ def fade(view: View, forgetting: float) -> None:
 class _Scout:
     """Candidates by mean^2 / variance of a diagonal AROW over all features, in which the costs divide r = 1."""
 
-    def __init__(self, lesson: Lesson, view: View, cost: Array, n_rounds: int) -> None:
+    def __init__(self, lesson: BatchLesson, view: View, cost: Array, n_rounds: int) -> None:
         self.view, self.n_rounds, self._at_once = view, 1, n_rounds  # it learns a batch once: rounds would not differ
         whole = {"coef": view["scout"], "variance": view["scout_variance"], "tally": np.zeros(4)}
         rule = {"r": 1.0, "precision": False}

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine import Axis, Batch, Facts, Learner, Memory, Round, State
+from .._engine import Axis, Facts, Lesson, PassResult, Round, State
 from .._estimators import (
     Advice,
     ChoosesCosts,
@@ -42,7 +42,13 @@ class PoolLearner(MeasuredLearner):
         same = all(self.params[name] == other.params[name] for name in ("n_pool", "n_used"))
         return same and super().continues(other)
 
-    def forgets_all(self, state: State, n_batches: int) -> bool:
+    def learn(self, lesson: Lesson, state: State) -> PassResult:
+        n_rows = lesson.rows.n_rows
+        if lesson.memory is not None and self._forgets_all(state, math.ceil(n_rows / (self.batch_size or n_rows))):
+            lesson.memory.widen()
+        return super().learn(lesson, state)
+
+    def _forgets_all(self, state: State, n_batches: int) -> bool:
         """Whether so many batches change the unit of all sums."""
         if "scale" not in state.arrays:
             return False
@@ -231,13 +237,6 @@ class PoolCWClassifier(ChoosesCosts):
         costs = _COSTS if isinstance(self.cost, str) else (float(self.cost),)
         slots = {"selected": Axis(1 + n_pool)}
         return PoolLearner(core, params, axes=slots, grid=tuple({"cost": c} for c in costs), measure=self.measure)
-
-    def _learn(self, learner: Learner, state: State, batch: Batch, memory: Memory | None = None) -> None:
-        assert isinstance(learner, PoolLearner)
-        n_rows = batch.rows.n_rows
-        if memory is not None and learner.forgets_all(state, math.ceil(n_rows / (self.batch_size or n_rows))):
-            memory.widen()
-        super()._learn(learner, state, batch, memory)
 
     # --- rows that are elsewhere ------------------------------------------------------------------------------------
 

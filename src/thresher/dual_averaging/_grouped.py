@@ -122,7 +122,7 @@ class Grouped(OnlineLinear):
         if self.__dict__.get("_learner_of_state") is not learner:
             self._grouping = None if learner.groups is None else learner.groups.plain()
             self._groups_given = self.groups
-            now = [self.__dict__.get(name) for name in self._param_rules]
+            now = tuple(map(self.__dict__.get, self._params))
             self._learner_cache = (self.state_.sizes["weight"] - 1, now, learner)
         super()._keep(learner)
 

@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import _core, _gate
-from .._engine import Batch, Facts, Learner, Round, State, Sums, learn_all, outgrown
+from .._engine import Facts, Learner, Lesson, Round, State, Sums, Target, outgrown
 from .._estimators import OnlineLinear
 from .._gate import Array
 
 _ENDLESS = 2.0**40  # rows of a mini-batch that nobody completes; a power of two, so that dividing by it is exact
 _SLOPE_1 = {"loss": "epsilon_insensitive", "epsilon": 0.0}  # to scores above the target
-_BELOW_ALL_SCORES = np.array([-1e300])
+_BELOW_ALL_SCORES = Target(np.array([-1e300]))
 
 
 @dataclass(frozen=True)
 class GradientAt:
-    """The sum over rows of the gradients at these weights, with the books of a pass.
+    """The sum over rows of the gradients at these weights, with the counts of a pass.
 
     Rows are learned from by plain dual averaging whose first mini-batch never ends: it holds their gradients back, and
     its weights are minus the sum that it begins with.
@@ -50,9 +50,9 @@ class GradientAt:
                 )
             target = self.reader._read_batch(y, rows.n_rows, None, False)
             weight = self.reader._weigh(_gate.check_weights(weight, rows.n_rows, who), target)
-            learn_all(self.reader, learner, state, Batch(rows, target, weight))
-        books = {name: state.arrays[name] for name in ("tally", "n_mistakes")}
-        return {"gradient": state.arrays["pending"] * _ENDLESS, **books}
+            self.reader._learn(learner, state, Lesson(rows, target, weight))
+        counts = {name: state.arrays[name] for name in ("tally", "n_mistakes")}
+        return {"gradient": state.arrays["pending"] * _ENDLESS, **counts}
 
     def _begin(self) -> tuple[Learner, State]:
         params = {"alpha": 0.0, "eta0": 1.0, "rho": 0.0, "l2_weight": 0.0, "batch_size": _ENDLESS, "n_selected": 0.0}
@@ -94,13 +94,13 @@ class Synchronous(OnlineLinear):
         if not total["tally"][0, 0]:
             return True  # there are no rows
         seen, before = self.n_samples_seen_ > 0, learner.weights(state)
-        books = {
+        counts = {
             "tally": state.arrays["tally"] + self._tally_of(total["tally"]),
             "n_mistakes": state.arrays["n_mistakes"] + total["n_mistakes"],
         }
         with np.errstate(over="ignore", invalid="ignore"):
             self._step(learner, state, total["gradient"] / total["tally"][0, 0])
-        for name, numbers in books.items():
+        for name, numbers in counts.items():
             state.arrays[name][...] = numbers
         after = learner.weights(state)
         if not np.isfinite(after).all():
@@ -134,10 +134,10 @@ class Synchronous(OnlineLinear):
         plain = replace(learner, params={**learner.params, **_SLOPE_1, "batch_size": 1.0})
         for k, of_output in enumerate(gradient):
             row = _core.Rows.dense(np.ascontiguousarray(of_output[None, :-1]), False)
-            replace(plain, intercept=float(of_output[-1])).learn(row, _BELOW_ALL_SCORES, state, output=k)
+            replace(plain, intercept=float(of_output[-1])).learn(Lesson(row, _BELOW_ALL_SCORES, output=k), state)
 
     def _tally_of(self, tally: Array) -> Array:
-        """The books of the state from those of outputs that were learned alone."""
+        """The counts of the state from those of outputs that were learned alone."""
         return tally
 
 

@@ -172,10 +172,7 @@ class PegasosSNDClassifier(ReadsNovelty, SharedClassifier):
             "printed": self.variant == "printed",
             "reject": bool(self.reject),
         }
-        return _Learner(_core.PegasosSnd, params, axis="output")
-
-    def _n_codes(self, classes: np.ndarray[Any, Any]) -> int:
-        return len(classes) + 1
+        return _Learner(_core.PegasosSnd, params, axis="output", n_more_codes=1)
 
     def _n_coupled(self) -> int:
         return len(self.classes_)

@@ -1,0 +1,56 @@
+"""One lesson: rows to learn from in one pass, with all that is known about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import Rows
+from .._gate import Array
+from ._state import Memory
+from ._target import Target
+
+
+@dataclass
+class Lesson:
+    """Rows to learn from, in one pass over all outputs of a model.
+
+    Parameters
+    ----------
+    rows : Rows
+        From :func:`thresher.onepass.rows`.
+    target : Target
+        Their targets: -1 and +1 or any numbers, or class codes with the classes.
+    weight : ndarray of float64, shape (n_rows,), optional
+        Weights of at least 0. A row of weight 0 is absent.
+    order : ndarray of int64, optional
+        Rows to visit, in this order; repeats are allowed. All rows as they stand when not given.
+    output : int, optional
+        The only output to train; all of them when not given.
+    margins : ndarray of float64, optional
+        Receives the score of every step before its update.
+    memory : Memory, optional
+        From ``state.remember``: told before anything but the columns of ``rows`` changes.
+    n_jobs : int, optional
+        Threads over outputs.
+    """
+
+    rows: Rows
+    target: Target
+    weight: Array | None = None
+    order: NDArray[np.int64] | None = None
+    output: int | None = None
+    margins: Array | None = None
+    memory: Memory | None = None
+    n_jobs: int | None = None
+
+
+def n_workers(n_jobs: int | None, n_outputs: int) -> int:
+    """The number of threads for so many outputs."""
+    if n_jobs is None or n_outputs == 1:
+        return 1
+    from joblib import effective_n_jobs
+
+    return min(int(effective_n_jobs(n_jobs)), n_outputs)
