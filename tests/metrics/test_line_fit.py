@@ -90,15 +90,15 @@ def test_labels_may_be_text():
     [
         ({"balance_weight": 2.0}, r"balance_weight must be a number between 0 and 1, got 2\.0\."),
         ({"through": "nothing"}, r"through must be one of 'origin', 'mean', got 'nothing'\."),
-        ({"scores": [1.0, 2.0]}, r"scores must be finite numbers in 2 dimensions, one at least\."),
-        ({"scores": np.empty((3, 0))}, r"scores must be finite numbers in 2 dimensions, one at least\."),
-        ({"scores": [["a", "b"]] * 3}, r"scores must be finite numbers"),
-        ({"scores": [[np.nan, 1.0]] * 3}, r"scores must be finite numbers"),
+        ({"scores": [1.0, 2.0]}, r"scores must be numbers in 2 dimensions, got float64 of shape \(2,\)\."),
+        ({"scores": np.empty((3, 0))}, r"scores must hold at least one number, got shape \(3, 0\)\."),
+        ({"scores": [["a", "b"]] * 3}, r"scores must be numbers in 2 dimensions"),
+        ({"scores": [[np.nan, 1.0]] * 3}, r"scores must hold finite numbers, got nan\."),
         ({"labels": [0, 1]}, r"labels must be one per row, 3, got shape \(2,\)\."),
         ({"scores": np.ones((4, 2)), "labels": [0, 1, 2, 3]}, r"labels must be of at most 3 clusters, got 4\."),
         ({"scores": np.ones((3, 1))}, r"degrees must be given for two clusters"),
         ({"scores": np.ones((3, 1)), "degrees": [1.0]}, r"degrees must be one per row, 3, got 1\."),
-        ({"scores": np.ones((3, 1)), "degrees": [[1.0]] * 3}, r"degrees must be finite numbers in 1 dimension, one"),
+        ({"scores": np.ones((3, 1)), "degrees": [[1.0]] * 3}, r"degrees must be numbers in 1 dimension, got"),
     ],
 )
 def test_what_is_refused(arguments, message):

@@ -82,9 +82,9 @@ def test_a_wrong_sign_that_no_true_weight_has_counts():
         (lambda: support_recall({5}, np.ones(3)), "support_recall: true_coef must hold indices below 3, got 5."),
         (lambda: support_f1([1, 0, 1], [0]), "support_f1: true_coef must be weights as floats, or distinct indices"),
         (lambda: support_f1([-1], [0]), "got integers that repeat or are below 0."),
-        (lambda: support_precision(np.ones(3), ["a"]), "support_precision: coef must be numbers in one or two"),
-        (lambda: support_f1(np.ones((2, 2, 2)), [0]), "support_f1: true_coef must be numbers in one or two"),
-        (lambda: sign_f1([np.nan], [0.0]), "sign_f1: true_coef must hold finite numbers, got one that is not."),
+        (lambda: support_precision(np.ones(3), ["a"]), "support_precision: coef must be numbers in 1 or 2"),
+        (lambda: support_f1(np.ones((2, 2, 2)), [0]), "support_f1: true_coef must be numbers in 1 or 2"),
+        (lambda: sign_f1([np.nan], [0.0]), "sign_f1: true_coef must hold finite numbers, got nan."),
         (
             lambda: sign_f1(np.ones(2), np.ones(3)),
             "sign_f1: coef must have the shape of true_coef, (1, 2), got (1, 3).",

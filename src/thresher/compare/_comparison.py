@@ -244,9 +244,9 @@ class Comparison:
         matplotlib axes
         """
         name = self._known(measure)
-        from ._boxes import draw
+        from ._pictures import draw_boxes
 
-        return draw(self, path, ax, name)
+        return draw_boxes(self, path, ax, name)
 
     def table(self, *measures: str) -> str:
         """Means and deviations in columns, the best marked, and those not told apart from it. ``print`` shows it, too.

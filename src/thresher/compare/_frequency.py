@@ -104,9 +104,9 @@ class SelectionFrequency:
         -------
         matplotlib axes
         """
-        from ._frequency_bars import draw
+        from ._pictures import draw_frequencies
 
-        return draw(self, path, ax, n, threshold)
+        return draw_frequencies(self, path, ax, n, threshold)
 
     def __str__(self) -> str:
         shown = self.most_frequent()

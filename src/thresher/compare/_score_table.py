@@ -1,4 +1,4 @@
-"""A comparison as a table, in text and in Markdown."""
+"""Tables of a comparison, in text or Markdown."""
 
 from __future__ import annotations
 

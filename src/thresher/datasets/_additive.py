@@ -1,4 +1,4 @@
-"""Classes told by sums of functions of single features: the toy problems of generalised multiple kernel learning."""
+"""Sums of functions of single features: the toy problems of generalised multiple kernel learning."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def make_additive(
     return_groups: bool = False,
     random_state: Any = None,
 ) -> tuple[Any, ...]:
-    r"""Two classes told by curved functions of the first features, three features to a function.
+    r"""Two classes separated by curved functions of the first features, three features to a function.
 
     Features are uniform on [0, 1], and :math:`y = 1` if :math:`\sum_j f_j(x_j) + \epsilon > 0`, else 0, with
     :math:`\epsilon \sim N(0, \text{noise}^2)`. In example 1, the first three features count by
@@ -44,16 +44,15 @@ def make_additive(
         At least 3, or 12 for example 2.
     example : {1, 2}, default=1
     noise : float, default=1.0
-        Standard deviation of what is added to the sum.
+        Standard deviation of the noise added to the sum.
     return_groups : bool, default=False
         Whether to return the groups, too.
     random_state : int, RandomState, Generator or None, default=None
 
     Returns
     -------
-    X : ndarray of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
-        Labels 0 and 1.
+    X, y : ndarray of shapes (n_samples, n_features) and (n_samples,)
+        Rows with labels 0 and 1.
     groups : ndarray of shape (n_features,)
         With ``return_groups``: the function of each feature, counted from 0, and -1 for features that are noise.
 

@@ -49,10 +49,8 @@ def make_spirals(
 
     Returns
     -------
-    X : ndarray of shape (n_samples, 2)
-        In random order.
-    y : ndarray of shape (n_samples,)
-        Labels 0 and 1, and -1 for unlabelled rows.
+    X, y : ndarray of shapes (n_samples, 2) and (n_samples,)
+        Rows in random order with labels 0 and 1, or -1 for unlabelled rows.
     truth : ndarray of shape (n_samples,)
         With ``return_truth``: the classes of all rows.
 

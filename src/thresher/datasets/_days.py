@@ -1,4 +1,4 @@
-"""A stream like suspicious addresses on the web: every day brings new features, and what they mean drifts."""
+"""A stream of days like suspicious addresses on the web, whose features appear over time."""
 
 from __future__ import annotations
 

@@ -42,10 +42,8 @@ def make_flipped_gaussians(
 
     Returns
     -------
-    X : ndarray of shape (n_samples, 2)
-        In random order.
-    y : ndarray of shape (n_samples,)
-        Labels 1 (mean (0.5, -3)) and 0, or the wrong one of these.
+    X, y : ndarray of shapes (n_samples, 2) and (n_samples,)
+        Rows in random order with labels 1 (mean (0.5, -3)) and 0, or the wrong one of these.
     truth : ndarray of shape (n_samples,)
         With ``return_truth``: the right ones.
 

@@ -1,4 +1,4 @@
-"""Weights that are sparse in groups and inside them: Table 3.1 of Yang's thesis."""
+"""Sparse weights within sparse groups: Table 3.1 of Yang's thesis."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def make_sparse_groups(
     return_coef: bool = False,
     random_state: Any = None,
 ) -> tuple[Any, ...]:
-    r"""Two classes told by groups of features, some of which matter in part and some not at all.
+    r"""Two classes separated by groups of features, some of which matter in part and some not at all.
 
     The features stand in consecutive groups. Those of a group are normal, with variance 1 and correlation
     :math:`c^{|i - j|}`; groups are independent. In group g, ``active[g]`` features, drawn at random, have weight 1 or
@@ -58,13 +58,10 @@ def make_sparse_groups(
 
     Returns
     -------
-    X : ndarray of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
-        Labels 0 and 1, the thesis' -1 and 1.
-    coef : ndarray of shape (n_features,)
-        With ``return_coef``: the weights.
-    groups : ndarray of shape (n_features,)
-        With ``return_coef``: the group of each feature, counted from 0.
+    X, y : ndarray of shapes (n_samples, n_features) and (n_samples,)
+        Rows with labels 0 and 1, the thesis' -1 and 1.
+    coef, groups : ndarray of shape (n_features,)
+        With ``return_coef``: the weights, and the group of each feature, counted from 0.
 
     Examples
     --------

@@ -31,10 +31,8 @@ def make_overlapping_squares(n_samples: int = 200, *, random_state: Any = None) 
 
     Returns
     -------
-    X : ndarray of shape (n_samples, 2)
-        In random order.
-    y : ndarray of shape (n_samples,)
-        Labels 1 (the square [0, 1]) and 0.
+    X, y : ndarray of shapes (n_samples, 2) and (n_samples,)
+        Rows in random order with labels 1 (the square [0, 1]) and 0.
 
     Examples
     --------
@@ -95,10 +93,8 @@ def make_novelty(
 
     Returns
     -------
-    X : ndarray of shape (n_samples, 2)
-        In random order.
-    y : ndarray of shape (n_samples,)
-        Labels 0 and 1, and -1 for outliers.
+    X, y : ndarray of shapes (n_samples, 2) and (n_samples,)
+        Rows in random order with labels 0 and 1, and -1 for outliers.
 
     Examples
     --------

@@ -21,7 +21,7 @@ def make_recovery(
     return_coef: bool = False,
     random_state: Any = None,
 ) -> tuple[Any, ...]:
-    r"""Two classes told by the sum of the first features; how many of them does a learner find?
+    r"""Two classes separated by the sum of the first features; how many of them does a learner find?
 
     Features are independent and normal, and :math:`y = 1` if :math:`\sum_{i \le k} x_i + \epsilon > 0`, else 0, with
     :math:`\epsilon \sim N(0, \text{noise}^2)` and :math:`k` = ``n_relevant``. With half of the features it is the
@@ -43,9 +43,8 @@ def make_recovery(
 
     Returns
     -------
-    X : ndarray of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
-        Labels 0 and 1.
+    X, y : ndarray of shapes (n_samples, n_features) and (n_samples,)
+        Rows with labels 0 and 1.
     coef : ndarray of shape (n_features,)
         With ``return_coef``: the weights, 1 or 0.
 

@@ -1,4 +1,4 @@
-"""A stream like text: very wide, very sparse, with a rare class and few features that matter."""
+"""A wide, sparse stream like text, with a rare class."""
 
 from __future__ import annotations
 

@@ -63,10 +63,8 @@ def make_multi_task(
     X : ndarray of shape (n_samples, n_features)
         In the order of rounds, and of tasks in a round. With ``presence=1.0`` there are ``n_rounds * n_tasks`` rows.
     y : ndarray of shape (n_samples,)
-    tasks : ndarray of shape (n_samples,)
-        The task of each row, counted from 0.
-    rounds : ndarray of shape (n_samples,)
-        The round of each row, counted from 0. A round in which no task is present has no row.
+    tasks, rounds : ndarray of shape (n_samples,)
+        The task and the round of each row, counted from 0. A round in which no task is present has no row.
     coef : ndarray of shape (n_tasks, n_features)
         With ``return_coef``: the weights.
 

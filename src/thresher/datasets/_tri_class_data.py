@@ -1,4 +1,4 @@
-"""Two classes, and rows that belong to neither: the toy problems of the 3C-SVM."""
+"""Two classes among rows of neither: the toy problems of the 3C-SVM."""
 
 from __future__ import annotations
 
@@ -52,10 +52,8 @@ def make_tri_class(
 
     Returns
     -------
-    X : ndarray of shape (n_labelled + n_unlabelled, n_features)
-        In random order.
-    y : ndarray of shape (n_labelled + n_unlabelled,)
-        Labels 0 (mean -0.3) and 1 (mean 0.3), and -1 for unlabelled rows.
+    X, y : ndarray of shapes (n_labelled + n_unlabelled, n_features) and (n_labelled + n_unlabelled,)
+        Rows in random order with labels 0 (mean -0.3) and 1 (mean 0.3), and -1 for unlabelled rows.
     truth : ndarray of shape (n_labelled + n_unlabelled,)
         With ``return_truth``: classes 0 and 1, and 2 for rows that belong to neither.
 

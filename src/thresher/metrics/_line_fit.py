@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._gate import checked, fraction, one_of
+from ._finite import finite_numbers
 
 
 @checked(balance_weight=fraction, through=one_of("origin", "mean"))
@@ -57,7 +58,9 @@ def balanced_line_fit(
     0.762
     """
     who = "balanced_line_fit"
-    Z = _numbers(who, "scores", scores, 2)
+    Z = finite_numbers(who, "scores", scores, 2)
+    if not Z.size:
+        raise ValueError(f"{who}: scores must hold at least one number, got shape {Z.shape}.")
     codes = np.asarray(labels)
     if codes.shape != (len(Z),):
         raise ValueError(f"{who}: labels must be one per row, {len(Z)}, got shape {codes.shape}.")
@@ -87,16 +90,9 @@ def _with_degrees(who: str, Z: NDArray[np.float64], degrees: Any) -> NDArray[np.
     """Scores of two clusters beside degrees of their size: as large as they are, degrees would outweigh them."""
     if degrees is None:
         raise ValueError(f"{who}: degrees must be given for two clusters, as one score is always on a line.")
-    d = _numbers(who, "degrees", degrees, 1)
+    d = finite_numbers(who, "degrees", degrees, 1)
     if len(d) != len(Z):
         raise ValueError(f"{who}: degrees must be one per row, {len(Z)}, got {len(d)}.")
     Z, d = (values / (np.abs(values).max() or 1.0) for values in (Z, d))
     length = np.linalg.norm(d)
     return np.column_stack([Z, d * (np.linalg.norm(Z) / length if length > 0 else 0.0)])
-
-
-def _numbers(who: str, name: str, given: Any, ndim: int) -> NDArray[np.float64]:
-    values = np.asarray(given)
-    if values.dtype.kind not in "biuf" or values.ndim != ndim or not values.size or not np.isfinite(values).all():
-        raise ValueError(f"{who}: {name} must be finite numbers in {ndim} dimension{'s' * (ndim > 1)}, one at least.")
-    return values.astype(np.float64)

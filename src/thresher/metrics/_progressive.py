@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ._finite import finite_numbers
 from ._score_bins import N_BINS, ZERO, bins_of, precision_of, raise_top, top_of
 
 Array = NDArray[np.float64]
@@ -33,7 +34,7 @@ class _Progressive(ABC):
     @property
     @abstractmethod
     def value(self) -> float:
-        """The measure of all rows so far; 0 before anything can be said."""
+        """The measure of all rows so far; 0 while it is undefined."""
 
     @abstractmethod
     def _add(self, rows: _Rows) -> None: ...
@@ -84,9 +85,12 @@ class _Progressive(ABC):
     # --- the gate ---------------------------------------------------------------------------------------------------
 
     def _rows(self, y_true: Any, y_score: Any, sample_weight: Any) -> _Rows:
-        scores = self._numbers("y_score", y_score)
+        who = type(self).__name__
+        scores = finite_numbers(who, "y_score", y_score, 1)
         positive = self._positive(np.asarray(y_true))
-        weights = np.ones(len(scores)) if sample_weight is None else self._numbers("sample_weight", sample_weight)
+        weights = np.ones(len(scores))
+        if sample_weight is not None:
+            weights = finite_numbers(who, "sample_weight", sample_weight, 1)
         for name, column in (("y_true", positive), ("sample_weight", weights)):
             if len(column) != len(scores):
                 self._refuse(f"{name} must have one entry for each of the {len(scores)} scores", len(column))
@@ -96,16 +100,6 @@ class _Progressive(ABC):
             self._refuse("sample_weight must hold numbers of at least 0", weights.min())
         there = weights > 0
         return _Rows(positive[there], scores[there], weights[there])
-
-    def _numbers(self, name: str, given: Any) -> Array:
-        numbers = np.asarray(given)
-        if numbers.ndim != 1 or numbers.dtype.kind not in "biuf":
-            shown = f"{numbers.dtype} of shape {numbers.shape}"
-            raise ValueError(f"{type(self).__name__}: {name} must be a vector of numbers, got {shown}.")
-        numbers = numbers.astype(np.float64, copy=False)
-        if not np.isfinite(numbers).all():
-            self._refuse(f"{name} must hold finite numbers", numbers[~np.isfinite(numbers)][0])
-        return numbers
 
     def _positive(self, y: NDArray[Any]) -> NDArray[np.bool_]:
         if y.ndim != 1:
@@ -195,15 +189,8 @@ class ProgressiveROCAUC(_Progressive):
     state of the model, which is what to want while it learns; it depends on how rows were divided into batches, though,
     and a batch of one class says nothing. With large batches it comes close to the area over all pairs.
 
-    Parameters
-    ----------
-    pos_label, cells : optional
-        As for :class:`ProgressiveF1`.
-
-    Attributes
-    ----------
-    n_cells : int
-        2: the pairs in order, and all pairs. Cells of two measures add up to those of all batches.
+    The parameters are those of :class:`ProgressiveF1`. The 2 cells are the pairs in order, and all pairs; cells of two
+    measures add up to those of all batches.
 
     Examples
     --------
@@ -246,16 +233,9 @@ class ProgressiveAveragePrecision(_Progressive):
     Choose it for rare positive classes. Scores of all states of the model are compared with each other; where these
     grow while it learns, later rows dominate the top of the list.
 
-    Parameters
-    ----------
-    pos_label, cells : optional
-        As for :class:`ProgressiveF1`.
-
-    Attributes
-    ----------
-    n_cells : int
-        1028: the power of two above all scores, the smallest weight of a positive row, negative and positive rows in
-        each bin. Such cells do not add up; use :meth:`merge`.
+    The parameters are those of :class:`ProgressiveF1`. The 1028 cells are the power of two above all scores, the
+    smallest weight of a positive row, and the negative and positive rows in each bin. They do not add up; use
+    :meth:`merge`.
 
     Examples
     --------

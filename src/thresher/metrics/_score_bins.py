@@ -1,4 +1,4 @@
-"""Scores in bins that fit themselves to the scores, and what bins still tell of their order."""
+"""Bins that adapt to the scores they count."""
 
 from __future__ import annotations
 

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ._finite import finite_numbers
+
 
 def support_precision(true_coef: Any, coef: Any) -> float:
     """The share of the features in use that matter.
@@ -102,7 +104,8 @@ def sign_f1(true_coef: Any, coef: Any) -> float:
     >>> round(sign_f1([1, -1, 0, 0], [0.3, 0.1, 0, 0]), 3)
     0.556
     """
-    true, found = (np.sign(_weights("sign_f1", name, w)) for name, w in (("true_coef", true_coef), ("coef", coef)))
+    arguments = (("true_coef", true_coef), ("coef", coef))
+    true, found = (np.sign(np.atleast_2d(finite_numbers("sign_f1", name, w, 1, 2))) for name, w in arguments)
     if true.shape != found.shape:
         raise ValueError(f"sign_f1: coef must have the shape of true_coef, {true.shape}, got {found.shape}.")
     each = [_Overlap.in_masks(true == sign, found == sign) for sign in (1, -1, 0)]
@@ -150,30 +153,19 @@ class _Used(NamedTuple):
     width: int | None  # number of features, where it is known
 
 
-def _used(who: str, name: str, given: Any) -> _Used:
-    """The features in use, of weights, a mask or indices."""
-    if isinstance(given, Set):
-        given = np.array(sorted(given), dtype=np.intp if not given else None)
-    if not sparse.issparse(given):
-        given = np.asarray(given)
-        if given.ndim == 1 and np.issubdtype(given.dtype, np.integer):
-            columns = np.unique(given)
-            if len(columns) < len(given) or (len(columns) and columns[0] < 0):
+def _used(who: str, name: str, values: Any) -> _Used:
+    """Return the features in use, of weights, a mask or indices."""
+    if isinstance(values, Set):
+        values = np.array(sorted(values), dtype=np.intp if not values else None)
+    if not sparse.issparse(values):
+        values = np.asarray(values)
+        if values.ndim == 1 and np.issubdtype(values.dtype, np.integer):
+            columns = np.unique(values)
+            if len(columns) < len(values) or (len(columns) and columns[0] < 0):
                 raise ValueError(
                     f"{who}: {name} must be weights as floats, or distinct indices of at least 0, got integers that "
                     "repeat or are below 0."
                 )
             return _Used(columns.astype(np.intp), None)
-    weights = _weights(who, name, given)
+    weights = np.atleast_2d(finite_numbers(who, name, values, 1, 2))
     return _Used(np.flatnonzero((weights != 0).any(axis=0)), weights.shape[1])
-
-
-def _weights(who: str, name: str, given: Any) -> NDArray[Any]:
-    """One row of weights per output."""
-    weights = np.atleast_2d(given.toarray() if sparse.issparse(given) else np.asarray(given))
-    if weights.ndim != 2 or weights.dtype.kind not in "biuf":
-        what = f"{weights.dtype} of shape {weights.shape}"
-        raise ValueError(f"{who}: {name} must be numbers in one or two dimensions, got {what}.")
-    if not np.isfinite(weights).all():
-        raise ValueError(f"{who}: {name} must hold finite numbers, got one that is not.")
-    return weights

@@ -16,9 +16,7 @@ from ..training import HeldOut, History
 from . import _course, _held_out, _maps, _request_section, _structure_section
 from ._cluster_section import clusters
 from ._data_section import data
-from ._kernel_section import kernels
 from ._model_section import model
-from ._no_class_section import no_class
 from ._profile_section import profiles
 from ._shard_section import rounds
 from ._sparsity_section import sparsity
@@ -35,7 +33,7 @@ _SECTIONS: dict[str, Callable[[Subject], Section | None]] = {  # in the order of
     "model": model,
     "measures": _held_out.measures,
     "confusion": _held_out.confusion,
-    "no_class": no_class,
+    "no_class": _held_out.no_class,
     "decision_values": _held_out.decision_values,
     "ranking": _held_out.ranking,
     "residuals": _held_out.residuals,
@@ -43,7 +41,7 @@ _SECTIONS: dict[str, Callable[[Subject], Section | None]] = {  # in the order of
     "profiles": profiles,
     "groups": _structure_section.groups,
     "tasks": _structure_section.tasks,
-    "kernels": kernels,
+    "kernels": _structure_section.kernels,
     "features": features,
     "sparsity": sparsity,
     "regions": _maps.regions,

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from .._figures import count, formatter, interval, label, listed, number, one_in, percent, plural, quoted, score
+from ..metrics import detection_rate, rejection_rate
 from ..training import HeldOut
 from . import _measures
-from ._answers import Answers
+from ._class_answers import Answers
 from ._measures import Array, Estimate, Output
 from ._subject import Section, Subject
 
@@ -34,9 +35,6 @@ def measures(subject: Subject) -> Section | None:
     if subject.held_out is None:
         section["note"] += " The model may have learned from these rows, in which case it does worse on new ones."
     return section
-
-
-# --- classes ---------------------------------------------------------------------------------------------------------
 
 
 def _class_measures(subject: Subject, rows: Answers) -> Section:
@@ -149,6 +147,25 @@ def confusion(subject: Subject) -> Section | None:
         "totals": totals[kept],
         "n_classes": len(table),
     }
+
+
+def no_class(subject: Subject) -> Section | None:
+    """Count the rows that are given to no class, and compare them with the outliers that are known."""
+    rows, known = subject.measured
+    if rows is None or not subject.rejects:
+        return None
+    mark = label(subject.learner.outlier_label)
+    true, predicted = (np.array([label(v) for v in y.tolist()]) for y in (rows.y, rows.predicted))
+    rejected, lost = float(np.mean(predicted == mark)), rejection_rate(true, predicted, outlier_label=mark)
+    says = f"{percent(rejected)} of {known} are taken for {quoted(mark)}"
+    section: Section = {"title": "Rows of no class", "rejected": rejected, "classes rejected": lost}
+    n_outliers = int(np.count_nonzero(true == mark))
+    if not n_outliers:
+        return section | {"says": f"{says}; none of them is known to be of no class."}
+    rate = detection_rate(true, predicted, outlier_label=mark)
+    detected = f"of {plural(n_outliers, 'row')} of no class, {percent(rate)} are found"
+    says += f": {detected}, and {percent(lost)} of the rows of classes are lost."
+    return section | {"detection rate": rate, "outliers": n_outliers, "says": says}
 
 
 def ranking(subject: Subject) -> Section | None:
@@ -276,9 +293,6 @@ def _histogram(groups: dict[str, Array], axis: str, border: float | None, says: 
         "beyond": max(float(np.mean((values < low) | (values > high))) for values in groups.values()),
         "rows": {name: len(values) for name, values in groups.items()},
     }
-
-
-# --- values ----------------------------------------------------------------------------------------------------------
 
 
 def _value_measures(held_out: HeldOut) -> Section:

@@ -21,9 +21,6 @@ _MOST_CELLS = 2_000_000  # of the tables drawn at once
 _MOST_BLOCKS = 1_000
 
 
-# --- proportions -----------------------------------------------------------------------------------------------------
-
-
 def proportion(part: float, whole: float) -> Estimate:
     """Estimate a share of rows by Wilson's interval, which stays inside [0, 1] and is right near its ends."""
     if whole <= 0:
@@ -46,9 +43,6 @@ def between_0_and_1(value: float, variance: float, rows: float) -> Estimate:
     centre = np.log(value / (1 - value))
     half = float(stdtrit(max(rows - 1, 1), 0.975)) * np.sqrt(variance) / (value * (1 - value))
     return Estimate(value, float(expit(centre - half)), float(expit(centre + half)))
-
-
-# --- classes ---------------------------------------------------------------------------------------------------------
 
 
 def confusion(true: NDArray[np.intp], predicted: NDArray[np.intp], n_classes: int) -> Counts:
@@ -122,9 +116,6 @@ def _macro_f1(tables: Array) -> Array:
     scores = np.divide(2 * hits, sums, out=np.full_like(hits, np.nan), where=sums > 0)
     means: Array = np.nanmean(scores, axis=1)  # a class that neither occurs nor is answered has no F1
     return means
-
-
-# --- scores ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -221,9 +212,6 @@ def _mean_over_outputs(measure: Callable[[Ranked], tuple[float, Array]], outputs
     added /= len(outputs)
     rows = min(min(ranked.positives.sum(), ranked.negatives.sum()) for _, ranked in outputs)
     return between_0_and_1(float(np.mean(values)), float(added @ added), float(rows))
-
-
-# --- values ----------------------------------------------------------------------------------------------------------
 
 
 def mean(values: Array, seed: int = 0) -> Estimate:

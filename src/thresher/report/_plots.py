@@ -26,9 +26,6 @@ def _figure(paint: Any, caption: str, legend: list[Key] | None = None, small: bo
     return Figure(draw(paint, *_SMALL) if small else draw(paint), caption, legend or [], small)
 
 
-# --- held-out rows ---------------------------------------------------------------------------------------------------
-
-
 def _ranking(section: Section) -> list[Figure]:
     curves = section["curves"]
 
@@ -98,9 +95,6 @@ def _residuals(section: Section) -> list[Figure]:
     ]
 
 
-# --- learning --------------------------------------------------------------------------------------------------------
-
-
 def _stream(section: Section) -> list[Figure]:
     rows = np.asarray(section["rows"], dtype=float)
     if len(rows) < 2:
@@ -164,9 +158,6 @@ def _objective(section: Section) -> list[Figure]:
         ticks(axes.yaxis, "amount", 5)
 
     return [Figure(draw(paint), "The objective after each step")]
-
-
-# --- weights and maps ------------------------------------------------------------------------------------------------
 
 
 def _sparsity(section: Section) -> list[Figure]:

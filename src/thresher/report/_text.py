@@ -30,9 +30,6 @@ def text(title: str, summary: dict[str, Any], sections: dict[str, Section]) -> s
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-# --- lines and columns -----------------------------------------------------------------------------------------------
-
-
 def _title(words: str, line: str) -> str:
     words = _cut(words, _WIDTH)
     return f"{words}\n{line * _width(words)}"
@@ -98,9 +95,6 @@ def _list(
 
 def _more(shown: int, total: int, what: str) -> str:
     return f"\n  and {count(total - shown)} more {what}" if total > shown else ""
-
-
-# --- sections --------------------------------------------------------------------------------------------------------
 
 
 def _tiles(tiles: list[dict[str, str]]) -> str:
