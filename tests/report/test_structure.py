@@ -107,7 +107,7 @@ def test_a_penalty_that_was_chosen_is_told():
     model = FTRLRegressor(alpha="auto", random_state=0).fit(X, X[:, 0])
     sections, text, page = forms(Report(model, sample=(X, X[:, 0])))
     assert sections["model"]["figures"]["penalty"] == model.penalty_
-    assert "Its penalty is l1 = " in text
-    assert "Its penalty is l1 = " in page
+    assert "Its penalty is alpha = " in text
+    assert "Its penalty is alpha = " in page
     model = L1RDAClassifier(n_features_to_select=3, random_state=0).fit(X, X[:, 0] > 0)
     assert "At most 3 features may be in use" in forms(Report(model))[1]
