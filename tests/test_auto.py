@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 
 import thresher
 from thresher import registry
-from thresher._auto import CRITERIA, KERNELS, Options, _contest, run_auto
+from thresher._auto import CRITERIA, KERNELS, AutoOptions, _contest, run_auto
 from thresher._auto._candidate_model import column_sizes
 from thresher._auto._choice import choose_methods
 from thresher._auto._data import TrainingData, gather
@@ -63,7 +63,7 @@ def learner(model: Any) -> Any:
 
 
 def data_of(X: Any, y: Any = None) -> TrainingData:
-    return gather(X, y, Options(), {})
+    return gather(X, y, AutoOptions(), {})
 
 
 # --- the task ---------------------------------------------------------------------------------------------------------
@@ -81,25 +81,25 @@ TARGETS = {
 @pytest.mark.parametrize("name", TARGETS)
 def test_the_task_is_read_from_the_targets(name):
     y, expected = TARGETS[name]
-    assert choose_task(data_of(rows(60), np.array(y)), Options())[0] == expected
+    assert choose_task(data_of(rows(60), np.array(y)), AutoOptions())[0] == expected
 
 
 @pytest.mark.parametrize("name", [name for name in TARGETS if name != "truth values"])
 def test_files_and_arrays_are_judged_by_the_same_rule(tmp_path, name):
     y, _ = TARGETS[name]
     path = csv(tmp_path / "data.csv", rows(60), y)
-    assert choose_task(data_of(str(path)), Options()) == choose_task(data_of(rows(60), y), Options())
-    assert choose_task(data_of(str(path)), Options())[0] == look(open_stream(path)).task
+    assert choose_task(data_of(str(path)), AutoOptions()) == choose_task(data_of(rows(60), y), AutoOptions())
+    assert choose_task(data_of(str(path)), AutoOptions())[0] == look(open_stream(path)).task
 
 
 def test_without_targets_the_task_is_clustering():
-    assert choose_task(data_of(rows(60)), Options())[0] == "clustering"
+    assert choose_task(data_of(rows(60)), AutoOptions())[0] == "clustering"
 
 
 def test_a_method_decides_the_task_where_the_user_did_not():
     X = rows(60)
     y = np.arange(60) % 3
-    assert choose_task(data_of(X, y), Options(method="pegasos-regressor"))[0] == "regression"
+    assert choose_task(data_of(X, y), AutoOptions(method="pegasos-regressor"))[0] == "regression"
     with pytest.raises(ValueError, match=r"method 'pegasos-regressor' is for regression, but task is 'classification'"):
         auto(X, y, "classification", method="pegasos-regressor")
 
@@ -108,7 +108,7 @@ def test_a_method_decides_the_task_where_the_user_did_not():
 
 
 def names(X: Any, y: Any, task: str, **options: Any) -> list[str]:
-    return [c.method.name for c in choose_methods(Plan(data_of(X, y), Options(**options), task))[0]]
+    return [c.method.name for c in choose_methods(Plan(data_of(X, y), AutoOptions(**options), task))[0]]
 
 
 def test_methods_follow_the_kind_of_data():
@@ -141,7 +141,7 @@ def test_a_rare_class_and_few_of_many_features_are_for_a_learner_that_weighs_cos
 def test_a_learner_with_a_grid_of_costs_is_tried_with_one_cost_and_one_pass():
     wide = sparse.random_array((120, 5000), density=0.01, rng=0, format="csr")
     data = data_of(wide, (np.arange(120) % 20 == 0).astype(int))
-    (pool, *_), _ = choose_methods(Plan(data, Options(sparsity=0.1), "classification"))
+    (pool, *_), _ = choose_methods(Plan(data, AutoOptions(sparsity=0.1), "classification"))
     assert pool.method.name == "poolcw"
     assert (pool.params["cost"], pool.params["max_iter"]) == (0.5, 1)
     assert "class_weight" not in pool.params  # it weighs classes by itself
@@ -192,7 +192,7 @@ def test_a_new_class_is_offered_where_it_declares_itself_good(monkeypatch):
     new, known = registry._describe("online", Newcomer), registry.methods()
     monkeypatch.setattr(registry, "_all_methods", lambda: [*known, new])
     X, y = two_classes()
-    candidates, why = choose_methods(Plan(data_of(X, y), Options(), "classification"))
+    candidates, why = choose_methods(Plan(data_of(X, y), AutoOptions(), "classification"))
     assert [candidate.name for candidate in candidates] == ["newcomer", "pegasos", "arow"]
     assert why == "Methods to try: newcomer and pegasos and arow, because the first is new and 120 rows are enough."
     assert "newcomer" not in names(rows(300), np.arange(300) % 2, "classification")
@@ -347,8 +347,8 @@ def test_straight_boundaries_are_kept_where_they_are_enough():
 
 def test_a_curved_winner_must_be_clearly_better():
     def found(kernel: str | None, scores: list[float]) -> Any:
-        candidate = choose_methods(Plan(data_of(*two_classes()), Options(), "classification"))[0][0]
-        candidate = candidate if kernel is None else _contest.with_kernel(candidate, Options())
+        candidate = choose_methods(Plan(data_of(*two_classes()), AutoOptions(), "classification"))[0][0]
+        candidate = candidate if kernel is None else _contest.with_kernel(candidate, AutoOptions())
         return _contest.TunedCandidate(candidate, None, {}, np.array(scores), [])
 
     straight = found(None, [0.8, 0.8, 0.8, 0.8])
@@ -517,10 +517,10 @@ def test_a_large_file_is_tuned_on_a_part_and_learned_whole(tmp_path):
 def test_the_part_is_even(tmp_path):
     y = np.arange(1000)
     path = csv(tmp_path / "data.csv", rows(1000, 1), y)
-    part = gather(str(path), None, Options(max_rows_in_memory=300), {"batch_size": 37})
+    part = gather(str(path), None, AutoOptions(max_rows_in_memory=300), {"batch_size": 37})
     assert_array_equal(part.y, np.arange(0, 1000, 4))
     assert part.facts.n_rows == 1000
-    assert gather(str(path), None, Options(max_rows_in_memory=1000), {}).rest is None
+    assert gather(str(path), None, AutoOptions(max_rows_in_memory=1000), {}).rest is None
 
 
 def test_rare_classes_in_a_stream_weigh_by_their_counts(tmp_path):

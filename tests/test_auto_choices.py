@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from thresher._auto import Options, make_plan
+from thresher._auto import AutoOptions, make_plan
 from thresher._auto._candidate_model import build, describe_ids, describe_preparation, space_of
 from thresher._auto._contest import line_up
 
@@ -146,7 +146,7 @@ def targets_of(name: str) -> Any:
 
 def chosen(X: Any, y: Any, **options: Any) -> dict[str, Any]:
     """Everything that is decided before any model is fitted."""
-    plan, candidates, reasons = make_plan(X, y, Options(**options), {})
+    plan, candidates, reasons = make_plan(X, y, AutoOptions(**options), {})
     contest = line_up(candidates, plan)
     models = [build(candidate, plan) for candidate in contest]
     ids = describe_ids(plan.data.X, plan.task == "clustering", False)

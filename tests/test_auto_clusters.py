@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 import thresher.cluster
 from thresher import auto, explain, wizard
-from thresher._auto import Options
+from thresher._auto import AutoOptions
 from thresher._auto._candidate_model import describe_ids
 from thresher._auto._choice import choose_methods, prefer_sparse_centres
 from thresher._auto._data import gather
@@ -55,7 +55,7 @@ def table(folder):
 
 
 def plan_for(X, **options):
-    given = Options(task="clustering", **options)
+    given = AutoOptions(task="clustering", **options)
     return Plan(gather(X, None, given, {}), given, "clustering")
 
 

@@ -14,7 +14,7 @@ from sklearn.metrics import balanced_accuracy_score
 
 import thresher
 from thresher import registry
-from thresher._auto import Options, has_kernel, run_auto
+from thresher._auto import AutoOptions, has_kernel, run_auto
 from thresher._auto._candidate_model import build, space_of
 from thresher._auto._choice import choose_methods
 from thresher._auto._contest import line_up
@@ -56,7 +56,7 @@ def learner(model: Any) -> Any:
 
 def plan_for(X: Any, y: Any, n_rows: int | None = None, **options: Any) -> Plan:
     """The plan of a classification, as if there were so many rows."""
-    given = Options(**options)
+    given = AutoOptions(**options)
     data = gather(X, y, given, {})
     data.facts.n_rows = n_rows or data.facts.n_rows
     return Plan(data, settle_labels(given, data), "classification")

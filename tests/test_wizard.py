@@ -22,7 +22,7 @@ from thresher._engine import LOSSES
 from thresher.persistence import load_model
 from thresher.wizard import _dialogue
 from thresher.wizard._call import call_of
-from thresher.wizard._dialogue import Answers, InvalidAnswer, Option, WizardQuestion, run_dialogue
+from thresher.wizard._dialogue import DialogueAnswers, InvalidAnswer, Option, WizardQuestion, run_dialogue
 from thresher.wizard._file import DataFile
 from thresher.wizard._questions import LAST_QUESTIONS, QUESTIONS
 
@@ -257,7 +257,7 @@ def test_questions_without_a_default_insist():
 
 def test_a_name_goes_before_a_number():
     years = replace(SIMPLE, options=(Option("2", "second"), Option("1", "first"), Option("x", "third")))
-    assert [years.read(text, Answers()) for text in ("2", "1", "3")] == ["second", "first", "third"]
+    assert [years.read(text, DialogueAnswers()) for text in ("2", "1", "3")] == ["second", "first", "third"]
 
 
 def test_strict_dialogues_do_not_ask_twice():

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..preprocessing import part
 from ..training import Run
-from ._auto_options import KERNELS, STRUCTURE, Options
+from ._auto_options import KERNELS, STRUCTURE, AutoOptions
 from ._choice import choose_methods, prefer_sparse_centres
 from ._contest import compare
 from ._data import gather
@@ -17,7 +17,7 @@ from ._plan import Candidate, Plan, has_kernel
 from ._special_labels import describe_special_rows, settle_labels
 from ._task import CRITERIA, choose_criterion, choose_task
 
-__all__ = ["CRITERIA", "KERNELS", "STRUCTURE", "Options", "auto", "explain", "has_kernel", "run_auto"]
+__all__ = ["CRITERIA", "KERNELS", "STRUCTURE", "AutoOptions", "auto", "explain", "has_kernel", "run_auto"]
 
 _LAYOUT_OPTIONS = ("delimiter", "header", "format")  # options of files that a model's other files will need, too
 
@@ -174,9 +174,9 @@ def run_auto(
     Run
         The search is in ``run.model.record_["auto"]["search"]``.
     """
-    names = {field.name for field in fields(Options)}
+    names = {field.name for field in fields(AutoOptions)}
     stream_options = {name: value for name, value in options.items() if name not in names}
-    settings = Options(task=task, **{name: value for name, value in options.items() if name in names})
+    settings = AutoOptions(task=task, **{name: value for name, value in options.items() if name in names})
     plan, candidates, reasons = make_plan(X, y, settings, stream_options)
     best, compared, history = compare(candidates, plan)
     if plan.data.files:
@@ -185,7 +185,7 @@ def run_auto(
 
 
 def make_plan(
-    X: Any, y: Any, options: Options, stream_options: dict[str, Any]
+    X: Any, y: Any, options: AutoOptions, stream_options: dict[str, Any]
 ) -> tuple[Plan, list[Candidate], list[str]]:
     """Everything that is decided before the first model is fitted: the plan, the candidates, and the reasons."""
     data = gather(X, y, options, stream_options)

@@ -40,7 +40,7 @@ _RULES: dict[str, Rule] = {
 
 
 @dataclass(frozen=True)
-class Options:
+class AutoOptions:
     """The options of :func:`thresher.auto`, which documents them; None leaves a choice to the rules."""
 
     task: str | None = None

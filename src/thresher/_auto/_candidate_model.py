@@ -10,7 +10,7 @@ from scipy import sparse
 
 from .._gate import Log, Range, Table, search_space
 from ..preprocessing import StreamingPipeline, prepared
-from ._auto_options import KERNELS, Options
+from ._auto_options import KERNELS, AutoOptions
 from ._data import TrainingData
 from ._plan import Candidate, Plan, has_kernel
 from ._start import target_units
@@ -24,7 +24,7 @@ _UNEVEN = 100.0  # sparse columns are scaled when their usual sizes differ by mo
 # --- linear or curved -------------------------------------------------------------------------------------------------
 
 
-def with_kernel(candidate: Candidate, options: Options, kernel: str = "nystroem") -> Candidate:
+def with_kernel(candidate: Candidate, options: AutoOptions, kernel: str = "nystroem") -> Candidate:
     """The same method behind a fixed-size map, which bends its boundaries."""
     params = {k: v for k, v in candidate.params.items() if k != "covariance" or k in options.fixed}  # not so narrow now
     return replace(candidate, params=params, kernel=KERNELS[kernel])

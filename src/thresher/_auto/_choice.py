@@ -7,7 +7,7 @@ from dataclasses import replace
 from .. import registry
 from .._engine import loss_name
 from ..registry import Method
-from ._auto_options import STRUCTURE, Options
+from ._auto_options import STRUCTURE, AutoOptions
 from ._plan import Candidate, Plan, find_method, parameters
 from ._start import make_candidate, max_rows
 
@@ -95,7 +95,7 @@ def _check_structure(plan: Plan) -> None:
         raise ValueError(f"auto: task_column needs two classes or amounts, got {n_classes} classes.")
 
 
-def _check_method(method: Method, options: Options) -> None:
+def _check_method(method: Method, options: AutoOptions) -> None:
     """Refuse a loss or a structure that the method does not take."""
     loss = options.loss
     if loss is not None and not method.losses:

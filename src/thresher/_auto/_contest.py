@@ -30,24 +30,12 @@ _LEAST = 6  # evaluations without which a comparison says nothing
 
 @dataclass(frozen=True)
 class TunedCandidate:
-    """The best result of a search for a candidate.
-
-    Attributes
-    ----------
-    candidate : Candidate
-    model : estimator or StreamingPipeline
-        With the best parameters, not fitted.
-    params : dict
-        The parameters that were tuned.
-    fold_scores : ndarray of shape (n_folds,)
-        Greater is better.
-    history : list of dict
-    """
+    """The best result of a search for a candidate."""
 
     candidate: Candidate
-    model: Any
-    params: dict[str, Any]
-    fold_scores: NDArray[np.float64]
+    model: Any  # with the best parameters, not fitted
+    params: dict[str, Any]  # those that were tuned
+    fold_scores: NDArray[np.float64]  # greater is better
     history: list[dict[str, Any]]
 
     @property

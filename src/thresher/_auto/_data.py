@@ -15,7 +15,7 @@ from .. import _engine
 from .._gate import Table, Text
 from ..streams import Stream, open_stream
 from ..training import Facts, Look, Sampler, plain_label
-from ._auto_options import Options
+from ._auto_options import AutoOptions
 
 _MOST_BYTES = 200 << 20  # of rows in memory
 _MOST_CLASSES = 1000
@@ -24,37 +24,17 @@ _RARE = 0.2  # classes are out of balance when the smallest has less than this p
 
 @dataclass
 class TrainingData:
-    """Rows to tune on, and facts about all rows.
+    """Rows to tune on, and facts about all rows."""
 
-    Attributes
-    ----------
-    X, y : Table, ndarray or csr_array; ndarray or None
-        The rows in memory that are tuned on: all, or an even part of them.
-    rest : Stream, (X, y) or None
-        The data that the model learns from in the end, where these are more than the rows above.
-    facts : Facts
-        Counts over all rows; classes only if there are few.
-    look : Look
-        The targets, by which the task is chosen.
-    files : list of str
-        Names of the files, if the rows come from files.
-    layout : dict or None
-        Columns of a file, as they are read.
-    n_skipped : int
-        Malformed lines passed over.
-    no_class : label or None
-        The label of rows that are of no class, or of one that is not known.
-    """
-
-    X: Any
+    X: Any  # Table, ndarray or csr_array: all rows, or an even part of them
     y: NDArray[Any] | None
-    rest: Stream | tuple[Any, Any] | None
-    facts: Facts
-    look: Look
-    files: list[str]
-    layout: dict[str, Any] | None
-    n_skipped: int = 0
-    no_class: Any = None
+    rest: Stream | tuple[Any, Any] | None  # all rows, where these are more than the rows above
+    facts: Facts  # counts over all rows; classes only if there are few
+    look: Look  # the targets, by which the task is chosen
+    files: list[str]  # names, if the rows come from files
+    layout: dict[str, Any] | None  # columns of a file, as they are read
+    n_skipped: int = 0  # malformed lines
+    no_class: Any = None  # the label of rows that are of no class, or of one that is not known
 
     @property
     def classes(self) -> dict[str, int]:
@@ -107,20 +87,20 @@ class TrainingData:
             self.y = self.y.astype(np.int64)
 
 
-def gather(X: Any, y: Any, options: Options, stream_options: dict[str, Any]) -> TrainingData:
+def gather(X: Any, y: Any, options: AutoOptions, stream_options: dict[str, Any]) -> TrainingData:
     """Rows and facts from whatever form the data come in."""
     known = inspect.signature(open_stream).parameters.keys() - {"path"}
     unknown = [name for name in stream_options if name not in known]
     if unknown:
         raise TypeError(f"auto: there is no parameter {unknown[0]!r}.")
     is_stream = isinstance(X, Stream)
+    if stream_options and (is_stream or not _are_files(X)):
+        when = "when X is a Stream" if is_stream else "when X holds the rows"
+        raise ValueError(f"auto: {next(iter(stream_options))} is about reading files and has no meaning {when}.")
     if not is_stream and not _are_files(X):
-        _refuse(stream_options, "when X holds the rows")
         return _from_rows(*_as_rows(X, y), options.max_rows_in_memory, options.random_state)
     if y is not None:
         raise ValueError("auto: y must be None when X is a file; name its column with target=.")
-    if is_stream:
-        _refuse(stream_options, "when X is a Stream")
     return _from_stream(X if is_stream else _opened(X, options, stream_options), options.max_rows_in_memory)
 
 
@@ -129,12 +109,7 @@ def _are_files(X: Any) -> bool:
     return all(isinstance(file, (str, os.PathLike)) for file in some)
 
 
-def _refuse(stream_options: dict[str, Any], when: str) -> None:
-    for name in stream_options:
-        raise ValueError(f"auto: {name} is about reading files and has no meaning {when}.")
-
-
-def _opened(X: Any, options: Options, stream_options: dict[str, Any]) -> Stream:
+def _opened(X: Any, options: AutoOptions, stream_options: dict[str, Any]) -> Stream:
     stream = open_stream(X, random_state=options.random_state, **stream_options)
     if options.task == "clustering" and "target" not in stream_options and stream.layout().get("target") is not None:
         stream_options = {**stream_options, "target": None}  # the last column is one like the others

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._figures import plain
 from ..registry import Method
 from ..streams import Stream
 from ..training import History, Run, learner_of, predict_in_folds, train
@@ -36,7 +37,7 @@ def final_fit(
             "kernel": best.candidate.kernel,
             "loss": getattr(learner_of(best.model), "loss", None),
             "criterion": plan.criterion,
-            "params": to_json(best.params),
+            "params": plain(best.params),
             "score": best.score,
             "n_evaluations": len(history),
             "reasons": [
@@ -46,7 +47,7 @@ def final_fit(
                 _describe_params(best, plan),
                 *tuned_on,
             ],
-            "search": to_json(history),
+            "search": plain(history),
         },
         **({"layout": data.layout} if data.layout else {}),
     }
@@ -83,9 +84,7 @@ def _stream_to_learn_from(method: Method, plan: Plan) -> tuple[Stream | None, li
     elif plan.task == "clustering":
         why_not = f"{method.name} needs no more to place its centres"
     elif plan.task == "classification" and not data.is_mixed:
-        why_not = (
-            "the file is sorted by target, or in blocks alike, and one pass would forget; mix its lines to use all"
-        )
+        why_not = "the file is sorted by target, and one pass would forget the first rows; shuffle its lines to use all"
     if why_not is not None:
         return None, [f"{tuned}, and the model learned from these only, because {why_not}."]
     return data.rest, [f"{tuned}, and the model learned from all of them in one pass."]
@@ -108,25 +107,10 @@ def _for_stream(model: Any, data: TrainingData) -> Any:
 
 
 def _describe_params(best: TunedCandidate, plan: Plan) -> str:
-    values = ((name.rpartition("__")[2], value) for name, value in best.params.items())
-    params = ", ".join(
-        f"{name}={value:.3g}" if isinstance(value, float) else f"{name}={value}" for name, value in values
-    )
+    short = {name: f"{value:.3g}" if isinstance(value, float) else value for name, value in best.params.items()}
+    params = ", ".join(f"{name.rpartition('__')[2]}={value}" for name, value in short.items())
     title = f"Parameters: {params}" if params else "There was nothing to tune"
     return f"{title}; in cross-validation ({len(plan.folds)} folds): {plan.score_text(best.score)}."
-
-
-def to_json(value: Any) -> Any:
-    """A value in the types that JSON has."""
-    if isinstance(value, dict):
-        return {str(k): to_json(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [to_json(v) for v in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        return float(value) if np.isfinite(value) else None
-    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
 
 
 def _sample(data: TrainingData) -> tuple[Any, Any]:

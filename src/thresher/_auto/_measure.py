@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -79,34 +80,23 @@ def make_scoring(plan: Plan) -> Any:
     """The scorer that the search maximises."""
     data, options = plan.data, plan.options
     if plan.criterion == "balanced_error" and has_stand_ins(data, options):
-        return _WithStandIns(stand_ins(data, options.random_state), options.outlier_label)
+        made = stand_ins(data, options.random_state)
+        return partial(_score_with_stand_ins, rows=made, label=options.outlier_label)
     measure: Any = criterion(plan.criterion)
     if not options.sparsity:
         return measure
     if plan.criterion == "mse" and data.y is not None:
-        measure = _InUnits(measure, float(np.var(data.y)) or 1.0)  # so that it compares with a share of features
+        unit = float(np.var(data.y)) or 1.0  # so that it compares with a share of features
+        measure = partial(_score_in_units, scorer=measure, unit=unit)
     return sparsity_scorer(measure, options.sparsity)
 
 
-class _WithStandIns:
+def _score_with_stand_ins(model: Any, X: Any, y: Any, rows: Any, label: Any) -> float:
     """The balanced error of the classes and, as one more of them, of rows that stand in for outliers."""
-
-    def __init__(self, rows: Any, label: Any) -> None:
-        self.rows = rows
-        self.label = label
-
-    def __call__(self, model: Any, X: Any, y: Any) -> float:
-        predicted = model.predict(X)
-        errors = [np.mean(predicted[y == label] != label) for label in np.unique(y)]
-        return -float(np.mean([*errors, np.mean(model.predict(self.rows) != self.label)]))
+    predicted = model.predict(X)
+    errors = [np.mean(predicted[y == value] != value) for value in np.unique(y)]
+    return -float(np.mean([*errors, np.mean(model.predict(rows) != label)]))
 
 
-class _InUnits:
-    """A score divided by a number."""
-
-    def __init__(self, scorer: Any, unit: float) -> None:
-        self.scorer = scorer
-        self.unit = unit
-
-    def __call__(self, model: Any, X: Any, y: Any) -> float:
-        return float(self.scorer(model, X, y)) / self.unit
+def _score_in_units(model: Any, X: Any, y: Any, scorer: Any, unit: float) -> float:
+    return float(scorer(model, X, y)) / unit

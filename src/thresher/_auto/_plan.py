@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .. import registry
 from .._estimators import LearningProblem
 from ..registry import Method
-from ._auto_options import Options
+from ._auto_options import AutoOptions
 from ._data import TrainingData
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
@@ -22,22 +22,13 @@ _ERRORS = ("error", "balanced_error", "mse")  # criteria that are smaller when m
 
 @dataclass(frozen=True)
 class Plan:
-    """The data, the options, and what follows from them for every model.
-
-    Attributes
-    ----------
-    data : TrainingData
-    options : Options
-    task, criterion : str
-    folds : list of (train, test)
-        The same parts of the rows for all models.
-    """
+    """The data, the options, and what follows from them for every model."""
 
     data: TrainingData
-    options: Options
+    options: AutoOptions
     task: str
     criterion: str = ""
-    folds: Folds = ()  # type: ignore[assignment]
+    folds: Folds = ()  # type: ignore[assignment]  # the same parts of the rows for all models
 
     @cached_property
     def problem(self) -> LearningProblem:

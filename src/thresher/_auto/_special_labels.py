@@ -12,7 +12,7 @@ from .._gate import Table
 from .._gate import label as label_rule
 from ..registry import Method
 from ..training import plain_label
-from ._auto_options import STRUCTURE, Options
+from ._auto_options import STRUCTURE, AutoOptions
 from ._data import TrainingData
 from ._plan import Plan, find_method, parameters
 
@@ -22,7 +22,7 @@ _MOST_STAND_INS = 1000
 _ROOM = 0.1  # of the range of a column, beyond either end
 
 
-def settle_labels(options: Options, data: TrainingData) -> Options:
+def settle_labels(options: AutoOptions, data: TrainingData) -> AutoOptions:
     """Options with labels as the targets write them; a method that knows such rows brings a label of its own."""
     asked = {name: label for name in _LABELS if (label := getattr(options, name)) is not None}
     if len(asked) == 2:
@@ -59,7 +59,7 @@ def _check_classes(data: TrainingData, name: str) -> None:
     )
 
 
-def _default_label(method: Method, options: Options) -> dict[str, Any]:
+def _default_label(method: Method, options: AutoOptions) -> dict[str, Any]:
     """The label of a method that knows such rows, where the user has named none."""
     names = [STRUCTURE[need] for need in method.needs if STRUCTURE[need] in _LABELS][:1]
     labels = {name: options.fixed.get(name, parameters(method)[name]) for name in names}
@@ -105,7 +105,7 @@ def describe_special_rows(plan: Plan) -> list[str]:
     return [f"{none} Without any, nothing tells how close to draw the boundaries: nu and gamma are not tuned."]
 
 
-def has_stand_ins(data: TrainingData, options: Options) -> bool:
+def has_stand_ins(data: TrainingData, options: AutoOptions) -> bool:
     """Whether rows that are made up stand in for outliers: none are given, and columns are few, dense and numbers."""
     return options.outlier_label is not None and not data.n_no_class and data.is_narrow(_MOST_COLUMNS)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import registry
 from ..registry import Method
-from ._auto_options import Options
+from ._auto_options import AutoOptions
 from ._data import TrainingData
 from ._plan import Plan, find_method
 
@@ -28,7 +28,7 @@ _AMOUNT = "; an amount must be a plain number, such as 1234.5, without signs of 
 # --- the task ---------------------------------------------------------------------------------------------------------
 
 
-def choose_task(data: TrainingData, options: Options) -> tuple[str, str]:
+def choose_task(data: TrainingData, options: AutoOptions) -> tuple[str, str]:
     """The task, and why."""
     task, method = options.task, None if options.method is None else find_method(options.method)
     if data.no_class is not None:
@@ -51,7 +51,7 @@ def choose_task(data: TrainingData, options: Options) -> tuple[str, str]:
     return task, f"Task: classification, because the targets {kind}: {_first_few(data.look.labels or [])}."
 
 
-def _check_classification(data: TrainingData, options: Options, method: Method | None) -> tuple[str, str]:
+def _check_classification(data: TrainingData, options: AutoOptions, method: Method | None) -> tuple[str, str]:
     """The task where some rows have no class, or none that is known."""
     name = "outlier_label" if options.outlier_label is not None else "unlabelled_label"
     other = options.task if options.task is not None or method is None else method.task
@@ -129,5 +129,5 @@ def _check_criterion(name: str, plan: Plan) -> None:
         raise ValueError(f"auto: criterion 'line_fit' is for {scores}; name one with method.")
 
 
-def _has_line_fit(options: Options) -> bool:
+def _has_line_fit(options: AutoOptions) -> bool:
     return options.method is not None and hasattr(find_method(options.method).cls, "line_fit")

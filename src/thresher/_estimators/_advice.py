@@ -17,39 +17,18 @@ _WIDE = 1000  # features from which on dense rows are treated like text
 
 @dataclass(frozen=True)
 class LearningProblem:
-    """The facts about data and options by which methods are chosen.
+    """The facts about data and options by which methods are chosen."""
 
-    Attributes
-    ----------
-    task : str
-        "classification", "regression" or "clustering".
-    n_rows, n_features : int
-    is_sparse : bool
-        Whether rows are a sparse matrix.
-    is_text : bool
-        Whether all columns hold words.
-    is_imbalanced : bool
-        Whether a class is rare.
-    wants_sparsity : bool
-        Whether a model of few features is wanted.
-    kernel : str or None
-        The kernel that the user named.
-    needs : frozenset of str
-        Structure that a method must use: "groups", "tasks", "outliers" or "unlabelled".
-    aim : str
-        A property of the model that data cannot tell, such as "curved"; the wizard and the chart of methods ask for it.
-    """
-
-    task: str
+    task: str  # "classification", "regression" or "clustering"
     n_rows: int = 0
     n_features: int = 0
     is_sparse: bool = False
-    is_text: bool = False
-    is_imbalanced: bool = False
-    wants_sparsity: bool = False
-    kernel: str | None = None
-    needs: frozenset[str] = frozenset()
-    aim: str = ""
+    is_text: bool = False  # all columns hold words
+    is_imbalanced: bool = False  # a class is rare
+    wants_sparsity: bool = False  # a model of few features is wanted
+    kernel: str | None = None  # that the user named
+    needs: frozenset[str] = frozenset()  # structure to use: "groups", "tasks", "outliers" or "unlabelled"
+    aim: str = ""  # a property that data cannot tell, such as "curved"; the wizard and the chart of methods ask for it
 
     @property
     def is_wide(self) -> bool:

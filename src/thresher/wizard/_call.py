@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .. import _auto
-from ._dialogue import Answers
+from ._dialogue import DialogueAnswers
 from ._replies import file_of, task_of
 
 _FLAGS = {"n_evaluations": "evaluations", "n_clusters": "clusters"}  # where the command line has another name
@@ -21,26 +21,28 @@ _SAME = (
 
 @dataclass(frozen=True)
 class AutoCall:
-    """A file and the arguments that differ from the defaults of :func:`thresher.auto`."""
+    """A file, the arguments that differ from the defaults of :func:`thresher.auto`, and places to write the results."""
 
     path: str
     arguments: dict[str, Any]
+    model: str | None = None
+    report: str | None = None
 
-    def command(self, model: str | None = None, report: str | None = None) -> str:
+    def command(self) -> str:
         """The same on the command line."""
         words = ["thresher", "auto", self.path]
-        params = self.arguments.get("params", {})
         options = {_FLAGS.get(name, name): value for name, value in self.arguments.items() if name != "params"}
-        places = {name: place for name, place in (("model", model), ("report", report)) if place is not None}
-        for name, value in {**options, **params, **places}.items():
+        options |= self.arguments.get("params", {})
+        options |= {name: place for name in ("model", "report") if (place := getattr(self, name)) is not None}
+        for name, value in options.items():
             words += [f"--{name.replace('_', '-')}", _typed(value)]
         return shlex.join(words)
 
-    def python(self, model: str | None = None) -> str:
+    def python(self) -> str:
         """The same in Python."""
         arguments = "".join(f"    {name}={value!r},\n" for name, value in self.arguments.items())
         text = f"import thresher\n\nmodel = thresher.auto(\n    {self.path!r},\n{arguments})\n"
-        return text if model is None else f"{text}thresher.persistence.save_model(model, {model!r})\n"
+        return text if self.model is None else f"{text}thresher.persistence.save_model(model, {self.model!r})\n"
 
 
 def _typed(value: Any) -> str:
@@ -50,7 +52,7 @@ def _typed(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-def call_of(answers: Answers) -> AutoCall:
+def call_of(answers: DialogueAnswers) -> AutoCall:
     """The call that the answers describe."""
     arguments = {"target": answers.get("target")} if file_of(answers).is_table else {}
     arguments |= {"task": task_of(answers), **{name: answers.get(name) for name in _SAME}}
@@ -59,5 +61,5 @@ def call_of(answers: Answers) -> AutoCall:
     if not answers["has_target"]:
         fixed = {name: answers[name] for name in ("metric", "max_iter") if name in answers}
         arguments |= {"method": answers["shape"], "params": fixed or None}
-    usual = asdict(_auto.Options()) | {"task": ""}  # the task is always said
+    usual = asdict(_auto.AutoOptions()) | {"task": ""}  # the task is always said
     return AutoCall(answers["file"], {k: v for k, v in arguments.items() if k not in usual or v != usual[k]})

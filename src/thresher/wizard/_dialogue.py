@@ -25,7 +25,7 @@ class InvalidAnswer(ValueError):
     """An answer that is not allowed; the message says in one sentence what is."""
 
 
-class Answers(dict[str, Any]):
+class DialogueAnswers(dict[str, Any]):
     """Answers by the id of the question; `data` is the subject of the questions."""
 
     def __init__(self, data: Any = None, answers: Mapping[str, Any] = {}) -> None:
@@ -35,51 +35,26 @@ class Answers(dict[str, Any]):
 
 @dataclass(frozen=True)
 class WizardQuestion:
-    """One question. Its text, help, default and options may be functions of the answers so far.
+    """One question; its text, help, default and options may be functions of the answers so far."""
 
-    Attributes
-    ----------
-    id : str
-        Its name in files of answers.
-    text, help : str, or answers -> str
-        The question, and one line of explanation.
-    more : str
-        A longer explanation for ``?``.
-    default : value, or answers -> value
-        The meaning of ENTER.
-    options : sequence of Option, or answers -> sequence of Option
-        The answers to choose from; empty if any answer that `parse` understands is allowed.
-    parse : (text, answers) -> value
-        Reads an answer that is not one of the options; raises :class:`InvalidAnswer`.
-    when : answers -> bool
-        Whether the question makes sense.
-    nothing : str
-        The text for the answer None.
-    spell : value -> str
-        The text for an answer that is not one of the options.
-    by_name_only : bool
-        Whether a person is asked and files answer by its name, while mere lines of answers, which count questions, pass
-        it over.
-    """
+    id: str  # its name in files of answers
+    text: str | Callable[[DialogueAnswers], str]
+    help: str | Callable[[DialogueAnswers], str]  # one line
+    more: str  # for `?`
+    default: Any = None  # the meaning of ENTER
+    options: Sequence[Option] | Callable[[DialogueAnswers], Sequence[Option]] = ()
+    parse: Callable[[str, DialogueAnswers], Any] | None = None  # reads other answers; raises InvalidAnswer
+    when: Callable[[DialogueAnswers], bool] = lambda answers: True  # whether the question makes sense
+    nothing: str = ""  # the text for the answer None
+    spell: Callable[[Any], str] = str  # the text for an answer that is not one of the options
+    by_name_only: bool = False  # files of mere lines, which count questions, pass it over
 
-    id: str
-    text: str | Callable[[Answers], str]
-    help: str | Callable[[Answers], str]
-    more: str
-    default: Any = None
-    options: Sequence[Option] | Callable[[Answers], Sequence[Option]] = ()
-    parse: Callable[[str, Answers], Any] | None = None
-    when: Callable[[Answers], bool] = lambda answers: True
-    nothing: str = ""
-    spell: Callable[[Any], str] = str
-    by_name_only: bool = False
-
-    def get(self, name: str, answers: Answers) -> Any:
+    def get(self, name: str, answers: DialogueAnswers) -> Any:
         """The text, help, default or options after these answers."""
         value = getattr(self, name)
         return value(answers) if callable(value) else value
 
-    def read(self, text: str, answers: Answers) -> Any:
+    def read(self, text: str, answers: DialogueAnswers) -> Any:
         """The value that a typed answer means."""
         text = text.strip()
         options: Sequence[Option] = self.get("options", answers)
@@ -95,7 +70,7 @@ class WizardQuestion:
         names = ", ".join(option.name for option in options)
         raise InvalidAnswer(f"Please answer with a number from 1 to {len(options)} or with one of {names}.")
 
-    def write(self, value: Any, answers: Answers) -> str:
+    def write(self, value: Any, answers: DialogueAnswers) -> str:
         """A value as it could be typed."""
         for option in self.get("options", answers):
             if type(option.value) is type(value) and option.value == value:
@@ -124,31 +99,13 @@ def run_dialogue(
     *,
     first: int = 1,
     strict: bool = False,
-) -> Answers:
-    """Ask the questions that make sense, in order.
+) -> DialogueAnswers:
+    """Ask the questions that make sense, in order, except those whose values are `given`; returns id -> value.
 
-    Parameters
-    ----------
-    questions : sequence of WizardQuestion
-    ask : callable
-        Given a question and a prompt, returns what was typed. EOFError and KeyboardInterrupt go through.
-    say : callable
-        Shows a line of text.
-    data : object
-        The subject of the questions, as ``answers.data``.
-    given : mapping, optional
-        Values for questions that are not to be asked.
-    first : int
-        Number of the first question.
-    strict : bool
-        Refuse an answer that is not allowed, instead of asking again; for answers that no person gives.
-
-    Returns
-    -------
-    Answers
-        Question id -> value.
+    `data` is the subject of the questions; `first` the number of the first one. With `strict`, for answers that no
+    person gives, an answer that is not allowed is an error. EOFError and KeyboardInterrupt of `ask` go through.
     """
-    answers = Answers(data)
+    answers = DialogueAnswers(data)
     asked: list[int] = []  # places of the questions that were shown, for the way back
     place = 0
     while place < len(questions):
@@ -174,7 +131,7 @@ def run_dialogue(
     return answers
 
 
-def _put(question: WizardQuestion, ask: Ask, say: Say, answers: Answers, number: int, strict: bool) -> Any:
+def _put(question: WizardQuestion, ask: Ask, say: Say, answers: DialogueAnswers, number: int, strict: bool) -> Any:
     """One question, until its answer is allowed."""
     options = question.get("options", answers)
     prompt = _show(question, options, say, answers, number)
@@ -194,7 +151,7 @@ def _put(question: WizardQuestion, ask: Ask, say: Say, answers: Answers, number:
             say(paragraph(str(refusal)))
 
 
-def _show(question: WizardQuestion, options: Sequence[Option], say: Say, answers: Answers, number: int) -> str:
+def _show(question: WizardQuestion, options: Sequence[Option], say: Say, answers: DialogueAnswers, number: int) -> str:
     """Show a question with its options; returns the prompt."""
     say(f"\n{number}. {question.get('text', answers)}")
     say(paragraph(question.get("help", answers)))

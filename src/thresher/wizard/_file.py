@@ -27,7 +27,7 @@ class DataFile:
             layout = open_stream(path).layout()
         except ValueError:  # a table of one column has no target
             layout = open_stream(path, target=None).layout()
-        self.is_table = "columns" in layout
+        self.is_table: bool = "columns" in layout
         self.columns: list[str] = open_stream(path, target=None).layout()["columns"] if self.is_table else []
         self.look = functools.lru_cache(maxsize=8)(self._look)
         self.words = functools.lru_cache(maxsize=8)(self._words)

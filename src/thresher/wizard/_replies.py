@@ -13,12 +13,12 @@ from .. import registry
 from .._auto import CRITERIA, STRUCTURE, has_kernel
 from .._engine import LOSSES
 from ..training import Look
-from ._dialogue import Answers, InvalidAnswer, Option
+from ._dialogue import DialogueAnswers, InvalidAnswer, Option
 from ._file import DataFile
 
 _MOST_LISTED = 20  # columns
-AUTOMATIC = "automatic"
-YES_NO = (Option("yes", True), Option("no", False))
+AUTOMATIC: str = "automatic"
+YES_NO: tuple[Option, ...] = (Option("yes", True), Option("no", False))
 
 
 def named(about: Mapping[str, str]) -> list[Option]:
@@ -26,7 +26,7 @@ def named(about: Mapping[str, str]) -> list[Option]:
     return [Option(name, name, text) for name, text in about.items()]
 
 
-KERNELS = named(
+KERNELS: list[Option] = named(
     {
         "rbf": "bell-shaped: smooth boundaries of any form; the usual choice",
         "polynomial": "products of columns: curved boundaries",
@@ -34,25 +34,25 @@ KERNELS = named(
         "linear": "straight boundaries after all, on fewer features",
     }
 )
-SEARCHES = named(
+SEARCHES: list[Option] = named(
     {
         "annealing": "coupled simulated annealing: several walkers share what they find",
         "directed": "directed search: step by step from the middle, downhill",
         "random": "random points",
     }
 )
-METRICS = named({"euclidean": "a small distance (least squares)", "cosine": "the same direction"})
+METRICS: list[Option] = named({"euclidean": "a small distance (least squares)", "cosine": "the same direction"})
 
 
 # --- the answers so far -----------------------------------------------------------------------------------------------
 
 
-def file_of(answers: Answers) -> DataFile:
+def file_of(answers: DialogueAnswers) -> DataFile:
     file: DataFile = answers.data(answers["file"])
     return file
 
 
-def look_at(answers: Answers) -> Look:
+def look_at(answers: DialogueAnswers) -> Look:
     """The first rows of the file, with the target that was named."""
     return file_of(answers).look(answers.get("target"))
 
@@ -64,23 +64,23 @@ def task_of(answers: Mapping[str, Any]) -> str:
     return "classification" if answers["classification"] else "regression"
 
 
-def has_words(answers: Answers) -> bool:
+def has_words(answers: DialogueAnswers) -> bool:
     """Whether a table has words to learn from, besides the target."""
     return bool(answers["has_target"] and file_of(answers).words(answers.get("target")))
 
 
-def may_have_tasks(answers: Answers) -> bool:
+def may_have_tasks(answers: DialogueAnswers) -> bool:
     """Whether tasks can be learned together: there are two classes, or amounts."""
     return not answers["classification"] or len(look_at(answers).labels or ()) == 2
 
 
-def has_plain_classes(answers: Answers) -> bool:
+def has_plain_classes(answers: DialogueAnswers) -> bool:
     """Whether the target holds classes, and there are neither tasks nor groups."""
     structure = (answers.get(name) for name in ("task_column", "groups"))
     return bool(answers["has_target"]) and answers["classification"] and all(value is None for value in structure)
 
 
-def has_only_classes(answers: Answers) -> bool:
+def has_only_classes(answers: DialogueAnswers) -> bool:
     """Whether every row has a class that is known."""
     return answers.get("outlier_label") is None and answers.get("unlabelled_label") is None
 
@@ -88,7 +88,7 @@ def has_only_classes(answers: Answers) -> bool:
 # --- reading answers --------------------------------------------------------------------------------------------------
 
 
-def read_file(text: str, answers: Answers) -> str:
+def read_file(text: str, answers: DialogueAnswers) -> str:
     path = os.path.expanduser(text)
     if not path:
         raise InvalidAnswer("Please name a file.")
@@ -99,7 +99,7 @@ def read_file(text: str, answers: Answers) -> str:
     return path
 
 
-def read_column(text: str, answers: Answers) -> str:
+def read_column(text: str, answers: DialogueAnswers) -> str:
     names = file_of(answers).columns
     if text in names:
         return text
@@ -108,17 +108,17 @@ def read_column(text: str, answers: Answers) -> str:
     raise InvalidAnswer(f"Please answer with the name of a column or with its number from 1 to {len(names)}.")
 
 
-def read_task_column(text: str, answers: Answers) -> str:
+def read_task_column(text: str, answers: DialogueAnswers) -> str:
     column = read_column(text, answers)
     if column == answers.get("target"):
         raise InvalidAnswer(f"{column} is the column to predict; please name another one, or answer no.")
     return column
 
 
-def read_count(least: int, noun: str, *, automatic: bool = False) -> Callable[[str, Answers], int | None]:
+def read_count(least: int, noun: str, *, automatic: bool = False) -> Callable[[str, DialogueAnswers], int | None]:
     """Reads a whole number, or also that there is none to name."""
 
-    def read(text: str, answers: Answers) -> int | None:
+    def read(text: str, answers: DialogueAnswers) -> int | None:
         if automatic and text.lower() == AUTOMATIC:
             return None
         if not text.isdigit() or int(text) < least:
@@ -129,10 +129,10 @@ def read_count(least: int, noun: str, *, automatic: bool = False) -> Callable[[s
     return read
 
 
-def read_place(suffix: str, allowed: tuple[str, ...] = ()) -> Callable[[str, Answers], str | None]:
+def read_place(suffix: str, allowed: tuple[str, ...] = ()) -> Callable[[str, DialogueAnswers], str | None]:
     """Reads the name of a file to write, or no."""
 
-    def read(text: str, answers: Answers) -> str | None:
+    def read(text: str, answers: DialogueAnswers) -> str | None:
         if text.lower() in ("no", "none", "n"):
             return None
         path = answers.data + suffix if text.lower() in ("yes", "y") else os.path.expanduser(text)
@@ -147,7 +147,7 @@ def read_place(suffix: str, allowed: tuple[str, ...] = ()) -> Callable[[str, Ans
     return read
 
 
-def read_groups(text: str, answers: Answers) -> Any:
+def read_groups(text: str, answers: DialogueAnswers) -> Any:
     """Groups as they are typed: columns between commas, groups between semicolons."""
     if text.startswith("prefix:") and text != "prefix:":
         return text
@@ -166,17 +166,17 @@ def write_groups(groups: Any) -> str:
     return groups if isinstance(groups, str) else "; ".join(", ".join(group) for group in groups)
 
 
-def read_shape(text: str, answers: Answers) -> str:
+def read_shape(text: str, answers: DialogueAnswers) -> str:
     if text in [method.name for method in registry.methods("clustering", needs=())]:
         return text
     names = ", ".join(option.name for option in shapes())
     raise InvalidAnswer(f"Please answer with one of {names}, or with the name of a method.")
 
 
-def read_label(is_known: bool) -> Callable[[str, Answers], Any]:
+def read_label(is_known: bool) -> Callable[[str, DialogueAnswers], Any]:
     """Reads a label of the target, or also one that no row has yet."""
 
-    def read(text: str, answers: Answers) -> Any:
+    def read(text: str, answers: DialogueAnswers) -> Any:
         look = look_at(answers)
         labels = {str(label): label for label in look.labels or []}
         if text in labels:
@@ -197,20 +197,20 @@ def read_label(is_known: bool) -> Callable[[str, Answers], Any]:
 # --- options ----------------------------------------------------------------------------------------------------------
 
 
-def columns(answers: Answers) -> list[Option]:
+def columns(answers: DialogueAnswers) -> list[Option]:
     names = file_of(answers).columns
     return [Option(name, name) for name in names] if len(names) <= _MOST_LISTED else []
 
 
-def task_columns(answers: Answers) -> list[Option]:
+def task_columns(answers: DialogueAnswers) -> list[Option]:
     words = file_of(answers).words(answers.get("target"))
     return [Option("no", None, "one model for all rows"), *(Option(name, name) for name in words[:_MOST_LISTED])]
 
 
-def label_options(nothing: str) -> Callable[[Answers], list[Option]]:
+def label_options(nothing: str) -> Callable[[DialogueAnswers], list[Option]]:
     """The labels, after an answer that there are no such rows."""
 
-    def options(answers: Answers) -> list[Option]:
+    def options(answers: DialogueAnswers) -> list[Option]:
         labels = look_at(answers).labels or []
         listed = [Option(str(label), label) for label in labels] if len(labels) <= _MOST_LISTED else []
         return [Option("no such rows" if "no" in labels else "no", None, nothing), *listed]
@@ -228,19 +228,19 @@ def methods_for(answers: Mapping[str, Any]) -> list[registry.Method]:
     return [method for method in fitting if not has_kernel(method)]  # they bend boundaries by themselves
 
 
-def losses(answers: Answers) -> list[Option]:
+def losses(answers: DialogueAnswers) -> list[Option]:
     names = dict.fromkeys(loss for method in methods_for({**answers, "loss": None}) for loss in method.losses)
     known = named({name: LOSSES[name].about for name in names})
     return [Option(AUTOMATIC, None, "the usual one of each method"), *known]
 
 
-def criteria(answers: Answers) -> list[Option]:
+def criteria(answers: DialogueAnswers) -> list[Option]:
     task = task_of(answers)
     about = "errors; those of rare classes count more where they are rare" if task == "classification" else "the first"
     return [Option(AUTOMATIC, None, about), *named(CRITERIA[task])]
 
 
-def methods(answers: Answers) -> list[Option]:
+def methods(answers: DialogueAnswers) -> list[Option]:
     known = named({method.name: _plain(method.summary) for method in methods_for(answers)})
     return [Option(AUTOMATIC, None, "the ones that suit the data are compared"), *known]
 
@@ -265,7 +265,7 @@ def usual_shape(answers: Mapping[str, Any] | None = None) -> str:
     return shape
 
 
-def clusters_take(answers: Answers, parameter: str) -> bool:
+def clusters_take(answers: DialogueAnswers, parameter: str) -> bool:
     """Whether there are clusters to find, by a method with this parameter."""
     method = None if answers["has_target"] else registry.find(answers.get("shape") or usual_shape())
     return method is not None and parameter in inspect.signature(method.cls).parameters
