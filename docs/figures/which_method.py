@@ -1,4 +1,4 @@
-"""The chart of which-method.md and the same tree as a list, both made of ``TREE``.
+"""The chart of which-method.md and the same tree as a list, both made of ``TREE`` and of what classes declare.
 
 From the root of the project: ``python docs/figures/which_method.py`` writes both anew; ``--check`` fails where they are
 not what it would write.
@@ -6,6 +6,7 @@ not what it would write.
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 import textwrap
@@ -13,21 +14,41 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
+from thresher import registry
+from thresher._estimators import LearningProblem, advice_of
+
 HERE = Path(__file__).parent
 PAGE, CHART = HERE.with_name("which-method.md"), HERE / "which_method.svg"
 
 
-class Method(NamedTuple):
-    """A first choice, at most two others, and where to read on."""
+MOST_SHOWN = 3  # methods of an answer
 
-    first: str
-    others: tuple[str, ...]
+
+class End(NamedTuple):
+    """An answer that leads to methods: those whose classes declare this aim, by rank, and a page about them."""
+
+    aim: str
     page: str
+    task: str = "classification"
+
+    def methods(self) -> list[str]:
+        found = []
+        problem = LearningProblem(self.task, aim=self.aim)
+        tasks = {method.cls: method.task for method in registry.methods()}
+        for family in registry.FAMILIES:
+            module = importlib.import_module(f"thresher.{family}")
+            for name in module.__all__:
+                cls = getattr(module, name)
+                if not isinstance(cls, type) or tasks.get(cls, self.task) != self.task:
+                    continue
+                if (good := advice_of(cls).best(problem)) is not None:
+                    found.append((good.rank, f"{family}.{name}{good.settings}"))
+        return [name for _, name in sorted(found)[:MOST_SHOWN]]
 
 
 class Question(NamedTuple):
     text: str
-    answers: dict[str, Question | Method]
+    answers: dict[str, Question | End]
 
 
 STREAMS, RARE, TASKS = "sparse-models-from-streams.md", "imbalanced-streams.md", "multi-task.md"
@@ -40,93 +61,53 @@ TREE = Question(
         "Its class; rows come as a stream, a file larger than memory, or with very many columns": Question(
             "What should the model be like?",
             {
-                "good at once, nothing to tune": Method(
-                    "online.AROWClassifier", ("online.SCWClassifier", "stochastic.PegasosClassifier"), STREAMS
-                ),
-                "of few features": Method(
-                    "online.AROWClassifier(n_features_to_select=K)",
-                    ("dual_averaging.FTRLClassifier", "dual_averaging.AdaptiveL1RDAClassifier"),
-                    STREAMS,
-                ),
-                "of a few dozen features, for a rare class": Method(
-                    "confidence.PoolCWClassifier",
-                    ("online.AROWClassifier(n_features_to_select=K)", "confidence.ASCWClassifier"),
-                    RARE,
-                ),
-                "small at every moment, while it learns, too": Method(
-                    "online.OFSClassifier", ("online.MBPAClassifier", "online.SOFSClassifier"), RARE
-                ),
-                "with columns in or out together": Method(
-                    "dual_averaging.GroupRDAClassifier", ("dual_averaging.GroupFOBOSClassifier",), f"{STREAMS}#groups"
-                ),
-                "with one set of features for many classes": Method("dual_averaging.SharedRDAClassifier", (), TASKS),
-                "learned from labels that must be asked for": Method("online.CSOALClassifier", (), RARE),
+                "good at once, nothing to tune": End("nothing to tune", STREAMS),
+                "of few features": End("few features", STREAMS),
+                "of a few dozen features, for a rare class": End("rare class", RARE),
+                "small at every moment, while it learns, too": End("bounded memory", RARE),
+                "with columns in or out together": End("groups", f"{STREAMS}#groups"),
+                "with one set of features for many classes": End("shared features", TASKS),
+                "learned from labels that must be asked for": End("active learning", RARE),
             },
         ),
         "Its class; all rows fit in memory": Question(
             "What should the model be like?",
             {
-                "straight, or you do not know": Method(
-                    "stochastic.PegasosClassifier",
-                    ("stochastic.SparseSDCAClassifier", "confidence.BCWClassifier"),
-                    STREAMS,
-                ),
-                "curved": Method("kernels.FixedSizeNystroem + a linear learner", ("kernels.LSSVC",), KERNELS),
-                "a choice among kernels, widths or sources": Method(
-                    "mkl.GMKLClassifier", ("mkl.UniformMKLClassifier", "mkl.LpMKLClassifier"), KERNELS
-                ),
+                "straight, or you do not know": End("linear", STREAMS),
+                "curved": End("curved", KERNELS),
+                "a choice among kernels, widths or sources": End("many kernels", KERNELS),
             },
         ),
         "An amount": Question(
             "What should the model be like?",
             {
-                "of few features": Method(
-                    "dual_averaging.AdaptiveL1RDARegressor",
-                    ("dual_averaging.FTRLRegressor", "dual_averaging.GroupRDARegressor"),
-                    STREAMS,
-                ),
-                "robust, or a quantile": Method("stochastic.PegasosRegressor", (), STREAMS),
-                "curved in single features": Method("mkl.GMKLRegressor", (), KERNELS),
+                "of few features": End("few features", STREAMS, "regression"),
+                "robust, or a quantile": End("robust", STREAMS, "regression"),
+                "curved in single features": End("curved", KERNELS, "regression"),
             },
         ),
         "Its class or amount, and its task: a school, a user, a machine": Question(
             "What is to be predicted? (FOBOS where data drift.)",
-            {
-                "an amount": Method(
-                    "dual_averaging.MultiTaskRDARegressor", ("dual_averaging.MultiTaskFOBOSRegressor",), TASKS
-                ),
-                "a class": Method(
-                    "dual_averaging.MultiTaskRDAClassifier", ("dual_averaging.MultiTaskFOBOSClassifier",), TASKS
-                ),
-            },
+            {"an amount": End("tasks", TASKS, "regression"), "a class": End("tasks", TASKS)},
         ),
         "The class of a few rows only": Question(
             "What are rows without a label?",
             {
-                "of no class, or you do not know": Method(
-                    "semi_supervised.UniversumSVC", ("semi_supervised.TriClassSVC",), FEW
-                ),
-                "of the classes, with gaps between them": Method(
-                    "semi_supervised.S3VC", ("semi_supervised.UniversumSVC",), FEW
-                ),
-                "of curved classes; neighbours are alike": Method(
-                    "semi_supervised.SemiKSC", ("semi_supervised.LapSVC", "semi_supervised.BiSemiKSC"), FEW
-                ),
+                "of no class, or you do not know": End("unlabelled", FEW),
+                "of the classes, with gaps between them": End("gaps", FEW),
+                "of curved classes; neighbours are alike": End("neighbours", FEW),
             },
         ),
         "Its class, and some rows will be of none": Question(
             "How many rows are there?",
-            {
-                "some thousand": Method("novelty.SNDClassifier", ("novelty.LSSNDClassifier",), NONE),
-                "many, outliers among them": Method("novelty.PegasosSNDClassifier", (), NONE),
-            },
+            {"some thousand": End("outliers", NONE), "many, outliers among them": End("many outliers", NONE)},
         ),
         "Nothing; you look for clusters": Question(
             "What is a cluster?",
             {
-                "a heap that few features tell apart": Method("cluster.SparseKMeans", (), CLUSTERS),
-                "of any shape": Method("cluster.KernelSpectralClustering", (), SHAPES),
-                "flat: a line or a plane": Method("cluster.ProximalPlaneClustering", (), CLUSTERS),
+                "a heap that few features tell apart": End("round", CLUSTERS, "clustering"),
+                "of any shape": End("curved", SHAPES, "clustering"),
+                "flat: a line or a plane": End("flat", CLUSTERS, "clustering"),
             },
         ),
     },
@@ -142,8 +123,9 @@ def listed(question: Question, depth: int = 0) -> list[str]:
         if isinstance(then, Question):
             lines += [f"{start}. *{then.text}*", *listed(then, depth + 1)]
         else:
-            others = f"; else {' or '.join(f'`{name}`' for name in then.others)}" if then.others else ""
-            lines.append(f"{start}: [**`{then.first}`**]({then.page}){others}")
+            first, *others = then.methods()
+            rest = f"; else {' or '.join(f'`{name}`' for name in others)}" if others else ""
+            lines.append(f"{start}: [**`{first}`**]({then.page}){rest}")
     return lines
 
 
@@ -190,13 +172,14 @@ class Chart:
         top, middles = self.y - GAP, []
         for answer, then in question.answers.items():
             fold = 58 - 3 * depth
-            said = [("", line) for line in textwrap.wrap(answer, fold)]
+            text = [("", line) for line in textwrap.wrap(answer, fold)]
             if isinstance(then, Question):
-                middles.append(self.box(depth, [*said, (BOLD, then.text)], BRANCH))
+                middles.append(self.box(depth, [*text, (BOLD, then.text)], BRANCH))
                 self.answers(then, depth + 1)
                 continue
-            others = [(SMALL, f"else {short(name)}") for name in then.others]
-            middles.append(self.box(depth, [*said, (FIRST, short(then.first)), *others], LEAF))
+            first, *others = map(short, then.methods())
+            rest = [(SMALL, f"else {name}") for name in others]
+            middles.append(self.box(depth, [*text, (FIRST, first), *rest], LEAF))
         self.branch(depth, top, middles)
 
 

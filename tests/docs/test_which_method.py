@@ -43,13 +43,16 @@ def test_every_estimator_is_in_the_table(method):
     assert f"`{method.family}.{method.cls.__name__}`" in table
 
 
-def test_every_end_has_a_first_choice_that_exists_two_others_at_most_and_a_page(script):
+def test_every_end_has_a_first_choice_two_others_at_most_and_a_page(script):
     for end in ends(script.TREE):
-        assert len(end.others) <= 2
+        assert 1 <= len(end.methods()) <= 3
         assert (ROOT / "docs" / end.page.partition("#")[0]).exists()
-        for name in (end.first, *end.others):
-            room, cls = re.match(r"(\w+)\.(\w+)", name).groups()
-            assert cls in importlib.import_module(f"thresher.{room}").__all__, name
+
+
+def test_every_declared_aim_is_an_end_of_the_tree(script):
+    aims = {(end.task, end.aim) for end in ends(script.TREE)}
+    declared = {(m.task, good.aim) for m in registry.methods() for good in m.advice.good_for if good.aim}
+    assert declared == aims
 
 
 def test_names_in_the_table_exist():

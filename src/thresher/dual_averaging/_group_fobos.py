@@ -104,7 +104,5 @@ class GroupFOBOSRegressor(_GroupFOBOS, ValueLoss, LinearRegressor):
     True
     """
 
-    _advice = Advice(GoodFor(2, aim="groups"))
-
     alpha: float = param(default=1e-4, search=Log(1e-7, 1.0), kw_only=False)
     eta0: float = param(default=0.1, search=Log(1e-4, 1e2))

@@ -131,7 +131,6 @@ class GroupRDARegressor(_GroupRDA, ValueLoss, LinearRegressor):
 
     _advice = Advice(
         _FOR_GROUPS,
-        GoodFor(1, aim="groups"),
         GoodFor(3, aim="few features"),
         powers={"alpha": Power(squared=1), "eta0": Power(other=1)},
     )

@@ -111,7 +111,9 @@ class FixedSizeNystroem(_Chosen, NumbersFeatures, ChoosesKernel, Estimator):
     True
     """
 
-    _advice = Advice(GoodFor(1, aim="curved", settings=" + a linear learner"))
+    _advice = Advice(
+        GoodFor(1, when=lambda p: p.task == "classification", aim="curved", settings=" + a linear learner")
+    )
 
     kernel: Any = param(
         default="rbf",
