@@ -23,7 +23,7 @@ class Text:
 
     Examples
     --------
-    >>> from thresher._table import Text
+    >>> from thresher._gate import Text
     >>> towns = Text.from_list(["Köln", None, "Gent"])
     >>> len(towns), towns[0], towns[1:].to_list()
     (3, 'Köln', ['', 'Gent'])
@@ -127,7 +127,7 @@ class Table:
     Examples
     --------
     >>> import numpy as np
-    >>> from thresher._table import Table, Text
+    >>> from thresher._gate import Table, Text
     >>> table = Table(["age", "job"], np.array([[31.0], [47.0]]), {"job": Text.from_list(["clerk", "cook"])})
     >>> table
     Table(2 rows: age, job (text))

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._gate import Rule, boolean, checked, non_negative, none
+from ._pictures import draw_boxes
+from ._score_table import LEVEL, in_markdown, in_text
 from ._t_test import holm, paired_t_test
-
-LEVEL = 0.05
-COSTS = ("seconds", "features")  # measured beside the scores; fewer is better
 
 Scores = dict[str, NDArray[np.float64]]
 
@@ -243,24 +242,17 @@ class Comparison:
         -------
         matplotlib axes
         """
-        name = self._known(measure)
-        from ._pictures import draw_boxes
-
-        return draw_boxes(self, path, ax, name)
+        return draw_boxes(self, path, ax, self._known(measure))
 
     def table(self, *measures: str) -> str:
         """Means and deviations in columns, the best marked, and those not told apart from it. ``print`` shows it, too.
 
         By default all measures are shown. Seconds and features have no marks.
         """
-        from ._score_table import in_text
-
         return in_text(self, [self._known(measure) for measure in measures] or self.measures)
 
     def markdown(self, *measures: str) -> str:
         """The same table in Markdown; the best of each measure, and those not told apart from it, are bold."""
-        from ._score_table import in_markdown
-
         return in_markdown(self, [self._known(measure) for measure in measures] or self.measures)
 
     def __str__(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from ..tuning import CRITERIA
-from ._comparison import COSTS
+from ._score_table import COSTS
 
 LOWER = ("error", "balanced_error", "mse")  # criteria that are minus a loss, shown as the loss
 

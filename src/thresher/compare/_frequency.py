@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .._figures import label, short
 from .._gate import at_least, checked, fraction
 from ..inspection import largest
+from ._pictures import draw_frequencies
 
 _STABLE = 0.8
 _MOST_LINES = 20
@@ -104,8 +105,6 @@ class SelectionFrequency:
         -------
         matplotlib axes
         """
-        from ._pictures import draw_frequencies
-
         return draw_frequencies(self, path, ax, n, threshold)
 
     def __str__(self) -> str:

@@ -13,10 +13,11 @@ from sklearn.utils import check_consistent_length, indexable
 from .. import registry
 from .._engine import generator
 from .._gate import Rule, at_least, boolean, checked, count_of_jobs, fraction, one_of, seed
-from ._comparison import COSTS, Comparison
+from ._comparison import Comparison
 from ._comparison_measures import LOWER, scorers_of
 from ._fits import ScoredFit, score_all
 from ._repeat_rows import RandomSplits, Rows, in_orders, in_splits
+from ._score_table import COSTS
 
 _WHO = "compare"
 _SHARE = Rule("a number above 0 and below 1", lambda v: fraction.holds(v) and 0 < float(v) < 1)
