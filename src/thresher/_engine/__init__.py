@@ -16,6 +16,7 @@ from ._losses import (
     parameters_of,
 )
 from ._order import are_mixed, generator, passes
+from ._protocol import LearnerProtocol
 from ._shard_rounds import Facts, Question, Round, Sums, add, join, outgrown
 from ._state import Field, Memory, State, added, by_gain, merge
 from ._target import Coupling, Target
@@ -31,6 +32,7 @@ __all__ = [
     "Facts",
     "Field",
     "Learner",
+    "LearnerProtocol",
     "Lesson",
     "LossInfo",
     "Memory",

@@ -23,6 +23,7 @@ from ._linear import LinearClassifier, LinearRegressor, LinearScores, UsesThread
 from ._loss_params import ClassLoss, ValueLoss
 from ._multi_task import MultiTask, MultiTaskClassifier, MultiTaskRegressor
 from ._online_linear import OnlineLinear, read_only
+from ._protocol import EstimatorProtocol
 from ._reading import ReadsClasses, ReadsValues, shares_of_classes
 from ._seeded import SeededClassifier
 from ._solved import Optimum, SolvedClassifier
@@ -44,6 +45,7 @@ __all__ = [
     "CoupledLearner",
     "Declared",
     "Estimator",
+    "EstimatorProtocol",
     "FixedSizeMachine",
     "GoodFor",
     "Ids",

@@ -12,6 +12,7 @@ import inspect
 import sys
 import warnings
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -61,6 +62,7 @@ class Estimator(Declared):
 
     _estimator_type: ClassVar[str | None] = None
     _fitted: ClassVar[tuple[str, ...]] = ()  # attributes that model files keep; those of base classes are added
+    _needs: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -118,6 +120,19 @@ class Estimator(Declared):
         if len(name) + sum(map(len, shown)) + 2 * len(shown) < _WIDTH:
             return f"{name}({', '.join(shown)})"
         return f"{name}({(',' + chr(10) + ' ' * (len(name) + 1)).join(shown)})"
+
+    @classmethod
+    def _from_file(cls, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        return params
+
+    def _plain_params(self) -> dict[str, Any]:
+        return self.get_params(deep=False)
+
+    def _settle(self) -> None:
+        """Compute what is otherwise computed when somebody asks for it."""
+
+    def _check_loaded(self) -> None:
+        """Refuse attributes of a file that do not belong together."""
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import Tags, TargetTags
