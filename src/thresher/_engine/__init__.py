@@ -15,7 +15,7 @@ from ._losses import (
     loss_rules,
     parameters_of,
 )
-from ._order import are_mixed, generator, passes
+from ._order import are_mixed, generator, passes, slices
 from ._protocol import LearnerProtocol
 from ._shard_rounds import Facts, Question, Round, Sums, add, join, outgrown
 from ._state import Field, Memory, State, added, by_gain, merge
@@ -66,5 +66,6 @@ __all__ = [
     "read_rounds",
     "read_tasks",
     "round_orders",
+    "slices",
     "winning_codes",
 ]

@@ -73,3 +73,9 @@ def _one_pass(n_rows: int, left: int, shuffle: bool, mixed: bool, rng: np.random
             if left > 0:
                 yield piece[:left]
             left -= len(piece)
+
+
+def slices(n_rows: int, size: int) -> Iterator[slice]:
+    """Neighbouring rows, ``size`` at a time."""
+    for begin in range(0, n_rows, size):
+        yield slice(begin, min(begin + size, n_rows))

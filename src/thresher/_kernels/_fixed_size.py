@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import gen_batches
 
+from .._engine import slices
 from .._gate import Rule, positive
 from ._entropy import swaps
 from ._kernel import Kernel
@@ -86,6 +86,6 @@ def kernel_scores(kernel: Kernel, rows: Any, support_vectors: Any, coef: Array) 
     if not support_vectors.shape[0]:
         return scores
     per_row = support_vectors.shape[0] if sparse.issparse(rows) else max(support_vectors.shape)
-    for part in gen_batches(len(scores), max(1, _BLOCK // per_row)):
+    for part in slices(len(scores), max(1, _BLOCK // per_row)):
         scores[part] = kernel(rows[part], support_vectors) @ coef.T
     return scores

@@ -9,9 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from sklearn.utils import gen_batches
 
-from .._engine import one_blas_thread
+from .._engine import one_blas_thread, slices
 from ._products import Array
 
 _TILE = 256  # rows and columns of a block of a square matrix
@@ -30,7 +29,7 @@ def among(against: Callable[[Any], Values], X: Any, diagonal: Array) -> Array:
         if one != other:
             K[other, one] = block.T
 
-    tiles = list(gen_batches(X.shape[0], _TILE))
+    tiles = list(slices(X.shape[0], _TILE))
     _each(fill, [(one, other) for i, one in enumerate(tiles) for other in tiles[i:]], K.size)
     np.fill_diagonal(K, diagonal)
     return K
@@ -49,7 +48,7 @@ def between(values: Values, X: Any, n_columns: int) -> Array:
 
 def parts(n_rows: int, n_columns: int) -> list[slice]:
     """Slices of the rows of a matrix, each of a moderate number of values."""
-    return list(gen_batches(n_rows, max(1, _VALUES // max(1, n_columns)))) if n_rows else []
+    return list(slices(n_rows, max(1, _VALUES // max(1, n_columns)))) if n_rows else []
 
 
 def _each(fill: Callable[..., None], blocks: list[tuple[slice, ...]], n_values: int) -> None:

@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import gen_batches
 
+from .._engine import slices
 from ._eigen import Leading, at_once, by_products
 from ._products import Array
 
@@ -56,7 +56,7 @@ def of_features(F: Array, v: Array, n_components: int) -> Components:
     """Of K = F F', by the small matrix F' S F = G: for its eigenvectors z of length 1, w = sqrt(lambda) z."""
     mean = v @ F / v.sum()
     G = np.zeros((F.shape[1], F.shape[1]))
-    for part in gen_batches(len(F), max(1, _BLOCK // F.shape[1])):
+    for part in slices(len(F), max(1, _BLOCK // F.shape[1])):
         centred = F[part] - mean
         G += (centred * v[part, None]).T @ centred
     values, Z, _ = _above_0(at_once(G, min(n_components, len(G))))

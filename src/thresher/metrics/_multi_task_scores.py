@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from .._gate import checked, one_of
 
@@ -48,6 +47,8 @@ def explained_variance_over_tasks(y: Any, prediction: Any, tasks: Any, *, baseli
     >>> round(explained_variance_over_tasks(y, [1.5, 1.5, 11.5, 11.5], tasks), 3)
     0.99
     """
+    from sklearn.utils import check_array, check_consistent_length, column_or_1d
+
     y, prediction = (
         check_array(column_or_1d(values), dtype=np.float64, ensure_2d=False, input_name=name)
         for name, values in (("y", y), ("prediction", prediction))

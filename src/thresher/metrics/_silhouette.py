@@ -7,11 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.metrics.pairwise import cosine_distances, euclidean_distances
-from sklearn.utils import gen_batches
 
 from .. import _engine, _gate
-from .._engine import one_blas_thread
+from .._engine import one_blas_thread, slices
 from .._gate import at_least, checked, none, one_of, seed
 
 Array = NDArray[np.float64]
@@ -144,6 +142,8 @@ def _quotas(sizes: Places, n_rows: int) -> Places:
 
 
 def _silhouettes(rows: Any, codes: Places, sizes: Places, measured: Places, others: Places, metric: str) -> Array:
+    from sklearn.metrics.pairwise import cosine_distances, euclidean_distances
+
     distances = euclidean_distances if metric == "euclidean" else cosine_distances
     there = rows[others].astype(np.float64)
     middle = None if sparse.issparse(rows) or metric == "cosine" else there.mean(axis=0)
@@ -151,7 +151,7 @@ def _silhouettes(rows: Any, codes: Places, sizes: Places, measured: Places, othe
     starts = np.searchsorted(codes[others], np.arange(len(sizes)))
     counts = np.diff(np.append(starts, len(others)))
     values = np.zeros(len(measured))
-    for part in gen_batches(len(measured), max(1, _BLOCK // len(others))):
+    for part in slices(len(measured), max(1, _BLOCK // len(others))):
         places = measured[part]
         here = rows[places].astype(np.float64)
         away = distances(here if middle is None else here - middle, there)
