@@ -1,6 +1,7 @@
 """What runs a pass: state, learners, losses, orders, outputs, rounds, threads. Knows no estimator."""
 
 from ._learner import Axis, Learner, PassResult, winning_codes
+from ._learner_protocol import LearnerProtocol
 from ._lesson import Lesson, n_workers
 from ._losses import (
     FOR_CLASSES,
@@ -16,7 +17,6 @@ from ._losses import (
     parameters_of,
 )
 from ._order import are_mixed, generator, passes, slices
-from ._protocol import LearnerProtocol
 from ._shard_rounds import Facts, Question, Round, Sums, add, join, outgrown
 from ._state import Field, Memory, State, added, by_gain, merge
 from ._target import Coupling, Target

@@ -18,12 +18,12 @@ from ._costs import MEASURES, ChoosesCosts, MeasuredLearner, measure_rule
 from ._coupled import CoupledLearner, SharedClassifier
 from ._declared import Declared, Param, param
 from ._docs import fill
+from ._estimator_protocol import EstimatorProtocol
 from ._kernel_machine import ChoosesKernel, FixedSizeMachine, KernelClassifier, KernelMachine
 from ._linear import LinearClassifier, LinearRegressor, LinearScores, UsesThreads, WeighsClasses
 from ._loss_params import ClassLoss, ValueLoss
 from ._multi_task import MultiTask, MultiTaskClassifier, MultiTaskRegressor
 from ._online_linear import OnlineLinear, read_only
-from ._protocol import EstimatorProtocol
 from ._reading import ReadsClasses, ReadsValues, shares_of_classes
 from ._seeded import SeededClassifier
 from ._solved import Optimum, SolvedClassifier
