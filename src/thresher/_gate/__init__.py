@@ -16,6 +16,7 @@ from ._ranges import Choice, Log, Range, Uniform, Whole, as_space, search_space
 from ._rules import (
     Rule,
     above_half,
+    above_one,
     at_least,
     auto,
     boolean,
@@ -65,6 +66,7 @@ __all__ = [
     "Uniform",
     "Whole",
     "above_half",
+    "above_one",
     "as_column",
     "as_matrix",
     "as_rows",

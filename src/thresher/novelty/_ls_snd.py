@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import linalg
 
-from .._estimators import Advice, GoodFor
-from .._gate import Array, Log, Range, Rule, positive
-from ._novelty_kernel import Found, NoveltyMachine
+from .._estimators import Advice, GoodFor, param
+from .._gate import Array, Log, Rule, positive
+from ._novelty_kernel import NoveltyMachine, NoveltySolution
 from ._snd import inverse_coupling
 
-_SHARE = Rule("a number of at least 0 and below 1", lambda v: positive.holds(1 - v) and v >= 0)
+_below_one = Rule("a number of at least 0 and below 1", lambda v: positive.holds(1 - v) and v >= 0, type="float")
 
 
 class LSSNDClassifier(NoveltyMachine):
@@ -27,48 +27,6 @@ class LSSNDClassifier(NoveltyMachine):
     Choose it where speed counts and all rows may be kept: predictions cost O(rows learned from). It is more sensitive
     to mislabelled rows than :class:`SNDClassifier`. Its functions scatter around 0 on the rows of their own class, so
     that 0 is no border: a class ends where all but a share ``nu`` of its rows are inside.
-
-    Parameters
-    ----------
-    C : float, default=10.0
-        Weight of the losses (:math:`\gamma_2` in [1]_).
-    coupling : float, default=2.0
-        Above 1 (:math:`\gamma_1`): near 1 the classes repel one another most; large values leave each alone.
-    nu : float, default=0.05
-        Share of the rows of each class that its border leaves outside; it decides on rejections only.
-    kernel : {"rbf", "polynomial", "linear", "cosine", "precomputed"} or Kernel, default="rbf"
-    gamma : float or "scale", default="scale"
-        Width of the RBF kernel, and factor of the polynomial one. It decides what an outlier is, see
-        :class:`SNDClassifier`.
-    degree, coef0 : int, default=3, and float, default=1.0
-        Of the polynomial kernel.
-    outlier_label : int, str or None, default=-1
-        The label of rows that belong to no class, in ``y`` (there need not be any) and in predictions. Among labels
-        that are text it is text, too: ``"-1"``.
-    reject : bool, default=True
-        Predict the class with the largest function of those whose border the row is inside of, ``outlier_label`` where
-        there is none; else always the class with the largest function.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, and of ``outlier_label``, multiplied into the row weights.
-    cache_size : float, default=500
-        Megabytes for the kernel matrix, which must fit as a whole.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Labels, sorted, without that of outliers.
-    support_, support_vectors_, dual_coef_
-        The rows, all of them, and their coefficients in each function.
-    intercept_ : ndarray of shape (n_classes,)
-        :math:`-\rho`.
-    thresholds_ : ndarray of shape (n_classes,)
-        The borders: a row is inside a class where its function is larger.
-    norms_ : ndarray of shape (n_classes,)
-        :math:`\|w_j\|`.
-    cosines_ : ndarray of shape (n_classes, n_classes)
-        Of the angles between the :math:`w_j`.
-    n_features_in_, feature_names_in_
-        Of the rows.
 
     Notes
     -----
@@ -99,47 +57,41 @@ class LSSNDClassifier(NoveltyMachine):
         GoodFor(2, aim="outliers"),
     )
 
-    _param_rules = NoveltyMachine._param_rules | {"C": positive, "nu": _SHARE}
-    _fitted = (*NoveltyMachine._fitted, "thresholds_")
-    _search_space: ClassVar[dict[str, Range]] = {
-        "C": Log(1e-2, 1e4),
-        "coupling": Log(1.05, 30.0),
-        "gamma": Log(1e-2, 1e2, when={"kernel": "rbf"}),
-    }
+    C: float = param(
+        default=10.0,
+        rule=positive,
+        doc=r"Weight of the losses (:math:`\gamma_2` in [1]_).",
+        search=Log(1e-2, 1e4),
+        kw_only=False,
+    )
+    nu: float = param(
+        default=0.05,
+        rule=_below_one,
+        doc="Share of the rows of each class that its border leaves outside; it decides on rejections only.",
+    )
+    gamma: Any = param(
+        default="scale",
+        doc="""Width of the RBF kernel, and factor of the polynomial one. It decides what an outlier is, see
+        :class:`SNDClassifier`.""",
+    )
+    reject: bool = param(
+        default=True,
+        doc="""Predict the class with the largest function of those whose border the row is inside of, ``outlier_label``
+        where there is none; else always the class with the largest function.""",
+    )
+    cache_size: float = param(default=500, doc="Megabytes for the kernel matrix, which must fit as a whole.")
 
-    thresholds_: Array
-
-    def __init__(
-        self,
-        C: float = 10.0,
-        *,
-        coupling: float = 2.0,
-        nu: float = 0.05,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
-        degree: int = 3,
-        coef0: float = 1.0,
-        outlier_label: Any = -1,
-        reject: bool = True,
-        class_weight: Any = None,
-        cache_size: float = 500,
-    ) -> None:
-        self.C = C
-        self.coupling = coupling
-        self.nu = nu
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.outlier_label = outlier_label
-        self.reject = reject
-        self.class_weight = class_weight
-        self.cache_size = cache_size
+    _attributes: ClassVar[str] = """
+        support_ : ndarray
+            Indices of the rows, all of them.
+        thresholds_ : ndarray of shape (n_classes,)
+            The borders: a row is inside a class where its function is larger."""
+    _fitted: ClassVar[tuple[str, ...]] = ("thresholds_",)
 
     def _matrix(self, rows: Any) -> Array:
         return self._whole_gram(rows)
 
-    def _solve(self, K: Array, Y: Array, weight: Array) -> Found:
+    def _solve(self, K: Array, Y: Array, weight: Array) -> NoveltySolution:
         try:
             B, rho = least_squares_snd(K, Y, 1.0 / (self.C * weight), self.coupling)
         except np.linalg.LinAlgError:
@@ -148,9 +100,9 @@ class LSSNDClassifier(NoveltyMachine):
                 f"take a kernel that is, or a smaller C than {self.C!r}."
             ) from None
         coef = inverse_coupling(self.coupling, Y.shape[1]) @ B.T
-        return Found(coef, rho, coef @ K)
+        return NoveltySolution(coef, rho, coef @ K)
 
-    def _finish(self, found: Found, Y: Array, weight: Array) -> None:
+    def _finish(self, found: NoveltySolution, Y: Array, weight: Array) -> None:
         functions = found.scores - found.offsets[:, None]
         own = Y.T > 0
         self.thresholds_ = np.array(
@@ -160,8 +112,9 @@ class LSSNDClassifier(NoveltyMachine):
     def _thresholds(self) -> Array:
         return self.thresholds_
 
-    def _more_arrays(self, n_classes: int) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        return (("thresholds_", (n_classes,)),)
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        self._check_arrays({"thresholds_": (len(self.classes_),)})
 
 
 def least_squares_snd(K: Array, Y: Array, ridge: Array, coupling: float) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""What both kernel machines of this room share: rows with signs in, coefficients of every class out."""
+"""Base class of both kernel machines of this room: rows with signs in, coefficients of every class out."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from .. import _gate
 from .._engine import one_blas_thread
-from .._estimators import KernelMachine
-from .._gate import Array, Rule, check_params, class_weights
-from ._outliers import COUPLING, OUTLIER_RULES, ReadsNovelty
+from .._estimators import KernelClassifier, param
+from .._gate import Array, Log, check_params
+from ._outliers import NoveltyTarget, ReadsNovelty
 
 
-class Found(NamedTuple):
-    """Of each class: the coefficients of all rows, the offset rho, and the products of its weights with the rows. How
-    far the objective may be from the best, after so many steps."""
+class NoveltySolution(NamedTuple):
+    """Of each class: the coefficients of all rows, the offset rho, and the products of its weights with the rows; the
+    duality gap, and the number of steps."""
 
     coef: Array
     offsets: Array
@@ -24,20 +23,30 @@ class Found(NamedTuple):
     n_iter: int = 0
 
 
-class NoveltyMachine(ReadsNovelty, KernelMachine):
-    """Base class: a subclass names its parameters and solves its problem."""
+class _Angles:
+    """The types of the attributes that :meth:`fit` sets."""
 
-    _param_rules: ClassVar[dict[str, Rule]] = (
-        KernelMachine._kernel_rules | OUTLIER_RULES | {"coupling": COUPLING, "class_weight": class_weights}
-    )
-    _fitted: ClassVar[tuple[str, ...]] = (*KernelMachine._kernel_fitted, "classes_", "intercept_", "norms_", "cosines_")
-
-    coupling: float
-    intercept_: Array
     norms_: Array
     cosines_: Array
 
-    def _solve(self, K: Any, Y: Array, weight: Array) -> Found:
+
+class NoveltyMachine(_Angles, ReadsNovelty, KernelClassifier):
+    """Base class: a subclass solves its problem."""
+
+    gamma: Any = param(default="scale", search=Log(1e-2, 1e2, when={"kernel": "rbf"}))
+
+    _attributes: ClassVar[str] = r"""
+        dual_coef_ : ndarray of shape (n_classes, n_support)
+            Coefficients of the rows that are kept, in each function.
+        intercept_ : ndarray of shape (n_classes,)
+            :math:`-\rho`.
+        norms_ : ndarray of shape (n_classes,)
+            :math:`\|w_j\|`.
+        cosines_ : ndarray of shape (n_classes, n_classes)
+            Of the angles between the :math:`w_j`; classes that repel one another are below 0."""
+    _fitted: ClassVar[tuple[str, ...]] = ("norms_", "cosines_")
+
+    def _solve(self, K: Any, Y: Array, weight: Array) -> NoveltySolution:
         """All weights are above 0."""
         raise NotImplementedError
 
@@ -57,14 +66,11 @@ class NoveltyMachine(ReadsNovelty, KernelMachine):
         -------
         self
         """
-        who = type(self).__name__
         check_params(self, self._param_rules)
-        rows = self._take(X)
-        target = self._read_all(y, rows.shape[0])
-        weight = self._weigh(_gate.check_weights(sample_weight, rows.shape[0], who), target)
-        weight = np.ones(rows.shape[0]) if weight is None else weight
-        present = np.flatnonzero(weight)
+        rows, read, weight, present = self._take_classes(X, y, sample_weight)
+        target = NoveltyTarget(*read)
         if not set(range(target.n_outputs)) <= set(target.y[present]):
+            who = type(self).__name__
             raise ValueError(f"{who}: sample_weight must be above zero for a row of every class at least.")
         weight, Y = weight[present], target.signs()[present]
         with one_blas_thread():  # the same bits, whatever the number of threads
@@ -80,10 +86,10 @@ class NoveltyMachine(ReadsNovelty, KernelMachine):
         """The kernel matrix that the problem needs."""
         return self._gram(rows)
 
-    def _finish(self, found: Found, Y: Array, weight: Array) -> None:
-        """What else is remembered of a solution."""
+    def _finish(self, found: NoveltySolution, Y: Array, weight: Array) -> None:
+        """Remember more of a solution."""
 
-    def _look_at_angles(self, found: Found) -> None:
+    def _look_at_angles(self, found: NoveltySolution) -> None:
         """Lengths of the classes' weights, and cosines of the angles between them."""
         products = found.coef @ found.scores.T
         self.norms_ = np.sqrt(np.maximum(products.diagonal(), 0.0))
@@ -91,24 +97,14 @@ class NoveltyMachine(ReadsNovelty, KernelMachine):
         self.cosines_ = np.clip((products + products.T) / (2 * lengths), -1.0, 1.0)
 
     def _all_scores(self, X: Any) -> Array:
-        return self._kernel_scores(X) + self.intercept_
+        return self._functions(X)
+
+    def _n_functions(self, n_classes: int) -> int:
+        return n_classes
 
     def _check_loaded(self) -> None:
-        """Refuse attributes of a file that do not belong together."""
-        self._check_kept()
-        who, classes = type(self).__name__, self.classes_
-        _gate.check_loaded(classes, who)
-        if self._is_outlier(classes).any():
-            raise ValueError(f"{who}: classes_ must not hold that of outliers.")
-        n = len(classes)
-        if len(self.dual_coef_) != n:
-            raise ValueError(f"{who}: dual_coef_ must have a row for every class.")
-        for name, shape in (("intercept_", (n,)), ("norms_", (n,)), ("cosines_", (n, n)), *self._more_arrays(n)):
-            value = getattr(self, name)
-            if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.shape != shape:
-                raise ValueError(f"{who}: {name} must be float64 of shape {shape}.")
-            if not np.isfinite(value).all():
-                raise ValueError(f"{who}: {name} must hold finite numbers.")
-
-    def _more_arrays(self, n_classes: int) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        return ()
+        super()._check_loaded()
+        n = len(self.classes_)
+        if self._is_outlier(self.classes_).any():
+            raise ValueError(f"{type(self).__name__}: classes_ must not hold that of outliers.")
+        self._check_arrays({"norms_": (n,), "cosines_": (n, n)})

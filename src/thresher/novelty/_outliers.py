@@ -9,14 +9,12 @@ import numpy as np
 
 from .. import _gate
 from .._engine import Target
-from .._estimators import ReadsClasses
-from .._gate import Array, Rule, boolean, none, positive
+from .._estimators import Declared, ReadsClasses, param
+from .._gate import Array, Log, Rule, above_one, boolean, class_weights, none
 
 Labels = np.ndarray[Any, Any]
 
-_label = Rule("a label, a whole number or text", lambda v: isinstance(v, str) or _is_whole(v))
-COUPLING = Rule("a number above 1", lambda v: positive.holds(v) and v > 1)
-OUTLIER_RULES: dict[str, Rule] = {"outlier_label": _label | none, "reject": boolean}
+_label = Rule("a label, a whole number or text", lambda v: isinstance(v, str) or _is_whole(v), type="int or str")
 
 
 def _is_whole(value: Any) -> bool:
@@ -38,13 +36,38 @@ class NoveltyTarget(Target):
         return np.where(self.y[:, None] == np.arange(self.n_outputs), 1.0, -1.0)
 
 
-class ReadsNovelty(ReadsClasses):
-    """Scores of all classes are read as the class with the largest, or as an outlier where all are too small."""
+class ReadsNovelty(ReadsClasses, Declared):
+    """Mixin of classifiers with a score for each class: the class with the largest wins, and a row on which all are too
+    small is an outlier."""
 
+    coupling: float = param(
+        default=2.0,
+        rule=above_one,
+        doc=r"""Above 1 (:math:`\gamma`, by least squares :math:`\gamma_1`): near 1 the classes repel one another most;
+        large values leave each alone.""",
+        search=Log(1.05, 30.0),
+    )
+    outlier_label: Any = param(
+        default=-1,
+        rule=_label | none,
+        doc="""The label of rows that belong to no class, in ``y`` (there need not be any) and in predictions. Among
+        labels that are text it is text, too: ``"-1"``.""",
+    )
+    reject: bool = param(
+        default=True,
+        rule=boolean,
+        doc="Predict ``outlier_label`` where no score is above 0; else always the class with the largest.",
+    )
+    class_weight: Any = param(
+        default=None,
+        rule=class_weights,
+        doc="Weights of the classes, and of ``outlier_label``, multiplied into the row weights.",
+    )
+
+    _attributes: ClassVar[str] = """
+        classes_ : ndarray of shape (n_classes,)
+            Labels, sorted, without that of outliers."""
     _needs: ClassVar[tuple[str, ...]] = ("outliers",)
-
-    outlier_label: Any
-    reject: bool
 
     # --- targets ----------------------------------------------------------------------------------------------------
 
@@ -101,7 +124,7 @@ class ReadsNovelty(ReadsClasses):
 
     def _weigh(self, weight: Array | None, target: Target) -> Array | None:
         """Row weights times class weights; outliers count as a class of their own."""
-        class_weight = getattr(self, "class_weight", None)
+        class_weight = self.class_weight
         if class_weight is None:
             return weight
         assert target.classes is not None
@@ -120,11 +143,11 @@ class ReadsNovelty(ReadsClasses):
         raise NotImplementedError
 
     def _thresholds(self) -> Any:
-        """What the score of each class must be above."""
+        """Borders: the score of a class must be above its own."""
         return 0.0
 
     def class_scores(self, X: Any) -> Array:
-        """How far inside each class the rows are, shape (n_samples, n_classes): above 0 they belong to it.
+        """Distances of the rows inside each class, shape (n_samples, n_classes): above 0 they belong to it.
 
         The largest of a row says how well it is known; minus that is a score of novelty.
         """
@@ -132,7 +155,7 @@ class ReadsNovelty(ReadsClasses):
         return scores
 
     def decision_function(self, X: Any) -> Array:
-        """What tells the classes apart: a score per class; with two classes, the second's less the first's."""
+        """Scores that tell the classes apart: one per class; with two classes, the second's less the first's."""
         return self._shape_scores(self._all_scores(X))
 
     def predict(self, X: Any) -> Labels:

@@ -8,13 +8,13 @@ import numpy as np
 
 from .. import _core
 from .._engine import Memory, State
-from .._estimators import Advice, CoupledLearner, GoodFor, SharedClassifier
-from .._gate import Array, Log, Range, one_of, positive
+from .._estimators import Advice, CoupledLearner, GoodFor, SharedClassifier, param
+from .._gate import Array, Log, one_of, positive
 from ..onepass import Rows
-from ._outliers import COUPLING, OUTLIER_RULES, ReadsNovelty
+from ._outliers import ReadsNovelty
 
 
-class _Learner(CoupledLearner):
+class _SNDLearner(CoupledLearner):
     """Rows may be refused after they were learned from (squares leave the range of floating point): always remember."""
 
     @property
@@ -23,10 +23,7 @@ class _Learner(CoupledLearner):
 
     def remember(self, state: State, rows: Rows) -> Memory:
         done, coupling = float(state.arrays["n_steps"][0, 0]), self.params["coupling"]
-        forgets = {
-            coupling - 1,
-            coupling + state.sizes["output"] - 1,
-        }  # steps of the printed form that change all weights
+        forgets = {coupling - 1, coupling + state.sizes["output"] - 1}  # steps, as printed, that change all weights
         if self.params["printed"] and any(done < step <= done + rows.n_rows for step in forgets):
             return state.remember({})
         return super().remember(state, rows)
@@ -47,42 +44,6 @@ class PegasosSNDClassifier(ReadsNovelty, SharedClassifier):
     its classes is not in its objective [1]_, so that a row far out on the right side of a plane is no outlier to it.
     Give it examples of outliers; without any, two classes have functions that are each other's negatives, and nothing
     is rejected. :class:`SNDClassifier` needs none, up to some thousand rows.
-
-    Parameters
-    ----------
-    alpha : float, default=1e-4
-        Strength of the penalty (:math:`\lambda`).
-    coupling : float, default=2.0
-        Above 1 (:math:`\gamma`): near 1 the classes repel one another most; large values leave each alone.
-    variant : {"metric", "printed"}, default="metric"
-        Steps and ball in the metric of :math:`\Gamma`, which reach the optimum; or Algorithm 1 of [1]_ as printed,
-        whose ball may shut the optimum out and whose first ``coupling + n_classes`` steps cost O(features) each.
-    outlier_label : int, str or None, default=-1
-        The label of rows that belong to no class, in ``y`` (there need not be any) and in predictions. Among labels
-        that are text it is text, too: ``"-1"``.
-    reject : bool, default=True
-        Predict ``outlier_label`` where no score is above 0; else always the class with the largest.
-    <intercept>
-    <passes>
-    class_weight : dict or "balanced", optional
-        Weights of the classes, and of ``outlier_label``, multiplied into the row weights. "balanced" is for :meth:`fit`
-        only.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_classes, n_features)
-        Weights. Two classes have two rows.
-    intercept_ : ndarray of shape (n_classes,)
-        Constant terms, penalised like the other weights.
-    classes_ : ndarray of shape (n_classes,)
-        Labels, sorted, without that of outliers.
-    norms_ : ndarray of shape (n_classes,)
-        The lengths of the classes' weights, constants included.
-    cosines_ : ndarray of shape (n_classes, n_classes)
-        The cosines of the angles between them.
-    n_mistakes_ : int
-        How many rows were predicted wrongly before they were learned from; outliers are right where they are rejected.
-    <fitted>
 
     Notes
     -----
@@ -126,44 +87,40 @@ class PegasosSNDClassifier(ReadsNovelty, SharedClassifier):
         GoodFor(1, aim="many outliers"),
     )
 
-    _param_rules = (
-        SharedClassifier._param_rules
-        | OUTLIER_RULES
-        | {"alpha": positive, "coupling": COUPLING, "variant": one_of("metric", "printed")}
+    alpha: float = param(
+        default=1e-4,
+        rule=positive,
+        doc=r"Strength of the penalty (:math:`\lambda`).",
+        search=Log(1e-7, 1e-1),
+        kw_only=False,
     )
-    _shorter_steps = "a larger alpha"
-    _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-7, 1e-1), "coupling": Log(1.05, 30.0)}
+    variant: str = param(
+        default="metric",
+        rule=one_of("metric", "printed"),
+        doc=r"""Steps and ball in the metric of :math:`\Gamma`, which reach the optimum; or Algorithm 1 of [1]_ as
+        printed, whose ball may shut the optimum out and whose first ``coupling + n_classes`` steps cost O(features)
+        each.""",
+    )
+    intercept_scaling: float = param(default=1.0)
+    class_weight: Any = param(
+        default=None,
+        doc="""Weights of the classes, and of ``outlier_label``, multiplied into the row weights. "balanced" is for
+        :meth:`fit` only.""",
+    )
 
-    def __init__(
-        self,
-        alpha: float = 1e-4,
-        *,
-        coupling: float = 2.0,
-        variant: str = "metric",
-        outlier_label: Any = -1,
-        reject: bool = True,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        max_iter: int = 5,
-        n_steps: int | None = None,
-        tol: float | None = None,
-        shuffle: bool = True,
-        class_weight: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.coupling = coupling
-        self.variant = variant
-        self.outlier_label = outlier_label
-        self.reject = reject
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.n_steps = n_steps
-        self.tol = tol
-        self.shuffle = shuffle
-        self.class_weight = class_weight
-        self.random_state = random_state
+    _attributes: ClassVar[str] = """
+        coef_ : ndarray of shape (n_classes, n_features)
+            Weights. Two classes have two rows.
+        intercept_ : ndarray of shape (n_classes,)
+            Constant terms, penalised like the other weights.
+        norms_ : ndarray of shape (n_classes,)
+            The lengths of the classes' weights, constants included.
+        cosines_ : ndarray of shape (n_classes, n_classes)
+            The cosines of the angles between them.
+        n_mistakes_ : int
+            How many rows were predicted wrongly before they were learned from; outliers are right where they are
+            rejected."""
+    _shorter_steps = "a larger alpha"
 
     def _learner(self, n_features: int) -> CoupledLearner:
         params = {
@@ -172,7 +129,7 @@ class PegasosSNDClassifier(ReadsNovelty, SharedClassifier):
             "printed": self.variant == "printed",
             "reject": bool(self.reject),
         }
-        return _Learner(_core.PegasosSnd, params, axis="output", n_more_codes=1)
+        return _SNDLearner(_core.PegasosSnd, params, axis="output", n_more_codes=1)
 
     def _n_coupled(self) -> int:
         return len(self.classes_)

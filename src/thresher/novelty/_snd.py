@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from .._estimators import Advice, GoodFor
-from .._gate import Array, Log, Range, Rule, Uniform, at_least, non_negative, positive
+from .._estimators import Advice, GoodFor, param, warn_of_convergence
+from .._gate import Array, Rule, Uniform, at_least, non_negative, positive
 from ..solvers import BoxSolution, box_qp
-from ._novelty_kernel import Found, NoveltyMachine
+from ._novelty_kernel import NoveltyMachine, NoveltySolution
 
-_SHARE = Rule("a number above 0 and at most 1", lambda v: positive.holds(v) and v <= 1)
+_share = Rule("a number above 0 and at most 1", lambda v: positive.holds(v) and v <= 1, type="float")
 _NOTHING = 1e-8  # squared lengths below this part of the rows' own are none
 _ROUND = 100  # steps for each variable, before the first look at whether there is anything to find
 
@@ -37,60 +35,6 @@ class SNDClassifier(NoveltyMachine):
     :class:`~thresher.kernels.FixedSizeNystroem` takes over from there, :class:`LSSNDClassifier` is faster where all
     rows may be kept. If every row is sure to belong to a class, ``reject=False``, or an ordinary support vector
     machine, which has one problem for each pair of classes.
-
-    Parameters
-    ----------
-    nu : float, default=0.1
-        About the largest share of rows on the wrong side of each function (:math:`\nu`, :math:`C = 1 / (\nu n)`), and
-        so of the rows of the classes that are rejected.
-    coupling : float, default=2.0
-        Above 1 (:math:`\gamma`): near 1 the classes repel one another most; large values leave each alone.
-    kernel : {"rbf", "polynomial", "linear", "cosine", "precomputed"} or Kernel, default="rbf"
-        With "rbf" there is always a solution. "linear" has none other than 0 where the rows of a class and the negated
-        rows of the others surround the origin; that is warned of.
-    gamma : float or "scale", default="scale"
-        Width of the RBF kernel, :math:`\exp(-\gamma \|x - z\|^2)` (:math:`1 / (2 \sigma^2)` in [1]_), and factor of the
-        polynomial one. **The parameter that decides what an outlier is.** A wide kernel tells classes apart and rejects
-        little around them, a narrow one draws closer and rejects more: rules that are good at the first may reject most
-        of what is new. Tune it for the use it is for: with :class:`~thresher.tuning.NoveltyKFold` and some outliers for
-        ``reject=True``, by plain cross-validation for ``reject=False``.
-    degree, coef0 : int, default=3, and float, default=1.0
-        Of the polynomial kernel.
-    outlier_label : int, str or None, default=-1
-        The label of rows that belong to no class, in ``y`` (there need not be any) and in predictions. Among labels
-        that are text it is text, too: ``"-1"``.
-    reject : bool, default=True
-        Predict ``outlier_label`` where no function is above 0; else always the class with the largest.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, and of ``outlier_label``, multiplied into the row weights.
-    tol : float, default=1e-5
-        Stop when the duality gap is at most this part of the objective.
-    max_iter : int, default=1000000
-        Steps of the solver at most, of two coefficients each.
-    cache_size : float, default=500
-        Megabytes for the kernel matrix; rows of a larger one are made when they are needed.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Labels, sorted, without that of outliers.
-    support_ : ndarray of shape (n_support,)
-        Indices of the rows that are kept; the others play no part in predictions.
-    support_vectors_ : ndarray or csr_array of shape (n_support, n_features)
-    dual_coef_ : ndarray of shape (n_classes, n_support)
-        Their coefficients in each function.
-    intercept_ : ndarray of shape (n_classes,)
-        :math:`-\rho`.
-    norms_ : ndarray of shape (n_classes,)
-        :math:`\|w_j\|`.
-    cosines_ : ndarray of shape (n_classes, n_classes)
-        Of the angles between the :math:`w_j`; classes that repel one another are below 0.
-    dual_gap_ : float
-        How far the objective may be from the best.
-    n_iter_ : int
-        Steps of the solver.
-    n_features_in_, feature_names_in_
-        Of the rows.
 
     Notes
     -----
@@ -129,73 +73,68 @@ class SNDClassifier(NoveltyMachine):
         GoodFor(1, aim="outliers"),
     )
 
-    _param_rules = NoveltyMachine._param_rules | {"nu": _SHARE, "tol": non_negative, "max_iter": at_least(1)}
-    _fitted = (*NoveltyMachine._fitted, "dual_gap_", "n_iter_")
-    _search_space: ClassVar[dict[str, Range]] = {
-        "nu": Uniform(0.01, 0.5),
-        "coupling": Log(1.05, 30.0),
-        "gamma": Log(1e-2, 1e2, when={"kernel": "rbf"}),
-    }
+    nu: float = param(
+        default=0.1,
+        rule=_share,
+        doc=r"""About the largest share of rows on the wrong side of each function (:math:`\nu`,
+        :math:`C = 1 / (\nu n)`), and so of the rows of the classes that are rejected.""",
+        search=Uniform(0.01, 0.5),
+        kw_only=False,
+    )
+    kernel: Any = param(
+        default="rbf",
+        doc="""With "rbf" there is always a solution. "linear" has none other than 0 where the rows of a class and the
+        negated rows of the others surround the origin; that is warned of.""",
+    )
+    gamma: Any = param(
+        default="scale",
+        doc=r"""Width of the RBF kernel, :math:`\exp(-\gamma \|x - z\|^2)` (:math:`1 / (2 \sigma^2)` in [1]_), and
+        factor of the polynomial one. **The parameter that decides what an outlier is.** A wide kernel tells classes
+        apart and rejects little around them, a narrow one draws closer and rejects more: rules that are good at the
+        first may reject most of what is new. Tune it for the use it is for: with
+        :class:`~thresher.tuning.NoveltyKFold` and some outliers for ``reject=True``, by plain cross-validation for
+        ``reject=False``.""",
+    )
+    tol: float = param(
+        default=1e-5, rule=non_negative, doc="Stop when the duality gap is at most this part of the objective."
+    )
+    max_iter: int = param(
+        default=1_000_000, rule=at_least(1), doc="Steps of the solver at most, of two coefficients each."
+    )
 
-    def __init__(
-        self,
-        nu: float = 0.1,
-        *,
-        coupling: float = 2.0,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
-        degree: int = 3,
-        coef0: float = 1.0,
-        outlier_label: Any = -1,
-        reject: bool = True,
-        class_weight: Any = None,
-        tol: float = 1e-5,
-        max_iter: int = 1_000_000,
-        cache_size: float = 500,
-    ) -> None:
-        self.nu = nu
-        self.coupling = coupling
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.outlier_label = outlier_label
-        self.reject = reject
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.cache_size = cache_size
+    _attributes: ClassVar[str] = """
+        dual_gap_ : float
+            How far the objective may be from the best.
+        n_iter_ : int
+            Steps of the solver."""
+    _fitted: ClassVar[tuple[str, ...]] = ("dual_gap_", "n_iter_")
 
-    def _solve(self, K: Any, Y: Array, weight: Array) -> Found:
+    def _solve(self, K: Any, Y: Array, weight: Array) -> NoveltySolution:
         signs = np.ascontiguousarray(Y.T)
         most = weight / (self.nu * weight.sum())  # C of each row
         inverse = inverse_coupling(self.coupling, len(signs))
         mirrored = len(signs) == 2 and np.array_equal(signs[0], -signs[1])
-        if (
-            mirrored
-        ):  # two classes, no outliers: w_2 = -w_1 and rho_2 = rho_1, to the last bit if one is made of the other
+        if mirrored:  # w_2 = -w_1 and rho_2 = rho_1, to the last bit if one is made of the other
             signs, inverse = signs[:1], np.array([[1.0 / (self.coupling - 1.0)]])
         solution, is_nothing = self._descend(K, signs, most, inverse)
         who = type(self).__name__
         if is_nothing:
-            self._warn(
+            warn_of_convergence(
                 f"{who}: all weights are as good as 0: seen through this kernel, the rows of a class and the negated "
-                'rows of the others surround the origin; take kernel="rbf", or a larger gamma.'
+                'rows of the others surround the origin; take kernel="rbf", or a larger gamma.',
+                stacklevel=3,
             )
         elif not solution.converged:
-            self._warn(
+            warn_of_convergence(
                 f"{who}: the duality gap is {solution.gap:.3g} after {self.max_iter} steps, more than tol allows; "
-                "raise max_iter."
+                "raise max_iter.",
+                stacklevel=3,
             )
         coef, scores, gap = inverse @ solution.x, solution.scores, float(solution.gap)
         rho = offsets(signs * scores, signs * solution.x, most)
         if mirrored:
             coef, rho, scores, gap = np.vstack([coef, -coef]), np.repeat(rho, 2), np.vstack([scores, -scores]), 2 * gap
-        return Found(coef, rho, scores, gap, solution.n_iter)
-
-    @staticmethod
-    def _warn(words: str) -> None:
-        warnings.warn(words, ConvergenceWarning, stacklevel=4)
+        return NoveltySolution(coef, rho, scores, gap, solution.n_iter)
 
     def _descend(self, K: Any, signs: Array, most: Array, inverse: Array) -> tuple[BoxSolution, bool]:
         """The solution in x = alpha Y, and whether its weights are as good as 0: a gap that is a part of nothing is
@@ -215,7 +154,7 @@ class SNDClassifier(NoveltyMachine):
             if converged or is_nothing or left <= 0:
                 return found._replace(n_iter=n_iter, converged=converged), is_nothing
 
-    def _finish(self, found: Found, Y: Array, weight: Array) -> None:
+    def _finish(self, found: NoveltySolution, Y: Array, weight: Array) -> None:
         self.dual_gap_, self.n_iter_ = found.gap, found.n_iter
 
     def _check_loaded(self) -> None:
