@@ -13,10 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from reference.laplacian import rows
 from thresher.semi_supervised import LapSVC
-from thresher.semi_supervised._conjugate import Problem
+from thresher.semi_supervised._conjugate import PrimalProblem
 from thresher.semi_supervised._graph import Laplacian
 from thresher.semi_supervised._lap_newton import _solved, exact_step, newton
-from thresher.semi_supervised._manifold import Penalty, Reduced, reduced, root
+from thresher.semi_supervised._manifold import ManifoldPenalty, Reduced, reduced, root
 
 solvers = pytest.mark.parametrize("solver", ["dual", "primal"])
 
@@ -62,7 +62,7 @@ def test_a_plain_newton_step_that_would_cycle_or_overshoot_is_cut_short():
         F = rng.normal(size=(8, 3)) * 10.0 ** rng.uniform(-1, 2)
         y = np.where(rng.random(8) < 0.5, 1.0, -1.0)
         cost = 10.0 ** rng.uniform(-3, 3, size=8)
-        penalty = Penalty(10.0 ** rng.uniform(-4, 0), 0.0, Laplacian(sparse.csr_array((8, 8))), True)
+        penalty = ManifoldPenalty(10.0 ** rng.uniform(-4, 0), 0.0, Laplacian(sparse.csr_array((8, 8))), True)
         small = reduced(F, np.arange(8), penalty)
         found = newton(small, y, cost, 1e-10, 100)
         assert found.converged
@@ -197,8 +197,8 @@ def test_conjugate_gradients_that_leave_floating_point_are_refused(params, facto
 def test_conjugate_gradients_tell_how_far_scores_and_coefficients_differ():
     X, y = rows()
     K, labelled = np.exp(-((X[:, None] - X) ** 2).sum(axis=2)), np.flatnonzero(y != -1)
-    penalty = Penalty(1e-8, 1.0, Laplacian(np.eye(50)), True)
-    found = Problem(K, labelled, penalty, 2.0 * y[labelled] - 1, np.ones(len(labelled))).descend(1e-9, 100)
+    penalty = ManifoldPenalty(1e-8, 1.0, Laplacian(np.eye(50)), True)
+    found = PrimalProblem(K, labelled, penalty, 2.0 * y[labelled] - 1, np.ones(len(labelled))).descend(1e-9, 100)
     off = np.abs(K @ found.coef + found.intercept - found.scores).max() / max(1.0, np.abs(found.scores).max())
     assert 0 < off < 1e-6
     assert_allclose(found.off, off, rtol=0.5)

@@ -15,7 +15,7 @@ from reference.laplacian import rows
 from thresher.kernels import Polynomial
 from thresher.semi_supervised import LapSVC
 from thresher.semi_supervised._graph import Laplacian
-from thresher.semi_supervised._manifold import Penalty, reduced, root
+from thresher.semi_supervised._manifold import ManifoldPenalty, reduced, root
 
 
 def twin(model, X, y, weight=None):
@@ -83,7 +83,7 @@ def test_the_dual_is_the_one_that_is_printed_and_its_conditions_hold(params):
     problem = twin(model, X, y)
     Q, S0 = reference.dual_matrix(problem)
     labelled, signs = y != -1, problem.y[y != -1]
-    penalty = Penalty(problem.ambient, problem.smoothness, Laplacian(problem.L), False)
+    penalty = ManifoldPenalty(problem.ambient, problem.smoothness, Laplacian(problem.L), False)
     small = reduced(root(problem.K), np.flatnonzero(labelled), penalty)
     assert_allclose(small.Q / 2, Q * np.outer(signs, signs), rtol=1e-7, atol=1e-7 * np.abs(Q).max())
     assert_array_equal(small.Q, small.Q.T)

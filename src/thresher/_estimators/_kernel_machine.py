@@ -249,6 +249,11 @@ class FixedSizeMachine(KernelMachine):
         drawn_from = int(_engine.generator(self.random_state).integers(2**63))
         return fixed_size(self._kernel_for(rows, self._names), rows, self.n_components, drawn_from, who)
 
+    def _keep_fixed(self, X: Any, rows: Any, there: NDArray[np.intp], coef: Array, fixed: FixedSize | None) -> None:
+        """Remember the rows that have a coefficient, or the landmarks."""
+        places, kernel = (there, None) if fixed is None else (there[fixed.places], fixed.kernel)
+        self._keep(X, rows, places, coef, kernel)
+
 
 class KernelClassifier(ReadsClasses, KernelMachine):
     """Base class of kernel machines whose scores are read as classes."""
@@ -286,10 +291,11 @@ class KernelClassifier(ReadsClasses, KernelMachine):
         who = type(self).__name__
         self._check_kept()
         _gate.check_loaded(self.classes_, who)
-        n = self._n_functions(len(self.classes_))
-        if len(self.dual_coef_) != n:
-            raise ValueError(f"{who}: dual_coef_ must have a row for each output.")
-        self._check_arrays({"intercept_": (n,)})
+        n, intercept = self._n_functions(len(self.classes_)), self.intercept_
+        if not isinstance(intercept, np.ndarray) or intercept.dtype != np.float64 or intercept.shape != (n,):
+            raise ValueError(f"{who}: intercept_ must be float64 of shape {(n,)}.")
+        if len(self.dual_coef_) != n or not np.isfinite(intercept).all():
+            raise ValueError(f"{who}: dual_coef_ and intercept_ must be finite, with a row for each output.")
 
     def _check_arrays(self, shapes: Mapping[str, tuple[int, ...]]) -> None:
         """Refuse attributes of a file that are no numbers of these shapes."""

@@ -8,14 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _gate
-from .._estimators import Advice, GoodFor
-from .._gate import Array, Choice, Log, Range, Rule, label, non_negative, none, positive
+from .._estimators import Advice, GoodFor, param
+from .._gate import Array, Choice, above_one, label, non_negative, none
 from ._pair import Pair, pair, pair_features
 from ._roles import Roles
-from ._semi_spectral import Given, SpectralClassifier
+from ._semi_spectral import SpectralClassifier, SpreadProblem
 from ._spread import Stationary
-
-_above_one = Rule("a number above 1", lambda v: positive.holds(v) and v > 1)
 
 
 class BiSemiKSC(SpectralClassifier):
@@ -35,50 +33,6 @@ class BiSemiKSC(SpectralClassifier):
     values, and with them all functions, are 0 in floating point; not rows that are merely far: for those there is
     :mod:`thresher.novelty`. That the coupling classifies better, as [1]_ reports, we could not reproduce, and with a
     hundred labels scikit-learn's ``SVC`` on them is as good (:doc:`few labels </few-labels>`).
-
-    Parameters
-    ----------
-    spread : float, default=0.99
-        How much the function of a class should differ from 0 on all rows (:math:`\gamma_3` in [1]_), at least 0. Of two
-        classes, that of the second.
-    spread_rest : float, default=0.9
-        The same for the function of all other rows (:math:`\gamma_4`): of two classes, that of the first.
-    C : float, default=10.0
-        Weight of the squared errors of labelled rows (:math:`\gamma_2`).
-    coupling : float, default=2.0
-        Above 1 (:math:`g = \gamma_1`): near 1 the functions repel each other most. There is exactly one minimum if
-        :math:`(g - \gamma_3)(g - \gamma_4) > 1`, with both spreads below g, and the kernel has no values below 0: with
-        2, if both spreads are below 1. Beyond, it may be a saddle point that is found: ``is_minimum_``.
-    <kernel>
-    outlier_label : label, optional
-        Where it is given, what :meth:`predict` says of rows on which no function is above 0. ``y`` must not hold it.
-    unlabelled_label : label, default=-1
-        What ``y`` says of rows without a label. Among words it is the word ``"-1"``; ``"?"`` is another choice.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, which multiply ``C``. Unlabelled rows have none.
-    <landmarks>
-    cache_size : float, default=500
-        Megabytes for the kernel matrix, which must fit as a whole unless there are landmarks: 500 are enough for 8000
-        rows. All in all it takes several times as much, the more rows have labels the more.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Labels of the classes, sorted, without the one that means unlabelled.
-    support_, support_vectors_, dual_coef_
-        The rows that are kept, all of them or the landmarks, and their coefficients in the function of each class.
-    intercept_ : ndarray of shape (n_classes,)
-        Zeros: there is no constant term.
-    kernel_ : Kernel or None
-        The kernel, with numbers for everything that depends on the data; None if it is precomputed.
-    rcond_ : float
-        Reciprocal condition number of the linear system. Below 1e-12 there is a warning.
-    is_minimum_ : bool
-        Whether the scores are the minimum; else they are a saddle point.
-    transduction_ : ndarray of shape (n_samples,)
-        ``y`` with the answers of the model for unlabelled rows. Not kept in model files.
-    n_features_in_, feature_names_in_
-        Of the rows.
 
     Notes
     -----
@@ -109,51 +63,52 @@ class BiSemiKSC(SpectralClassifier):
 
     _advice = Advice(GoodFor(3, aim="neighbours"))
 
-    _param_rules: ClassVar[dict[str, Rule]] = SpectralClassifier._param_rules | {
-        "spread": non_negative,
-        "spread_rest": non_negative,
-        "coupling": _above_one,
-        "outlier_label": label | none,
-    }
-    _search_space: ClassVar[dict[str, Range]] = {
-        "spread": Choice([0.0, 0.5, 0.9, 0.99, 0.999]),
-        "spread_rest": Choice([0.0, 0.5, 0.9, 0.99, 0.999]),
-        "C": Log(1e-2, 1e3),
-        "gamma": Log(1e-4, 100.0, when={"kernel": "rbf"}),
-    }
+    spread: float = param(
+        default=0.99,
+        rule=non_negative,
+        doc=r"""How much the function of a class should differ from 0 on all rows (:math:`\gamma_3` in [1]_), at least
+        0. Of two classes, that of the second.""",
+        search=Choice([0.0, 0.5, 0.9, 0.99, 0.999]),
+        kw_only=False,
+    )
+    spread_rest: float = param(
+        default=0.9,
+        rule=non_negative,
+        doc=r"""The same for the function of all other rows (:math:`\gamma_4`): of two classes, that of the first.""",
+        search=Choice([0.0, 0.5, 0.9, 0.99, 0.999]),
+        kw_only=False,
+    )
+    C: float = param(
+        default=10.0, doc=r"Weight of the squared errors of labelled rows (:math:`\gamma_2`).", kw_only=False
+    )
+    coupling: float = param(
+        default=2.0,
+        rule=above_one,
+        doc=r"""Above 1 (:math:`g = \gamma_1`): near 1 the functions repel each other most. There is exactly one minimum
+        if :math:`(g - \gamma_3)(g - \gamma_4) > 1`, with both spreads below g, and the kernel has no values below 0:
+        with 2, if both spreads are below 1. Beyond, it may be a saddle point that is found: ``is_minimum_``.""",
+        kw_only=False,
+    )
+    outlier_label: Any = param(
+        default=None,
+        rule=label | none,
+        doc="""Where it is given, the answer of :meth:`predict` for rows on which no function is above 0. ``y`` must not
+        hold it.""",
+    )
+    cache_size: float = param(
+        default=500,
+        doc="""Megabytes for the kernel matrix, which must fit as a whole unless there are landmarks: 500 are enough for
+        8000 rows. All in all it takes several times as much, the more rows have labels the more.""",
+    )
 
-    def __init__(
-        self,
-        spread: float = 0.99,
-        spread_rest: float = 0.9,
-        C: float = 10.0,
-        coupling: float = 2.0,
-        kernel: Any = "rbf",
-        *,
-        gamma: Any = "scale",
-        degree: int = 3,
-        coef0: float = 1.0,
-        outlier_label: Any = None,
-        unlabelled_label: Any = -1,
-        class_weight: Any = None,
-        n_components: Any = None,
-        random_state: Any = None,
-        cache_size: float = 500,
-    ) -> None:
-        self.spread = spread
-        self.spread_rest = spread_rest
-        self.C = C
-        self.coupling = coupling
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.outlier_label = outlier_label
-        self.unlabelled_label = unlabelled_label
-        self.class_weight = class_weight
-        self.n_components = n_components
-        self.random_state = random_state
-        self.cache_size = cache_size
+    _by_position: ClassVar[tuple[str, ...]] = ("spread", "spread_rest", "C", "coupling", "kernel")
+    _attributes: ClassVar[str] = """
+        support_ : ndarray
+            Indices of the rows that are kept: all of them, or the landmarks.
+        dual_coef_ : ndarray of shape (n_classes, n_support)
+            Their coefficients in the function of each class.
+        intercept_ : ndarray of shape (n_classes,)
+            Zeros: there is no constant term."""
 
     @property
     def reject(self) -> bool:
@@ -164,21 +119,17 @@ class BiSemiKSC(SpectralClassifier):
         """The function of each class, shape (n_samples, n_classes): the largest wins, if it is above 0."""
         return self._functions(X)
 
-    def decision_function(self, X: Any) -> Array:
-        """What tells the classes apart: a score per class; with two classes, the second's less the first's."""
-        return super().decision_function(X)
-
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row; ``outlier_label``, where there is one, if no function is above 0."""
         return super().predict(X)
 
-    def _by_matrix(self, K: Array, given: Given) -> Stationary:
+    def _by_matrix(self, K: Array, given: SpreadProblem) -> Stationary:
         return self._of_classes(pair(K, self._pair(given)))
 
-    def _by_features(self, F: Array, given: Given) -> Stationary:
+    def _by_features(self, F: Array, given: SpreadProblem) -> Stationary:
         return self._of_classes(pair_features(F, self._pair(given)))
 
-    def _pair(self, given: Given) -> Pair:
+    def _pair(self, given: SpreadProblem) -> Pair:
         return Pair(float(self.coupling), self._spreads(), *given)
 
     def _of_classes(self, both: Stationary) -> Stationary:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .._kernels import Array
 from ._lap_newton import exact_step
-from ._manifold import Penalty
+from ._manifold import ManifoldPenalty
 
 _INNER = 1000  # products for a direction
 _SHARE = 1e-2  # of the gradient may be left by a direction
@@ -32,9 +32,10 @@ class Point(NamedTuple):
         return float(self.products @ other.coef + self.constant * other.constant)
 
 
-class Descent(NamedTuple):
-    """Where it ended; as in :class:`~._newton.Steps`, with the norm of the gradient for the residual. ``off`` is the
-    largest difference of the scores from those that the coefficients give."""
+class LapSolution(NamedTuple):
+    """One output: coefficients of all rows, or of the landmarks; scores of all rows; the objective after every step;
+    the relative duality gap or norm of the gradient. ``off`` is the largest difference of these scores from those that
+    the coefficients give."""
 
     coef: Array
     intercept: float
@@ -46,7 +47,7 @@ class Descent(NamedTuple):
     off: float
 
 
-class Problem:
+class PrimalProblem:
     r"""J(w, b) = sum_i c_i [1 - y_i f_i]_+^2 + a |w|^2 + g f'Lf, with w the sum of rows weighted by coefficients.
 
     Gradients are taken in the space of features, that is, preconditioned by K [Melacci and Belkin, 2011]: their
@@ -54,7 +55,7 @@ class Problem:
     size of the others.
     """
 
-    def __init__(self, K: Any, labelled: NDArray[np.intp], penalty: Penalty, sides: Array, cost: Array) -> None:
+    def __init__(self, K: Any, labelled: NDArray[np.intp], penalty: ManifoldPenalty, sides: Array, cost: Array) -> None:
         self._K, self._labelled, self._penalty = K, labelled, penalty
         self._sides, self._cost = sides, cost
         self._trace = float(K.diagonal().sum())
@@ -116,14 +117,14 @@ class Problem:
         return found
 
     def step(self, point: Point, f: Array, way: Point) -> float:
-        """How far to go."""
+        """The length of the step along a direction."""
         a, g, L, _ = self._penalty
         df = self.scores(way)
         slope = 2 * a * (way.coef @ point.products) + 2 * g * (df @ L.times(f))
         curvature = a * (way.coef @ way.products) + g * (df @ L.times(df))
         return exact_step(float(slope), float(curvature), self.margins(f), self.margins(df), self._cost)
 
-    def descend(self, tol: float, max_iter: int) -> Descent:
+    def descend(self, tol: float, max_iter: int) -> LapSolution:
         """From 0 until the norm of the gradient is no more than ``tol`` times what it was there."""
         point = self.point(np.zeros(self._K.shape[0]), 0.0)
         f = self.scores(point)
@@ -143,6 +144,6 @@ class Problem:
                 break
         residual = float(norm / first) if first != 0 else 0.0
         off = np.abs(self.scores(self.point(point.coef, point.constant)) - f).max() / max(1.0, np.abs(f).max())
-        return Descent(
+        return LapSolution(
             point.coef, self._size * point.constant, f, values, residual, n_iter, residual <= tol, float(off)
         )

@@ -25,7 +25,7 @@ class InnerProducts(NamedTuple):
     rows: Any
 
 
-class Given(NamedTuple):
+class SideProblem(NamedTuple):
     """The rows of one problem.
 
     ``side`` is +1 or -1 for a row of a class and 0 for one that belongs to none; what it says of rows that are ``open``
@@ -48,8 +48,8 @@ class Limits(NamedTuple):
     cache_size: float
 
 
-class Found(NamedTuple):
-    """Where a descent ended: a coefficient and a score per row, and the objective after every convex problem. Whether
+class SideSolution(NamedTuple):
+    """The end of a descent: a coefficient and a score per row, and the objective after every convex problem. Whether
     it ended by itself, and whether the last convex problem was solved to its gap."""
 
     coef: Array
@@ -83,7 +83,7 @@ def losses(scores: Array, side: Array, epsilon: float) -> Array:
     return values
 
 
-def descend(K: Any, given: Given, read: Reading, limits: Limits, *, from_all: bool) -> Found:
+def descend(K: Any, given: SideProblem, read: Reading, limits: Limits, *, from_all: bool) -> SideSolution:
     r"""Minimise, over a function f = w.phi + b of the kernel's space,
 
         J(f) = |w|^2 / 2 + sum_i c_i loss(f_i, side_i),      side_i = read(f_i) for open rows.
@@ -119,7 +119,7 @@ def descend(K: Any, given: Given, read: Reading, limits: Limits, *, from_all: bo
 class _Machine:
     """One signed variable per row, and one more where the mean score of open rows is given."""
 
-    def __init__(self, K: Any, given: Given, limits: Limits) -> None:
+    def __init__(self, K: Any, given: SideProblem, limits: Limits) -> None:
         self._given, self._limits = given, limits
         self._K = K if given.balance is None else with_mean(K, given.open)
 
@@ -152,11 +152,11 @@ class _Machine:
         side = np.where(given.open, read(scores, given.epsilon), given.side)
         return float(solution.x @ solution.scores / 2 + given.cost @ losses(scores, side, given.epsilon))
 
-    def found(self, solution: BoxSolution, values: list[float], n_iter: int, converged: bool) -> Found:
+    def found(self, solution: BoxSolution, values: list[float], n_iter: int, converged: bool) -> SideSolution:
         coef = solution.x[: len(self._given.side)].copy()
         if self._given.balance is not None:
             coef[self._given.open] += solution.x[-1] / np.count_nonzero(self._given.open)
-        return Found(
+        return SideSolution(
             coef=coef,
             intercept=float(solution.multiplier),
             scores=self.scores(solution),

@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.neighbors import NearestNeighbors
-from sklearn.preprocessing import normalize
 
 from .._kernels import Array, as_floats, squared_distances
 
@@ -29,7 +27,7 @@ class Laplacian(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """How edges are drawn between rows; ``gamma`` None is derived from the distances between neighbours."""
+    """Options of the edges between rows; ``gamma`` None is derived from the distances between neighbours."""
 
     graph: str  # "knn" or "full"
     n_neighbors: int
@@ -41,6 +39,8 @@ class Drawn(NamedTuple):
         """The adjacency matrix of rows, or of those whose kernel matrix this is: symmetric, nothing on the diagonal."""
         distances: Array | None = kernel_distances(rows, self.metric) if is_kernel else None
         if not is_kernel:
+            from sklearn.preprocessing import normalize
+
             rows = normalize(as_floats(rows)) if self.metric == "cosine" else as_floats(rows)
             distances = squared_distances(rows, rows) if self.graph == "full" else None
         near = _search(rows, self.n_neighbors) if distances is None else _nearest(distances, self.n_neighbors)
@@ -137,6 +137,8 @@ def check_adjacency(given: Any, n_rows: int, who: str, *, normalized: bool) -> A
 
 
 def _search(rows: Any, n_neighbors: int) -> Near:
+    from sklearn.neighbors import NearestNeighbors
+
     found = NearestNeighbors(n_neighbors=min(n_neighbors, rows.shape[0] - 1)).fit(rows)
     distances, places = found.kneighbors()
     return Near(places, distances**2)

@@ -15,7 +15,7 @@ _EXACT = 1e-13  # a residual that is rounding
 
 
 class Steps(NamedTuple):
-    """Where a descent ended: the variables of labelled rows, the constant, the objective after every step; how far from
+    """The end of a descent: the variables of labelled rows, the constant, the objective after every step; how far from
     optimal it is, as a part of how far 0 is, and whether it ended by itself."""
 
     x: Array

@@ -9,42 +9,27 @@ from numpy.typing import NDArray
 
 from .._kernels import Array, FixedSize
 from ..solvers import box_qp
-from ._conjugate import Problem
+from ._conjugate import LapSolution, PrimalProblem
 from ._lap_newton import Steps, newton
-from ._manifold import Penalty, Reduced, reduced, root
+from ._manifold import ManifoldPenalty, Reduced, reduced, root
 
 _INDEFINITE = "{}: the kernel matrix must be positive semi-definite."
 _STEPS, _STEPS_A_ROW = 5_000_000, 2_000  # of pairs
 
 
-class Given(NamedTuple):
-    """Which rows have labels, with a factor for each one's loss and, for each output, its side; and the penalty, which
-    says by whether it counts the constant if losses are squared (primal) or not (dual)."""
+class LapProblem(NamedTuple):
+    """The places of rows with labels, with a factor for each one's loss and, for each output, its side; and the
+    penalty, which says by whether it counts the constant if losses are squared (primal) or not (dual)."""
 
     labelled: NDArray[np.intp]
     cost: Array
     sides: list[Array]
-    penalty: Penalty
+    penalty: ManifoldPenalty
     tol: float
     max_iter: int
 
 
-class Found(NamedTuple):
-    """One output: coefficients of all rows, or of the landmarks; scores of all rows; the objective after every step;
-    the relative duality gap or norm of the gradient. ``off`` is the largest difference of these scores from those that
-    the coefficients give."""
-
-    coef: Array
-    intercept: float
-    scores: Array
-    objectives: list[float]
-    residual: float
-    n_iter: int
-    converged: bool
-    off: float
-
-
-def by_rows(K: Array, given: Given, who: str) -> list[Found]:
+def by_rows(K: Array, given: LapProblem, who: str) -> list[LapSolution]:
     """With a coefficient for every row."""
     F = root(K)
     if F is None:
@@ -59,7 +44,7 @@ def by_rows(K: Array, given: Given, who: str) -> list[Found]:
     return found
 
 
-def by_landmarks(fixed: FixedSize, given: Given, cache_size: float, who: str) -> list[Found]:
+def by_landmarks(fixed: FixedSize, given: LapProblem, cache_size: float, who: str) -> list[LapSolution]:
     """With a coefficient for every landmark."""
     n_labels = len(given.labelled)
     if not given.penalty.with_constant and 8 * n_labels**2 > cache_size * 2**20:
@@ -75,11 +60,11 @@ def by_landmarks(fixed: FixedSize, given: Given, cache_size: float, who: str) ->
     return found
 
 
-def by_products(K: Any, given: Given, who: str) -> list[Found]:
+def by_products(K: Any, given: LapProblem, who: str) -> list[LapSolution]:
     """With a coefficient for every row, and squared losses, without any factorisation."""
-    problems = (Problem(K, given.labelled, given.penalty, sides, given.cost) for sides in given.sides)
+    problems = (PrimalProblem(K, given.labelled, given.penalty, sides, given.cost) for sides in given.sides)
     try:
-        found = [Found(*problem.descend(given.tol, given.max_iter)) for problem in problems]
+        found = [problem.descend(given.tol, given.max_iter) for problem in problems]
     except np.linalg.LinAlgError:
         raise ValueError(_INDEFINITE.format(who)) from None
     if not all(np.isfinite([one.residual, one.off, *one.objectives]).all() for one in found):
@@ -102,19 +87,20 @@ def hinge(Q: Array, sides: Array, cost: Array, tol: float) -> Steps:
     return Steps(x, dual.multiplier, [value], float(dual.gap / value), dual.n_iter, bool(dual.converged))
 
 
-def _solved(problem: Reduced, given: Given) -> list[Steps]:
+def _solved(problem: Reduced, given: LapProblem) -> list[Steps]:
     if given.penalty.with_constant:
         return [newton(problem, sides, given.cost, given.tol, given.max_iter) for sides in given.sides]
     Q = problem.Q
     return [hinge(Q, sides, given.cost, given.tol) for sides in given.sides]
 
 
-def _reduced(F: Array, given: Given, who: str) -> Reduced:
+def _reduced(F: Array, given: LapProblem, who: str) -> Reduced:
     problem = reduced(F, given.labelled, given.penalty)
     if problem is None:
         raise ValueError(f"{who}: alpha must not vanish beside alpha_graph; raise the first or lower the second.")
     return problem
 
 
-def _output(coef: Array, scores: Array, steps: Steps, off: float) -> Found:
-    return Found(coef, steps.intercept, scores, steps.objectives, steps.residual, steps.n_iter, steps.converged, off)
+def _output(coef: Array, scores: Array, steps: Steps, off: float) -> LapSolution:
+    _, intercept, objectives, residual, n_iter, converged = steps
+    return LapSolution(coef, intercept, scores, objectives, residual, n_iter, converged, off)

@@ -2,42 +2,31 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 
-from .. import _estimators
 from .._engine import one_blas_thread
-from .._estimators import Advice, FixedSizeMachine, GoodFor, KernelMachine
-from .._gate import (
-    Log,
-    Range,
-    Rule,
-    at_least,
-    boolean,
-    check_params,
-    class_weights,
-    label,
-    non_negative,
-    none,
-    one_of,
-    positive,
-)
+from .._estimators import Advice, FixedSizeMachine, GoodFor, param, warn_of_convergence
+from .._gate import Log, at_least, boolean, check_params, non_negative, none, one_of, positive
 from .._kernels import Array
+from ._conjugate import LapSolution
 from ._graph import Drawn, Laplacian, check_adjacency, laplacian
-from ._lap_solve import Found, Given, by_landmarks, by_products, by_rows
-from ._manifold import Penalty
+from ._lap_solve import LapProblem, by_landmarks, by_products, by_rows
+from ._manifold import ManifoldPenalty
 from ._partial_machine import Descended
 from ._roles import Roles, class_factors, filled, read_roles
 
 _AGREE = 1e-6  # scores of the model and of the problem it solves
 
 
-class LapSVC(Descended, FixedSizeMachine):
+class _Residual:
+    residual_: float
+
+
+class LapSVC(_Residual, Descended, FixedSizeMachine):
     r"""Laplacian support vector machine: scores that change little between neighbouring rows (LapSVM).
 
     Minimises, over functions :math:`f = \langle w, \varphi(\cdot)\rangle + b`,
@@ -51,78 +40,6 @@ class LapSVC(Descended, FixedSizeMachine):
     it is at best a plain machine: compare with ``alpha_graph=0``, which is one. Where classes are clusters of any shape
     with gaps between them, :class:`S3VC` is another choice; where unlabelled rows may belong to no class,
     :class:`UniversumSVC`.
-
-    Parameters
-    ----------
-    alpha : float, default=1e-4
-        Strength of the penalty on the size of the function (:math:`\gamma_A`).
-    alpha_graph : float, default=1000.0
-        Strength of the penalty on changes along the graph (:math:`\gamma_I`). With 0 unlabelled rows are absent, from
-        ``gamma="scale"`` and the landmarks, too, and only get their answers in ``transduction_``.
-    solver : {"dual", "primal"}, default="dual"
-        Two machines, both published. "dual" (LapSVM [1]_) has :math:`H(u) = [1 - u]_+`, and its constant b is not
-        counted where the graph is. "primal" (LapSVMp [2]_) has :math:`H(u) = [1 - u]_+^2` and counts it. With
-        ``alpha_graph=0`` they are scikit-learn's ``SVC`` with ``C = 1 / (2 l alpha)``, l the labels or the sum of
-        their weights, and the machine with squared losses and the same C; in the scaling "thesis",
-        ``C = 1 / (2 alpha)``.
-    scaling : {"belkin", "thesis"}, default="belkin"
-        The formula above, from [1]_, or :math:`\sum H + \gamma_A \|w\|^2 + \gamma_I f^\top L f` without dividing by
-        numbers of rows, as in [2]_ and [3]_.
-    graph : {"knn", "full"}, default="knn"
-        Edges between rows of which one is among the ``n_neighbors`` nearest of the other, or between all, which needs
-        ``cache_size`` for as many weights. :meth:`fit` takes a graph of your own.
-    n_neighbors : int, default=10
-        How many neighbours each row looks for.
-    weights : {"binary", "heat"}, default="binary"
-        All edges alike, or :math:`\exp(-g \|x - z\|^2)`, which those of a full graph always have.
-    graph_gamma : float, optional
-        g of these weights; by default :math:`1 / (2 m^2)` with m the mean distance of rows from their ``n_neighbors``
-        nearest.
-    graph_power : int, default=1
-        Power of the matrix L; above 1, f must be smooth in the large, too (2 to 5 for pictures).
-    metric : {"euclidean", "cosine"}, default="euclidean"
-        Of all columns, whatever the kernel looks at. With a precomputed kernel, distances and angles are those in its
-        space, :math:`\|x - z\|^2 = k(x, x) + k(z, z) - 2 k(x, z)`.
-    normalized : bool, default=True
-        Whether scores are divided by the roots of degrees, as above; if not, L is :math:`D - W`. A row without edges
-        has no share in the penalty.
-    <kernel>
-    n_components : int, float or "sqrt", optional
-        Landmarks, for the fixed-size (Nystroem) form: that many, or that many times the root of the number of rows.
-        None is a coefficient for every row.
-    unlabelled_label : label, default=-1
-        What ``y`` says of rows without a label. Among words it is the word ``"-1"``; ``"?"`` is another choice.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, multiplied into the row weights.
-    inner : {"auto", "direct", "cg"}, default="auto"
-        How "primal" solves: by a factorisation of the kernel matrix, or by products with it (conjugate gradients),
-        which needs no more memory than ``cache_size``, and is what "auto" does where the matrix does not fit.
-    max_iter : int, default=100
-        Most Newton steps of "primal"; about 5 are usual.
-    tol : float, default=1e-6
-        "dual" stops at this relative duality gap, "cg" when the gradient is this part of that at 0. "direct" is exact.
-    cache_size : float, default=500
-        Megabytes for the kernel matrix. A factorisation takes several times as much. With landmarks, "dual" needs a
-        matrix of labels that fits; "primal" takes any number.
-    random_state : int, RandomState or None, default=None
-        Draws the rows among which landmarks are chosen.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Labels of the classes, sorted, without the one that means unlabelled.
-    <fitted kernel>
-    objectives_ : ndarray
-        The objective after each Newton step, which never rises, or only at the end ("dual"); with several classes, a
-        list of such arrays.
-    objective_ : float
-        The last of them; with several classes, their sum.
-    transduction_ : ndarray of shape (n_samples,)
-        ``y`` with the answers of the model for unlabelled rows. Not kept in model files.
-    residual_ : float
-        How far from optimal the answer is: the relative duality gap, or what is left of the gradient.
-    n_iter_ : int
-        Newton steps; with "dual", steps of two variables.
 
     Notes
     -----
@@ -160,92 +77,100 @@ class LapSVC(Descended, FixedSizeMachine):
 
     _advice = Advice(GoodFor(2, aim="neighbours"))
 
-    _param_rules: ClassVar[dict[str, Rule]] = {
-        "alpha": positive,
-        "alpha_graph": non_negative,
-        "solver": one_of("dual", "primal"),
-        "scaling": one_of("belkin", "thesis"),
-        "graph": one_of("knn", "full"),
-        "n_neighbors": at_least(1),
-        "weights": one_of("binary", "heat"),
-        "graph_gamma": positive | none,
-        "graph_power": at_least(1),
-        "metric": one_of("euclidean", "cosine"),
-        "normalized": boolean,
-        **KernelMachine._kernel_rules,
-        **KernelMachine._fixed_size_rules,
-        "unlabelled_label": label | none,
-        "class_weight": class_weights,
-        "inner": one_of("auto", "direct", "cg"),
-        "max_iter": at_least(1),
-        "tol": positive,
-    }
-    _fitted: ClassVar[tuple[str, ...]] = (
-        *KernelMachine._kernel_fitted,
-        "classes_",
-        "intercept_",
-        "residual_",
-        "n_iter_",
-        "_objectives",
+    alpha: float = param(
+        default=1e-4,
+        rule=positive,
+        doc=r"Strength of the penalty on the size of the function (:math:`\gamma_A`).",
+        search=Log(1e-6, 1.0),
+        kw_only=False,
     )
-    _search_space: ClassVar[dict[str, Range]] = {
-        "alpha": Log(1e-6, 1.0),
-        "alpha_graph": Log(1e-1, 1e6),
-        "gamma": Log(1e-4, 10.0, when={"kernel": "rbf"}),
-    }
+    alpha_graph: float = param(
+        default=1000.0,
+        rule=non_negative,
+        doc=r"""Strength of the penalty on changes along the graph (:math:`\gamma_I`). With 0 unlabelled rows are
+        absent, from ``gamma="scale"`` and the landmarks, too, and only get their answers in ``transduction_``.""",
+        search=Log(1e-1, 1e6),
+        kw_only=False,
+    )
+    solver: str = param(
+        default="dual",
+        rule=one_of("dual", "primal"),
+        doc="""Two machines, both published. "dual" (LapSVM [1]_) has :math:`H(u) = [1 - u]_+`, and its constant b is
+        not counted where the graph is. "primal" (LapSVMp [2]_) has :math:`H(u) = [1 - u]_+^2` and counts it. With
+        ``alpha_graph=0`` they are scikit-learn's ``SVC`` with ``C = 1 / (2 l alpha)``, l the labels or the sum of
+        their weights, and the machine with squared losses and the same C; in the scaling "thesis",
+        ``C = 1 / (2 alpha)``.""",
+    )
+    scaling: str = param(
+        default="belkin",
+        rule=one_of("belkin", "thesis"),
+        doc=r"""The formula above, from [1]_, or :math:`\sum H + \gamma_A \|w\|^2 + \gamma_I f^\top L f` without
+        dividing by numbers of rows, as in [2]_ and [3]_.""",
+    )
+    graph: str = param(
+        default="knn",
+        rule=one_of("knn", "full"),
+        doc="""Edges between rows of which one is among the ``n_neighbors`` nearest of the other, or between all, which
+        needs ``cache_size`` for as many weights. :meth:`fit` takes a graph of your own.""",
+    )
+    n_neighbors: int = param(default=10, rule=at_least(1), doc="How many neighbours each row looks for.")
+    weights: str = param(
+        default="binary",
+        rule=one_of("binary", "heat"),
+        doc=r"All edges alike, or :math:`\exp(-g \|x - z\|^2)`, which those of a full graph always have.",
+    )
+    graph_gamma: float | None = param(
+        default=None,
+        rule=positive | none,
+        doc="""g of these weights; by default :math:`1 / (2 m^2)` with m the mean distance of rows from their
+        ``n_neighbors`` nearest.""",
+    )
+    graph_power: int = param(
+        default=1,
+        rule=at_least(1),
+        doc="Power of the matrix L; above 1, f must be smooth in the large, too (2 to 5 for pictures).",
+    )
+    metric: str = param(
+        default="euclidean",
+        rule=one_of("euclidean", "cosine"),
+        doc=r"""Of all columns, whatever the kernel looks at. With a precomputed kernel, distances and angles are those
+        in its space, :math:`\|x - z\|^2 = k(x, x) + k(z, z) - 2 k(x, z)`.""",
+    )
+    normalized: bool = param(
+        default=True,
+        rule=boolean,
+        doc="""Whether scores are divided by the roots of degrees, as above; if not, L is :math:`D - W`. A row without
+        edges has no share in the penalty.""",
+    )
+    inner: str = param(
+        default="auto",
+        rule=one_of("auto", "direct", "cg"),
+        doc="""How "primal" solves: by a factorisation of the kernel matrix, or by products with it (conjugate
+        gradients), which needs no more memory than ``cache_size``, and is what "auto" does where the matrix does not
+        fit.""",
+    )
+    max_iter: int = param(default=100, rule=at_least(1), doc='Most Newton steps of "primal"; about 5 are usual.')
+    tol: float = param(
+        default=1e-6,
+        rule=positive,
+        doc="""At this relative duality gap "dual" stops, "cg" when the gradient is this part of that at 0. "direct" is
+        exact.""",
+    )
+    cache_size: float = param(
+        default=500,
+        doc="""Megabytes for the kernel matrix. A factorisation takes several times as much. With landmarks, "dual"
+        needs a matrix of labels that fits; "primal" takes any number.""",
+    )
 
-    residual_: float
-
-    def __init__(
-        self,
-        alpha: float = 1e-4,
-        alpha_graph: float = 1000.0,
-        *,
-        solver: str = "dual",
-        scaling: str = "belkin",
-        graph: str = "knn",
-        n_neighbors: int = 10,
-        weights: str = "binary",
-        graph_gamma: float | None = None,
-        graph_power: int = 1,
-        metric: str = "euclidean",
-        normalized: bool = True,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
-        degree: int = 3,
-        coef0: float = 1.0,
-        n_components: Any = None,
-        unlabelled_label: Any = -1,
-        class_weight: Any = None,
-        inner: str = "auto",
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        cache_size: float = 500,
-        random_state: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.alpha_graph = alpha_graph
-        self.solver = solver
-        self.scaling = scaling
-        self.graph = graph
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.graph_gamma = graph_gamma
-        self.graph_power = graph_power
-        self.metric = metric
-        self.normalized = normalized
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_components = n_components
-        self.unlabelled_label = unlabelled_label
-        self.class_weight = class_weight
-        self.inner = inner
-        self.max_iter = max_iter
-        self.tol = tol
-        self.cache_size = cache_size
-        self.random_state = random_state
+    _attributes: ClassVar[str] = """
+        objectives_ : ndarray
+            The objective after each Newton step, which never rises, or only at the end ("dual"); with several classes,
+            a list of such arrays.
+        residual_ : float
+            How far from optimal the answer is: the relative duality gap, or what is left of the gradient.
+        n_iter_ : int
+            Newton steps; with "dual", steps of two variables."""
+    _fitted: ClassVar[tuple[str, ...]] = ("residual_",)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, adjacency: Any = None) -> Self:
         """Learn from all rows at once.
@@ -271,7 +196,7 @@ class LapSVC(Descended, FixedSizeMachine):
         who = type(self).__name__
         check_params(self, self._param_rules)
         rows, labels, there, weight = self._take_labelled(X, y, sample_weight)
-        roles, weight = self._present(labels[there], weight)
+        roles, weight = self._read_present(labels[there], weight)
         open_ = there[roles.unlabelled]
         if self.alpha_graph == 0:  # then rows without a label have no part in it
             there, weight, roles = there[roles.labelled], weight[roles.labelled], roles.of(roles.labelled)
@@ -286,10 +211,7 @@ class LapSVC(Descended, FixedSizeMachine):
                 self._solve(some, given) if fixed is None else by_landmarks(fixed, given, float(self.cache_size), who)
             )
         coef = np.stack([one.coef for one in found])
-        if fixed is None:
-            self._keep(X, rows, there, coef)
-        else:
-            self._keep(X, rows, there[fixed.places], coef, fixed.kernel)
+        self._keep_fixed(X, rows, there, coef, fixed)
         self.classes_, self.intercept_ = roles.classes, np.array([one.intercept for one in found])
         self.residual_, self.n_iter_ = max(one.residual for one in found), max(one.n_iter for one in found)
         self._objectives = [one.objectives for one in found]
@@ -299,24 +221,24 @@ class LapSVC(Descended, FixedSizeMachine):
         self._look_back(found)
         return self
 
-    def _look_back(self, found: list[Found]) -> None:
+    def _look_back(self, found: list[LapSolution]) -> None:
         """Say so when the optimum was not reached, or cannot be written down in this precision."""
         who, off = type(self).__name__, max(one.off for one in found)
         if not all(one.converged for one in found):
             what = "duality gap" if self.solver == "dual" else "gradient"
             said = f"{who}: not converged, the relative {what} is {self.residual_:.2g}; raise max_iter, alpha or tol."
-            warnings.warn(said, ConvergenceWarning, stacklevel=3)
+            warn_of_convergence(said, stacklevel=3)
         elif off > _AGREE:
             said = (
                 f"{who}: alpha is so small beside alpha_graph, or the kernel so inexact (sparse rows far from 0), that "
                 f"scores are off by {off:.2g} of their size; raise alpha or lower alpha_graph, or move the rows."
             )
-            warnings.warn(said, ConvergenceWarning, stacklevel=3)
+            warn_of_convergence(said, stacklevel=3)
 
     # --- rows, their graph and their problem --------------------------------------------------------------------------
 
-    def _present(self, labels: NDArray[Any], weight: Array) -> tuple[Roles, Array]:
-        """What rows are, and the factors of their losses."""
+    def _read_present(self, labels: NDArray[Any], weight: Array) -> tuple[Roles, Array]:
+        """Roles of the rows, and the factors of their losses."""
         who = type(self).__name__
         roles = read_roles(labels, None, self.unlabelled_label, who)
         weight = weight * class_factors(self.class_weight, roles, None, who)
@@ -339,18 +261,18 @@ class LapSVC(Descended, FixedSizeMachine):
             adjacency = drawn.between(rows, is_kernel=self._is_precomputed)
         return Laplacian(laplacian(adjacency, normalized=bool(self.normalized)), int(self.graph_power))
 
-    def _given(self, roles: Roles, weight: Array, along: Laplacian) -> Given:
+    def _given(self, roles: Roles, weight: Array, along: Laplacian) -> LapProblem:
         """The problem of every output, in the scaling asked for."""
         labelled, n = np.flatnonzero(roles.labelled), len(weight)
         by_mean = self.scaling == "belkin"
         cost = weight[labelled] / weight[labelled].sum() if by_mean else weight[labelled]
         smoothness = self.alpha_graph / n**2 if by_mean else float(self.alpha_graph)
-        penalty = Penalty(float(self.alpha), smoothness, along, self.solver == "primal")
+        penalty = ManifoldPenalty(float(self.alpha), smoothness, along, self.solver == "primal")
         positives = [1] if len(roles.classes) == 2 else range(len(roles.classes))
         sides = [roles.sides(k)[labelled] for k in positives]
-        return Given(labelled, cost, sides, penalty, float(self.tol), int(self.max_iter))
+        return LapProblem(labelled, cost, sides, penalty, float(self.tol), int(self.max_iter))
 
-    def _solve(self, rows: Any, given: Given) -> list[Found]:
+    def _solve(self, rows: Any, given: LapProblem) -> list[LapSolution]:
         if self.solver == "primal" and self.inner != "direct":
             K = self._gram(rows)
             if self.inner == "cg" or not isinstance(K, np.ndarray):
@@ -362,6 +284,3 @@ class LapSVC(Descended, FixedSizeMachine):
     def _check_loaded(self) -> None:
         super()._check_loaded()
         self._check_descent("residual_", least=0)
-
-
-_estimators.fill(LapSVC)

@@ -16,7 +16,7 @@ _ROUNDING = (-1.0, 1e-10, 1e-8, 1e-6)  # what kernels may be off by, as parts of
 _LEFT = 10.0  # times as much may be left beyond the rank
 
 
-class Penalty(NamedTuple):
+class ManifoldPenalty(NamedTuple):
     """``ambient * |w|^2 + smoothness * f' L f``; with or without the constant of f = F w + b in the second."""
 
     ambient: float
@@ -61,7 +61,7 @@ class Reduced(NamedTuple):
         return w
 
 
-def reduced(F: Array, labelled: NDArray[np.intp], penalty: Penalty) -> Reduced | None:
+def reduced(F: Array, labelled: NDArray[np.intp], penalty: ManifoldPenalty) -> Reduced | None:
     """w and b eliminated, by one Cholesky factorisation as large as F is wide, for any labels and losses. None where
     the ambient penalty is lost beside the other."""
     a, g, L, with_constant = penalty

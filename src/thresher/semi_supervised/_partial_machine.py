@@ -1,4 +1,4 @@
-"""What kernel machines of partly labelled rows share: which rows are there, and what a file of them may hold."""
+"""Base classes of kernel machines that learn from partly labelled rows."""
 
 from __future__ import annotations
 
@@ -6,20 +6,34 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from .. import _gate
-from .._estimators import KernelMachine, ReadsClasses
-from .._gate import non_negative
+from .._estimators import KernelClassifier, check_is_fitted, param
+from .._gate import class_weights, label, non_negative, none
 from .._kernels import Array
 
 
-class PartlyLabelled(ReadsClasses, KernelMachine):
+class PartlyLabelled(KernelClassifier):
     """Base class: rows with labels and without, of which those of weight 0 are absent."""
 
-    _needs: ClassVar[tuple[str, ...]] = ("unlabelled",)
+    unlabelled_label: Any = param(
+        default=-1,
+        rule=label | none,
+        doc="""The value of ``y`` for rows without a label. Among words it is the word ``"-1"``; ``"?"`` is another
+        choice.""",
+    )
+    class_weight: Any = param(
+        default=None,
+        rule=class_weights,
+        doc="Weights of the classes, multiplied into the row weights. Unlabelled rows have none.",
+    )
 
-    intercept_: Array
+    _attributes: ClassVar[str] = """
+        classes_ : ndarray of shape (n_classes,)
+            Labels of the classes, sorted, without the one that means unlabelled.
+        transduction_ : ndarray of shape (n_samples,)
+            ``y`` with the answers of the model for unlabelled rows. Not kept in model files."""
+    _needs: ClassVar[tuple[str, ...]] = ("unlabelled",)
 
     def _take_labelled(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], NDArray[np.intp], Array]:
         """All rows and their labels, the places of those that are there, and the weights of these."""
@@ -27,42 +41,28 @@ class PartlyLabelled(ReadsClasses, KernelMachine):
         labels = _gate.as_column(y, who)
         _gate.check_length(labels, rows.shape[0], "y", who)
         weight = _gate.check_weights(sample_weight, rows.shape[0], who)
-        weight = np.ones(rows.shape[0]) if weight is None else weight
-        there = np.flatnonzero(weight)
-        if not len(there):
-            raise ValueError(f"{who}: sample_weight must hold a weight above 0, got only zeros.")
+        weight, there = self._rows_there(weight, rows.shape[0])
         return rows, labels, there, weight[there]
 
-    def _n_functions(self, n_classes: int) -> int:
-        """How many functions there are of so many classes."""
-        return 1 if n_classes == 2 else n_classes
 
-    def _check_loaded(self) -> None:
-        """Refuse attributes of a file that do not belong together."""
-        who = type(self).__name__
-        self._check_kept()
-        _gate.check_loaded(self.classes_, who)
-        n, intercept = self._n_functions(len(self.classes_)), self.intercept_
-        if not isinstance(intercept, np.ndarray) or intercept.dtype != np.float64 or intercept.shape != (n,):
-            raise ValueError(f"{who}: intercept_ must be float64 of shape {(n,)}.")
-        if self.dual_coef_.shape[0] != n or not np.isfinite(intercept).all():
-            raise ValueError(f"{who}: dual_coef_ and intercept_ must be finite, with a row for each output.")
-
-
-class Descended(PartlyLabelled):
-    """Base class: the objective of each output was brought down, step by step."""
+class _Steps:
+    """The types of the attributes that :meth:`fit` sets."""
 
     n_iter_: int
     _objectives: list[list[float]]
 
-    def decision_function(self, X: Any) -> Array:
-        """Scores of the rows: one per row with two classes (above 0 means the second), else one per row and class."""
-        check_is_fitted(self)
-        return self._shape_scores(self._kernel_scores(X) + self.intercept_)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row."""
-        return self._read_scores(self.decision_function(X))
+class Descended(_Steps, PartlyLabelled):
+    """Base class: the objective of each output was brought down, step by step."""
+
+    _attributes: ClassVar[str] = """
+        objectives_ : ndarray
+            The objective after each step, which never rises; with several classes, a list of such arrays.
+        objective_ : float
+            The last of them; with several classes, their sum.
+        n_iter_ : int
+            Steps made."""
+    _fitted: ClassVar[tuple[str, ...]] = ("n_iter_", "_objectives")
 
     @property
     def objectives_(self) -> Any:

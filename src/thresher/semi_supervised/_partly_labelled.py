@@ -2,62 +2,63 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
-from .. import _estimators, _gate
+from .. import _gate
 from .._engine import one_blas_thread
-from .._estimators import Baseline, KernelMachine
-from .._gate import Rule, check_params, class_weights, label, non_negative, none, positive
+from .._estimators import Baseline, param, warn_of_convergence
+from .._gate import Log, Rule, Uniform, at_least, check_params, label, non_negative, none, number, positive
 from .._kernels import Array
-from ._descent import Found, Given, InnerProducts, Limits, cheapest_side, descend, losses
+from ._descent import InnerProducts, Limits, SideProblem, SideSolution, cheapest_side, descend, losses
 from ._partial_machine import Descended
 from ._roles import Roles, check_labels, class_factors, filled, read_roles
 
 PLAIN_SVM = Baseline({"C_unlabelled": 0.0}, ("epsilon",), "a plain SVM")
-below_one = Rule("a number of at least 0 and below 1", lambda v: non_negative.holds(v) and v < 1)
+_below_one = Rule("a number of at least 0 and below 1", lambda v: non_negative.holds(v) and v < 1, type="float")
 
 
-class PartlyLabelledSVC(Descended):
-    """Base class: a subclass says how an unlabelled row may be read, and names its parameters."""
+class _PlainSVM:
+    """The parameters that not all of these machines have, and the types of attributes."""
 
-    _param_rules: ClassVar[dict[str, Rule]] = KernelMachine._kernel_rules | {
-        "C": positive,
-        "C_unlabelled": non_negative,
-        "unlabelled_label": label | none,
-        "class_weight": class_weights,
-        "tol": positive,
-    }
-    _fitted: ClassVar[tuple[str, ...]] = (
-        *KernelMachine._kernel_fitted,
-        "classes_",
-        "intercept_",
-        "dual_gap_",
-        "n_iter_",
-        "_objectives",
-    )
-    _read: Callable[[Array, float], Array]
-
-    C: float
-    C_unlabelled: float
-    unlabelled_label: Any
-    class_weight: Any
-    tol: float
-    dual_gap_: float
-
-    epsilon: float = 0.0  # of those that read no row as irrelevant
+    epsilon: float = 0.0
     irrelevant_label: Any = None
     init: str = "svm"
     balance: float | None = None
+    dual_gap_: float
+    _read: Callable[[Array, float], Array]
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        _estimators.fill(cls)
+
+class PartlyLabelledSVC(_PlainSVM, Descended):
+    """Base class: a subclass says how an unlabelled row may be read."""
+
+    C: float = param(
+        default=1.0, rule=positive, doc="Weight of the losses of labelled rows.", search=Log(1e-2, 1e2), kw_only=False
+    )
+    C_unlabelled: float = param(
+        default=0.1,
+        rule=non_negative,
+        doc="Weight of the losses of unlabelled rows (:math:`C_U`); with 0 they are absent.",
+        search=Log(1e-4, 1.0),
+        kw_only=False,
+    )
+    kernel: Any = param(default="rbf", kw_only=False)
+    tol: float = param(
+        default=1e-4,
+        rule=positive,
+        doc="""Every convex problem is solved to this relative duality gap, and they end when the objective falls by no
+        more than this part of it, if not before.""",
+    )
+
+    _attributes: ClassVar[str] = """
+        n_iter_ : int
+            Convex problems solved, each a step.
+        dual_gap_ : float
+            The duality gap of the last convex problem."""
+    _fitted: ClassVar[tuple[str, ...]] = ("dual_gap_",)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from all rows at once.
@@ -79,7 +80,7 @@ class PartlyLabelledSVC(Descended):
         check_params(self, self._param_rules)
         check_labels(who, self.irrelevant_label, self.unlabelled_label)
         rows, labels, there, weight = self._take_labelled(X, y, sample_weight)
-        there, roles, cost = self._present(labels, there, weight)
+        there, roles, cost = self._costs(labels, there, weight)
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
             found = self._solve(self._matrix(self._some(rows, there)), roles, cost)
         self._keep(X, rows, there, np.stack([one.coef for one in found]))
@@ -91,7 +92,7 @@ class PartlyLabelledSVC(Descended):
         self._look_back(found)
         return self
 
-    def _look_back(self, found: list[Found]) -> None:
+    def _look_back(self, found: list[SideSolution]) -> None:
         """Say so when the optimum was not reached."""
         who, said = type(self).__name__, None
         if not all(one.solved for one in found):
@@ -102,7 +103,7 @@ class PartlyLabelledSVC(Descended):
         elif not all(one.converged for one in found):
             said = f"{who}: not converged after {self.n_iter_} convex problems; raise max_iter or tol."
         if said is not None:
-            warnings.warn(said, ConvergenceWarning, stacklevel=3)
+            warn_of_convergence(said, stacklevel=3)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row, or ``irrelevant_label``, where there is one."""
@@ -114,7 +115,7 @@ class PartlyLabelledSVC(Descended):
 
     # --- rows, their costs and their problems -------------------------------------------------------------------------
 
-    def _present(
+    def _costs(
         self, labels: NDArray[Any], there: NDArray[np.intp], weight: Array
     ) -> tuple[NDArray[np.intp], Roles, Array]:
         """The rows that count, what they are and the factors of their losses."""
@@ -137,12 +138,14 @@ class PartlyLabelledSVC(Descended):
         fits = isinstance(K, np.ndarray) or self.kernel != "linear" or self.balance is not None
         return K if fits else InnerProducts(rows)
 
-    def _solve(self, K: Any, roles: Roles, cost: Array) -> list[Found]:
+    def _solve(self, K: Any, roles: Roles, cost: Array) -> list[SideSolution]:
         """One problem with two classes, else one for each class against the others."""
         positives = [1] if len(roles.classes) == 2 else range(len(roles.classes))
         balance = None if self.balance is None else float(self.balance)
         from_all, read = self.init == "universum", type(self)._read
-        problems = [Given(roles.sides(k), cost, roles.unlabelled, float(self.epsilon), balance) for k in positives]
+        problems = [
+            SideProblem(roles.sides(k), cost, roles.unlabelled, float(self.epsilon), balance) for k in positives
+        ]
         limits = Limits(float(self.tol), int(getattr(self, "max_iter", 1)), float(self.cache_size))
         return [descend(K, given, read, limits, from_all=from_all) for given in problems]
 
@@ -155,7 +158,7 @@ class PartlyLabelledSVC(Descended):
         return known[np.where(self._is_irrelevant(scores), len(known) - 1, places)]
 
     def _is_irrelevant(self, scores: Array) -> NDArray[np.bool_]:
-        """Where no class costs less than the best one: with two, within (1 + epsilon) / 2 of a score of 0."""
+        """Mark rows that cost less in no class than in the best: with two, within (1 + epsilon) / 2 of a score of 0."""
         if scores.ndim == 1:
             return np.asarray(cheapest_side(scores, self.epsilon) == 0)
         as_none, as_other, as_this = (losses(scores, np.full_like(scores, s), self.epsilon) for s in (0, -1, 1))
@@ -163,10 +166,55 @@ class PartlyLabelledSVC(Descended):
         return np.asarray(as_none.sum(axis=1) < best_class)
 
     def _is_outlier(self, y: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which rows are said to belong to no class."""
+        """Mark the rows whose label says that they belong to no class."""
         return _gate.carrying(y, self.irrelevant_label)
 
     def _check_loaded(self) -> None:
         check_labels(type(self).__name__, self.irrelevant_label, self.unlabelled_label)
         super()._check_loaded()
         self._check_descent("dual_gap_", least=1)
+
+
+class MovesUnlabelled(PartlyLabelledSVC):
+    """Base class of machines that solve a convex problem after the other."""
+
+    balance: float | None = param(
+        default=None,
+        rule=number | none,
+        doc="""The mean score that unlabelled rows must have: 0 when about half of them belong to each class. It keeps
+        the machine from putting nearly all of them on one side. For two classes.""",
+    )
+    max_iter: int = param(default=100, rule=at_least(1), doc="Most convex problems; 2 to 20 are usual.")
+
+
+class KnowsIrrelevant(PartlyLabelledSVC):
+    """Base class of machines that may take rows for irrelevant."""
+
+    C: float = param(
+        default=1.0,
+        doc=r"Weight of the losses of labelled and irrelevant rows (:math:`1/\lambda` in the thesis).",
+        kw_only=False,
+    )
+    epsilon: float = param(
+        default=0.1,
+        rule=_below_one,
+        doc="Scores of irrelevant rows, and of unlabelled ones taken for such, up to this size cost nothing; below 1.",
+        search=Uniform(0.0, 0.9),
+        kw_only=False,
+    )
+    irrelevant_label: Any = param(
+        default=None,
+        rule=label | none,
+        doc="""The value of ``y`` for rows that are known to belong to no class. Where it is given, :meth:`predict` may
+        answer it; ``y`` need not hold it.""",
+    )
+    class_weight: Any = param(
+        default=None,
+        doc="""Weights of the classes, multiplied into the row weights; a dict may name ``irrelevant_label``, too.
+        Unlabelled rows have none.""",
+    )
+
+    _attributes: ClassVar[str] = """
+        classes_ : ndarray of shape (n_classes,)
+            Labels of the classes, sorted; neither of the two others."""
+    _by_position: ClassVar[tuple[str, ...]] = ("C", "C_unlabelled", "epsilon", "kernel")

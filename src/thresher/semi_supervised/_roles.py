@@ -1,4 +1,4 @@
-"""What the labels of a partly labelled set say of each row."""
+"""Roles of rows, by the labels of a partly labelled set."""
 
 from __future__ import annotations
 

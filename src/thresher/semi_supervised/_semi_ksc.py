@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from .._estimators import Advice, Baseline, GoodFor
-from .._gate import Array, Choice, Log, Range, Rule, boolean, check_value, non_negative
+from .._estimators import Advice, Baseline, GoodFor, param
+from .._gate import Array, Choice, boolean, check_value, non_negative
 from .._kernels import of_features, of_kernel
-from ._semi_spectral import Given, SpectralClassifier
+from ._semi_spectral import SpectralClassifier, SpreadProblem
 from ._spread import Stationary, stationary, stationary_features
 
 _FEW_ROWS = 1000  # up to which all eigenvectors at once take less time than products
@@ -31,44 +31,6 @@ class SemiKSC(SpectralClassifier):
     than kernel ridge regression on the labels. Where labels are a hundred or more, or classes are no clusters,
     scikit-learn's ``SVC`` on the labels alone is as good or better (:doc:`few labels </few-labels>`); compare the two
     in folds of labelled rows.
-
-    Parameters
-    ----------
-    spread : float, default=0.99
-        How much scores of all rows should differ from 0 (:math:`\gamma \lambda`, with :math:`\gamma` of [2]_), at least
-        0, in units of the first eigenvalue :math:`\lambda` of kernel spectral clustering: 1 without a constant term,
-        and often far less with one. Below 1 there is exactly one minimum, if the kernel has no values below 0 and there
-        is no constant term; the nearer to 1, the more unlabelled rows count. With 0 they do so in ``gamma="scale"`` and
-        as landmarks only. Beyond 1, it may be a saddle point that is found: ``is_minimum_``.
-    C : float, default=10.0
-        Weight of the squared errors of labelled rows (:math:`\rho`).
-    <kernel>
-    fit_intercept : bool, default=False
-        Whether there is a constant term, which has no penalty. Without one the first direction in which scores spread
-        is that of all rows alike, with one it is that of the two largest heaps: where these are the classes, it is
-        worth a lot.
-    unlabelled_label : label, default=-1
-        What ``y`` says of rows without a label. Among words it is the word ``"-1"``; ``"?"`` is another choice.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, which multiply ``C``. Unlabelled rows have none.
-    <landmarks>
-    cache_size : float, default=500
-        Megabytes for the kernel matrix, which must fit as a whole unless there are landmarks: 500 are enough for 8000
-        rows.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Labels of the classes, sorted, without the one that means unlabelled.
-    <fitted kernel>
-    rcond_ : float
-        Reciprocal condition number of the linear system. Below 1e-12 there is a warning.
-    spread_ : float
-        The factor of the spread (:math:`\gamma`).
-    is_minimum_ : bool
-        Whether the scores are the minimum; else they are a saddle point.
-    transduction_ : ndarray of shape (n_samples,)
-        ``y`` with the answers of the model for unlabelled rows. Not kept in model files.
 
     Notes
     -----
@@ -105,49 +67,31 @@ class SemiKSC(SpectralClassifier):
         baseline=Baseline({"spread": 0.0}, (), "least squares"),
     )
 
-    _param_rules: ClassVar[dict[str, Rule]] = SpectralClassifier._param_rules | {
-        "spread": non_negative,
-        "fit_intercept": boolean,
-    }
-    _fitted: ClassVar[tuple[str, ...]] = (*SpectralClassifier._fitted, "spread_")
-    _search_space: ClassVar[dict[str, Range]] = {
-        "spread": Choice([0.0, 0.5, 0.9, 0.99, 0.999]),
-        "C": Log(1e-2, 1e3),
-        "gamma": Log(1e-4, 100.0, when={"kernel": "rbf"}),
-    }
+    spread: float = param(
+        default=0.99,
+        rule=non_negative,
+        doc=r"""How much scores of all rows should differ from 0 (:math:`\gamma \lambda`, with :math:`\gamma` of [2]_),
+        at least 0, in units of the first eigenvalue :math:`\lambda` of kernel spectral clustering: 1 without a constant
+        term, and often far less with one. Below 1 there is exactly one minimum, if the kernel has no values below 0 and
+        there is no constant term; the nearer to 1, the more unlabelled rows count. With 0 they do so in
+        ``gamma="scale"`` and as landmarks only. Beyond 1, it may be a saddle point that is found: ``is_minimum_``.""",
+        search=Choice([0.0, 0.5, 0.9, 0.99, 0.999]),
+        kw_only=False,
+    )
+    fit_intercept: bool = param(
+        default=False,
+        rule=boolean,
+        doc="""Whether there is a constant term, which has no penalty. Without one the first direction in which scores
+        spread is that of all rows alike, with one it is that of the two largest heaps: where these are the classes, it
+        is worth a lot.""",
+    )
 
-    spread_: float
+    _attributes: ClassVar[str] = r"""
+        spread_ : float
+            The factor of the spread (:math:`\gamma`)."""
+    _fitted: ClassVar[tuple[str, ...]] = ("spread_",)
 
-    def __init__(
-        self,
-        spread: float = 0.99,
-        C: float = 10.0,
-        kernel: Any = "rbf",
-        *,
-        gamma: Any = "scale",
-        degree: int = 3,
-        coef0: float = 1.0,
-        fit_intercept: bool = False,
-        unlabelled_label: Any = -1,
-        class_weight: Any = None,
-        n_components: Any = None,
-        random_state: Any = None,
-        cache_size: float = 500,
-    ) -> None:
-        self.spread = spread
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.fit_intercept = fit_intercept
-        self.unlabelled_label = unlabelled_label
-        self.class_weight = class_weight
-        self.n_components = n_components
-        self.random_state = random_state
-        self.cache_size = cache_size
-
-    def _by_matrix(self, K: Array, given: Given) -> Stationary:
+    def _by_matrix(self, K: Array, given: SpreadProblem) -> Stationary:
         there = np.flatnonzero(given.share)  # rows that are like none spread in no direction
 
         def first() -> Array:
@@ -158,7 +102,7 @@ class SemiKSC(SpectralClassifier):
         found = stationary(K, *self._quadratic(given, gamma), bool(self.fit_intercept))
         return found._replace(spread=gamma)
 
-    def _by_features(self, F: Array, given: Given) -> Stationary:
+    def _by_features(self, F: Array, given: SpreadProblem) -> Stationary:
         gamma = self._gamma(lambda: of_features(F, given.share, 1).values)
         found = stationary_features(F, *self._quadratic(given, gamma), bool(self.fit_intercept))
         return found._replace(spread=gamma)
@@ -170,12 +114,11 @@ class SemiKSC(SpectralClassifier):
         eigenvalues = first()
         return float(self.spread / eigenvalues[0]) if len(eigenvalues) else 0.0
 
-    def _quadratic(self, given: Given, gamma: float) -> tuple[Array, Array]:
+    def _quadratic(self, given: SpreadProblem, gamma: float) -> tuple[Array, Array]:
         """W and R: how the objective bends in each score, and what it pulls with."""
         return gamma * given.share - given.cost, given.cost[:, None] * given.targets
 
     def _check_loaded(self) -> None:
-        """Refuse attributes of a file that do not belong together."""
         super()._check_loaded()
         check_value("SemiKSC", "spread_", self.spread_, non_negative)
 

@@ -1,18 +1,15 @@
-"""Kernel machines whose scores fit the labels and spread over all rows, labelled or not: what they share."""
+"""Base class of kernel machines whose scores fit the labels and spread over all rows, labelled or not."""
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
-from .. import _estimators
 from .._engine import one_blas_thread
-from .._estimators import FixedSizeMachine, KernelMachine
-from .._gate import Array, Rule, boolean, check_params, check_value, class_weights, fraction, label, none, positive
+from .._estimators import FixedSizeMachine, param, warn_of_convergence
+from .._gate import Array, Log, boolean, check_params, check_value, fraction, positive
 from .._kernels import FixedSize
 from ._partial_machine import PartlyLabelled
 from ._roles import Roles, class_factors, filled, read_roles
@@ -21,7 +18,7 @@ from ._spread import Stationary
 _CLOSE = 1e-12  # reciprocal condition numbers below which a solution has hardly a digit
 
 
-class Given(NamedTuple):
+class SpreadProblem(NamedTuple):
     """Of each row: its share in the spread, the factor of its squared error, 0 where there is no label, and targets +1
     and -1, 0 where there is none, in a column per class (one column for two classes)."""
 
@@ -30,37 +27,47 @@ class Given(NamedTuple):
     targets: Array
 
 
-class SpectralClassifier(PartlyLabelled, FixedSizeMachine):
-    """Base class: a subclass names its parameters, finds its functions and reads them."""
+class _Condition:
+    """The types of the attributes that :meth:`fit` sets."""
 
-    _param_rules: ClassVar[dict[str, Rule]] = (
-        KernelMachine._kernel_rules
-        | KernelMachine._fixed_size_rules
-        | {"C": positive, "unlabelled_label": label | none, "class_weight": class_weights}
-    )
-    _fitted: ClassVar[tuple[str, ...]] = (
-        *KernelMachine._kernel_fitted,
-        "classes_",
-        "intercept_",
-        "rcond_",
-        "is_minimum_",
-    )
-
-    C: float
-    unlabelled_label: Any
-    class_weight: Any
     rcond_: float
     is_minimum_: bool
+    spread_: float
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        _estimators.fill(cls)
 
-    def _by_matrix(self, K: Array, given: Given) -> Stationary:
+class SpectralClassifier(_Condition, PartlyLabelled, FixedSizeMachine):
+    """Base class: a subclass finds its functions and reads them."""
+
+    C: float = param(
+        default=10.0,
+        rule=positive,
+        doc=r"Weight of the squared errors of labelled rows (:math:`\rho`).",
+        search=Log(1e-2, 1e3),
+        kw_only=False,
+    )
+    kernel: Any = param(default="rbf", kw_only=False)
+    gamma: Any = param(default="scale", search=Log(1e-4, 100.0, when={"kernel": "rbf"}))
+    class_weight: Any = param(
+        default=None, doc="Weights of the classes, which multiply ``C``. Unlabelled rows have none."
+    )
+    cache_size: float = param(
+        default=500,
+        doc="""Megabytes for the kernel matrix, which must fit as a whole unless there are landmarks: 500 are enough for
+        8000 rows.""",
+    )
+
+    _attributes: ClassVar[str] = """
+        rcond_ : float
+            Reciprocal condition number of the linear system. Below 1e-12 there is a warning.
+        is_minimum_ : bool
+            Whether the scores are the minimum; else they are a saddle point."""
+    _fitted: ClassVar[tuple[str, ...]] = ("rcond_", "is_minimum_")
+
+    def _by_matrix(self, K: Array, given: SpreadProblem) -> Stationary:
         """The functions of all classes, by a kernel matrix."""
         raise NotImplementedError
 
-    def _by_features(self, F: Array, given: Given) -> Stationary:
+    def _by_features(self, F: Array, given: SpreadProblem) -> Stationary:
         """The same by features whose products are the kernel."""
         raise NotImplementedError
 
@@ -98,10 +105,8 @@ class SpectralClassifier(PartlyLabelled, FixedSizeMachine):
                 found = self._by_features(fixed.features, self._given(roles, weight, degrees, own))
         if found.rcond == 0 or not np.isfinite(found.coef).all():
             raise ValueError(f"{who}: the linear system must not be singular; change the spread, or lower C.")
-        if fixed is None:
-            self._keep(X, rows, there, found.coef.T)
-        else:
-            self._keep(X, rows, there[fixed.places], fixed.coef(found.coef.T), fixed.kernel)
+        coef = found.coef.T if fixed is None else fixed.coef(found.coef.T)
+        self._keep_fixed(X, rows, there, coef, fixed)
         self.classes_, self.intercept_ = roles.classes, found.intercept
         if found.spread is not None:
             self.spread_ = found.spread
@@ -114,8 +119,8 @@ class SpectralClassifier(PartlyLabelled, FixedSizeMachine):
     def _read_roles(self, labels: NDArray[Any]) -> Roles:
         return read_roles(labels, None, self.unlabelled_label, type(self).__name__)
 
-    def _given(self, roles: Roles, weight: Array, degrees: Array, own: Array) -> Given:
-        """What the problem needs of each row, by sums of its kernel with all rows, and its kernel with itself. One that
+    def _given(self, roles: Roles, weight: Array, degrees: Array, own: Array) -> SpreadProblem:
+        """The problem: by sums of its kernel with all rows, and its kernel with itself. One that
         is like none, not even like itself (an empty row, with inner products), has no share in the spread."""
         who = type(self).__name__
         factors = class_factors(self.class_weight, roles, None, who)
@@ -125,7 +130,7 @@ class SpectralClassifier(PartlyLabelled, FixedSizeMachine):
         positives = [1] if len(roles.classes) == 2 else range(len(roles.classes))
         targets = np.stack([roles.sides(k) for k in positives], axis=1)
         if not any(self._spreads()):
-            return Given(np.zeros(len(weight)), cost, targets)
+            return SpreadProblem(np.zeros(len(weight)), cost, targets)
         like_none = (degrees == 0) & (own == 0)
         degrees = np.where(like_none, np.inf, degrees)
         if not (degrees > 0).all():
@@ -133,32 +138,22 @@ class SpectralClassifier(PartlyLabelled, FixedSizeMachine):
                 f"{who}: the kernel of a row with all rows must have a sum above 0, got {np.min(degrees):.3g}; take "
                 "one without values below 0, such as 'rbf', or spread=0."
             )
-        return Given(weight / degrees, cost, targets)
+        return SpreadProblem(weight / degrees, cost, targets)
 
     def _look_back(self) -> None:
         """Say so when the answer is no good."""
         if self.rcond_ < _CLOSE:
-            warnings.warn(
+            warn_of_convergence(
                 f"{type(self).__name__}: the linear system is nearly singular (rcond_ is {self.rcond_:.1g}), and its "
                 "solution has hardly a correct digit; change the spread, or lower C.",
-                ConvergenceWarning,
                 stacklevel=3,
             )
 
     # --- functions, and how they are read -----------------------------------------------------------------------------
 
-    def decision_function(self, X: Any) -> Array:
-        """Scores of the rows: one per row with two classes (above 0 means the second), else one per row and class."""
-        return self._shape_scores(self._functions(X))
-
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row."""
         return self._read_functions(self._functions(X))
-
-    def _functions(self, X: Any) -> Array:
-        """The values of all functions, a column each."""
-        scores: Array = self._kernel_scores(X) + self.intercept_
-        return scores
 
     def _read_functions(self, functions: Array) -> NDArray[Any]:
         return self._read_scores(self._shape_scores(functions))

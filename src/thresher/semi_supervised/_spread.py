@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
-from sklearn.utils import gen_batches
 
 from .._gate import Array
 
@@ -34,7 +33,7 @@ class Stationary(NamedTuple):
     spread: float | None = None  # the factor that was used, where it is not as given
 
 
-class Solved(NamedTuple):
+class SymmetricSolution(NamedTuple):
     """The solution of a symmetric system, its reciprocal condition number, and how many eigenvalues are below 0."""
 
     x: Array
@@ -87,22 +86,23 @@ def stationary_features(F: Array, W: Array, R: Array, with_intercept: bool) -> S
 def weighted_products(F: Array, W: Array) -> Array:
     """F' diag(W) F, without a second array of the size of F."""
     total = np.zeros((F.shape[1], F.shape[1]))
-    for part in gen_batches(len(F), _ROWS):
+    for begin in range(0, len(F), _ROWS):
+        part = slice(begin, begin + _ROWS)
         total += F[part].T @ (W[part, None] * F[part])
     return (total + total.T) / 2
 
 
-def solve(A: Array, right: Array) -> Solved:
+def solve(A: Array, right: Array) -> SymmetricSolution:
     """A symmetric system, by Bunch and Kaufman's factorisation; A is overwritten."""
     lapack, nothing = linalg.lapack, np.zeros_like(right)
     norm = lapack.dlange("1", A)
     if not np.isfinite(norm) or not np.isfinite(right).all():
-        return Solved(nothing, 0.0, 0)
+        return SymmetricSolution(nothing, 0.0, 0)
     size, _ = lapack.dsytrf_lwork(len(A), lower=True)
     factor, pivots, singular = lapack.dsytrf(A, lower=True, lwork=int(size), overwrite_a=True)
     if singular:
-        return Solved(nothing, 0.0, 0)
+        return SymmetricSolution(nothing, 0.0, 0)
     rcond, _ = lapack.dsycon(factor, pivots, norm, lower=True)
     x, _ = lapack.dsytrs(factor, pivots, right, lower=True)
     in_pairs = int(np.count_nonzero(pivots < 0)) // 2  # every block of two has one eigenvalue below 0
-    return Solved(x, float(rcond), in_pairs + int(np.count_nonzero(factor.diagonal()[pivots > 0] < 0)))
+    return SymmetricSolution(x, float(rcond), in_pairs + int(np.count_nonzero(factor.diagonal()[pivots > 0] < 0)))
