@@ -506,7 +506,7 @@ def test_sparse_files_may_differ_in_width(tmp_path, scale):
 def test_a_large_file_is_tuned_on_a_part_and_learned_whole(tmp_path):
     X, y = two_classes(1000)
     path = csv(tmp_path / "data.csv", X, y)
-    model = auto(path, n_evaluations=3, kernel="linear", max_rows_in_memory=200, batch_size=64)
+    model = auto(path, n_evaluations=3, kernel="linear", max_rows=200, batch_size=64)
     assert learner(model).n_samples_seen_ == 1000
     assert "learned from all of them in one pass" in explain(model)
     assert model.record_["data"]["n_rows"] == 1000
@@ -517,16 +517,16 @@ def test_a_large_file_is_tuned_on_a_part_and_learned_whole(tmp_path):
 def test_the_part_is_even(tmp_path):
     y = np.arange(1000)
     path = csv(tmp_path / "data.csv", rows(1000, 1), y)
-    part = gather(str(path), None, AutoOptions(max_rows_in_memory=300), {"batch_size": 37})
+    part = gather(str(path), None, AutoOptions(max_rows=300), {"batch_size": 37})
     assert_array_equal(part.y, np.arange(0, 1000, 4))
     assert part.facts.n_rows == 1000
-    assert gather(str(path), None, AutoOptions(max_rows_in_memory=1000), {}).rest is None
+    assert gather(str(path), None, AutoOptions(max_rows=1000), {}).rest is None
 
 
 def test_rare_classes_in_a_stream_weigh_by_their_counts(tmp_path):
     X, y = rare(1000)
     path = csv(tmp_path / "data.csv", X, y)
-    model = auto(path, method="arow", kernel="linear", n_evaluations=2, max_rows_in_memory=400)
+    model = auto(path, method="arow", kernel="linear", n_evaluations=2, max_rows=400)
     assert learner(model).class_weight == {0: 1000 / 2 / 950, 1: 1000 / 2 / 50}
     assert learner(model).n_samples_seen_ == 1000
 
@@ -535,7 +535,7 @@ def test_a_file_sorted_by_target_is_learned_from_an_even_part(tmp_path):
     X, y = two_classes(1000)
     order = np.argsort(y)
     path = csv(tmp_path / "data.csv", X[order], y[order])
-    model = auto(path, n_evaluations=2, kernel="linear", max_rows_in_memory=300)
+    model = auto(path, n_evaluations=2, kernel="linear", max_rows=300)
     assert "sorted by target" in explain(model)
     assert model.score(X, y) > 0.9
 
@@ -544,7 +544,7 @@ def test_a_file_sorted_by_target_is_learned_from_an_even_part(tmp_path):
 def test_curved_boundaries_of_a_large_file_have_landmarks_in_the_part_and_are_learned_from_all(tmp_path, kernel):
     X, y = ring(1000)
     path = csv(tmp_path / "data.csv", X, y)
-    model = auto(path, kernel=kernel, n_evaluations=4, max_rows_in_memory=200, batch_size=64)
+    model = auto(path, kernel=kernel, n_evaluations=4, max_rows=200, batch_size=64)
     assert "learned from all of them in one pass" in explain(model)
     assert learner(model).n_samples_seen_ == 1000
     assert model["map"].n_rows_seen_ == 125
@@ -577,13 +577,13 @@ def test_no_more_clusters_than_rows_differ(n_distinct):
 def test_clusters_of_a_large_file_come_from_the_part(tmp_path):
     X, y = ring(600)
     path = csv(tmp_path / "data.csv", X, y)
-    clusters = auto(path, task="clustering", n_evaluations=2, max_rows_in_memory=200)
+    clusters = auto(path, task="clustering", n_evaluations=2, max_rows=200)
     assert "learned from these only, because sparsekmeans" in explain(clusters)
 
 
 def test_many_rows_in_memory_are_tuned_on_some_and_learned_all():
     X, y = two_classes(1000)
-    model = auto(X, y, n_evaluations=2, kernel="linear", max_rows_in_memory=200)
+    model = auto(X, y, n_evaluations=2, kernel="linear", max_rows=200)
     assert "tuned on 200 of 1,000 rows, and the model learned from all" in explain(model)
     assert learner(model).n_samples_seen_ == 1000 * learner(model).n_iter_
 
@@ -628,7 +628,7 @@ def test_predictions_are_of_rows_that_were_not_learned(n, d):
 def test_a_stream_is_predicted_before_it_is_learned(tmp_path):
     X, y = two_classes(1000)
     path = csv(tmp_path / "data.csv", X, y)
-    run = run_auto(path, n_evaluations=2, kernel="linear", max_rows_in_memory=200, batch_size=100, predict=True)
+    run = run_auto(path, n_evaluations=2, kernel="linear", max_rows=200, batch_size=100, predict=True)
     assert run.held_out.n_rows == 900
     assert np.mean(run.held_out.predicted == run.held_out.y) > 0.9
 

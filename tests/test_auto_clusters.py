@@ -162,7 +162,7 @@ def test_many_rows_are_stood_for_by_landmarks():
 
 
 def test_a_table_with_names_and_words_from_the_shell(table, folder, capsys):
-    command = "auto rows.csv --task clustering --target none --drop id --evaluations 6 --folds 2 --clusters 3"
+    command = "auto rows.csv --task clustering --target none --drop id --n-evaluations 6 --cv 2 --n-clusters 3"
     assert main([*shlex.split(command), "--model", "m.thresher", "--report", "r.txt"]) == 0
     assert "better left out" not in capsys.readouterr().err
     model = load_model("m.thresher")
@@ -177,7 +177,7 @@ def test_a_table_with_names_and_words_from_the_shell(table, folder, capsys):
 
 def test_an_id_is_named_on_the_screen(table, folder, capsys):
     assert (
-        main(shlex.split("auto rows.csv --task clustering --target none --evaluations 2 --folds 2 --clusters 3")) == 0
+        main(shlex.split("auto rows.csv --task clustering --target none --n-evaluations 2 --cv 2 --n-clusters 3")) == 0
     )
     assert "'id' differs from row to row and groups nothing: better left out (--drop id," in capsys.readouterr().err
 
@@ -185,7 +185,7 @@ def test_an_id_is_named_on_the_screen(table, folder, capsys):
 @pytest.mark.parametrize("method", [FLAT, pytest.param(ANY_SHAPE, marks=with_kernel)])
 def test_every_method_from_the_shell(table, folder, capsys, method):
     words = (
-        f"auto rows.csv --target none --drop id --drop town --method {method} --clusters 3 --evaluations 2 --folds 2"
+        f"auto rows.csv --target none --drop id --drop town --method {method} --n-clusters 3 --n-evaluations 2 --cv 2"
     )
     assert main([*shlex.split(words), "--model", "m.thresher", "--report", "r.html"]) == 0
     assert type(learner_of(load_model("m.thresher"))).__name__.lower() == method
@@ -195,7 +195,7 @@ def test_every_method_from_the_shell(table, folder, capsys, method):
 
 
 def test_tables_with_words_are_tuned_from_the_shell(table, folder, capsys):
-    words = "tune rows.csv --target none --drop id --method sparsekmeans --n-clusters 3 --evaluations 3 --folds 2"
+    words = "tune rows.csv --target none --drop id --method sparsekmeans --n-clusters 3 --n-evaluations 3 --cv 2"
     assert main([*shlex.split(words), "--model", "m.thresher"]) == 0
     assert learner_of(load_model("m.thresher")).n_clusters == 3
 
@@ -206,7 +206,7 @@ def test_kernel_clusters_are_tuned_by_their_line_fit(table, folder, capsys, monk
     monkeypatch.setattr(
         thresher.cluster.KernelSpectralClustering, "line_fit", lambda self, X: float(seen.append(X.shape[0]) or 0.5)
     )
-    words = f"tune rows.csv --target none --drop id --method {ANY_SHAPE} --n-clusters 3 --evaluations 2 --folds 2"
+    words = f"tune rows.csv --target none --drop id --method {ANY_SHAPE} --n-clusters 3 --n-evaluations 2 --cv 2"
     assert main([*shlex.split(words), "--model", "m.thresher"]) == 0
     assert seen == [60] * 4
 

@@ -38,16 +38,16 @@ def data(tmp_path_factory):
 
 
 CASES = {
-    "two classes": "a.svm --method arow --passes 25 --chunk 200",
-    "gzip, shuffled": "a.svm.gz --method l1rda --eta0 100 --passes 20 --shuffle 1500 --chunk 100",
-    "several files, mini-batches": "a.svm a.svm.gz --method pegasos --batch-size 7 --passes 12 --chunk 150",
-    "a table with words": "t.csv --target rich --method arow --passes 8 --shuffle 999 --chunk 250",
+    "two classes": "a.svm --method arow --max-iter 25 --batch-size 200",
+    "gzip, shuffled": "a.svm.gz --method ftrl --max-iter 20 --shuffle 1500 --batch-size 100",
+    "several files, mini-batches": "a.svm a.svm.gz --method pegasos --batch-size 7 --max-iter 12",
+    "a table with words": "t.csv --target rich --method arow --max-iter 8 --shuffle 999 --batch-size 250",
 }
 
 
 def command(data, case, model):
     args = [str(data / arg) if arg[:2] in ("a.", "t.") else arg for arg in CASES[case].split()]
-    return ["train", *args, "--model", str(model), "--checkpoint-every", EVERY, "--quiet"]
+    return ["train", *args, "--model", str(model), "--checkpoint-seconds", EVERY, "--quiet"]
 
 
 def start(args):
@@ -127,7 +127,7 @@ def test_ctrl_c_keeps_the_checkpoint_and_says_how_to_go_on(tmp_path, data):
     args = command(data, "gzip, shuffled", tmp_path / "model.thresher")
     args.remove("--quiet")
     process = subprocess.Popen(
-        [sys.executable, "-m", "thresher", *args, "--passes", "100000"], stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "thresher", *args, "--max-iter", "100000"], stderr=subprocess.PIPE, text=True
     )
     checkpoint = tmp_path / "model.thresher.checkpoint"
     wait_for(checkpoint)

@@ -322,7 +322,7 @@ def test_the_command_it_prints_says_the_same(table, name):
     record = model.record_["auto"]
     assert options["--task"] == record["task"]
     assert options["--target"] == (DIALOGUES[name][0] or "none")
-    assert options["--evaluations"] == "2"
+    assert options["--n-evaluations"] == "2"
     assert "--search" not in options or options["--search"] != "annealing"  # only what is not the default
     assert ("--kernel" in options) is (record["kernel"] is not None or record["task"] != "classification")
 

@@ -15,7 +15,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from thresher import registry
-from thresher.cli import _Once, main
+from thresher.cli import _WarningPrinter, main
 from thresher.online import AROWClassifier
 from thresher.persistence import load_model
 from thresher.preprocessing import prepared
@@ -105,8 +105,8 @@ def test_the_everyday_line(files, capsys):
 
 def test_the_printed_python_makes_the_same_model(files, capsys):
     for line in (
-        "train people.csv --target rich --method pegasos --loss logistic --passes 2 --seed 3 --model m.thresher",
-        "train x.svm y.svm --method l1rda --eta0 10 --shuffle 100 --seed 1 --model m.thresher",
+        "train people.csv --target rich --method pegasos --loss hinge --max-iter 2 --random-state 3 --model m.thresher",
+        "train x.svm y.svm --method l1rda --eta0 10 --shuffle 100 --random-state 1 --model m.thresher",
     ):
         assert main(line.split()) == 0
         said(capsys)
@@ -144,7 +144,7 @@ def test_results_as_json(files, capsys):
 def test_predictions_stream_and_are_those_of_the_model(files, capsys):
     assert run("train people.csv --target rich --model m.thresher") == 0
     said(capsys)
-    assert run("predict m.thresher people.csv --scores --chunk 64") == 0
+    assert run("predict m.thresher people.csv --scores --batch-size 64") == 0
     out, err = said(capsys)
     rows = list(csv.reader(out.splitlines()))
     assert rows[0] == ["prediction", "score"]
@@ -180,8 +180,8 @@ def test_several_files_are_reported_one_by_one(files, capsys):
 
 def test_merged_models_are_the_merged_states(files, capsys):
     for name in "xy":
-        assert main(f"train {name}.svm --model {name}.thresher --features 30".split()) == 0
-    assert run("merge x.thresher y.thresher -o both.thresher") == 0
+        assert main(f"train {name}.svm --model {name}.thresher --n-features 30".split()) == 0
+    assert run("merge x.thresher y.thresher --model both.thresher") == 0
     assert "1,200 rows" in said(capsys)[0]
     x, y, both = (load_model(f"{name}.thresher") for name in ("x", "y", "both"))
     precision = 1 / x.variance_ + 1 / y.variance_ - 1  # the prior counts once
@@ -189,12 +189,12 @@ def test_merged_models_are_the_merged_states(files, capsys):
     assert_allclose(both.coef_, (x.coef_ / x.variance_ + y.coef_ / y.variance_) / precision)
     assert run("train x.svm --method pa --model pa.thresher") == 0
     said(capsys)
-    assert "same class" in refused(capsys, "merge", "x.thresher", "pa.thresher", "-o", "no.thresher")
+    assert "same class" in refused(capsys, "merge", "x.thresher", "pa.thresher", "--model", "no.thresher")
     assert not (files / "no.thresher").exists()
 
 
 def test_tune_writes_the_best_model(files, capsys):
-    line = "tune x.svm --method pegasos --loss logistic --evaluations 8 --folds 3 --test y.svm --model m.thresher"
+    line = "tune x.svm --method pegasos --loss logistic --n-evaluations 8 --cv 3 --test y.svm --model m.thresher"
     assert main([*line.split(), "--space", "alpha=1e-5:1e-1"]) == 0
     _, err = said(capsys)
     assert "Best of 8: alpha=" in err
@@ -207,7 +207,7 @@ def test_tune_writes_the_best_model(files, capsys):
 
 
 def test_auto_chooses_explains_and_keeps(files, capsys):
-    assert run("auto people.csv --target rich --evaluations 10 --model m.thresher --report r.html") == 0
+    assert run("auto people.csv --target rich --n-evaluations 10 --model m.thresher --report r.html") == 0
     _, err = said(capsys)
     assert "because" in err
     model = load_model("m.thresher")
@@ -262,7 +262,7 @@ def test_listing_1_1_the_target_first_and_no_header(files, capsys):
     y = (X[:, 3] + 0.5 * rng.normal(size=2000) > 0).astype(int)
     np.savetxt("HIGGS.csv", np.column_stack([y, X]), delimiter=",", fmt="%.6e")
     line = "train HIGGS.csv --target 0 --no-header --method pegasos --loss logistic --alpha 0.1 --batch-size 500"
-    assert main([*line.split(), "--passes", "5", "--model", "m.thresher"]) == 0
+    assert main([*line.split(), "--max-iter", "5", "--model", "m.thresher"]) == 0
     model = load_model("m.thresher")
     stream = open_stream("HIGGS.csv", target=0, header=False, max_iter=5, shuffle=2000)
     assert stream.feature_names is None
@@ -288,11 +288,11 @@ def test_a_checkpoint_of_another_run_is_refused(files, capsys):
     rng = np.random.default_rng(0)
     table = np.column_stack([rng.normal(size=(500, 2)), rng.normal(size=(500, 2))])
     np.savetxt("two.csv", table, delimiter=",", header="a,b,t1,t2", comments="", fmt="%.4f")
-    base = "train two.csv --method pegasos-regressor --alpha 0.1 --chunk 50 --checkpoint-every 0 --model m.thresher"
+    base = "train two.csv --method pegasos-regressor --alpha 0.1 --checkpoint-seconds 0 --model m.thresher"
     learner = PegasosRegressor(alpha=0.1, random_state=0)
 
     def stopped():
-        stream = open_stream("two.csv", target="t1", drop=["t2"], batch_size=50, max_iter=20, shuffle=500)
+        stream = open_stream("two.csv", target="t1", drop=["t2"], max_iter=20, shuffle=500)
         calls = iter(range(100))
         model = prepared(learner, next(iter(stream)).X)
         with pytest.raises(Interrupted):
@@ -302,9 +302,9 @@ def test_a_checkpoint_of_another_run_is_refused(files, capsys):
     for other, words in (
         ("--target t2 --drop t1", "columns"),
         ("--target t1 --drop t2 --skip-malformed", "reading"),
-        ("--target t1 --drop t2 --passes 3", "passes"),
+        ("--target t1 --drop t2 --max-iter 3", "max_iter"),
         ("--target t1 --drop t2 --alpha 0.2", "alpha=0.1"),
-        ("--target t1 --drop t2 --seed 1", "random_state"),
+        ("--target t1 --drop t2 --random-state 1", "random_state"),
     ):
         assert words in refused(capsys, *base.split(), *other.split(), "--resume")
     lines = (files / "two.csv").read_text()
@@ -371,8 +371,8 @@ def test_a_classifier_that_needs_all_rows_reads_them(files, capsys):
     assert run("predict m.thresher narrow.svm -o p.csv") == 0
     predicted = (files / "p.csv").read_text().split()[1:]
     assert np.mean([a == b.split()[0].removeprefix("+") for a, b in zip(predicted, lines[150:], strict=True)]) > 0.9
-    assert run("tune wide.svm --method sparsesdca --evaluations 2 --test narrow.svm --quiet") == 0
-    assert run("auto wide.svm --method sparsesdca --evaluations 2 --test narrow.svm --quiet --model a.thresher") == 0
+    assert run("tune wide.svm --method sparsesdca --n-evaluations 2 --test narrow.svm --quiet") == 0
+    assert run("auto wide.svm --method sparsesdca --n-evaluations 2 --test narrow.svm --quiet --model a.thresher") == 0
     assert load_model("a.thresher").max_iter == 1000
     capsys.readouterr()
     assert "below 1" in refused(capsys, "train", "wide.svm", "--method", "sparsesdca", "--l1-ratio", "1.0")
@@ -381,7 +381,7 @@ def test_a_classifier_that_needs_all_rows_reads_them(files, capsys):
 def test_criteria_that_do_not_suit_are_refused(files, capsys):
     assert "does not suit" in refused(capsys, "tune", "x.svm", "--method", "pa", "--criterion", "mse")
     assert "no parameters worked" in refused(
-        capsys, "tune", "x.svm", "--method", "pa", "--space", "C=a,b", "--evaluations", "2", "--quiet"
+        capsys, "tune", "x.svm", "--method", "pa", "--space", "C=a,b", "--n-evaluations", "2", "--quiet"
     )
 
 
@@ -409,7 +409,7 @@ def test_a_rare_class_is_measured_along_the_stream(files, capsys, monkeypatch):
     lines = []
     show = lambda self, title, total: contextlib.nullcontext(lambda done, remark: lines.append(remark))  # noqa: E731
     monkeypatch.setattr("thresher.cli._screen.Screen.progress", show)
-    assert run("train rare.svm --chunk 100 --passes 1 --shuffle 0 --model m.thresher --report r.html") == 0
+    assert run("train rare.svm --batch-size 100 --max-iter 1 --shuffle 0 --model m.thresher --report r.html") == 0
     out, _ = said(capsys)
     expected = train(AROWClassifier(), open_stream("rare.svm", batch_size=100), positive=1).history.measures
     f1, area, precision = (expected[name][-1] for name in ("f1", "roc_auc", "average_precision"))
@@ -427,7 +427,7 @@ def test_other_files_are_not_scored_on_the_way(files, capsys, monkeypatch, data)
     (files / "three.svm").write_text("1 1:1\n1 2:1\n" * 100 + "2 1:1\n3 2:1\n" * 5)
     asked = []
     monkeypatch.setattr("thresher.training._train.predict_with_scores", lambda model, X: asked.append(len(X)))
-    assert run(f"train {data} --chunk 50 --model m.thresher") == 0
+    assert run(f"train {data} --batch-size 50 --model m.thresher") == 0
     assert not asked
     assert load_model("m.thresher").record_["history"]["measures"] == {}
 
@@ -459,10 +459,10 @@ def test_a_regressor_that_the_mean_beats_says_so_unless_quiet(files, capsys):
 
 
 def test_warnings_are_remarks_and_quiet_is_quiet(files, capsys):
-    line = "tune people.csv --target age --method l1rda-regressor --space eta0=100:1000 --evaluations 2 --folds 2"
+    line = "tune people.csv --target age --method l1rda-regressor --space eta0=100:1000 --n-evaluations 2 --cv 2"
     main([*line.split(), "--quiet"])
     assert "Warning" not in said(capsys)[1]
-    assert _Once(False)("a\nb", None) is None
+    assert _WarningPrinter(False)("a\nb", None) is None
     assert said(capsys)[1] == "a b\n"
-    assert _Once(True)("a\nb", None) is None
+    assert _WarningPrinter(True)("a\nb", None) is None
     assert said(capsys)[1] == ""

@@ -35,8 +35,8 @@ def run(line):
 
 @pytest.mark.parametrize("orders", [False, True])
 def test_the_numbers_are_those_of_python(capsys, orders):
-    line = "compare people.csv --target rich --methods arow,l1rda:alpha=0.05 --repeats 3 --seed 4 --json"
-    assert run(line + " --scoring error --scoring f1_macro" + " --orders" * orders) == 0
+    line = "compare people.csv --target rich --methods arow,l1rda:alpha=0.05 --repeats 3 --random-state 4 --json"
+    assert run(line + " --scoring error --scoring f1_macro" + " --vary orders" * orders) == 0
     told = json.loads(capsys.readouterr().out)
     X, y = read_all(open_stream("people.csv", target="rich"))
     learners = {"arow": prepared(AROWClassifier(), X), "l1rda:alpha=0.05": prepared(L1RDAClassifier(alpha=0.05), X)}

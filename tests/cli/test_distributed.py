@@ -58,11 +58,11 @@ TRAIN = "train part-*.svm --method arow --quiet"
 
 
 def test_it_is_distributed_fit(parts, capsys):
-    assert run(f"{TRAIN} --engine serial --rounds 3 --test test.svm --model m.thresher --report r.html") == 0
+    assert run(f"{TRAIN} --engine serial --n-rounds 3 --test test.svm --model m.thresher --report r.html") == 0
     assert "Round by round" in capsys.readouterr().out
     page = (parts / "r.html").read_text()
     assert "3 rounds over 4 shards" in page
-    assert "--rounds 3" in page
+    assert "--n-rounds 3" in page
     model = load_model("m.thresher")
     files = [f"part-{n}.svm" for n in (1, 2, 10, 11)]
     expected = distributed.fit(AROWClassifier(random_state=0), files, n_rounds=3)
@@ -83,7 +83,7 @@ def test_each_of_several_arguments_may_be_a_pattern(parts, capsys, engine):
 
 
 def test_json_has_the_rounds(parts, capsys):
-    assert run(f"{TRAIN} --engine serial --rounds 2 --shards 2 --json") == 0
+    assert run(f"{TRAIN} --engine serial --n-rounds 2 --n-shards 2 --json") == 0
     told = json.loads(capsys.readouterr().out)
     rounds = told["sections"]["rounds"]
     assert rounds["n_shards"] == 2
@@ -110,16 +110,15 @@ def test_tables_with_words_are_prepared_from_all_shards(parts, capsys):
             f"{a:.1f},{j},{'yes' if a + 30 * (j == 'judge') > 50 else 'no'}" for a, j in zip(ages, jobs, strict=True)
         ]
         (parts / f"t-{n}.csv").write_text("\n".join(["age,job,rich", *rows]) + "\n")
-    assert run("train t-*.csv --target rich --engine serial --rounds 2 --quiet --model m.thresher") == 0
+    assert run("train t-*.csv --target rich --engine serial --n-rounds 2 --quiet --model m.thresher") == 0
     model = load_model("m.thresher")
     assert sorted(model[-2].get_feature_names_out()) == ["age", "job=clerk", "job=cook", "job=judge"]
     assert run("predict m.thresher t-2.csv --quiet") == 0
 
 
 def test_the_printed_python_makes_the_same_model(parts, capsys):
-    line = (
-        f"{TRAIN} --r 0.3 --engine serial --rounds 2 --shards 3 --shuffle 50 --seed 5 --classes -1,1 --model m.thresher"
-    )
+    more = "--n-rounds 2 --n-shards 3 --shuffle 50 --random-state 5 --classes -1,1 --model m.thresher"
+    line = f"{TRAIN} --r 0.3 --engine serial {more}"
     assert run(line) == 0
     model = load_model("m.thresher")
     found = {"__name__": "__main__"}
@@ -128,16 +127,16 @@ def test_the_printed_python_makes_the_same_model(parts, capsys):
 
 
 def test_a_cluster_gives_the_same_model(parts, address, capsys):
-    assert run(f"{TRAIN} --engine serial --rounds 2 --model a.thresher") == 0
-    assert run(f"{TRAIN} --engine {address} --rounds 2 --model b.thresher") == 0
-    assert run(f"train file://{parts}/part-*.svm --quiet --engine {address} --rounds 2 --model c.thresher") == 0
+    assert run(f"{TRAIN} --engine serial --n-rounds 2 --model a.thresher") == 0
+    assert run(f"{TRAIN} --engine {address} --n-rounds 2 --model b.thresher") == 0
+    assert run(f"train file://{parts}/part-*.svm --quiet --engine {address} --n-rounds 2 --model c.thresher") == 0
     a, b, c = (load_model(f"{name}.thresher") for name in "abc")
     for name, array in a.state_.arrays.items():
         assert array.tobytes() == b.state_.arrays[name].tobytes() == c.state_.arrays[name].tobytes()
 
 
 def test_tuning_on_a_cluster_gives_the_same_model(parts, address, capsys):
-    line = "tune part-2.svm --method arow --evaluations 6 --folds 3 --quiet --json"
+    line = "tune part-2.svm --method arow --n-evaluations 6 --cv 3 --quiet --json"
     assert run(f"{line} --model a.thresher") == 0
     assert run(f"{line} --model b.thresher --engine {address}") == 0
     a, b = load_model("a.thresher"), load_model("b.thresher")
@@ -146,7 +145,7 @@ def test_tuning_on_a_cluster_gives_the_same_model(parts, address, capsys):
 
 
 def test_numbers_are_predicted_too(parts, capsys):
-    assert run("train part-*.svm --method pegasos-regressor --engine serial --rounds 2 --test test.svm --json") == 0
+    assert run("train part-*.svm --method pegasos-regressor --engine serial --n-rounds 2 --test test.svm --json") == 0
     told = json.loads(capsys.readouterr().out)
     assert "loss" in told["sections"]["rounds"]["rounds"][0]
 
@@ -165,15 +164,21 @@ def test_weights_of_classes_are_by_label(parts, capsys):
 @pytest.mark.parametrize(
     "line, sentence",
     [
-        ("train part-*.svm --rounds 3", "--rounds is about rounds over shards; say where, such as --engine serial."),
-        ("train part-*.svm --shards 3", "--shards is about rounds over shards"),
+        (
+            "train part-*.svm --n-rounds 3",
+            "--n-rounds is about rounds over shards; say where, such as --engine serial.",
+        ),
+        ("train part-*.svm --n-shards 3", "--n-shards is about rounds over shards"),
         ("train part-*.svm --mode sums", "--mode is about rounds over shards"),
-        ("train part-*.svm --engine serial --passes 2", "--passes is for one machine; with --engine, --rounds says"),
+        (
+            "train part-*.svm --engine serial --max-iter 2",
+            "--max-iter is for one machine; with --engine, --n-rounds says",
+        ),
         ("train part-*.svm --engine nowhere", "engine must be"),
         ("train part-*.svm --engine serial --method lssvc", "lssvc needs all rows at once, so that --engine cannot"),
         ("train none-*.svm --engine serial", "No file matches 'none-*.svm'."),
         ("train part-*.svm --engine serial --mode sums --method arow", 'choose mode="passes"'),
-        ("train part-*.svm --engine serial --rounds 0", "--rounds"),
+        ("train part-*.svm --engine serial --n-rounds 0", "--n-rounds"),
         ("train part-*.svm --engine serial --resume", "--resume goes on from the checkpoint beside a model; say which"),
         ("train part-*.svm --resume", "--resume goes on from the checkpoint beside a model; say which"),
         ("train part-1.svm none-*.svm --engine serial", "No file matches 'none-*.svm'."),
@@ -194,7 +199,7 @@ def test_an_address_where_nobody_answers_is_one_sentence(parts, capsys, monkeypa
 
 def test_a_lost_shard_is_named(parts, address, capsys):
     (parts / "part-10.svm").write_text("1 1:1\n1 oh\n")
-    err = refused(capsys, f"{TRAIN} --engine {address} --rounds 2")
+    err = refused(capsys, f"{TRAIN} --engine {address} --n-rounds 2")
     assert "the shard 'part-10.svm' was lost: part-10.svm, line 2" in err
 
 
@@ -204,7 +209,7 @@ def test_a_lost_shard_is_named(parts, address, capsys):
 def test_ctrl_c_keeps_whole_rounds_and_says_how_to_go_on(parts, capsys):
     args = ["train", "part-*.svm", "--engine", "serial", "--model", "m.thresher"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "thresher", *args, "--rounds", "100000"], stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "thresher", *args, "--n-rounds", "100000"], stderr=subprocess.PIPE, text=True
     )
     checkpoint, deadline = parts / "m.thresher.checkpoint", time.monotonic() + 60
     while not checkpoint.exists() and time.monotonic() < deadline:
@@ -214,13 +219,14 @@ def test_ctrl_c_keeps_whole_rounds_and_says_how_to_go_on(parts, capsys):
     assert process.returncode == 130
     assert "Stopping after this round; once more stops at once." in said
     assert (
-        "go on with:\n  thresher train 'part-*.svm' --engine serial --model m.thresher --rounds 100000 --resume" in said
+        "go on with:\n  thresher train 'part-*.svm' --engine serial --model m.thresher --n-rounds 100000 --resume"
+        in said
     )
     assert "Traceback" not in said
     n_done = len(load_model(checkpoint).record_["distributed"]["rounds"])
     assert n_done >= 1
-    assert main([*args, "--quiet", "--rounds", str(n_done + 2), "--resume"]) == 0
-    assert main([*args[:-1], "whole.thresher", "--quiet", "--rounds", str(n_done + 2)]) == 0
+    assert main([*args, "--quiet", "--n-rounds", str(n_done + 2), "--resume"]) == 0
+    assert main([*args[:-1], "whole.thresher", "--quiet", "--n-rounds", str(n_done + 2)]) == 0
     assert load_model("m.thresher").coef_.tobytes() == load_model("whole.thresher").coef_.tobytes()
     assert not checkpoint.exists()
     assert len(load_model("m.thresher").record_["distributed"]["rounds"]) == n_done + 2
@@ -230,7 +236,7 @@ def test_a_model_that_cannot_be_written_costs_no_rounds(parts, capsys, monkeypat
     def full(*_):
         raise OSError("no space left.")
 
-    line = f"{TRAIN} --engine serial --rounds 3 --model m.thresher"
+    line = f"{TRAIN} --engine serial --n-rounds 3 --model m.thresher"
     with monkeypatch.context() as patch:
         patch.setattr("thresher.persistence.save_model", full)  # checkpoints have it by another name
         assert "no space left" in refused(capsys, line)
@@ -238,7 +244,7 @@ def test_a_model_that_cannot_be_written_costs_no_rounds(parts, capsys, monkeypat
     with monkeypatch.context() as patch:
         patch.setattr("thresher.distributed._jobs.Learn.work", None)  # nothing is left to learn
         assert run(f"{line} --resume") == 0
-    assert run(f"{TRAIN} --engine serial --rounds 3 --model whole.thresher") == 0
+    assert run(f"{TRAIN} --engine serial --n-rounds 3 --model whole.thresher") == 0
     assert load_model("m.thresher").coef_.tobytes() == load_model("whole.thresher").coef_.tobytes()
     assert not list(parts.glob("*.checkpoint*"))
 
@@ -247,7 +253,7 @@ def test_a_model_that_cannot_be_written_costs_no_rounds(parts, capsys, monkeypat
 @pytest.mark.parametrize("method", ["bcw", "sparsekmeans --n-clusters 3"])
 def test_answers_of_a_first_round_are_not_denied(parts, capsys, monkeypatch, problem, method):
     """Sums ask several questions in a round; clusters are no model yet when the first ones are answered."""
-    line = f"train part-*.svm --engine serial --mode sums --rounds 1 --model m.thresher --method {method}"
+    line = f"train part-*.svm --engine serial --mode sums --n-rounds 1 --model m.thresher --method {method}"
     asked = []
     answer = Ask.work
 
@@ -289,7 +295,18 @@ def test_without_a_checkpoint_a_run_begins_anew_and_says_so(parts, capsys):
 def test_progress_on_a_terminal_and_ctrl_c_there_is_not_for_the_workers(parts):
     """A terminal sends Ctrl-C to all processes that it started; workers that died of it would never answer."""
     pexpect = pytest.importorskip("pexpect")
-    args = ["-m", "thresher", "train", "part-*.svm", "--engine", "dask", "--rounds", "100000", "--model", "m.thresher"]
+    args = [
+        "-m",
+        "thresher",
+        "train",
+        "part-*.svm",
+        "--engine",
+        "dask",
+        "--n-rounds",
+        "100000",
+        "--model",
+        "m.thresher",
+    ]
     shell = pexpect.spawn(sys.executable, args, encoding="utf-8", dimensions=(40, 110), timeout=60)
     shell.expect("looking")
     shell.expect(r"round (?:[2-9]|\d\d+)/100000, learning")

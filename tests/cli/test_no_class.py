@@ -62,7 +62,7 @@ NEW = [m for m in registry.methods() if (has_kernel(m) and m.task != "clustering
 @pytest.mark.parametrize("verb", ["train", "tune", "auto"])
 @pytest.mark.parametrize("method", NEW, ids=lambda m: m.name)
 def test_every_kernel_machine_goes_from_a_file_to_predictions_and_a_report(files, method, verb, capsys):
-    little = [] if verb == "train" else ["--evaluations", "2", "--folds", "2"]
+    little = [] if verb == "train" else ["--n-evaluations", "2", "--cv", "2"]
     places = ["--model", "m.thresher", "--report", "r.txt", "--json", "--quiet"]
     file, *labels = data_for(method)
     assert run(verb, file, *labels, "--method", method.name, *little, *places) == 0
@@ -88,7 +88,7 @@ def test_every_kernel_machine_goes_from_a_file_to_predictions_and_a_report(files
 
 
 def test_auto_finds_outliers_and_says_how(files, capsys):
-    line = ["auto", "moons.csv", "--outlier-label", "none", "--evaluations", "12", "--folds", "2"]
+    line = ["auto", "moons.csv", "--outlier-label", "none", "--n-evaluations", "12", "--cv", "2"]
     assert run(*line, "--model", "m.thresher") == 0
     captured = capsys.readouterr()
     assert "rows are 'none', of no class" in captured.err
@@ -107,9 +107,9 @@ def test_outliers_may_be_met_later(files, capsys):
             "known.csv",
             "--outlier-label",
             "none",
-            "--evaluations",
+            "--n-evaluations",
             "12",
-            "--folds",
+            "--cv",
             "2",
             "--model",
             "m.thresher",
@@ -123,17 +123,28 @@ def test_outliers_may_be_met_later(files, capsys):
 
 
 def test_tuning_meets_outliers_for_the_first_time_when_it_scores(files, capsys):
-    line = ["tune", "moons.csv", "--method", "lssnd", "--outlier-label", "none", "--evaluations", "3", "--seed", "1"]
-    assert run(*line, "--folds", "3", "--model", "m.thresher") == 0
+    line = [
+        "tune",
+        "moons.csv",
+        "--method",
+        "lssnd",
+        "--outlier-label",
+        "none",
+        "--n-evaluations",
+        "3",
+        "--random-state",
+        "1",
+    ]
+    assert run(*line, "--cv", "3", "--model", "m.thresher") == 0
     assert "cross-validated balanced_error" in capsys.readouterr().err
     python = load_model("m.thresher").record_["python"]
     assert "NoveltyKFold(n_splits=3, outlier_label='none', random_state=1" in python
     code = {}
     exec(python, code)
     assert code["search"].best_score_ == load_model("m.thresher").record_["tuning"]["score"]
-    assert run("tune", "known.csv", "--method", "lssnd", "--evaluations", "2") == 0
+    assert run("tune", "known.csv", "--method", "lssnd", "--n-evaluations", "2") == 0
     assert "No row is -1, so that nothing tells how close to draw the boundaries" in capsys.readouterr().err
-    assert run("tune", "few.csv", "--method", "s3vc", "--unlabelled-label", "?", "--evaluations", "2",
+    assert run("tune", "few.csv", "--method", "s3vc", "--unlabelled-label", "?", "--n-evaluations", "2",
                "--model", "m.thresher") == 0  # fmt: skip
     assert "LabelledKFold(n_splits=5, random_state=0, shuffle=True" in load_model("m.thresher").record_["python"]
 
@@ -143,7 +154,7 @@ def test_labels_are_words_or_numbers_as_in_the_file(files, capsys):
     assert load_model("m.thresher")[-1].outlier_label == "none"
     assert run("train", "numbers.csv", "--method", "snd", "--model", "m.thresher") == 0
     assert list(load_model("m.thresher").classes_) == [0, 1]
-    assert run("auto", "numbers.csv", "--outlier-label", "-1", "--evaluations", "2", "--model", "m.thresher") == 0
+    assert run("auto", "numbers.csv", "--outlier-label", "-1", "--n-evaluations", "2", "--model", "m.thresher") == 0
     assert load_model("m.thresher")[-1].outlier_label == -1
     capsys.readouterr()
     assert "no row has" in refused(capsys, "auto", "few.csv", "--unlabelled-label", "-1")

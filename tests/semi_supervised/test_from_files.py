@@ -75,7 +75,7 @@ def test_a_test_file_is_measured_on_its_labelled_rows(file, capsys):
 
 
 def test_tuning_scores_labelled_rows(file, capsys):
-    line = ["tune", "rows.csv", "--method", "universum", "--evaluations", "3", "--folds", "4", "--json"]
+    line = ["tune", "rows.csv", "--method", "universum", "--n-evaluations", "3", "--cv", "4", "--json"]
     assert main([*line, *file["options"]]) == 0
     found = output(capsys)["sections"]
     assert found["measures"]["rows"]["measured"] == N_LABELLED

@@ -245,8 +245,8 @@ def test_from_the_shell(tmp_path, monkeypatch, capsys):
     assert (learner.alpha_graph, learner.solver, learner.unlabelled_label) == (50, "primal", "?")
     assert main(["predict", "m", "rows.csv", "-o", "p.csv"]) == 0
     assert set(Path("p.csv").read_text().split()[1:]) == {"no", "yes"}
-    assert main(["tune", *few, "--evaluations", "2"]) == 0
-    assert main(["auto", *few, "--evaluations", "2"]) == 0
+    assert main(["tune", *few, "--n-evaluations", "2"]) == 0
+    assert main(["auto", *few, "--n-evaluations", "2"]) == 0
     learner = load_model("m")[-1]
     assert isinstance(learner, LapSVC)
     assert learner.unlabelled_label == "?"

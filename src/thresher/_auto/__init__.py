@@ -47,7 +47,7 @@ def auto(
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: bool = False,
-    max_rows_in_memory: int = 100_000,
+    max_rows: int = 100_000,
     **stream_options: Any,
 ) -> Any:
     """A tuned and explained model from data, without any other choice to make.
@@ -120,7 +120,7 @@ def auto(
         Processes for the evaluations.
     progress : bool
         Show a bar on a terminal.
-    max_rows_in_memory : int
+    max_rows : int
         Rows to tune on at most, and to hold in memory of a file (beside 200 MB).
     **stream_options
         For files: parameters of :func:`thresher.streams.open_stream`, such as ``target="income"``.

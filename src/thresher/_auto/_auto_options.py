@@ -35,7 +35,7 @@ _RULES: dict[str, Rule] = {
     "params": none | Rule("a dict of parameters", lambda v: isinstance(v, dict)),
     "random_state": at_least(0),
     "n_jobs": count_of_jobs,
-    "max_rows_in_memory": at_least(10),
+    "max_rows": at_least(10),
 }
 
 
@@ -64,7 +64,7 @@ class AutoOptions:
     random_state: int = 0
     n_jobs: int | None = None
     progress: bool = False
-    max_rows_in_memory: int = 100_000
+    max_rows: int = 100_000
 
     def __post_init__(self) -> None:
         for name, rule in _RULES.items():

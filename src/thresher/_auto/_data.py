@@ -98,10 +98,10 @@ def gather(X: Any, y: Any, options: AutoOptions, stream_options: dict[str, Any])
         when = "when X is a Stream" if is_stream else "when X holds the rows"
         raise ValueError(f"auto: {next(iter(stream_options))} is about reading files and has no meaning {when}.")
     if not is_stream and not _are_files(X):
-        return _from_rows(*_as_rows(X, y), options.max_rows_in_memory, options.random_state)
+        return _from_rows(*_as_rows(X, y), options.max_rows, options.random_state)
     if y is not None:
         raise ValueError("auto: y must be None when X is a file; name its column with target=.")
-    return _from_stream(X if is_stream else _opened(X, options, stream_options), options.max_rows_in_memory)
+    return _from_stream(X if is_stream else _opened(X, options, stream_options), options.max_rows)
 
 
 def _are_files(X: Any) -> bool:

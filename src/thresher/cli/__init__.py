@@ -1,4 +1,4 @@
-"""The command line: words on a screen over the public interface.
+"""The command line, over the public interface.
 
 Results go to stdout, progress and remarks to stderr. Exit codes: 0 done, 2 a mistake of the user in one line, 130
 interrupted. Nothing heavy is imported before a command runs.
@@ -20,15 +20,15 @@ from .. import __version__
 __all__ = ["main"]
 
 _COMMANDS = {
-    "auto": ("_search_command", "A file in, a tuned and explained model out."),
+    "auto": ("_search_command", "Find, tune and explain a model for a file."),
     "train": ("_train_command", "Learn from files of any size, with checkpoints."),
     "predict": ("_predict_command", "Apply a model to files of any size."),
     "tune": ("_search_command", "Find good parameters of one method."),
-    "compare": ("_compare_command", "Is one method better, or lucky? Repeated runs and tests."),
+    "compare": ("_compare_command", "Compare methods by repeated runs and tests."),
     "wizard": ("_wizard_command", "Answer a few questions; no knowledge needed."),
-    "inspect": ("_inspect_command", "What a model file holds, and the features that matter."),
-    "merge": ("_inspect_command", "One model from those of several machines."),
-    "methods": ("_inspect_command", "All methods, and the parameters of one."),
+    "inspect": ("_inspect_command", "Show a model file and the features that matter."),
+    "merge": ("_inspect_command", "Merge models of several machines."),
+    "methods": ("_inspect_command", "List all methods, or the parameters of one."),
     "demo": ("_demo_command", "A full run on a generated stream, with a report."),
 }
 
@@ -75,7 +75,7 @@ def main(args: Sequence[str] | None = None) -> int:
     typed = list(sys.argv[1:] if args is None else args)
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _Once("--quiet" in typed)  # type: ignore[assignment]
+            warnings.showwarning = _WarningPrinter("--quiet" in typed)  # type: ignore[assignment]
             return _run(typed)
     except click.exceptions.Exit as end:
         return end.exit_code
@@ -91,12 +91,17 @@ def main(args: Sequence[str] | None = None) -> int:
     except Exception as problem:
         if os.environ.get("THRESHER_TRACEBACK"):
             raise
-        said = str(problem) or type(problem).__name__
-        if not isinstance(problem, (ValueError, OSError, MemoryError, ArithmeticError)):
-            said = f"unexpected {type(problem).__name__}: {said} (THRESHER_TRACEBACK=1 shows where)"
-        if isinstance(problem, OSError) and problem.strerror and problem.filename:
-            said = f"{problem.filename}: {problem.strerror}."
-        return _refuse(said)
+        return _refuse(_reason(problem))
+
+
+def _reason(problem: Exception) -> str:
+    """An error as one sentence for the user."""
+    if isinstance(problem, OSError) and problem.strerror and problem.filename:
+        return f"{problem.filename}: {problem.strerror}."
+    reason = str(problem) or type(problem).__name__
+    if isinstance(problem, (ValueError, OSError, MemoryError, ArithmeticError)):
+        return reason
+    return f"unexpected {type(problem).__name__}: {reason} (THRESHER_TRACEBACK=1 shows where)"
 
 
 def _run(typed: list[str]) -> int:
@@ -105,22 +110,22 @@ def _run(typed: list[str]) -> int:
     return result if isinstance(result, int) else 0
 
 
-class _Once:
+class _WarningPrinter:
     """Warnings as remarks of one line, each once; none when quiet."""
 
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
-        self._said: set[str] = set()
+        self._printed: set[str] = set()
 
     def __call__(self, message: Any, category: Any, *place: Any) -> None:
         sentence = " ".join(str(message).split())
-        if not self._quiet and sentence[:60] not in self._said:
-            self._said.add(sentence[:60])
+        if not self._quiet and sentence[:60] not in self._printed:
+            self._printed.add(sentence[:60])
             print(printable(sentence[:400]), file=sys.stderr)
 
 
 def printable(text: str) -> str:
-    """Without what could command a terminal: names in files come from anywhere."""
+    """Text without characters that could control a terminal: names in files come from anywhere."""
     return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
 
 

@@ -1,4 +1,4 @@
-"""Classes as they are typed, and whether data suit a method."""
+"""Classes as they are typed, and the check that data suit a method."""
 
 from __future__ import annotations
 
@@ -31,18 +31,22 @@ def check_task(found: Any, seen: Any, wanted: list[Any] | None, count: int | Non
         return None
     if wanted is not None:
         return sorted(wanted) if seen.is_text else sorted(number_of(label, name) for label in wanted)
-    if seen.labels is None and seen.is_text:
+    return _found_classes(seen, count, name)
+
+
+def _found_classes(seen: Any, count: int | None, name: str) -> list[Any]:
+    labels: list[Any] | None = seen.labels
+    if labels is None and seen.is_text:
         raise ValueError(f"{name}: the target has more than 1,000 different values; is it the right column?")
-    if seen.labels is None or (seen.task == "regression" and (len(seen.labels) > 50 or not seen.has_whole_numbers)):
+    if labels is None or (seen.task == "regression" and (len(labels) > 50 or not seen.has_whole_numbers)):
         raise ValueError(
             f"{name}: the target looks like a number to predict, not a class; "
             "choose a method that ends in -regressor, or list --classes."
         )
-    if count is not None and len(seen.labels) != count:
-        raise ValueError(f"{name}: --classes says {count}, but the rows looked at have {len(seen.labels)} labels.")
-    if len(seen.labels) < 2:
-        raise ValueError(f"{name}: all rows have the same class, {seen.labels[0]!r}; two are needed.")
-    labels: list[Any] = seen.labels
+    if count is not None and len(labels) != count:
+        raise ValueError(f"{name}: --classes says {count}, but the rows looked at have {len(labels)} labels.")
+    if len(labels) < 2:
+        raise ValueError(f"{name}: all rows have the same class, {labels[0]!r}; two are needed.")
     return labels
 
 
@@ -55,13 +59,15 @@ def number_of(label: str, name: str) -> float:
         raise ValueError(f"{name}: the labels are numbers, but --classes holds {label!r}.") from None
 
 
-def class_weights(given: str | dict[str, Any], seen: Any, classes: list[Any] | None) -> dict[Any, float]:
-    """Weights by label: as given (JSON has only words as keys), or the same for all classes together."""
+def class_weights(given: Any, seen: Any, classes: list[Any] | None, streams: bool) -> Any:
+    """Weights by label: as given (JSON has only words as keys), or, for a stream, equal totals of all classes."""
     import numpy as np
 
     assert classes is not None
     if isinstance(given, dict):
         known = {str(label): label for label in classes}
         return {known.get(str(key), key): value for key, value in given.items()}
+    if not isinstance(given, str) or not streams:
+        return given
     counts = {label: int(np.sum(seen.y == label)) for label in classes}
     return {label: seen.n_rows / (len(counts) * max(count, 1)) for label, count in counts.items()}

@@ -8,7 +8,17 @@ from typing import Any
 import click
 
 from ._classes import check_task
-from ._options import data_options, files, literal, method, output_options, preparation_options, stream_options
+from ._method_options import check_param, method
+from ._options import (
+    data_options,
+    files,
+    literal,
+    max_rows_option,
+    n_jobs_option,
+    output_options,
+    preparation_options,
+    stream_options,
+)
 from ._screen import Screen
 
 _USUAL = {"classification": "error", "regression": "mse", "clustering": "silhouette"}
@@ -22,10 +32,16 @@ _PICTURES = (".svg", ".png", ".pdf")
     "names",
     metavar="NAMES",
     required=True,
-    help="Which learners, with commas between; parameters behind colons: arow,l1rda:alpha=0.01.",
+    help="The learners, with commas between; parameters behind colons: arow,l1rda:alpha=0.01.",
 )
-@click.option("--repeats", type=click.IntRange(1), default=10, show_default=True, help="How often.")
-@click.option("--orders", is_flag=True, help="The same test rows each time, and the others in another order.")
+@click.option("--repeats", type=click.IntRange(1), default=10, show_default=True, help="Number of repeats.")
+@click.option(
+    "--vary",
+    type=click.Choice(["splits", "orders"]),
+    default="splits",
+    show_default=True,
+    help="Test on other rows each time, or on the same rows after learning from the others in another order.",
+)
 @click.option(
     "--test-size",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -36,22 +52,15 @@ _PICTURES = (".svg", ".png", ".pdf")
 @click.option(
     "--scoring",
     multiple=True,
-    help="What to measure: a criterion of `thresher tune` or a scorer of scikit-learn; may be repeated.",
+    help="The measure: a criterion of `thresher tune` or a scorer of scikit-learn; may be repeated.",
 )
 @click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Where to draw boxes: .svg, .png, .pdf.")
-@click.option(
-    "--rows",
-    "max_rows",
-    type=click.IntRange(10),
-    default=100_000,
-    show_default=True,
-    help="Compare on an even sample of about so many rows.",
-)
-@click.option("--jobs", type=int, help="Fits at a time (-1: all cores).")
+@max_rows_option
+@n_jobs_option
 @preparation_options
 @output_options
 def compare(data: tuple[str, ...], as_json: bool, quiet: bool, **given: Any) -> None:
-    """Is one method better on DATA, or lucky? Fit each on the same parts of the rows, again and again, and test.
+    """Compare methods on DATA: is one better, or lucky? Each is fitted to the same parts of the rows, again and again.
 
     Parameters are those given, or the methods' own: `thresher tune` finds better ones.
     """
@@ -64,24 +73,20 @@ def compare(data: tuple[str, ...], as_json: bool, quiet: bool, **given: Any) -> 
     wanted = _methods(given["names"])
     _check_picture(given["plot"])
     first = next(iter(wanted.values()))[0]
-    stream = open_stream(files(data), **stream_options({**given, "data": data}, first.task))
-    seen = training.look(stream)
+    stream = open_stream(files(data), **stream_options(data, given, first.task))
+    seen = training.look(stream, keep_rows=given["max_rows"])
     for found, _ in wanted.values():
         check_task(found, seen, None, None, stream.path.name)
     made = {"scale": given["scale"], "categories": given["categories"]}
     learners = {name: prepared(found.cls(**params), seen.first, **made) for name, (found, params) in wanted.items()}
-    X, y = training.read_all(stream, given["max_rows"])
+    X, y = training.read_all(stream, given["max_rows"]) if seen.rows is None else seen.rows
     runs = repeated(
         learners,
         X,
         y,
         scoring=list(given["scoring"]) or _USUAL[first.task],
-        repeats=given["repeats"],
-        vary="orders" if given["orders"] else "splits",
-        test_size=given["test_size"],
-        random_state=given["seed"],
-        n_jobs=given["jobs"],
         progress=screen.watched,
+        **{name: given[name] for name in ("repeats", "vary", "test_size", "random_state", "n_jobs")},
     )
     if given["plot"] is not None:
         runs.plot(given["plot"])
@@ -90,7 +95,7 @@ def compare(data: tuple[str, ...], as_json: bool, quiet: bool, **given: Any) -> 
 
 
 def _methods(text: str) -> dict[str, tuple[Any, dict[str, Any]]]:
-    """What is typed for each learner -> the method and its parameters."""
+    """Each learner as it is typed -> the method and its parameters."""
     wanted = {}
     for typed in filter(None, (part.strip() for part in text.split(","))):
         name, *settings = typed.split(":")
@@ -110,13 +115,12 @@ def _setting(found: Any, text: str) -> tuple[str, Any]:
     rules = found.cls._param_rules
     if not sign or name not in rules:
         raise click.UsageError(f"{found.name} has the parameters {', '.join(sorted(rules))}, got {text!r}.")
-    if not rules[name].holds(value):
-        raise click.UsageError(f"{found.name}: {name} must be {rules[name].says}, got {value!r}.")
+    check_param(f"{found.name}: {name}", rules[name], value)
     return name, value
 
 
 def _check_picture(path: Path | None) -> None:
-    """Before the work: can the picture be written?"""
+    """Check, before the work, that the picture can be written."""
     if path is None:
         return
     if path.suffix.lower() not in _PICTURES:

@@ -12,14 +12,15 @@ from typing import Any
 import click
 
 from ._classes import check_task, number_of, typed_classes
-from ._options import files, method_params, stream_options
-from ._phrases import command_line, essential, python_for_rounds, typed
+from ._options import files
+from ._phrases import python_for_rounds
 from ._report_output import check_tests, finish
-from ._screen import Screen, Stop
-from ._structure_options import Columns, late_words
-from ._train_command import checkpoint_of, groups_for, how_to_go_on
+from ._screen import Screen, StopSignal
+from ._structure_options import late_words
+from ._train_command import checkpoint_of, how_to_go_on
+from ._training_job import TrainingJob
 
-_HEAD = 1 << 20  # bytes of the first file, which tell how all are read
+_HEAD = 1 << 20  # bytes of the first file that are looked at
 
 
 def train_in_rounds(data: tuple[str, ...], found: Any, given: dict[str, Any], screen: Screen) -> None:
@@ -27,47 +28,29 @@ def train_in_rounds(data: tuple[str, ...], found: Any, given: dict[str, Any], sc
     from .. import training
     from ..distributed import remove_checkpoint
     from ..persistence import save_model
-    from ..preprocessing import prepared
-    from ..streams import names_of, open_stream
+    from ..streams import names_of
 
     if not (found.streams or hasattr(found.cls, "_round")):
         raise click.UsageError(f"{found.name} needs all rows at once, so that --engine cannot spread them.")
     names = [str(name) for name in names_of(files(data))]
-    options = stream_options({**given, "data": (names[0],)}, found.task)
-    seen = training.look(open_stream(names[0], **options), _HEAD)
+    job = TrainingJob((names[0],), found, given, screen, max_bytes=_HEAD)
+    seen = job.seen
     wanted, count = typed_classes(given["classes"])
     classes = _classes(found, seen, wanted, Path(names[0]).name)
-    params = method_params(given, found.cls, seen)
-    if "class_weight" in params:
-        params["class_weight"] = _class_weight(params["class_weight"], seen)
-    columns = Columns((names[0],), options)
-    task_column = columns.task(given["task_column"])
-    params |= groups_for(found, columns, seen, given, screen)
-    options |= columns.width(params.get("groups"), seen)
-    head = open_stream(names[0], **options)
-    if "random_state" in found.cls._param_rules:
-        params["random_state"] = given["seed"]
-    model = prepared(
-        found.cls(**params), seen.first, scale=given["scale"], categories=given["categories"], task_column=task_column
-    )
-    told = {
+    model = job.make_model(lambda weights: _class_weight(weights, seen))
+    options = {
         "n_rounds": given["n_rounds"],
         "mode": given["mode"] or "auto",
         "classes": classes,
         "n_shards": given["n_shards"],
-        "reading": options,
+        "reading": job.options,
         "shuffle": given["shuffle"] or 0,
-        "random_state": given["seed"] if given["shuffle"] else 0,
+        "random_state": given["random_state"] if given["shuffle"] else 0,
     }
-    record: dict[str, Any] = {
-        "layout": head.layout(),
-        "stream": {key: value for key, value in options.items() if key in ("delimiter", "header", "format")},
-        "command": command_line(essential(typed())),
-        "python": python_for_rounds(files(data), model, given["engine"], told),
-    }
+    record = job.record(python_for_rounds(files(data), model, given["engine"], options))
     check_tests(given, record, found.task)
     begin = time.perf_counter()
-    model = _fitted(model, names, told, given, screen)
+    model = _fitted(model, names, options, given, screen)
     seconds = time.perf_counter() - begin
     record["distributed"] = model.record_["distributed"]
     model.record_ = record
@@ -83,11 +66,11 @@ def train_in_rounds(data: tuple[str, ...], found: Any, given: dict[str, Any], sc
         screen.remark(late_words(model))
     sample = seen.first, None if seen.y is None else seen.y[: seen.first.shape[0]]
     run = training.Run(model, training.History(), facts, None, sample, 0)
-    stream = SimpleNamespace(paths=[Path(name) for name in names], layout=head.layout)
+    stream = SimpleNamespace(paths=[Path(name) for name in names], layout=job.stream.layout)
     finish(screen, run, stream, given, record, seconds=seconds)
 
 
-def _fitted(model: Any, names: list[str], told: dict[str, Any], given: dict[str, Any], screen: Screen) -> Any:
+def _fitted(model: Any, names: list[str], options: dict[str, Any], given: dict[str, Any], screen: Screen) -> Any:
     """The model after all rounds. Ctrl-C waits for the end of the round; a second one does not."""
     from .. import distributed
     from ..distributed import is_checkpoint
@@ -99,8 +82,8 @@ def _fitted(model: Any, names: list[str], told: dict[str, Any], given: dict[str,
     kept = {"checkpoint": checkpoint, "keep_checkpoint": checkpoint is not None, "resume": given["resume"]}
     watch = {"progress": screen.watched, **kept}
     try:
-        with _in_one_sentence(checkpoint), Stop("Stopping after this round; once more stops at once.") as stop:
-            return distributed.fit(model, names, engine=given["engine"], should_stop=stop, **told, **watch)
+        with _in_one_sentence(checkpoint), StopSignal("Stopping after this round; once more stops at once.") as stop:
+            return distributed.fit(model, names, engine=given["engine"], should_stop=stop, **options, **watch)
     except KeyboardInterrupt:
         if checkpoint is not None and not is_checkpoint(checkpoint):
             raise KeyboardInterrupt("No round was complete, so nothing is kept.") from None
@@ -121,7 +104,7 @@ def searching_on(engine: str | None, *share: Any) -> Iterator[None]:
 
 @contextmanager
 def _in_one_sentence(checkpoint: Path | None = None) -> Iterator[None]:
-    """What is missing or lost, as a user's mistake rather than ours."""
+    """Report packages that are missing and shards that are lost as a user's mistake rather than ours."""
     from ..distributed import ShardError, is_checkpoint
 
     try:

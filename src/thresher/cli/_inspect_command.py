@@ -1,4 +1,4 @@
-"""``thresher inspect``, ``merge`` and ``methods``: models and methods, as they are."""
+"""``thresher inspect``, ``merge`` and ``methods``: the contents of model files, and all methods."""
 
 from __future__ import annotations
 
@@ -8,30 +8,43 @@ from typing import Any
 
 import click
 
-from ._options import method, output_options, parameter_docs, unmarked
+from ._method_options import method, parameter_docs, unmarked
+from ._options import output_options
 from ._screen import Screen
 
 
 @click.command()
 @click.argument("model_path", metavar="MODEL", type=click.Path(path_type=Path))
-@click.option(
-    "--features", "n_features", type=click.IntRange(0), default=20, show_default=True, help="How many features to list."
-)
+@click.option("--n-features", type=click.IntRange(0), default=20, show_default=True, help="Features to list.")
 @output_options
 def inspect(model_path: Path, n_features: int, as_json: bool, quiet: bool) -> None:
-    """What a model file holds: the method, its parameters, what it was trained on, the features that matter."""
+    """Show the contents of a model file: method, parameters, training data, and the features that matter."""
     from ..inspection import features_that_matter
     from ..persistence import load_model
+    from ..training import learner_of
+
+    model = load_model(model_path)
+    learner = learner_of(model)
+    features = features_that_matter(model, n_features) if n_features and hasattr(learner, "coef_") else []
+    record = getattr(model, "record_", None) or {}
+    facts = _learner(model, learner) | _structure(model, learner)
+    if isinstance(record.get("training"), dict):
+        facts["checkpoint"] = "of an unfinished run; go on with thresher train ... --resume"
+    facts |= {key: record[key] for key in ("command", "python") if isinstance(record.get(key), str)}
+    rows = [
+        {"name": f.name, "weights": {str(k): v for k, v in f.weights.items()}, "deviation": f.deviation}
+        for f in features
+    ]
+    Screen(as_json, quiet).result(_as_text(facts, rows), facts | {"features": rows, "record": record})
+
+
+def _learner(model: Any, learner: Any) -> dict[str, Any]:
+    """The class, its parameters, and the course of learning."""
     from ..training import plain_label
 
-    screen = Screen(as_json, quiet)
-    model = load_model(model_path)
-    steps = [step for _, step in getattr(model, "steps", [("", model)])]
-    learner = steps[-1]
-    features = features_that_matter(model, n_features) if n_features and hasattr(learner, "coef_") else []
     facts: dict[str, Any] = {
         "class": type(learner).__name__,
-        "steps": [type(step).__name__ for step in steps],
+        "steps": [type(step).__name__ for _, step in getattr(model, "steps", [("", model)])],
         "parameters": {k: _shown(v) for k, v in learner.get_params(deep=False).items()},
         "n_features": int(learner.n_features_in_),
     }
@@ -43,16 +56,7 @@ def inspect(model_path: Path, n_features: int, as_json: bool, quiet: bool) -> No
         facts["n_features_used"] = len(learner.support_)
         if hasattr(learner, "n_mistakes_"):
             facts["progressive_error"] = learner.n_mistakes_ / max(learner.n_samples_seen_, 1)
-    facts |= _structure(model, learner)
-    record = getattr(model, "record_", None) or {}
-    if isinstance(record.get("training"), dict):
-        facts["checkpoint"] = "of an unfinished run; go on with thresher train ... --resume"
-    facts |= {key: record[key] for key in ("command", "python") if isinstance(record.get(key), str)}
-    rows = [
-        {"name": f.name, "weights": {str(k): v for k, v in f.weights.items()}, "deviation": f.deviation}
-        for f in features
-    ]
-    screen.result(_as_text(facts, rows), facts | {"features": rows, "record": record})
+    return facts
 
 
 def _structure(model: Any, learner: Any) -> dict[str, Any]:
@@ -60,7 +64,7 @@ def _structure(model: Any, learner: Any) -> dict[str, Any]:
     from ..inspection import groups_in_use, kernels_in_use
 
     facts: dict[str, Any] = {}
-    if getattr(learner, getattr(learner, "_penalty", ""), None) == "auto" and hasattr(learner, "penalty_"):
+    if getattr(learner, "alpha", None) == "auto" and hasattr(learner, "penalty_"):
         facts["penalty"] = learner.penalty_
     if hasattr(learner, "selected_groups_"):
         facts["n_groups"] = len(learner.groups_) - len(learner.groups_.alone)
@@ -83,29 +87,28 @@ def _shown(value: Any) -> Any:
 
 
 def _as_text(facts: dict[str, Any], features: list[dict[str, Any]]) -> str:
-    lines = []
-    for key, value in facts.items():
-        if key == "python":
-            continue
-        if key == "parameters":
-            value = ", ".join(f"{k}={_short(v)}" for k, v in value.items())
-        if isinstance(value, list):
-            value = ", ".join(map(str, value[:20])) + (", ..." if len(value) > 20 else "")
-        if isinstance(value, float):
-            value = f"{value:.6g}"
-        lines.append(f"{key.replace('_', ' '):18} {value}".rstrip())
+    lines = [f"{k.replace('_', ' '):18} {_in_line(v)}".rstrip() for k, v in facts.items() if k != "python"]
     if features:
         width = min(50, max(len(f["name"]) for f in features))
-        lines += ["", "features that matter"]
-        for f in features:
-            weights = "  ".join(
-                (f"{k}: {v:+.4g}" if len(f["weights"]) > 1 else f"{v:+.4g}") for k, v in list(f["weights"].items())[:8]
-            )
-            weights += "  ..." if len(f["weights"]) > 8 else ""
-            doubt = "" if f["deviation"] is None else f"  (± {f['deviation']:.2g})"
-            name = " ".join(f["name"].split())[:50]
-            lines.append(f"  {name:{width}}  {weights}{doubt}")
+        lines += ["", "features that matter", *(_feature_line(f, width) for f in features)]
     return "\n".join(lines)
+
+
+def _in_line(value: Any) -> Any:
+    if isinstance(value, dict):
+        return ", ".join(f"{k}={_short(v)}" for k, v in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(str, value[:20])) + (", ..." if len(value) > 20 else "")
+    return f"{value:.6g}" if isinstance(value, float) else value
+
+
+def _feature_line(feature: dict[str, Any], width: int) -> str:
+    weights = list(feature["weights"].items())
+    shown = "  ".join(f"{k}: {v:+.4g}" if len(weights) > 1 else f"{v:+.4g}" for k, v in weights[:8])
+    more = "  ..." if len(weights) > 8 else ""
+    doubt = "" if feature["deviation"] is None else f"  (± {feature['deviation']:.2g})"
+    name = " ".join(feature["name"].split())[:50]
+    return f"  {name:{width}}  {shown}{more}{doubt}"
 
 
 def _short(value: Any) -> str:
@@ -116,12 +119,16 @@ def _short(value: Any) -> str:
 @click.command()
 @click.argument("models", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
-    "--output", "-o", required=True, type=click.Path(path_type=Path, dir_okay=False), help="Where to write the model."
+    "--model",
+    "model_path",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where to write the model.",
 )
 @click.option("--start", type=click.Path(path_type=Path), help="The model that all of them began with.")
 @output_options
-def merge(models: tuple[Path, ...], output: Path, start: Path | None, as_json: bool, quiet: bool) -> None:
-    """One model from MODELS that learned apart, each from rows of its own.
+def merge(models: tuple[Path, ...], model_path: Path, start: Path | None, as_json: bool, quiet: bool) -> None:
+    """Merge MODELS that learned apart, each from rows of its own.
 
     They must be of the same method, parameters and classes. Sums and precisions add up, other weights are averaged.
     """
@@ -131,15 +138,15 @@ def merge(models: tuple[Path, ...], output: Path, start: Path | None, as_json: b
     loaded = [load_model(path) for path in models]
     merged = merge_models(loaded, None if start is None else load_model(start))
     merged.record_ = {k: v for k, v in getattr(loaded[0], "record_", {}).items() if k in ("layout", "stream")}
-    save_model(merged, output)
+    save_model(merged, model_path)
     learner = learner_of(merged)
     facts = {
         "models": len(loaded),
         "n_samples_seen": learner.n_samples_seen_,
         "n_features_used": len(learner.support_),
-        "output": str(output),
+        "model": str(model_path),
     }
-    text = "{models} models of {n_samples_seen:,} rows in all, merged into {output}".format(**facts)
+    text = "{models} models of {n_samples_seen:,} rows in all, merged into {model}".format(**facts)
     Screen(as_json, quiet).result(text, facts)
 
 
@@ -147,32 +154,35 @@ def merge(models: tuple[Path, ...], output: Path, start: Path | None, as_json: b
 @click.argument("name", required=False)
 @output_options
 def methods(name: str | None, as_json: bool, quiet: bool) -> None:
-    """All methods, or the parameters of one."""
+    """List all methods, or the parameters of one."""
+    Screen(as_json, quiet).result(*(_all_methods() if name is None else _one_method(method(name))))
+
+
+def _all_methods() -> tuple[str, dict[str, Any]]:
     from .. import registry
 
-    screen = Screen(as_json, quiet)
-    if name is None:
-        found = registry.methods()
-        data = [
-            {
-                "name": m.name,
-                "task": m.task,
-                "streams": m.streams,
-                "needs": list(m.needs),
-                "losses": list(m.losses),
-                "summary": unmarked(m.summary),
-            }
-            for m in found
-        ]
-        lines = []
-        for task in dict.fromkeys(m.task for m in found):
-            lines += [task, *(f"  {m.name:20} {_summary(m)}" for m in found if m.task == task), ""]
-        lines.append(
-            "`thresher methods NAME` tells the parameters of one; streams: all but those that need the whole file."
-        )
-        screen.result("\n".join(lines), {"methods": data})
-        return
-    m = method(name)
+    found = registry.methods()
+    data = [
+        {
+            "name": m.name,
+            "task": m.task,
+            "streams": m.streams,
+            "needs": list(m.needs),
+            "losses": list(m.losses),
+            "summary": unmarked(m.summary),
+        }
+        for m in found
+    ]
+    lines = []
+    for task in dict.fromkeys(m.task for m in found):
+        lines += [task, *(f"  {m.name:20} {_summary(m)}" for m in found if m.task == task), ""]
+    lines.append(
+        "`thresher methods NAME` tells the parameters of one; streams: all but those that need the whole file."
+    )
+    return "\n".join(lines), {"methods": data}
+
+
+def _one_method(m: Any) -> tuple[str, dict[str, Any]]:
     docs = parameter_docs(m.cls)
     parameters = {
         parameter: {"default": p.default, "is": docs.get(parameter, "")}
@@ -181,11 +191,11 @@ def methods(name: str | None, as_json: bool, quiet: bool) -> None:
     lines = [f"{m.name}: {m.cls.__name__} in thresher.{m.family}, for {m.task}", _summary(m), ""]
     for parameter, facts in parameters.items():
         tuned = f"; tuned in {m.space[parameter]!r}" if parameter in m.space else ""
-        rule = getattr(m.cls, "_param_rules", {}).get(parameter)
+        rule = m.cls._param_rules.get(parameter)
         if rule is not None and rule.options:
             tuned += f"; one of {', '.join(rule.options)}"
         lines += [f"  --{parameter.replace('_', '-')}  [{facts['default']}{tuned}]", f"      {facts['is']}"]
-    screen.result("\n".join(lines), {"name": m.name, "class": m.cls.__name__, "task": m.task, "parameters": parameters})
+    return "\n".join(lines), {"name": m.name, "class": m.cls.__name__, "task": m.task, "parameters": parameters}
 
 
 _NEEDS = {
@@ -197,6 +207,6 @@ _NEEDS = {
 
 
 def _summary(m: Any) -> str:
-    """What a method is, and the options that say what it needs beside rows and targets."""
+    """The first line of a method's docstring, and the options for what it needs beside rows and targets."""
     asks = " and ".join(_NEEDS.get(need, need) for need in m.needs)
     return unmarked(m.summary) + (f" [{asks}]" if asks else "")

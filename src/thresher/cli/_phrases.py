@@ -10,7 +10,7 @@ import click
 
 
 def typed() -> list[str]:
-    """What the user typed behind ``thresher``."""
+    """The arguments that the user typed behind ``thresher``."""
     return list(click.get_current_context().obj or ())
 
 
@@ -35,34 +35,20 @@ def essential(args: list[str]) -> list[str]:
     return kept
 
 
-_WITH_VALUE = ("--model", "--report", "--checkpoint-every", "--test", "--history", "--jobs")
+_WITH_VALUE = ("--model", "--report", "--checkpoint-seconds", "--test", "--history", "--n-jobs")
 _FLAGS = ("--resume", "--quiet", "--json")
 
 
-def python_for_train(
-    paths: Any,
-    options: dict[str, Any],
-    model: Any,
-    classes: Any,
-    passes: int,
-    shuffle: int,
-    seed: int,
-    in_memory: bool,
-) -> str:
-    """The Python that does what ``thresher train`` does."""
-    stream = {**options, "max_iter": passes, "shuffle": shuffle, "random_state": seed}
-    if passes == 1:
-        del stream["max_iter"]
-    if not shuffle:
-        del stream["shuffle"]
-    if not seed or not shuffle:
-        del stream["random_state"]
+def python_for_train(job: Any, model: Any, classes: Any, order: dict[str, Any], in_memory: bool) -> str:
+    """The Python that does the same as ``thresher train``."""
+    usual = {"max_iter": 1, "shuffle": 0, "random_state": 0 if order["shuffle"] else order["random_state"]}
+    stream = job.options | {name: value for name, value in order.items() if value != usual[name]}
     imports, made = _constructor(model)
     tool = "read_all" if in_memory else "train"
     lines = [
         *sorted({*imports, "from thresher.streams import open_stream", f"from thresher.training import {tool}"}),
         "",
-        f"stream = open_stream({', '.join([repr(paths), *(f'{k}={v!r}' for k, v in stream.items())])})",
+        f"stream = open_stream({_arguments(job.paths, stream)})",
         f"model = {made}",
     ]
     if in_memory:
@@ -75,21 +61,24 @@ def python_for_train(
     return "\n".join(lines)
 
 
-def python_for_rounds(paths: Any, model: Any, engine: str, told: dict[str, Any]) -> str:
-    """The Python that does what ``thresher train --engine`` does."""
+def _arguments(first: Any, named: dict[str, Any]) -> str:
+    return ", ".join([repr(first), *(f"{name}={value!r}" for name, value in named.items())])
+
+
+def python_for_rounds(paths: Any, model: Any, engine: str, options: dict[str, Any]) -> str:
+    """The Python that does the same as ``thresher train --engine``."""
     from ..distributed import fit
 
     imports, made = _constructor(model)
     usual = inspect.signature(fit).parameters
-    given = {name: value for name, value in told.items() if value and value != usual[name].default}
-    arguments = ", ".join([repr(paths), f"engine={engine!r}", *(f"{k}={v!r}" for k, v in given.items())])
+    given = {name: value for name, value in options.items() if value and value != usual[name].default}
     return "\n".join(
         [
             *sorted({*imports, "from thresher import distributed"}),
             "",
             f"model = {made}",
             'if __name__ == "__main__":  # a cluster on this machine starts processes of its own',
-            f"    model = distributed.fit(model, {arguments})",
+            f"    model = distributed.fit(model, {_arguments(paths, {'engine': engine, **given})})",
         ]
     )
 
@@ -105,49 +94,35 @@ def _constructor(model: Any) -> tuple[list[str], str]:
         tasks = "" if model.task_column is None else f", task_column={model.task_column!r}"
         return imports, f"StreamingPipeline([{', '.join(parts)}]{tasks})"
     room = type(model).__module__.split(".")[1]
-    defaults = type(model)().get_params(deep=False)
-    given = {k: v for k, v in model.get_params(deep=False).items() if repr(v) != repr(defaults[k])}
+    usual = inspect.signature(type(model)).parameters
+    given = {k: v for k, v in model.get_params(deep=False).items() if repr(v) != repr(usual[k].default)}
     arguments = ", ".join(f"{k}={v!r}" for k, v in given.items())
     return [f"from thresher.{room} import {type(model).__name__}"], f"{type(model).__name__}({arguments})"
 
 
-def python_for_tune(
-    paths: Any,
-    options: dict[str, Any],
-    model: Any,
-    space: dict[str, Any],
-    prefix: str,
-    criterion: str,
-    given: dict[str, Any],
-) -> str:
-    """The Python that does what ``thresher tune`` does."""
-    imports, made = _constructor(model)
-    kinds = sorted({type(where).__name__ for where in space.values()})
+def python_for_tune(job: Any, search: Any, criterion: str) -> str:
+    """The Python that does the same as ``thresher tune``."""
+    imports, made = _constructor(search.estimator)
+    sparsity = job.given["sparsity"]
     scoring = f'criterion("{criterion}")'
-    if given["sparsity"]:
-        scoring = f"sparsity_scorer({scoring}, {given['sparsity']})"
-    folds = [] if isinstance(given["cv"], int) else [type(given["cv"]).__name__]
-    tools = sorted(
-        ["CoupledAnnealingSearchCV", "criterion", *kinds, *folds, *(["sparsity_scorer"] if given["sparsity"] else [])]
-    )
-    spaces = ", ".join(f'"{prefix}{name}": {where!r}' for name, where in space.items())
-    search = {
-        "search": given["search"],
-        "n_evaluations": given["evaluations"],
-        "max_seconds": given["seconds"],
-        "cv": given["cv"],
-        "random_state": given["seed"],
-    }
+    if sparsity:
+        scoring = f"sparsity_scorer({scoring}, {sparsity})"
+    folds = [] if isinstance(search.cv, int) else [type(search.cv).__name__]
+    kinds = sorted({type(where).__name__ for where in search.space.values()})
+    scorers = ["sparsity_scorer"] if sparsity else []
+    tools = sorted(["CoupledAnnealingSearchCV", "criterion", *kinds, *folds, *scorers])
+    options = {name: getattr(search, name) for name in ("search", "n_evaluations", "max_seconds", "cv", "random_state")}
+    spaces = ", ".join(f'"{name}": {where!r}' for name, where in search.space.items())
     lines = [
         *sorted({*imports, "from thresher.streams import open_stream", "from thresher.training import read_all"}),
         f"from thresher.tuning import {', '.join(tools)}",
         "",
-        f"X, y = read_all(open_stream({', '.join([repr(paths), *(f'{k}={v!r}' for k, v in options.items())])}))",
+        f"X, y = read_all(open_stream({_arguments(job.paths, job.options)}))",
         "search = CoupledAnnealingSearchCV(",
         f"    {made},",
         f"    {{{spaces}}},",
         f"    scoring={scoring},",
-        *(f"    {name}={' '.join(repr(value).split())}," for name, value in search.items()),
+        *(f"    {name}={' '.join(repr(value).split())}," for name, value in options.items()),
         ").fit(X, y)",
         "search.best_params_, search.best_score_",
     ]
@@ -155,6 +130,5 @@ def python_for_tune(
 
 
 def python_for_auto(paths: Any, options: dict[str, Any], arguments: dict[str, Any]) -> str:
-    """The Python that does what ``thresher auto`` does."""
-    given = [repr(paths), *(f"{k}={v!r}" for k, v in {**arguments, **options}.items())]
-    return f"import thresher\n\nmodel = thresher.auto({', '.join(given)})"
+    """The Python that does the same as ``thresher auto``."""
+    return f"import thresher\n\nmodel = thresher.auto({_arguments(paths, {**arguments, **options})})"

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 import click
 
-from ._options import files, output_options
+from ._options import files, output_options, reading_options
 from ._report_output import options_alike
 from ._screen import Screen
 
@@ -26,10 +26,7 @@ from ._screen import Screen
     help="Where to write predictions (default: stdout).",
 )
 @click.option("--scores", is_flag=True, help="Write decision values beside the predictions.")
-@click.option("--skip-malformed", is_flag=True, help="Skip lines that cannot be read, and count them.")
-@click.option(
-    "--chunk", "batch_size", type=click.IntRange(1), default=4096, show_default=True, help="Rows read at a time."
-)
+@reading_options
 @output_options
 def predict(
     model_path: Path, data: tuple[str, ...], output: Path | None, scores: bool, as_json: bool, quiet: bool, **given: Any
@@ -49,25 +46,35 @@ def predict(
     model = load_model(model_path)
     stream = open_stream(files(data), **options_alike(given, checked_record(model)))
     with _opened(output) as file, screen.progress("predicting", stream.n_bytes) as show:
-        summary = _write(model, stream, csv.writer(file, lineterminator="\n"), scores, show)
+        writer = _PredictionWriter(model, csv.writer(file, lineterminator="\n"), scores)
+        for batch in stream.batches():
+            writer.write(batch)
+            show(stream.bytes_read, "")
+    if writer.n_rows == 0:
+        raise ValueError(f"{stream.path.name}: the file has no rows.")
+    summary = writer.summary()
     if stream.n_skipped:
         screen.remark(f"{stream.n_skipped:,} malformed lines were skipped; they have no prediction.")
     summary |= {"skipped": stream.n_skipped} | ({} if output is None else {"output": str(output)})
     if as_json:
         screen.result("", summary)
     else:
-        said = f"{summary['n_rows']:,} rows predicted"
-        if "n_of_no_class" in summary:
-            said += f", {summary['n_of_no_class']:,} of them to be of no class"
-        if "error" in summary:
-            said += f"; {summary['error']:.2%} of those with a known answer are wrong"
-        if "rmse" in summary:
-            said += f"; root mean squared error {summary['rmse']:.6g}"
-        screen.remark(said + ".")
+        screen.remark(_in_words(summary))
+
+
+def _in_words(summary: dict[str, Any]) -> str:
+    sentence = f"{summary['n_rows']:,} rows predicted"
+    if "n_of_no_class" in summary:
+        sentence += f", {summary['n_of_no_class']:,} of them to be of no class"
+    if "error" in summary:
+        sentence += f"; {summary['error']:.2%} of those with a known answer are wrong"
+    if "rmse" in summary:
+        sentence += f"; root mean squared error {summary['rmse']:.6g}"
+    return sentence + "."
 
 
 def checked_record(model: Any) -> dict[str, Any]:
-    """What a model file says of the data it was trained on. Files come from anywhere: only what has the right form is
+    """The record of the training data in a model file. Files come from anywhere: only entries of the right form are
     taken."""
     record = getattr(model, "record_", None)
     record = record if isinstance(record, dict) else {}
@@ -88,59 +95,57 @@ def checked_record(model: Any) -> dict[str, Any]:
     return good
 
 
-def _write(model: Any, stream: Any, writer: Any, scores: bool, show: Any) -> dict[str, Any]:
-    import numpy as np
-    from sklearn.base import is_regressor
+class _PredictionWriter:
+    """Writes a row of CSV for each prediction, and compares with the targets where they are known."""
 
-    from ..training import is_known_label, is_no_class, match_labels, plain_label, predict_with_scores
+    def __init__(self, model: Any, writer: Any, scores: bool) -> None:
+        from .._estimators import task_of
 
-    n_rejected = 0
-    n_rows = n_known = 0
-    wrong = 0.0
-    regression = is_regressor(model)
-    for batch in stream.batches():
-        predicted, values = predict_with_scores(model, batch.X)
-        if n_rows == 0:
-            writer.writerow(_header(model, values if scores else None))
+        self._model, self._writer, self._scores = model, writer, scores
+        self._regression = task_of(model) == "regression"
+        self.n_rows = self._n_known = self._n_rejected = 0
+        self._wrong = 0.0
+
+    def write(self, batch: Any) -> None:
+        from ..training import is_no_class, plain_label, predict_with_scores
+
+        predicted, scores = predict_with_scores(self._model, batch.X)
         columns: list[Any] = [[plain_label(p) for p in predicted.tolist()]]
-        if scores and values is not None:
-            columns += [values.tolist()] if values.ndim == 1 else list(zip(*values.tolist(), strict=True))
-        writer.writerows(zip(*columns, strict=True))
-        n_rows += len(batch)
-        n_rejected += 0 if regression else int(is_no_class(model, predicted).sum())
-        if batch.y is not None and (regression or hasattr(model, "classes_")):
-            truth = match_labels(batch.y, model)
-            # a folder may be no class
-            known = np.ones(len(truth), bool) if regression else is_known_label(model, truth)
-            n_known += int(known.sum())
-            off = (predicted - truth) ** 2 if regression else predicted != truth
-            wrong += float(np.sum(off[known]))
-        show(stream.bytes_read, "")
-    if n_rows == 0:
-        raise ValueError(f"{stream.path.name}: the file has no rows.")
-    summary: dict[str, Any] = {"n_rows": n_rows, "n_known": n_known}
-    if not regression and _may_reject(model):
-        summary["n_of_no_class"] = n_rejected
-    if n_known:
-        summary |= {"rmse": (wrong / n_known) ** 0.5} if regression else {"error": wrong / n_known}
-    return summary
+        header = ["prediction"]
+        if self._scores and scores is not None:
+            several = scores.ndim > 1
+            columns += list(zip(*scores.tolist(), strict=True)) if several else [scores.tolist()]
+            header += [f"score {plain_label(k)}" for k in self._model.classes_.tolist()] if several else ["score"]
+        if self.n_rows == 0:
+            self._writer.writerow(header)
+        self._writer.writerows(zip(*columns, strict=True))
+        self.n_rows += len(batch)
+        if not self._regression:
+            self._n_rejected += int(is_no_class(self._model, predicted).sum())
+        if batch.y is not None and (self._regression or hasattr(self._model, "classes_")):
+            self._compare(predicted, batch.y)
 
+    def _compare(self, predicted: Any, y: Any) -> None:
+        from ..training import is_known_label, match_labels
 
-def _may_reject(model: Any) -> bool:
-    """Whether some rows may be of no class."""
-    from ..training import learner_of
+        truth = match_labels(y, self._model)
+        wrong = (predicted - truth) ** 2 if self._regression else predicted != truth
+        if not self._regression:
+            wrong = wrong[is_known_label(self._model, truth)]  # a folder may be no class
+        self._n_known += len(wrong)
+        self._wrong += float(wrong.sum())
 
-    return any(getattr(learner_of(model), name, None) is not None for name in ("outlier_label", "irrelevant_label"))
+    def summary(self) -> dict[str, Any]:
+        from ..training import learner_of
 
-
-def _header(model: Any, values: Any) -> list[str]:
-    from ..training import plain_label
-
-    if values is None:
-        return ["prediction"]
-    if values.ndim == 1:
-        return ["prediction", "score"]
-    return ["prediction", *(f"score {plain_label(label)}" for label in model.classes_.tolist())]
+        summary: dict[str, Any] = {"n_rows": self.n_rows, "n_known": self._n_known}
+        marks = [getattr(learner_of(self._model), name, None) for name in ("outlier_label", "irrelevant_label")]
+        if not self._regression and any(mark is not None for mark in marks):  # some rows may be of no class
+            summary["n_of_no_class"] = self._n_rejected
+        if self._n_known:
+            mean = self._wrong / self._n_known
+            summary |= {"rmse": mean**0.5} if self._regression else {"error": mean}
+        return summary
 
 
 @contextlib.contextmanager

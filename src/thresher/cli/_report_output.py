@@ -32,34 +32,18 @@ def finish(
     seconds: float | None = None,
 ) -> None:
     """Measure, report, and say where everything is."""
-    from .. import training
     from ..report import Report
-    from ..streams import open_stream
 
-    held_out, sample = run.held_out, run.sample
-    if given["tests"]:
-        test = open_stream(files(given["tests"]), **options_alike(given, record))
-        with screen.progress("measuring", test.n_bytes) as show:
-            held_out, sample = training.evaluate(run.model, test, lambda s: show(s.bytes_read, ""))
-    facts = run.facts
+    held_out, sample = _evaluated(screen, run, given, record) if given["tests"] else (run.held_out, run.sample)
     report = Report(
         run.model,
         asked={
             "command": command_line(typed()),
             "python": record["python"],
-            "seed": given["seed"],
+            "seed": given["random_state"],
             **record.get("asked", {}),
         },
-        data={
-            "files": [{"name": p.name, "bytes": p.stat().st_size if p.is_file() else None} for p in stream.paths],
-            "n_rows": facts.n_rows,
-            "n_features": facts.n_features - (getattr(run.model, "task_column", None) is not None),
-            "n_values": facts.n_values,
-            "classes": facts.classes,
-            "target": stream.layout().get("target"),
-            "skipped": run.n_skipped,
-            "distributed": record.get("distributed"),
-        },
+        data=_data(run, stream, record),
         history=run.history if run.history.rows else None,
         held_out=held_out,
         search=search,
@@ -73,13 +57,36 @@ def finish(
         screen.remark(f"{run.n_skipped:,} malformed lines were skipped.")
     if given["report_path"] is not None:
         report.save(given["report_path"])
-    written = {"model": given["model_path"], "report": given["report_path"]}
-    text = report.to_text(_SHOWN) + "".join(f"\n{what} written to {where}" for what, where in written.items() if where)
+    written = {name: str(given[f"{name}_path"]) for name in ("model", "report") if given[f"{name}_path"] is not None}
+    text = report.to_text(_SHOWN) + "".join(f"\n{what} written to {where}" for what, where in written.items())
     timed = {} if seconds is None else {"seconds": seconds}
-    places = {what: str(where) for what, where in written.items() if where}
-    screen.result(text, report.to_dict() | timed | {"written": places})
-    if given["model_path"] is None:
+    screen.result(text, report.to_dict() | timed | {"written": written})
+    if "model" not in written:
         screen.remark("The model was not kept; --model FILE writes it.")
+
+
+def _evaluated(screen: Screen, run: Any, given: dict[str, Any], record: dict[str, Any]) -> Any:
+    """Predictions of the test files, and a sample of their rows."""
+    from ..streams import open_stream
+    from ..training import evaluate
+
+    test = open_stream(files(given["tests"]), **options_alike(given, record))
+    with screen.progress("measuring", test.n_bytes) as show:
+        return evaluate(run.model, test, lambda stream: show(stream.bytes_read, ""))
+
+
+def _data(run: Any, stream: Any, record: dict[str, Any]) -> dict[str, Any]:
+    """The training data, for a report."""
+    return {
+        "files": [{"name": p.name, "bytes": p.stat().st_size if p.is_file() else None} for p in stream.paths],
+        "n_rows": run.facts.n_rows,
+        "n_features": run.facts.n_features - (getattr(run.model, "task_column", None) is not None),
+        "n_values": run.facts.n_values,
+        "classes": run.facts.classes,
+        "target": stream.layout().get("target"),
+        "skipped": run.n_skipped,
+        "distributed": record.get("distributed"),
+    }
 
 
 def _loses_to_the_mean(held_out: Any) -> bool:
@@ -91,20 +98,14 @@ def _loses_to_the_mean(held_out: Any) -> bool:
 
 
 def options_alike(given: dict[str, Any], record: dict[str, Any]) -> dict[str, Any]:
-    """How to read files like those the model was trained on."""
-    kept = dict(record.get("stream") or {})
-    kept.pop("format", None)
-    layout = record.get("layout")
-    return {
-        **kept,
-        "layout": layout if layout else None,
-        "batch_size": given.get("batch_size", 4096),
-        "skip_malformed": given.get("skip_malformed", False),
-    }
+    """Keyword arguments of ``open_stream`` for files like those the model was trained on."""
+    kept = {name: value for name, value in (record.get("stream") or {}).items() if name != "format"}
+    size = {} if given.get("batch_size") is None else {"batch_size": given["batch_size"]}
+    return {**kept, **size, "layout": record.get("layout") or None, "skip_malformed": given["skip_malformed"]}
 
 
 def check_tests(given: dict[str, Any], record: dict[str, Any], task: str) -> None:
-    """Opens the test files, which refuses those that cannot be read."""
+    """Refuse test files that cannot be read, by opening them."""
     from ..streams import open_stream
 
     if given["tests"] and task == "clustering" and record["layout"].get("target") is None:

@@ -1,4 +1,4 @@
-"""What a command shows: progress on stderr while someone watches, results on stdout."""
+"""Output of commands: progress on stderr while someone watches, results on stdout."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from . import printable
 
 
 def _finite(value: Any) -> Any:
-    """JSON has no word for what is not a number."""
+    """JSON has no infinities and no NaN."""
     if isinstance(value, dict):
         return {str(key): _finite(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -56,10 +56,10 @@ class Screen:
             yield lambda done, remark: bar.update(task, completed=done, remark=remark)
 
 
-class Stop:
-    """Turns the first Ctrl-C (or a polite kill) into a wish that is asked for between batches; the second is final.
+class StopSignal:
+    """Turns the first Ctrl-C (or SIGTERM) into a request to stop between two batches; the second is final.
 
-    Where that may take long, `remark` says so.
+    The first prints `remark`, for work that may go on for long.
     """
 
     def __init__(self, remark: str = "") -> None:
@@ -67,7 +67,7 @@ class Stop:
         self._remark = remark
         self._before: dict[int, Any] = {}
 
-    def __enter__(self) -> Stop:
+    def __enter__(self) -> StopSignal:
         for number in (signal.SIGINT, signal.SIGTERM):
             self._before[number] = signal.signal(number, self._note)
         return self

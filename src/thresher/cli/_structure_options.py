@@ -1,33 +1,33 @@
-"""``--groups`` and ``--task-column``: which columns belong together, and which task a row belongs to."""
+"""``--groups`` and ``--task-column``: columns that belong together, and the task of each row."""
 
 from __future__ import annotations
 
 import inspect
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ._options import NO_COLUMN, Column, files
+from ._options import NO_COLUMN, Column, grouped
 
-_HOW = '"prefix:" and a separator, "encoder", JSON lists, or a file of groups'
+_FORMS = '"prefix:" and a separator, "encoder", JSON lists, or a file of groups'
 
 
-def structure_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    command = click.option(
-        "--task-column",
-        type=Column(),
-        help="Tables: the column that says which of several related tasks a row belongs to, by name or number from 0.",
-    )(command)
-    return click.option(
+structure_options = grouped(
+    click.option(
         "--groups",
         metavar="VALUE",
-        help="Columns that belong together: prefix:= (what stands before the sign in their names), encoder (the words "
-        "of each column), JSON lists of columns, or a file: .json, or one group per line.",
-    )(command)
+        help="Columns that belong together: prefix:= (by the part of their names before the sign), encoder (the "
+        "features of each text column), JSON lists of columns, or a file: .json, or one group per line.",
+    ),
+    click.option(
+        "--task-column",
+        type=Column(),
+        help="Tables: the column with the task, of several related ones, that a row belongs to; by name or number.",
+    ),
+)
 
 
 # --- which methods ----------------------------------------------------------------------------------------------------
@@ -56,23 +56,16 @@ def check_structure(found: Any, given: dict[str, Any]) -> None:
 # --- which columns ----------------------------------------------------------------------------------------------------
 
 
-class Columns:
-    """The columns of a file that ``open_stream`` reads with some options."""
+class TableColumns:
+    """The columns of a stream as users name them."""
 
-    def __init__(self, data: tuple[str, ...], options: dict[str, Any]) -> None:
-        from ..streams import open_stream
-
-        self._options = options
-        self._stream = open_stream(files(data), **options)
-        layout = self._stream.layout()
-        self.where = self._stream.path.name
+    def __init__(self, stream: Any) -> None:
+        layout = stream.layout()
+        self.where = stream.path.name
         self.is_table = "columns" in layout
         self.target: str | None = layout.get("target")
         self.features: list[str] = list(layout.get("columns") or ())
-        everything = {k: v for k, v in options.items() if k not in ("target", "drop")}
-        self.all: list[str] = (
-            list(open_stream(files(data), **everything, target=None).layout()["columns"]) if self.is_table else []
-        )
+        self.all: list[str] = list(stream.columns or ())
 
     def task(self, given: int | str | None) -> str | None:
         """The name of the column of tasks."""
@@ -109,16 +102,12 @@ class Columns:
             return {str(name): self._members(group) for name, group in groups.items()}
         return [self._members(group) for group in groups]
 
-    def width(self, groups: Any, seen: Any = None) -> dict[str, int]:
-        """How wide to read sparse rows, so that the first ones have all columns that groups speak of."""
+    def named_width(self, groups: Any) -> int:
+        """The number of columns of sparse rows that groups speak of; 0 for tables, which have all columns anyway."""
         lists = list(groups.values()) if isinstance(groups, dict) else groups
-        if self.is_table or not isinstance(lists, list) or not lists or "n_features" in self._options:
-            return {}
-        from ..training import look
-
-        seen = look(self._stream) if seen is None else seen
-        named = len(lists) if not isinstance(lists[0], list) else 1 + max(j for group in lists for j in group)
-        return {"n_features": max(named, seen.n_features)}
+        if self.is_table or not isinstance(lists, list) or not lists:
+            return 0
+        return len(lists) if not isinstance(lists[0], list) else 1 + max(j for group in lists for j in group)
 
     def _members(self, group: Any) -> list[Any]:
         if not isinstance(group, list) or not group:
@@ -159,14 +148,14 @@ class Columns:
 
 
 def typed_groups(text: str) -> Any:
-    """What ``--groups`` says, columns as they were written."""
+    """The groups that ``--groups`` names, columns as they were written."""
     if text == "encoder" or (text.startswith("prefix:") and text != "prefix:"):
         return text
     if text[:1] in ("[", "{"):
         return _from_json(text, "--groups")
     path = Path(text)
     if not path.is_file():
-        raise click.UsageError(f"--groups must be {_HOW}, got {text!r}, which is no file.")
+        raise click.UsageError(f"--groups must be {_FORMS}, got {text!r}, which is no file.")
     content = path.read_text(encoding="utf-8", errors="replace")
     if path.suffix.lower() == ".json":
         return _from_json(content, path.name)
@@ -216,13 +205,11 @@ def late_words(model: Any) -> str:
     if not late:
         return ""
     what = "word was" if late == 1 else "words were"
-    return f"{late:,} {what} not in the first rows read and stand alone; a larger --chunk lets more into their groups."
+    return f"{late:,} {what} not in the first batch and stand alone; a larger --batch-size lets more into their groups."
 
 
 def penalty_of(model: Any) -> str:
     """The penalty that a learner has chosen itself."""
     learner = model.steps[-1][1] if hasattr(model, "steps") else model
-    name = getattr(learner, "_penalty", "")
-    if not hasattr(learner, "penalty_") or getattr(learner, name, None) != "auto":
-        return ""
-    return f"{name} = {learner.penalty_:.4g}"
+    chosen = hasattr(learner, "penalty_") and getattr(learner, "alpha", None) == "auto"
+    return f"alpha = {learner.penalty_:.4g}" if chosen else ""

@@ -10,56 +10,44 @@ from typing import Any
 import click
 
 from ._classes import check_task, class_weights, typed_classes
+from ._method_options import MethodCommand, method
 from ._options import (
-    MethodCommand,
     check_places,
     check_rounds,
     data_options,
-    files,
-    method,
-    method_params,
     output_options,
     preparation_options,
+    result_options,
     round_options,
-    stream_options,
 )
-from ._phrases import command_line, essential, python_for_train, typed
+from ._phrases import command_line, python_for_train, typed
 from ._report_output import check_tests, finish
-from ._screen import Screen, Stop
-from ._structure_options import Columns, check_structure, late_words, structure_options, usual_groups
+from ._screen import Screen, StopSignal
+from ._structure_options import check_structure, late_words, structure_options
+from ._training_job import TrainingJob
 
-_LARGE = 1 << 26
 _SMALL = 20_000  # rows, up to which a model is measured in folds
 
 
 @click.command(cls=MethodCommand)
 @data_options
-@click.option("--method", "method_name", metavar="NAME", default="arow", show_default=True, help="Which learner.")
+@click.option("--method", "method_name", metavar="NAME", default="arow", show_default=True, help="The learner.")
 @structure_options
-@click.option("--classes", help="Number of classes, or their labels: 2, or no,yes (default: by looking).")
-@click.option("--test", "tests", multiple=True, help="Files to measure the model on; may be repeated.")
+@click.option("--classes", help="Number of classes, or their labels: 2, or no,yes (default: detected).")
+@result_options
 @click.option(
-    "--model", "model_path", type=click.Path(path_type=Path, dir_okay=False), help="Where to write the model."
-)
-@click.option(
-    "--report",
-    "report_path",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Where to write a report: .html, .txt or .json.",
-)
-@click.option(
-    "--passes",
+    "--max-iter",
     type=click.IntRange(1),
-    help="How often to read the files (default: once; small files as often as the method likes).",
+    help="Passes over the rows (default: one; over a small file as many as the method's default).",
 )
 @click.option(
     "--shuffle",
     type=click.IntRange(0),
-    help="Mix rows in runs of so many (default: one small file is mixed, all else stays in order).",
+    help="Shuffle rows within blocks of so many (default: one small file is shuffled, all else stays in order).",
 )
 @preparation_options
 @click.option(
-    "--checkpoint-every", type=click.FloatRange(0), default=30.0, show_default=True, help="Seconds between checkpoints."
+    "--checkpoint-seconds", type=click.FloatRange(0), default=30.0, show_default=True, help="Time between checkpoints."
 )
 @click.option("--resume", is_flag=True, help="Go on from the checkpoint of a run that was stopped.")
 @round_options
@@ -67,18 +55,10 @@ _SMALL = 20_000  # rows, up to which a model is measured in folds
 def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **given: Any) -> None:
     """Learn from DATA: files, patterns or folders of texts.
 
-    Rows are read in chunks, so that files may be larger than memory. With --model, a checkpoint is kept beside the
+    Rows are read in batches, so that files may be larger than memory. With --model, a checkpoint is kept beside the
     model: a run that was killed goes on with --resume, and ends in the same model bit for bit. With --engine, each file
-    is learned from where the engine wills, and the models are merged, in as many --rounds as you like.
+    is learned from on its own, on a cluster if you have one, and the models are merged.
     """
-    from sklearn.base import clone
-
-    from .. import training
-    from ..persistence import save_model
-    from ..preprocessing import prepared
-    from ..streams import open_stream
-
-    given["quiet"] = quiet
     screen = Screen(as_json, quiet)
     found = method(method_name)
     check_structure(found, given)
@@ -87,108 +67,91 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
         from ._distributed_options import train_in_rounds
 
         return train_in_rounds(data, found, given, screen)
-    options = stream_options({**given, "data": data}, found.task)
-    plain = open_stream(files(data), **options)
-    wanted, count = typed_classes(given["classes"])
-    seen = training.look(plain, _LARGE, count)
-    params = method_params(given, found.cls, seen)
-    columns = Columns(data, options)
-    task_column = columns.task(given["task_column"])
-    params |= groups_for(found, columns, seen, given, screen)
-    options |= columns.width(params.get("groups"), seen)
-    plain = open_stream(files(data), **options)
-    if "random_state" in found.cls._param_rules:
-        params["random_state"] = given["seed"]
-    classes = check_task(found, seen, wanted, count, plain.path.name)
-    if isinstance(params.get("class_weight"), (str, dict) if found.streams else dict):
-        params["class_weight"] = class_weights(params["class_weight"], seen, classes)
-    learner = found.cls(**params)
-    model = prepared(learner, seen.first, scale=given["scale"], categories=given["categories"], task_column=task_column)
+    labels, n_labels = typed_classes(given["classes"])
+    job = TrainingJob(data, found, given, screen, n_labels=n_labels, keep_rows=_SMALL)
+    seen = job.seen
+    classes = check_task(found, seen, labels, n_labels, job.stream.path.name)
+    model = job.make_model(lambda weights: class_weights(weights, seen, classes, found.streams))
     at_once = not found.streams or (found.task == "clustering" and seen.whole)  # clusters are better for many steps
-    passes, shuffle = (1, 0) if at_once else _order(given, seen, learner, found, len(plain.paths), screen)
-    stream = open_stream(files(data), **options, max_iter=passes, shuffle=shuffle, random_state=given["seed"])
-    record = {
-        "layout": stream.layout(),
-        "stream": {key: value for key, value in options.items() if key in ("delimiter", "header", "format")},
-        "command": command_line(essential(typed())),
-        "python": python_for_train(files(data), options, model, classes, passes, shuffle, given["seed"], at_once),
-    }
+    order = {"max_iter": 1, "shuffle": 0} if at_once else _order(job, model)
+    order["random_state"] = given["random_state"]
+    record = job.record(python_for_train(job, model, classes, order, at_once))
     check_tests(given, record, found.task)
-    small = seen.whole and seen.n_rows <= _SMALL and not given["tests"] and found.task != "clustering"
+    small = seen.rows is not None and not given["tests"] and found.task != "clustering"
     begin = time.perf_counter()
-    if not at_once:
-        rare = seen.rare_class(classes) if hasattr(model, "decision_function") else None
-        predict_first = not given["tests"] and not small
-        run = _streamed(model, stream, classes, record, given, predict_first, rare)
+    if at_once:
+        X, y = job.rows()
+        run = fitted(model.fit(X, y), X, y, job.n_skipped, record)
     else:
-        X, y = training.read_all(stream)
-        run = fitted(model.fit(X, y), X, y, stream, record)
+        run = _streamed(job, model, job.stream.replace(**order), classes, record)
     seconds = time.perf_counter() - begin
-    screen.remark(f"{stream.n_bytes / 1e6:,.1f} MB learned from in {seconds:.1f} s.")
+    screen.remark(f"Learned from {job.stream.n_bytes * order['max_iter'] / 1e6:,.1f} MB in {seconds:.1f} s.")
     if late_words(run.model):
         screen.remark(late_words(run.model))
-    path: Path | None = given["model_path"]
-    if path is not None:
-        save_model(run.model, path)
-        checkpoint_of(path).unlink(missing_ok=True)
+    if given["model_path"] is not None:
+        _save(run.model, given["model_path"])
     if small:
-        X, y = training.read_all(plain)
-        asked = model.get_params() if found.streams else {}  # what needs all rows decides on its passes alone
-        passed = {name: passes for name in asked if name.rpartition("__")[2] == "max_iter"}
-        run.held_out = training.predict_in_folds(clone(model).set_params(**passed), X, y, random_state=given["seed"])
-    finish(screen, run, stream, given, record, seconds=seconds)
+        run.held_out = _cross_validated(job, model, order["max_iter"])
+    finish(screen, run, job.stream, given, record, seconds=seconds)
 
 
-def groups_for(found: Any, columns: Columns, seen: Any, given: dict[str, Any], screen: Screen) -> dict[str, Any]:
-    """The groups of columns, given or usual, as a parameter of the method."""
-    groups, remark = columns.groups(given["groups"]), ""
-    if groups is None:
-        groups, remark = usual_groups(found.cls, seen.first, given["categories"])
-    if remark:
-        screen.remark(remark)
-    return {} if groups is None else {"groups": groups}
-
-
-def _streamed(
-    model: Any, stream: Any, classes: Any, record: dict[str, Any], given: dict[str, Any], predict_first: bool, rare: Any
-) -> Any:
-    """Learn from the stream with checkpoints; what is complete already is taken as it is."""
+def _streamed(job: TrainingJob, model: Any, stream: Any, classes: Any, record: dict[str, Any]) -> Any:
+    """Learn from the stream with checkpoints; a model that is complete already is taken as it is."""
     from .. import training
-    from ..persistence import load_model
 
+    given = job.given
     path: Path | None = given["model_path"]
     checkpoint = None if path is None else checkpoint_of(path)
-    screen = Screen(False, given["quiet"])
     if path is not None and checkpoint is not None and given["resume"]:
         for draft in checkpoint.parent.glob(f".{checkpoint.name}.*"):  # of a write that was killed
             draft.unlink(missing_ok=True)
-        if path.exists() and not checkpoint.exists():
-            kept = getattr(done := load_model(path), "record_", {})
-            if kept.get("fingerprint") == training.fingerprint(model, stream, classes):
-                screen.remark(f"{path.name} is complete; there is nothing left to learn.")
-                facts, history = training.Facts(**kept["data"]), training.History(**kept["history"])
-                return training.Run(done, history, facts, None, training.sample_of(stream), 0)
+        done = _complete(path, model, stream, classes) if path.exists() and not checkpoint.exists() else None
+        if done is not None:
+            job.screen.remark(f"{path.name} is complete; there is nothing left to learn.")
+            return done
+
+    def on_batch(history: Any, stream: Any) -> None:
+        show(stream.bytes_read, so_far(history) if classes is not None else "")
+
     try:
-        with Stop() as stop, screen.progress("learning", stream.n_bytes) as show:
-
-            def on_batch(history: Any, stream: Any) -> None:
-                show(stream.bytes_read, so_far(history) if classes is not None else "")
-
+        with StopSignal() as stop, job.screen.progress("learning", stream.n_bytes) as show:
             return training.train(
                 model,
                 stream,
                 classes=classes,
                 checkpoint=checkpoint,
-                checkpoint_seconds=given["checkpoint_every"],
+                checkpoint_seconds=given["checkpoint_seconds"],
                 resume=given["resume"],
-                predict_first=predict_first,
-                positive=rare,
+                predict_first=not given["tests"] and job.seen.rows is None,
+                positive=job.seen.rare_class(classes) if hasattr(model, "decision_function") else None,
                 record=record,
                 on_batch=on_batch,
                 should_stop=stop,
             )
     except training.Interrupted:
         raise KeyboardInterrupt(how_to_go_on(checkpoint)) from None
+
+
+def _complete(path: Path, model: Any, stream: Any, classes: Any) -> Any:
+    """The run that wrote a model, if it was this one; else None."""
+    from .. import training
+    from ..persistence import load_model
+
+    kept = getattr(done := load_model(path), "record_", {})
+    if kept.get("fingerprint") != training.fingerprint(model, stream, classes):
+        return None
+    facts, history = training.Facts(**kept["data"]), training.History(**kept["history"])
+    return training.Run(done, history, facts, None, training.sample_of(stream), 0)
+
+
+def _cross_validated(job: TrainingJob, model: Any, max_iter: int) -> Any:
+    """Predictions of all rows by models of as many passes, each of which has not seen them."""
+    from .._estimators import clone
+    from ..training import predict_in_folds
+
+    params = model.get_params() if job.method.streams else {}  # what needs all rows decides on its passes alone
+    passes = {name: max_iter for name in params if name.rpartition("__")[2] == "max_iter"}
+    return predict_in_folds(clone(model).set_params(**passes), *job.rows(), random_state=job.given["random_state"])
 
 
 def so_far(history: Any) -> str:
@@ -200,8 +163,8 @@ def so_far(history: Any) -> str:
     return f"{error}, F1 {f1:.3f}, AUROC {area:.3f}, AUPRC {precision:.3f}"
 
 
-def fitted(model: Any, X: Any, y: Any, stream: Any, record: dict[str, Any]) -> Any:
-    """What is known of a model that was fitted in memory."""
+def fitted(model: Any, X: Any, y: Any, n_skipped: int, record: dict[str, Any]) -> Any:
+    """The run of a model that was fitted in memory."""
     from scipy import sparse
 
     from .. import training
@@ -209,26 +172,35 @@ def fitted(model: Any, X: Any, y: Any, stream: Any, record: dict[str, Any]) -> A
     if sparse.issparse(X) and "_grown" in getattr(model, "_fitted", ()):
         model._grown = True  # other files of this kind may be wider or narrower
     model.record_ = record
-    if not hasattr(model, "classes_"):
-        return training.Run(model, training.History(), training.Facts.of(X, None), None, (X, y), stream.n_skipped)
-    known, labels = training.drop_unlabelled(model, X, y)
-    facts = training.Facts.of(known, labels)
-    if len(labels) < len(y):  # rows without a label count, but are no class
-        facts = replace(training.Facts.of(X, None), classes=facts.classes)
-    return training.Run(model, training.History(), facts, None, (known, labels), stream.n_skipped)
+    facts = training.Facts.of(X, None)
+    if hasattr(model, "classes_"):
+        X, y = training.drop_unlabelled(model, X, y)  # rows without a label count, but are no class
+        facts = replace(facts, classes=training.Facts.of(X, y).classes)
+    return training.Run(model, training.History(), facts, None, (X, y), n_skipped)
+
+
+def _save(model: Any, path: Path) -> None:
+    from ..persistence import save_model
+
+    save_model(model, path)
+    checkpoint_of(path).unlink(missing_ok=True)
 
 
 def checkpoint_of(path: Path) -> Path:
     return path.with_name(path.name + ".checkpoint")
 
 
-def _order(given: dict[str, Any], seen: Any, learner: Any, found: Any, n_files: int, screen: Screen) -> tuple[int, int]:
-    small = seen.whole and n_files == 1
-    passes = given["passes"] or (getattr(learner, "max_iter", 1) if small and found.streams else 1)
-    shuffle = given["shuffle"] if given["shuffle"] is not None else seen.n_rows if small and found.streams else 0
-    if not shuffle and not seen.mixed and found.streams:
-        screen.remark("Rows seem to be sorted by target; learners like them mixed (--shuffle 100000, or mix the file).")
-    return passes, shuffle
+def _order(job: TrainingJob, model: Any) -> dict[str, Any]:
+    """Passes and shuffling: those given, or those of a small file that is read like rows in memory."""
+    from ..training import learner_of
+
+    given, seen = job.given, job.seen
+    small = seen.whole and len(job.stream.paths) == 1
+    max_iter = given["max_iter"] or (getattr(learner_of(model), "max_iter", 1) if small else 1)
+    shuffle = given["shuffle"] if given["shuffle"] is not None else seen.n_rows if small else 0
+    if not shuffle and not seen.mixed:
+        job.screen.remark("Rows seem to be sorted by target; shuffle them with --shuffle 100000, or shuffle the file.")
+    return {"max_iter": max_iter, "shuffle": shuffle}
 
 
 def how_to_go_on(checkpoint: Path | None) -> str:

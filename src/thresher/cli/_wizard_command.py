@@ -8,7 +8,7 @@ import click
 @click.command()
 @click.argument("data", required=False)
 @click.option("--answers", type=click.Path(dir_okay=False), help="A file of answers, for scripts.")
-@click.option("--save-answers", type=click.Path(dir_okay=False), help="Where to write the answers, to give them again.")
+@click.option("--save-answers", type=click.Path(dir_okay=False), help="Where to write the answers, for the next time.")
 @click.option("--model", "model_path", type=click.Path(dir_okay=False), help="Where to write the model.")
 @click.option("--report", "report_path", type=click.Path(dir_okay=False), help="Where to write a report.")
 @click.option("--json", "as_json", is_flag=True, help="Results as JSON.")

@@ -115,7 +115,7 @@ def fingerprint(model: Any, stream: Stream, classes: Any) -> dict[str, Any]:
         "model": spelled(model),
         "files": [[path.name, digest(path)] for path in stream.paths],
         "batch size": stream.batch_size,
-        "passes": stream.max_iter,
+        "max_iter": stream.max_iter,
         "shuffle": [stream.shuffle, stream.random_state],
         "columns": stream.layout(),
         "reading": stream.options,

@@ -11,7 +11,6 @@ from .. import _auto
 from ._dialogue import DialogueAnswers
 from ._replies import file_of, task_of
 
-_FLAGS = {"n_evaluations": "evaluations", "n_clusters": "clusters"}  # where the command line has another name
 _KERNELS = {"rbf": "nystroem", "polynomial": "polynomial", "cosine": "cosine", "linear": "nystroem-linear"}
 _SAME = (
     *("method", "groups", "task_column", "outlier_label", "unlabelled_label", "loss", "kernel", "criterion", "search"),
@@ -31,7 +30,7 @@ class AutoCall:
     def command(self) -> str:
         """The same on the command line."""
         words = ["thresher", "auto", self.path]
-        options = {_FLAGS.get(name, name): value for name, value in self.arguments.items() if name != "params"}
+        options = {name: value for name, value in self.arguments.items() if name != "params"}
         options |= self.arguments.get("params", {})
         options |= {name: place for name in ("model", "report") if (place := getattr(self, name)) is not None}
         for name, value in options.items():

@@ -1,0 +1,134 @@
+"""Parameters of the methods as options of a command, from their signatures and docstrings."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any
+
+import click
+
+from ._options import literal
+
+_NOT_FOR_STREAMS = {"max_iter", "n_steps", "tol", "shuffle", "n_jobs"}  # passes and order are the stream's affair
+_BY_COMMAND = ("max_iter", "batch_size")  # options of commands that are parameters of some methods
+
+
+class MethodCommand(click.Command):
+    """A command whose options include the parameters of the method that ``--method`` names."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        usual = next(p.default for p in self.params if "--method" in p.opts)
+        name = _value_of("--method", args) or (usual if isinstance(usual, str) else None)
+        if name is not None:
+            found = method(name)
+            self.params = [p for p in self.params if not isinstance(p, _MethodOption)]
+            taken = {option for p in self.params for option in p.opts}
+            self.params += [option for option in method_options(found) if not taken & set(option.opts)]
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        own = [p for p in self.params if isinstance(p, _MethodOption)]
+        rows = [record for p in self.get_params(ctx) if p not in own and (record := p.get_help_record(ctx))]
+        with formatter.section("Options"):
+            formatter.write_dl(rows)
+        with formatter.section("Parameters of the method"):
+            if own:
+                formatter.write_dl([record for p in own if (record := p.get_help_record(ctx))])
+            else:
+                formatter.write_text("name it with --method to see them here; `thresher methods` lists all")
+
+
+class _MethodOption(click.Option):
+    """A parameter of an estimator."""
+
+
+def method(name: str) -> Any:
+    """The method of that name; a wrong name is refused with a list of the right ones."""
+    from .. import registry
+
+    found = registry.find(name)
+    if found is None:
+        names = ", ".join(sorted(registry.estimators()))
+        raise click.UsageError(f"there is no method {name!r}; the methods are {names}.")
+    return found
+
+
+def method_options(found: Any) -> list[click.Option]:
+    """Click options for the constructor's parameters, with the docstring's words."""
+    docs = parameter_docs(found.cls)
+    options: list[click.Option] = []
+    for name, parameter in inspect.signature(found.cls).parameters.items():
+        if name == "random_state" or (_learns_by_stream(found) and name in _NOT_FOR_STREAMS):
+            continue
+        flag = "--" + name.replace("_", "-")
+        first, _, _ = docs.get(name, "").partition(". ")
+        described = f"{first.rstrip('.')}. [default: {parameter.default}]".removeprefix(". ")
+        if isinstance(parameter.default, bool):
+            flags = f"{flag}/--no-{flag.removeprefix('--')}"
+            options.append(_MethodOption([f"param_{name}", flags], default=None, help=described))
+            continue
+        rule = found.cls._param_rules.get(name)
+        choices = rule.options if rule is not None else ()
+        metavar = "|".join(choices) if choices and isinstance(parameter.default, str) else "VALUE"
+        options.append(_MethodOption([f"param_{name}", flag], default=None, help=described, metavar=metavar))
+    return options
+
+
+def _learns_by_stream(found: Any) -> bool:
+    return bool(found.streams and found.task != "clustering")  # clusters in memory take steps of their own
+
+
+def method_params(given: dict[str, Any], found: Any, seen: Any = None) -> dict[str, Any]:
+    """Constructor arguments from the options, each held against its rule. Labels are words where those of the file
+    are, as it was `seen`: "none" is one, then."""
+    params = {}
+    for name in inspect.signature(found.cls).parameters:
+        value = given.get(f"param_{name}")
+        if name in _BY_COMMAND and not (_learns_by_stream(found) and name in _NOT_FOR_STREAMS):
+            value = given.get(name) if value is None else value
+        if value is None:
+            continue
+        is_word = name.endswith("_label") and seen is not None and seen.is_text
+        params[name] = literal(value) if isinstance(value, str) and not is_word else value
+        check_param(f"--{name.replace('_', '-')}", found.cls._param_rules.get(name), params[name])
+    return params
+
+
+def check_param(name: str, rule: Any, value: Any) -> None:
+    """Refuse a value that breaks its rule."""
+    if rule is not None and not rule.holds(value):
+        raise click.UsageError(f"{name} must be {rule.says}, got {value!r}.")
+
+
+def parameter_docs(cls: type[Any]) -> dict[str, str]:
+    """Parameter -> its description, from the numpydoc section "Parameters"."""
+    doc = inspect.getdoc(cls) or ""
+    found = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}$|\Z)", doc, re.S | re.M)
+    described: dict[str, str] = {}
+    names: list[str] = []
+    for line in (found[1] if found else "").splitlines():
+        head = re.match(r"^(\w[\w, ]*?) : ", line)
+        if head:
+            names = [name.strip() for name in head[1].split(",")]
+            described |= dict.fromkeys(names, "")
+        elif line.startswith("    "):
+            for name in names:
+                described[name] = f"{described[name]} {line.strip()}".strip()
+    return {name: unmarked(text) for name, text in described.items()}
+
+
+def unmarked(text: str) -> str:
+    """The words of a docstring without its markup."""
+    text = re.sub(r"\s*\(:math:`[^`]*`( in [^)]*)?\)", "", text)
+    text = re.sub(r"\s*\[\d+\]_", "", text)
+    return re.sub(r"`{1,2}~?([^`]*)`{1,2}", r"\1", re.sub(r":\w+:`", "`", text))
+
+
+def _value_of(option: str, args: list[str]) -> str | None:
+    for i, arg in enumerate(args):
+        if arg == option and i + 1 < len(args):
+            return args[i + 1]
+        if arg.startswith(option + "="):
+            return arg[len(option) + 1 :]
+    return None

@@ -1,0 +1,106 @@
+"""One method on some files: opened and looked at once, and the model that is to learn from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ._method_options import method_params
+from ._options import files, stream_options
+from ._phrases import command_line, essential, typed
+from ._screen import Screen
+from ._structure_options import TableColumns, usual_groups
+
+
+class TrainingJob:
+    """The files of a command, the options by which they are read, and a method.
+
+    Attributes
+    ----------
+    method : Method
+    given : dict
+        The options of the command.
+    paths : str or list of str
+    options : dict
+        Keyword arguments of ``open_stream``.
+    stream : Stream
+    seen : Look
+        The first look at the stream.
+    n_skipped : int
+        Malformed lines that were passed over.
+    params : dict
+        Constructor arguments of the estimator, once it is made.
+    """
+
+    def __init__(
+        self, data: tuple[str, ...], method: Any, given: dict[str, Any], screen: Screen, **look_options: Any
+    ) -> None:
+        from ..streams import open_stream
+        from ..training import look
+
+        self.method, self.given, self.screen = method, given, screen
+        self.paths = files(data)
+        self.options = stream_options(data, given, method.task, method.cls)
+        self.stream = open_stream(self.paths, **self.options)
+        self.seen = look(self.stream, **look_options)
+        self.n_skipped = self.stream.n_skipped
+
+    def make_model(self, class_weight: Callable[[Any], Any] | None = None) -> Any:
+        """Make the estimator, behind the steps that the rows need. Sparse rows are read as wide as its groups ask for.
+
+        Parameters
+        ----------
+        class_weight : callable, optional
+            Makes weights by label of what the user gives.
+        """
+        from ..preprocessing import prepared
+
+        method, given, seen = self.method, self.given, self.seen
+        params = method_params(given, method, seen)
+        columns = TableColumns(self.stream)
+        task_column = columns.task(given["task_column"])
+        params |= self._groups(columns)
+        if "n_features" not in self.options and (named := columns.named_width(params.get("groups"))):
+            self.options["n_features"] = max(named, seen.n_features)
+            self.stream = self.stream.replace(n_features=self.options["n_features"])
+        if "random_state" in method.cls._param_rules:
+            params["random_state"] = given["random_state"]
+        if class_weight is not None and "class_weight" in params:
+            params["class_weight"] = class_weight(params["class_weight"])
+        self.params = params
+        steps = {"scale": given["scale"], "categories": given["categories"], "task_column": task_column}
+        return prepared(method.cls(**params), seen.first, **steps)
+
+    def _groups(self, columns: TableColumns) -> dict[str, Any]:
+        """The groups of columns, given or usual, as a parameter of the method."""
+        groups, remark = columns.groups(self.given["groups"]), ""
+        if groups is None:
+            groups, remark = usual_groups(self.method.cls, self.seen.first, self.given["categories"])
+        if remark:
+            self.screen.remark(remark)
+        return {} if groups is None else {"groups": groups}
+
+    def rows(self, max_rows: int | None = None) -> tuple[Any, Any]:
+        """All rows in memory, or an even sample of at least `max_rows`: those of the look, if it kept them."""
+        from ..training import read_all
+
+        kept = self.seen.rows
+        if kept is not None and kept[0].shape[1] >= self.options.get("n_features", 0):
+            return kept
+        rows = read_all(self.stream, max_rows)
+        self.n_skipped = self.stream.n_skipped
+        return rows
+
+    def record(self, python: str, **more: Any) -> dict[str, Any]:
+        """The facts about a run that are kept with its model."""
+        return record_of(self.stream, self.options, python) | more
+
+
+def record_of(stream: Any, options: dict[str, Any], python: str) -> dict[str, Any]:
+    """The facts that a model needs to read other files like its own, and the command and Python that made it."""
+    return {
+        "layout": stream.layout(),
+        "stream": {name: value for name, value in options.items() if name in ("delimiter", "header", "format")},
+        "command": command_line(essential(typed())),
+        "python": python,
+    }
