@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from thresher.distributed._engines import Task
+from thresher.distributed._engines import ShardTask
 from thresher.distributed._spark import SparkEngine, spark_engine
 from thresher.online import AROWClassifier
 from thresher.streams import write_svmlight
@@ -201,8 +201,8 @@ class HaltingShard:
     def name(self) -> str:
         return str(self.shard.name)
 
-    def pieces(self, shuffle: int = 0, seed: int = 0) -> Iterator[Any]:
-        for piece in self.shard.pieces(shuffle, seed):
+    def batches(self, shuffle: int = 0, seed: int = 0) -> Iterator[Any]:
+        for piece in self.shard.batches(shuffle, seed):
             yield piece
             if not self.note.exists():
                 fresh = self.note.with_suffix(".new")
@@ -247,9 +247,9 @@ class Unsendable(AROWClassifier):
         return super().partial_fit(*args, **options)
 
 
-class Unreadable(Task):
+class Unreadable(ShardTask):
     """A task that fails behind the first rows as a disk would."""
 
     def work(self, shard: Any) -> Any:
-        next(shard.pieces())
+        next(shard.batches())
         raise OSError("the words for it are missing.")

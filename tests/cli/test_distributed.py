@@ -14,7 +14,7 @@ import pytest
 import distributed as dask_distributed
 from thresher import distributed
 from thresher.cli import main
-from thresher.distributed._jobs import Ask
+from thresher.distributed._jobs import AddUp
 from thresher.online import AROWClassifier
 from thresher.persistence import load_model
 from thresher.streams import write_svmlight
@@ -242,7 +242,7 @@ def test_a_model_that_cannot_be_written_costs_no_rounds(parts, capsys, monkeypat
         assert "no space left" in refused(capsys, line)
     assert len(load_model("m.thresher.checkpoint").record_["distributed"]["rounds"]) == 3
     with monkeypatch.context() as patch:
-        patch.setattr("thresher.distributed._jobs.Learn.work", None)  # nothing is left to learn
+        patch.setattr("thresher.distributed._jobs.LearnPass.work", None)  # nothing is left to learn
         assert run(f"{line} --resume") == 0
     assert run(f"{TRAIN} --engine serial --n-rounds 3 --model whole.thresher") == 0
     assert load_model("m.thresher").coef_.tobytes() == load_model("whole.thresher").coef_.tobytes()
@@ -255,7 +255,7 @@ def test_answers_of_a_first_round_are_not_denied(parts, capsys, monkeypatch, pro
     """Sums ask several questions in a round; clusters are no model yet when the first ones are answered."""
     line = f"train part-*.svm --engine serial --mode sums --n-rounds 1 --model m.thresher --method {method}"
     asked = []
-    answer = Ask.work
+    answer = AddUp.work
 
     def fails_later(self, shard):
         asked.append(shard.name)
@@ -265,7 +265,7 @@ def test_answers_of_a_first_round_are_not_denied(parts, capsys, monkeypatch, pro
 
     monkeypatch.setattr("thresher.distributed._engines._ATTEMPTS", 1)
     with monkeypatch.context() as patch:
-        patch.setattr(Ask, "work", fails_later)
+        patch.setattr(AddUp, "work", fails_later)
         assert run(line) == (130 if problem is KeyboardInterrupt else 2)
     err = capsys.readouterr().err
     assert list(parts.glob("m.thresher.checkpoint.*"))  # answers
@@ -274,7 +274,7 @@ def test_answers_of_a_first_round_are_not_denied(parts, capsys, monkeypatch, pro
     assert "kept in" in err or "What was learned is kept" in err
     n_asked = len(asked)
     with monkeypatch.context() as patch:
-        patch.setattr(Ask, "work", lambda self, shard: [asked.append(shard.name), answer(self, shard)][1])
+        patch.setattr(AddUp, "work", lambda self, shard: [asked.append(shard.name), answer(self, shard)][1])
         assert run(f"{line} --resume") == 0
         n_more = len(asked) - n_asked
         assert run(line.replace("m.thresher", "whole.thresher")) == 0

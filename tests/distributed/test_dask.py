@@ -15,7 +15,7 @@ from scipy import sparse
 import distributed as dask_distributed
 from thresher import distributed
 from thresher.distributed._dask import DaskEngine
-from thresher.distributed._jobs import Learn
+from thresher.distributed._jobs import LearnPass
 from thresher.dual_averaging import L1RDAClassifier
 from thresher.online import AROWClassifier, PAClassifier
 from variants import assert_same_bits
@@ -104,7 +104,7 @@ def test_what_cannot_be_sent_is_told_in_a_sentence(cluster):
     model = AROWClassifier()
     model.lock = Lock()
     with pytest.raises(ValueError, match="fit: what is to be learned cannot be sent to workers"):
-        DaskEngine(cluster).run(Learn(model, None, 0, (0, 0)), [], print).__next__()
+        DaskEngine(cluster).run(LearnPass(model, None, 0, (0, 0)), [], print).__next__()
 
 
 class Deadly:
@@ -112,7 +112,7 @@ class Deadly:
 
     name = "deadly.svm"
 
-    def pieces(self, shuffle=0, seed=0):
+    def batches(self, shuffle=0, seed=0):
         time.sleep(0.05)
         os.kill(os.getpid(), signal.SIGKILL)
         yield
@@ -124,7 +124,7 @@ def test_a_shard_that_nobody_survives_is_named(mortal_cluster, monkeypatch):
     import cloudpickle
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    monkeypatch.setattr("thresher.distributed._fit.as_shards", lambda *_: [Deadly()])
+    monkeypatch.setattr("thresher.distributed._inputs.ShardSource.shards", lambda _: [Deadly()])
     with pytest.raises(distributed.ShardError, match=r"'deadly.svm' was lost: every worker that read it died") as lost:
         distributed.fit(AROWClassifier(), "anything", engine=mortal_cluster)
     assert lost.value.shard == "deadly.svm"

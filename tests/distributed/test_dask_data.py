@@ -110,7 +110,7 @@ def test_serially_one_block_is_in_memory_at_a_time(rows):
     shards = dask_shards(lazy, da.from_array(y, chunks=(CHUNKS,)))
     assert alive == []
     for n, shard in enumerate(shards, start=1):
-        assert next(shard.pieces()).X.shape[0] == CHUNKS[n - 1]
+        assert next(shard.batches()).X.shape[0] == CHUNKS[n - 1]
         assert alive == list(range(n))
 
 

@@ -31,8 +31,8 @@ from thresher.cluster import SparseKMeans
 from thresher.confidence import PoolCWClassifier
 from thresher.distributed import ShardError
 from thresher.distributed._engines import engine_of
-from thresher.distributed._inputs import as_shards
-from thresher.distributed._jobs import Look
+from thresher.distributed._inputs import ShardSource
+from thresher.distributed._jobs import ScanShard
 from thresher.distributed._spark import SparkEngine
 from thresher.dual_averaging import L1RDAClassifier
 from thresher.online import AROWClassifier
@@ -172,8 +172,10 @@ def test_vectors_and_decimals_in_columns_with_dots(spark, blocks):
 
 
 def test_some_partitions_of_a_frame(spark, blocks):
-    shards = as_shards(frame_of(spark, blocks), "label")
-    every, some = (list(SparkEngine(spark).run(Look(8, True), each, lambda n: None)) for each in (shards, shards[1:3]))
+    shards = ShardSource(frame_of(spark, blocks), "label").shards()
+    every, some = (
+        list(SparkEngine(spark).run(ScanShard(8, True), each, lambda n: None)) for each in (shards, shards[1:3])
+    )
     assert [seen.n_rows for seen in some] == [N_ROWS] * 2
     assert [seen.counts.tolist() for seen in some] == [seen.counts.tolist() for seen in every[1:3]]
 
@@ -210,28 +212,30 @@ def test_a_killed_process_costs_time_and_not_the_answer(spark, block_files, bloc
 
 
 def test_a_shard_that_no_process_survives_is_named(spark, block_files, blocks):
-    shards = as_shards(block_files)
+    shards = ShardSource(block_files).shards()
     with pytest.raises(ShardError, match=r"'part-2.svm' was lost: Spark tried it 4 times, .*: Python worker exited"):
-        list(SparkEngine(spark).run(Deadly(Look(8, True), "part-2.svm"), shards, lambda n: None))
-    partitions = as_shards(frame_of(spark, blocks), "label")
+        list(SparkEngine(spark).run(Deadly(ScanShard(8, True), "part-2.svm"), shards, lambda n: None))
+    partitions = ShardSource(frame_of(spark, blocks), "label").shards()
     with pytest.raises(ShardError, match=r"'partition 2 of 4' was lost: Spark tried it 4 times"):
-        list(SparkEngine(spark).run(Deadly(Look(8, True), "partition 2 of 4"), partitions, lambda n: None))
+        list(SparkEngine(spark).run(Deadly(ScanShard(8, True), "partition 2 of 4"), partitions, lambda n: None))
 
 
 def test_a_file_that_is_gone_is_named(spark, block_files, tmp_path):
     copies = [tmp_path / path.name for path in block_files]
     for path, copy in zip(block_files, copies, strict=True):
         copy.write_bytes(path.read_bytes())
-    shards = as_shards(copies)
+    shards = ShardSource(copies).shards()
     copies[3].unlink()
-    found = list(SparkEngine(spark).run(Look(8, True), shards, lambda n: None))
+    found = list(SparkEngine(spark).run(ScanShard(8, True), shards, lambda n: None))
     assert [type(each).__name__ for each in found] == ["Seen", "Seen", "Seen", "Failure"]
     assert found[3].shard == "part-3.svm"
 
 
 def test_a_row_that_cannot_be_read_is_told_as_it_is(spark, blocks):
     """The rows of a frame pass by once, so that there is no second look."""
-    found = list(SparkEngine(spark).run(Unreadable(), as_shards(frame_of(spark, blocks), "label"), lambda n: None))
+    found = list(
+        SparkEngine(spark).run(Unreadable(), ShardSource(frame_of(spark, blocks), "label").shards(), lambda n: None)
+    )
     assert [each.words for each in found] == ["the words for it are missing."] * N_SHARDS
 
 
@@ -240,7 +244,7 @@ def test_a_row_that_cannot_be_read_is_told_as_it_is(spark, blocks):
 
 def test_progress_is_told_up_to_the_last_shard(spark, block_files):
     told: list[int] = []
-    list(SparkEngine(spark).run(Look(8, True), as_shards(block_files), told.append))
+    list(SparkEngine(spark).run(ScanShard(8, True), ShardSource(block_files).shards(), told.append))
     assert told == sorted(set(told))
     assert told[-1] == N_SHARDS
 

@@ -19,8 +19,8 @@ from spark_cluster import (
 )
 from thresher import distributed
 from thresher.distributed._engines import SerialEngine
-from thresher.distributed._inputs import as_shards
-from thresher.distributed._jobs import Ask
+from thresher.distributed._inputs import ShardSource
+from thresher.distributed._jobs import AddUp
 from thresher.distributed._spark import SparkEngine
 from thresher.online import AROWClassifier
 
@@ -41,7 +41,9 @@ def test_files_and_arrays_give_the_bits_of_one_process(spark, block_files, block
 
 def test_sums_give_the_bits_of_one_process(spark, block_files):
     engines = SerialEngine(), SparkEngine(spark)
-    here, there = (list(engine.run(Ask(Moments(1.7)), as_shards(block_files), lambda n: None)) for engine in engines)
+    here, there = (
+        list(engine.run(AddUp(Moments(1.7)), ShardSource(block_files).shards(), lambda n: None)) for engine in engines
+    )
     for a, b in zip(here, there, strict=True):
         assert {name: values.tobytes() for name, values in a.items()} == {k: v.tobytes() for k, v in b.items()}
 

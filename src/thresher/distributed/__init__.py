@@ -1,10 +1,10 @@
-"""The same learners on many machines: rounds over shards, on a cluster that is there already.
+"""Learning on many machines: rounds over shards, on a Dask or Spark cluster that is there already.
 
 =========================  ============================================================================================
 :func:`fit`                learn from files, arrays, Dask collections or Spark data frames, shard by shard, in rounds
-:func:`predict`            what a model says of them
-:func:`backend`            searches over the same cluster: where joblib spreads candidates and folds
-:class:`ShardError`        which shard was lost, and why
+:func:`predict`            predictions for them
+:func:`backend`            searches on the same cluster, over which joblib spreads candidates and folds
+:class:`ShardError`        names a shard that was lost, and the reason
 =========================  ============================================================================================
 """
 

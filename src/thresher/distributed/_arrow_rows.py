@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._gate import Table, Text
-from ._shards import Piece, rows_at
+from ._shards import ShardBatch, mixed
 
-_ROWS = 4096  # in a piece, whatever the size of the batches that come
+_ROWS = 4096  # in a batch, whatever the size of those that come
 
 
 @dataclass(frozen=True)
-class Columns:
-    """What the columns of a data frame are.
+class ColumnRoles:
+    """The columns of a data frame that are features, targets and weights.
 
     Attributes
     ----------
@@ -48,20 +48,19 @@ class Columns:
         return (*self.features, *(name for name in (self.y, self.weight) if name is not None))
 
 
-def pieces_of(batches: Iterator[Any], columns: Columns, shuffle: int = 0, seed: int = 0) -> Iterator[Piece]:
-    """Rows in pieces of equal size, so that nothing depends on the batches; or in mixed runs of `shuffle`."""
+def batches_of(arrived: Iterator[Any], columns: ColumnRoles, shuffle: int = 0, seed: int = 0) -> Iterator[ShardBatch]:
+    """Rows in batches of equal size, whatever the size of those that arrived; or in mixed runs of `shuffle`."""
     begin = 0
-    for table in _runs(batches, shuffle or _ROWS):
-        piece = _piece(table, columns)
-        if shuffle:
-            order = np.random.default_rng([seed, begin]).permutation(len(table))
-            piece = Piece(rows_at(piece.X, order), *(None if each is None else each[order] for each in piece[1:]))
+    for table in _runs(arrived, shuffle or _ROWS):
+        y = None if columns.y is None else _labels(table.column(columns.y), columns.y)
+        weight = None if columns.weight is None else _labels(table.column(columns.weight), columns.weight)
+        batch = ShardBatch(rows_of(table, columns), y, None if weight is None else weight.astype(np.float64))
+        yield batch.take(mixed(begin, len(table), seed) - begin) if shuffle else batch
         begin += len(table)
-        yield piece
 
 
 def _runs(batches: Iterator[Any], n_rows: int) -> Iterator[Any]:
-    """Tables of `n_rows` rows, the last one of what is left."""
+    """Tables of `n_rows` rows; the last one may be shorter."""
     import pyarrow
 
     waiting: list[Any] = []
@@ -77,13 +76,7 @@ def _runs(batches: Iterator[Any], n_rows: int) -> Iterator[Any]:
         yield pyarrow.Table.from_batches(waiting)
 
 
-def _piece(table: Any, columns: Columns) -> Piece:
-    y = None if columns.y is None else _labels(table.column(columns.y), columns.y)
-    weight = None if columns.weight is None else _labels(table.column(columns.weight), columns.weight)
-    return Piece(rows_of(table, columns), y, None if weight is None else weight.astype(np.float64))
-
-
-def rows_of(table: Any, columns: Columns) -> Any:
+def rows_of(table: Any, columns: ColumnRoles) -> Any:
     """The features: a data frame of numbers, a Table if there is text, or a matrix made of vectors."""
     first = table.column(columns.features[0])
     if columns.kind == "vector":
@@ -94,7 +87,7 @@ def rows_of(table: Any, columns: Columns) -> Any:
     return Table.from_frame(rows) if columns.kind == "table" else rows.to_pandas()
 
 
-def blank_row(columns: Columns, width: int) -> Any:
+def blank_row(columns: ColumnRoles, width: int) -> Any:
     """One row of zeros and empty words."""
     if columns.kind == "vector" and not columns.dense:
         return sparse.csr_array((1, width))
@@ -110,16 +103,14 @@ def blank_row(columns: Columns, width: int) -> Any:
 
 def _labels(column: Any, name: str) -> NDArray[Any]:
     """Targets as they are: whole numbers, numbers, truth values or words."""
-    if column.null_count:
-        raise ValueError(f"column {name!r} is empty in some rows.")
+    _check_filled(column, name)
     values = column.to_pylist() if str(column.type).startswith(("string", "large_string")) else None
     return np.asarray(column.to_numpy()) if values is None else np.array(values, dtype=object)
 
 
 def _lists(column: Any, name: str) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Lengths of lists, and all their values."""
-    if column.null_count:
-        raise ValueError(f"column {name!r} is empty in some rows.")
+    _check_filled(column, name)
     values = column.flatten()
     return np.asarray(column.value_lengths()).astype(np.int64), np.asarray(values.to_numpy(zero_copy_only=False))
 
@@ -135,13 +126,17 @@ def _check_equal(lengths: NDArray[np.int64], name: str) -> None:
         raise ValueError(f"column {name!r} must hold rows of one length, got {lengths.min()} and {lengths.max()}.")
 
 
-def _vectors(column: Any, columns: Columns) -> Any:
+def _check_filled(column: Any, name: str) -> None:
+    if column.null_count:
+        raise ValueError(f"column {name!r} is empty in some rows.")
+
+
+def _vectors(column: Any, columns: ColumnRoles) -> Any:
     """Vectors of pyspark.ml as a matrix: structures of kind (0 sparse, 1 dense), size, places and values."""
     import pyarrow
 
     name = columns.features[0]
-    if column.null_count:
-        raise ValueError(f"column {name!r} is empty in some rows.")
+    _check_filled(column, name)
     kinds, sizes, places, values = column.flatten()
     full = np.asarray(kinds) == 1
     lengths, data = _lists(values, name)

@@ -40,13 +40,13 @@ class Average:
 
     so that what the first rounds had not learned yet is forgotten.   Shamir and Zhang, ICML (2013): polynomial decay.
 
-    Only weights are averaged, mini-batches closed as in merging. Clocks and books are those of the last one; features
+    Only weights are averaged, mini-batches closed as in merging. Clocks and counts are those of the last one; features
     beyond the number to select are left out of the mean when it is asked for, not before.
 
     Parameters
     ----------
     kept : dict of arrays, optional
-        What :meth:`to_keep` gave, to go on from.
+        The arrays of :meth:`to_keep`, to go on from.
     """
 
     def __init__(self, kept: Sums | None = None) -> None:
@@ -64,7 +64,7 @@ class Average:
             self._means[name] = mean + (now - mean) * share
 
     def result(self, last: Any) -> Any:
-        """The mean as a learner, with all else as the last one has it; it is not changed."""
+        """The mean as a learner, with all else as in the last one, which is not changed."""
         if self.n == 0:
             raise ValueError("Average: a model must be added before the mean is asked for.")
         if self.n == 1:
@@ -77,7 +77,7 @@ class Average:
         return made
 
     def to_keep(self) -> Sums:
-        """What a checkpoint keeps beside the last model."""
+        """The arrays that a checkpoint keeps beside the last model."""
         return {**self._means, "n": np.array(float(self.n))}
 
     @staticmethod
@@ -87,7 +87,7 @@ class Average:
         return state
 
     def _as_wide(self, name: str, state: Any) -> Any:
-        """A mean with room for what the state has met since; the constant stays last."""
+        """A mean with room for features that the state has met since; the constant stays last."""
         mean, shape = self._means[name], state.arrays[name].shape
         if mean.shape == shape:
             return mean

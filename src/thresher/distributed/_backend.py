@@ -1,4 +1,4 @@
-"""Searches over a cluster: joblib spreads candidates and folds, this says where to."""
+"""Searches on a cluster, over which joblib spreads candidates and folds."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def backend(engine: Any = "serial", *, share: Sequence[Any] = ()) -> Iterator[No
 
     Inside of it :class:`~thresher.tuning.CoupledAnnealingSearchCV`, :func:`~thresher.tuning.coupled_annealing`,
     :func:`~thresher.compare.selection_frequency` and scikit-learn's own searches use the cluster; `n_jobs` may stay as
-    it is. The result is the same to the bit as without. A worker that dies costs the time of what it was at; a search
-    with a ``history`` goes on from it when its own process died.
+    it is. The result is the same to the bit as without. If a worker dies, only its present task is repeated; a search
+    with a ``history`` goes on from it if its own process dies.
 
     Parameters
     ----------
     engine : as in :func:`fit`
         ``"serial"`` leaves joblib as it is. Dask works by joblib's own backend, Spark by that of joblibspark.
     share : list of arrays
-        What every candidate needs, such as ``[X, y]``: Dask keeps it on every worker from the beginning, where else it
-        would travel with each step of a search. It must be the very objects that are given to the search, and stay as
-        they are. Spark sends data with each task.
+        Data that every candidate needs, such as ``[X, y]``. Dask keeps them on every worker from the beginning;
+        otherwise they would travel with each step of a search. They must be the very objects that the search gets, and
+        must not change. Spark sends data with each task.
 
     Examples
     --------

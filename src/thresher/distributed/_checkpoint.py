@@ -1,4 +1,4 @@
-"""Where a run stands, on disk: the model after the last round, and the totals of the round under way."""
+"""State of a run on disk: the model after the last round, and the totals of the round under way."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import safetensors.numpy
 
 from .._engine import Sums
 from ..persistence import load_model, save_model, write_whole
-from ..training import difference
+from ..training import check_same_run
 
 
 class Checkpoint:
@@ -25,7 +25,7 @@ class Checkpoint:
     path : Path or None
         Nothing is kept without one.
     fingerprint : dict
-        What must be the same for a run to be the same run, in plain values.
+        All that makes a run the same run, in plain values.
     """
 
     def __init__(self, path: Path | None, fingerprint: dict[str, Any]) -> None:
@@ -35,31 +35,25 @@ class Checkpoint:
             _check_place(path)
 
     def load(self) -> tuple[Any, dict[str, Any]] | None:
-        """The model and what was noted with it, of a run like this one; None if there is nothing."""
+        """The model and the record of a run like this one; None if there is nothing."""
         if self.path is None or not self.path.exists():
             return None
         model = load_model(self.path)
         kept = (getattr(model, "record_", None) or {}).get("distributed")
         if not isinstance(kept, dict) or not isinstance(kept.get("fingerprint"), dict):
             raise ValueError(f"{self.path.name}: this is no checkpoint of rounds over shards.")
-        before = kept["fingerprint"]
-        for name, now in self.fingerprint.items():
-            if before.get(name) != now:
-                raise ValueError(
-                    f"{self.path.name}: the run that wrote it was another one: {name} was "
-                    f"{difference(before.get(name), now)}."
-                )
+        check_same_run(kept["fingerprint"], self.fingerprint, self.path.name)
         return model, kept
 
-    def save(self, model: Any, noted: dict[str, Any], beside: Sums | None = None) -> None:
+    def save(self, model: Any, record: dict[str, Any], beside: Sums | None = None) -> None:
         """Keep the model after a round, and numbers beside it; the totals of that round are not needed any more."""
         if self.path is None:
             return
-        n_done = len(noted["rounds"])
+        n_done = len(record["rounds"])
         if beside is not None:  # under a name of its own: until the model is there, that of the round before counts
             self._write(self._beside(n_done), n_done, beside)
         before = getattr(model, "record_", None)
-        model.record_ = {"distributed": {"fingerprint": self.fingerprint, **noted}}
+        model.record_ = {"distributed": {"fingerprint": self.fingerprint, **record}}
         try:
             save_model(model, self.path)
         finally:
@@ -72,19 +66,19 @@ class Checkpoint:
         return None if self.path is None else self._read(self._beside(n_done), n_done)
 
     def keep_total(self, n_round: int, place: int, total: Sums | None) -> None:
-        """Keep what all shards answered to a question."""
+        """Keep the sum of all shards' answers to a question."""
         if self.path is not None and total is not None:
             self._write(_total(self.path, place), n_round, total)
 
     def totals(self, n_round: int) -> list[Sums]:
-        """What was answered in this round before the driver was lost, in order."""
+        """The sums of this round from before the driver was lost, in order."""
         found: list[Sums] = []
         while self.path is not None and (total := self._read(_total(self.path, len(found)), n_round)) is not None:
             found.append(total)
         return found
 
     def damaged(self) -> ValueError:
-        """What to say of files that this run did not write."""
+        """The error for files that this run did not write."""
         assert self.path is not None
         return ValueError(
             f"{self.path.name}: the checkpoint, or a file beside it, is damaged; remove it to begin anew."
@@ -97,7 +91,7 @@ class Checkpoint:
         write_whole(path, safetensors.numpy.save(arrays, metadata=about | shapes))
 
     def _read(self, path: Path, n_round: int) -> Sums | None:
-        """What was written of this run and round; a file that is none is as good as no file."""
+        """The arrays that this run wrote in this round; None for any other file."""
         try:
             with safetensors.safe_open(path, framework="numpy") as file:
                 about = file.metadata() or {}

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .. import __version__
-from ._engines import Done, Engine, Failure, ShardError, Task, refuse_spark_frames
+from ._engines import Done, Engine, Failure, ShardError, ShardTask, refuse_spark_frames
 from ._shards import ArrayShard, Shard
 
 _PATIENCE = 10  # seconds for a scheduler to answer
@@ -18,7 +18,7 @@ _DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)"  # Ctrl-C 
 
 
 def dask_engine(engine: Any) -> Engine:
-    """Of a client, a cluster, an address, or ``"dask"``: the client in use, else a cluster of this machine's cores."""
+    """The engine of a client, a cluster, an address, or ``"dask"``: the client in use, or else this machine's cores."""
     try:
         import distributed
     except ImportError:
@@ -40,13 +40,13 @@ def dask_engine(engine: Any) -> Engine:
 
 
 class DaskEngine:
-    """Tasks as a graph, so that what a dead worker held is made again.
+    """Tasks as a graph, so that data that a dead worker held are made again.
 
     Parameters
     ----------
     client : distributed.Client
     *opened
-        What to close at the end.
+        Objects to close at the end.
     """
 
     def __init__(self, client: Any, *opened: Any) -> None:
@@ -55,7 +55,7 @@ class DaskEngine:
         self._checked = False
         self._held: dict[int, tuple[ArrayShard, Any]] = {}  # shards in memory travel once
 
-    def run(self, task: Task, shards: Sequence[Shard], on_done: Done) -> Iterator[Any]:
+    def run(self, task: ShardTask, shards: Sequence[Shard], on_done: Done) -> Iterator[Any]:
         from dask import config, delayed
 
         from distributed import as_completed
@@ -79,7 +79,7 @@ class DaskEngine:
             for future in self._as_they_come(as_completed(futures, loop=self.client.loop)):
                 i = places[future.key]
                 results[i] = self._result(future, shards[i].name)
-                futures[i] = None  # a cluster need not keep what has arrived
+                futures[i] = None  # the cluster need not keep results that have arrived
                 n_done += 1
                 on_done(n_done)
                 while n_given in results:
@@ -108,7 +108,7 @@ class DaskEngine:
                     warnings.warn("fit: the Dask cluster has no workers; waiting for some.", stacklevel=2)
 
     def _node(self, shard: Shard) -> Any:
-        """A shard as part of a graph; what Dask itself holds is found inside of it."""
+        """A shard as part of a graph; Dask finds its own collections inside of it."""
         from dask import delayed
 
         if not isinstance(shard, ArrayShard):
@@ -127,12 +127,12 @@ class DaskEngine:
             return
         if self.client.status != "running":
             raise OSError(f"fit: the Dask client is {self.client.status}; its scheduler may have gone.")
-        told = self.client.run(lambda: __import__("thresher").__version__, on_error="return")
-        for worker, version in told.items():
+        versions = self.client.run(lambda: __import__("thresher").__version__, on_error="return")
+        for worker, version in versions.items():
             if isinstance(version, ImportError) or (isinstance(version, str) and version != __version__):
                 has = f"thresher {version}" if isinstance(version, str) else "no thresher"
                 raise ValueError(f"fit: the Dask worker at {worker} has {has}, but thresher {__version__} is needed.")
-        self._checked = any(isinstance(version, str) for version in told.values())  # some may just have died
+        self._checked = any(isinstance(version, str) for version in versions.values())  # some may just have died
 
     @staticmethod
     def _result(future: Any, name: str) -> Any:
@@ -154,7 +154,7 @@ class DaskEngine:
 
 
 def _packed(thing: Any) -> bytes:
-    """What a worker may fail to unpack: then a task fails, not the worker."""
+    """An object as bytes: if a worker cannot unpack them, a task fails rather than the worker."""
     import cloudpickle
 
     try:
@@ -165,5 +165,5 @@ def _packed(thing: Any) -> bytes:
 
 
 def _work(task: bytes, shard: Any) -> Any:
-    work: Task = pickle.loads(task)
+    work: ShardTask = pickle.loads(task)
     return work(pickle.loads(shard) if isinstance(shard, bytes) else shard)

@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ._shard_answers import answer, kind_of_answer
-from ._shards import ArrayShard, Piece
+from ._shard_predictions import predict_rows
+from ._shards import ArrayShard, ShardBatch
 
 
 @dataclass(frozen=True, eq=False)
 class DaskBlock:
     """A block of rows that Dask makes when they are asked for.
 
-    Where a Dask cluster works on it, what is lazy has become data before, on the machine that needs it: Dask looks into
-    data classes among the arguments of a task.
+    On a Dask cluster, lazy fields are data by the time a worker reads them: Dask looks into data classes among the
+    arguments of a task.
     """
 
     X: Any
@@ -30,12 +30,11 @@ class DaskBlock:
     """Columns of `X`, if that is a data frame."""
     name: str
     identity: list[Any]
-    """What Dask calls the rows, targets and weights, which is the same as long as they are, and the number of the
-    block."""
+    """Dask's names of the rows, targets and weights, which change with them, and the number of the block."""
     on_cluster: bool
-    """Whether workers of a cluster hold what it is made from."""
+    """Whether workers of a cluster hold the data it is made from."""
 
-    def pieces(self, shuffle: int = 0, seed: int = 0) -> Iterator[Piece]:
+    def batches(self, shuffle: int = 0, seed: int = 0) -> Iterator[ShardBatch]:
         if self.on_cluster and any(map(_is_lazy, (self.X, self.y, self.weight))):
             raise ValueError('a Dask cluster holds its rows, since persist(); choose engine="dask", or the client.')
         X, y, weight = _made(self.X), _made(self.y), _made(self.weight)
@@ -43,10 +42,9 @@ class DaskBlock:
         X = X if self.features is None else X[self.features]
         X = X.tocsr() if sparse.issparse(X) else X
         weight = None if weight is None else np.asarray(weight, dtype=np.float64)
-        for name, beside in (("y", y), ("weight", weight)):
-            if beside is not None and len(beside) != X.shape[0]:
-                raise ValueError(f"{X.shape[0]} rows, but {len(beside)} entries of {name}.")
-        yield from ArrayShard(X, y, weight, self.name).pieces(shuffle, seed)
+        rows = ArrayShard(X, y, weight, self.name)
+        rows.check_lengths("it")
+        return rows.batches(shuffle, seed)
 
 
 def _is_lazy(thing: Any) -> bool:
@@ -79,11 +77,11 @@ def dask_shards(data: Any, y: Any = None, weight: Any = None, features: Any = No
     if features is not None:
         raise ValueError("fit: features is about data frames; a Dask array has no names of columns.")
     collections = data, _beside(data, y, "y"), _beside(data, weight, "weight")
-    told = [None if each is None else each.name for each in collections]
+    names = [None if each is None else each.name for each in collections]
     held = any(_on_cluster(each.__dask_graph__()) for each in collections if each is not None)
     n = data.numblocks[0]
     X, ys, weights = ([None] * n if each is None else list(each.to_delayed().ravel()) for each in collections)
-    return [DaskBlock(X[i], ys[i], weights[i], None, f"block {i + 1} of {n}", [*told, i], held) for i in range(n)]
+    return [DaskBlock(X[i], ys[i], weights[i], None, f"block {i + 1} of {n}", [*names, i], held) for i in range(n)]
 
 
 def _is_frame(data: Any) -> bool:
@@ -129,32 +127,34 @@ def _partitions(frame: Any, y: Any, weight: Any, features: Any) -> list[DaskBloc
     names = frame_columns(list(frame.columns), y, weight, features)
     beside = [name for name in (y, weight) if name is not None]
     parts = list(frame[[*names, *beside]].to_delayed())
-    told = [str(parts[0].key[0]), y, weight]
+    identity = [str(parts[0].key[0]), y, weight]
     held = _on_cluster(parts[0].__dask_graph__())
     return [
-        DaskBlock(part, y, weight, names, f"partition {i + 1} of {len(parts)}", [*told, i], held)
+        DaskBlock(part, y, weight, names, f"partition {i + 1} of {len(parts)}", [*identity, i], held)
         for i, part in enumerate(parts)
     ]
 
 
 def frame_columns(columns: list[Any], y: Any, weight: Any, features: Any) -> list[str]:
     """The columns of a data frame that are features; y and weight are names of others."""
-    for role, name in (("y", y), ("weight", weight)):
-        if name is not None and (not isinstance(name, str) or name not in columns):
-            shown = ", ".join(map(str, columns[:10])) + (", ..." if len(columns) > 10 else "")
-            raise ValueError(
-                f"fit: {role} must name a column of the data frame, got {name!r}; the columns are {shown}."
-            )
-    given = [features] if isinstance(features, str) else features
-    names = [each for each in columns if each not in (y, weight)] if given is None else list(given)
-    wrong = [each for each in names if each not in columns or each in (y, weight)]
+    _check_column(columns, "y", y)
+    _check_column(columns, "weight", weight)
+    others = [each for each in columns if each not in (y, weight)]
+    names = [features] if isinstance(features, str) else others if features is None else list(features)
+    wrong = [each for each in names if each not in others]
     if wrong or not names or len(set(names)) < len(names):
         raise ValueError(f"fit: features must name columns of the data frame, each once, got {wrong or names!r}.")
     return names
 
 
+def _check_column(columns: list[Any], role: str, name: Any) -> None:
+    if name is not None and (not isinstance(name, str) or name not in columns):
+        shown = ", ".join(map(str, columns[:10])) + (", ..." if len(columns) > 10 else "")
+        raise ValueError(f"fit: {role} must name a column of the data frame, got {name!r}; the columns are {shown}.")
+
+
 def predict_dask(model: Any, data: Any, method: str = "predict", features: Any = None) -> Any:
-    """A lazy Dask array of what a model says of each row, or a series of a data frame's rows."""
+    """A lazy Dask array of predictions, or a series for the rows of a data frame."""
     from dask import delayed
 
     held = delayed(
@@ -163,38 +163,38 @@ def predict_dask(model: Any, data: Any, method: str = "predict", features: Any =
     if _is_frame(data):
         names = frame_columns(list(data.columns), None, None, named_features(model, features))
         row = data[names]._meta_nonempty.head(1)
-        like = kind_of_answer(model, method, row)
-        meta = _labelled(like[:0], row.index[:0], model)
-        return data[names].map_partitions(_say_of_partition, held, method, like, meta=meta)
+        like = np.asarray(getattr(model, method)(row))
+        meta = _as_series(like[:0], row.index[:0], model)
+        return data[names].map_partitions(_predict_partition, held, method, like, meta=meta)
     _check_array(data)
     row = np.zeros((1, data.shape[1]), dtype=data.dtype)
-    like = kind_of_answer(model, method, sparse.csr_array(row) if sparse.issparse(data._meta) else row)
+    like = np.asarray(getattr(model, method)(sparse.csr_array(row) if sparse.issparse(data._meta) else row))
     shape: dict[str, Any] = {"drop_axis": 1} if like.ndim == 1 else {"chunks": (data.chunks[0], (like.shape[1],))}
     return data.map_blocks(
-        _say_of_block, held=held, method=method, like=like, dtype=like.dtype, meta=like[:0], name="thresher", **shape
+        _predict_block, held=held, method=method, like=like, dtype=like.dtype, meta=like[:0], name="thresher", **shape
     )
 
 
 def named_features(model: Any, features: Any) -> Any:
-    """The columns that a model was fitted to, unless others are told."""
+    """The columns that a model was fitted to, unless others are named."""
     if features is not None:
         return features
     names = getattr(model, "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
 
 
-def _say_of_block(block: Any, held: Any, method: str, like: NDArray[Any]) -> NDArray[Any]:
-    return answer(held, method, block.tocsr() if sparse.issparse(block) else block, like)
+def _predict_block(block: Any, held: Any, method: str, like: NDArray[Any]) -> NDArray[Any]:
+    return predict_rows(held, method, block.tocsr() if sparse.issparse(block) else block, like)
 
 
-def _say_of_partition(frame: Any, held: Any, method: str, like: NDArray[Any]) -> Any:
-    return _labelled(answer(held, method, frame, like), frame.index, held)
+def _predict_partition(frame: Any, held: Any, method: str, like: NDArray[Any]) -> Any:
+    return _as_series(predict_rows(held, method, frame, like), frame.index, held)
 
 
-def _labelled(said: NDArray[Any], index: Any, model: Any) -> Any:
+def _as_series(predictions: NDArray[Any], index: Any, model: Any) -> Any:
     import pandas as pd
 
-    if said.ndim == 1:
-        return pd.Series(said, index=index, name="prediction")
+    if predictions.ndim == 1:
+        return pd.Series(predictions, index=index, name="prediction")
     classes = getattr(model, "classes_", ())
-    return pd.DataFrame(said, index=index, columns=classes if len(classes) == said.shape[1] else None)
+    return pd.DataFrame(predictions, index=index, columns=classes if len(classes) == predictions.shape[1] else None)

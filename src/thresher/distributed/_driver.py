@@ -1,10 +1,11 @@
-"""A run under way, on the driver: what is done before the first round, each round, and the books."""
+"""The rounds of a run, on the driver: preparation, one round after the other, and the record of them."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,12 @@ from sklearn.base import is_classifier, is_clusterer
 
 from .._engine import Facts, Sums, join
 from .._gate import widened
-from ..training import Interrupted, learner_of, merge_models, stacked
+from ..training import Interrupted, learner_of, merge_models, stack_batches
 from ._averaging import Average, averaged, averages
 from ._checkpoint import Checkpoint
-from ._engines import Engine, Failure, ShardError, Task
-from ._jobs import Ask, Learn, Look, Prepare, Seen, joined, learn_more
+from ._engines import Engine, Failure, ShardError, ShardTask
+from ._identity import rows_checksum
+from ._jobs import AddUp, FitTransformer, LearnPass, ScanShard, ShardSummary, join_labels, learn_more
 from ._shard_progress import Progress, Watch
 from ._shards import Shard, rows_at
 
@@ -26,18 +28,19 @@ _SAMPLE = 4096  # rows from everywhere, by which starts are chosen
 
 
 @dataclass(frozen=True)
-class Options:
-    """How rounds are made."""
+class RoundOptions:
+    """Options of a run; see :func:`fit`."""
 
     mode: str
-    shuffle: int
-    random_state: int
-    average: bool | str
-    identity: int | None
-    """Of the shards, if they can be told from others."""
-    knows_the_rows: bool
-    """Whether the start has learned from these shards before."""
-    keep_checkpoint: bool
+    n_rounds: int | None = None
+    average: bool | str = "auto"
+    classes: Any = None
+    shuffle: int = 0
+    random_state: int = 0
+    checkpoint: Path | None = None
+    keep_checkpoint: bool = False
+    resume: bool = False
+    should_stop: Callable[[], bool] | None = None
 
 
 class Rounds:
@@ -48,63 +51,76 @@ class Rounds:
         model: Any,
         shards: Sequence[Shard],
         engine: Engine,
-        options: Options,
-        classes: Any,
+        options: RoundOptions,
         checkpoint: Checkpoint,
         watch: Watch,
-        should_stop: Callable[[], bool] | None,
     ) -> None:
         self.model, self.shards, self.engine, self.options = model, shards, engine, options
-        self.mode = options.mode
-        self.classes = None if classes is None else np.asarray(classes)
-        self.checkpoint, self._watch, self._should_stop = checkpoint, watch, should_stop
+        self.mode, self.checkpoint, self._watch = options.mode, checkpoint, watch
+        self.classes = None if options.classes is None else np.asarray(options.classes)
         self.facts: Facts | None = None
         self.history: list[dict[str, Any]] = []
         self._counts: dict[str, Any] = {}
         self._n_rounds, self._remark = 0, ""
+        self._rows = rows_checksum(checkpoint.fingerprint["shards"])
+        before = (getattr(model, "record_", None) or {}).get("distributed", {}).get("identity")
+        self._knows_rows = self._rows is not None and before == self._rows  # the start has learned from these shards
 
-    def all(self, n_rounds: int | None, resume: bool) -> Any:
+    @property
+    def learner(self) -> Any:
+        """The last step of a pipeline, or the model itself."""
+        return learner_of(self.model)
+
+    @learner.setter
+    def learner(self, learner: Any) -> None:
+        if self.pipeline is None:
+            self.model = learner
+        else:
+            self.model.steps[-1] = (self.model.steps[-1][0], learner)
+
+    @property
+    def pipeline(self) -> Any:
+        """The model, if it is a pipeline."""
+        return self.model if hasattr(self.model, "steps") else None
+
+    @property
+    def _is_fitted(self) -> bool:
+        return hasattr(self.learner, "n_features_in_")
+
+    def run(self) -> Any:
         """Every round, from the first or from where a checkpoint stands."""
-        kept = self.checkpoint.load() if resume else None
-        if not resume:
+        if not self.options.resume:
             self.checkpoint.remove()
+        kept = self.checkpoint.load() if self.options.resume else None
         done = kept is not None and self._take_up(*kept)
-        learner = learner_of(self.model)
-        self._n_rounds = n_rounds if n_rounds is not None else learner._n_rounds() if self.mode == "sums" else 1
+        default = self.learner._n_rounds() if self.mode == "sums" else 1
+        self._n_rounds = default if self.options.n_rounds is None else self.options.n_rounds
         if self.facts is None:
             self._begin()
-            if hasattr(learner_of(self.model), "n_features_in_"):  # what cannot be kept is refused before hours of work
-                self.checkpoint.save(self.model, self._noted(False))
+            if self._is_fitted:  # what cannot be kept is refused before hours of work
+                self.checkpoint.save(self.model, self._record(False))
             self._stop_if_asked()
         mean = self._mean_so_far()
-        for n_round in range(len(self.history), self._n_rounds):
-            if done:
-                break
-            begin = time.perf_counter()
-            before = books(learner_of(self.model))
-            n_questions, done = self._one_round(n_round)
-            spent = time.perf_counter() - begin
-            self._note(n_round, n_questions, spent, before)
-            if hasattr(learner_of(self.model), "state_"):
-                learner_of(self.model).n_iter_ = len(self.history)
+        while not done and len(self.history) < self._n_rounds:
+            done = self._one_round(len(self.history))
             if mean is not None:
-                mean.add(learner_of(self.model))
-            self.checkpoint.save(self.model, self._noted(done), None if mean is None else mean.to_keep())
+                mean.add(self.learner)
+            self.checkpoint.save(self.model, self._record(done), None if mean is None else mean.to_keep())
             self._stop_if_asked()
         if mean is not None:
-            self._put(mean.result(learner_of(self.model)))
-        self.model.record_ = {"distributed": self._noted(done)}
+            self.learner = mean.result(self.learner)
+        self.model.record_ = {"distributed": self._record(done)}
         if not self.options.keep_checkpoint:
             self.checkpoint.remove()
         return self.model
 
-    def _take_up(self, model: Any, noted: dict[str, Any]) -> bool:
+    def _take_up(self, model: Any, record: dict[str, Any]) -> bool:
         """Stand where a checkpoint stands; returns whether all was done by then."""
         try:
-            self.history, self._counts, done = list(noted["rounds"]), dict(noted["data"]), bool(noted["done"])
+            self.history, self._counts, done = list(record["rounds"]), dict(record["data"]), bool(record["done"])
             self.classes = learner_of(model).classes_ if is_classifier(model) else None
-            self.facts = Facts(int(noted["facts"][0]), int(noted["facts"][1]), self.classes)
-            books(learner_of(model)), [int(each["round"]) for each in self.history]
+            self.facts = Facts(int(record["facts"][0]), int(record["facts"][1]), self.classes)
+            counts_of(learner_of(model)), [int(each["round"]) for each in self.history]
         except (LookupError, TypeError, ValueError, AttributeError):
             raise self.checkpoint.damaged() from None
         self.model = model
@@ -112,62 +128,64 @@ class Rounds:
 
     def _mean_so_far(self) -> Average | None:
         """The mean of the models after each round, if it is asked for."""
-        learner, n_done = learner_of(self.model), len(self.history)
-        if not averages(learner, self.mode, self.options.average):
+        n_done = len(self.history)
+        if not averages(self.learner, self.mode, self.options.average):
             return None
         if not n_done:
             return Average()
-        kept, arrays = self.checkpoint.beside(n_done), learner.state_.arrays
+        kept, state = self.checkpoint.beside(n_done), self.learner.state_
         if kept is None:
             raise ValueError("fit: the mean of the rounds so far is missing beside the checkpoint.")
         shapes = {name: np.shape(each) for name, each in kept.items()}
-        if shapes != {**{name: arrays[name].shape for name in averaged(learner.state_)}, "n": ()}:
+        if shapes != {**{name: state.arrays[name].shape for name in averaged(state)}, "n": ()}:
             raise self.checkpoint.damaged()
         return Average(kept)
 
     # --- before the first round -------------------------------------------------------------------------------------
 
     def _begin(self) -> None:
-        """A look through the rows, transformers that know them all, and a learner that has learned from none."""
-        fitted = hasattr(learner_of(self.model), "n_features_in_")
-        if fitted and is_classifier(self.model):
-            self.classes = learner_of(self.model).classes_
-        asks = is_classifier(self.model) and self.classes is None
-        n_sample = max(8, -(-_SAMPLE // len(self.shards)))
-        pipeline = self.model if hasattr(self.model, "steps") else None
-        look = Look(n_sample, asks, asks or self.mode == "sums" or pipeline is not None, pipeline)
-        looked = list(self._run(look, 0, "looking"))
-        refuse_unlike([(shard.name, each) for shard, each in zip(self.shards, looked, strict=True) if each.n_rows])
-        seen = [each for each in looked if each.n_rows]
-        if asks:
-            self.classes = self._classes_of(seen)
-        if pipeline is not None and not fitted:
-            self._prepare(pipeline)
-        parts = [part for each in seen for part in each.sample or []]
-        sample = stacked(parts)
-        Z = sample[0] if pipeline is None else pipeline.transform(sample[0])
-        width = Z.shape[1] if pipeline is not None else max(each.n_features for each in seen)
-        self.facts = Facts(sum(each.n_rows for each in seen), width, self.classes, (widened(Z, width), sample[1]))
-        self._counts["n_features"] = max(each.n_features for each in seen)
-        if look.whole:  # else the first round counts rows
-            self._counts |= {"n_rows": self.facts.n_rows, "n_values": sum(each.n_values for each in seen)}
-        if not fitted:
-            self._blank(sample, [each.tasks for each in seen if each.tasks is not None])
-        elif sparse.issparse(Z) and pipeline is None and not is_clusterer(self.model) and sample[1] is not None:
-            # Features that the start has not met.
-            learn_more(self.model, widened(Z, width)[:1], sample[1][:1], np.zeros(1), self.classes)
+        """Scan the rows, fit the transformers to all of them, and make a learner that has learned from none."""
+        summaries = self._scan()
+        X, y = stack_batches([part for each in summaries for part in each.sample])
+        if self.pipeline is None:
+            Z = widened(X, self._counts["n_features"])
+        else:
+            if not self._is_fitted:
+                self._fit_transformers(self.pipeline)
+            Z = self.pipeline.transform(X)
+        self.facts = Facts(sum(each.n_rows for each in summaries), Z.shape[1], self.classes, (Z, y))
+        if not self._is_fitted:
+            self._make_learner(X, y, [each.tasks for each in summaries if each.tasks is not None])
+        elif sparse.issparse(Z) and self.pipeline is None and not is_clusterer(self.model) and y is not None:
+            learn_more(self.model, Z[:1], y[:1], np.zeros(1), self.classes)  # features that the start has not met
 
-    def _classes_of(self, seen: list[Seen]) -> NDArray[Any]:
+    def _scan(self) -> list[ShardSummary]:
+        """Look through the rows of all shards, or only at their first ones where nothing is to be counted."""
+        if self._is_fitted and is_classifier(self.model):
+            self.classes = self.learner.classes_
+        find_classes = is_classifier(self.model) and self.classes is None
+        whole = find_classes or self.mode == "sums" or self.pipeline is not None
+        scan = ScanShard(max(8, -(-_SAMPLE // len(self.shards))), find_classes, whole, self.pipeline)
+        summaries = [each for each in self._run(scan, 0, "looking") if each.n_rows]
+        check_same_kind(summaries)
+        if find_classes:
+            self._find_classes(summaries)
+        self._counts["n_features"] = max(each.n_features for each in summaries)
+        if whole:  # else the first round counts rows
+            self._counts["n_rows"] = sum(each.n_rows for each in summaries)
+            self._counts["n_values"] = sum(each.n_values for each in summaries)
+        return summaries
+
+    def _find_classes(self, summaries: list[ShardSummary]) -> None:
         labels: Any = (None, None)
-        for each in seen:
-            labels = joined(labels, (each.labels, each.counts))
+        for each in summaries:
+            labels = join_labels(labels, (each.labels, each.counts))
         if len(labels[0]) < 2:
             raise ValueError(f"fit: all rows have the same class, {labels[0][0]!r}; two are needed.")
         self._counts["classes"] = {str(label): int(n) for label, n in zip(*labels, strict=True)}
-        found: NDArray[Any] = labels[0]
-        return found
+        self.classes = labels[0]
 
-    def _prepare(self, pipeline: Any) -> None:
+    def _fit_transformers(self, pipeline: Any) -> None:
         """Fit every transformer to all shards, one after the other."""
         for place, (name, step) in enumerate(pipeline.steps[:-1]):
             if hasattr(step, "n_features_in_"):
@@ -181,43 +199,41 @@ class Rounds:
                     f"fit: step {name!r}, a {type(step).__name__}, cannot be put together from shards; "
                     "give start, a pipeline that is fitted already."
                 )
-            task = Prepare(pipeline, place, None if begun is None else begun._emptied())
+            task = FitTransformer(pipeline, place, None if begun is None else begun._emptied())
             fitted = self._run(task, 0, f"preparing {name}")
             first, *others = [each for each in fitted if hasattr(each, "n_features_in_")]
             first._merged(others)
             pipeline.steps[place] = (name, first)
 
     def _begun(self, pipeline: Any, place: int) -> Any:
-        """A transformer that has seen the first rows of all, by which it decides what one machine would."""
+        """A transformer that has seen the first rows of all, by which it decides as on one machine."""
         for shard in self.shards:
-            for found in self.engine.run(Prepare(pipeline, place, whole=False), [shard], lambda n_done: None):
-                if isinstance(found, Failure):
-                    raise ShardError(found.shard, found.words)
-                if hasattr(found, "n_features_in_"):
-                    return found
+            for step in self._results(FitTransformer(pipeline, place, whole=False), [shard], lambda n_done: None):
+                if hasattr(step, "n_features_in_"):
+                    return step
         raise ValueError("fit: the shards have no rows.")
 
-    def _blank(self, sample: tuple[Any, Any], tasks: list[NDArray[Any]]) -> None:
-        """A learner that knows classes, columns and tasks, and has learned from no row."""
+    def _make_learner(self, X: Any, y: Any, tasks: list[NDArray[Any]]) -> None:
+        """Let the learner know classes, columns and tasks, by rows of weight 0."""
         assert self.facts is not None
-        learner = learner_of(self.model)
+        learner = self.learner
         if is_clusterer(learner):
             if self.mode == "passes":
                 learner._begin(self.facts)
             return
-        X, y = sample
         if y is None:
             raise ValueError("fit: training needs a target; y names it, or reading={'target': ...} for files.")
-        some = self._a_row_of_each_task(X, tasks)
-        X = widened(X, self.facts.n_features) if self.model is learner else X
-        weighs = getattr(learner, "class_weight", None) if self.mode == "sums" else None
-        if isinstance(weighs, str):  # sums count the classes themselves
+        some = self._row_of_each_task(X, tasks)
+        X = widened(X, self.facts.n_features) if self.pipeline is None else X
+        class_weight = getattr(learner, "class_weight", None)
+        counts_itself = self.mode == "sums" and isinstance(class_weight, str)
+        if counts_itself:  # sums count the classes themselves
             learner.set_params(class_weight=None)
         learn_more(self.model, rows_at(X, some), y[some], np.zeros(len(some)), self.classes)
-        if isinstance(weighs, str):
-            learner.set_params(class_weight=weighs)
+        if counts_itself:
+            learner.set_params(class_weight=class_weight)
 
-    def _a_row_of_each_task(self, X: Any, tasks: list[NDArray[Any]]) -> NDArray[np.int64]:
+    def _row_of_each_task(self, X: Any, tasks: list[NDArray[Any]]) -> NDArray[np.int64]:
         if not tasks:
             return np.zeros(1, dtype=np.int64)
         here = self.model._parted(X)[1]["tasks"]
@@ -232,26 +248,41 @@ class Rounds:
 
     # --- a round ----------------------------------------------------------------------------------------------------
 
-    def _one_round(self, n_round: int) -> tuple[int, bool]:
-        """How many questions it took, and whether it was the last that changes anything."""
-        if self.mode == "passes":
-            task = Learn(self.model, self.classes, self.options.shuffle, (self.options.random_state, n_round))
-            reached = list(self._run(task, n_round + 1, "learning"))
-            before = books(learner_of(self.model))["rows"]
-            if all(books(each)["rows"] == before for each in reached):
-                raise ValueError("fit: no row has a weight above 0.")
-            again = n_round > 0 or self.options.knows_the_rows or is_clocked(learner_of(self.model))
-            merged = merge_models(reached, learner_of(self.model), again=again)
-            self._put(merged)
-            return 1, False
-        learner = learner_of(self.model)
+    def _one_round(self, n_round: int) -> bool:
+        """Make a round and add it to the history; returns whether further rounds would change nothing."""
+        begin, before = time.perf_counter(), counts_of(self.learner)
+        n_questions, done = (self._pass if self.mode == "passes" else self._sums)(n_round)
+        gained = {name: value - before.get(name, 0) for name, value in counts_of(self.learner).items()}
+        self._counts.setdefault("n_rows", int(gained["rows"]))
+        seconds = time.perf_counter() - begin
+        self.history.append({"round": n_round + 1, "questions": n_questions, "seconds": seconds, **gained})
+        if self.mode == "passes" and gained["rows"] and is_classifier(self.model):
+            self._remark = f"error {gained['mistakes'] / gained['rows']:.2%} before learning"
+        if hasattr(self.learner, "state_"):
+            self.learner.n_iter_ = len(self.history)
+        return done
+
+    def _pass(self, n_round: int) -> tuple[int, bool]:
+        """Let every shard learn on from the model, and merge the results."""
+        task = LearnPass(self.model, self.classes, self.options.shuffle, (self.options.random_state, n_round))
+        reached = list(self._run(task, n_round + 1, "learning"))
+        before = counts_of(self.learner)["rows"]
+        if all(counts_of(each)["rows"] == before for each in reached):
+            raise ValueError("fit: no row has a weight above 0.")
+        again = n_round > 0 or self._knows_rows or is_clocked(self.learner)
+        self.learner = merge_models(reached, self.learner, again=again)
+        return 1, False
+
+    def _sums(self, n_round: int) -> tuple[int, bool]:
+        """Put the learner's questions to all shards; returns their number, and whether the learner is done."""
+        learner = self.learner
         steps: Any = learner._round(self.facts)
         kept, total, n_asked = self.checkpoint.totals(n_round), None, 0
         while True:
             try:
                 question = steps.send(total)
             except StopIteration as end:
-                if not books(learner)["rows"]:
+                if not counts_of(learner)["rows"]:
                     raise ValueError("fit: no row has a weight above 0.") from None
                 return n_asked, bool(end.value)
             except (LookupError, TypeError, ValueError):
@@ -267,50 +298,34 @@ class Rounds:
             n_asked += 1
 
     def _total(self, question: Any, n_round: int) -> Sums:
-        pipeline = self.model if hasattr(self.model, "steps") else None
         total: Sums | None = None
-        for answer in self._run(Ask(question, pipeline), n_round + 1, getattr(question, "doing", "adding up")):
+        for answer in self._run(AddUp(question, self.pipeline), n_round + 1, getattr(question, "doing", "adding up")):
             total = total if answer is None else join(question, total, answer)
         if total is None:
             raise ValueError("fit: the shards have no rows.")
         return total
 
-    def _put(self, learner: Any) -> None:
-        if hasattr(self.model, "steps"):
-            self.model.steps[-1] = (self.model.steps[-1][0], learner)
-        else:
-            self.model = learner
-
-    def _run(self, task: Task, n_round: int, doing: str) -> Iterator[Any]:
-        """The results of a task, in the order of the shards."""
+    def _run(self, task: ShardTask, n_round: int, doing: str) -> Iterator[Any]:
+        """The results of a task on all shards, in their order."""
 
         def on_done(n_done: int) -> None:
             self._watch(Progress(doing, n_round, self._n_rounds, n_done, len(self.shards), self._remark))
 
         on_done(0)
-        for result in self.engine.run(task, self.shards, on_done):
+        yield from self._results(task, self.shards, on_done)
+
+    def _results(self, task: ShardTask, shards: Sequence[Shard], on_done: Callable[[int], None]) -> Iterator[Any]:
+        for result in self.engine.run(task, shards, on_done):
             if isinstance(result, Failure):
                 raise ShardError(result.shard, result.words)
             yield result
 
     def _stop_if_asked(self) -> None:
-        """Between two tasks, when what the last one came to is kept."""
-        if self._should_stop is not None and self._should_stop():
+        """Between two tasks, when the result of the last one is kept."""
+        if self.options.should_stop is not None and self.options.should_stop():
             raise Interrupted
 
-    # --- books ------------------------------------------------------------------------------------------------------
-
-    def _note(self, n_round: int, n_questions: int, seconds: float, before: dict[str, float]) -> None:
-        after = books(learner_of(self.model))
-        gained = {name: value - before.get(name, 0) for name, value in after.items()}
-        rows = gained.get("rows", 0)
-        if n_round == 0:
-            self._counts.setdefault("n_rows", int(rows))
-        self.history.append({"round": n_round + 1, "questions": n_questions, "seconds": seconds, **gained})
-        if self.mode == "passes" and rows and is_classifier(self.model):
-            self._remark = f"error {gained['mistakes'] / rows:.2%} before learning"
-
-    def _noted(self, done: bool) -> dict[str, Any]:
+    def _record(self, done: bool) -> dict[str, Any]:
         assert self.facts is not None
         return {
             "rounds": self.history,
@@ -318,22 +333,18 @@ class Rounds:
             "done": done,
             "mode": self.mode,
             "shards": [shard.name for shard in self.shards],
-            "identity": self.options.identity,
+            "identity": self._rows,
             "facts": [self.facts.n_rows, self.facts.n_features],
         }
 
 
-def books(learner: Any) -> dict[str, float]:
-    """Rows, mistakes and loss so far, of a learner that keeps books."""
-    state = getattr(learner, "state_", None)
-    if state is None:
+def counts_of(learner: Any) -> dict[str, float]:
+    """Rows so far, with mistakes and loss if the learner counts them."""
+    if getattr(learner, "state_", None) is None:
         return {"rows": float(getattr(learner, "n_samples_seen_", 0))}
     rows = float(learner.n_samples_seen_)
-    return {
-        "rows": rows,
-        "mistakes": float(getattr(learner, "n_mistakes_", 0)),
-        "loss": learner.progressive_loss_ * rows,
-    }
+    mistakes = float(getattr(learner, "n_mistakes_", 0))
+    return {"rows": rows, "mistakes": mistakes, "loss": learner.progressive_loss_ * rows}
 
 
 def is_clocked(learner: Any) -> bool:
@@ -342,13 +353,15 @@ def is_clocked(learner: Any) -> bool:
     return not {"gradient_sum", "z"}.isdisjoint(getattr(getattr(learner, "state_", None), "arrays", ()))
 
 
-def refuse_unlike(seen: list[tuple[str, Seen]]) -> None:
-    """Shards must be of one kind, and dense ones of one width."""
-    if not seen:
+def check_same_kind(summaries: list[ShardSummary]) -> None:
+    """Refuse shards of several kinds, and dense ones of several widths."""
+    if not summaries:
         raise ValueError("fit: the shards have no rows.")
-    name, first = seen[0]
-    for other, each in seen[1:]:
+    first = summaries[0]
+    for each in summaries[1:]:
         if each.kind != first.kind:
-            raise ValueError(f"fit: {name!r} holds {first.kind} rows, but {other!r} {each.kind} ones.")
+            raise ValueError(f"fit: {first.name!r} holds {first.kind} rows, but {each.name!r} {each.kind} ones.")
         if each.kind == "dense" and each.n_features != first.n_features:
-            raise ValueError(f"fit: {name!r} has {first.n_features} features, but {other!r} {each.n_features}.")
+            raise ValueError(
+                f"fit: {first.name!r} has {first.n_features} features, but {each.name!r} {each.n_features}."
+            )

@@ -1,4 +1,4 @@
-"""What runs a task on every shard. No scheduler, queue or transport of our own: a cluster that is there is used."""
+"""Engines, which run a task on every shard: in this process, or on a Dask or Spark cluster that is there."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class ShardError(RuntimeError):
 
 @dataclass(frozen=True)
 class Failure:
-    """What a task returns of a shard that it could not read; it travels better than an exception."""
+    """The result of a task on a shard that it could not read; it travels better than an exception."""
 
     shard: str
     words: str
 
 
-class Task:
-    """Work on one shard. It travels with what it holds; the same shard gives the same bits, wherever that is."""
+class ShardTask:
+    """Work on one shard. It is sent with what it holds; the same shard gives the same bits on every machine."""
 
     def __call__(self, shard: Shard) -> Any:
         for attempt in range(_ATTEMPTS):
@@ -66,21 +66,21 @@ class Task:
 
 
 class Engine(Protocol):
-    """Where tasks run."""
+    """A place where tasks run."""
 
-    def run(self, task: Task, shards: Sequence[Shard], on_done: Done) -> Iterator[Any]:
+    def run(self, task: ShardTask, shards: Sequence[Shard], on_done: Done) -> Iterator[Any]:
         """``task(shard)`` for every shard; results in the order of the shards, `on_done` is told how many there are."""
         ...
 
     def close(self) -> None:
-        """Let go of what the engine itself opened."""
+        """Release all that the engine itself opened."""
         ...
 
 
 class SerialEngine:
-    """All shards in this process, one after the other: what every other engine must equal."""
+    """All shards in this process, one after the other; every other engine must give the same results."""
 
-    def run(self, task: Task, shards: Sequence[Shard], on_done: Done) -> Iterator[Any]:
+    def run(self, task: ShardTask, shards: Sequence[Shard], on_done: Done) -> Iterator[Any]:
         refuse_spark_frames(shards)
         for n_done, shard in enumerate(shards, start=1):
             result = task(shard)
@@ -88,7 +88,7 @@ class SerialEngine:
             yield result
 
     def close(self) -> None:
-        """Nothing was opened."""
+        """Do nothing, as nothing was opened."""
 
 
 def refuse_spark_frames(shards: Sequence[Shard]) -> None:
@@ -97,11 +97,11 @@ def refuse_spark_frames(shards: Sequence[Shard]) -> None:
 
 
 def engine_of(engine: Any) -> Engine:
-    """The engine that is meant: one of ours, a Dask client, a Spark session, or the address of either."""
-    if engine is None or (isinstance(engine, str) and engine == "serial"):
+    """The engine for a name, an address, a Dask client or a Spark session; one of ours as it is."""
+    address = engine if isinstance(engine, str) else ""
+    if engine is None or address == "serial":
         return SerialEngine()
     kind = type(engine).__module__.partition(".")[0]
-    address = engine if isinstance(engine, str) else ""
     if kind in ("distributed", "dask") or address == "dask" or address.startswith(("dask://", "tcp://", "tls://")):
         from ._dask import dask_engine
 
@@ -109,11 +109,10 @@ def engine_of(engine: Any) -> Engine:
     if kind == "pyspark" or address == "spark" or _SPARK.fullmatch(address):
         from ._spark import spark_engine
 
-        spark: Engine = spark_engine(engine)
-        return spark
+        return spark_engine(engine)
     if hasattr(engine, "run") and hasattr(engine, "close"):
-        found: Engine = engine
-        return found
+        own: Engine = engine
+        return own
     raise ValueError(
         'fit: engine must be "serial", "dask", "spark", an address such as dask://host:port, spark://host:port or '
         f"local[2,4], a Dask client or a Spark session, got {engine!r}."

@@ -1,4 +1,4 @@
-"""Rounds over shards: send the model out, let every shard learn or answer, merge, repeat."""
+"""Learning in rounds over shards: send the model out, let every shard learn or answer, merge, repeat."""
 
 from __future__ import annotations
 
@@ -11,16 +11,27 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._gate import at_least, boolean, check_arguments, none, one_of
-from ..training import learner_of, spelled
+from .._gate import at_least, boolean, checked, none, one_of
+from ..training import learner_of, model_signature
 from ._checkpoint import Checkpoint
-from ._driver import Options, Rounds
+from ._driver import RoundOptions, Rounds
 from ._engines import engine_of
-from ._identity import identity, model_told, rows_told_by
-from ._inputs import as_shards
-from ._shard_progress import Progress, Watch, watching
+from ._identity import identity, model_checksum
+from ._inputs import ShardSource
+from ._shard_progress import Watch, watching
 
 
+@checked(
+    n_rounds=at_least(1) | none,
+    mode=one_of("auto", "passes", "sums"),
+    average=boolean | one_of("auto"),
+    n_shards=at_least(1) | none,
+    shuffle=at_least(0),
+    random_state=at_least(0),
+    keep_checkpoint=boolean,
+    resume=boolean,
+    progress=boolean,
+)
 def fit(
     estimator: Any,
     shards: Any,
@@ -49,8 +60,8 @@ def fit(
 
     In each round the model goes to every shard. With ``mode="passes"`` a shard learns on from it by a pass of
     ``partial_fit`` over its rows, and the models that come back are merged; with ``mode="sums"`` it answers with sums
-    over its rows at the model as it is, from which the next model is made as one machine would. The result is the same
-    to the bit on every engine, whoever dies on the way.
+    over its rows at the present model, from which the next model is made as on one machine. The result is the same to
+    the bit on every engine, also if workers die on the way.
 
     Parameters
     ----------
@@ -62,7 +73,7 @@ def fit(
     y : list of arrays, Dask array, or str, optional
         Targets, beside ``shards``; the name of a column for data frames.
     engine : "serial", "dask", "spark", address, Dask client or Spark session, default="serial"
-        Where shards are worked on: ``dask://host:port``, ``spark://host:port``, ``local[2,4]``. ``"dask"`` is the
+        The cluster that works on shards: ``dask://host:port``, ``spark://host:port``, ``local[2,4]``. ``"dask"`` is the
         client in use, or else a cluster of processes on this machine, ``"spark"`` the active session.
     n_rounds : int, optional
         Rounds, at most. By default one of passes; of sums as many as the learner takes.
@@ -82,7 +93,7 @@ def fit(
         Neighbouring files together make so many shards; by default each is one. The driver holds one model for each
         shard.
     reading : dict, optional
-        How files are read: arguments of :func:`thresher.streams.open_stream`, such as ``target`` and ``batch_size``.
+        Arguments of :func:`thresher.streams.open_stream` for files, such as ``target`` and ``batch_size``.
     shuffle : int, default=0
         Passes mix the rows of each run of so many, anew in every round. 0 leaves rows as they stand.
     random_state : int, default=0
@@ -90,15 +101,15 @@ def fit(
     start : fitted estimator or StreamingPipeline, optional
         A model to go on from. Rows are news to it, unless these shards are what it was made of.
     checkpoint : path-like, optional
-        Where to keep the model after each round.
+        File that keeps the model after each round.
     keep_checkpoint : bool, default=False
-        Leave the checkpoint at the end, where it is removed otherwise.
+        Leave the checkpoint at the end, rather than remove it.
     resume : bool, default=False
-        Go on from the checkpoint, if there is one, of a run whose driver was lost.
+        Go on from the checkpoint of a run whose driver was lost, if there is one.
     progress : bool, default=False
         Show rounds and shards, where standard error is a terminal.
     on_progress : callable, optional
-        Called with where the run stands whenever a shard has answered.
+        Called with a :class:`Progress` whenever a shard has answered.
     should_stop : callable, optional
         Asked after every question to the shards and every round, when the checkpoint is written; if it says True,
         :class:`~thresher.training.Interrupted` is raised.
@@ -106,7 +117,7 @@ def fit(
     Returns
     -------
     estimator or StreamingPipeline
-        Fitted. ``record_["distributed"]`` tells of shards, rows and rounds.
+        Fitted. ``record_["distributed"]`` lists shards, rows and rounds.
 
     Raises
     ------
@@ -126,63 +137,44 @@ def fit(
     >>> model.n_samples_seen_, bool(model.score(X, y) > 0.98)
     (8000, True)
     """
-    check_arguments(
-        "fit",
-        n_rounds=(n_rounds, at_least(1) | none),
-        mode=(mode, one_of("auto", "passes", "sums")),
-        average=(average, boolean | one_of("auto")),
-        n_shards=(n_shards, at_least(1) | none),
-        shuffle=(shuffle, at_least(0)),
-        random_state=(random_state, at_least(0)),
-        keep_checkpoint=(keep_checkpoint, boolean),
-        resume=(resume, boolean),
-        progress=(progress, boolean),
-    )
     if classes is not None and np.ndim(classes) != 1:
         raise ValueError(f"fit: classes must be a list of labels, got {classes!r}.")
-    model = clone(estimator) if start is None else clone_fitted(start, estimator)
-    learner = learner_of(model)
-    mode = chosen_mode(learner, mode)
-    if start is not None and hasattr(learner, "_forget_rows"):
-        learner._forget_rows()
-    found = as_shards(shards, y, weight, features, n_shards, reading)
-    fingerprint: dict[str, Any] = {
-        "model": spelled(model),
-        "shards": [identity(shard) for shard in found],
-        "mode": mode,
+    model = clone(estimator) if start is None else copy_fitted(start, estimator)
+    source = ShardSource(shards, y, weight, features, n_shards, reading)
+    options = RoundOptions(
+        mode=chosen_mode(learner_of(model), mode),
+        n_rounds=n_rounds,
+        average=average,
+        classes=classes,
+        shuffle=shuffle,
+        random_state=random_state,
+        checkpoint=None if checkpoint is None else Path(checkpoint),
+        keep_checkpoint=keep_checkpoint,
+        resume=resume,
+        should_stop=should_stop,
+    )
+    parts = source.shards()
+    fingerprint = {
+        "model": model_signature(model),
+        "shards": [identity(shard) for shard in parts],
+        "mode": options.mode,
         "average": average,
         "mixing": [shuffle, random_state] if shuffle else 0,
         "classes": None if classes is None else [str(each) for each in classes],
-        "columns": [repr(each) if named(each) else None for each in (y, weight, features)],
-        "start": None if start is None else model_told(start),
+        "columns": source.column_names(),
+        "start": None if start is None else model_checksum(start),
     }
-    told = rows_told_by(fingerprint["shards"])
-    known = (getattr(start, "record_", None) or {}).get("distributed", {}).get("identity")
-    options = Options(mode, shuffle, random_state, average, told, told is not None and known == told, keep_checkpoint)
-    kept = Checkpoint(None if checkpoint is None else Path(checkpoint), fingerprint)
+    kept = Checkpoint(options.checkpoint, fingerprint)
     runs = engine_of(engine)
     try:
-        with watching(progress) as bar:
-
-            def watch(p: Progress) -> None:
-                bar(p)
-                if on_progress is not None:
-                    on_progress(p)
-
-            return Rounds(model, found, runs, options, classes, kept, watch, should_stop).all(n_rounds, resume)
+        with watching(progress, on_progress) as watch:
+            return Rounds(model, parts, runs, options, kept, watch).run()
     finally:
         runs.close()
 
 
-def named(columns: Any) -> bool:
-    """Whether columns are given by their names."""
-    return isinstance(columns, str) or (
-        isinstance(columns, (list, tuple)) and all(isinstance(each, str) for each in columns)
-    )
-
-
 def chosen_mode(learner: Any, mode: str) -> str:
-    """Passes or sums; what a learner cannot do is refused."""
+    """Passes or sums; a mode that the learner does not support is refused."""
     name = type(learner).__name__
     in_sums = hasattr(learner, "_round")
     if mode == "sums" and not in_sums:
@@ -194,10 +186,14 @@ def chosen_mode(learner: Any, mode: str) -> str:
     return mode
 
 
-def clone_fitted(start: Any, estimator: Any) -> Any:
+def copy_fitted(start: Any, estimator: Any) -> Any:
     """A copy of a fitted model to go on from."""
     if not hasattr(learner_of(start), "n_features_in_"):
         raise ValueError(f"fit: start must be a fitted model, got {start!r}.")
-    if spelled(start) != spelled(estimator):
-        raise ValueError(f"fit: start must be a model of {spelled(estimator)}, got {spelled(start)}.")
-    return deepcopy(start)
+    wanted, given = model_signature(estimator), model_signature(start)
+    if wanted != given:
+        raise ValueError(f"fit: start must be a model of {wanted}, got {given}.")
+    model = deepcopy(start)
+    if hasattr(learner_of(model), "_forget_rows"):
+        learner_of(model)._forget_rows()
+    return model

@@ -1,4 +1,4 @@
-"""joblib's backend for Dask, where two of its habits would hurt: data that die with a worker, and errors unheard of."""
+"""joblib's backend for Dask, with data that outlive a worker and errors that are raised."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SMALL = 1 << 20  # bytes that travel with each task rather than to all workers
 
 @contextmanager
 def sharing(client: Any, share: list[Any]) -> Iterator[None]:
-    """joblib on the workers of a client, among whom what is shared travels once, and who forget it at the end."""
+    """Let joblib use the workers of a client. Shared data travel once, and are released at the end."""
     lasting = _Lasting(client)
     try:
         with joblib.parallel_config(backend=Backend(client=lasting, scatter=share)):
@@ -26,7 +26,7 @@ def sharing(client: Any, share: list[Any]) -> Iterator[None]:
 
 
 class Backend(DaskDistributedBackend):  # type: ignore[misc]
-    """Raises what befell a task; joblib would wait forever for one that every worker died of, or that none can read."""
+    """Raises the error of a task; joblib waits forever for one that kills every worker, or that none can read."""
 
     def submit(self, func: Any, callback: Callable[[Any], Any] | None = None) -> Any:
         job = super().submit(func, callback)
@@ -47,9 +47,9 @@ class Backend(DaskDistributedBackend):  # type: ignore[misc]
 class _Lasting:
     """A client whose data outlive the workers that hold them.
 
-    joblib scatters what is shared, and by itself large arguments such as the rows of a fold. What was scattered is lost
-    with its holder, and copies do not help: the scheduler's memory manager lets go of them. The result of a task is
-    made again. Small arguments travel with each task.
+    joblib scatters shared data, and by itself large arguments such as the rows of a fold. Scattered data are lost with
+    their holder, and copies do not help: the scheduler's memory manager drops them. The result of a task is made again,
+    so data are sent as one. Small arguments travel with each task.
     """
 
     def __init__(self, client: Any) -> None:
@@ -57,7 +57,7 @@ class _Lasting:
         self._futures: WeakSet[Any] = WeakSet()  # those of one search may go at its end
 
     def release(self) -> None:
-        """Let workers forget all of it now, where else a cycle of joblib's would hold it until it is collected."""
+        """Let workers forget all of it now; a reference cycle in joblib would hold it until it is collected."""
         for future in list(self._futures):
             future.release()
 
@@ -78,10 +78,10 @@ class _Lasting:
         from dask import config
 
         with config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"}):
-            future = self._client.submit(_given, data, key=f"thresher-shared-{uuid.uuid4().hex}")
+            future = self._client.submit(_unchanged, data, key=f"thresher-shared-{uuid.uuid4().hex}")
         self._futures.add(future)
         return future
 
 
-def _given(data: Any) -> Any:
+def _unchanged(data: Any) -> Any:
     return data

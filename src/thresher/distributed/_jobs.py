@@ -1,10 +1,10 @@
-"""What is done with a shard: a look at it, a pass over it, questions to it, predictions of it."""
+"""Tasks on a shard: scan it, fit a transformer, learn in a pass, add up answers to a question, predict."""
 
 from __future__ import annotations
 
 import zlib
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,28 +15,29 @@ from sklearn.base import is_classifier
 from .._engine import Question, Sums, join
 from .._gate import Table
 from ..training import MOST_CLASSES, learner_of
-from ._engines import Task
+from ._engines import ShardTask
 from ._shards import Shard, rows_at
 
 
 @dataclass
-class Seen:
-    """What a look at a shard found."""
+class ShardSummary:
+    """Counts, labels and some rows of a shard."""
 
+    name: str
     n_rows: int = 0
     n_features: int = 0
     n_values: int = 0
     labels: NDArray[Any] | None = None
     counts: NDArray[np.int64] | None = None
-    sample: list[tuple[Any, Any]] | None = None
+    sample: list[tuple[Any, Any]] = field(default_factory=list)
     tasks: NDArray[Any] | None = None
     kind: str = ""
     """Dense, sparse or table."""
 
 
 @dataclass(frozen=True)
-class Look(Task):
-    """Rows, width and labels of a shard, and some of its rows.
+class ScanShard(ShardTask):
+    """Counts and labels of a shard, and some of its rows.
 
     With `whole` False, its first rows are enough.
     """
@@ -46,36 +47,35 @@ class Look(Task):
     whole: bool = True
     pipeline: Any = None
 
-    def work(self, shard: Shard) -> Seen:
-        seen = Seen(sample=[])
-        for X, y, _ in shard.pieces():
+    def work(self, shard: Shard) -> ShardSummary:
+        seen = ShardSummary(shard.name)
+        for X, y, _ in shard.batches():
             seen.n_rows += X.shape[0]
             seen.n_features = max(seen.n_features, X.shape[1])
             seen.kind = "sparse" if sparse.issparse(X) else "table" if isinstance(X, Table) else "dense"
             seen.n_values += X.nnz if sparse.issparse(X) else int(np.prod(X.shape))
             if self.classes:
-                if y is None:
-                    raise ValueError("training needs a target.")
-                try:
-                    seen.labels, seen.counts = joined((seen.labels, seen.counts), np.unique(y, return_counts=True))
-                except TypeError:
-                    raise ValueError("targets must be all numbers, or all words, and none may be missing.") from None
-                if len(seen.labels) > MOST_CLASSES:
-                    raise ValueError(f"more than {MOST_CLASSES} distinct targets; this is no classification.")
-            self._note_tasks(seen, X)
-            self._take(seen, X, y)
+                self._add_labels(seen, y)
+            if getattr(self.pipeline, "task_column", None) is not None:
+                tasks = self.pipeline._parted(X)[1]["tasks"]
+                seen.tasks = np.unique(tasks if seen.tasks is None else np.concatenate([seen.tasks, tasks]))
+            self._add_rows(seen, X, y)
             if not self.whole:
                 break
         return seen
 
-    def _note_tasks(self, seen: Seen, X: Any) -> None:
-        if getattr(self.pipeline, "task_column", None) is not None:
-            tasks = self.pipeline._parted(X)[1]["tasks"]
-            seen.tasks = np.unique(tasks if seen.tasks is None else np.concatenate([seen.tasks, tasks]))
+    def _add_labels(self, seen: ShardSummary, y: Any) -> None:
+        if y is None:
+            raise ValueError("training needs a target.")
+        try:
+            seen.labels, seen.counts = join_labels((seen.labels, seen.counts), np.unique(y, return_counts=True))
+        except TypeError:
+            raise ValueError("targets must be all numbers, or all words, and none may be missing.") from None
+        if len(seen.labels) > MOST_CLASSES:
+            raise ValueError(f"more than {MOST_CLASSES} distinct targets; this is no classification.")
 
-    def _take(self, seen: Seen, X: Any, y: Any) -> None:
-        """An even share of every piece, until there are enough; every second is let go when there are too many."""
-        assert seen.sample is not None
+    def _add_rows(self, seen: ShardSummary, X: Any, y: Any) -> None:
+        """Sample an even share of every batch, and let every second row go when there are too many."""
         step = max(1, -(-X.shape[0] // self.n_sample))
         some = np.arange(0, X.shape[0], step)
         seen.sample.append((rows_at(X, some), None if y is None else y[some]))
@@ -89,7 +89,7 @@ class Look(Task):
                 seen.sample = seen.sample[::2]
 
 
-def joined(a: Any, b: Any) -> Any:
+def join_labels(a: Any, b: Any) -> Any:
     """Distinct labels with their counts, of two."""
     if a[0] is None:
         return b
@@ -105,7 +105,7 @@ def _are_words(labels: NDArray[Any]) -> bool:
 
 
 @dataclass(frozen=True)
-class Prepare(Task):
+class FitTransformer(ShardTask):
     """One transformer of a pipeline, fitted to a shard; those before it are fitted to all rows already.
 
     It begins as `begun`, if there is one. With `whole` False, the first rows of a shard are enough.
@@ -118,7 +118,7 @@ class Prepare(Task):
 
     def work(self, shard: Shard) -> Any:
         transformer = deepcopy(self.pipeline[self.step] if self.begun is None else self.begun)
-        for X, y, _ in shard.pieces():
+        for X, y, _ in shard.batches():
             Z, _ = self.pipeline._parted(X)
             for _, before in self.pipeline.steps[: self.step]:
                 Z = before.transform(Z)
@@ -129,7 +129,7 @@ class Prepare(Task):
 
 
 @dataclass(frozen=True)
-class Learn(Task):
+class LearnPass(ShardTask):
     """One pass of a model over a shard; returns the learner."""
 
     model: Any
@@ -140,14 +140,14 @@ class Learn(Task):
 
     def work(self, shard: Shard) -> Any:
         model = deepcopy(self.model)
-        mixed = np.random.SeedSequence([*self.seed, zlib.crc32(shard.name.encode())]).generate_state(1)
-        for X, y, weight in shard.pieces(self.shuffle, int(mixed[0])):
+        seed = np.random.SeedSequence([*self.seed, zlib.crc32(shard.name.encode())]).generate_state(1)
+        for X, y, weight in shard.batches(self.shuffle, int(seed[0])):
             learn_more(model, X, y, weight, self.classes)
         return learner_of(model)
 
 
 def learn_more(model: Any, X: Any, y: Any, weight: Any, classes: Any) -> None:
-    """Rows into the learner of a model whose transformers stay as they are."""
+    """Let the learner of a model learn from rows; its transformers stay as they are."""
     if hasattr(model, "steps"):
         model._learn([step for _, step in model.steps[:-1]], model[-1], X, y, classes, weight, frozen=True)
         return
@@ -160,7 +160,7 @@ def learn_more(model: Any, X: Any, y: Any, weight: Any, classes: Any) -> None:
 
 
 @dataclass(frozen=True)
-class Ask(Task):
+class AddUp(ShardTask):
     """The answer of a shard to a question, as numbers that add up; None if it has no rows."""
 
     question: Question
@@ -168,18 +168,18 @@ class Ask(Task):
 
     def work(self, shard: Shard) -> Sums | None:
         total: Sums | None = None
-        for X, y, weight in shard.pieces():
+        for X, y, weight in shard.batches():
             Z = X if self.pipeline is None else self.pipeline.transform(X)
             total = join(self.question, total, self.question.answer(Z, y, weight))
         return total
 
 
 @dataclass(frozen=True)
-class Say(Task):
-    """What a model says of the rows of a shard."""
+class PredictShard(ShardTask):
+    """Predictions of a model for the rows of a shard, batch by batch."""
 
     model: Any
     method: str
 
     def work(self, shard: Shard) -> Any:
-        return [getattr(self.model, self.method)(X) for X, _, _ in shard.pieces()]
+        return [getattr(self.model, self.method)(X) for X, _, _ in shard.batches()]

@@ -1,20 +1,23 @@
-"""Predictions of rows where they are."""
+"""Predictions for rows in shards, made where the rows are."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._gate import Rule, at_least, boolean, check_arguments, none
+from .._engine import one_blas_thread
+from .._gate import at_least, boolean, checked, none
 from ._engines import Failure, ShardError, engine_of
-from ._inputs import as_shards
-from ._jobs import Say
+from ._inputs import ShardSource, library_of
+from ._jobs import PredictShard
 from ._shard_progress import Progress, watching
 
-_ANSWERS = ("predict", "predict_proba", "decision_function", "score_samples", "transform")
+_METHODS = ("predict", "predict_proba", "decision_function", "score_samples", "transform")
 
 
+@checked(n_shards=at_least(1) | none, progress=boolean)
 def predict(
     model: Any,
     shards: Any,
@@ -26,13 +29,13 @@ def predict(
     reading: dict[str, Any] | None = None,
     progress: bool = False,
 ) -> Any:
-    """What a model says of rows that are spread over files, arrays or a cluster.
+    """Predict rows that are spread over files, arrays or a cluster.
 
     Parameters
     ----------
     model : fitted estimator or StreamingPipeline
     shards : as in :func:`fit`
-        Targets in files are not looked at; lists may hold ``X`` alone.
+        Targets in files are ignored; lists may hold ``X`` alone.
     engine : as in :func:`fit`
     method : str, default="predict"
         ``"predict"``, ``"decision_function"``, ``"predict_proba"``, ``"score_samples"`` or ``"transform"``.
@@ -55,39 +58,44 @@ def predict(
     >>> distributed.predict(model, [np.array([[2.0]]), np.array([[-3.0], [3.0]])])
     [array(['yes'], dtype='<U3'), array(['no', 'yes'], dtype='<U3')]
     """
-    check_arguments(
-        "predict",
-        method=(method, Rule(f"one of {', '.join(_ANSWERS)} that the model has", lambda name: _has(model, name))),
-        n_shards=(n_shards, at_least(1) | none),
-        progress=(progress, boolean),
-    )
-    room = type(shards).__module__.partition(".")[0]
-    if room.startswith("dask"):
+    if method not in _METHODS or not hasattr(model, method):
+        raise ValueError(f"predict: method must be one of {', '.join(_METHODS)} that the model has, got {method!r}.")
+    library = library_of(shards)
+    if library.startswith("dask"):
         from ._dask_data import predict_dask
 
         return predict_dask(model, shards, method, features)
-    if room == "pyspark":
+    if library == "pyspark":
         from ._spark_frames import predict_frame
 
         return predict_frame(model, shards, method, features)
-    found = as_shards(shards, features=features, n_shards=n_shards, reading=reading, who="predict")
+    parts = ShardSource(shards, features=features, n_shards=n_shards, reading=reading, who="predict").shards()
     runs = engine_of(engine)
-    said = []
+    predictions = []
     try:
         with watching(progress) as watch:
 
             def on_done(n_done: int) -> None:
-                watch(Progress("predicting", 0, 0, n_done, len(found), ""))
+                watch(Progress("predicting", 0, 0, n_done, len(parts), ""))
 
-            for result in runs.run(Say(model, method), found, on_done):
+            for result in runs.run(PredictShard(model, method), parts, on_done):
                 if isinstance(result, Failure):
                     raise ShardError(result.shard, result.words)
-                said.append(np.concatenate(result) if result else None)
+                predictions.append(np.concatenate(result) if result else None)
     finally:
         runs.close()
-    like = next((each for each in said if each is not None), np.empty(0))
-    return [np.empty((0, *like.shape[1:]), like.dtype) if each is None else each for each in said]
+    like = next((each for each in predictions if each is not None), np.empty(0))
+    return [none_like(like) if each is None else each for each in predictions]
 
 
-def _has(model: Any, name: Any) -> bool:
-    return name in _ANSWERS and hasattr(model, name)
+def predict_rows(model: Any, method: str, X: Any, like: NDArray[Any]) -> NDArray[Any]:
+    """Predictions of some rows; of no rows, an empty array of the same kind as `like`."""
+    if not X.shape[0]:
+        return none_like(like)
+    with one_blas_thread():
+        return np.asarray(getattr(model, method)(X))
+
+
+def none_like(like: NDArray[Any]) -> NDArray[Any]:
+    """Predictions of no rows."""
+    return np.empty((0, *like.shape[1:]), dtype=like.dtype)

@@ -10,10 +10,10 @@ from .._figures import terminal
 
 
 class Progress(NamedTuple):
-    """Where a run stands."""
+    """State of a run after a shard has answered."""
 
     doing: str
-    """What shards are asked for: a look, a pass, sums."""
+    """The work under way: a scan, a pass, sums."""
     round: int
     """Counted from 1; 0 before the first."""
     n_rounds: int
@@ -21,18 +21,22 @@ class Progress(NamedTuple):
     """Shards that have answered."""
     n_shards: int
     remark: str
-    """What the last round came to."""
+    """Result of the last round, in words."""
 
 
 Watch = Callable[[Progress], None]
 
 
 @contextmanager
-def watching(shown: bool) -> Iterator[Watch]:
-    """Yields what to call whenever a shard has answered. Shows nothing where standard error is not a terminal."""
+def watching(shown: bool, on_progress: Watch | None = None) -> Iterator[Watch]:
+    """Yield a function to call whenever a shard has answered, which shows a bar and calls `on_progress`.
+
+    There is no bar where standard error is not a terminal.
+    """
+    tell: Watch = on_progress or (lambda progress: None)
     console = terminal(shown)
     if console is None:
-        yield lambda progress: None
+        yield tell
         return
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
@@ -50,5 +54,6 @@ def watching(shown: bool) -> Iterator[Watch]:
         def watch(p: Progress) -> None:
             where = f"round {p.round}/{p.n_rounds}, {p.doing}" if p.round else p.doing
             bar.update(line, description=where, completed=p.n_done, total=p.n_shards, remark=p.remark)
+            tell(p)
 
         yield watch

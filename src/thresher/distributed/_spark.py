@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from ._dask_data import DaskBlock
-from ._engines import Done, Engine, ShardError, Task
+from ._engines import Done, Engine, ShardError, ShardTask
 from ._shards import ArrayShard, Shard
 from ._spark_frames import ArrowShard, ask_partitions, check_runs
 
@@ -24,7 +24,7 @@ _LOST_TASK = re.compile(r"Task (\d+) in stage [\d.]+ failed (\d+) times")
 
 
 def spark_engine(engine: Any) -> Engine:
-    """Of a session, the address of a master, or ``"spark"``: the session that is active."""
+    """The engine of a session, of the address of a master, or of ``"spark"``, the active session."""
     try:
         from pyspark import SparkContext
         from pyspark.sql import SparkSession
@@ -50,7 +50,7 @@ def spark_engine(engine: Any) -> Engine:
 
 
 def _at_master(master: str, active: Any) -> SparkEngine:
-    """A session there: the one that runs already, or else one of our own, which says nothing on the terminal."""
+    """A session there: the one that runs already, or else one of our own, which writes nothing to the terminal."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -64,7 +64,7 @@ def _at_master(master: str, active: Any) -> SparkEngine:
     builder = SparkSession.builder.master(master).appName("thresher")
     options = {
         "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "FATAL",  # a process that dies is worth no page of Java: it is tried again, or told in words
+        "spark.log.level": "FATAL",  # no page of Java for a process that dies: it is tried again, or the error says so
         "spark.driver.maxResultSize": "0",  # a model for each shard may well be more than a gigabyte
         **({"spark.driver.host": "127.0.0.1", "spark.ui.enabled": "false"} if master.startswith("local") else {}),
     }
@@ -83,7 +83,7 @@ def _at_master(master: str, active: Any) -> SparkEngine:
 
 
 def _log_level(java: Any, level: str) -> str:
-    """Set how much Java says; returns how much that was."""
+    """Set the log level of Java; returns the one before."""
     log = java.org.apache.logging.log4j
     before = str(log.LogManager.getRootLogger().getLevel().toString())
     log.core.config.Configurator.setRootLevel(log.Level.valueOf(level))
@@ -107,13 +107,13 @@ def _check_answers(master: str) -> None:
 
 @contextmanager
 def _same_python() -> Iterator[None]:
-    """Unless told otherwise, Spark runs whatever ``python3`` is, also where the driver's is another one."""
-    told = "PYSPARK_PYTHON" in os.environ
+    """Let Spark run the Python of the driver, unless the environment names another."""
+    named = "PYSPARK_PYTHON" in os.environ
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     try:
         yield
     finally:
-        if not told:
+        if not named:
             del os.environ["PYSPARK_PYTHON"]
 
 
@@ -128,7 +128,7 @@ class SparkEngine:
     opened : bool, default=False
         Whether to stop it at the end.
     log_level : str, optional
-        How much Java shall say then.
+        Log level of Java to restore then.
     """
 
     def __init__(self, session: Any, *, opened: bool = False, log_level: str | None = None) -> None:
@@ -142,7 +142,7 @@ class SparkEngine:
         self._log_level = log_level
         self._held: tuple[list[Shard], Any] | None = None
 
-    def run(self, task: Task, shards: Sequence[Shard], on_done: Done) -> Iterator[Any]:
+    def run(self, task: ShardTask, shards: Sequence[Shard], on_done: Done) -> Iterator[Any]:
         from pyspark import cloudpickle
 
         sent = self.session.sparkContext.broadcast(_packed(task))  # once to each machine, not to each shard
@@ -177,7 +177,7 @@ class SparkEngine:
         self._held = None
 
     def _watched(self, collect: Callable[[], list[bytes]], names: dict[int, str], on_done: Done) -> list[bytes]:
-        """What a job collects, which runs in a thread while this one tells how far it is."""
+        """Collect the results of a job, which runs in a thread while this one reports progress."""
         from pyspark import InheritableThread
 
         context, group = self.session.sparkContext, f"thresher-{uuid.uuid4().hex}"
@@ -201,12 +201,12 @@ class SparkEngine:
                 if n_now > n_done:
                     n_done = n_now
                     on_done(n_done)
-        except BaseException:  # someone lost patience
+        except BaseException:  # interrupted
             with suppress(Exception):
                 context.cancelJobGroup(group)
             raise
         if problems:
-            raise _told(problems[0], names) from None
+            raise _as_shard_error(problems[0], names) from None
         on_done(len(names))
         return results
 
@@ -216,7 +216,7 @@ class SparkEngine:
             tracker = self.session.sparkContext.statusTracker()
             jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
             stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
-        except Exception:  # what is wrong, the job itself tells best
+        except Exception:  # the job itself will raise a better one
             return 0
         ours = [stage for stage in stages if stage and stage.numTasks == n_shards]
         return max(ours, key=lambda stage: stage.stageId).numCompletedTasks if ours else 0
@@ -228,12 +228,12 @@ class SparkEngine:
         java = self.session.sparkContext._jvm
         self.session.stop()
         if self._log_level is not None:
-            with suppress(Exception):  # a Java that has gone says nothing
+            with suppress(Exception):  # Java may have gone
                 _log_level(java, self._log_level)
 
 
-def _packed(task: Task) -> bytes:
-    """A task to be sent; what it is about is named if it cannot be."""
+def _packed(task: ShardTask) -> bytes:
+    """A task as bytes; the error names what cannot be sent."""
     from pyspark import cloudpickle
 
     try:
@@ -248,7 +248,7 @@ def _packed(task: Task) -> bytes:
 
 
 class _Work:
-    """A task that was sent, where a shard is."""
+    """A task that was sent, for the worker that has a shard."""
 
     def __init__(self, sent: Any) -> None:
         self.sent = sent
@@ -257,16 +257,16 @@ class _Work:
         from pyspark import cloudpickle
 
         task = cloudpickle.loads(self.sent.value)  # processes serve many shards, and no shard leaves a trace
-        if isinstance(shard, ArrowShard) and isinstance(task, Task):
-            task = _Once(task)
+        if isinstance(shard, ArrowShard) and isinstance(task, ShardTask):
+            task = _SingleAttempt(task)
         packed: bytes = cloudpickle.dumps(task(shard))
         return packed
 
 
-class _Once(Task):
-    """A task on rows that pass by once, so that it is not tried again here: a failure is told as it is."""
+class _SingleAttempt(ShardTask):
+    """A task on rows that can be read only once, so that it is not tried again here."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: ShardTask) -> None:
         self.task = task
 
     def work(self, shard: Shard) -> Any:
@@ -276,8 +276,8 @@ class _Once(Task):
             raise ValueError(str(error) or type(error).__name__) from error
 
 
-def _told(problem: Exception, names: dict[int, str]) -> Exception:
-    """What Spark says, with the name of the shard in it if it tells the partition."""
+def _as_shard_error(problem: Exception, names: dict[int, str]) -> Exception:
+    """Spark's error, with the name of the shard if it tells the partition."""
     text = str(problem)
     lost = _LOST_TASK.search(text)
     if lost is None or int(lost[1]) not in names:
@@ -287,8 +287,8 @@ def _told(problem: Exception, names: dict[int, str]) -> Exception:
 
 
 def _reason(text: str) -> str:
-    """The line that tells what went wrong, among many of Java: what Python raised, or else what Spark says."""
+    """The one line that tells the reason, among many of Java: Python's error, or else Spark's."""
     before_java = re.split(r"\n\s*(?:at |Driver stacktrace)", text, maxsplit=1)[0].strip()
     last = before_java.splitlines()[-1] if before_java else text
-    said = re.split(r"Lost task .*? executor \S+\): (?:org\.apache\.spark\.SparkException: )?", last)[-1]
-    return " ".join(said.split())[:300]
+    reason = re.split(r"Lost task .*? executor \S+\): (?:org\.apache\.spark\.SparkException: )?", last)[-1]
+    return " ".join(reason.split())[:300]

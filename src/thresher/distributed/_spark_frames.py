@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from ._arrow_rows import Columns, blank_row, pieces_of, rows_of
+from ._arrow_rows import ColumnRoles, batches_of, blank_row, rows_of
 from ._dask_data import frame_columns, named_features
-from ._shard_answers import answer, kind_of_answer
-from ._shards import Piece, Shard
+from ._shard_predictions import predict_rows
+from ._shards import Shard, ShardBatch
 
 _NUMBERS = ("byte", "short", "integer", "long", "float", "double", "boolean")
 _LOOKED_AT = 100  # vectors, to tell dense from sparse ones
@@ -23,32 +23,32 @@ _DENSE = 0.3  # share of values that are not 0, above which rows of numbers are 
 
 @dataclass(frozen=True, eq=False)
 class FramePartition:
-    """A partition of a Spark data frame, on the driver: Spark reads it, and nobody else."""
+    """A partition of a Spark data frame, on the driver. Only Spark can read it."""
 
     frame: Any
-    columns: Columns
+    columns: ColumnRoles
     number: int
     name: str
     read_by_spark = True
     identity = None  # Spark has no name for rows that another process would find again
 
-    def pieces(self, shuffle: int = 0, seed: int = 0) -> Iterator[Piece]:
+    def batches(self, shuffle: int = 0, seed: int = 0) -> Iterator[ShardBatch]:
         raise NotImplementedError
 
 
 class ArrowShard:
     """A partition of a Spark data frame, where Spark reads it; its rows pass by once."""
 
-    def __init__(self, name: str, batches: Iterator[Any], columns: Columns) -> None:
+    def __init__(self, name: str, arriving: Iterator[Any], columns: ColumnRoles) -> None:
         self.name = name
-        self._batches: Iterator[Any] | None = batches
+        self._arriving: Iterator[Any] | None = arriving
         self._columns = columns
 
-    def pieces(self, shuffle: int = 0, seed: int = 0) -> Iterator[Piece]:
-        if self._batches is None:
+    def batches(self, shuffle: int = 0, seed: int = 0) -> Iterator[ShardBatch]:
+        if self._arriving is None:
             raise RuntimeError("the rows of a Spark partition can be read once.")
-        batches, self._batches = self._batches, None
-        return pieces_of(batches, self._columns, shuffle, seed)
+        arriving, self._arriving = self._arriving, None
+        return batches_of(arriving, self._columns, shuffle, seed)
 
 
 def frame_shards(frame: Any, y: Any = None, weight: Any = None, features: Any = None) -> list[FramePartition]:
@@ -63,7 +63,7 @@ def frame_shards(frame: Any, y: Any = None, weight: Any = None, features: Any = 
             f"fit: a data frame of pyspark.sql is needed, not of Spark Connect or pandas, got {type(frame)}."
         )
     check_runs(frame.sparkSession)
-    columns = _columns(frame, y, weight, features)
+    columns = _column_roles(frame, y, weight, features)
     used = _selected(frame, columns)
     n = used.rdd.getNumPartitions()
     return [FramePartition(used, columns, i, f"partition {i + 1} of {n}") for i in range(n)]
@@ -74,27 +74,33 @@ def check_runs(session: Any) -> None:
         raise ValueError("fit: the Spark session has been stopped; make a new one, and the data frame anew.")
 
 
-def _columns(frame: Any, y: Any, weight: Any, features: Any) -> Columns:
-    """Which columns are what, refused here if they are neither numbers, text nor vectors."""
+def _column_roles(frame: Any, y: Any, weight: Any, features: Any) -> ColumnRoles:
+    """The roles of columns; those of other types than numbers, text and vectors are refused."""
     kinds = {field.name: _kind(field.dataType) for field in frame.schema.fields}
     names = frame_columns(list(kinds), y, weight, features)
-    n_of_name = Counter(frame.columns)
     for name in (*names, *(each for each in (y, weight) if each is not None)):
-        if n_of_name[name] > 1:
-            raise ValueError(f"fit: {n_of_name[name]} columns of the data frame are named {name!r}; rename them.")
-        if kinds[name] not in (("number", "text", "vector", "array") if name in names else ("number", "text")):
-            raise ValueError(f"fit: column {name!r} holds neither numbers nor text, but {kinds[name]}.")
+        _check_column(frame, name, kinds[name], name in names)
     if weight is not None and kinds[weight] != "number":
         raise ValueError(f"fit: weight must name a column of numbers, got {weight!r}.")
-    whole = [name for name in names if kinds[name] in ("vector", "array")]
-    if whole and len(names) > 1:
-        raise ValueError(
-            f"fit: column {whole[0]!r} holds whole rows; say features={whole[0]!r}, or which columns of numbers."
-        )
     texts = tuple(name for name in names if kinds[name] == "text")
-    kind = kinds[names[0]] if whole else "table" if texts else "numbers"
+    kind = "table" if texts else "numbers"
+    for name in names:
+        if kinds[name] in ("vector", "array"):
+            kind = kinds[name]
+            if len(names) > 1:
+                raise ValueError(
+                    f"fit: column {name!r} holds whole rows; say features={name!r}, or which columns of numbers."
+                )
     dense, width = _look_at_vectors(frame, names[0]) if kind == "vector" else (True, 0)
-    return Columns(tuple(names), kind, y, weight, texts, dense, width)
+    return ColumnRoles(tuple(names), kind, y, weight, texts, dense, width)
+
+
+def _check_column(frame: Any, name: str, kind: str, is_feature: bool) -> None:
+    n_of_name = frame.columns.count(name)
+    if n_of_name > 1:
+        raise ValueError(f"fit: {n_of_name} columns of the data frame are named {name!r}; rename them.")
+    if kind not in ("number", "text") and not (is_feature and kind in ("vector", "array")):
+        raise ValueError(f"fit: column {name!r} holds neither numbers nor text, but {kind}.")
 
 
 def _kind(dtype: Any) -> str:
@@ -121,11 +127,11 @@ def _by_place(frame: Any) -> Any:
 
 
 def _places(frame: Any) -> dict[str, str]:
-    """What columns are named in the frame by place."""
+    """The names of columns in the frame by place."""
     return {name: f"c{place}" for place, name in enumerate(frame.columns)}
 
 
-def _selected(frame: Any, columns: Columns) -> Any:
+def _selected(frame: Any, columns: ColumnRoles) -> Any:
     """The columns in use, in order and by place, decimals as numbers."""
     from pyspark.sql.functions import col
 
@@ -149,7 +155,7 @@ def _named(batch: Any, names: Sequence[str]) -> Any:
 
 
 def ask_partitions(shards: Sequence[Shard], work: Callable[[Shard], bytes]) -> Callable[[], list[bytes]] | None:
-    """What collects the work on partitions of a data frame, in order; None if the shards are of another kind."""
+    """A function that collects the work on partitions of a data frame; None if the shards are of another kind."""
     names = {shard.number: shard.name for shard in shards if isinstance(shard, FramePartition)}
     first = shards[0]
     if not isinstance(first, FramePartition):
@@ -172,7 +178,7 @@ _RESULT = "number int, result binary"
 class _OnPartition:
     """Work on the partition that this process was given, if it is one of those that are asked."""
 
-    def __init__(self, work: Callable[[Shard], bytes], columns: Columns, names: dict[int, str]) -> None:
+    def __init__(self, work: Callable[[Shard], bytes], columns: ColumnRoles, names: dict[int, str]) -> None:
         self.work, self.columns, self.names = work, columns, names
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
@@ -203,22 +209,22 @@ def _no_advice() -> Iterator[None]:
 
 
 def predict_frame(model: Any, frame: Any, method: str = "predict", features: Any = None) -> Any:
-    """The data frame with a column ``prediction`` at its end: numbers, words, or arrays where there are several."""
+    """The data frame with a column ``prediction`` at its end: numbers, words, or arrays of several numbers."""
     from pyspark.sql.types import StructField, StructType
 
     if "prediction" in frame.columns:
         raise ValueError("predict: the data frame has a column 'prediction' already; rename it before.")
-    told = named_features(model, features)
-    if told is None:
+    names = named_features(model, features)
+    if names is None:
         whole = [each.name for each in frame.schema.fields if _kind(each.dataType) in ("vector", "array")]
-        told = whole if len(whole) == 1 else None
-    columns = _columns(frame, None, None, told)
+        names = whole if len(whole) == 1 else None
+    columns = _column_roles(frame, None, None, names)
     width = columns.width or model.n_features_in_
-    like = kind_of_answer(model, method, blank_row(columns, width))
+    like = np.asarray(getattr(model, method)(blank_row(columns, width)))
     given, named = _by_place(frame), [*frame.columns, "prediction"]
     schema = StructType([*given.schema.fields, StructField("prediction", _spark_type(like))])
     with _no_advice():
-        return given.mapInArrow(_Saying(model, method, columns, like, frame.columns), schema).toDF(*named)
+        return given.mapInArrow(_AddPredictions(model, method, columns, like, frame.columns), schema).toDF(*named)
 
 
 def _spark_type(like: NDArray[Any]) -> Any:
@@ -229,10 +235,10 @@ def _spark_type(like: NDArray[Any]) -> Any:
     return one if like.ndim == 1 else types.ArrayType(one)
 
 
-class _Saying:
-    """Batches of rows, with what the model says of them."""
+class _AddPredictions:
+    """Batches of rows, with the predictions of the model."""
 
-    def __init__(self, model: Any, method: str, columns: Columns, like: NDArray[Any], names: list[str]) -> None:
+    def __init__(self, model: Any, method: str, columns: ColumnRoles, like: NDArray[Any], names: list[str]) -> None:
         self.model, self.method, self.columns, self.like, self.names = model, method, columns, like, names
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
@@ -242,8 +248,8 @@ class _Saying:
         one = types.get(self.like.dtype.kind, pyarrow.string())
         kind = one if self.like.ndim == 1 else pyarrow.list_(one)
         for batch in batches:
-            said: list[Any] = []
+            predictions: list[Any] = []
             if len(batch):
                 rows = rows_of(pyarrow.Table.from_batches([_named(batch, self.names)]), self.columns)
-                said = answer(self.model, self.method, rows, self.like).tolist()
-            yield batch.append_column("prediction", pyarrow.array(said, kind))
+                predictions = predict_rows(self.model, self.method, rows, self.like).tolist()
+            yield batch.append_column("prediction", pyarrow.array(predictions, kind))

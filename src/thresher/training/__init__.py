@@ -25,11 +25,10 @@ from ._records import HeldOut, History
 from ._row_sample import Sampler as Sampler
 from ._row_sample import read_all
 from ._row_sample import sample_of as sample_of
-from ._row_sample import stacked as stacked
-from ._run_state import difference as difference
-from ._run_state import digest as digest
+from ._row_sample import stack_batches as stack_batches
+from ._run_state import check_same_run as check_same_run
 from ._run_state import fingerprint as fingerprint
-from ._run_state import spelled as spelled
+from ._run_state import model_signature as model_signature
 from ._train import Interrupted, Run, evaluate, train
 
 __all__ = [

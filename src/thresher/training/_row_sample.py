@@ -64,16 +64,16 @@ class Sampler:
         self._parts.append((batch.X[some], None if batch.y is None else batch.y[some]))
         self._kept += len(some)
         while self._most is not None and self._kept > 2 * self._most:
-            X, y = stacked(self._parts)
+            X, y = stack_batches(self._parts)
             half = np.arange(0, X.shape[0], 2)
             self._parts = [(X[half], None if y is None else y[half])]
             self._kept, self._step = len(half), 2 * self._step
 
     def rows(self) -> tuple[Any, Any] | None:
-        return stacked(self._parts) if self._parts else None
+        return stack_batches(self._parts) if self._parts else None
 
 
-def stacked(parts: list[tuple[Any, NDArray[Any] | None]]) -> tuple[Any, NDArray[Any] | None]:
+def stack_batches(parts: list[tuple[Any, NDArray[Any] | None]]) -> tuple[Any, NDArray[Any] | None]:
     """Batches of rows as one, as wide as the widest."""
     Xs, ys = [X for X, _ in parts], [y for _, y in parts if y is not None]
     y = np.concatenate(ys) if ys else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +9,11 @@ import numpy as np
 
 from .._estimators import task_of
 from ..persistence import save_model
-from ..streams import Batch, Position, Stream
+from ..streams import Batch, Position, Stream, version_of
 from ._look import Facts
 from ._measured import RareClassMeasures
 from ._predictions import learner_of, plain_label
 from ._records import History
-
-_BLOCK, _BLOCKS = 1 << 16, 16
 
 
 class RunState:
@@ -93,9 +90,7 @@ class RunState:
         measures = kept.get("measured")
         now = {**self.fingerprint, "positive": self.history.positive}
         before = {**kept["fingerprint"], "positive": None if measures is None else measures["positive"]}
-        for key, value in now.items():
-            if before.get(key) != value:
-                raise ValueError(f"{where}: this checkpoint was made with {key} {difference(before.get(key), value)}.")
+        check_same_run(before, now, where)
         self.position = stream._checked(kept["position"])
         self.history = History(**kept["history"])
         self.facts = Facts(**kept["facts"])
@@ -112,8 +107,8 @@ class RunState:
 def fingerprint(model: Any, stream: Stream, classes: Any) -> dict[str, Any]:
     """The facts that must stay for a run to be the same run, in plain values. Of files: name, size, and some blocks."""
     return {
-        "model": spelled(model),
-        "files": [[path.name, digest(path)] for path in stream.paths],
+        "model": model_signature(model),
+        "files": [[path.name, version_of(path)] for path in stream.paths],
         "batch size": stream.batch_size,
         "max_iter": stream.max_iter,
         "shuffle": [stream.shuffle, stream.random_state],
@@ -123,7 +118,7 @@ def fingerprint(model: Any, stream: Stream, classes: Any) -> dict[str, Any]:
     }
 
 
-def spelled(model: Any) -> str:
+def model_signature(model: Any) -> str:
     """The class and every parameter, those of steps included."""
     params = {k: v for k, v in model.get_params(deep=True).items() if not hasattr(v, "get_params") and k != "steps"}
     steps = [type(step).__name__ for _, step in getattr(model, "steps", ())]
@@ -131,19 +126,14 @@ def spelled(model: Any) -> str:
     return f"{' > '.join(steps) or type(model).__name__}({shown})"
 
 
-def digest(path: Path) -> list[int]:
-    if path.is_dir():
-        return [0, 0]
-    size = path.stat().st_size
-    digest = 0
-    with path.open("rb") as file:
-        for place in range(_BLOCKS + 1):  # first, last, and evenly between
-            file.seek(max(0, size - _BLOCK) * place // _BLOCKS)
-            digest = zlib.crc32(file.read(_BLOCK), digest)
-    return [size, digest]
+def check_same_run(before: dict[str, Any], now: dict[str, Any], where: str) -> None:
+    """Refuse a checkpoint of a run whose fingerprint was another one."""
+    for name, value in now.items():
+        if before.get(name) != value:
+            raise ValueError(f"{where}: this checkpoint was made with {name} {_difference(before.get(name), value)}.")
 
 
-def difference(before: Any, now: Any) -> str:
+def _difference(before: Any, now: Any) -> str:
     """Both values, from where they begin to differ."""
     texts = str(before), str(now)
     same = next((i for i, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), min(map(len, texts)))
