@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import is_classifier, is_clusterer
 
 from .._engine import Facts, Sums, join
+from .._estimators import task_of
 from .._gate import widened
 from ..training import Interrupted, learner_of, merge_models, stack_batches
 from ._averaging import Average, averaged, averages
@@ -84,6 +84,10 @@ class Rounds:
         return self.model if hasattr(self.model, "steps") else None
 
     @property
+    def _classifies(self) -> bool:
+        return task_of(self.model) == "classification"
+
+    @property
     def _is_fitted(self) -> bool:
         return hasattr(self.learner, "n_features_in_")
 
@@ -118,7 +122,7 @@ class Rounds:
         """Stand where a checkpoint stands; returns whether all was done by then."""
         try:
             self.history, self._counts, done = list(record["rounds"]), dict(record["data"]), bool(record["done"])
-            self.classes = learner_of(model).classes_ if is_classifier(model) else None
+            self.classes = learner_of(model).classes_ if task_of(model) == "classification" else None
             self.facts = Facts(int(record["facts"][0]), int(record["facts"][1]), self.classes)
             counts_of(learner_of(model)), [int(each["round"]) for each in self.history]
         except (LookupError, TypeError, ValueError, AttributeError):
@@ -156,14 +160,14 @@ class Rounds:
         self.facts = Facts(sum(each.n_rows for each in summaries), Z.shape[1], self.classes, (Z, y))
         if not self._is_fitted:
             self._make_learner(X, y, [each.tasks for each in summaries if each.tasks is not None])
-        elif sparse.issparse(Z) and self.pipeline is None and not is_clusterer(self.model) and y is not None:
+        elif sparse.issparse(Z) and self.pipeline is None and task_of(self.model) != "clustering" and y is not None:
             learn_more(self.model, Z[:1], y[:1], np.zeros(1), self.classes)  # features that the start has not met
 
     def _scan(self) -> list[ShardSummary]:
         """Look through the rows of all shards, or only at their first ones where nothing is to be counted."""
-        if self._is_fitted and is_classifier(self.model):
+        if self._is_fitted and self._classifies:
             self.classes = self.learner.classes_
-        find_classes = is_classifier(self.model) and self.classes is None
+        find_classes = self._classifies and self.classes is None
         whole = find_classes or self.mode == "sums" or self.pipeline is not None
         scan = ScanShard(max(8, -(-_SAMPLE // len(self.shards))), find_classes, whole, self.pipeline)
         summaries = [each for each in self._run(scan, 0, "looking") if each.n_rows]
@@ -217,7 +221,7 @@ class Rounds:
         """Let the learner know classes, columns and tasks, by rows of weight 0."""
         assert self.facts is not None
         learner = self.learner
-        if is_clusterer(learner):
+        if task_of(learner) == "clustering":
             if self.mode == "passes":
                 learner._begin(self.facts)
             return
@@ -256,7 +260,7 @@ class Rounds:
         self._counts.setdefault("n_rows", int(gained["rows"]))
         seconds = time.perf_counter() - begin
         self.history.append({"round": n_round + 1, "questions": n_questions, "seconds": seconds, **gained})
-        if self.mode == "passes" and gained["rows"] and is_classifier(self.model):
+        if self.mode == "passes" and gained["rows"] and self._classifies:
             self._remark = f"error {gained['mistakes'] / gained['rows']:.2%} before learning"
         if hasattr(self.learner, "state_"):
             self.learner.n_iter_ = len(self.history)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
+from .._estimators import clone
 from .._gate import at_least, boolean, checked, none, one_of
 from ..training import learner_of, model_signature
 from ._checkpoint import Checkpoint

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import is_classifier
 
 from .._engine import Question, Sums, join
+from .._estimators import task_of
 from .._gate import Table
 from ..training import MOST_CLASSES, learner_of
 from ._engines import ShardTask
@@ -152,7 +152,7 @@ def learn_more(model: Any, X: Any, y: Any, weight: Any, classes: Any) -> None:
         model._learn([step for _, step in model.steps[:-1]], model[-1], X, y, classes, weight, frozen=True)
         return
     options: dict[str, Any] = {"sample_weight": weight}
-    if is_classifier(model):
+    if task_of(model) == "classification":
         options["classes"] = classes
     if sparse.issparse(X):
         options["grow"] = True

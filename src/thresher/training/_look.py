@@ -12,7 +12,7 @@ from scipy import sparse
 from .. import _engine
 from ..streams import Batch, Stream
 from ._predictions import plain_label
-from ._row_sample import stacked
+from ._row_sample import stack_batches
 
 MOST_CLASSES = 1000
 _RARE = 0.2  # of the rows: a rarer class of two is measured by itself, because the error hides it
@@ -166,7 +166,7 @@ class _FirstRows:
             mixed=y is None or labels is None or _are_mixed(y, len(labels)),
             y=y,
             first=self.first,
-            rows=stacked(self._kept) if self._kept and whole else None,
+            rows=stack_batches(self._kept) if self._kept and whole else None,
         )
 
 
