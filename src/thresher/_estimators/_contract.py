@@ -314,6 +314,8 @@ def check_is_fitted(estimator: Any) -> None:
 
 def is_fitted(estimator: Any) -> bool:
     """Whether an estimator has attributes that only learning gives it."""
+    if hasattr(estimator, "__sklearn_is_fitted__"):
+        return bool(estimator.__sklearn_is_fitted__())
     return any(name.endswith("_") and not name.startswith("_") for name in vars(estimator))
 
 

@@ -149,7 +149,7 @@ class LearnPass(ShardTask):
 def learn_more(model: Any, X: Any, y: Any, weight: Any, classes: Any) -> None:
     """Let the learner of a model learn from rows; its transformers stay as they are."""
     if hasattr(model, "steps"):
-        model._learn([step for _, step in model.steps[:-1]], model[-1], X, y, classes, weight, frozen=True)
+        model._learn(X, y, classes, weight, frozen=True)
         return
     options: dict[str, Any] = {"sample_weight": weight}
     if task_of(model) == "classification":

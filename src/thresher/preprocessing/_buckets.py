@@ -17,9 +17,9 @@ MOST_BUCKETS = 1 << 28
 _LONGEST_NAME = 60
 
 
-class Seen(NamedTuple):
-    """Which texts fell into buckets: two fingerprints of each and whether there were more, and for each fingerprint, in
-    the order of appearance, its place (two to a bucket) and its text."""
+class BucketTexts(NamedTuple):
+    """Texts in buckets: for each bucket two fingerprints and whether there were more, and for each fingerprint, in the
+    order of appearance, its place (two to a bucket) and its text."""
 
     fingerprints: NDArray[np.uint32]
     places: NDArray[np.int32]
@@ -59,7 +59,7 @@ def _short(text: str) -> str:
 
 
 def bucket_names(seen: NDArray[np.uint32], places: NDArray[np.int32], names: list[str]) -> list[str]:
-    """What each bucket is called: its texts, ``...`` if there were more than two, and its number if there was none."""
+    """The name of each bucket: its texts, ``...`` if there were more than two, and its number if there was none."""
     found: list[list[str]] = [[] for _ in range(len(seen))]
     for i in np.argsort(places, kind="stable").tolist():
         found[int(places[i]) // 2].append(names[i])

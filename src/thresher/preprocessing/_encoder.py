@@ -7,16 +7,16 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from .. import _core
-from .._gate import Rule, Table, at_least, boolean, check_params, none, one_of
+from .._estimators import check_is_fitted, param
+from .._gate import Rule, Table, at_least, auto, boolean, check_params, none, one_of
 from ._buckets import MOST_BUCKETS, bucket_names, empty, hash_categories, hash_words
 from ._encoder_merging import emptied_encoder, merge_encoders
 from ._encoder_state import check_added, check_buckets, check_frequencies, is_names
 from ._input import emptied, read_input, refuse_missing
 from ._pieces import Sparse, nonzeros, one_each, shifted
+from ._running import RunningTransformer, require
 from ._words import looks_like_prose, weighted
 
 _ROWS_TO_LOOK_AT = 1000
@@ -30,37 +30,25 @@ class _Added(NamedTuple):
     value: str
 
 
-class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Make features of a table: numbers as they are, a feature for each word of a category, word counts of prose.
+class EncoderState:
+    """Columns, added features and buckets, as model files keep them."""
+
+    columns_: list[str]
+    kinds_: str
+    added_columns_: NDArray[np.int32]
+    added_values_: list[str]
+    fingerprints_: NDArray[np.uint32]
+    bucket_places_: NDArray[np.int32]
+    bucket_names_: list[str]
+    n_texts_: int
+    texts_with_: NDArray[np.float64]
+
+
+class TableEncoder(EncoderState, RunningTransformer):
+    """Encode a table: numbers as they are, categories one-hot or hashed, prose as word counts.
 
     Every feature has a name that says where it comes from: ``age``, ``job=clerk``, ``job=`` (missing),
     ``message:winner``. Rows come out sparse, or as a plain array if the table holds nothing but numbers.
-
-    Parameters
-    ----------
-    categories : {"onehot", "hash"}, default="onehot"
-        How a column of words becomes features. One-hot features are added as words appear, so rows grow wider, and
-        words that are new in :meth:`transform` have no feature. Hashed ones share `n_buckets` features from the start:
-        for columns of very many words, such as user names.
-    text : "auto" or list of str, default="auto"
-        Columns that hold prose: each word is a feature. By default those whose first rows have five words or more on
-        average and are mostly different.
-    n_buckets : int, default=262144
-        Features for all hashed columns and prose together.
-    missing : {"zero", "indicator", "error"}, default="zero"
-        What becomes of a missing number (NaN): 0, which is the mean behind :class:`RunningScaler`; 0 and a feature
-        ``age is missing``, added when the first value is missing; or a refusal. A missing word is a category of its
-        own.
-    max_categories : int or None, default=10000
-        Refuse a one-hot column with more different words than this.
-    ngrams : {1, 2}, default=1
-        2 counts pairs of neighbouring words as well.
-    words : {"count", "binary", "log"}, default="log"
-        Weight of a word that comes c times in a text: c, 1, or 1 + log(c).
-    idf : bool, default=True
-        Multiply by the inverse document frequency, log((1 + n) / (1 + n_with_word)) + 1, of the texts so far.
-    normalize_text : bool, default=True
-        Scale the features of each text to length 1, so that long texts weigh no more than short ones.
 
     Attributes
     ----------
@@ -83,7 +71,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> import numpy as np
-    >>> from thresher._table import Table, Text
+    >>> from thresher.streams import Table, Text
     >>> from thresher.preprocessing import TableEncoder
     >>> jobs = Text.from_list(["cook", "clerk", "cook"])
     >>> table = Table(["age", "job"], np.array([[31.0], [47.0], [np.nan]]), {"job": jobs})
@@ -96,85 +84,63 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
            [ 0.,  1.,  0.,  1.]])
     """
 
-    _param_rules = {
-        "categories": one_of("onehot", "hash"),
-        "text": Rule('"auto" or a list of column names', lambda v: is_names(v) or (isinstance(v, str) and v == "auto")),
-        "n_buckets": Rule(f"an integer from 1 to {MOST_BUCKETS}", lambda v: at_least(1).holds(v) and v <= MOST_BUCKETS),
-        "missing": one_of("zero", "indicator", "error"),
-        "max_categories": none | at_least(1),
-        "ngrams": Rule("1 or 2", lambda v: at_least(1).holds(v) and v <= 2),
-        "words": one_of("count", "binary", "log"),
-        "idf": boolean,
-        "normalize_text": boolean,
-    }
-    _fitted = (
-        "columns_", "kinds_", "added_columns_", "added_values_", "fingerprints_", "bucket_places_", "bucket_names_",
-        "n_texts_", "texts_with_",
-    )  # fmt: skip
+    categories: str = param(
+        default="onehot",
+        rule=one_of("onehot", "hash"),
+        doc="""Encoding of columns of words. One-hot features are added as words appear, so rows grow wider, and words
+        that are new in :meth:`transform` have no feature. Hashed ones share `n_buckets` features from the start: for
+        columns of very many words, such as user names.""",
+        kw_only=False,
+    )
+    text: Any = param(
+        default="auto",
+        rule=auto | Rule("a list of column names", is_names, type="list of str"),
+        doc="""Columns that hold prose: each word is a feature. By default those whose first rows have five words or
+        more on average and are mostly different.""",
+    )
+    n_buckets: int = param(
+        default=2**18,
+        rule=Rule(
+            f"an integer from 1 to {MOST_BUCKETS}", lambda v: at_least(1).holds(v) and v <= MOST_BUCKETS, type="int"
+        ),
+        doc="Features for all hashed columns and prose together.",
+    )
+    missing: str = param(
+        default="zero",
+        rule=one_of("zero", "indicator", "error"),
+        doc="""Encoding of a missing number (NaN): 0, which is the mean behind :class:`RunningScaler`; 0 and a feature
+        ``age is missing``, added when the first value is missing; or a refusal. A missing word is a category of its
+        own.""",
+    )
+    max_categories: int | None = param(
+        default=10_000,
+        rule=none | at_least(1),
+        doc="Refuse a one-hot column with more different words than this.",
+    )
+    ngrams: int = param(
+        default=1,
+        rule=Rule("1 or 2", lambda v: at_least(1).holds(v) and v <= 2, type="{1, 2}"),
+        doc="2 counts pairs of neighbouring words as well.",
+    )
+    words: str = param(
+        default="log",
+        rule=one_of("count", "binary", "log"),
+        doc="Weight of a word that comes c times in a text: c, 1, or 1 + log(c).",
+    )
+    idf: bool = param(
+        default=True,
+        rule=boolean,
+        doc="Multiply by the inverse document frequency, log((1 + n) / (1 + n_with_word)) + 1, of the texts so far.",
+    )
+    normalize_text: bool = param(
+        default=True,
+        rule=boolean,
+        doc="Scale the features of each text to length 1, so that long texts weigh no more than short ones.",
+    )
 
-    columns_: list[str]
-    kinds_: str
-    added_columns_: NDArray[np.int32]
-    added_values_: list[str]
-    fingerprints_: NDArray[np.uint32]
-    bucket_places_: NDArray[np.int32]
-    bucket_names_: list[str]
-    n_texts_: int
-    texts_with_: NDArray[np.float64]
-    _known: list[dict[str, int]]
-
-    def __init__(
-        self,
-        categories: str = "onehot",
-        *,
-        text: Any = "auto",
-        n_buckets: int = 2**18,
-        missing: str = "zero",
-        max_categories: int | None = 10_000,
-        ngrams: int = 1,
-        words: str = "log",
-        idf: bool = True,
-        normalize_text: bool = True,
-    ) -> None:
-        self.categories = categories
-        self.text = text
-        self.n_buckets = n_buckets
-        self.missing = missing
-        self.max_categories = max_categories
-        self.ngrams = ngrams
-        self.words = words
-        self.idf = idf
-        self.normalize_text = normalize_text
+    _fitted = tuple(EncoderState.__annotations__)
 
     # --- learning ---------------------------------------------------------------------------------------------------
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Decide what each column is and learn its words, forgetting earlier ones.
-
-        Parameters
-        ----------
-        X : Table, data frame or array-like of shape (n_samples, n_columns)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        return self._learn(X, first=True)
-
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the words of some more rows.
-
-        Parameters
-        ----------
-        X : Table, data frame or array-like of shape (n_samples, n_columns)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        return self._learn(X, first=not hasattr(self, "columns_"))
 
     def _learn(self, X: Any, first: bool) -> Self:
         check_params(self, self._param_rules)
@@ -197,7 +163,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _decide(self, table: Table) -> str:
-        """What each column is."""
+        """The kind of each column, one letter each."""
         who = type(self).__name__
         prose = set() if isinstance(self.text, str) else set(self.text)
         for name in sorted(prose):
@@ -219,7 +185,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.texts_with_ = np.zeros(int(self.n_buckets) if "t" in kinds and self.idf else 0)
 
     def _places(self) -> list[dict[str, int]]:
-        """For each column, which of the added features a value is."""
+        """For each column, the places of its values among the added features."""
         if not hasattr(self, "_known"):
             self._known = [{} for _ in self.kinds_]
             for place, (column, value) in enumerate(zip(self.added_columns_, self.added_values_, strict=True)):
@@ -244,7 +210,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return sorted(added)
 
     def _count(self, hashed: list[tuple[str, Sparse, Any]], n_rows: int) -> None:
-        """Remember names and document frequencies of what was hashed."""
+        """Remember names and document frequencies of hashed texts."""
         for kind, (_, buckets, _), (places, names) in hashed:
             if names:
                 self.bucket_places_ = np.append(self.bucket_places_, places)
@@ -370,7 +336,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self.kinds_.count("n") + len(self.fingerprints_) + len(self.added_values_)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """What each feature is called."""
+        """The names of all features."""
         check_is_fitted(self)
         names = [name for name, kind in zip(self.columns_, self.kinds_, strict=True) if kind == "n"]
         names += bucket_names(self.fingerprints_, self.bucket_places_, self.bucket_names_)
@@ -383,8 +349,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Refuse attributes from a file that do not belong together."""
         check_added(self.columns_, self.kinds_, self.added_columns_, self.added_values_)
         n_buckets = len(self.fingerprints_) if isinstance(self.fingerprints_, np.ndarray) else -1
-        if (n_buckets > 0) != ("h" in self.kinds_ or "t" in self.kinds_) or n_buckets > MOST_BUCKETS:
-            raise ValueError("there must be buckets if and only if something is hashed.")
+        right = (n_buckets > 0) == ("h" in self.kinds_ or "t" in self.kinds_) and n_buckets <= MOST_BUCKETS
+        require(right, "there must be buckets if and only if something is hashed.")
         check_buckets(n_buckets, self.fingerprints_, self.bucket_places_, self.bucket_names_)
         check_frequencies(n_buckets, self.kinds_.count("t"), self.n_texts_, self.texts_with_)
         self.fingerprints_, self.texts_with_ = np.array(self.fingerprints_), np.array(self.texts_with_)  # to change
@@ -392,8 +358,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ._buckets import Seen
+from ._buckets import BucketTexts
 from ._merging import joint_buckets
 
 _WORDS = {"n": "numbers", "c": "words", "h": "words", "t": "prose"}
 
 
 def merge_encoders(encoder: Any, others: list[Any]) -> None:
-    """What an encoder would know if it had read the rows of others after its own."""
+    """Let an encoder know all that it would know after the rows of others."""
     for other in others:
         _check_columns(encoder, other)
     known = [dict(places) for places in encoder._places()]
@@ -45,8 +45,8 @@ def emptied_encoder(encoder: Any) -> Any:
     return made
 
 
-def _seen(encoder: Any) -> Seen:
-    return Seen(encoder.fingerprints_, encoder.bucket_places_, encoder.bucket_names_)
+def _seen(encoder: Any) -> BucketTexts:
+    return BucketTexts(encoder.fingerprints_, encoder.bucket_places_, encoder.bucket_names_)
 
 
 def _check_columns(encoder: Any, other: Any) -> None:

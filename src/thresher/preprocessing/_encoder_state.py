@@ -1,4 +1,4 @@
-"""What a file says a TableEncoder has learned: believed only if it belongs together."""
+"""Checks of the state of a TableEncoder that comes from a model file."""
 
 from __future__ import annotations
 
@@ -7,50 +7,48 @@ from typing import Any
 
 import numpy as np
 
+from ._running import require
+
 
 def is_names(v: Any) -> bool:
     return isinstance(v, Sequence) and not isinstance(v, str) and all(isinstance(name, str) for name in v)
 
 
+def is_array(v: Any, dtype: Any, shape: tuple[int, ...]) -> bool:
+    return isinstance(v, np.ndarray) and v.dtype == dtype and v.shape == shape
+
+
 def check_added(columns: Any, kinds: Any, added: Any, values: Any) -> None:
     """Columns, and the features that were added."""
-    if not isinstance(columns, list) or not is_names(columns) or not columns or len(set(columns)) != len(columns):
-        raise ValueError("columns_ must hold different names.")
-    if not isinstance(kinds, str) or len(kinds) != len(columns) or not set(kinds) <= set("ncht"):
-        raise ValueError("kinds_ must hold one letter of n, c, h or t for each column.")
-    if not isinstance(added, np.ndarray) or added.dtype != np.int32 or not isinstance(values, list):
-        raise ValueError("added_columns_ must hold integers, and added_values_ texts.")
-    if not is_names(values) or added.shape != (len(values),) or ((added < 0) | (added >= len(columns))).any():
-        raise ValueError("added_columns_ must be columns, one for each of added_values_.")
+    names = isinstance(columns, list) and is_names(columns)
+    require(names and 0 < len(columns) == len(set(columns)), "columns_ must hold different names.")
+    letters = isinstance(kinds, str) and len(kinds) == len(columns) and set(kinds) <= set("ncht")
+    require(letters, "kinds_ must hold one letter of n, c, h or t for each column.")
+    require(isinstance(values, list) and is_names(values), "added_values_ must hold texts.")
+    integers = is_array(added, np.int32, (len(values),)) and ((added >= 0) & (added < len(columns))).all()
+    require(integers, "added_columns_ must be columns, one for each of added_values_.")
     features = list(zip(added.tolist(), values, strict=True))
-    if len(set(features)) != len(features):
-        raise ValueError("added features must be different.")
-    if any(kinds[column] not in "nc" or (kinds[column] == "n" and value) for column, value in features):
-        raise ValueError("added features must be words of categories, or missing numbers.")
+    require(len(set(features)) == len(features), "added features must be different.")
+    known = all(kinds[column] == "c" or (kinds[column] == "n" and not value) for column, value in features)
+    require(known, "added features must be words of categories, or missing numbers.")
 
 
 def check_buckets(n_buckets: int, seen: Any, places: Any, names: Any) -> None:
     """Fingerprints, and the names that belong to them."""
-    if not isinstance(seen, np.ndarray) or seen.dtype != np.uint32 or seen.shape != (n_buckets, 3):
-        raise ValueError("fingerprints_ must hold three numbers for each bucket.")
-    if not isinstance(places, np.ndarray) or places.dtype != np.int32 or places.ndim != 1:
-        raise ValueError("bucket_places_ must hold integers.")
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(names) != len(places):
-        raise ValueError("bucket_names_ must hold one name for each place.")
+    require(is_array(seen, np.uint32, (n_buckets, 3)), "fingerprints_ must hold three numbers for each bucket.")
+    require(isinstance(names, list) and is_names(names), "bucket_names_ must hold texts.")
+    require(is_array(places, np.int32, (len(names),)), "bucket_places_ must hold one integer for each name.")
     named = np.flatnonzero(seen[:, :2].ravel())
-    if not np.array_equal(np.sort(places), named) or (seen[:, 2] > (seen[:, 1] > 0)).any():
-        raise ValueError("bucket_places_ must be those of the fingerprints.")
-    if ((seen[:, 1] > 0) & (seen[:, 0] == 0)).any():
-        raise ValueError("fingerprints_ must fill the first place of a bucket before the second.")
+    belong = np.array_equal(np.sort(places), named) and not (seen[:, 2] > (seen[:, 1] > 0)).any()
+    require(belong, "bucket_places_ must be those of the fingerprints.")
+    in_order = not ((seen[:, 1] > 0) & (seen[:, 0] == 0)).any()
+    require(in_order, "fingerprints_ must fill the first place of a bucket before the second.")
 
 
 def check_frequencies(n_buckets: int, n_columns: int, n_texts: Any, texts_with: Any) -> None:
-    """How many texts there were, and in how many of them a bucket came."""
-    if type(n_texts) is not int or not 0 <= n_texts < 2**53:
-        raise ValueError("n_texts_ must be an integer of at least 0.")
-    if not isinstance(texts_with, np.ndarray) or texts_with.dtype != np.float64:
-        raise ValueError("texts_with_ must hold float64.")
-    if texts_with.shape not in ((0,), (n_buckets,)) or (len(texts_with) and not n_columns):
-        raise ValueError("texts_with_ must hold one number for each bucket.")
-    if not ((texts_with >= 0) & (texts_with <= n_texts * n_columns)).all():
-        raise ValueError("texts_with_ must hold numbers from 0 to n_texts_.")
+    """The number of texts, and for each bucket the number of texts with it."""
+    require(type(n_texts) is int and 0 <= n_texts < 2**53, "n_texts_ must be an integer of at least 0.")
+    shaped = is_array(texts_with, np.float64, (0,)) or (n_columns and is_array(texts_with, np.float64, (n_buckets,)))
+    require(bool(shaped), "texts_with_ must hold one float64 for each bucket.")
+    counted = ((texts_with >= 0) & (texts_with <= n_texts * n_columns)).all()
+    require(counted, "texts_with_ must hold numbers from 0 to n_texts_.")

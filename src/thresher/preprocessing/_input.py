@@ -1,4 +1,4 @@
-"""What a transformer may be given: a table, a data frame, an array or a sparse matrix."""
+"""Input of transformers: a table, a data frame, an array or a sparse matrix."""
 
 from __future__ import annotations
 

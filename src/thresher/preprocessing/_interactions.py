@@ -10,27 +10,29 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
+from .._estimators import Estimator, TransformerContract, check_is_fitted, param
 from .._gate import Rule, at_least, check_params
 from ._encoder_state import is_names
+from ._running import require
 
 _WIDEST = 2**31 - 1
 
 
-class InteractionGroups(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ColumnCategories:
+    """Columns and their categories, as model files keep them."""
+
+    columns_: list[str]
+    categories_: list[list[str]]
+
+
+class InteractionGroups(ColumnCategories, TransformerContract, Estimator):
     """One-hot features of all combinations of up to three columns, each combination of columns a group.
 
-    For data whose columns are few categories each, such as the letters of a gene: which of them, and which of their
-    interactions, matter? Seven columns of four letters make 28 features alone, 336 in pairs and 2240 in threes, in
+    Use it to find out which columns of categories (such as the letters of a gene), and which of their interactions,
+    matter. Seven columns of four letters make 28 features alone, 336 in pairs and 2240 in threes, in
     63 groups. Hand these to a learner with ``groups=encoder.groups_``, or behind it in a
     :class:`StreamingPipeline` with ``groups="encoder"``.
-
-    Parameters
-    ----------
-    degree : {1, 2, 3}, default=3
-        Columns in a combination, at most.
 
     Attributes
     ----------
@@ -60,14 +62,14 @@ class InteractionGroups(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     array([[0., 1., 0., 1., 0., 0., 0., 1.]])
     """
 
-    _param_rules = {"degree": Rule("1, 2 or 3", lambda v: at_least(1).holds(v) and v <= 3)}
-    _fitted = ("columns_", "categories_")
+    degree: int = param(
+        default=3,
+        rule=Rule("1, 2 or 3", lambda v: at_least(1).holds(v) and v <= 3, type="{1, 2, 3}"),
+        doc="Columns in a combination, at most.",
+        kw_only=False,
+    )
 
-    columns_: list[str]
-    categories_: list[list[str]]
-
-    def __init__(self, degree: int = 3) -> None:
-        self.degree = degree
+    _fitted = tuple(ColumnCategories.__annotations__)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the categories of each column.
@@ -165,15 +167,15 @@ class InteractionGroups(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_loaded(self) -> None:
         """Refuse attributes from a file that do not belong together."""
-        if not isinstance(self.columns_, list) or not is_names(self.columns_) or not self.columns_:
-            raise ValueError("columns_ must hold names.")
-        if not isinstance(self.categories_, list) or len(self.categories_) != len(self.columns_):
-            raise ValueError("categories_ must hold one list for each column.")
-        for known in self.categories_:
-            if not isinstance(known, list) or not is_names(known) or not known or sorted(set(known)) != known:
-                raise ValueError("categories_ must hold different texts, in order.")
-        if _width([len(known) for known in self.categories_], self.degree) > _WIDEST:
-            raise ValueError("there must be no more features than a file has room for.")
+        columns, categories = self.columns_, self.categories_
+        require(isinstance(columns, list) and is_names(columns) and bool(columns), "columns_ must hold names.")
+        listed = isinstance(categories, list) and len(categories) == len(columns)
+        require(listed, "categories_ must hold one list for each column.")
+        for known in categories:
+            texts = isinstance(known, list) and is_names(known) and bool(known)
+            require(texts and sorted(set(known)) == known, "categories_ must hold different texts, in order.")
+        width = _width([len(known) for known in categories], self.degree)
+        require(width <= _WIDEST, "there must be no more features than a file has room for.")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,11 +1,11 @@
-"""What transformers learned from shards, put together as if one had read them one after the other."""
+"""State of transformers of shards, put together as if one had read them one after the other."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._buckets import Seen
+from ._buckets import BucketTexts
 
 Array = NDArray[np.float64]
 Moments = tuple[Array, Array, Array]
@@ -24,7 +24,7 @@ def joint_moments(a: Moments, b: Moments) -> Moments:
     return n, mean_a + d * share, m2_a + m2_b + d * d * (n_a * share)
 
 
-def joint_buckets(a: Seen, b: Seen) -> Seen:
+def joint_buckets(a: BucketTexts, b: BucketTexts) -> BucketTexts:
     """Fingerprints and names of buckets: the first two texts of each, where those of ``a`` came before."""
     seen, places, names = a.fingerprints.copy(), [], []
     found = b.fingerprints[b.places // 2, b.places % 2]
@@ -40,4 +40,4 @@ def joint_buckets(a: Seen, b: Seen) -> Seen:
         places.append(2 * bucket + slot)
         names.append(b.names[i])
     seen[:, 2] |= b.fingerprints[:, 2]  # three texts are more than two, whatever came before
-    return Seen(seen, np.append(a.places, np.array(places, dtype=np.int32)), [*a.names, *names])
+    return BucketTexts(seen, np.append(a.places, np.array(places, dtype=np.int32)), [*a.names, *names])

@@ -2,48 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
+from types import MethodType
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone, is_classifier
-from sklearn.utils.metaestimators import _BaseComposition, available_if
-from sklearn.utils.validation import check_is_fitted
 
+from .._estimators import Estimator, clone, is_fitted, param, task_of
+from .._gate import Rule, check_value
 from ._encoder import TableEncoder
 from ._scaler import RunningScaler
 from ._task_column import part, task_column_rule
 
 
-def _last_has(name: str) -> Any:
-    def check(pipeline: StreamingPipeline) -> bool:
-        getattr(pipeline.steps[-1][1], name)
-        return True
+class _OfLastStep:
+    """A method that a pipeline has if its last step has one of this name."""
 
-    return check
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self.method = method
+
+    def __get__(self, pipeline: Any, owner: Any = None) -> Any:
+        if pipeline is None:
+            return self.method
+        getattr(pipeline.steps[-1][1], self.method.__name__)  # raises AttributeError
+        return MethodType(self.method, pipeline)
 
 
-class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
+class StreamingPipeline(Estimator):
     """Steps that learn batch by batch, the last one a learner: one model to train, to save and to predict with.
 
     scikit-learn's ``Pipeline`` has no ``partial_fit``. This one passes each batch through its transformers, which learn
     from it and then transform it, and on to the learner. Features that a transformer adds on the way (a new category)
-    start from zero weight. How rows are cut into batches has a small influence, because a batch is transformed with
-    what was known at its end. A step whose features would change their meaning
+    start from zero weight. The size of batches has a small influence, because a batch is transformed with the
+    statistics at its end. A step whose features would change their meaning
     (:class:`~thresher.kernels.FixedSizeNystroem`) learns from the first batch only, and not at all if it was fitted
     before.
-
-    Parameters
-    ----------
-    steps : list of (name, object)
-        Transformers with ``partial_fit`` and ``transform``, then a classifier or regressor. Transformers that only have
-        ``fit`` are welcome as long as only :meth:`fit` is used.
-    task_column : str or int, optional
-        The column that says which task a row belongs to, by name (tables and data frames) or by number from 0. It is no
-        feature: it is taken out before the first step and handed to the learner, which must be one of several tasks
-        such as :class:`~thresher.dual_averaging.MultiTaskRDARegressor`, as ``tasks``.
 
     Attributes
     ----------
@@ -68,19 +64,36 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
     array([1])
     """
 
-    def __init__(self, steps: list[tuple[str, Any]], task_column: str | int | None = None) -> None:
-        self.steps = steps
-        self.task_column = task_column
+    steps: list[tuple[str, Any]] = param(
+        default=(),
+        rule=Rule("a list of (name, object)", lambda v: isinstance(v, (list, tuple)), type="list of (name, object)"),
+        doc="""Transformers with ``partial_fit`` and ``transform``, then a classifier or regressor. Transformers that
+        only have ``fit`` are welcome as long as only :meth:`fit` is used.""",
+        kw_only=False,
+    )
+    task_column: str | int | None = param(
+        default=None,
+        rule=task_column_rule,
+        doc="""The column with the task of each row, by name (tables and data frames) or by number from 0. It is no
+        feature: it is taken out before the first step and handed to the learner, which must be one of several tasks
+        such as :class:`~thresher.dual_averaging.MultiTaskRDARegressor`, as ``tasks``.""",
+        kw_only=False,
+    )
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters of all steps, as ``name__parameter``."""
-        params: dict[str, Any] = self._get_params("steps", deep=deep)
+        """Return the parameters; with `deep` also the steps by name, and their parameters as ``name__parameter``."""
+        params = super().get_params(deep=False)
+        for name, step in self.steps if deep else ():
+            own = step.get_params() if hasattr(step, "get_params") else {}
+            params |= {name: step, **{f"{name}__{key}": value for key, value in own.items()}}
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters of steps, as ``name__parameter``."""
-        self._set_params("steps", **params)
-        return self
+        """Set parameters, steps by name, or parameters of steps as ``name__parameter``."""
+        self.steps = params.pop("steps", self.steps)
+        if any(name in params for name, _ in self.steps):
+            self.steps = [(name, params.pop(name, step)) for name, step in self.steps]
+        return super().set_params(**params)
 
     def __getitem__(self, step: int | str) -> Any:
         if isinstance(step, str):
@@ -93,16 +106,16 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
     def _checked_steps(self) -> list[Any]:
         if not self.steps:
             raise ValueError("StreamingPipeline: steps must hold at least a learner, got none.")
-        self._validate_names([name for name, _ in self.steps])
+        names = [name for name, _ in self.steps]
+        taken = len(set(names)) < len(names) or not self._params.keys().isdisjoint(names)
+        if taken or any("__" in name for name in names):
+            raise ValueError(f"StreamingPipeline: steps must have different names without __, got {names}.")
         for name, step in self.steps[:-1]:
             if not hasattr(step, "transform"):
                 raise ValueError(f"StreamingPipeline: step {name!r} must have transform, only the last one may learn.")
         if not hasattr(self.steps[-1][1], "predict"):
             raise ValueError(f"StreamingPipeline: the last step, {self.steps[-1][0]!r}, must have predict.")
-        if not task_column_rule.holds(self.task_column):
-            raise ValueError(
-                f"StreamingPipeline: task_column must be {task_column_rule.says}, got {self.task_column!r}."
-            )
+        check_value("StreamingPipeline", "task_column", self.task_column, task_column_rule)
         if self.task_column is not None and "tasks" not in getattr(self.steps[-1][1], "_needs", ()):
             raise ValueError(
                 "StreamingPipeline: task_column needs a learner of several tasks, got "
@@ -113,7 +126,7 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
     # --- learning ---------------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
-        """Learn from scratch: each transformer from all rows, then the learner from what they make of them.
+        """Learn from scratch: each transformer from all rows, then the learner from the transformed rows.
 
         Parameters
         ----------
@@ -136,7 +149,7 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
         self.steps = [(name, step) for (name, _), step in zip(self.steps, [*made, learner], strict=True)]
         return self
 
-    @available_if(_last_has("partial_fit"))  # type: ignore[untyped-decorator]
+    @_OfLastStep
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one more batch: transformers first, then the learner.
 
@@ -153,38 +166,30 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
         self
         """
         *transformers, learner = self._checked_steps()
-        first = not _is_fitted(learner)
+        first = not is_fitted(learner)
         if hasattr(learner, "_read_batch"):  # a label that is refused must not leave the transformers ahead
             learner._read_batch(y, X.shape[0] if hasattr(X, "shape") else len(X), classes, first)
         before = [_copied(vars(step)) for step in transformers]
         try:
-            self._learn(transformers, learner, X, y, classes, sample_weight)
+            self._learn(X, y, classes, sample_weight)
         except BaseException:  # what is refused, or interrupted, leaves every step as it was
             for step, kept in zip(transformers, before, strict=True):
                 step.__dict__ = kept
             raise
         return self
 
-    def _learn(
-        self,
-        transformers: list[Any],
-        learner: Any,
-        X: Any,
-        y: Any,
-        classes: Any,
-        sample_weight: Any,
-        frozen: bool = False,
-    ) -> None:
+    def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, frozen: bool = False) -> None:
+        *transformers, learner = (step for _, step in self.steps)
         Z, tasks = self._parted(X)
         for step in transformers:
-            if not frozen and not (getattr(step, "_stays", False) and _is_fitted(step)):
+            if not frozen and not (getattr(step, "_stays", False) and is_fitted(step)):
                 step.partial_fit(Z, y)
             Z = step.transform(Z)
-        if not _is_fitted(learner):
+        if not is_fitted(learner):
             _hand_over_groups(transformers, learner)
         known = getattr(learner, "n_features_in_", None)
         options: dict[str, Any] = {"sample_weight": sample_weight, **tasks}
-        if is_classifier(learner):
+        if task_of(learner) == "classification":
             options["classes"] = classes
         if sparse.issparse(Z) or (transformers and known is not None and Z.shape[1] != known):
             options["grow"] = True
@@ -193,7 +198,7 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
     # --- reading ----------------------------------------------------------------------------------------------------
 
     def transform(self, X: Any) -> Any:
-        """What the learner sees of the rows: all steps but the last."""
+        """Rows as the learner sees them, after all steps but the last."""
         return self._seen(X)[0]
 
     def _seen(self, X: Any) -> tuple[Any, dict[str, Any]]:
@@ -219,27 +224,24 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
             return np.zeros(len(tasks), dtype=bool)
         return np.isin(tasks, known)
 
-    @available_if(_last_has("predict"))  # type: ignore[untyped-decorator]
+    @_OfLastStep
     def predict(self, X: Any) -> NDArray[Any]:
         """Predictions of the last step."""
         Z, tasks = self._seen(X)
-        found: NDArray[Any] = self[-1].predict(Z, **tasks)
-        return found
+        return np.asarray(self[-1].predict(Z, **tasks))
 
-    @available_if(_last_has("decision_function"))  # type: ignore[untyped-decorator]
+    @_OfLastStep
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores of the last step."""
         Z, tasks = self._seen(X)
-        found: NDArray[np.float64] = self[-1].decision_function(Z, **tasks)
-        return found
+        return np.asarray(self[-1].decision_function(Z, **tasks))
 
-    @available_if(_last_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @_OfLastStep
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the last step."""
-        found: NDArray[np.float64] = self[-1].predict_proba(self.transform(X))
-        return found
+        return np.asarray(self[-1].predict_proba(self.transform(X)))
 
-    @available_if(_last_has("score"))  # type: ignore[untyped-decorator]
+    @_OfLastStep
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Score of the last step: accuracy of a classifier, R2 of a regressor."""
         options = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -262,9 +264,8 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
         return int(self._door().n_features_in_)
 
     @property
-    def feature_names_in_(self) -> NDArray[np.object_]:
-        names: NDArray[np.object_] = self._door().feature_names_in_
-        return names
+    def feature_names_in_(self) -> Any:
+        return self._door().feature_names_in_
 
     def _door(self) -> Any:
         """The first step that sees all columns: a scaler passes words on to the encoder behind it."""
@@ -273,23 +274,20 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
         return behind if isinstance(behind, TableEncoder) else steps[0]
 
     @property
-    def classes_(self) -> NDArray[Any]:
-        classes: NDArray[Any] = self[-1].classes_
-        return classes
+    def classes_(self) -> Any:
+        return self[-1].classes_
 
     @property
-    def coef_(self) -> NDArray[np.float64]:
+    def coef_(self) -> Any:
         """Weights of the columns that the learner sees."""
-        weights: NDArray[np.float64] = self[-1].coef_
-        return weights
+        return self[-1].coef_
 
     @property
-    def intercept_(self) -> NDArray[np.float64]:
-        constant: NDArray[np.float64] = self[-1].intercept_
-        return constant
+    def intercept_(self) -> Any:
+        return self[-1].intercept_
 
     def __sklearn_is_fitted__(self) -> bool:
-        return bool(self.steps) and _is_fitted(self[-1])
+        return bool(self.steps) and is_fitted(self[-1])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -304,7 +302,7 @@ class StreamingPipeline(_BaseComposition, BaseEstimator):  # type: ignore[misc]
 
 
 def _copied(value: Any) -> Any:
-    """A copy of what a transformer holds: arrays, and lists and dicts of plain values."""
+    """A copy of the attributes of a transformer: arrays, and lists and dicts of plain values."""
     if isinstance(value, np.ndarray):
         return value.copy()
     if isinstance(value, dict):
@@ -315,8 +313,8 @@ def _copied(value: Any) -> Any:
 
 
 def _hand_over_groups(transformers: list[Any], learner: Any) -> None:
-    """Tell a learner which features the step before it made of the same columns, if it asks for that, or what the
-    features are called, if its groups name them."""
+    """Give a learner the groups of features that the step before it made of the same columns, if it asks for them, or
+    the names of features, if its groups name them."""
     asked = getattr(learner, "groups", None)
     if asked is None or not transformers:
         return
@@ -332,11 +330,3 @@ def _hand_over_groups(transformers: list[Any], learner: Any) -> None:
         names = step.get_feature_names_out(names)
     if names is not None:
         learner._columns_handed = [str(name) for name in names], origins
-
-
-def _is_fitted(step: Any) -> bool:
-    try:
-        check_is_fitted(step)
-    except Exception:
-        return False
-    return True

@@ -1,4 +1,4 @@
-"""The usual steps before a learner, by what the rows are."""
+"""The usual steps before a learner, by the kind of rows."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def prepared(
     scale : bool, optional
         Whether to standardise; by default only rows that are not sparse.
     categories : {"onehot", "hash"}
-        How words become features, see :class:`TableEncoder`.
+        Encoding of columns of words, see :class:`TableEncoder`.
     task_column : str or int, optional
-        The column that says which task a row belongs to, see :class:`StreamingPipeline`.
+        The column with the task of each row, see :class:`StreamingPipeline`.
     **encoder_options
         More parameters of :class:`TableEncoder`.
 

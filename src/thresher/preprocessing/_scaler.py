@@ -1,4 +1,4 @@
-"""Columns to mean 0 and deviation 1, by what a stream has shown so far."""
+"""Standardised columns: mean 0 and deviation 1, by all rows so far."""
 
 from __future__ import annotations
 
@@ -7,34 +7,38 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from .. import _core
+from .._estimators import check_is_fitted, param
 from .._gate import Table, as_rows, boolean, check_params, one_of
 from ._input import read_input, refuse_value
 from ._merging import joint_moments
+from ._running import RunningTransformer, require
 
 Array = NDArray[np.float64]
 
 _SAME = 1e-12  # a deviation this small beside the mean is rounding, not variation
 
 
-class RunningScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ColumnStatistics:
+    """Counts and moments of columns, as model files keep them."""
+
+    n_rows_: int
+    n_missing_: Array
+    n_stored_: Array
+    stored_mean_: Array
+    stored_m2_: Array
+    centred_: bool
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+
+
+class RunningScaler(ColumnStatistics, RunningTransformer):
     """Standardise columns by their running mean and standard deviation.
 
     Online learners take steps in proportion to the size of features, so a column in grams drowns one in tonnes. This
     transformer brings dense columns to mean 0 and deviation 1, sparse ones to deviation 1 without moving their zeros.
     The statistics cover all rows seen so far and do not depend on how they were cut into batches.
-
-    Parameters
-    ----------
-    with_mean : bool, default=True
-        Subtract the mean. Sparse rows are never centred.
-    with_std : bool, default=True
-        Divide by the standard deviation.
-    constant : {"zero", "keep"}, default="zero"
-        What becomes of a dense column that has not varied so far: it is centred like the others, or stays as it is.
 
     Attributes
     ----------
@@ -74,55 +78,19 @@ class RunningScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     array([[ 0. , -1.5]])
     """
 
-    _param_rules = {"with_mean": boolean, "with_std": boolean, "constant": one_of("zero", "keep")}
-    _fitted = (
-        "n_rows_", "n_missing_", "n_stored_", "stored_mean_", "stored_m2_", "centred_", "n_features_in_",
-        "feature_names_in_",
-    )  # fmt: skip
+    with_mean: bool = param(
+        default=True, rule=boolean, doc="Subtract the mean. Sparse rows are never centred.", kw_only=False
+    )
+    with_std: bool = param(default=True, rule=boolean, doc="Divide by the standard deviation.", kw_only=False)
+    constant: str = param(
+        default="zero",
+        rule=one_of("zero", "keep"),
+        doc="A dense column that has not varied so far is centred like the others, or stays as it is.",
+    )
 
-    n_rows_: int
-    n_missing_: Array
-    n_stored_: Array
-    stored_mean_: Array
-    stored_m2_: Array
-    centred_: bool
-    n_features_in_: int
-    feature_names_in_: NDArray[np.object_]
-
-    def __init__(self, with_mean: bool = True, with_std: bool = True, *, constant: str = "zero") -> None:
-        self.with_mean = with_mean
-        self.with_std = with_std
-        self.constant = constant
+    _fitted = tuple(ColumnStatistics.__annotations__)
 
     # --- learning ---------------------------------------------------------------------------------------------------
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Take the statistics of these rows, forgetting earlier ones.
-
-        Parameters
-        ----------
-        X : Table, data frame, array-like or sparse matrix of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        return self._learn(X, first=True)
-
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Add rows to the statistics.
-
-        Parameters
-        ----------
-        X : Table, data frame, array-like or sparse matrix of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        return self._learn(X, first=not hasattr(self, "n_rows_"))
 
     def _learn(self, X: Any, first: bool) -> Self:
         check_params(self, self._param_rules)
@@ -174,7 +142,7 @@ class RunningScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     # --- shards -----------------------------------------------------------------------------------------------------
 
     def _merged(self, others: list[Self]) -> None:
-        """Add what others learned from later rows: to rounding, what this one would have learned from them."""
+        """Add the statistics of others that learned from later rows; the same as learning from these, to rounding."""
         for other in others:
             self._check_joins(other)
         width = max(each.n_features_in_ for each in (self, *others))
@@ -205,7 +173,7 @@ class RunningScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         column: Array = getattr(self, name)
         return np.pad(column, (0, width - len(column)))
 
-    # --- what was learned -------------------------------------------------------------------------------------------
+    # --- statistics -------------------------------------------------------------------------------------------------
 
     def _moments(self, places: Any) -> tuple[Array, Array]:
         """Mean and variance of some columns: the values that were there, joined by the zeros that were left out."""
@@ -235,7 +203,7 @@ class RunningScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def scale_(self) -> Array:
-        """What each column is divided by."""
+        """Divisor of each column."""
         check_is_fitted(self)
         return self._scale(slice(None))
 
@@ -293,31 +261,24 @@ class RunningScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_loaded(self) -> None:
         """Refuse attributes from a file that do not belong together."""
-        width = self.n_features_in_
-        if type(width) is not int or width < 0 or type(self.n_rows_) is not int or not 0 <= self.n_rows_ < 2**53:
-            raise ValueError("the number of rows and columns must be integers of at least 0.")
-        if type(self.centred_) is not bool:
-            raise ValueError("centred_ must be True or False.")
+        width, n_rows = self.n_features_in_, self.n_rows_
+        whole = type(width) is int and type(n_rows) is int and width >= 0 and 0 <= n_rows < 2**53
+        require(whole, "the number of rows and columns must be integers of at least 0.")
+        require(type(self.centred_) is bool, "centred_ must be True or False.")
         for name in ("n_missing_", "n_stored_", "stored_mean_", "stored_m2_"):
             column = getattr(self, name)
-            if not isinstance(column, np.ndarray) or column.dtype != np.float64 or column.shape != (width,):
-                raise ValueError(f"{name} must hold one float64 per column.")
-            if not np.isfinite(column).all() or (name != "stored_mean_" and (column < 0).any()):
-                raise ValueError(f"{name} must hold finite numbers of at least 0.")
+            floats = isinstance(column, np.ndarray) and column.dtype == np.float64 and column.shape == (width,)
+            require(floats, f"{name} must hold one float64 per column.")
+            finite = np.isfinite(column).all() and (name == "stored_mean_" or (column >= 0).all())
+            require(finite, f"{name} must hold finite numbers of at least 0.")
             setattr(self, name, np.array(column))  # ours to change
-        if (self.n_missing_ + self.n_stored_ > self.n_rows_).any():
-            raise ValueError("there must be no more values than rows.")
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None and (
-            not isinstance(names, np.ndarray)
-            or names.shape != (width,)
-            or not all(isinstance(name, str) for name in names.tolist())
-        ):
-            raise ValueError("there must be one name per column.")
+        require(not (self.n_missing_ + self.n_stored_ > n_rows).any(), "there must be no more values than rows.")
+        names = getattr(self, "feature_names_in_", np.array([""] * width, dtype=object))
+        named = isinstance(names, np.ndarray) and names.shape == (width,)
+        require(named and all(isinstance(name, str) for name in names.tolist()), "there must be one name per column.")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -1,4 +1,4 @@
-"""The column of a table that says which task each row belongs to."""
+"""The column of a table that holds the task of each row."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ._input import is_frame
 task_column_rule = Rule(
     "None, or a column by its name or its number from 0",
     lambda v: v is None or isinstance(v, str) or (isinstance(v, (int, np.integer)) and not isinstance(v, bool)),
+    type="str or int",
 )
 
 

@@ -32,8 +32,8 @@ def _unit_rows(values: Array, starts: NDArray[np.int64]) -> Array:
 
 def looks_like_prose(values: list[str]) -> bool:
     """Five words or more on average, and most texts different: prose and not the name of a category."""
-    said = [value for value in values if value]
-    if not said:
+    texts = [value for value in values if value]
+    if not texts:
         return False
-    n_words = sum(len(value.split()) for value in said) / len(said)
-    return n_words >= 5 and len(set(said)) > len(said) / 2
+    n_words = sum(len(value.split()) for value in texts) / len(texts)
+    return n_words >= 5 and len(set(texts)) > len(texts) / 2
