@@ -107,10 +107,16 @@ def _methods(cls: type[Any]) -> tuple[list[str], list[str]]:
     found = {
         name: method
         for name, method in inspect.getmembers(cls, inspect.isroutine)
-        if not name.startswith("_") and inspect.getdoc(method) and name not in dir(_builtin(cls))
+        if not name.startswith("_") and inspect.getdoc(method) and name not in dir(_builtin(cls)) and hasattr(cls, name)
     }
-    ours = [name for name, method in found.items() if (method.__module__ or "").startswith("thresher")]
+    ours = [name for name, method in found.items() if _is_ours(method)]
     return sorted(ours, key=_usual_order), sorted(found.keys() - set(ours))
+
+
+def _is_ours(method: Any) -> bool:
+    """Whether a method is more than scikit-learn's contract, which its own pages describe."""
+    module = getattr(method, "__module__", None) or ""
+    return module.startswith("thresher") and module != "thresher._estimators._contract"
 
 
 def _builtin(cls: type[Any]) -> type[Any]:

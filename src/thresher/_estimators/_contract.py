@@ -45,7 +45,10 @@ class _Request:
         self.name = name
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return inspect.getattr_static(_requester(owner), self.name).__get__(instance, owner)
+        method = inspect.getattr_static(_requester(owner), self.name, None)
+        if method is None:
+            raise AttributeError(f"{owner.__name__} has no {self.name}: the method takes no metadata.")
+        return method.__get__(instance, owner)
 
 
 @functools.cache
