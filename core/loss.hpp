@@ -160,6 +160,23 @@ struct Quantile final : Loss {
   double pull(double y) const override { return y > 0 ? tau * y : (tau - 1) * y; }
 };
 
+/// (p - y)^2 / 2 up to an error of epsilon, linear beyond: least squares that single wild targets do not bend
+struct Huber final : Loss {
+  static constexpr auto name = "huber", about = "least squares, but large errors count by their size only";
+  static constexpr auto parameter = "epsilon", parameter_about = "larger errors than this count by their size, not its square";
+  static constexpr bool for_values = true;
+  static constexpr double curvature = 1;
+  static constexpr int degree = 2;
+  double epsilon;
+  explicit Huber(double e) : epsilon(e) {}
+  double value(double p, double y) const override {
+    const double u = std::fabs(p - y);
+    return u <= epsilon ? 0.5 * u * u : epsilon * (u - 0.5 * epsilon);
+  }
+  double slope(double p, double y) const override { return std::max(-epsilon, std::min(epsilon, p - y)); }
+  double pull(double y) const override { return std::fabs(y) <= 2 * epsilon ? y * y / 4 : epsilon * (std::fabs(y) - epsilon); }
+};
+
 /// The losses by name.
 template <class... L>
 struct LossTable {
@@ -197,7 +214,8 @@ using Losses = LossTable<
     ModifiedHuber,
     Squared,
     EpsilonInsensitive,
-    Quantile>;
+    Quantile,
+    Huber>;
 // clang-format on
 
 inline std::unique_ptr<Loss> make_loss(const std::string& name, double tau, double epsilon) {

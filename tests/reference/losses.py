@@ -116,3 +116,13 @@ def quantile(tau: float) -> Loss:
         convex=lambda cp, p, y: cp.maximum(tau * (y - p), (1 - tau) * (p - y)),
         kinks=lambda y: [y],
     )
+
+
+def huber(epsilon: float) -> Loss:
+    """(p - y)^2 / 2 up to an error of epsilon, epsilon |p - y| - epsilon^2 / 2 beyond."""
+    return Loss(
+        value=lambda p, y: (p - y) ** 2 / 2 if abs(p - y) <= epsilon else epsilon * abs(p - y) - epsilon**2 / 2,
+        slope=lambda p, y: p - y if abs(p - y) <= epsilon else epsilon * float(np.sign(p - y)),
+        pull=lambda y: y**2 / 4 if abs(y) <= 2 * epsilon else epsilon * (abs(y) - epsilon),
+        convex=lambda cp, p, y: cp.huber(p - y, epsilon) / 2,
+    )
