@@ -206,3 +206,8 @@ def test_arrays_of_unequal_length_and_unknown_names_are_refused():
         _core.loss_value("hinge", np.zeros(3), np.zeros(2))
     with pytest.raises(ValueError, match="unknown loss: none"):
         _core.loss_value("none", 0.0, 1.0)
+
+
+def test_a_loss_without_a_twin_is_noticed():
+    with pytest.raises(NotImplementedError, match="must hold a twin of the loss 'new'"):
+        find_loss("new")

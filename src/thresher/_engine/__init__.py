@@ -14,7 +14,6 @@ from ._losses import (
     loss_name,
     loss_params,
     loss_rules,
-    parameters_of,
 )
 from ._order import are_mixed, generator, passes, slices
 from ._shard_rounds import Facts, Question, Round, Sums, add, join, outgrown
@@ -61,7 +60,6 @@ __all__ = [
     "n_workers",
     "one_blas_thread",
     "outgrown",
-    "parameters_of",
     "passes",
     "read_rounds",
     "read_tasks",

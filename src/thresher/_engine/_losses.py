@@ -51,12 +51,8 @@ def loss_rules(names: tuple[str, ...]) -> dict[str, Rule]:
     """Rules for ``loss`` and for the parameters that these losses read."""
     named = one_of(*names)
     loss = Rule(named.says, lambda v: isinstance(v, str) and loss_name(v) in names, named.options, named.type)
-    return {"loss": loss} | {name: _PARAMETERS[name] for name in parameters_of(names)}
-
-
-def parameters_of(names: Iterable[str]) -> tuple[str, ...]:
-    """The parameters that any of these losses reads."""
-    return tuple(name for name in _PARAMETERS if any(LOSSES[loss].parameter == name for loss in names))
+    read = {LOSSES[name].parameter for name in names}
+    return {"loss": loss} | {name: rule for name, rule in _PARAMETERS.items() if name in read}
 
 
 def describe_aliases(names: Iterable[str]) -> str:

@@ -8,20 +8,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import textwrap
-
-from .._engine import FOR_CLASSES, FOR_VALUES, describe_aliases, describe_parameter, parameters_of
-
-
-def _loss_text(names: tuple[str, ...]) -> str:
-    """The parameters ``loss``, ``tau`` and ``epsilon``, from the table of losses."""
-    listed = ", ".join(f'"{name}"' for name in names)
-    lines = [f'loss : {{{{{listed}}}}}, default="{{loss}}"', f"    {describe_aliases(names)}"]
-    for parameter in parameters_of(names):
-        about = textwrap.indent(describe_parameter(parameter, names), "    ")
-        lines += [f"{parameter} : float, default={{{parameter}}}", about]
-    return "\n".join(lines)
-
 
 _TEXTS = {
     "intercept": """
@@ -30,8 +16,6 @@ fit_intercept : bool, default={fit_intercept}
 intercept_scaling : float, default={intercept_scaling}
     Value of that constant feature. 1 is the papers' form; on sparse rows a constant that takes full steps drowns the
     features, and 0.1 does not.""",
-    "losses for classes": _loss_text(FOR_CLASSES),
-    "losses for values": _loss_text(FOR_VALUES),
     "passes": """
 max_iter : int, default={max_iter}
     Passes over the data in :meth:`fit`. :meth:`partial_fit` always makes one.

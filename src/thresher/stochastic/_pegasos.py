@@ -134,7 +134,7 @@ class PegasosClassifier(_Pegasos, ClassLoss, LinearClassifier):
 
 
 class PegasosRegressor(_Pegasos, ValueLoss, LinearRegressor):
-    r"""Linear regression by stochastic subgradient steps: least squares, epsilon-insensitive or quantile.
+    r"""Linear regression by stochastic subgradient steps: least squares, Huber, epsilon-insensitive or quantile.
 
     Minimises :math:`\frac{\alpha}{2}\|w\|^2 + \frac1n\sum_i \ell(w^\top x_i, y_i)` as :class:`PegasosClassifier` does.
     The radius of the ball follows the targets seen so far, :math:`R^2 = \bar c / \alpha` with :math:`\bar c` the mean
