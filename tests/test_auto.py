@@ -224,7 +224,7 @@ def test_every_method_can_be_asked_for():
             assert model.record_["auto"]["method"] == method.name
 
 
-# --- classes out of balance -------------------------------------------------------------------------------------------
+# --- imbalanced classes -----------------------------------------------------------------------------------------------
 
 
 def rare(n: int = 400, share: float = 0.05) -> tuple[np.ndarray, np.ndarray]:
@@ -237,7 +237,7 @@ def test_rare_classes_weigh_more_and_that_is_said():
     model = auto(X, y, n_evaluations=3, cv=2)
     assert model.record_["auto"]["criterion"] == "balanced_error"
     assert learner(model).class_weight == "balanced"
-    assert "out of balance: '1' has 5 % of the rows" in explain(model)
+    assert "imbalanced: '1' has 5 % of the rows" in explain(model)
     assert "f1 and average_precision look at the second class alone" in explain(model)
     plain = AROWClassifier(max_iter=5, random_state=0).fit(StandardScaler().fit_transform(X), y)
     fresh, truth = rare(2000)
@@ -442,8 +442,8 @@ def test_tables_with_words():
     assert model.record_["auto"]["task"] == "classification"
     assert model.score(frame[["age", "town"]], frame["buys"]) > 0.9
     assert {"town=Rome", "age"} <= set(model.get_feature_names_out())
-    assert "Words become features" in explain(model)
-    assert "short column): town." in explain(model)
+    assert "Text columns become word counts" in explain(model)
+    assert "one-hot encoded: town." in explain(model)
 
 
 def test_columns_that_only_name_rows_are_told():
@@ -452,8 +452,8 @@ def test_columns_that_only_name_rows_are_told():
     frame["year"] = np.arange(1960, 2020)  # rises too, but may matter
     answer = np.where(frame["size"] > 0, "big", "small")
     said = explain(auto(frame, answer, n_evaluations=1, cv=2))
-    assert "'id', 'row' differ from row to row and say nothing of others: better left out.\n" in said + "\n"
-    assert "from row to row" not in explain(auto(frame[["size", "year"]], answer, n_evaluations=1, cv=2))
+    assert "'id', 'row' only identify rows: leave them out.\n" in said + "\n"
+    assert "identif" not in explain(auto(frame[["size", "year"]], answer, n_evaluations=1, cv=2))
 
 
 def test_a_file_is_the_same_as_its_rows(tmp_path):
@@ -683,7 +683,7 @@ REFUSALS: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     ((X3[:3], Y3[:3]), {}, "at least 4 rows are needed to compare models, got 3."),
     ((X3, np.arange(30)), {"task": "classification"}, "two classes must have at least 2 rows each, got only 1 of one."),
     ((X3, [0] * 27 + [1] * 3), {"cv": 4}, "two classes must have at least 4 rows each, got only 3 of one."),
-    ((WORDS, Y3), {}, "X must hold numbers; words are welcome in a data frame or a file."),
+    ((WORDS, Y3), {}, "X must hold numbers; text needs a data frame or a file."),
     ((X3[0], Y3), {}, "X must be rows of numbers, got float64 of 1 dimension(s)."),
     ((X3, Y3), {"target": "a"}, "target is about reading files and has no meaning when X holds the rows."),
     (("data.csv", Y3), {}, "y must be None when X is a file; name its column with target=."),

@@ -181,7 +181,7 @@ def test_rows_of_no_class_are_not_out_of_balance():
     X, y = moons(200)
     y[np.flatnonzero(y == "unknown")[2:]] = "one"
     model = auto(X, y, method="snd", outlier_label="unknown", n_evaluations=1, cv=2)
-    assert "out of balance" not in explain(model)
+    assert "imbalanced" not in explain(model)
     assert learner(model).class_weight is None
 
 
@@ -277,7 +277,7 @@ def test_a_rare_class_is_one_among_labelled_rows():
     y[np.flatnonzero(y == "yes")[2:]] = "?"
     y[np.flatnonzero(y == "?")[:20]] = "no"
     model = auto(X, y, unlabelled_label="?", method="universum", n_evaluations=1, cv=2)
-    assert "out of balance: 'yes'" in explain(model)
+    assert "imbalanced: 'yes'" in explain(model)
 
 
 REFUSED = [
@@ -356,10 +356,10 @@ def test_what_a_kernel_machine_cannot_do_is_refused(monkeypatch):
     with pytest.raises(ValueError, match=r"sparsity needs a method that weighs features, but 'lssvc' compares rows"):
         auto(X, y, method="lssvc", sparsity=0.1)
     monkeypatch.setattr(KernelMachine, "_max_rows", 40)
-    with pytest.raises(ValueError, match=r"takes at most 40, got \d\d; kernel='nystroem' puts a map .* 'pegasos'\.$"):
+    with pytest.raises(ValueError, match=r"at most 40, got \d\d; kernel='nystroem' takes any number .* 'pegasos'\.$"):
         auto(X, y, method="lssvc")
     labels = np.where(np.arange(len(y)) % 2, y, "?")
-    with pytest.raises(ValueError, match=r"at most 40, got \d\d; a part of the unlabelled rows will do\.$"):
+    with pytest.raises(ValueError, match=r"at most 40, got \d\d; use a part of the unlabelled rows\.$"):
         auto(X, labels, unlabelled_label="?", method="universum")
 
 
@@ -370,7 +370,7 @@ def test_many_kernels_are_learned_where_they_are_asked_for():
     assert "gmkl" not in contest(X, y)
     model = auto(X, y, method="gmkl", n_evaluations=1, cv=2)
     assert model.record_["auto"]["method"] == "gmkl"
-    with pytest.raises(ValueError, match=r"kernel must be None for 'gmkl', which weighs many, got 'rbf'"):
+    with pytest.raises(ValueError, match=r"kernel must be None for 'gmkl', which has several, got 'rbf'"):
         auto(X, y, method="gmkl", kernel="rbf")
 
 

@@ -52,8 +52,8 @@ def test_tasks_are_learned_together(frame, classes):
     assert "school" not in " ".join(model.get_feature_names_out())
     reasons = explain(model)
     assert "rows belong to several tasks, which choose their features together" in reasons
-    assert "The column 'school' tells the task of a row; it is no feature." in reasons
-    assert "short column): town." in reasons
+    assert "The column 'school' names the task of a row and is not a feature." in reasons
+    assert "one-hot encoded: town." in reasons
     assert model.score(frame.drop(columns="score"), y) > 0.8
 
 
@@ -83,7 +83,7 @@ def test_words_are_the_usual_groups_of_a_method_that_needs_some(frame):
     X, y = frame.drop(columns="score"), frame["score"]
     model = auto(X, y, method="grouprda-regressor", n_evaluations=1)
     assert model[-1].groups == "encoder"
-    assert "The features of one column of words are a group" in explain(model)
+    assert "The features of one text column form a group" in explain(model)
     assert auto(X, y, method="pegasos-regressor", n_evaluations=1)[-1].get_params().get("groups") is None
 
 

@@ -1,4 +1,4 @@
-"""The black box: data in, a tuned and explained model out."""
+"""``thresher.auto``: data in, a tuned and explained model out."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def auto(
     max_rows: int = 100_000,
     **stream_options: Any,
 ) -> Any:
-    """A tuned and explained model from data, without any other choice to make.
+    """Make a tuned and explained model from data, without any other choice to make.
 
     The task is read from the targets, methods that suit the data are compared and tuned by cross-validation, and the
     best one learns from all rows. Every choice can be made by hand instead, and :func:`explain` tells why it was made.
@@ -70,17 +70,17 @@ def auto(
     loss : str, optional
         A loss that the method takes, such as ``"logistic"``.
     kernel : {"linear", "rbf", "polynomial", "cosine", "nystroem", "nystroem-linear"}, optional
-        Straight boundaries, or features of a kernel by :class:`~thresher.kernels.FixedSizeNystroem`, which bend them
+        Straight boundaries, or curved ones by kernel features of :class:`~thresher.kernels.FixedSizeNystroem`
         (``"nystroem"`` is ``"rbf"``). By default curved ones are tried on few dense columns, and kept if they are
         better by more than one standard error. Methods with a kernel of their own, such as ``"lssvc"``, take the first
-        four for it; they compare every row with every other, so that many rows are for a map and a linear method, or
-        for landmarks where the method takes them (more than 2,000 rows, unless ``params`` has ``n_components``).
+        four. They compare all pairs of rows; above 2,000 rows they use landmarks where they can, unless ``params`` has
+        ``n_components``.
     criterion : str, optional
-        What is compared, by a name of :func:`thresher.tuning.criterion`. By default the error, or the balanced error
-        when a class has less than a fifth of its even share; the squared error of amounts; the silhouette of clusters,
-        or the line fit where a method has one.
+        The measure by which models are compared, a name of :func:`thresher.tuning.criterion`. By default the error, or
+        the balanced error when a class has less than a fifth of its even share; the squared error of amounts; the
+        silhouette of clusters, or the line fit where a method has one.
     search : {"annealing", "directed", "random"}
-        How parameters are searched.
+        The way in which parameters are searched.
     n_evaluations : int
         Cross-validations in all, over all methods. Half of them compare methods, the rest tune the best.
     max_seconds : float, optional
@@ -88,30 +88,29 @@ def auto(
     cv : int, splitter or list of splits, optional
         By default 5 folds, or 3 for more than 20,000 rows.
     sparsity : float, optional
-        Between 0 and 1: how much of the criterion is the share of features in use; 0.05 to 0.2 gives models of few
-        features (see :func:`thresher.tuning.sparsity_scorer`). By default 0.05 for clusters with sparse centres, and 0
-        elsewhere.
+        The part of the criterion, between 0 and 1, that is the share of features in use; 0.05 to 0.2 gives models of
+        few features (see :func:`thresher.tuning.sparsity_scorer`). By default 0.05 for clusters with sparse centres,
+        and 0 elsewhere.
     scale : bool, optional
         Whether columns are standardised. By default dense ones are, sparse ones only if their sizes differ widely.
     n_clusters : int, optional
         Number of clusters; by default from 2 to 10, by the criterion.
     categories : {"onehot", "hash"}
-        How words become features.
+        The encoding of categorical columns.
     groups : optional
         Columns that belong together and are selected together, in any form that
         :class:`~thresher.dual_averaging.GroupRDAClassifier` takes: lists of columns, a dict of such lists,
         ``"prefix:="``, or ``"encoder"`` for the words of each column. A column of words stands for all of its features.
     task_column : str or int, optional
-        The column of a table or data frame that says which of several related tasks a row belongs to: a school, a
-        customer. Tasks then choose their features together; there must be two classes, or amounts.
+        The column of a table or data frame that names the task of a row, where several related tasks are learned: a
+        school, a customer. Tasks then select their features together; there must be two classes, or amounts.
     outlier_label : int or str, optional
-        What the targets say of rows that belong to no class, and what is predicted for such rows. There need not be
-        any: outliers are then only known when they are met. Classes are told apart and outliers found by methods of
-        :mod:`thresher.novelty`, tuned so that outliers are never learned from before they are scored, as with
-        :class:`~thresher.tuning.NoveltyKFold`.
+        The label of rows that belong to no class, in the targets and in predictions. The targets need not hold any. The
+        methods are those of :mod:`thresher.novelty`, tuned so that models are scored on outliers that they have not
+        learned from, as with :class:`~thresher.tuning.NoveltyKFold`.
     unlabelled_label : int or str, optional
-        What the targets say of rows without a label. They are learned from and never scored; methods of
-        :mod:`thresher.semi_supervised` are compared with one that leaves them out.
+        The label of rows whose class is not known. Models learn from them and are never scored on them; methods of
+        :mod:`thresher.semi_supervised` are compared with one that ignores them.
     params : dict, optional
         Parameters of the method to hold fixed, such as ``{"max_iter": 10}``.
     random_state : int
@@ -128,7 +127,7 @@ def auto(
     Returns
     -------
     estimator or StreamingPipeline
-        Fitted. ``model.record_`` holds what was found and why, and is saved with it.
+        Fitted. ``model.record_`` holds the choices and their reasons, and is saved with it.
 
     Examples
     --------

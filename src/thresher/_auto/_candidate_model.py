@@ -25,7 +25,7 @@ _UNEVEN = 100.0  # sparse columns are scaled when their usual sizes differ by mo
 
 
 def with_kernel(candidate: Candidate, options: AutoOptions, kernel: str = "nystroem") -> Candidate:
-    """The same method behind a fixed-size map, which bends its boundaries."""
+    """The same method behind a fixed-size map, which curves its boundaries."""
     params = {k: v for k, v in candidate.params.items() if k != "covariance" or k in options.fixed}  # not so narrow now
     return replace(candidate, params=params, kernel=KERNELS[kernel])
 
@@ -71,33 +71,32 @@ def column_sizes(X: Any) -> float:
 
 def describe_preparation(model: Any, plan: Plan) -> list[str]:
     """Sentences on the steps before the learner."""
-    return [*_describe_scaling(model, plan), *_describe_columns(model, plan.data)]
+    return [*_describe_scaling(model, plan), *_describe_columns(model, plan)]
 
 
 def _describe_scaling(model: Any, plan: Plan) -> list[str]:
     is_scaled = "scale" in dict(getattr(model, "steps", ()))
     if is_scaled and plan.data.is_sparse:
-        return [
-            f"Columns are scaled, {'because their sizes differ widely' if plan.options.scale is None else 'as asked'}."
-        ]
+        why = "because their sizes differ widely" if plan.options.scale is None else "as asked"
+        return [f"Columns are scaled, {why}."]
     if is_scaled:
         return ["Columns are standardised, so that none counts more because of its unit."]
     return ["Sparse rows are used as they are, without scaling."] if plan.data.is_sparse else []
 
 
-def _describe_columns(model: Any, data: TrainingData) -> list[str]:
-    sentences = []
+def _describe_columns(model: Any, plan: Plan) -> list[str]:
+    data, sentences = plan.data, []
     tasks = getattr(model, "task_column", None)
     texts = list(data.X.text) if isinstance(data.X, Table) else []
     if tasks is not None:
         texts = [name for name in texts if name != (data.X.columns[tasks] if isinstance(tasks, int) else tasks)]
-        sentences.append(f"The column {tasks!r} tells the task of a row; it is no feature.")
+        sentences.append(f"The column {tasks!r} names the task of a row and is not a feature.")
     if texts:
         words = ", ".join(texts[:5]) + (", ..." if len(texts) > 5 else "")
-        how = "one for each word of a text, or each value of a short column"
-        sentences.append(f"Words become features ({how}): {words}.")
+        how = "one-hot encoded" if plan.options.categories == "onehot" else "hashed"
+        sentences.append(f"Text columns become word counts (tf-idf), categorical columns are {how}: {words}.")
     if hasattr(model, "steps") and getattr(model[-1], "groups", None) == "encoder":
-        sentences.append("The features of one column of words are a group, selected or left out together.")
+        sentences.append("The features of one text column form a group, which is selected or left out as a whole.")
     return sentences
 
 
@@ -108,17 +107,15 @@ def describe_ids(X: Any, clustering: bool, files: bool = True) -> list[str]:
     names = [name for name in X.columns if _is_id(X[name], clustering)]
     if not names:
         return []
-    many = len(names) > 1
     shown = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
-    differ, group, say = ("differ", "group", "say") if many else ("differs", "groups", "says")
-    useless = f"{group} nothing" if clustering else f"{say} nothing of others"
+    identify, them = ("identify", "them") if len(names) > 1 else ("identifies", "it")
     how = f" (--drop {names[0]}, or drop={names[:5]!r})" if files else ""
-    return [f"{shown} {differ} from row to row and {useless}: better left out{how}."]
+    return [f"{shown} only {identify} rows: leave {them} out{how}."]
 
 
 def _is_id(column: Any, clustering: bool) -> bool:
-    """Whether a column is a name of its row, or its number in order; where there is a target, numbers that only rise
-    may be a time, and those that count from 0 or 1 are none."""
+    """Whether a column names its row or counts rows; with a target, numbers that rise may be a time, unless they count
+    from 0 or 1."""
     if not isinstance(column, np.ndarray):
         values = column.to_list()
         return len(set(values)) == len(values) and not any(" " in value for value in values[:_FEW_TO_TELL])

@@ -70,9 +70,9 @@ def prefer_sparse_centres(plan: Plan, candidates: list[Candidate]) -> tuple[Plan
     has_penalty = method.task == "clustering" and "alpha" in method.space
     if not has_penalty or plan.options.sparsity is not None or {"alpha", "sparsity"} & plan.options.fixed.keys():
         return plan, []
-    share = f"{100 * _CENTRE_SPARSITY:g} % of what is compared is the share of the centres that is not 0"
+    share = f"their share of values other than 0 is {100 * _CENTRE_SPARSITY:g} % of the criterion"
     return replace(plan, options=replace(plan.options, sparsity=_CENTRE_SPARSITY)), [
-        f"Centres of few features are preferred: {share}; sparsity=0 does not."
+        f"Sparse centres are preferred: {share}; sparsity=0 turns this off."
     ]
 
 

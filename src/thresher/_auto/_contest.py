@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._estimators import clone
 from .._gate import Choice, Range
 from ._candidate_model import (
     KERNEL_FEATURES,
@@ -57,8 +58,6 @@ def tune(
 ) -> TunedCandidate:
     """The best parameters of a candidate, from those of the model `start` on: those that it declares, with `counts` the
     number of clusters as well, or with `only_counts` nothing but that."""
-    from sklearn.base import clone
-
     from ..tuning import CoupledAnnealingSearchCV
 
     options = plan.options
@@ -92,7 +91,6 @@ def tune(
 
 def _fit(search: Any, model: Any, plan: Plan) -> None:
     """Run a search without warnings of poor parameters, which it is there to find."""
-    from sklearn.base import clone
     from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 
     X, y = plan.data.X, plan.data.y
@@ -113,8 +111,6 @@ def _fit(search: Any, model: Any, plan: Plan) -> None:
 
 def _measured(candidate: Candidate, model: Any, plan: Plan) -> TunedCandidate:
     """One cross-validation of a method that has nothing to tune."""
-    from sklearn.base import clone
-
     X, y = plan.data.X, plan.data.y
     begin = time.perf_counter()
     scores, measure = [], make_scoring(plan)
@@ -209,8 +205,6 @@ def _counted(candidate: Candidate, plan: Plan) -> tuple[TunedCandidate, str]:
 
 def _fewest(result: TunedCandidate, best: dict[int, float]) -> TunedCandidate:
     """With fewer clusters, if those are as good."""
-    from sklearn.base import clone
-
     name = next((name for name in result.params if name.endswith("n_clusters")), None)
     equal = [n for n, score in best.items() if score >= result.score - _EQUAL]
     if name is None or len(result.params) > 1 or not equal or min(equal) >= result.params[name]:
@@ -239,7 +233,7 @@ def _left_out(candidates: list[Candidate]) -> list[str]:
     if not candidates:
         return []
     names = " and ".join(candidate.name for candidate in candidates)
-    return [f"With so few tries, {names} {'was' if len(candidates) == 1 else 'were'} not compared."]
+    return [f"With so few evaluations, {names} {'was' if len(candidates) == 1 else 'were'} not compared."]
 
 
 def _winner(results: list[TunedCandidate], score_text: Callable[[float], str]) -> tuple[TunedCandidate, list[str]]:

@@ -220,7 +220,7 @@ def _numbers(X: Any) -> Any:
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError):
-            raise ValueError("auto: X must hold numbers; words are welcome in a data frame or a file.") from None
+            raise ValueError("auto: X must hold numbers; text needs a data frame or a file.") from None
     if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise ValueError(f"auto: X must be rows of numbers, got {array.dtype} of {array.ndim} dimension(s).")
     return array if array.dtype in (np.float64, np.float32) else array.astype(np.float64)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._estimators import clone
 from .._figures import plain
 from ..registry import Method
 from ..streams import Stream
@@ -58,8 +59,6 @@ def final_fit(
 
 
 def _fit_in_memory(model: Any, plan: Plan, predict: bool, record: dict[str, Any]) -> Run:
-    from sklearn.base import clone
-
     data, is_clustering = plan.data, plan.task == "clustering"
     X, y = data.rest if isinstance(data.rest, tuple) else (data.X, data.y)
     fitted = clone(model).fit(X, None if is_clustering else y)
@@ -92,8 +91,6 @@ def _stream_to_learn_from(method: Method, plan: Plan) -> tuple[Stream | None, li
 
 def _for_stream(model: Any, data: TrainingData) -> Any:
     """A copy that knows what one batch does not tell: the frequencies of the classes, and good landmarks."""
-    from sklearn.base import clone
-
     model = clone(model)
     learner = learner_of(model)
     Z, before = data.X, [step for _, step in getattr(model, "steps", [])[:-1]]
@@ -123,7 +120,7 @@ def _sample(data: TrainingData) -> tuple[Any, Any]:
 
 
 def explain(model: Any) -> str:
-    """Why :func:`auto` made the model as it is, in plain words.
+    """Explain in plain words why :func:`auto` chose a model and its parameters.
 
     Parameters
     ----------

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from .._gate import carrying
 from ..preprocessing import part
-from ..tuning import criterion, sparsity_scorer
 from ._plan import Folds, Plan
 from ._special_labels import has_stand_ins, stand_ins
 
@@ -78,6 +77,8 @@ def _parts(n_rows: int, y: NDArray[Any] | None, plan: Plan) -> Folds:
 
 def make_scoring(plan: Plan) -> Any:
     """The scorer that the search maximises."""
+    from ..tuning import criterion, sparsity_scorer
+
     data, options = plan.data, plan.options
     if plan.criterion == "balanced_error" and has_stand_ins(data, options):
         made = stand_ins(data, options.random_state)

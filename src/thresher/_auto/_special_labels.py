@@ -43,10 +43,7 @@ def settle_labels(options: AutoOptions, data: TrainingData) -> AutoOptions:
 def _takes_both() -> str:
     """A method that takes both kinds of rows, if there is one."""
     both = [m.name for m in registry.methods() if {"unlabelled_label", "irrelevant_label"} <= parameters(m).keys()]
-    if not both:
-        return ""
-    rows = "rows of no class beside unlabelled ones, with params={'irrelevant_label': ...}"
-    return f"; method={both[0]!r} takes {rows}"
+    return f"; method={both[0]!r} takes both, with params={{'irrelevant_label': ...}}" if both else ""
 
 
 def _check_classes(data: TrainingData, name: str) -> None:
@@ -61,7 +58,7 @@ def _check_classes(data: TrainingData, name: str) -> None:
 
 def _default_label(method: Method, options: AutoOptions) -> dict[str, Any]:
     """The label of a method that knows such rows, where the user has named none."""
-    names = [STRUCTURE[need] for need in method.needs if STRUCTURE[need] in _LABELS][:1]
+    names = [name for name in _LABELS if name in (STRUCTURE.get(need) for need in method.needs)]
     labels = {name: options.fixed.get(name, parameters(method)[name]) for name in names}
     return {name: label for name, label in labels.items() if label is not None}
 
@@ -86,23 +83,23 @@ def _as_written(label: Any, name: str, data: TrainingData, must_fit: bool) -> An
 def describe_special_rows(plan: Plan) -> list[str]:
     """Sentences on the use of these rows."""
     data, options = plan.data, plan.options
-    n, total = data.n_no_class, data.facts.n_rows
-    shown = f"{n:,} of {total:,} rows are {data.no_class!r}"
+    n, label = data.n_no_class, repr(data.no_class)
+    shown = f"{n:,} of {data.facts.n_rows:,} rows are {label}"
     if options.unlabelled_label is not None:
         if not n:
-            return [f"No row is {data.no_class!r}, which would mean unlabelled."]
-        return [f"{shown}, unlabelled: they are learned from in every fold, and none is scored."]
+            return [f"No row is {label}, which would mean unlabelled."]
+        return [f"{shown}, unlabelled: every model learns from them, and none is scored."]
     if options.outlier_label is None:
         return []
     if n:
         return [
-            f"{shown}, of no class. In cross-validation no model has met them before they are scored, because what is "
-            "strange tomorrow will be new, too; the model that is kept has learned from them."
+            f"{shown}, of no class. Cross-validation scores models on them that have not learned from them, because "
+            "future outliers will be new, too; the final model learns from them."
         ]
-    none = f"No row is {data.no_class!r}: rows of no class are only to be known in predictions."
     if has_stand_ins(data, options):
-        return [f"{none} Rows spread evenly over the range of the columns stand in for them where models are scored."]
-    return [f"{none} Without any, nothing tells how close to draw the boundaries: nu and gamma are not tuned."]
+        rows = "Rows that are spread evenly over the range of the columns stand in for them where models are scored."
+        return [f"No row is {label}: outliers appear in predictions only. {rows}"]
+    return [f"No row is {label}: nothing tells how tight the boundaries should be, so nu and gamma are not tuned."]
 
 
 def has_stand_ins(data: TrainingData, options: AutoOptions) -> bool:

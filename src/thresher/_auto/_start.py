@@ -77,7 +77,7 @@ def _kernel_params(method: Method, plan: Plan) -> dict[str, Any]:
     n_rows = data.facts.n_rows if isinstance(data.rest, tuple) else data.X.shape[0]
     if n_rows > (most := max_rows(method)):
         raise ValueError(
-            f"auto: method {method.name!r} compares every row with every other and takes at most {most:,}, "
+            f"auto: method {method.name!r} compares all pairs of rows and takes at most {most:,}, "
             f"got {n_rows:,}; {_instead(plan)}."
         )
     if options.sparsity:
@@ -87,7 +87,7 @@ def _kernel_params(method: Method, plan: Plan) -> dict[str, Any]:
     if options.kernel is None:
         return params
     if "kernel" not in takes:
-        raise ValueError(f"auto: kernel must be None for {method.name!r}, which weighs many, got {options.kernel!r}.")
+        raise ValueError(f"auto: kernel must be None for {method.name!r}, which has several, got {options.kernel!r}.")
     if options.kernel not in OWN_KERNELS:
         known = ", ".join(map(repr, OWN_KERNELS))
         raise ValueError(
@@ -98,9 +98,9 @@ def _kernel_params(method: Method, plan: Plan) -> dict[str, Any]:
 
 def _instead(plan: Plan) -> str:
     if plan.options.unlabelled_label is not None:
-        return "a part of the unlabelled rows will do"
+        return "use a part of the unlabelled rows"
     linear = [repr(method.name) for method, _ in registry.ranked(plan.problem) if not has_kernel(method)][:1]
-    return " such as ".join(["kernel='nystroem' puts a map of any number of rows before a linear method", *linear])
+    return " such as ".join(["kernel='nystroem' takes any number of rows with a linear method", *linear])
 
 
 def target_units(method: Method, plan: Plan) -> dict[str, float]:

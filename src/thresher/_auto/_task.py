@@ -10,19 +10,19 @@ from ._plan import Plan, find_method
 
 CRITERIA: dict[str, dict[str, str]] = {
     "classification": {
-        "error": "the share of rows that are put into a wrong class",
-        "balanced_error": "the same, with all classes counting alike; for rare classes",
+        "error": "the share of misclassified rows",
+        "balanced_error": "the mean of the errors of all classes; for rare classes",
         "f1": "precision and recall in one number",
-        "roc_auc": "how well scores put the classes in order (area under the ROC curve)",
-        "average_precision": "the same with a focus on the top of the list; for rare classes",
+        "roc_auc": "the area under the ROC curve: how well scores rank the rows",
+        "average_precision": "the same with a focus on the top of the ranking; for rare classes",
     },
     "regression": {"mse": "the mean squared error"},
     "clustering": {
-        "silhouette": "how well clusters are apart",
-        "line_fit": "how well a kernel tells clusters of any shape apart",
+        "silhouette": "the separation of the clusters",
+        "line_fit": "the separation of clusters of any shape, as the kernel sees it",
     },
 }
-_AMOUNT = "; an amount must be a plain number, such as 1234.5, without signs of currency or thousands."
+_AMOUNT = "; an amount must be a plain number, such as 1234.5, without currency signs or thousands separators."
 
 
 # --- the task ---------------------------------------------------------------------------------------------------------
@@ -102,8 +102,8 @@ def choose_criterion(plan: Plan) -> tuple[str, list[str]]:
     if task == "classification" and data.is_imbalanced:
         rarest = min(data.classes, key=lambda label: data.classes[label])
         balance = [
-            f"The classes are out of balance: {rarest!r} has {100 * data.smallest_share:.2g} % of the rows. "
-            "Rows of rare classes weigh more, so that they are not overlooked."
+            f"The classes are imbalanced: {rarest!r} has {100 * data.smallest_share:.2g} % of the rows. "
+            "Rows of rare classes get a larger weight."
         ]
     if name is not None:
         _check_criterion(name, plan)
@@ -125,8 +125,8 @@ def _check_criterion(name: str, plan: Plan) -> None:
         raise ValueError(f"auto: criterion must be one of {', '.join(map(repr, known))} for {plan.task}, got {name!r}.")
     if name == "line_fit" and not _has_line_fit(plan.options):
         able = next(method.name for method in registry.methods() if hasattr(method.cls, "line_fit"))
-        scores = f"methods with scores that line up, such as {able!r}"
-        raise ValueError(f"auto: criterion 'line_fit' is for {scores}; name one with method.")
+        scores = f"clustering by kernels, such as {able!r}"
+        raise ValueError(f"auto: criterion 'line_fit' is for {scores}; choose one with method.")
 
 
 def _has_line_fit(options: AutoOptions) -> bool:
