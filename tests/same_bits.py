@@ -20,6 +20,7 @@ from sklearn.base import is_clusterer, is_regressor
 from thresher import registry
 
 RENAMED: dict[str, dict[str, str]] = {
+    "*": {"n_passes": "max_inner_iter"},
     "FTRLClassifier": {"alpha": "eta0", "l1": "alpha"},
     "FTRLRegressor": {"alpha": "eta0", "l1": "alpha"},
     "CSOALClassifier": {"cost": "cost_kind", "cost_ratio": "cost"},

@@ -31,7 +31,7 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
     "pa": [{"variant": "hard"}, {"variant": "II", "C": 0.3, "intercept_scaling": 1.0}],
     "bcw": [
         {"batch_size": 8},
-        {"batch_size": 8, "loss": "hinge", "centre": "kl", "n_passes": 2, "fit_intercept": False},
+        {"batch_size": 8, "loss": "hinge", "centre": "kl", "max_inner_iter": 2, "fit_intercept": False},
     ],
     "ofs": [{"n_features_to_select": 3}, {"shrink": False, "alpha": 0.5, "n_features_to_select": 4}],
     "petrun": [{"n_features_to_select": 3, "intercept_scaling": 1.0}],
@@ -53,7 +53,7 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"batch_size": 8, "n_features_to_select": 4, "n_groups": 2},
         {
             **{"batch_size": 8, "n_features_to_select": 5, "n_groups": 2, "sigma": 0.3, "loss": "hinge"},
-            **{"ranking": "full", "refit": False, "fit_intercept": True, "n_passes": 2},
+            **{"ranking": "full", "refit": False, "fit_intercept": True, "max_inner_iter": 2},
         },
     ],
     "pegasos": [

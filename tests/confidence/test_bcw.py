@@ -62,16 +62,16 @@ def assert_agrees(model, known, output=0):
 @losses
 @centres
 @constants
-@pytest.mark.parametrize("n_passes", [1, 3])
+@pytest.mark.parametrize("max_inner_iter", [1, 3])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
-def test_bcw_agrees_with_the_paper_batch_by_batch(problem, layout, dtype, loss, centre, scaling, n_passes):
+def test_bcw_agrees_with_the_paper_batch_by_batch(problem, layout, dtype, loss, centre, scaling, max_inner_iter):
     X, y = problem
     X = X.astype(dtype)
-    model = learner(loss, scaling, centre=centre, n_passes=n_passes)
+    model = learner(loss, scaling, centre=centre, max_inner_iter=max_inner_iter)
     known, n_updates = reference.start(X.shape[1] + 1), 0
     for some in feed(model, X, y, layout):
-        options = {"centre": centre, "n_passes": n_passes}
+        options = {"centre": centre, "max_inner_iter": max_inner_iter}
         known = twin(known, X[some].astype(float), y[some], loss, scaling, **options)
         assert_agrees(model, known)
         n_updates += np.count_nonzero(known.alpha)
@@ -135,7 +135,7 @@ def test_any_root_of_the_covariance_gives_the_same_iterates(problem, loss, centr
 def test_many_passes_solve_the_problem_they_say_they_solve(problem, row_weights, loss, centre, scaling):
     X, y = problem
     X, y, weight = X[row_weights > 0], y[row_weights > 0], row_weights[row_weights > 0]
-    model = learner(loss, scaling, centre=centre, n_passes=100_000)
+    model = learner(loss, scaling, centre=centre, max_inner_iter=100_000)
     model.partial_fit(X[:20], y[:20], classes=[-1, 1], sample_weight=weight[:20])
     before = model.state_.copy()
     model.partial_fit(X[20:], y[20:], sample_weight=weight[20:])
@@ -158,7 +158,7 @@ def test_the_conditions_of_an_optimum_hold_after_many_passes(problem, loss):
     """P (mu - m) = sum_i a_i y_i x_i with a_i = C D_i where q = 1 and the margin is below 1, C D_i (1 - margin) where
     q = 2, and 0 where it is above."""
     X, y = problem
-    model = learner(loss, n_passes=100_000).fit(X, y)
+    model = learner(loss, max_inner_iter=100_000).fit(X, y)
     margins = y * model.decision_function(X)
     pull = np.eye(X.shape[1]) @ model.coef_[0] + 0.6 * X.T @ (X @ model.coef_[0])
     if loss == "squared_hinge":
@@ -196,7 +196,10 @@ def test_a_row_without_features_changes_nothing_but_the_books(problem):
     X, y = problem
     some = X.any(axis=1)
     assert not some.all()
-    with_them, without = learner(n_passes=100_000).fit(X, y), learner(n_passes=100_000).fit(X[some], y[some])
+    with_them, without = (
+        learner(max_inner_iter=100_000).fit(X, y),
+        learner(max_inner_iter=100_000).fit(X[some], y[some]),
+    )
     for name in ("precision", "coef", "pull"):
         assert_allclose(with_them.state_.arrays[name], without.state_.arrays[name], rtol=1e-10, atol=1e-13)
     assert with_them.gap_ < 1e-11
@@ -260,7 +263,7 @@ def test_a_huge_c_still_solves_the_problem(problem, loss):
     """Nothing is held to the start any more; margins go to where the loss is least."""
     X, y = problem
     X = X[:, X.any(axis=0)]
-    model = learner(loss, C=1e10, n_passes=2000, gap_tol=1e-6).fit(X, y)
+    model = learner(loss, C=1e10, max_inner_iter=2000, gap_tol=1e-6).fit(X, y)
     assert model.gap_ < 1e-6
     least = cp.Variable(X.shape[1])
     margins = cp.multiply(y, X @ least)
@@ -299,14 +302,14 @@ def test_batches_longer_than_a_block_are_one_batch():
 def test_several_passes_stop_at_the_tolerance_or_say_that_they_did_not(problem):
     X, y = problem
     with pytest.warns(ConvergenceWarning, match="BCWClassifier: 2 passes left the last batch with a duality gap"):
-        short = learner(centre="kl", n_passes=2, C=50.0).fit(X, y)
+        short = learner(centre="kl", max_inner_iter=2, C=50.0).fit(X, y)
     with pytest.warns(ConvergenceWarning, match="gap_tol=1e-12"):
-        learner(centre="kl", n_passes=2, C=50.0).partial_fit(X, y, classes=[-1, 1])
+        learner(centre="kl", max_inner_iter=2, C=50.0).partial_fit(X, y, classes=[-1, 1])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         one = learner(centre="kl", C=50.0).fit(X, y)
-        enough = learner(centre="kl", n_passes=10_000, C=50.0, gap_tol=1e-4).fit(X, y)
-        more = learner(centre="kl", n_passes=100_000, C=50.0, gap_tol=1e-10).fit(X, y)
+        enough = learner(centre="kl", max_inner_iter=10_000, C=50.0, gap_tol=1e-4).fit(X, y)
+        more = learner(centre="kl", max_inner_iter=100_000, C=50.0, gap_tol=1e-10).fit(X, y)
     assert min(one.gap_, short.gap_) > 1e-4 >= enough.gap_ > 1e-10 >= more.gap_
     assert np.abs(enough.coef_ - more.coef_).max() > 1e-8  # it stopped there
 

@@ -83,7 +83,7 @@ def test_too_many_features_are_refused_with_advice():
         ({"centre": "mean"}, "centre must be one of 'previous', 'kl', 'zero', got 'mean'"),
         ({"loss": "logistic"}, "loss must be one of"),
         ({"batch_size": 0}, "batch_size must be an integer of at least 1 or None, got 0"),
-        ({"n_passes": 0}, "n_passes must be an integer of at least 1, got 0"),
+        ({"max_inner_iter": 0}, "max_inner_iter must be an integer of at least 1, got 0"),
         ({"gap_tol": -1.0}, "gap_tol must be a number of at least 0, got -1.0"),
     ],
 )

@@ -32,7 +32,7 @@ def learner(scaling=0.0, **params):
 
 def one_machine(model, X, y, weight):
     """The same rows as one batch, solved closely."""
-    other = BCWClassifier(**model.get_params()).set_params(batch_size=len(y), n_passes=2000, gap_tol=1e-15)
+    other = BCWClassifier(**model.get_params()).set_params(batch_size=len(y), max_inner_iter=2000, gap_tol=1e-15)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return other.partial_fit(X, y, np.unique(y), weight)
@@ -126,7 +126,9 @@ def test_the_best_mean_is_that_of_a_general_solver(problem, row_weights, loss):
 @pytest.mark.parametrize("class_weight", [{"a": 3.0, "c": 0.0}, "balanced"])
 def test_weights_of_classes_are_those_of_one_machine(three_classes, row_weights, class_weight):
     X, y = three_classes
-    one = BCWClassifier(C=0.6, class_weight=class_weight, batch_size=60, n_passes=2000, gap_tol=1e-15, shuffle=False)
+    one = BCWClassifier(
+        C=0.6, class_weight=class_weight, batch_size=60, max_inner_iter=2000, gap_tol=1e-15, shuffle=False
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         one.fit(X, y, row_weights)

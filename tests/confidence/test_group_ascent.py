@@ -27,10 +27,10 @@ def some(seed, *, n=30, C=0.7, sigma=1.0, squared=True, centred=False, ridge=Non
     return Problem(X, y, D, GROUPS, np.array([0]), w0, C, sigma, squared, ridge)
 
 
-def ascend(problem, a, step, n_passes=1):
+def ascend(problem, a, step, max_inner_iter=1):
     """The compiled passes; a changes in place, w is returned."""
     z, w = problem.C * (a * problem.y) @ problem.X, np.empty(7)
-    for _ in range(n_passes):
+    for _ in range(max_inner_iter):
         group_ascend(
             problem.X, ENDS, 1, problem.y, problem.D, problem.C, problem.sigma, problem.ridge, step, problem.w0, a, z, w
         )

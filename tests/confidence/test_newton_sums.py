@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 
-from thresher.confidence._batch_newton import STEPS, Descent, Normal, _slopes, _smooth
+from thresher.confidence._batch_newton import STEPS, NewtonDescent, Normal, _slopes, _smooth
 from thresher.confidence._group_prior import GroupPrior
 from thresher.confidence._group_search import Group
 from thresher.solvers import group_square
@@ -129,7 +129,7 @@ def test_descents_end_far_from_any_start(squared, tol):
     for trial in range(20):
         X = rng.normal(size=(40, 6)) * 10.0 ** rng.uniform(-1, 1, 6)
         y, cost = np.sign(rng.normal(size=40)), 10 * rng.exponential(size=40)
-        descent = Descent(normal(1e-2 * np.eye(6)), 30 * rng.normal(size=6), squared, tol)
+        descent = NewtonDescent(normal(1e-2 * np.eye(6)), 30 * rng.normal(size=6), squared, tol)
         values: list[tuple[float, float]] = []
         for _ in range(100):
             m, move, width = descent.coef, descent.move, descent.width

@@ -52,12 +52,12 @@ def compare(model, twin, state_too=True):
 
 OPTIONS = [
     {},
-    {"C": 0.3, "forgetting": 0.5, "cost": 0.8, "n_passes": 1},
+    {"C": 0.3, "forgetting": 0.5, "cost": 0.8, "max_inner_iter": 1},
     {"fit_intercept": True, "intercept_scaling": 0.7},
     {"scout": True},
     {"scout": True, "fit_intercept": True, "cost": 0.3, "C": 2.0},
     {"forgetting": 1.0},
-    {"pool": 1, "n_passes": 2},
+    {"pool": 1, "max_inner_iter": 2},
     {"pool": 1.5, "forgetting": 1e-60},
 ]
 
@@ -79,7 +79,7 @@ def test_it_agrees_with_the_definition_batch_by_batch(options, weighted, layout,
         model.forgetting,
         model.cost,
         model.pool,
-        model.n_passes,
+        model.max_inner_iter,
         model.fit_intercept,
         model.scout,
     )
@@ -135,7 +135,7 @@ def test_many_passes_give_the_mean_that_a_general_solver_finds():
     """Step 5, with the prior that the batches before left."""
     cp = pytest.importorskip("cvxpy")
     X, y = small_pool()
-    model = PoolCWClassifier(8, cost=0.5, C=0.7, pool=1, n_passes=2000, batch_size=30)
+    model = PoolCWClassifier(8, cost=0.5, C=0.7, pool=1, max_inner_iter=2000, batch_size=30)
     model.partial_fit(X[:30], y[:30], classes=[-1, 1])
     before = model.state_.copy()
     model.partial_fit(X[30:], y[30:])

@@ -41,7 +41,7 @@ def planted(n_classes, n=260, d=40, seed=1):
 
 
 def learner(**options):
-    return PoolCWClassifier(**{"n_features_to_select": 6, "n_passes": 500, "batch_size": None, **options})
+    return PoolCWClassifier(**{"n_features_to_select": 6, "max_inner_iter": 500, "batch_size": None, **options})
 
 
 @pytest.mark.parametrize(
@@ -63,12 +63,12 @@ def test_two_rounds_are_two_batches_of_one_machine(options, n_classes):
 
 
 @pytest.mark.parametrize("scaling", [0.0, 0.3])
-@pytest.mark.parametrize(("pool", "n_passes"), [(20, 3), (39, 1)])  # some features, or all that have values
-def test_means_meet_their_conditions_and_active_rows_make_the_covariance(scaling, pool, n_passes):
+@pytest.mark.parametrize(("pool", "max_inner_iter"), [(20, 3), (39, 1)])  # some features, or all that have values
+def test_means_meet_their_conditions_and_active_rows_make_the_covariance(scaling, pool, max_inner_iter):
     """Against the formulas alone, with few steps between looks, and nothing that is pruned."""
     X, y, weight = planted(2)
     size = {"pool": pool / 6} if pool < 39 else {"n_features_to_select": 30}
-    model = learner(cost=0.4, n_passes=n_passes, fit_intercept=scaling > 0, C=2.0, **size)
+    model = learner(cost=0.4, max_inner_iter=max_inner_iter, fit_intercept=scaling > 0, C=2.0, **size)
     reference.play(model, X, y, weight, CUTS)
     known = read(model.state_, 0, scaling > 0)
     assert len(known.ids) == pool
@@ -85,7 +85,7 @@ def test_means_meet_their_conditions_and_active_rows_make_the_covariance(scaling
 
 def test_the_area_under_the_curve_counts_pairs_of_a_shard():
     X, y, weight = planted(2)
-    given = {"measure": "roc_auc", "n_passes": 3}
+    given = {"measure": "roc_auc", "max_inner_iter": 3}
     model = reference.play(learner(**given), X, y, weight, CUTS)
     reference.play(model, X, y, weight, CUTS)
     whole = reference.play(learner(**given), X, y, weight)
@@ -144,7 +144,7 @@ def test_nothing_changes_before_the_end():
 
 def test_what_a_round_leaves_is_saved_and_gone_on_with(tmp_path):
     X, y, weight = planted(3)
-    model = reference.play(learner(n_passes=3, cost=0.5), X, y, weight, CUTS)
+    model = reference.play(learner(max_inner_iter=3, cost=0.5), X, y, weight, CUTS)
     save_model(model, tmp_path / "model")
     loaded = load_model(tmp_path / "model")
     for one in (model, loaded):
@@ -156,7 +156,7 @@ def test_what_a_round_leaves_is_saved_and_gone_on_with(tmp_path):
 def test_through_the_front_door():
     X, y, _ = planted(3)
     shards = [(X[i::3], y[i::3]) for i in range(3)]
-    found = distributed.fit(learner(n_passes=3, cost=0.5), shards)
+    found = distributed.fit(learner(max_inner_iter=3, cost=0.5), shards)
     rows, labels = (np.concatenate(parts) for parts in zip(*shards, strict=True))
     ends = np.cumsum([len(its) for _, its in shards])[:-1]
-    assert_same_bits(found.state_, reference.play(learner(n_passes=3, cost=0.5), rows, labels, cuts=ends).state_)
+    assert_same_bits(found.state_, reference.play(learner(max_inner_iter=3, cost=0.5), rows, labels, cuts=ends).state_)

@@ -20,9 +20,9 @@ OPTIONS = [
     {},
     {"sigma": 0.2},
     {"loss": "hinge", "C": 0.5},
-    {"sigma": 0.2, "step": "safe", "n_passes": 3},
+    {"sigma": 0.2, "step": "safe", "max_inner_iter": 3},
     {"ranking": "identity", "C": 1.0},
-    {"ranking": "full", "C": 1.0, "n_passes": 2},
+    {"ranking": "full", "C": 1.0, "max_inner_iter": 2},
     {"fit_intercept": True, "intercept_scaling": 0.7},
 ]
 
@@ -134,9 +134,9 @@ def test_a_batch_without_a_feature_leaves_a_model_without_any():
 def test_passes_that_go_on_reach_the_optimum_wherever_they_begin(squared):
     """Rounds begin where the last one ended; the end is that of a cold start, and the gap says so."""
     X, y, _ = next(batches(1, n=60))
-    warm = model_of(loss=squared, n_passes=3000, C=1.0).fit(X, y)
+    warm = model_of(loss=squared, max_inner_iter=3000, C=1.0).fit(X, y)
     assert 0 <= warm.gap_ + 1e-12 < 1e-8 * warm.objectives_[-1]
-    twin = twin_of(14, loss=squared, n_passes=1, C=1.0)
+    twin = twin_of(14, loss=squared, max_inner_iter=1, C=1.0)
     _, problem = twin._problem(np.hstack([X, np.zeros((60, 1))]), y.astype(float), np.ones(60), warm.groups_)
     cold = np.zeros(60)
     problem.ascend(cold, "corrected", 60)
@@ -145,7 +145,9 @@ def test_passes_that_go_on_reach_the_optimum_wherever_they_begin(squared):
 
 def test_objectives_never_rise_when_rounds_are_solved():
     for X, y, _ in batches(3, n=60):
-        falling = np.diff(SBCWClassifier(12, n_groups=6, n_passes=2000, C=1.0, shuffle=False).fit(X, y).objectives_)
+        falling = np.diff(
+            SBCWClassifier(12, n_groups=6, max_inner_iter=2000, C=1.0, shuffle=False).fit(X, y).objectives_
+        )
         assert (falling <= 1e-9).all()
 
 
@@ -153,15 +155,15 @@ def test_group_tol_stops_early_and_only_then():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 40))
     y = X[:, 3] > 0
-    all_of_them = SBCWClassifier(20, n_groups=10, C=1.0, n_passes=50).fit(X, y)
+    all_of_them = SBCWClassifier(20, n_groups=10, C=1.0, max_inner_iter=50).fit(X, y)
     assert len(all_of_them.chosen_) == 20
-    some = SBCWClassifier(20, n_groups=10, C=1.0, n_passes=50, group_tol=0.01).fit(X, y)
+    some = SBCWClassifier(20, n_groups=10, C=1.0, max_inner_iter=50, group_tol=0.01).fit(X, y)
     assert 0 < len(some.chosen_) < 20
     n = len(some.objectives_)
     assert_array_equal(some.chosen_, np.sort(np.concatenate(all_of_them.groups_[:n])))
-    worthless = SBCWClassifier(20, n_groups=10, C=1.0, n_passes=500, sigma=0.01, group_tol=0.0).fit(X, y)
+    worthless = SBCWClassifier(20, n_groups=10, C=1.0, max_inner_iter=500, sigma=0.01, group_tol=0.0).fit(X, y)
     assert len(worthless.chosen_) < 20  # the next group would stay at 0
-    switched_off = SBCWClassifier(20, n_groups=10, C=1.0, n_passes=500, sigma=0.01, refit=False, group_tol=None)
+    switched_off = SBCWClassifier(20, n_groups=10, C=1.0, max_inner_iter=500, sigma=0.01, refit=False, group_tol=None)
     used = switched_off.fit(X, y).support_
     assert np.isin(used, worthless.chosen_).all()
 

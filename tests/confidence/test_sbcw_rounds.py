@@ -45,7 +45,7 @@ def planted(n_classes, n=260, d=40, seed=1):
 
 
 def learner(**options):
-    given = {"n_groups": 3, "n_passes": 500, "shuffle": False, "class_weight": {0: 1.5}} | options
+    given = {"n_groups": 3, "max_inner_iter": 500, "shuffle": False, "class_weight": {0: 1.5}} | options
     return SBCWClassifier(7, **given)
 
 
@@ -81,7 +81,7 @@ def test_two_rounds_are_two_batches_of_one_machine(options, n_classes):
 def test_weights_that_predict_meet_the_conditions_of_the_refit(scaling):
     """Against the formulas alone: BCW on the chosen features, from what was known of them before."""
     X, y, weight = planted(2)
-    model = learner(fit_intercept=scaling > 0, intercept_scaling=scaling or 1.0, class_weight=None, n_passes=1)
+    model = learner(fit_intercept=scaling > 0, intercept_scaling=scaling or 1.0, class_weight=None, max_inner_iter=1)
     reference.play(model, X, y, weight, CUTS)
     rows = with_constant(X[weight > 0][:, model.chosen_], scaling)
     precision = np.eye(rows.shape[1]) + 0.1 * rows.T @ rows
@@ -107,7 +107,7 @@ def test_with_the_defaults_the_planted_features_are_found():
     y = np.where(X[:, 3] - X[:, 8] + X[:, 1000] > 0, "yes", "no")
     model = reference.play(SBCWClassifier(3, n_groups=3), X, y, cuts=(100, 350))
     assert_array_equal(model.support_, [3, 8, 1000])
-    assert_allclose(model.coef_, SBCWClassifier(3, n_groups=3, n_passes=500).fit(X, y).coef_, atol=1e-6)
+    assert_allclose(model.coef_, SBCWClassifier(3, n_groups=3, max_inner_iter=500).fit(X, y).coef_, atol=1e-6)
 
 
 def test_shards_without_a_column_or_a_class_do_not_matter():

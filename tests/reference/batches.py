@@ -38,7 +38,7 @@ def bcw(
     C: float = 1.0,
     q: int = 2,
     centre: str = "previous",
-    n_passes: int = 1,
+    max_inner_iter: int = 1,
     cost: Array | None = None,
     root: Callable[[Array], Array] = symmetric_root,
 ) -> Gaussian:
@@ -58,7 +58,7 @@ def bcw(
     R = root(before.sigma if centre == "kl" else sigma)
     w_start = np.linalg.solve(R, middle)
     w, alpha = w_start.copy(), np.zeros(len(y))
-    for _ in range(n_passes):
+    for _ in range(max_inner_iter):
         for i in range(len(y)):
             x = R.T @ X[i]
             g = 1 - y[i] * (w @ x)

@@ -75,8 +75,8 @@ class Problem:
         curve = self.C * (v_out + v_in / (self.sigma if kind == "safe" else 1))
         return float(np.clip(a[i] + self.slope(a, i) / (curve + self.ridge / self.D[i]), 0, top))
 
-    def ascend(self, a: Array, kind: str, n_passes: int) -> None:
-        for _ in range(n_passes):
+    def ascend(self, a: Array, kind: str, max_inner_iter: int) -> None:
+        for _ in range(max_inner_iter):
             for i in range(len(a)):
                 a[i] = self.step(a, i, kind)
 
@@ -89,12 +89,12 @@ class Problem:
 
 
 def bcw(
-    X: Array, y: Array, cost: Array, mean: Array, covariance: Array, C: float, squared: bool, n_passes: int
+    X: Array, y: Array, cost: Array, mean: Array, covariance: Array, C: float, squared: bool, max_inner_iter: int
 ) -> Array:
     """The mean after a batch: section 1, centred at the last mean, with the covariance after the batch."""
     after = np.linalg.inv(np.linalg.inv(covariance) + C * X.T @ X)
     a, mean = np.zeros(len(y)), mean.copy()
-    for _ in range(n_passes):
+    for _ in range(max_inner_iter):
         for i, x in enumerate(X):
             v = x @ after @ x
             if v == 0:
@@ -119,7 +119,7 @@ class Sbcw:
     squared: bool = True
     ranking: str = "diagonal"
     step: str = "corrected"
-    n_passes: int = 1
+    max_inner_iter: int = 1
     constant: float = 0.0
     positive_cost: float | None = None
     keep: bool = False
@@ -152,7 +152,7 @@ class Sbcw:
             roots, problem = self._problem(X, y, D, groups)
             if self.faithful:
                 a[:] = 0
-            problem.ascend(a, self.step, self.n_passes)
+            problem.ascend(a, self.step, self.max_inner_iter)
             w = problem.weights(a)
             self.objectives.append(problem.primal(w))
         self._finish(X, y, D, groups, roots, w)
@@ -193,7 +193,7 @@ class Sbcw:
         mean = self.mean.copy() if self.keep else np.zeros(self.d + 1)
         coef = self.coef.copy() if self.keep else np.zeros(self.d + 1)
         coef[chosen] = bcw(
-            X[:, chosen], y, self.C * D, self.mean[chosen], prior, self.C, self.squared, self.n_passes
+            X[:, chosen], y, self.C * D, self.mean[chosen], prior, self.C, self.squared, self.max_inner_iter
         )  # the refit
         covariance, at = self.covariance.copy(), 0
         for g, root in zip(groups, roots, strict=True):

@@ -11,8 +11,8 @@ class Pool:
     """One class against another. ``A`` holds features in the order in which they came, and always the constant, whose
     column is the last of X."""
 
-    def __init__(self, d, p, C=1.0, forgetting=0.9, kappa=0.5, pool=3, n_passes=3, constant=False, scout=False):
-        self.p, self.C, self.gamma, self.kappa, self.n_passes = p, C, forgetting, kappa, n_passes
+    def __init__(self, d, p, C=1.0, forgetting=0.9, kappa=0.5, pool=3, max_inner_iter=3, constant=False, scout=False):
+        self.p, self.C, self.gamma, self.kappa, self.max_inner_iter = p, C, forgetting, kappa, max_inner_iter
         self.m, self.add = math.ceil(pool * p), math.ceil(p / 5)
         self.d, self.constant, self.scout = d, constant, scout
         self.A = [d] if constant else []
@@ -67,7 +67,7 @@ class Pool:
     def ascend(self, x, y, cost, mean, cov):
         """Dual coordinate ascent of section 1, one row at a time."""
         mean, a = mean.copy(), np.zeros(len(y))
-        for _ in range(self.n_passes):
+        for _ in range(self.max_inner_iter):
             for i in range(len(y)):
                 v = x[i] @ cov @ x[i]
                 if v == 0:

@@ -14,7 +14,7 @@ from ._contract import (
     is_fitted,
     warn_of_convergence,
 )
-from ._costs import MEASURES, ChoosesCosts, MeasuredLearner, measure_rule
+from ._costs import MEASURES, ChoosesCosts, MeasuredLearner
 from ._coupled import CoupledLearner, SharedClassifier
 from ._declared import Declared, Param, param
 from ._docs import fill
@@ -24,7 +24,7 @@ from ._linear import LinearClassifier, LinearRegressor, LinearScores, UsesThread
 from ._loss_params import ClassLoss, ValueLoss
 from ._multi_task import MultiTask, MultiTaskClassifier, MultiTaskRegressor
 from ._online_linear import OnlineLinear, read_only
-from ._reading import ReadsClasses, ReadsValues, shares_of_classes
+from ._reading import GaussianProbability, ReadsClasses, ReadsValues
 from ._seeded import SeededClassifier
 from ._solved import Optimum, SolvedClassifier
 
@@ -47,6 +47,7 @@ __all__ = [
     "Estimator",
     "EstimatorProtocol",
     "FixedSizeMachine",
+    "GaussianProbability",
     "GoodFor",
     "Ids",
     "KernelClassifier",
@@ -82,11 +83,9 @@ __all__ = [
     "fill",
     "is_fitted",
     "matrix_of",
-    "measure_rule",
     "param",
     "part_of",
     "read_only",
-    "shares_of_classes",
     "take",
     "task_of",
     "warn_of_convergence",

@@ -1,7 +1,7 @@
 """Learners that take rows batch by batch: a rule in Python over BLAS and compiled steps, behind everybody's interface.
 
 A rule says what it keeps, what it makes of one batch, and which weights it implies; everything else (several classes,
-several costs side by side, books, saving, growing, merging) is written here or below, once.
+several costs side by side, tallies, saving, growing, merging) is written here or below, once.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from scipy import sparse
 from .. import _engine
 from .._core import Rows, linear_scores, take_columns
 from .._engine import Learner, Lesson, PassResult, State, Target, n_workers, one_blas_thread, winning_codes
-from .._gate import Array
-from ._linear import LinearClassifier
+from .._gate import Array, at_least, none
+from ._declared import param
+from ._linear import LinearScores, UsesThreads
 
 Ids = NDArray[np.int64]
 View = Mapping[str, Array]
@@ -40,7 +41,7 @@ class BatchLesson(NamedTuple):
     margins: Array
     """Scores before the batch is learned from."""
     shared: Any = None
-    """What the rule prepared once for all outputs."""
+    """Prepared by the rule once for all outputs."""
 
     @property
     def matrix(self) -> Any:
@@ -53,7 +54,7 @@ class BatchLesson(NamedTuple):
 
 
 class BatchRule:
-    """What one method is. Nothing is kept but in the state; methods get the parameters of one model.
+    """One method. Nothing is kept but in the state; methods get the parameters of one model.
 
     ``view`` holds the arrays of one output, flat. A rule with a few features in use says so by :meth:`selection`, one
     with a weight for each by :meth:`weights`.
@@ -66,7 +67,7 @@ class BatchRule:
 
     @classmethod
     def prepare(cls, rows: Rows) -> Any:
-        """What all outputs need of a batch, made once; each finds it as ``lesson.shared``."""
+        """Make once what all outputs need of a batch; each finds it as ``lesson.shared``."""
 
     @classmethod
     def learn(cls, lesson: BatchLesson, state: State, output: int, params: Params) -> int:
@@ -226,15 +227,23 @@ class BatchLearner(Learner):
         )
 
 
-class BatchClassifier(LinearClassifier):
+class BatchClassifier(UsesThreads, LinearScores):
     """Base class: a subclass maps its parameters to a :class:`BatchLearner`. The rows of each call are cut into batches
     of ``batch_size``, the last one with those that are left; None is one batch for all rows of a call."""
 
+    batch_size: int | None = param(
+        default=None,
+        rule=at_least(1) | none,
+        doc="Rows of a batch, the last one with those that are left. By default, all rows of a call are one.",
+    )
+    max_inner_iter: int = param(
+        default=1, rule=at_least(1), doc="Passes over the dual variables of a batch.", file="n_passes"
+    )
+    intercept_scaling: float = param(default=1.0)
+    max_iter: int = param(default=1)
+
     _looks_first = True
     _shorter_steps = "a smaller C"
-    _fitted = LinearClassifier._fitted
-
-    batch_size: int | None
 
     @property
     def _exactness(self) -> str:

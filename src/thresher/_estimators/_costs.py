@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Rows
 from .._engine import Field, State, added
-from .._gate import Array, Rule, one_of
+from .._gate import Array, one_of
 from ..metrics import ProgressiveAveragePrecision, ProgressiveF1, ProgressiveROCAUC
 from ._batches import BatchClassifier, BatchLearner
+from ._declared import param
 
-__all__ = ["MEASURES", "ChoosesCosts", "MeasuredLearner", "measure_rule"]
+__all__ = ["MEASURES", "ChoosesCosts", "MeasuredLearner"]
 
 Measure = ProgressiveF1 | ProgressiveROCAUC | ProgressiveAveragePrecision
 
@@ -29,7 +30,6 @@ MEASURES: dict[str, type[Measure]] = {
     "roc_auc": ProgressiveROCAUC,
     "average_precision": ProgressiveAveragePrecision,
 }
-measure_rule: Rule = one_of(*MEASURES)
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class MeasuredLearner(BatchLearner):
         self, rows: Rows, targets: Array, weight: Array, state: State, run: Callable[..., Iterator[Any]] = map
     ) -> Array:
         margins = super().learn_batch(rows, targets, weight, state, run)
-        for k, view in enumerate(state.views):  # what each said itself, before it learned
+        for k, view in enumerate(state.views):  # by its own predictions, before it learned
             self._measure(view["cells"]).update(targets[k % len(targets)] > 0, margins[k], weight)
         self._note(state, self.chosen(state))
         return margins
@@ -114,7 +114,24 @@ class MeasuredLearner(BatchLearner):
 class ChoosesCosts(BatchClassifier):
     """Base class of estimators whose :meth:`_learner` is a :class:`MeasuredLearner` with a grid of costs."""
 
-    measure: str
+    measure: str = param(
+        default="f1",
+        rule=one_of(*MEASURES),
+        doc="""Measure that chooses among the costs, by predictions made before a batch was learned from, in bounded
+        memory: :class:`~thresher.metrics.ProgressiveF1`, :class:`~thresher.metrics.ProgressiveROCAUC`,
+        :class:`~thresher.metrics.ProgressiveAveragePrecision`. With several classes, one cost is chosen for all, by the
+        mean of their measures.""",
+    )
+
+    _attributes: ClassVar[str] = """
+        cost_ : float
+            The cost of the positive class of the model that predicts now.
+        costs_ : ndarray of shape (n_costs,)
+            All costs.
+        measures_ : ndarray of shape (n_costs,)
+            The progressive measure of each.
+        cost_history_ : ndarray of shape (n_batches,)
+            The cost that was chosen after each batch."""
 
     def _measured(self) -> MeasuredLearner:
         learner = self._learner_now()

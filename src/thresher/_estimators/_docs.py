@@ -28,57 +28,6 @@ shuffle : bool, default={shuffle}
     come sorted by label.
 random_state : int, RandomState or Generator, optional
     Source of the visiting orders.""",
-    "classes": """
-class_weight : dict or "balanced", optional
-    Weights of the classes, multiplied into the row weights. "balanced" is for :meth:`fit` only.
-n_jobs : int, optional
-    Threads over classes, when there are more than two.""",
-    "fitted classifier": """
-coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-    Weights. One row when there are two classes.
-intercept_ : ndarray of shape (1,) or (n_classes,)
-    Constant terms.
-classes_ : ndarray of shape (n_classes,)
-    Labels, sorted.
-n_mistakes_ : int
-    How many rows were predicted wrongly (by the weights of the moment) before they were learned from.""",
-    "groups in batches": r"""
-C : float, default={C}
-    Weight of the losses, and of a row in the covariance (:math:`C`). Large values trust a batch more; beyond 1 the
-    ranking begins to prefer rare features.
-sigma : float, default={sigma}
-    How much of the penalty is a ridge (:math:`\sigma`); near 0, one to four groups remain in use before the refit.
-n_groups : int, default={n_groups}
-    Features are chosen in so many rounds, ``n_features_to_select / n_groups`` at a time (:math:`r`). More rounds see
-    better what the features chosen so far leave unexplained, and cost more.
-loss : {{"squared_hinge", "hinge"}}, default="{loss}"
-    (:math:`q = 2` and 1.)
-ranking : {{"diagonal", "identity", "full"}}, default="{ranking}"
-    What features are ranked by: :math:`s_j^2` times their variance after the batch, alone (exact for groups of one),
-    not at all (as in [1]_), or together, which solves a system as large as the batch.
-step : {{"auto", "corrected", "safe", "exact"}}, default="{step}"
-    How one dual variable moves: by the curvature of the papers, which climbs for sure only if ``sigma`` is at least 1;
-    by one that always does; or to the best point, found by bisection. "auto" is "corrected" where it climbs, else
-    "exact".
-n_passes : int, default={n_passes}
-    Passes over the dual variables in each round, and in the refit; they go on where the last round ended.
-group_tol : float, optional
-    Stop before there are ``n_features_to_select`` when a round changes the objective by no more than this part of it,
-    or when the next group would get no weight.
-refit : bool, default={refit}
-    Predict by weights that are learned for all chosen features together, by one step of :class:`BCWClassifier` on them
-    alone. The penalty by groups leaves many chosen features without a weight, and nothing helps more than this.""",
-    "fitted choice": """
-groups_ : list of ndarray
-    The features of each group, in the order of their choice; with several classes, such a list for each.
-chosen_ : ndarray
-    All chosen features.
-objectives_ : ndarray
-    The objective after each round of the last batch; with several classes, a list of them.
-gap_ : float
-    The duality gap of the groups' weights in the last batch.
-variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-    How unsure the weights are; 1 for a feature that was never chosen.""",
     "fitted": """
 support_ : ndarray
     Indices of the features in use.

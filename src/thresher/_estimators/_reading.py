@@ -1,4 +1,4 @@
-"""How scores are read: as classes or as values. What is read never depends on how it was made."""
+"""Reading scores as classes or as values, which never depends on how the scores were made."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._contract import ClassifierContract, RegressorContract
 
 
 class ReadsTargets:
-    """How an estimator reads targets, and weighs rows by them."""
+    """Mixin of estimators that read targets, and weigh rows by them."""
 
     def _read_all(self, y: Any, n_rows: int) -> Target:
         """Targets of data that is complete."""
@@ -114,8 +114,34 @@ class ReadsValues(RegressorContract, ReadsTargets):
         return self._read_all(y, n_rows)
 
 
-def shares_of_classes(scores: Array, variances: Array) -> Array:
-    """How sure a model is of each class whose scores, of shape (n_rows, n_outputs), have these variances: with two, the
+class GaussianProbability:
+    """Mixin of linear classifiers that know the variance of a score: ``_variances_of`` rows, one column per output."""
+
+    def predict_proba(self, X: Any) -> Array:
+        r"""Return how sure the model is of each class, from its doubt about the weights.
+
+        With two classes, the probability :math:`\Phi(\mu^\top x / \sqrt{x^\top \Sigma x})` that the score is above 0,
+        if weights are normal with the mean and covariance that were learned. With more, the same for each class, with
+        the variance averaged over the classes, divided by their sum. It is the confidence of the model in a sign, not
+        a frequency: it goes to 0 or 1 as rows come in, however noisy their labels are. Calibrate it
+        (:class:`sklearn.calibration.CalibratedClassifierCV`) where frequencies matter.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``. The class with the largest share is the one that :meth:`predict` names.
+        """
+        me: Any = self
+        rows = me._rows_to_score(X)
+        return _shares_of_classes(me._scores_of(rows), me._variances_of(rows))
+
+
+def _shares_of_classes(scores: Array, variances: Array) -> Array:
+    """Shares of the classes whose scores, of shape (n_rows, n_outputs), have these variances: with two, the
     probability that the score is above 0; with more, those of each, the variance averaged over them, divided by their
     sum. The largest share is that of the class with the largest score."""
     deviation = np.sqrt(variances.mean(axis=1, keepdims=True))

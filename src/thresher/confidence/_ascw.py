@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .._estimators import Advice, BatchLearner, ChoosesCosts, GoodFor, MeasuredLearner, measure_rule
+from .._estimators import Advice, BatchLearner, ChoosesCosts, GoodFor, MeasuredLearner, param
 from .._gate import at_least, boolean
 from ._group_rule import ChoosesGroups, GroupClassifier, GroupRule
 
@@ -29,43 +29,6 @@ class ASCWClassifier(GroupClassifier, ChoosesCosts):
     Every batch chooses all features anew, so with small batches most of what was found is forgotten;
     :class:`~thresher.online.AROWClassifier` with ``n_features_to_select`` keeps it. With all rows in memory and a cost
     that is known, use :class:`SBCWClassifier`.
-
-    Parameters
-    ----------
-    n_features_to_select : int, default=50
-        How many features are chosen in every batch (:math:`p`); so many are in use at most, with several classes so
-        many for each, unless ``keep``. The constant does not count.
-    <groups in batches>
-    n_costs : int, default=9
-        How many costs (:math:`K`). Time and memory grow with it.
-    measure : {"f1", "roc_auc", "average_precision"}, default="f1"
-        What chooses among the costs, kept in bounded memory: :class:`~thresher.metrics.ProgressiveF1`,
-        :class:`~thresher.metrics.ProgressiveROCAUC`, :class:`~thresher.metrics.ProgressiveAveragePrecision`. With
-        several classes, one cost is chosen for all, by the mean of their measures.
-    keep : bool, default=False
-        Leave the weights of features that a batch does not choose as they are. The model then has ever more features,
-        not ``n_features_to_select``; with batches of one row it is the accumulating model of the tables in [1]_.
-    faithful : bool, default=False
-        The algorithm as [1]_ prints it, but for its wrong signs; see the notes.
-    batch_size : int, default=1024
-        Rows of a batch; None for all rows of a call. A rest of less than half a batch joins the last one.
-    <intercept>
-    <passes>
-    <classes>
-
-    Attributes
-    ----------
-    <fitted classifier>
-    <fitted choice>
-    cost_ : float
-        The cost of the positive class of the model that predicts now.
-    costs_ : ndarray of shape (n_costs,)
-        All costs.
-    measures_ : ndarray of shape (n_costs,)
-        The progressive measure of each.
-    cost_history_ : ndarray of shape (n_batches,)
-        The cost that was chosen after each batch.
-    <fitted>
 
     Notes
     -----
@@ -100,65 +63,20 @@ class ASCWClassifier(GroupClassifier, ChoosesCosts):
 
     _advice = Advice(GoodFor(3, aim="rare class"))
 
-    _param_rules = GroupClassifier._param_rules | {
-        "n_costs": at_least(1),
-        "measure": measure_rule,
-        "keep": boolean,
-        "faithful": boolean,
-    }
-
-    def __init__(
-        self,
-        n_features_to_select: int = 50,
-        *,
-        C: float = 0.1,
-        sigma: float = 1.0,
-        n_groups: int = 15,
-        loss: str = "squared_hinge",
-        ranking: str = "diagonal",
-        step: str = "auto",
-        n_passes: int = 1,
-        group_tol: float | None = None,
-        refit: bool = True,
-        n_costs: int = 9,
-        measure: str = "f1",
-        keep: bool = False,
-        faithful: bool = False,
-        batch_size: int | None = 1024,
-        fit_intercept: bool = False,
-        intercept_scaling: float = 1.0,
-        max_iter: int = 1,
-        n_steps: int | None = None,
-        tol: float | None = None,
-        shuffle: bool = True,
-        class_weight: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.C = C
-        self.sigma = sigma
-        self.n_groups = n_groups
-        self.loss = loss
-        self.ranking = ranking
-        self.step = step
-        self.n_passes = n_passes
-        self.group_tol = group_tol
-        self.refit = refit
-        self.n_costs = n_costs
-        self.measure = measure
-        self.keep = keep
-        self.faithful = faithful
-        self.batch_size = batch_size
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.n_steps = n_steps
-        self.tol = tol
-        self.shuffle = shuffle
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_costs: int = param(default=9, rule=at_least(1), doc="How many costs (:math:`K`). Time and memory grow with it.")
+    keep: bool = param(
+        default=False,
+        rule=boolean,
+        doc="""Leave the weights of features that a batch does not choose as they are. The model then has ever more
+        features, not ``n_features_to_select``; with batches of one row it is the accumulating model of the tables in
+        [1]_.""",
+    )
+    faithful: bool = param(
+        default=False,
+        rule=boolean,
+        doc="The algorithm as [1]_ prints it, but for its wrong signs; see the notes.",
+    )
+    batch_size: int | None = param(default=1024)
 
     def _learner(self, n_features: int) -> BatchLearner:
         core: Any = GroupRule

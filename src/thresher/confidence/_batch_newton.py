@@ -44,11 +44,11 @@ T = TypeVar("T")
 
 
 class Place(NamedTuple):
-    """Where one output stands, what it would do next, and what it wants to know there."""
+    """The weights of one output, its next step, and the sums that it needs at the end of it."""
 
     positive: float
     costs: tuple[float, float]
-    """What a mistake costs on a negative and on a positive row of weight 1."""
+    """The cost of a mistake on a negative and on a positive row of weight 1."""
     ids: Ids | None
     """Features of the problem; None for all."""
     coef: Array
@@ -189,8 +189,8 @@ class Normal(NamedTuple):
         return pull - self.precision @ (m - self.centre)
 
 
-class Descent:
-    """Where the weights of one output are, from total to total. The smoothed objective never rises, but by rounding."""
+class NewtonDescent:
+    """The weights of one output, from total to total. The smoothed objective never rises, but by rounding."""
 
     def __init__(self, prior: Regulariser, start: Array, squared: bool, tol: float, width: float = 1.0) -> None:
         self.prior, self.tol = prior, tol
@@ -253,10 +253,10 @@ class Descent:
 
 
 Run = Generator[Place, Sums, T]
-"""What one output does: it says where it stands, and is told the totals there."""
+"""The steps of one output: it yields the place where it stands, and gets the totals there."""
 
 
-def descend(descent: Descent, where: Place, told: Sums | None = None, most: int = MOST_QUESTIONS) -> Run[Sums]:
+def descend(descent: NewtonDescent, where: Place, told: Sums | None = None, most: int = MOST_QUESTIONS) -> Run[Sums]:
     """So many steps at most, or until the gap is small; returns what was told of the weights as they are.
 
     ``told`` is what was told already of the weights at the begin.

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import linalg
-from sklearn.exceptions import ConvergenceWarning
 
 from .. import _engine
 from .._core import Rows, ascend
@@ -19,13 +17,16 @@ from .._estimators import (
     BatchClassifier,
     BatchLearner,
     BatchRule,
+    GaussianProbability,
     GoodFor,
     Params,
+    WeighsClasses,
     matrix_of,
+    param,
     read_only,
-    shares_of_classes,
+    warn_of_convergence,
 )
-from .._gate import Array, Log, Range, at_least, non_negative, none, one_of, positive
+from .._gate import Array, Log, non_negative, one_of, positive
 from . import _whitening
 from ._bcw_rounds import bcw_round
 
@@ -52,7 +53,7 @@ class Bcw(BatchRule):
 
 
 class _Mean(NamedTuple):
-    """What came of one batch: the means, one column for each class, the dual variables and the relative gap."""
+    """The outcome of one batch: the means, one column for each class, the dual variables and the relative gap."""
 
     coef: Array
     a: Array
@@ -112,13 +113,13 @@ class BcwLearner(BatchLearner):
     def _mean(self, X: Any, targets: Array, cost: Array, centre: Array, root: Array) -> _Mean:
         """min |L'(mu - centre)|^2 / 2 + sum_i (cost_i / q) max(0, 1 - y_i mu.x_i)^q for every class."""
         start = np.ascontiguousarray((root.T @ centre).T)  # w = L' mu, one row for each class
-        w, squared, n_passes = start.copy(), self.params["squared"], self.params["n_passes"]
+        w, squared, max_inner_iter = start.copy(), self.params["squared"], self.params["max_inner_iter"]
         # A row without features has a loss of 1 whatever the weights are: its dual variable is best at its cost.
         a = np.where(_whitening.is_felt(X, self.intercept), 0.0, cost) * np.ones_like(targets)
         blocks: Any = _whitening.whitened(X, self.intercept, root)
-        if n_passes > 1:
+        if max_inner_iter > 1:
             blocks = list(blocks)
-        for _ in range(n_passes):
+        for _ in range(max_inner_iter):
             for some, block in blocks:
                 for y, a_k, w_k in zip(targets, a, w, strict=True):
                     ascend(block, y[some], cost[some], squared, a_k[some], w_k)
@@ -131,7 +132,7 @@ class BcwLearner(BatchLearner):
 
 
 def _relative_gap(slack: Array, cost: Array, a: Array, start: Array, move: Array, squared: bool) -> float:
-    """How far the objective may still fall, as a share of it; of the class that is furthest."""
+    """The most by which the objective may still fall, as a share of it; of the class that is furthest."""
     half = 0.5 * (move**2).sum(axis=1)
     paid = (0.5 * slack**2 if squared else slack) @ cost
     given = a.sum(axis=1) - (0.5 * (a**2 / cost).sum(axis=1) if squared else 0.0)
@@ -139,7 +140,7 @@ def _relative_gap(slack: Array, cost: Array, a: Array, start: Array, move: Array
     return float(np.max((primal - dual) / np.maximum(primal, np.finfo(float).tiny), initial=0.0))
 
 
-class BCWClassifier(BatchClassifier):
+class BCWClassifier(GaussianProbability, WeighsClasses, BatchClassifier):
     r"""Confidence-weighted learning in batches: a mean and a covariance of all weights, changed by whole batches.
 
     Every pair of weights has a covariance, as in ``AROWClassifier(covariance="full")``, but the work is done on whole
@@ -157,51 +158,13 @@ class BCWClassifier(BatchClassifier):
 
     by ascent over its dual, a row at a time, of which [1]_ makes one pass.
 
-    Parameters
-    ----------
-    C : float, default=1.0
-        Weight of the batch against what was learned before (:math:`C` in [1]_). Larger values trust new rows more.
-    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-        The loss of a margin: :math:`q = 2` or :math:`q = 1`. The hinge loss takes less notice of rows that are far on
-        the wrong side.
-    centre : {"previous", "kl", "zero"}, default="previous"
-        What the mean is held to: the mean before the batch, by the new covariance; the same by the covariance before
-        the batch, as the divergence of the two Gaussians has it, which needs several passes where batches are large;
-        or 0, as [1]_ prints it, which forgets the labels of earlier batches and is there for comparison only.
-    batch_size : int, optional
-        Rows of a batch (:math:`N`). The rows of a call of :meth:`fit` or :meth:`partial_fit` are cut into batches, the
-        last one with those that are left. Without it, 256 or four times the number of features, whichever is more:
-        small enough to learn from what came before, large enough that products are most of the work.
-    n_passes : int, default=1
-        Passes over each batch, at most. More than one keep a dense copy of the batch.
-    gap_tol : float, default=1e-3
-        With several passes, stop when the duality gap is at most this share of the objective; a ConvergenceWarning says
-        so where it is not reached. One pass is the paper's algorithm and never warns.
-    <intercept>
-    <passes>
-    <classes>
-
-    Attributes
-    ----------
-    <fitted classifier>
-    precision_ : ndarray of shape (n_features, n_features)
-        :math:`\Sigma^{-1}`, which all classes share.
-    covariance_ : ndarray of shape (n_features, n_features)
-        :math:`\Sigma`, with what the constant term adds to the doubt.
-    variance_ : ndarray of shape (n_features,)
-        The doubt about each weight: the diagonal of :math:`\Sigma`. It starts at 1 and only falls.
-    gap_ : float
-        The duality gap of the last batch as a share of its objective: 0 where the mean is the best there is. Of the
-        class that is furthest from it.
-    <fitted>
-
     Notes
     -----
     A batch of :math:`N` rows costs :math:`O(N d^2 + d^3)`, with sparse rows :math:`O(\text{non-zeros} \cdot d + d^3)`,
     and memory for a few matrices of :math:`d^2` numbers: 20,000 features are the most. All classes share the products;
     each adds :math:`O(N d)`. ``sample_weight`` and ``class_weight`` are the costs :math:`D_i`: they weigh losses, and
     do not enter the covariance, as in [2]_. ``tol`` and ``max_iter`` are about passes over all rows in :meth:`fit`,
-    ``gap_tol`` and ``n_passes`` about those over one batch.
+    ``gap_tol`` and ``max_inner_iter`` about those over one batch.
 
     Calls that end where batches end give the same bits as one call. Shards merge by adding precisions and pulls
     :math:`\Sigma^{-1} \mu`: the precision is that of one run over all rows, and the mean that of Bayes' rule for
@@ -211,7 +174,7 @@ class BCWClassifier(BatchClassifier):
     are, solved to its gap. Newton's method asks the shards for :math:`O(d^2)` sums for each class: with the squared
     hinge about five times, for the best mean there is up to rounding; with the hinge until the gap is at most
     ``gap_tol``, seven times for 1e-3 and up to some dozens for less or for ``centre="kl"``. ``batch_size`` and
-    ``n_passes`` play no part.
+    ``max_inner_iter`` play no part.
 
     For ``loss="squared_hinge"``, [1]_ prints a step for twice the loss weight; here it is the exact one.
 
@@ -239,51 +202,56 @@ class BCWClassifier(BatchClassifier):
 
     _advice = Advice(GoodFor(3, aim="linear"))
 
-    _param_rules = BatchClassifier._param_rules | {
-        "C": positive,
-        "loss": one_of("hinge", "squared_hinge"),
-        "centre": one_of("previous", "kl", "zero"),
-        "batch_size": at_least(1) | none,
-        "n_passes": at_least(1),
-        "gap_tol": non_negative,
-    }
-    _search_space: ClassVar[dict[str, Range]] = {"C": Log(1e-3, 1e3)}
-    _prefers_sums: ClassVar[bool] = True
+    C: float = param(
+        default=1.0,
+        rule=positive,
+        doc="""Weight of the batch against what was learned before (:math:`C` in [1]_). Larger values trust new rows
+        more.""",
+        search=Log(1e-3, 1e3),
+        kw_only=False,
+    )
+    loss: str = param(
+        default="squared_hinge",
+        rule=one_of("hinge", "squared_hinge"),
+        doc="""The loss of a margin: :math:`q = 2` or :math:`q = 1`. The hinge loss takes less notice of rows that are
+        far on the wrong side.""",
+    )
+    centre: str = param(
+        default="previous",
+        rule=one_of("previous", "kl", "zero"),
+        doc="""The centre that the mean is held to: the mean before the batch, by the new covariance; the same by the
+        covariance before the batch, as the divergence of the two Gaussians has it, which needs several passes where
+        batches are large; or 0, as [1]_ prints it, which forgets the labels of earlier batches and is there for
+        comparison only.""",
+    )
+    batch_size: int | None = param(
+        default=None,
+        doc="""Rows of a batch (:math:`N`). The rows of a call of :meth:`fit` or :meth:`partial_fit` are cut into
+        batches, the last one with those that are left. Without it, 256 or four times the number of features, whichever
+        is more: small enough to learn from what came before, large enough that products are most of the work.""",
+    )
+    max_inner_iter: int = param(
+        default=1, doc="Passes over each batch, at most. More than one keep a dense copy of the batch."
+    )
+    gap_tol: float = param(
+        default=1e-3,
+        rule=non_negative,
+        doc="""With several passes, stop when the duality gap is at most this share of the objective; a
+        ConvergenceWarning says so where it is not reached. One pass is the paper's algorithm and never warns.""",
+    )
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        loss: str = "squared_hinge",
-        centre: str = "previous",
-        batch_size: int | None = None,
-        n_passes: int = 1,
-        gap_tol: float = 1e-3,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        max_iter: int = 1,
-        n_steps: int | None = None,
-        tol: float | None = None,
-        shuffle: bool = True,
-        class_weight: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.C = C
-        self.loss = loss
-        self.centre = centre
-        self.batch_size = batch_size
-        self.n_passes = n_passes
-        self.gap_tol = gap_tol
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.n_steps = n_steps
-        self.tol = tol
-        self.shuffle = shuffle
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _attributes: ClassVar[str] = r"""
+        precision_ : ndarray of shape (n_features, n_features)
+            :math:`\Sigma^{-1}`, which all classes share.
+        covariance_ : ndarray of shape (n_features, n_features)
+            :math:`\Sigma`, with what the constant term adds to the doubt.
+        variance_ : ndarray of shape (n_features,)
+            The doubt about each weight: the diagonal of :math:`\Sigma`. It starts at 1 and only falls.
+        gap_ : float
+            The duality gap of the last batch as a share of its objective: 0 where the mean is the best there is. Of the
+            class that is furthest from it."""
+
+    _prefers_sums: ClassVar[bool] = True
 
     def _learner(self, n_features: int) -> BatchLearner:
         if n_features > _WIDEST:
@@ -296,7 +264,7 @@ class BCWClassifier(BatchClassifier):
             "C": float(self.C),
             "squared": self.loss == "squared_hinge",
             "centre": self.centre,
-            "n_passes": int(self.n_passes),
+            "max_inner_iter": int(self.max_inner_iter),
             "gap_tol": float(self.gap_tol),
         }
         return BcwLearner(core, params)
@@ -328,11 +296,11 @@ class BCWClassifier(BatchClassifier):
         return self
 
     def _say_if_unsettled(self, stacklevel: int) -> None:
-        if self.n_passes > 1 and self.gap_ > self.gap_tol:
-            warnings.warn(
-                f"BCWClassifier: {self.n_passes} passes left the last batch with a duality gap of {self.gap_:.1e} of "
-                f"its objective, more than gap_tol={self.gap_tol:g}; a larger n_passes or a smaller C comes closer.",
-                ConvergenceWarning,
+        if self.max_inner_iter > 1 and self.gap_ > self.gap_tol:
+            warn_of_convergence(
+                f"BCWClassifier: {self.max_inner_iter} passes left the last batch with a duality gap of "
+                f"{self.gap_:.1e} of its objective, more than gap_tol={self.gap_tol:g}; a larger max_inner_iter or a "
+                "smaller C comes closer.",
                 stacklevel=stacklevel,
             )
 
@@ -346,24 +314,8 @@ class BCWClassifier(BatchClassifier):
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
-    def predict_proba(self, X: Any) -> Array:
-        r"""How sure the model is of each class, from its doubt about the weights.
-
-        With weights drawn from the model's Gaussian, :math:`\Phi(\mu^\top x / \sqrt{x^\top \Sigma x})` is the chance of
-        a score above 0; with more than two classes, the same for each, divided by their sum. It is the doubt about the
-        weights, not about the label of a row: it goes to 0 or 1 as rows come in, however noisy their labels are.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        rows, constant = self._rows_to_score(X), self._learner_now().intercept
-        doubts = _whitening.doubts(matrix_of(rows), constant, self._root())
-        return shares_of_classes(self._scores_of(rows), doubts[:, None])
+    def _variances_of(self, rows: Rows) -> Array:
+        return _whitening.doubts(matrix_of(rows), self._learner_now().intercept, self._root())[:, None]
 
     @property
     def precision_(self) -> Array:

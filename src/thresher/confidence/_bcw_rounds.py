@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from .._engine import Round, outgrown
+from .._estimators import warn_of_convergence
 from . import _whitening
-from ._batch_newton import EXACT, Descent, Normal, Place, descend, in_step
-from ._shard_rows import Begin, Reader, Speaker, close, keep_books, shares_of
+from ._batch_newton import EXACT, NewtonDescent, Normal, Place, descend, in_step
+from ._shard_rows import Begin, Reader, Speaker, close, keep_tally, shares_of
 
 
 def bcw_round(estimator: Any) -> Round:
@@ -31,7 +30,7 @@ def bcw_round(estimator: Any) -> Round:
         prior = Normal(after, root) if params["centre"] != "kl" else Normal(before.copy(), _whitening.root(before))
         centre = 0.0 * coef if params["centre"] == "zero" else coef.copy()
         tol = min(params["gap_tol"], EXACT) if squared else params["gap_tol"]
-        descents = [Descent(prior._replace(centre=c), c, squared, tol) for c in centre.T.copy()]
+        descents = [NewtonDescent(prior._replace(centre=c), c, squared, tol) for c in centre.T.copy()]
         runs = [
             descend(one, Place(positive, (C, C), None, one.coef, one.move, one.width))
             for positive, one in zip(reader.positives, descents, strict=True)
@@ -44,13 +43,12 @@ def bcw_round(estimator: Any) -> Round:
     except FloatingPointError:
         raise outgrown(estimator) from None
     before[...], coef[...], state.arrays["pull"][0], state.arrays["gap"][0] = after, mean, pull, gap
-    keep_books(state, first, shares, n_holding)
+    keep_tally(state, first, shares, n_holding)
     close(estimator)
     if gap > params["gap_tol"]:
-        warnings.warn(
+        warn_of_convergence(
             f"BCWClassifier: the round left a duality gap of {gap:.1e} of its objective, more than "
             f"gap_tol={params['gap_tol']:g}; a smaller C comes closer.",
-            ConvergenceWarning,
             stacklevel=2,
         )
     return False

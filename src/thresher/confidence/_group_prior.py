@@ -1,4 +1,4 @@
-"""What holds the weights of groups together, as Newton's method needs it."""
+"""The penalty that couples groups, in the form that Newton's method needs."""
 
 from __future__ import annotations
 

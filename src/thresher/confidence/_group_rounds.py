@@ -14,26 +14,26 @@ from scipy import linalg
 from .._engine import Round, Sums, outgrown
 from .._estimators import Ids, Params
 from .._gate import Array
-from ._batch_newton import EXACT, Descent, Normal, Place, Run, descend, in_step
+from ._batch_newton import EXACT, NewtonDescent, Normal, Place, Run, descend, in_step
 from ._group_prior import GroupPrior
-from ._group_rule import Found, keep
+from ._group_rule import GroupResult, keep
 from ._group_search import Group, Prior, best_columns, root_of
 from ._known import read
-from ._shard_rows import Begin, Reader, close, keep_books, shares_of, speakers_of
+from ._shard_rows import Begin, Reader, close, keep_tally, shares_of, speakers_of
 
 _REFIT_GAP = 1e-6  # of the hinge
 _WIDEST = 0.01  # the width of the hinge with which a group begins is at least so much, as its weights are not the best
 
 
-class Task(NamedTuple):
-    """What all groups of an output go by."""
+class GroupTask(NamedTuple):
+    """The givens that all groups of an output share."""
 
     prior: Prior
     params: Params
     squares: Array
     """Of all columns."""
     constant_gain: float
-    """What the batch adds to the precision of the constant; 0 for none."""
+    """The amount that the batch adds to the precision of the constant; 0 for none."""
     place: Place
 
 
@@ -54,7 +54,7 @@ def sbcw_round(estimator: Any) -> Round:
     nothing = np.empty(0, np.int64), np.zeros(1), np.zeros(1)
     priors = [read(view, params) for view in state.views]
     runs = [
-        _run(Task(prior, params, first["squares"], gain, Place(positive, (params["C"],) * 2, *nothing, 0.0)))
+        _run(GroupTask(prior, params, first["squares"], gain, Place(positive, (params["C"],) * 2, *nothing, 0.0)))
         for prior, positive in zip(priors, reader.positives, strict=True)
     ]
     after = state.copy()
@@ -66,13 +66,13 @@ def sbcw_round(estimator: Any) -> Round:
             keep(view, prior, view["coef"][view["ids"] >= 0], found, params)
     except FloatingPointError:
         raise outgrown(estimator) from None
-    keep_books(after, first, shares, [n_held for _, n_held in results])
+    keep_tally(after, first, shares, [n_held for _, n_held in results])
     estimator.state_ = after
     close(estimator)
     return False
 
 
-def _run(task: Task) -> Run[tuple[Found, int]]:
+def _run(task: GroupTask) -> Run[tuple[GroupResult, int]]:
     """Groups until there are p features or none that is worth it, then the weights of all of them together."""
     choice = _Choice(task)
     yield from choice.run()
@@ -80,20 +80,20 @@ def _run(task: Task) -> Run[tuple[Found, int]]:
     if task.params["refit"]:
         coef = yield from choice.refit()
     order = np.roll(np.arange(len(coef)), 1) if task.constant_gain else np.arange(len(coef) - 1)
-    found = Found(
+    found = GroupResult(
         choice.groups, choice.mean[order], coef[order], choice.constant_root, choice.objectives, choice.descent.gap
     )
     return found, choice.n_held
 
 
 class _Choice:
-    """What was chosen so far; weights are those of the features in the order of their choice, the constant's last."""
+    """The choice so far; weights are those of the features in the order of their choice, the constant's last."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: GroupTask) -> None:
         self.task = task
         prior, params = task.prior, task.params
         self.groups: list[Group] = []
-        self.descent: Descent
+        self.descent: NewtonDescent
         self._prior: GroupPrior
         self.objectives: list[float] = []
         self.constant_root = (1.0 / prior.constant[1] + task.constant_gain) ** 0.5
@@ -150,8 +150,8 @@ class _Choice:
         self._left[new] = False
         self.gram, self.centre = told["gram"], centre
         self._prior = GroupPrior(self.groups, self.constant_root, centre, params["sigma"])
-        self.descent = Descent(self._prior, mean, params["squared"], params["gap_tol"], self.width)
-        heard = yield from descend(self.descent, where, told, params["n_passes"])
+        self.descent = NewtonDescent(self._prior, mean, params["squared"], params["gap_tol"], self.width)
+        heard = yield from descend(self.descent, where, told, params["max_inner_iter"])
         self.mean, self.n_held = self.descent.coef, int(heard["held"][0])
         self.width = self.descent.width and max(self.descent.width, _WIDEST)
         self.objectives.append(self.descent.objective)
@@ -165,6 +165,6 @@ class _Choice:
         root = root_of(covariance, params["C"] * self.gram)
         squared = params["squared"]
         normal = Normal(root @ root.T, root, self.centre)
-        descent = Descent(normal, self.mean, squared, EXACT if squared else _REFIT_GAP, self.width or 1.0)
+        descent = NewtonDescent(normal, self.mean, squared, EXACT if squared else _REFIT_GAP, self.width or 1.0)
         yield from descend(descent, self.task.place._replace(ids=ids))
         return descent.coef

@@ -1,20 +1,20 @@
-"""What learners that choose groups of features in every batch keep, and how it is read."""
+"""Learners that choose groups of features in every batch: their state, and how it is read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from .._core import Rows
 from .._engine import Axis, Learner, State, one_blas_thread
-from .._estimators import BatchClassifier, BatchLearner, BatchLesson, BatchRule, Ids, Params, View
-from .._gate import Array, Log, Range, Rule, Whole, at_least, boolean, non_negative, none, one_of, positive
-from ._group_search import Columns, Group, GroupSearch, Prior, refit
+from .._estimators import BatchClassifier, BatchLearner, BatchLesson, BatchRule, Ids, Params, View, WeighsClasses, param
+from .._gate import Array, Log, Whole, boolean, one_of
+from ._group_params import GroupParams
+from ._group_search import BatchColumns, Group, GroupSearch, Prior, refit
 from ._known import merge_groups, read, write, write_means
-from ._row_blocks import Blocks
+from ._row_blocks import CovarianceBlocks
 
 
 class GroupRule(BatchRule):
@@ -38,8 +38,8 @@ class GroupRule(BatchRule):
         ]
 
     @classmethod
-    def prepare(cls, rows: Rows) -> Columns:
-        return Columns.of(rows)
+    def prepare(cls, rows: Rows) -> BatchColumns:
+        return BatchColumns.of(rows)
 
     @classmethod
     def learn(cls, lesson: BatchLesson, state: State, output: int, params: Params) -> int:
@@ -52,7 +52,7 @@ class GroupRule(BatchRule):
             means = [group.mean(search.weights(k)) for k, group in enumerate(search.groups)]
             mean = np.concatenate([search.w[: search.free] / search.constant_root, *means])
             coef = refit(search) if params["refit"] else mean
-        found = Found(search.groups, mean, coef, search.constant_root, search.objectives, search.gap)
+        found = GroupResult(search.groups, mean, coef, search.constant_root, search.objectives, search.gap)
         keep(view, prior, predicted, found, params)
         return int(np.count_nonzero(search.a))
 
@@ -65,8 +65,8 @@ class GroupRule(BatchRule):
         return np.append(ids, -1), np.append(coef, view["constant_coef"][0])
 
 
-class Found(NamedTuple):
-    """What came of a batch; means and weights that predict begin with the constant, if there is one."""
+class GroupResult(NamedTuple):
+    """The outcome of a batch; means and weights that predict begin with the constant, if there is one."""
 
     groups: list[Group]
     mean: Array
@@ -76,9 +76,13 @@ class Found(NamedTuple):
     gap: float
 
 
-def keep(view: View, prior: Prior, predicted: Array, found: Found, params: Params) -> None:
+def keep(view: View, prior: Prior, predicted: Array, found: GroupResult, params: Params) -> None:
     """Write down what was found, if all of it is finite; ``predicted`` are the weights so far of what is known."""
-    chosen, mean, coef = Blocks.of([(g.ids, g.covariance) for g in found.groups], params["r"]), found.mean, found.coef
+    chosen, mean, coef = (
+        CovarianceBlocks.of([(g.ids, g.covariance) for g in found.groups], params["r"]),
+        found.mean,
+        found.coef,
+    )
     if not all(np.isfinite(a).all() for a in (mean, coef, chosen.rows)):
         raise FloatingPointError
     rest = prior.blocks.without(chosen.ids)
@@ -104,7 +108,7 @@ def _costs(y: Array, positive_cost: float | None) -> Array:
 
 
 class ChoosesGroups(BatchLearner):
-    """What the learners of :class:`GroupRule` add to theirs."""
+    """The learner of :class:`GroupRule`."""
 
     @property
     def open_axes(self) -> tuple[str, ...]:
@@ -128,61 +132,67 @@ class ChoosesGroups(BatchLearner):
         return merge_groups(merged, start, states, self.params, again) if len(states) > 1 else merged
 
 
-@dataclass(frozen=True)
-class GroupLearner(ChoosesGroups):
-    """One model."""
-
-
-class GroupClassifier(BatchClassifier):
+class GroupClassifier(GroupParams, WeighsClasses, BatchClassifier):
     """Base class of the estimators: their parameters, and what they can tell of their groups."""
 
-    _penalty = "sigma"
-    _param_rules: ClassVar[dict[str, Rule]] = BatchClassifier._param_rules | {
-        "n_features_to_select": at_least(1),
-        "C": positive,
-        "sigma": positive,
-        "n_groups": at_least(1),
-        "loss": one_of("hinge", "squared_hinge"),
-        "ranking": one_of("diagonal", "identity", "full"),
-        "step": one_of("auto", "corrected", "safe", "exact"),
-        "n_passes": at_least(1),
-        "group_tol": non_negative | none,
-        "refit": boolean,
-        "batch_size": at_least(1) | none,
-    }
-    _search_space: ClassVar[dict[str, Range]] = {"C": Log(1e-3, 10.0), "n_groups": Whole(1, 30, log=True)}
+    C: float = param(default=0.1, search=Log(1e-3, 10.0))
+    n_groups: int = param(default=15, search=Whole(1, 30, log=True))
+    ranking: str = param(
+        default="diagonal",
+        rule=one_of("diagonal", "identity", "full"),
+        doc="""Features are ranked by :math:`s_j^2` times their variance after the batch: each on its own (exact for
+        groups of one), without the variance (as in [1]_), or all together, which solves a system as large as the
+        batch.""",
+    )
+    step: str = param(
+        default="auto",
+        rule=one_of("auto", "corrected", "safe", "exact"),
+        doc="""A dual variable moves by the curvature of the papers, which climbs for sure only if ``sigma`` is
+        at least 1; by one that always does; or to the best point, found by bisection. "auto" is "corrected" where it
+        climbs, else "exact".""",
+    )
+    max_inner_iter: int = param(
+        default=1,
+        doc="""Passes over the dual variables in each round, and in the refit; they go on where the last round
+        ended.""",
+    )
+    refit: bool = param(
+        default=True,
+        rule=boolean,
+        doc="""Predict by weights that are learned for all chosen features together, by one step of
+        :class:`BCWClassifier` on them alone. The penalty by groups leaves many chosen features without a weight, and
+        nothing helps more than this.""",
+    )
+    batch_size: int | None = param(
+        default=None,
+        doc="Rows of a batch; None for all rows of a call. A rest of less than half a batch joins the last one.",
+    )
+    fit_intercept: bool = param(default=False)
 
-    n_features_to_select: int
-    C: float
-    sigma: float
-    n_groups: int
-    loss: str
-    ranking: str
-    step: str
-    n_passes: int
-    group_tol: float | None
-    refit: bool
+    _attributes: ClassVar[str] = """
+        groups_ : list of ndarray
+            The features of each group, in the order of their choice; with several classes, such a list for each.
+        chosen_ : ndarray
+            All chosen features.
+        objectives_ : ndarray
+            The objective after each round of the last batch; with several classes, a list of them.
+        gap_ : float
+            The duality gap of the groups' weights in the last batch.
+        variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+            How unsure the weights are; 1 for a feature that was never chosen."""
+
+    _penalty = "sigma"
 
     def _group_params(self) -> dict[str, Any]:
-        p, squared = int(self.n_features_to_select), self.loss == "squared_hinge"
-        auto = "corrected" if self.sigma >= 1 else "exact"
-        return {
-            "p": p,
-            "r": -(-p // int(self.n_groups)),
-            "C": float(self.C),
-            "sigma": float(self.sigma),
-            "squared": squared,
-            "ridge": float(squared),
-            "step": auto if self.step == "auto" else self.step,
+        params = self._search_params() | {
             "score": self.ranking,
-            "n_passes": int(self.n_passes),
+            "max_inner_iter": int(self.max_inner_iter),
             "gap_tol": 1e-10,
-            "group_tol": self.group_tol,
             "refit": bool(self.refit),
             "whiten": True,
-            "printed": False,
             "keep": False,
         }
+        return params if self.step == "auto" else params | {"step": self.step}
 
     @staticmethod
     def _axes(params: Params) -> dict[str, Axis]:
@@ -228,7 +238,7 @@ class GroupClassifier(BatchClassifier):
 
     @property
     def variance_(self) -> Array:
-        """How unsure the weights are: variances of all features, 1 where a feature was never chosen."""
+        """Variances of the weights of all features, 1 where a feature was never chosen."""
         views = self._views()
         out = np.ones((len(views), self.n_features_in_))
         for row, view in zip(out, views, strict=True):

@@ -20,10 +20,10 @@ from .._core import Rows, ascend, group_ascend
 from .._estimators import BatchLesson, Ids, Params, matrix_of
 from .._gate import Array
 from ..solvers import group_square, group_square_conjugate
-from ._row_blocks import Blocks
+from ._row_blocks import CovarianceBlocks
 
 
-class Columns(NamedTuple):
+class BatchColumns(NamedTuple):
     """The columns that a batch has, without those that it has not."""
 
     ids: Ids
@@ -33,7 +33,7 @@ class Columns(NamedTuple):
     """The sum of the squares of each column; 0 where only zeros are stored."""
 
     @classmethod
-    def of(cls, rows: Rows) -> Columns:
+    def of(cls, rows: Rows) -> BatchColumns:
         X = matrix_of(rows)
         if not sparse.issparse(X):
             ids = np.flatnonzero(X.any(axis=0))
@@ -69,9 +69,9 @@ def _distinct(columns: Any, n_features: int) -> tuple[Ids, Ids]:
 
 
 class Prior(NamedTuple):
-    """What earlier batches know: means of the blocks' features, and mean and variance of the constant."""
+    """The knowledge of earlier batches: means of the blocks' features, and mean and variance of the constant."""
 
-    blocks: Blocks
+    blocks: CovarianceBlocks
     means: Array
     constant: tuple[float, float] = (0.0, 1.0)
 
@@ -113,7 +113,7 @@ class GroupSearch:
 
     def __init__(self, lesson: BatchLesson, cost: Array, prior: Prior, params: Params) -> None:
         self.lesson, self.cost, self.prior, self.params = lesson, cost, prior, params
-        self.columns: Columns = lesson.shared
+        self.columns: BatchColumns = lesson.shared
         n, self.free = len(lesson.y), int(lesson.constant != 0)
         width = self.free + min(params["p"], len(self.columns.ids))
         self.X = np.zeros((n, width))
@@ -154,7 +154,7 @@ class GroupSearch:
 
     @property
     def ends(self) -> Ids:
-        """Where the columns of each group end."""
+        """The end of the columns of each group."""
         return self.free + np.cumsum([len(group.ids) for group in self.groups], dtype=np.int64)
 
     def weights(self, group: int) -> Array:
@@ -229,7 +229,7 @@ class GroupSearch:
         given = self.params
         if given["printed"]:  # the papers begin every time at 0
             self.a[:], self.z[:] = 0.0, 0.0
-        for _ in range(given["n_passes"]):
+        for _ in range(given["max_inner_iter"]):
             group_ascend(
                 self.X, self.ends, self.free, self.lesson.y, self.cost, given["C"], given["sigma"],
                 given["ridge"], given["step"], self.w0, self.a, self.z, self.w,
@@ -297,6 +297,6 @@ def refit(search: GroupSearch) -> Array:
     root = root_of(covariance, given["C"] * (X.T @ X))
     whitened = np.ascontiguousarray(linalg.solve_triangular(root, X.T, lower=True, check_finite=False).T)
     a, w = np.zeros(len(lesson.y)), root.T @ centre
-    for _ in range(given["n_passes"]):
+    for _ in range(given["max_inner_iter"]):
         ascend(whitened, lesson.y, given["C"] * search.cost, given["squared"], a, w)
     return Group(ids, root).mean(w)

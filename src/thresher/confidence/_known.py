@@ -1,4 +1,4 @@
-"""Where the state of a learner of groups keeps what it knows, and how several of them become one."""
+"""Reading, writing and merging the state of learners that choose groups."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from .._engine import State, added, by_gain
 from .._estimators import Ids, Params, View
 from .._gate import Array
 from ._group_search import Prior
-from ._row_blocks import Blocks
+from ._row_blocks import CovarianceBlocks
 
 
 def read(view: View, params: Params) -> Prior:
-    """What a state knows, as the next batch finds it."""
+    """The prior that a state gives the next batch."""
     known = view["ids"] >= 0
     rows = view["spread"].reshape(-1, params["r"])
-    blocks = Blocks(view["ids"][known].astype(np.int64), view["block"][known].astype(np.int64), rows[known])
+    blocks = CovarianceBlocks(view["ids"][known].astype(np.int64), view["block"][known].astype(np.int64), rows[known])
     return Prior(blocks, view["mean"][known], (view["constant_mean"][0], view["constant_variance"][0]))
 
 
-def write(view: View, chosen: Blocks, rest: Blocks, params: Params) -> None:
+def write(view: View, chosen: CovarianceBlocks, rest: CovarianceBlocks, params: Params) -> None:
     """The known features in their places, without means."""
     n, p, r = len(chosen.ids), params["p"], params["r"]
     at = np.r_[:n, p : p + len(rest.ids)]
@@ -72,7 +72,7 @@ class _Joint:
             self.priors.append(own._replace(means=np.where(its_choice, own.means, mu0)))
             self.coefs.append(own._replace(means=np.where(its_choice, predicts, mu0)))
         cells = [self._merge_cell(ids) for ids in self._cells()]
-        known = Blocks.of([(ids, covariance) for ids, covariance, _, _ in cells], params["r"])
+        known = CovarianceBlocks.of([(ids, covariance) for ids, covariance, _, _ in cells], params["r"])
         mean, coef = (np.concatenate([np.empty(0), *(cell[i] for cell in cells)]) for i in (2, 3))
         coef = self._untouched(known.ids, coef)
         chosen = self._choose(known, coef)
@@ -107,13 +107,13 @@ class _Joint:
         return ids, covariance, mean, coef
 
     def _untouched(self, ids: Ids, coef: Array) -> Array:
-        """What no shard has chosen goes on predicting as it did."""
+        """Keep the weights that predict, of features that no shard has chosen."""
         p, start = self.params["p"], self.views[0]
         chosen = np.concatenate([view["ids"][:p] for view in self.views[1:]])
         before = self.priors[0]._replace(means=start["coef"][start["ids"] >= 0]).mean(ids)
         return np.where(np.isin(ids, chosen), coef, before)
 
-    def _choose(self, known: Blocks, coef: Array) -> Ids:
+    def _choose(self, known: CovarianceBlocks, coef: Array) -> Ids:
         """The p surest of what any shard has chosen; of equal ones the first."""
         p = self.params["p"]
         chosen = np.unique(np.concatenate([view["ids"][:p] for view in self.views[1:]]))

@@ -19,7 +19,7 @@ LEAST_SCALE = 1e-100  # below, sums that are not yet forgotten are brought to an
 
 
 class Gaussian(NamedTuple):
-    """What is known of the weights of some features; the constant comes first, if there is one."""
+    """Mean and covariance of the weights of some features; the constant comes first, if there is one."""
 
     ids: Ids
     """Features of the pool in their order, without the constant."""
@@ -188,7 +188,7 @@ def _learn(lesson: BatchLesson, view: View, prior: Gaussian, cost: Array, params
         Z = np.hstack([Z, lesson.take(new)])
         start = np.concatenate([start, np.zeros(len(new))])
         a, w = np.zeros(len(y)), start.copy()
-        for _ in range(params["n_passes"]):
+        for _ in range(params["max_inner_iter"]):
             ascend(Z, y, cost, True, a, w)
     active = np.where(y * (Z @ w) < 1, cost, 0.0)
     n_old = len(root)
@@ -270,7 +270,7 @@ def candidates(a: Array, b: Array, scale: float, constant: float, pool: Ids, n: 
 
 
 def _fade_start(states: Sequence[State], forgetting: float) -> None:
-    """What the shards share at the start fades as if they came one after the other; what is their own adds up."""
+    """Let sums that the shards share at the start fade as if the shards came one after the other; their own add up."""
     start, *shards = states
     n_batches = [state.arrays["n_batches"] for state in states]
     fades = [forgetting ** (n - n_batches[0]) for n in n_batches[1:]]

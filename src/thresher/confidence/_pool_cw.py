@@ -10,28 +10,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core import Rows
 from .._engine import Axis, Facts, Lesson, PassResult, Round, State
-from .._estimators import (
-    Advice,
-    ChoosesCosts,
-    GoodFor,
-    MeasuredLearner,
-    measure_rule,
-    read_only,
-    shares_of_classes,
-    take,
-)
-from .._gate import Array, Log, Range, Rule, at_least, boolean, none, positive
+from .._estimators import Advice, ChoosesCosts, GaussianProbability, GoodFor, MeasuredLearner, param, read_only, take
+from .._gate import Array, Log, Rule, at_least, boolean, positive
 from ._pool import LEAST_SCALE, Gaussian, Pool, check_pool, read
 from ._pool_rounds import pool_round, why_not_sums
 
 _COSTS = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9)  # the first of equals is read
 
-_cost = Rule('"adaptive"', lambda v: isinstance(v, str) and v == "adaptive", ("adaptive",)) | Rule(
-    "a number above 0 and below 1", lambda v: positive.holds(v) and v < 1
-)
-_share = Rule("a number above 0 and at most 1", lambda v: positive.holds(v) and v <= 1)
-_times = Rule("a number of at least 1", lambda v: positive.holds(v) and v >= 1)
+_adaptive = Rule('"adaptive"', lambda v: isinstance(v, str) and v == "adaptive", ("adaptive",), type='"adaptive"')
+_part = Rule("a number above 0 and below 1", lambda v: positive.holds(v) and v < 1, type="float")
+_share = Rule("a number above 0 and at most 1", lambda v: positive.holds(v) and v <= 1, type="float")
+_times = Rule("a number of at least 1", lambda v: positive.holds(v) and v >= 1, type="float")
 
 
 @dataclass(frozen=True)
@@ -56,7 +47,7 @@ class PoolLearner(MeasuredLearner):
         return bool(fade + math.log(state.arrays["scale"].min()) < math.log(LEAST_SCALE) + 1)
 
 
-class PoolCWClassifier(ChoosesCosts):
+class PoolCWClassifier(GaussianProbability, ChoosesCosts):
     r"""Few features out of very many, from a stream: a pool with means and covariances, of which the best are used.
 
     Learners that choose features anew with every batch forget, and those that keep the first ones stay with what the
@@ -83,47 +74,6 @@ class PoolCWClassifier(ChoosesCosts):
 
     over the features in :math:`A`, of which those with the largest :math:`\mu_j^2 / \Sigma_{jj}` stay.
 
-    Parameters
-    ----------
-    n_features_to_select : int, default=50
-        Features in use at most (:math:`p`). With more than two classes, each has its own.
-    C : float, default=1.0
-        Weight of the loss (:math:`C`). Larger values trust a batch more.
-    batch_size : int or None, default=1024
-        Rows that are learned from together; None takes all rows of a call. 256 to 4096 hardly differ.
-    forgetting : float, default=0.9
-        What one batch leaves of the sums by which candidates are found (:math:`\gamma`). 1 forgets nothing.
-    scout : bool, default=False
-        Find candidates by a diagonal AROW over all features (:math:`\mu_j^2 / \sigma_j^2`) instead of by the sums:
-        often better on text, at about the same cost.
-    cost : "adaptive" or float, default="adaptive"
-        Share of the positive class in the loss, between 0 and 1 (:math:`\kappa`); 0.5 balances the classes and is
-        enough for rankings. ``"adaptive"`` learns nine side by side, from 0.1 to 0.9, and reads the one that
-        ``measure`` prefers so far: up to nine times the time and memory.
-    measure : {"f1", "roc_auc", "average_precision"}, default="f1"
-        What chooses among costs: of predictions made before a batch was learned from.
-    pool : float, default=3
-        Size of the pool, in multiples of ``n_features_to_select``.
-    n_passes : int, default=3
-        Passes of dual coordinate ascent over a batch.
-    <intercept>
-    <passes>
-    n_jobs : int, optional
-        Threads over classes and costs.
-
-    Attributes
-    ----------
-    <fitted classifier>
-    variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        The doubt about each weight in use; 0 for those that are not.
-    pool_ : list of ndarray
-        The features in the pool, for each row of ``coef_``.
-    cost_, costs_, measures_ : float, ndarray, ndarray
-        The cost of the model that is read, those of all models, and how each did so far.
-    cost_history_ : ndarray
-        The cost that was chosen after each batch.
-    <fitted>
-
     Notes
     -----
     A batch of n rows costs O(non-zeros + d) for the search (one look at each of d sums, no memory of that size) and
@@ -135,7 +85,7 @@ class PoolCWClassifier(ChoosesCosts):
 
     Rounds of sums (:func:`thresher.distributed.fit`) keep one pool for all rows: a round equals one batch of all rows,
     wherever they are, with the means at their best. Sums over all features are added up for each look, then slopes and
-    curvatures of the pool, ``n_passes`` times at most: O(d + m²) numbers a question, class and cost, about four
+    curvatures of the pool, ``max_inner_iter`` times at most: O(d + m²) numbers a question, class and cost, about four
     questions a look. The first round predicts nothing, so that a second one, in which ``measure`` chooses among the
     costs, is made unless ``cost`` is a number; ``"roc_auc"`` counts pairs of rows that are read together. The scout
     learns row by row and bins of ``"average_precision"`` do not add up: both are left to passes.
@@ -169,57 +119,51 @@ class PoolCWClassifier(ChoosesCosts):
         start=lambda p: {"max_iter": 1, "cost": 0.5},  # equal costs; a grid of costs takes nine times as long
     )
 
-    _param_rules = {name: rule for name, rule in ChoosesCosts._param_rules.items() if name != "class_weight"} | {
-        "n_features_to_select": at_least(1),
-        "C": positive,
-        "batch_size": at_least(1) | none,
-        "forgetting": _share,
-        "scout": boolean,
-        "cost": _cost,
-        "measure": measure_rule,
-        "pool": _times,
-        "n_passes": at_least(1),
-    }
-    _search_space: ClassVar[dict[str, Range]] = {"C": Log(1e-2, 1e2)}
+    n_features_to_select: int = param(
+        default=50,
+        rule=at_least(1),
+        doc="Features in use at most (:math:`p`). With more than two classes, each has its own.",
+        kw_only=False,
+    )
+    C: float = param(
+        default=1.0,
+        rule=positive,
+        doc="Weight of the loss (:math:`C`). Larger values trust a batch more.",
+        search=Log(1e-2, 1e2),
+    )
+    batch_size: int | None = param(
+        default=1024,
+        doc="Rows that are learned from together; None takes all rows of a call. 256 to 4096 hardly differ.",
+    )
+    forgetting: float = param(
+        default=0.9,
+        rule=_share,
+        doc=r"Share of the sums that find candidates which one batch leaves (:math:`\gamma`). 1 forgets nothing.",
+    )
+    scout: bool = param(
+        default=False,
+        rule=boolean,
+        doc=r"""Find candidates by a diagonal AROW over all features (:math:`\mu_j^2 / \sigma_j^2`) instead of by the
+        sums: often better on text, at about the same cost.""",
+    )
+    cost: str | float = param(
+        default="adaptive",
+        rule=_adaptive | _part,
+        doc=r"""Share of the positive class in the loss, between 0 and 1 (:math:`\kappa`); 0.5 balances the classes and
+        is enough for rankings. ``"adaptive"`` learns nine side by side, from 0.1 to 0.9, and reads the one that
+        ``measure`` prefers so far: up to nine times the time and memory.""",
+    )
+    pool: float = param(default=3, rule=_times, doc="Size of the pool, in multiples of ``n_features_to_select``.")
+    max_inner_iter: int = param(default=3, doc="Passes of dual coordinate ascent over a batch.")
+    fit_intercept: bool = param(default=False)
+    intercept_scaling: float = param(default=0.3)
+    n_jobs: int | None = param(default=None, doc="Threads over classes and costs.")
 
-    def __init__(
-        self,
-        n_features_to_select: int = 50,
-        *,
-        C: float = 1.0,
-        batch_size: int | None = 1024,
-        forgetting: float = 0.9,
-        scout: bool = False,
-        cost: str | float = "adaptive",
-        measure: str = "f1",
-        pool: float = 3,
-        n_passes: int = 3,
-        fit_intercept: bool = False,
-        intercept_scaling: float = 0.3,
-        max_iter: int = 1,
-        n_steps: int | None = None,
-        tol: float | None = None,
-        shuffle: bool = True,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.C = C
-        self.batch_size = batch_size
-        self.forgetting = forgetting
-        self.scout = scout
-        self.cost = cost
-        self.measure = measure
-        self.pool = pool
-        self.n_passes = n_passes
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.n_steps = n_steps
-        self.tol = tol
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _attributes: ClassVar[str] = """
+        variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+            The doubt about each weight in use; 0 for those that are not.
+        pool_ : list of ndarray
+            The features in the pool, for each row of ``coef_``."""
 
     def _learner(self, n_features: int) -> PoolLearner:
         core: Any = Pool
@@ -229,7 +173,7 @@ class PoolCWClassifier(ChoosesCosts):
             "C": float(self.C),
             "forgetting": float(self.forgetting),
             "scout": bool(self.scout),
-            "n_passes": int(self.n_passes),
+            "max_inner_iter": int(self.max_inner_iter),
             "n_used": p,
             "n_pool": n_pool,
             "n_add": math.ceil(p / 5),
@@ -252,29 +196,12 @@ class PoolCWClassifier(ChoosesCosts):
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
-    def predict_proba(self, X: Any) -> Array:
-        r"""How sure the model is of each class, from its doubt about the weights in use.
-
-        With two classes, the probability :math:`\Phi(\mu^\top x / \sqrt{x^\top \Sigma x})` that the score is above 0,
-        if weights are normal with the mean and covariance that were learned. With more, the same for each class, with
-        the variance averaged over the classes, divided by their sum. It is the confidence of the model in a sign, not
-        a frequency.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            In the order of ``classes_``.
-        """
-        rows, learner = self._rows_to_score(X), self._pool_learner()
-        spreads = np.empty((rows.n_rows, len(self._outputs())))
+    def _variances_of(self, rows: Rows) -> Array:
+        learner, variances = self._pool_learner(), np.empty((rows.n_rows, len(self._outputs())))
         for place, (ids, _, covariance) in enumerate(self._in_use()):
             some = take(rows, learner.intercept, np.where(ids < 0, rows.n_features, ids))
-            spreads[:, place] = np.einsum("ij,ij->i", some @ covariance, some)
-        return shares_of_classes(self._scores_of(rows), np.maximum(spreads, 0.0))
+            variances[:, place] = np.einsum("ij,ij->i", some @ covariance, some)
+        return np.maximum(variances, 0.0)
 
     @property
     def variance_(self) -> Array:
@@ -300,7 +227,7 @@ class PoolCWClassifier(ChoosesCosts):
         return learner.outputs_of(self.state_, learner.chosen(self.state_))
 
     def _in_use(self) -> Iterator[Gaussian]:
-        """What is known of the weights in use of each output, -1 for the constant."""
+        """Means and covariances of the weights in use of each output, -1 for the constant."""
         learner = self._pool_learner()
         for k in self._outputs():
             pool = read(self.state_, k, learner.intercept > 0)

@@ -16,13 +16,13 @@ from scipy import linalg
 from .._engine import Round, Sums, outgrown
 from .._estimators import Ids, Params, View
 from .._gate import Array
-from ._batch_newton import EXACT, MOST_QUESTIONS, Descent, Normal, Place, Run, descend, in_step
+from ._batch_newton import EXACT, MOST_QUESTIONS, NewtonDescent, Normal, Place, Run, descend, in_step
 from ._pool import Gaussian, candidates, fade, read, shares_of, surer, with_new, write
-from ._shard_rows import Begin, Reader, close, keep_books, speakers_of
+from ._shard_rows import Begin, Reader, close, keep_tally, speakers_of
 
 
 def why_not_sums(estimator: Any) -> str | None:
-    """What a round of sums cannot do, in the words of a rule; None if it can do all that is asked."""
+    """The reason why rounds of sums are impossible, in the words of a rule; None if they are possible."""
     if estimator.scout:
         return "scout must be False in rounds of sums, got True, because the scout learns row by row"
     if estimator.measure == "average_precision":
@@ -57,7 +57,7 @@ def pool_round(estimator: Any) -> Round:
     for output, (view, one, cells) in enumerate(zip(after.views, results, first["cells"], strict=True)):
         write(after, output, one.pool.pruned(learner.params["n_pool"]), learner.params["n_used"])
         view["cells"] += cells
-    keep_books(after, first, np.ones(len(reader.classes)), [one.n_held for one in results])
+    keep_tally(after, first, np.ones(len(reader.classes)), [one.n_held for one in results])
     learner._note(after, learner.chosen(after))
     estimator.state_ = after
     close(estimator)
@@ -76,7 +76,7 @@ def _run(before: Gaussian, view: View, place: Place, params: Params) -> Run[_Res
     ids, coef = before.ids, np.append(before.mean[first:], before.mean[:first].sum())
     n_looks = max(1, math.ceil((params["n_pool"] - len(ids)) / params["n_add"]))
     told: Sums = {}
-    descent: Descent | None = None
+    descent: NewtonDescent | None = None
     for k in range(n_looks):
         where = place._replace(ids=ids, coef=coef, move=0.0 * coef, look=True)
         if not k:
@@ -88,8 +88,8 @@ def _run(before: Gaussian, view: View, place: Place, params: Params) -> Run[_Res
             told = yield where
         elif k:
             break
-        descent = Descent(_prior(before, len(ids)), coef, True, EXACT)
-        told = yield from descend(descent, where, told, params["n_passes"] if k + 1 < n_looks else MOST_QUESTIONS)
+        descent = NewtonDescent(_prior(before, len(ids)), coef, True, EXACT)
+        told = yield from descend(descent, where, told, params["max_inner_iter"] if k + 1 < n_looks else MOST_QUESTIONS)
         coef = descent.coef
     assert descent is not None
     if not descent.settled:

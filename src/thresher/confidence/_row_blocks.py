@@ -11,7 +11,7 @@ from .._estimators import Ids
 from .._gate import Array
 
 
-class Blocks(NamedTuple):
+class CovarianceBlocks(NamedTuple):
     """Features of one block follow one another; all others have variance 1 and no covariance with anything."""
 
     ids: Ids
@@ -22,12 +22,12 @@ class Blocks(NamedTuple):
     """Covariances of each with the members of its block, in their order; shape (n, r), the rest is 0."""
 
     @classmethod
-    def empty(cls, r: int) -> Blocks:
+    def empty(cls, r: int) -> CovarianceBlocks:
         return cls(np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, r)))
 
     @classmethod
-    def of(cls, covariances: list[tuple[Ids, Array]], r: int) -> Blocks:
-        """Blocks with these features and covariances."""
+    def of(cls, covariances: list[tuple[Ids, Array]], r: int) -> CovarianceBlocks:
+        """CovarianceBlocks with these features and covariances."""
         made = [cls.empty(r)]
         for k, (ids, covariance) in enumerate(covariances):
             rows = np.zeros((len(ids), r))
@@ -35,10 +35,10 @@ class Blocks(NamedTuple):
             made.append(cls(ids, np.full(len(ids), k, np.int64), rows))
         return cls(*(np.concatenate(parts) for parts in zip(*made, strict=True)))
 
-    def and_then(self, other: Blocks) -> Blocks:
+    def and_then(self, other: CovarianceBlocks) -> CovarianceBlocks:
         """Both, the other's blocks last; they have no feature in common."""
         later = other.block + (self.block[-1] + 1 if len(self.block) else 0)
-        return Blocks(
+        return CovarianceBlocks(
             np.concatenate([self.ids, other.ids]),
             np.concatenate([self.block, later]),
             np.vstack([self.rows, other.rows]),
@@ -52,7 +52,7 @@ class Blocks(NamedTuple):
         return position
 
     def places(self, ids: Ids) -> Ids:
-        """Where these features stand; -1 for those that are not known."""
+        """The places of these features; -1 for those that are not known."""
         if not len(self.ids):
             return np.full(len(ids), -1, np.int64)
         order = np.argsort(self.ids)
@@ -95,19 +95,19 @@ class Blocks(NamedTuple):
         members = np.minimum(members, n - 1)
         return members, inside & (self.block[members] == self.block[:, None])
 
-    def without(self, ids: Ids) -> Blocks:
+    def without(self, ids: Ids) -> CovarianceBlocks:
         """The others, with the principal submatrices of their blocks; blocks are numbered anew."""
         stays = ~np.isin(self.ids, ids)
         if not stays.any():
-            return Blocks.empty(self.rows.shape[1])
+            return CovarianceBlocks.empty(self.rows.shape[1])
         members, inside = self._members()
         keeps = inside & stays[members]
         order = np.argsort(~keeps, axis=1, kind="stable")
         rows = np.take_along_axis(np.where(keeps, self.rows, 0.0), order, axis=1)
-        return Blocks(self.ids[stays], np.unique(self.block[stays], return_inverse=True)[1], rows[stays])
+        return CovarianceBlocks(self.ids[stays], np.unique(self.block[stays], return_inverse=True)[1], rows[stays])
 
     def refuse_nonsense(self, n_features: int) -> str | None:
-        """What is wrong with blocks from a file; None if nothing is."""
+        """The fault of blocks from a file; None if there is none."""
         if len(self.ids) and (self.ids.max() >= n_features or len(np.unique(self.ids)) < len(self.ids)):
             return "ids must be those of features, each once"
         n_of, r = np.bincount(self.block) if len(self.block) else np.zeros(0, int), self.rows.shape[1]

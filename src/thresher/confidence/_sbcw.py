@@ -7,7 +7,7 @@ from typing import Any
 from .._engine import Facts, Round
 from .._estimators import BatchLearner
 from ._group_rounds import sbcw_round
-from ._group_rule import GroupClassifier, GroupLearner, GroupRule
+from ._group_rule import ChoosesGroups, GroupClassifier, GroupRule
 
 
 class SBCWClassifier(GroupClassifier):
@@ -29,24 +29,6 @@ class SBCWClassifier(GroupClassifier):
     at once, as the default does, or large batches. In streams, :class:`~thresher.online.AROWClassifier` with
     ``n_features_to_select`` keeps what earlier rows taught. Without the refit (``refit=False``) it is clearly worse.
 
-    Parameters
-    ----------
-    n_features_to_select : int, default=50
-        How many features are chosen in every batch (:math:`p`); so many are in use at most, with several classes so
-        many for each. The constant does not count.
-    <groups in batches>
-    batch_size : int, optional
-        Rows of a batch; a rest of less than half a batch joins the last one. By default, all rows of a call are one.
-    <intercept>
-    <passes>
-    <classes>
-
-    Attributes
-    ----------
-    <fitted classifier>
-    <fitted choice>
-    <fitted>
-
     Notes
     -----
     Per batch and class O(rounds x (non-zeros + rows x features chosen)); memory O(non-zeros of the batch + rows x
@@ -65,8 +47,9 @@ class SBCWClassifier(GroupClassifier):
 
     Rounds of sums (:func:`thresher.distributed.fit`) choose for all rows at once: a round equals one batch of all rows,
     wherever they are, with the weights of the groups and of the refit solved closely. Scores of all features are added
-    up for each group, then slopes and curvatures of the chosen ones, ``n_passes`` times at most: O(features + chosen
-    squared) numbers a question and class, two or three questions a group. ``ranking="full"`` needs all rows at once.
+    up for each group, then slopes and curvatures of the chosen ones, ``max_inner_iter`` times at most:
+    O(features + chosen squared) numbers a question and class, two or three questions a group. ``ranking="full"`` needs
+    all rows at once.
 
     References
     ----------
@@ -87,55 +70,10 @@ class SBCWClassifier(GroupClassifier):
     array([   3,    8, 1000])
     """
 
-    def __init__(
-        self,
-        n_features_to_select: int = 50,
-        *,
-        C: float = 0.1,
-        sigma: float = 1.0,
-        n_groups: int = 15,
-        loss: str = "squared_hinge",
-        ranking: str = "diagonal",
-        step: str = "auto",
-        n_passes: int = 1,
-        group_tol: float | None = None,
-        refit: bool = True,
-        batch_size: int | None = None,
-        fit_intercept: bool = False,
-        intercept_scaling: float = 1.0,
-        max_iter: int = 1,
-        n_steps: int | None = None,
-        tol: float | None = None,
-        shuffle: bool = True,
-        class_weight: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.C = C
-        self.sigma = sigma
-        self.n_groups = n_groups
-        self.loss = loss
-        self.ranking = ranking
-        self.step = step
-        self.n_passes = n_passes
-        self.group_tol = group_tol
-        self.refit = refit
-        self.batch_size = batch_size
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.n_steps = n_steps
-        self.tol = tol
-        self.shuffle = shuffle
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
     def _learner(self, n_features: int) -> BatchLearner:
         core: Any = GroupRule
         params = self._group_params()
-        return GroupLearner(core, params, axes=self._axes(params))
+        return ChoosesGroups(core, params, axes=self._axes(params))
 
     # --- rows that are elsewhere ------------------------------------------------------------------------------------
 

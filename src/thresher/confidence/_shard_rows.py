@@ -1,4 +1,4 @@
-"""What questions to rows that are elsewhere have in common: how they read a batch, and what they ask first of all."""
+"""Questions to rows that are elsewhere: reading a batch, and the first question of all rounds."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Present(NamedTuple):
 
 
 class Design(NamedTuple):
-    """Columns of some rows, in float64; the constant comes last, whether there is one or not."""
+    """BatchColumns of some rows, in float64; the constant comes last, whether there is one or not."""
 
     X: Any
     constant: float
@@ -73,14 +73,14 @@ class Design(NamedTuple):
 
 @dataclass(frozen=True)
 class Reader:
-    """How a batch is read: as the estimator on the driver would."""
+    """Reads a batch as the estimator on the driver would."""
 
     who: str
     n_features: int
     constant: float
     classes: NDArray[Any]
     factors: Array
-    """What the weights of a class are multiplied by."""
+    """Factors of the weights of each class."""
 
     @classmethod
     def of(cls, estimator: Any) -> Reader:
@@ -158,13 +158,13 @@ class Begin:
         codes, positives = here.codes.astype(np.intp), reader.positives
         signs = [here.signs(positive) for positive in positives]
         scores = np.empty((len(self.speakers), here.rows.n_rows))
-        for said, (ids, coef) in zip(scores, self.speakers, strict=True):
-            said[:] = Design.of(here.rows, reader.constant, ids).scores(coef)
+        for own, (ids, coef) in zip(scores, self.speakers, strict=True):
+            own[:] = Design.of(here.rows, reader.constant, ids).scores(coef)
         losses = [
-            np.bincount(codes, here.weight * np.maximum(0.0, 1.0 - signs[k % len(signs)] * said), n_classes)
-            for k, said in enumerate(scores)
+            np.bincount(codes, here.weight * np.maximum(0.0, 1.0 - signs[k % len(signs)] * own), n_classes)
+            for k, own in enumerate(scores)
         ]
-        wrong = [_n_wrong(said, codes) for said in np.split(scores, len(scores) // len(positives))]
+        wrong = [_n_wrong(model, codes) for model in np.split(scores, len(scores) // len(positives))]
         sums: Sums = {
             "classes": np.bincount(reader.codes(y).astype(np.intp), minlength=n_classes).astype(np.float64),
             "rows": np.array(float(here.rows.n_rows)),
@@ -179,8 +179,8 @@ class Begin:
             sums["squares"] = np.asarray((matrix * matrix).sum(axis=0), dtype=np.float64).ravel()
         if self.measure is not None:
             measures = [MEASURES[self.measure]() for _ in scores]
-            for k, (one, said) in enumerate(zip(measures, scores, strict=True)):
-                one.update(signs[k % len(signs)] > 0, said, here.weight)
+            for k, (one, own) in enumerate(zip(measures, scores, strict=True)):
+                one.update(signs[k % len(signs)] > 0, own, here.weight)
             sums["cells"] = np.array([one.cells for one in measures])
         return sums
 
@@ -191,13 +191,13 @@ def _n_wrong(scores: Array, codes: NDArray[np.intp]) -> int:
 
 
 def shares_of(estimator: Any, first: Sums) -> Array:
-    """What the weights of classes are multiplied by that only a look at all rows can tell."""
+    """Factors of the weights of classes that only a look at all rows can tell."""
     counts = first["classes"]
     balanced = isinstance(getattr(estimator, "class_weight", None), str)
     return _gate.balanced(counts) if balanced else np.ones(len(counts))
 
 
-def keep_books(state: State, first: Sums, shares: Array, n_updates: Any) -> None:
+def keep_tally(state: State, first: Sums, shares: Array, n_updates: Any) -> None:
     """As a batch of all rows would: losses and mistakes are those of the weights before it."""
     tally, losses = state.arrays["tally"], first["loss"] @ shares
     tally[:, 0] += first["rows"]

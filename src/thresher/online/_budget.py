@@ -32,7 +32,13 @@ class BudgetLearner(Learner):
 
 
 class BudgetedClassifier(LinearClassifier):
-    """Base class: keeps the features in use beside the weights, so that no row costs more than they do."""
+    """Base class: keeps the features in use beside the weights, so that no row costs more than they do.
+
+    References
+    ----------
+    .. [1] J. Wang, P. Zhao, S. C. H. Hoi and R. Jin, "Online feature selection and its applications", IEEE TKDE 26,
+       2014.
+    """
 
     n_features_to_select: int = param(
         default=50,

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from .._engine import Learner
-from .._estimators import LinearClassifier, param, read_only, shares_of_classes
+from .._estimators import GaussianProbability, LinearClassifier, param, read_only
 from .._gate import Array, at_least, none, one_of
 
 if TYPE_CHECKING:
-    from .._core import CoreLearner
+    from .._core import CoreLearner, Rows
 
 
-class ConfidentClassifier(LinearClassifier):
+class ConfidentClassifier(GaussianProbability, LinearClassifier):
     """Weights are believed to be normal, with a mean and a covariance; so is the score of a row."""
 
     covariance: str = param(
@@ -61,26 +61,8 @@ class ConfidentClassifier(LinearClassifier):
         outputs = learner.outputs_of(self.state_, learner.chosen(self.state_))
         return self.state_.arrays[name][outputs.start : outputs.stop]
 
-    def predict_proba(self, X: Any) -> Array:
-        r"""Return how sure the model is of each class, from its doubt about the weights.
-
-        With two classes, the probability :math:`\Phi(\mu^\top x / \sqrt{x^\top \Sigma x})` that the score is above 0,
-        if weights are normal with the mean and covariance that were learned. With more, the same for each class, with
-        the variance averaged over the classes, divided by their sum. It is the confidence of the model in a sign, not
-        a frequency: calibrate it (:class:`sklearn.calibration.CalibratedClassifierCV`) where frequencies matter.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            In the order of ``classes_``. The class with the largest share is the one that :meth:`predict` names.
-        """
-        rows = self._rows_to_score(X)
-        scores = self._scores_of(rows)
-        return shares_of_classes(scores, self._learner_now().spreads(rows, self.state_))
+    def _variances_of(self, rows: Rows) -> Array:
+        return self._learner_now().spreads(rows, self.state_)
 
 
 class DiagonalClassifier(ConfidentClassifier):
@@ -89,8 +71,8 @@ class DiagonalClassifier(ConfidentClassifier):
     diagonal: str = param(
         default="drop",
         rule=one_of("drop", "precision"),
-        doc=r"""What a diagonal covariance keeps of an update: the diagonal of the new :math:`\Sigma`, or that of the
-        new :math:`\Sigma^{-1}`, which stays more doubtful.""",
+        doc=r"""Diagonal that is kept of an update: that of the new :math:`\Sigma`, or that of the new
+        :math:`\Sigma^{-1}`, which stays more doubtful.""",
     )
 
     def _surest(self, diagonal: type[CoreLearner], full: type[CoreLearner], **params: Any) -> Learner:

@@ -63,7 +63,7 @@ class CSOALClassifier(SeededClassifier):
     cost_kind: str = param(
         default="margin",
         rule=one_of("margin", "weight"),
-        doc="""What a costly class gets: a larger margin, or longer steps. A margin helps where ``C`` seldom stops a
+        doc="""A costly class gets a larger margin, or longer steps. A margin helps where ``C`` seldom stops a
         step (1 or more); longer steps are possible only where it does (0.01).""",
         file="cost",
     )

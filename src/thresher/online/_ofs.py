@@ -31,11 +31,6 @@ class OFSClassifier(BudgetedClassifier):
     calls of :meth:`partial_fit` gives the same bits. A row weight multiplies ``eta0`` for that row; a step longer than
     :math:`1/\lambda` forgets all that was learned before it. Merged shards are averaged, then cut to B.
 
-    References
-    ----------
-    .. [1] J. Wang, P. Zhao, S. C. H. Hoi and R. Jin, "Online feature selection and its applications", IEEE TKDE 26,
-       2014.
-
     Examples
     --------
     >>> from thresher.online import OFSClassifier

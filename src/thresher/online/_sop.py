@@ -47,8 +47,8 @@ class SOPClassifier(ConfidentClassifier):
     a: float = param(
         default=1.0,
         rule=positive,
-        doc="""How many mistakes of unit length a feature is worth at the start (:math:`a` in [1]_). Large values make
-        it the perceptron.""",
+        doc="""Mistakes of unit length that each feature begins with (:math:`a` in [1]_). Large values make it the
+        perceptron.""",
         search=Log(1e-3, 1e3),
         kw_only=False,
     )
