@@ -342,17 +342,12 @@ class BCWClassifier(GaussianProbability, WeighsClasses, BatchClassifier):
         return float(self.state_.arrays["gap"][0, 0])
 
     def _root(self) -> Array:
-        """The Cholesky factor of the precision; kept until there is another."""
-        self._all_weights()
-        precision = self.state_.arrays["precision"]
+        """The Cholesky factor of the precision; kept as long as the weights are."""
+        weights = self._all_weights()
         kept: dict[str, Array] = self.__dict__.setdefault("_root_cache", {})
-        if kept.get("of") is not precision:
-            kept.update(of=precision, root=_whitening.root(precision[0]))
+        if kept.get("of") is not weights:
+            kept.update(of=weights, root=_whitening.root(self.state_.arrays["precision"][0]))
         return kept["root"]
-
-    def _keep(self, learner: Learner) -> None:
-        super()._keep(learner)
-        self._root_cache: dict[str, Array] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         kept: dict[str, Any] = super().__getstate__()
