@@ -57,7 +57,9 @@ class _Lazy(click.Group):
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True}
+)
 @click.version_option(__version__, prog_name="thresher")
 def thresher() -> None:
     """Sparse models, and the features that matter, from files of any size.

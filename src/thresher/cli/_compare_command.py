@@ -34,19 +34,17 @@ _PICTURES = (".svg", ".png", ".pdf")
     required=True,
     help="The learners, with commas between; parameters behind colons: arow,l1rda:alpha=0.01.",
 )
-@click.option("--repeats", type=click.IntRange(1), default=10, show_default=True, help="Number of repeats.")
+@click.option("--repeats", type=click.IntRange(1), default=10, help="Number of repeats.")
 @click.option(
     "--vary",
     type=click.Choice(["splits", "orders"]),
     default="splits",
-    show_default=True,
     help="Test on other rows each time, or on the same rows after learning from the others in another order.",
 )
 @click.option(
     "--test-size",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.25,
-    show_default=True,
     help="The part of the rows to test on.",
 )
 @click.option(

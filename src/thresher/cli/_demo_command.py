@@ -12,7 +12,6 @@ import click
     "--report",
     type=click.Path(path_type=Path, dir_okay=False),
     default=Path("thresher-demo.html"),
-    show_default=True,
     help="Where to write the report.",
 )
 def demo(report: Path) -> int:

@@ -15,7 +15,7 @@ from ._screen import Screen
 
 @click.command()
 @click.argument("model_path", metavar="MODEL", type=click.Path(path_type=Path))
-@click.option("--n-features", type=click.IntRange(0), default=20, show_default=True, help="Features to list.")
+@click.option("--n-features", type=click.IntRange(0), default=20, help="Features to list.")
 @output_options
 def inspect(model_path: Path, n_features: int, as_json: bool, quiet: bool) -> None:
     """Show the contents of a model file: method, parameters, training data, and the features that matter."""

@@ -29,9 +29,9 @@ class MethodCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         own = [p for p in self.params if isinstance(p, _MethodOption)]
-        rows = [record for p in self.get_params(ctx) if p not in own and (record := p.get_help_record(ctx))]
+        others = [p for p in self.get_params(ctx) if isinstance(p, click.Option) and p not in own]
         with formatter.section("Options"):
-            formatter.write_dl(rows)
+            formatter.write_dl([record for p in others if (record := p.get_help_record(ctx))])
         with formatter.section("Parameters of the method"):
             if own:
                 formatter.write_dl([record for p in own if (record := p.get_help_record(ctx))])

@@ -84,18 +84,12 @@ output_options = grouped(
     click.option("--quiet", is_flag=True, help="Print no progress and no remarks."),
 )
 preparation_options = grouped(
-    click.option(
-        "--random-state", type=click.IntRange(0), default=0, show_default=True, help="Seed of all that is random."
-    ),
+    click.option("--random-state", type=click.IntRange(0), default=0, help="Seed of all that is random."),
     click.option(
         "--scale/--no-scale", default=None, help="Standardise the columns (default: tables yes, sparse rows no)."
     ),
     click.option(
-        "--categories",
-        type=click.Choice(["onehot", "hash"]),
-        default="onehot",
-        show_default=True,
-        help="Encoding of text columns.",
+        "--categories", type=click.Choice(["onehot", "hash"]), default="onehot", help="Encoding of text columns."
     ),
 )
 result_options = grouped(
@@ -105,11 +99,7 @@ result_options = grouped(
 )
 n_jobs_option = click.option("--n-jobs", type=int, help="Processes to use (-1: all cores).")
 max_rows_option = click.option(
-    "--max-rows",
-    type=click.IntRange(10),
-    default=100_000,
-    show_default=True,
-    help="Use an even sample of about so many rows.",
+    "--max-rows", type=click.IntRange(10), default=100_000, help="Use an even sample of about so many rows."
 )
 round_options = grouped(  # the parameters of ``thresher.distributed.fit``
     click.option(

@@ -42,12 +42,9 @@ search_options = grouped(
         "--search",
         type=click.Choice(["annealing", "directed", "random"]),
         default="annealing",
-        show_default=True,
         help="The search for parameters.",
     ),
-    click.option(
-        "--n-evaluations", type=click.IntRange(1), default=50, show_default=True, help="Budget: candidates tried."
-    ),
+    click.option("--n-evaluations", type=click.IntRange(1), default=50, help="Budget: candidates tried."),
     click.option("--max-seconds", type=click.FloatRange(0, min_open=True), help="Budget: time."),
     click.option(
         "--sparsity",
@@ -58,8 +55,7 @@ search_options = grouped(
     max_rows_option,
     n_jobs_option,
     click.option(
-        "--engine",
-        help="Search on a cluster: dask://host:port, spark://host:port, or dask for this machine's cores.",
+        "--engine", help="Search on a cluster: dask://host:port, spark://host:port, or dask for this machine's cores."
     ),
     result_options,
     preparation_options,

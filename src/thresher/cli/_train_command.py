@@ -31,7 +31,7 @@ _SMALL = 20_000  # rows, up to which a model is measured in folds
 
 @click.command(cls=MethodCommand)
 @data_options
-@click.option("--method", "method_name", metavar="NAME", default="arow", show_default=True, help="The learner.")
+@click.option("--method", "method_name", metavar="NAME", default="arow", help="The learner.")
 @structure_options
 @click.option("--classes", help="Number of classes, or their labels: 2, or no,yes (default: detected).")
 @result_options
@@ -46,9 +46,7 @@ _SMALL = 20_000  # rows, up to which a model is measured in folds
     help="Shuffle rows within blocks of so many (default: one small file is shuffled, all else stays in order).",
 )
 @preparation_options
-@click.option(
-    "--checkpoint-seconds", type=click.FloatRange(0), default=30.0, show_default=True, help="Time between checkpoints."
-)
+@click.option("--checkpoint-seconds", type=click.FloatRange(0), default=30.0, help="Time between checkpoints.")
 @click.option("--resume", is_flag=True, help="Go on from the checkpoint of a run that was stopped.")
 @round_options
 @output_options
@@ -141,7 +139,7 @@ def _complete(path: Path, model: Any, stream: Any, classes: Any) -> Any:
     if kept.get("fingerprint") != training.fingerprint(model, stream, classes):
         return None
     facts, history = training.Facts(**kept["data"]), training.History(**kept["history"])
-    return training.Run(done, history, facts, None, training.sample_of(stream), 0)
+    return training.Run(done, history, facts, None, training.read_all(stream.replace(max_iter=1), 1000), 0)
 
 
 def _cross_validated(job: TrainingJob, model: Any, max_iter: int) -> Any:

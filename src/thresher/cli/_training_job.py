@@ -13,23 +13,10 @@ from ._structure_options import TableColumns, usual_groups
 
 
 class TrainingJob:
-    """The files of a command, the options by which they are read, and a method.
+    """The files of a command, a method, and the first look at the files: `seen`.
 
-    Attributes
-    ----------
-    method : Method
-    given : dict
-        The options of the command.
-    paths : str or list of str
-    options : dict
-        Keyword arguments of ``open_stream``.
-    stream : Stream
-    seen : Look
-        The first look at the stream.
-    n_skipped : int
-        Malformed lines that were passed over.
-    params : dict
-        Constructor arguments of the estimator, once it is made.
+    `given` holds the options of the command, `options` the keyword arguments of ``open_stream``, and `params` those of
+    the estimator once it is made.
     """
 
     def __init__(
@@ -46,13 +33,8 @@ class TrainingJob:
         self.n_skipped = self.stream.n_skipped
 
     def make_model(self, class_weight: Callable[[Any], Any] | None = None) -> Any:
-        """Make the estimator, behind the steps that the rows need. Sparse rows are read as wide as its groups ask for.
-
-        Parameters
-        ----------
-        class_weight : callable, optional
-            Makes weights by label of what the user gives.
-        """
+        """Make the estimator, behind the steps that the rows need; `class_weight` makes weights by label of the option.
+        Sparse rows are read as wide as groups of columns ask for."""
         from ..preprocessing import prepared
 
         method, given, seen = self.method, self.given, self.seen

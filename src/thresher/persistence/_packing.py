@@ -82,14 +82,7 @@ def _kernel(value: Any) -> dict[str, Any]:
 
 
 class Unpacker:
-    """Makes values of JSON and arrays that may come from anybody.
-
-    Parameters
-    ----------
-    tensors : dict of arrays
-    room : int
-        The most bytes that the texts of a file may take in memory.
-    """
+    """Makes values of JSON and arrays that may come from anybody; texts may take `room` bytes in memory."""
 
     def __init__(self, tensors: Tensors, room: int) -> None:
         self.tensors = tensors

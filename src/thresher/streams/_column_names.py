@@ -14,21 +14,11 @@ from ._format import Column
 
 @dataclass(frozen=True)
 class ColumnNames:
-    """The names of a file's columns.
-
-    Attributes
-    ----------
-    file : str
-        The name of the file, for messages.
-    names : list of str
-        One for each column, made unique.
-    header : list of str or None
-        The names as they stand in the file; None if it has none.
-    """
+    """The names of a file's columns."""
 
     file: str
-    names: Sequence[str]
-    header: Sequence[str] | None
+    names: Sequence[str]  # made unique
+    header: Sequence[str] | None  # as they stand in the file; None if it has none
 
     def number(self, parameter: str, column: Any) -> int:
         """Return the number of a column, counted from 0."""

@@ -20,35 +20,14 @@ from ._source import Head
 class CsvFormat:
     """CSV text to rows, the target column kept apart.
 
-    Opening it looks at the first rows, which say how many columns there are, what they are called and which of them
-    hold words. Missing numbers are empty fields and the words NA, N/A, NaN, null, none, ? and . in any case; a missing
+    The first rows tell the delimiter, whether there is a header, and which columns hold words; with the `layout` of
+    another file, columns are found by name if both files have a header and by place otherwise, and the target may be
+    missing. Missing numbers are empty fields and the words NA, N/A, NaN, null, none, ? and . in any case; a missing
     text is an empty field. Quoted text may hold delimiters and line breaks.
 
-    Parameters
-    ----------
-    name : str
-        The file's name, for messages.
-    head : Head
-        The beginning of the text, with at least one whole row.
-    options : ReadOptions
-        Without a delimiter, it is the character that cuts the first rows most evenly; columns are text if they are
-        named or if their first 1000 values are words.
-    layout : dict, optional
-        The `layout()` of another file, to read this one alike. Columns are found by name if both files have a header
-        and by place otherwise; the target may be missing.
-
-    Attributes
-    ----------
-    start, first_line : int
-        Byte and line where the rows begin.
-    columns : list of str or None
-        Names of all columns of the file; None where the layout is given.
-    feature_names : list of str or None
-        None if there is neither a header nor text: rows are then plain arrays.
-    kinds : str
-        For each column of the file: n for numbers, t for text, - for one that is passed over.
-    target_name : str or None
-    target_is_text : bool
+    `start` and `first_line` are the byte and line where the rows begin; `feature_names` is None if there is neither a
+    header nor text, and rows are then plain arrays. `kinds` has a letter for each column of the file: n for numbers, t
+    for text, - for one that is passed over.
     """
 
     def __init__(self, name: str, head: Head, options: ReadOptions, layout: dict[str, Any] | None = None) -> None:

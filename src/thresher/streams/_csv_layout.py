@@ -10,23 +10,10 @@ from ._csv_look import CsvHead
 
 @dataclass(frozen=True)
 class Places:
-    """The part that each column of a file plays.
+    """The part that each column of a file plays."""
 
-    Attributes
-    ----------
-    kinds : str
-        For each column of the file: n, t or -.
-    features : list of int
-        Columns of the features, in the order in which rows hold them.
-    names : list of str
-        Their names.
-    target : int or None
-        Column of the target.
-    target_name : str or None
-    """
-
-    kinds: str
-    features: list[int]
+    kinds: str  # for each column of the file: n, t or -
+    features: list[int]  # columns of the features, in the order in which rows hold them
     names: list[str]
     target: int | None
     target_name: str | None

@@ -38,28 +38,15 @@ class Counts:
 
 @dataclass(frozen=True)
 class CsvHead:
-    """The first rows of a file.
-
-    Attributes
-    ----------
-    delimiter : str
-    start, first_line : int
-        Byte and line of the first row, which may hold names.
-    first : list of str
-        Its fields.
-    length, n_lines : int
-        Bytes and lines of it.
-    below : list of Text
-        The columns of (some of) the rows below it.
-    """
+    """The first rows of a file."""
 
     delimiter: str
-    start: int
+    start: int  # byte of the first row, which may hold names
     first_line: int
-    first: list[str]
-    length: int
+    first: list[str]  # the fields of the first row
+    length: int  # bytes of it
     n_lines: int
-    below: list[Text]
+    below: list[Text]  # the columns of (some of) the rows below it
 
     def counts(self, with_first: bool) -> list[Counts]:
         below = [Counts.of(column) for column in self.below]

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from .._gate import at_least
 from ._ahead import ahead
-from ._files import size_of
+from ._files import open_source, size_of
 from ._format import ReadOptions, require
-from ._opening import open_source
 from ._source import Mark, Part, RowSource, foreign
 
 _BATCHES_AHEAD = 2

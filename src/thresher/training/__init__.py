@@ -24,7 +24,6 @@ from ._predictions import predict_with_scores as predict_with_scores
 from ._records import HeldOut, History
 from ._row_sample import Sampler as Sampler
 from ._row_sample import read_all
-from ._row_sample import sample_of as sample_of
 from ._row_sample import stack_batches as stack_batches
 from ._run_state import check_same_run as check_same_run
 from ._run_state import fingerprint as fingerprint

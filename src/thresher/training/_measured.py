@@ -20,14 +20,7 @@ _KINDS: dict[str, type[_Measure]] = {
 
 
 class RareClassMeasures:
-    """F1, AUROC and average precision of one of two classes, over rows that were scored before their batch was learned.
-
-    Parameters
-    ----------
-    positive : label
-        The class that is looked for.
-    classes : array-like of two labels
-    """
+    """F1, AUROC and average precision of one of two classes, over rows scored before their batch was learned."""
 
     def __init__(self, positive: Any, classes: Any) -> None:
         if len(classes) != 2 or positive not in list(classes):

@@ -12,18 +12,6 @@ from scipy import sparse
 from .._gate import widened
 from ..streams import Batch, Stream, Table
 
-_MOST_SAMPLED = 1000
-
-
-def sample_of(stream: Stream) -> tuple[Any, Any] | None:
-    """An even sample of the rows of a stream's first pass."""
-    sampler = Sampler()
-    for batch in stream.batches():
-        if batch.position.n_pass > 0:
-            break
-        sampler.add(batch)
-    return sampler.rows()
-
 
 def read_all(stream: Stream, max_rows: int | None = None) -> tuple[Any, NDArray[Any] | None]:
     """The rows of a stream in memory, all of them or an even sample of at least `max_rows`, if there are so many.
@@ -49,7 +37,7 @@ def read_all(stream: Stream, max_rows: int | None = None) -> tuple[Any, NDArray[
 class Sampler:
     """An even sample of a stream: all rows at first, then every second, every fourth."""
 
-    def __init__(self, most: int | None = _MOST_SAMPLED) -> None:
+    def __init__(self, most: int | None = 1000) -> None:
         self._most = most
         self._step = 1
         self._seen = 0
