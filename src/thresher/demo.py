@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
-from sklearn.base import clone
 
+from ._estimators import clone
 from .datasets import make_sparse_stream
 from .dual_averaging import L1RDAClassifier
 from .inspection import features_that_matter

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
+from ._estimators import check_is_fitted
 from ._gate import at_least, checked
 
 __all__ = ["Feature", "GroupInUse", "KernelInUse", "features_that_matter", "groups_in_use", "kernels_in_use"]
@@ -294,7 +293,7 @@ def known_names(model: Any, learner: Any) -> Any:
     if names is not None or len(getattr(model, "steps", ())) < 2:
         return names
     before, given = model, None
-    if isinstance(model, Pipeline):  # scikit-learn's: it names what the last step gives, and counts from 0
+    if hasattr(model, "named_steps"):  # scikit-learn's pipeline: it names what the last step gives, and counts from 0
         before = model[:-1]
         if not hasattr(before, "feature_names_in_") and hasattr(before, "n_features_in_"):
             given = [f"x{j + 1}" for j in range(before.n_features_in_)]

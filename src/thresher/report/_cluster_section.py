@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import adjusted_rand_score, rand_score
 
 from .._figures import Estimate, label, number, percent, plural, size_range
 from ..metrics import sampled_silhouette, variation_of_information
@@ -69,6 +68,8 @@ def silhouettes(subject: Subject) -> Array | None:
 
 
 def _agreement(given: NDArray[Any], found: NDArray[Any]) -> dict[str, float]:
+    from sklearn.metrics import adjusted_rand_score, rand_score
+
     return {
         "adjusted Rand index": float(adjusted_rand_score(given, found)),
         "Rand index": float(rand_score(given, found)),

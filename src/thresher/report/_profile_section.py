@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.metrics.pairwise import euclidean_distances
 
 from .._figures import label, listed, number, quoted
 from ..inspection import known_names, largest
@@ -203,6 +202,8 @@ def _depths(sample: Sample) -> Array | None:
     """
     if not 1 < len(np.unique(sample.predicted)) < sample.n_rows:
         return None
+    from sklearn.metrics.pairwise import euclidean_distances
+
     away = euclidean_distances(sample.Z.astype(np.float64))
     np.fill_diagonal(away, np.inf)
     same = sample.predicted[:, None] == sample.predicted

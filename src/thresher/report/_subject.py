@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import is_classifier, is_clusterer, is_regressor
-from sklearn.utils.validation import check_is_fitted
 
+from .._estimators import check_is_fitted, task_of
 from .._figures import label
 from .._gate import carrying
 from ..inspection import Weights, last_step
@@ -114,12 +113,11 @@ class Subject:
 
     @cached_property
     def task(self) -> str:
-        kinds = {"classification": is_classifier, "regression": is_regressor, "clustering": is_clusterer}
-        for name, test in kinds.items():
-            if test(self.learner):
-                return name
-        got = type(self.learner).__name__
-        raise ValueError(f"Report: model must be a classifier, a regressor or a clusterer, got {got}.")
+        task = task_of(self.learner)
+        if task == "transform":
+            got = type(self.learner).__name__
+            raise ValueError(f"Report: model must be a classifier, a regressor or a clusterer, got {got}.")
+        return task
 
     @property
     def is_kernel_machine(self) -> bool:

@@ -37,11 +37,7 @@ class ArrowSource:
     begin = Mark(0, 1)
 
     def __init__(
-        self,
-        path: Path,
-        kind: Literal["parquet", "arrow"],
-        options: ReadOptions,
-        layout: dict[str, Any] | None = None,
+        self, path: Path, kind: Literal["parquet", "arrow"], options: ReadOptions, layout: dict[str, Any] | None = None
     ) -> None:
         self.path = path
         self.n_bytes = path.stat().st_size
