@@ -231,3 +231,20 @@ def test_flipped_bits_and_cut_files_are_refused_or_harmless(model, tmp_path):
         else:
             if loaded.n_features_in_ == X.shape[1]:
                 loaded.predict(X)
+
+
+def test_parameters_have_permanent_names_in_files(saved, tmp_path, monkeypatch):
+    """A class may rename a parameter, and make one that a file does not know of the others."""
+    header, _, write = saved
+    path = write()
+    model = load_model(path)
+    assert set(header["params"]) == set(AROWClassifier._file_names().values())
+    names = {name: name for name in model.get_params()} | {"r": "inertia"}
+    monkeypatch.setattr(AROWClassifier, "_file_names", classmethod(lambda cls: names))
+    with pytest.raises(ValueError, match=r"^m.thresher: the parameters are not those of AROWClassifier.$"):
+        load_model(path)
+    save_model(model.set_params(r=7.0), tmp_path / "new.thresher")
+    assert load_model(tmp_path / "new.thresher").r == 7.0
+    made = classmethod(lambda cls, params: {**params, "max_iter": int(params["r"]) + 2})
+    monkeypatch.setattr(AROWClassifier, "_from_file", made, raising=False)
+    assert load_model(tmp_path / "new.thresher").max_iter == 9

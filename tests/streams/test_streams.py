@@ -464,3 +464,18 @@ def test_what_is_no_file_is_refused_at_once(tmp_path):
 def test_a_wrong_argument_is_named(tmp_path, options, message):
     with pytest.raises(ValueError, match=f"^open_stream: {re.escape(message)}$"):
         open_stream(csv_file(tmp_path, "1,2\n"), **options)
+
+
+def test_a_stream_is_read_in_another_way_without_opening_it_anew(tmp_path, monkeypatch):
+    path = tmp_path / "data.csv"
+    path.write_text("a,b,y\n" + "".join(f"{i},{i % 3},{i % 2}\n" for i in range(40)))
+    stream = open_stream(path, batch_size=16)
+    expected = [batch.y for batch in open_stream(path, batch_size=8, max_iter=2, shuffle=24, random_state=3)]
+    monkeypatch.setattr("thresher.streams._files.read_head", None)  # nobody looks again
+    other = stream.replace(batch_size=8, max_iter=2, shuffle=24, random_state=3)
+    for batch, y in zip(other, expected, strict=True):
+        assert_array_equal(batch.y, y)
+    assert (other.n_bytes, other.layout(), other.columns) == (2 * stream.n_bytes, stream.layout(), ["a", "b", "y"])
+    assert len(list(stream)) == 3  # as it was
+    with pytest.raises(ValueError, match=r"^open_stream: max_iter must be an integer of at least 1, got 0.$"):
+        stream.replace(max_iter=0)

@@ -3,15 +3,23 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier, is_clusterer, is_regressor
+from sklearn.linear_model import Ridge
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+from thresher import _estimators, registry
+from thresher._estimators import task_of
 from thresher.cluster import ProximalPlaneClustering
 from thresher.dual_averaging import L1RDARegressor
 from thresher.online import AROWClassifier, PAClassifier
 from thresher.persistence import load_model, save_model
+from thresher.preprocessing import RunningScaler, StreamingPipeline
 from thresher.streams import open_stream, write_svmlight
-from thresher.training import Interrupted, look, merge_models, predict_in_folds, train
+from thresher.training import Interrupted, look, merge_models, predict_in_folds, read_all, train
+from thresher.training._out_of_fold import split
 from thresher.training._records import Collector
 
 
@@ -226,3 +234,42 @@ def test_a_class_is_rare_below_a_fifth_of_the_rows(tmp_path):
     assert seen(100).rare_class([3, 7]) == 3  # known, but not met yet
     assert seen(5).rare_class([3, 7, 8]) is None
     assert seen(5).rare_class(None) is None
+
+
+@pytest.mark.parametrize("labels", [None, "numbers", "words"])
+@pytest.mark.parametrize(("n_rows", "n_splits"), [(23, 2), (50, 5), (101, 3)])
+def test_folds_are_those_of_scikit_learn(labels, n_rows, n_splits):
+    rng = np.random.default_rng(n_rows)
+    codes = rng.permutation(np.arange(n_rows) % 3)
+    y = {None: None, "numbers": 2.0 - codes, "words": np.array(["c", "a", "b"])[codes]}[labels]
+    theirs = (KFold if y is None else StratifiedKFold)(n_splits, shuffle=True, random_state=4).split(codes, y)
+    for ours, (learn, test) in zip(split(y, n_rows, n_splits, 4), theirs, strict=True):
+        assert_array_equal(ours[0], learn)
+        assert_array_equal(ours[1], test)
+
+
+def test_a_look_keeps_few_rows(path):
+    stream = open_stream(path, batch_size=150)
+    X, y = look(stream, keep_rows=400).rows
+    whole, targets = read_all(stream)
+    assert_array_equal(X.toarray(), whole.toarray())
+    assert_array_equal(y, targets)
+    assert look(stream, keep_rows=399).rows is None
+    assert look(stream, max_bytes=1, keep_rows=400).rows is None
+
+
+def test_any_estimator_tells_its_task_and_can_be_copied():
+    for method in registry.methods():
+        estimator = method.cls()
+        kinds = {"classification": is_classifier, "regression": is_regressor, "clustering": is_clusterer}
+        assert kinds[method.task](estimator), method.name
+        assert task_of(estimator) == task_of(method.cls) == method.task
+    ridge = make_pipeline(StandardScaler(), Ridge(alpha=3.0))
+    assert (task_of(ridge), task_of(Ridge()), task_of(StandardScaler())) == ("regression", "regression", "transform")
+    ours = StreamingPipeline([("scale", RunningScaler()), ("learn", AROWClassifier(r=2.0).fit([[0], [1]], [0, 1]))])
+    assert task_of(ours) == "classification"
+    for model in (ours, ridge):
+        copy = _estimators.clone(model)
+        assert copy is not model
+        assert repr(copy) == repr(model)
+        assert not hasattr(copy[-1], "n_features_in_")
