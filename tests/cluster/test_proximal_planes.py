@@ -17,8 +17,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from reference import planes as reference
 from thresher.cluster import ProximalPlaneClustering
 from thresher.cluster._planes import Fit, Planes, filled, spread_planes, steps
-from thresher.cluster._planes import Run as _Run
-from thresher.cluster._planes import Step as _Step
+from thresher.cluster._planes import PlaneRun as _Run
+from thresher.cluster._planes import PlaneStep as _Step
 from thresher.persistence import load_model, save_model
 
 WEIGHTS = pytest.mark.parametrize("c", [0.0, 0.01, 0.1])

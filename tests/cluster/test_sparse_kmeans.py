@@ -311,7 +311,7 @@ def test_a_tolerance_stops_early(blobs):
 )
 def test_when_a_run_stops(monkeypatch, scripted, expected):
     made = [
-        _lloyd.Step(np.eye(2), Swept(np.array(labels), np.zeros(2), np.eye(2), np.bincount(labels, minlength=2)), value)
+        _lloyd.KMeansStep(np.eye(2), Swept(np.array(labels), np.zeros(2), np.eye(2), np.bincount(labels, minlength=2)), value)
         for labels, value in scripted
     ]
     monkeypatch.setattr(_sparse_kmeans, "steps", lambda *_: iter(made))

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 from thresher.mkl import GMKLClassifier, UniformMKLClassifier
 from thresher.mkl import _given_kernels as _given
-from thresher.mkl._stack import Given
+from thresher.mkl._stack import GivenMatrices
 
 N = 11
 
@@ -86,7 +86,7 @@ def test_integers_and_booleans_are_numbers():
 def test_symmetric_to_the_last_bit_is_its_own_mean(present, dtype):
     K = np.stack([symmetric(dtype)])
     K = 0.5 * (K + K.transpose(0, 2, 1))
-    as_it_is, mean = (Given(K, present, [exact]) for exact in (True, False))
+    as_it_is, mean = (GivenMatrices(K, present, [exact]) for exact in (True, False))
     assert as_it_is.matrix(0).dtype == np.float64
     assert_array_equal(as_it_is.matrix(0), mean.matrix(0))
     assert_array_equal(as_it_is.matrix(0), K[0][np.ix_(present, present)])

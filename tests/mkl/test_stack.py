@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from reference.mkl import unit_trace
 from thresher.kernels import RBF, Linear, Polynomial
-from thresher.mkl._stack import Given, Made, Stack
+from thresher.mkl._stack import GivenMatrices, MadeMatrices, Stack
 
 KERNELS = [RBF(0.3), Linear(features=0), Polynomial(2, 1.0), RBF(2.0, features=[1, 2]), Linear(features=3)]
 N = 30
@@ -21,7 +21,10 @@ def rows():
 
 
 def stacks(rows, counts):
-    made, given = Made(KERNELS, rows), Given(np.array([k(rows) for k in KERNELS]), np.arange(N), [False] * len(KERNELS))
+    made, given = (
+        MadeMatrices(KERNELS, rows),
+        GivenMatrices(np.array([k(rows) for k in KERNELS]), np.arange(N), [False] * len(KERNELS)),
+    )
     for source in (made, given):
         for room in (0, 2, 5):
             yield Stack(source, counts, (room + 0.5) * HALF)
@@ -57,14 +60,14 @@ def test_rows_that_are_absent_are_not_looked_at(rows):
     some = np.full_like(whole, np.nan)
     places = np.ix_(range(len(KERNELS)), present, present)
     some[places] = whole[places]
-    a = Stack(Given(some, present, [False] * len(some)), np.ones(4), 500)
-    b = Stack(Made(KERNELS, rows[present]), np.ones(4), 500)
+    a = Stack(GivenMatrices(some, present, [False] * len(some)), np.ones(4), 500)
+    b = Stack(MadeMatrices(KERNELS, rows[present]), np.ones(4), 500)
     assert_allclose(a.combined(np.ones(5)), b.combined(np.ones(5)), rtol=1e-13)
 
 
 def test_given_matrices_of_single_precision_are_taken_as_they_are(rows):
     whole = np.array([k(rows) for k in KERNELS], dtype=np.float32)
-    stack = Stack(Given(whole, np.arange(N), [False] * len(whole)), np.ones(N), 2.5 * HALF)
+    stack = Stack(GivenMatrices(whole, np.arange(N), [False] * len(whole)), np.ones(N), 2.5 * HALF)
     K = np.array([0.5 * (k + k.T) for k in whole.astype(float)])
     K = np.array([k / np.trace(k) if np.trace(k) else k for k in K])
     assert_allclose(stack.combined(np.ones(5)), K.sum(axis=0), rtol=1e-13)

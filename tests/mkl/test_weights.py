@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from reference.mkl import members
-from thresher.mkl._kernel_weights import Ball, ElasticNet, Uniform, ball
+from thresher.mkl._kernel_weights import Ball, ElasticNet, EqualWeights, ball
 
 VS = (0.0, 0.01, 0.3, 0.5, 0.9, 0.999, 1.0)
 PS = (1.001, 1.2, 1.5, 2.0, 3.0, 20.0, 1000.0)
@@ -123,6 +123,6 @@ def test_ends_of_the_family():
     assert_allclose(ElasticNet(0.0).project(3 * a), Ball(2.0).project(3 * a), rtol=1e-12)
     assert ball(1) == ElasticNet(1.0)
     assert ball(2) == Ball(2.0)
-    assert_allclose(Uniform().best_response(a), np.full(3, 1 / 3))
-    assert_allclose(Uniform().support(a), 2.0)
-    assert_allclose(Uniform().project(a), np.full(3, 1 / 3))
+    assert_allclose(EqualWeights().best_response(a), np.full(3, 1 / 3))
+    assert_allclose(EqualWeights().support(a), 2.0)
+    assert_allclose(EqualWeights().project(a), np.full(3, 1 / 3))

@@ -24,7 +24,7 @@ from ._linear import LinearClassifier, LinearRegressor, LinearScores, UsesThread
 from ._loss_params import ClassLoss, ValueLoss
 from ._multi_task import MultiTask, MultiTaskClassifier, MultiTaskRegressor
 from ._online_linear import OnlineLinear, read_only
-from ._reading import GaussianProbability, ReadsClasses, ReadsValues
+from ._reading import GaussianProbability, ReadsClasses, ReadsTargets, ReadsValues
 from ._seeded import SeededClassifier
 from ._solved import Optimum, SolvedClassifier
 
@@ -67,6 +67,7 @@ __all__ = [
     "Params",
     "Power",
     "ReadsClasses",
+    "ReadsTargets",
     "ReadsValues",
     "RegressorContract",
     "SeededClassifier",

@@ -112,15 +112,6 @@ class KernelMachine(_Kept, ChoosesKernel, Estimator):
     _fitted: ClassVar[tuple[str, ...]] = (
         *("n_features_in_", "feature_names_in_", "kernel_", "support_", "dual_coef_", "intercept_", "_support_rows"),
     )
-    _kernel_rules: ClassVar[dict[str, Rule]] = {
-        "kernel": one_of(*_NAMES, "precomputed") | _kernel_object,
-        "gamma": width,
-        "degree": at_least(1),
-        "coef0": non_negative,
-        "cache_size": positive,
-    }
-    _fixed_size_rules: ClassVar[dict[str, Rule]] = {"n_components": none | how_many, "random_state": seed}
-    _kernel_fitted: ClassVar[tuple[str, ...]] = _fitted
 
     @property
     def _is_precomputed(self) -> bool:

@@ -1,38 +1,98 @@
-"""Clusters told by their centres: what is asked of them once they are known."""
+"""Base classes of clusterings, and of clusters that are told by their centres."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from .. import _gate
-from .._estimators import matrix_of
-from .._gate import Rule, non_negative
+from .._estimators import (
+    ClustererContract,
+    Declared,
+    Estimator,
+    NumbersFeatures,
+    check_is_fitted,
+    matrix_of,
+    param,
+)
+from .._gate import Log, Rule, at_least, non_negative, one_of, seed
 from .._kernels import Array, unit_rows
 from ._lloyd import total
 from ._sweep import Data, Labels, Objective
 
-starts = Rule(
-    "'k-means++', 'random' or an array of centres",
-    lambda v: isinstance(v, (np.ndarray, list)) or (isinstance(v, str) and v in ("k-means++", "random")),
-)
-penalty = Rule(
+_penalty = Rule(
     f"a number of at least 0 and at most {_gate.HUGE:g}",
     lambda v: non_negative.holds(v) and v <= _gate.HUGE,
+    type="float",
 )
 
 
-class SparseCentres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """Base class: a subclass finds ``cluster_centers_``, with a penalty ``alpha`` and a ``metric``."""
+class Clusters(NumbersFeatures, ClustererContract, Declared):
+    """Mixin of estimators that find clusters, and compare rows with each."""
 
-    n_clusters: int
-    alpha: float
-    metric: str
+    n_clusters: int = param(default=2, rule=at_least(1), doc="Number of clusters (:math:`k`).", kw_only=False)
+
+    _estimator_type: ClassVar[str | None] = "clusterer"
+
+
+class FromStarts(Clusters):
+    """Mixin of clusterings whose steps begin at several starts, of which the best counts."""
+
+    max_iter: int = param(default=100, rule=at_least(1), doc="Most steps of a run.")
+    tol: float = param(
+        default=1e-4,
+        rule=non_negative,
+        doc="A run stops when a step lowers the objective by less than this part of it.",
+    )
+    n_init: int = param(default=1, rule=at_least(1), doc="Runs from different starts, of which the best counts.")
+    random_state: Any = param(default=None, rule=seed, doc="Source of the starts.")
+
+    _attributes: ClassVar[str] = """
+        labels_ : ndarray of shape (n_samples,)
+            The cluster of each row. Not kept in model files.
+        objective_history_ : ndarray of shape (n_iter,)
+            The objective after every step of the best run. It never rises.
+        n_iter_ : int
+            Steps made.
+        n_features_in_ : int
+            Number of features.
+        feature_names_in_ : ndarray of str
+            Names of the features, when ``X`` had any."""
+    _fitted: ClassVar[tuple[str, ...]] = (
+        *("n_features_in_", "feature_names_in_", "inertia_", "objective_history_", "n_iter_"),
+    )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class _Centres:
+    """The type of the attribute that a subclass finds."""
+
     cluster_centers_: Array
+
+
+class SparseCentres(_Centres, FromStarts, Estimator):
+    """Base class: a subclass finds ``cluster_centers_``."""
+
+    alpha: float = param(
+        default=0.0,
+        rule=_penalty,
+        doc=r"""Strength of the penalty (:math:`\lambda` in [1]_), in the unit of the features. On standardised data 1
+        puts all rows in one cluster, and 0.01 to 0.5 is the range to look at.""",
+        search=Log(1e-3, 1.0),
+    )
+    metric: str = param(
+        default="euclidean",
+        rule=one_of("euclidean", "cosine"),
+        doc=r"""``"cosine"`` compares directions: rows are scaled to length 1, centres have length 1 (or 0, when the
+        penalty leaves nothing of them), and :math:`1 - x^\top w` takes the place of half the squared distance. A row of
+        zeros has no direction and is at distance 0 from all.""",
+    )
 
     def predict(self, X: Any) -> Labels:
         """The cluster of each row: where its distance and the penalty of the centre together are least."""
@@ -118,8 +178,3 @@ class SparseCentres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
     @property
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

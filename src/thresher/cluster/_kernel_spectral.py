@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from .. import _estimators, _gate
+from .. import _gate
 from .._engine import one_blas_thread
-from .._estimators import Advice, FixedSizeMachine, GoodFor, KernelMachine
-from .._gate import Log, Range, Rule, at_least, check_params, one_of, positive
+from .._estimators import Advice, FixedSizeMachine, GoodFor, check_is_fitted, param, warn_of_convergence
+from .._gate import Log, check_params, one_of, positive
 from .._kernels import Array, Components, Kernel, is_array, of_features, of_kernel, squares, times
 from ..metrics import balanced_line_fit
+from ._centres import Clusters
 from ._codebook import Codes, most_frequent, nearest, signs
 
 _FEW_ROWS = 1000  # up to which all eigenvectors at once take less time than products
 
 
-class _Solved(NamedTuple):
+class _SpectralSolution(NamedTuple):
     components: Components
     places: NDArray[np.intp]  # of the rows that are kept
     coef: Array
@@ -30,12 +27,16 @@ class _Solved(NamedTuple):
     kernel: Kernel | None
 
 
-class KernelSpectralClustering(
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
-    TransformerMixin,  # type: ignore[misc]
-    ClusterMixin,  # type: ignore[misc]
-    FixedSizeMachine,
-):
+class _Codes:
+    """The types of the attributes that :meth:`fit` sets."""
+
+    labels_: NDArray[np.int64]
+    codebook_: Codes
+    eigenvalues_: Array
+    _degree_coef: Array
+
+
+class KernelSpectralClustering(_Codes, Clusters, FixedSizeMachine):
     r"""Kernel spectral clustering (KSC): clusters of any shape, with an answer for rows that were not there.
 
     Spectral clustering as kernel principal components, in which a row counts by the inverse of its degree
@@ -48,53 +49,6 @@ class KernelSpectralClustering(
     K-means cuts, when new rows must be assigned and when the number of clusters is to be chosen by held-out rows
     (:meth:`score`). The width of the kernel decides everything: choose ``gamma`` together with ``n_clusters``. For
     round clusters, or rows of thousands of features, :class:`SparseKMeans` is quicker and says which features matter.
-
-    Parameters
-    ----------
-    n_clusters : int, default=2
-        Number of clusters (:math:`k`). One cluster has no scores, and all rows.
-    <kernel>
-    decoding : {"hamming", "margin"}, default="hamming"
-        Which code a row belongs to if its own is none of the codebook: the one with the fewest other signs, as
-        published, of several the one whose planes (where a score is 0) are nearest; or the one with the nearest planes,
-        however many. The second loses fewer rows where there are many clusters that are not far apart.
-    n_components : int, float or "sqrt", optional
-        The fixed-size form, for many rows: so many landmarks (a float is a part of the root of the number of rows)
-        stand for the kernel, and only they are kept. By default all rows are.
-    eigen_solver : {"auto", "dense", "lanczos"}, default="auto"
-        ``"dense"`` needs the whole kernel matrix and :math:`O(n^3)`; ``"lanczos"`` (in blocks) only products with it,
-        :math:`O(n^2)` each, for which a matrix beyond ``cache_size`` is computed anew every time. ``"auto"`` takes the
-        second from 1000 rows on. The fixed-size form needs neither.
-    tol : float, default=1e-10
-        How exact ``"lanczos"`` is: the length of :math:`B^\top K B u - \lambda u` relative to the first eigenvalue.
-    <cache>
-    random_state : int, RandomState or Generator, optional
-        Source of the landmarks. Without ``n_components`` nothing is drawn.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_samples,)
-        The cluster of each row, as :meth:`predict` has it; 0 is the one with the most frequent code. Not kept in model
-        files.
-    codebook_ : ndarray of shape (n_codes, n_clusters - 1)
-        The ``n_clusters`` most frequent sign patterns of the training rows, +1 or -1, most frequent first and of equal
-        ones by their values. There may be fewer, of which :meth:`fit` warns.
-    eigenvalues_ : ndarray of shape (n_clusters - 1,)
-        (:math:`\lambda`), largest first. Those of clusters far apart are close to 1.
-    support_ : ndarray
-        Indices of the rows that are kept: all with a weight, or the landmarks.
-    support_vectors_ : ndarray or csr_array of shape (n_support, n_features)
-        These rows.
-    dual_coef_ : ndarray of shape (n_clusters - 1, n_support)
-        Their coefficients (:math:`\alpha`), in the direction in which the largest score is positive.
-    intercept_ : ndarray of shape (n_clusters - 1,)
-        Constant terms (:math:`b`).
-    kernel_ : Kernel or None
-        The kernel, with numbers for everything that depends on the data; None if it is precomputed.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when ``X`` had any.
 
     Notes
     -----
@@ -144,55 +98,50 @@ class KernelSpectralClustering(
 
     _advice = Advice(GoodFor(2, "of any shape: rings, moons, chains", aim="curved"))
 
-    _param_rules: ClassVar[dict[str, Rule]] = {
-        "n_clusters": at_least(1),
-        **KernelMachine._kernel_rules,
-        "decoding": one_of("hamming", "margin"),
-        **KernelMachine._fixed_size_rules,
-        "eigen_solver": one_of("auto", "dense", "lanczos"),
-        "tol": positive,
-    }
-    _fitted: ClassVar[tuple[str, ...]] = (
-        *KernelMachine._kernel_fitted,
-        "intercept_",
-        "eigenvalues_",
-        "codebook_",
-        "_degree_coef",
+    n_clusters: int = param(
+        default=2, doc="Number of clusters (:math:`k`). One cluster has no scores, and all rows.", kw_only=False
     )
-    _search_space: ClassVar[dict[str, Range]] = {"gamma": Log(1e-4, 100.0, when={"kernel": "rbf"})}
+    kernel: Any = param(default="rbf", kw_only=False)
+    gamma: Any = param(default="scale", search=Log(1e-4, 100.0, when={"kernel": "rbf"}))
+    decoding: str = param(
+        default="hamming",
+        rule=one_of("hamming", "margin"),
+        doc="""The code of a row whose own is none of the codebook: the one with the fewest other signs, as published,
+        of several the one whose planes (where a score is 0) are nearest; or the one with the nearest planes, however
+        many. The second loses fewer rows where there are many clusters that are not far apart.""",
+    )
+    eigen_solver: str = param(
+        default="auto",
+        rule=one_of("auto", "dense", "lanczos"),
+        doc="""``"dense"`` needs the whole kernel matrix and :math:`O(n^3)`; ``"lanczos"`` (in blocks) only products
+        with it, :math:`O(n^2)` each, for which a matrix beyond ``cache_size`` is computed anew every time. ``"auto"``
+        takes the second from 1000 rows on. The fixed-size form needs neither.""",
+    )
+    tol: float = param(
+        default=1e-10,
+        rule=positive,
+        doc=r"""How exact ``"lanczos"`` is: the length of :math:`B^\top K B u - \lambda u` relative to the first
+        eigenvalue.""",
+    )
 
-    labels_: NDArray[np.int64]
-    codebook_: Codes
-    eigenvalues_: Array
-    intercept_: Array
-    _degree_coef: Array
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        kernel: Any = "rbf",
-        *,
-        gamma: Any = "scale",
-        degree: int = 3,
-        coef0: float = 1.0,
-        decoding: str = "hamming",
-        n_components: Any = None,
-        eigen_solver: str = "auto",
-        tol: float = 1e-10,
-        cache_size: float = 500,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.decoding = decoding
-        self.n_components = n_components
-        self.eigen_solver = eigen_solver
-        self.tol = tol
-        self.cache_size = cache_size
-        self.random_state = random_state
+    _attributes: ClassVar[str] = r"""
+        labels_ : ndarray of shape (n_samples,)
+            The cluster of each row, as :meth:`predict` has it; 0 is the one with the most frequent code. Not kept in
+            model files.
+        codebook_ : ndarray of shape (n_codes, n_clusters - 1)
+            The ``n_clusters`` most frequent sign patterns of the training rows, +1 or -1, most frequent first and of
+            equal ones by their values. There may be fewer, of which :meth:`fit` warns.
+        eigenvalues_ : ndarray of shape (n_clusters - 1,)
+            (:math:`\lambda`), largest first. Those of clusters far apart are close to 1.
+        support_ : ndarray
+            Indices of the rows that are kept: all with a weight, or the landmarks.
+        support_vectors_ : ndarray or csr_array of shape (n_support, n_features)
+            These rows.
+        dual_coef_ : ndarray of shape (n_clusters - 1, n_support)
+            Their coefficients (:math:`\alpha`), in the direction in which the largest score is positive.
+        intercept_ : ndarray of shape (n_clusters - 1,)
+            Constant terms (:math:`b`)."""
+    _fitted: ClassVar[tuple[str, ...]] = ("eigenvalues_", "codebook_", "_degree_coef")
 
     # --- learning ---------------------------------------------------------------------------------------------------
 
@@ -214,8 +163,7 @@ class KernelSpectralClustering(
         check_params(self, self._param_rules)
         rows = self._take(X)
         weight = _gate.check_weights(sample_weight, rows.shape[0], type(self).__name__)
-        weight = np.ones(rows.shape[0]) if weight is None else weight
-        there = np.flatnonzero(weight)
+        weight, there = self._rows_there(weight, rows.shape[0])
         self._refuse_few(rows.shape[0], len(there))
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
             found = self._solve(self._some(rows, there), weight[there])
@@ -228,7 +176,7 @@ class KernelSpectralClustering(
         self._look_back(found.components.has_settled)
         return self
 
-    def _solve(self, rows: Any, weight: Array) -> _Solved:
+    def _solve(self, rows: Any, weight: Array) -> _SpectralSolution:
         """Components of the rows that count, and coefficients that give scores and degrees."""
         n_scores, fixed = self.n_clusters - 1, self._fixed_size(rows)
         if fixed is None:
@@ -237,13 +185,13 @@ class KernelSpectralClustering(
             degrees = self._positive(times(K, weight[:, None])[:, 0])
             found = of_kernel(K, weight / degrees, n_scores, by_lanczos and self.eigen_solver != "dense", self.tol)
             self._refuse_flat(found)
-            return _Solved(found, np.arange(len(weight)), found.coef, weight, None)
+            return _SpectralSolution(found, np.arange(len(weight)), found.coef, weight, None)
         F = fixed.features
         total = weight @ F
         missing = np.maximum(fixed.kernel.diagonal(rows) - squares(F), 0.0)  # of a row's similarity with itself
         found = of_features(F, weight / self._positive(F @ total + weight * missing), n_scores)
         self._refuse_flat(found)
-        return _Solved(found, fixed.places, fixed.coef(found.coef), fixed.coef(total[None])[0], fixed.kernel)
+        return _SpectralSolution(found, fixed.places, fixed.coef(found.coef), fixed.coef(total[None])[0], fixed.kernel)
 
     def _positive(self, degrees: Array) -> Array:
         if not (degrees > 0).all() or not np.isfinite(degrees).all():
@@ -255,8 +203,6 @@ class KernelSpectralClustering(
         return degrees
 
     def _refuse_few(self, n_rows: int, n_there: int) -> None:
-        if not n_there:
-            raise ValueError(f"{type(self).__name__}: sample_weight must hold a weight above 0, got only zeros.")
         if n_there < self.n_clusters:
             counted = "number of rows" if n_there == n_rows else "number of rows with a weight above 0"
             raise ValueError(
@@ -275,10 +221,10 @@ class KernelSpectralClustering(
         who = type(self).__name__
         if not has_settled:
             said = f"{who}: eigenvectors are not exact to tol={self.tol!r}; take a larger one, another gamma or "
-            warnings.warn(said + 'eigen_solver="dense".', ConvergenceWarning, stacklevel=3)
+            warn_of_convergence(said + 'eigen_solver="dense".', stacklevel=3)
         if len(self.codebook_) < self.n_clusters:
             said = f"{who}: only {len(self.codebook_)} of {self.n_clusters} clusters have rows; take fewer clusters"
-            warnings.warn(said + " or another gamma.", ConvergenceWarning, stacklevel=3)
+            warn_of_convergence(said + " or another gamma.", stacklevel=3)
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
@@ -310,7 +256,7 @@ class KernelSpectralClustering(
         return self.line_fit(X)
 
     def line_fit(self, X: Any, *, balance_weight: float = 0.1, through: str = "origin") -> float:
-        """How well clusters are told apart: :func:`~thresher.metrics.balanced_line_fit`.
+        """Measure how well clusters are told apart: :func:`~thresher.metrics.balanced_line_fit`.
 
         Parameters
         ----------
@@ -360,6 +306,3 @@ class KernelSpectralClustering(
             raise ValueError(f"{who}: codebook_ must be codes of {n_scores} signs, {self.n_clusters} at most.")
         if (np.abs(codes) != 1).any() or len(np.unique(codes, axis=0)) < len(codes):
             raise ValueError(f"{who}: codebook_ must hold +1 and -1, and no code twice.")
-
-
-_estimators.fill(KernelSpectralClustering)

@@ -1,4 +1,4 @@
-"""What a file may say of sparse K-means."""
+"""Checks of model files: sparse K-means."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def merge_into(model: Any, others: list[Any], start: Any) -> None:
 
 
 def changes(start: ClusterSums | None, reached: list[ClusterSums]) -> ClusterSums:
-    """What several reached from one start, which counts once; the order of them leaves no trace."""
+    """Sums that several reached from one start, which counts once; the order of them leaves no trace."""
     if len(reached) == 1:
         return reached[0]
     first = start or ClusterSums(np.zeros_like(reached[0].sums), np.zeros_like(reached[0].weights), 0.0, 0)

@@ -1,4 +1,4 @@
-"""Steps of sparse K-means over rows that are elsewhere: what a step asks of them, and what it makes of the answers."""
+"""Steps of sparse K-means over rows that are elsewhere, by questions to them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Fill(Sweep):
     """
 
     penalised: Objective
-    """What a centre of its own costs a row."""
+    """The cost of a centre of its own for a row."""
 
     def answer(self, X: Any, y: Any, weight: Array | None) -> Sums:
         data, swept = self._swept(X, weight)
@@ -107,7 +107,7 @@ def present(X: Any, weight: Any, width: int, *, cosine: bool) -> tuple[Any, Arra
 
 
 class StepsInRounds:
-    """How :class:`SparseKMeans` learns in sums: a round is a step of ``fit`` over all rows."""
+    """Mixin by which :class:`SparseKMeans` learns in sums: a round is a step of ``fit`` over all rows."""
 
     _prefers_sums: ClassVar[bool] = True
     _param_rules: ClassVar[dict[str, Rule]]

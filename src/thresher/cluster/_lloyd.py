@@ -20,14 +20,14 @@ Mover = Callable[[Data, Swept, Array], Array]
 """Rows, what a sweep said of them and the centres before -> centres."""
 
 
-class Step(NamedTuple):
+class KMeansStep(NamedTuple):
     centres: Array
     swept: Swept
     """What the rows say of these centres."""
     value: float
 
 
-def steps(objective: Objective, data: Data, start: Array, move: Mover | None = None) -> Iterator[Step]:
+def steps(objective: Objective, data: Data, start: Array, move: Mover | None = None) -> Iterator[KMeansStep]:
     """Move the centres, assign the rows, and again; at first, rows belong to the nearest row of ``start``."""
     centres, swept = start, replace(objective, alpha=0.0).sweep(data, start)
     while True:
@@ -35,7 +35,7 @@ def steps(objective: Objective, data: Data, start: Array, move: Mover | None = N
             swept = _without_empty(objective, data, swept)
         centres = objective.best_centres(swept.sums, swept.weights) if move is None else move(data, swept, centres)
         swept = objective.sweep(data, centres)
-        yield Step(centres, swept, total(swept.costs, data.weight))
+        yield KMeansStep(centres, swept, total(swept.costs, data.weight))
 
 
 def total(costs: Array, weight: Array | None) -> float:

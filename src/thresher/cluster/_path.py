@@ -1,16 +1,15 @@
-"""How sparse should centres be? K-means at several penalties, each begun where the one before ended."""
+"""Paths of sparse centres: K-means at several penalties, each begun where the one before ended."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from .._gate import at_least, check_value, non_negative
 from .._kernels import Array
@@ -88,9 +87,9 @@ def centre_path(X: Any, model: SparseKMeans | None = None, alphas: int | Sequenc
     found: list[SparseKMeans] = []
     start: Any = model.init
     for alpha in steps:
-        one = clone(model).set_params(alpha=float(alpha), init=start, n_init=1 if found else model.n_init)
+        one = _like(model, alpha=float(alpha), init=start, n_init=1 if found else model.n_init)
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "SparseKMeans: only", ConvergenceWarning)
+            warnings.filterwarnings("ignore", "SparseKMeans: only")
             found.append(one.fit(X))
         start = one.cluster_centers_
     factor = 1.0 if model.metric == "cosine" else 2.0
@@ -107,10 +106,15 @@ def centre_path(X: Any, model: SparseKMeans | None = None, alphas: int | Sequenc
     )
 
 
+def _like(model: SparseKMeans, **params: Any) -> SparseKMeans:
+    """An unfitted model with the same parameters but these."""
+    return type(model)(**deepcopy(model.get_params(deep=False)) | params)
+
+
 def _grid(X: Any, model: SparseKMeans, alphas: Any) -> Array:
     if not np.ndim(alphas):
         check_value("centre_path", "alphas", alphas, at_least(1))
-        plain = clone(model).set_params(alpha=0.0).fit(X)
+        plain = _like(model, alpha=0.0).fit(X)
         means = plain._sums / np.where(plain.cluster_weights_ > 0, plain.cluster_weights_, 1.0)[:, None]
         largest = float(np.abs(means).max()) or 1.0
         return np.geomspace(_SMALLEST * largest, largest, int(alphas)) if alphas > 1 else np.array([largest])

@@ -26,11 +26,11 @@ class Planes(NamedTuple):
     offsets: Array
 
     def distances(self, X: Any) -> Array:
-        """How far each row is from each plane."""
+        """The distance of each row from each plane."""
         return np.abs(np.asarray(X @ self.normals.T) + self.offsets)
 
 
-class Step(NamedTuple):
+class PlaneStep(NamedTuple):
     planes: Planes
     labels: Labels
     own: float  # sum of the squared distances of rows from their own planes
@@ -40,9 +40,9 @@ class Step(NamedTuple):
         return self.own - c * self.others
 
 
-class Run(NamedTuple):
+class PlaneRun(NamedTuple):
     c: float  # the weight of other rows that was used
-    steps: list[Step]
+    steps: list[PlaneStep]
 
 
 @dataclass
@@ -87,7 +87,7 @@ class Fit:
         return _together([self.plane(np.flatnonzero(labels == i)) for i in range(n_clusters)])
 
 
-def steps(fit: Fit, start: Planes) -> Iterator[Step]:
+def steps(fit: Fit, start: Planes) -> Iterator[PlaneStep]:
     """Fit the planes, assign the rows, and again; at first, rows belong to the nearest plane of ``start``. Ends when
     some cluster has no best plane."""
     n_clusters = len(start.offsets)
@@ -100,22 +100,22 @@ def steps(fit: Fit, start: Planes) -> Iterator[Step]:
         distances = planes.distances(fit.X)
         squares = distances**2
         own = float(squares.min(axis=1).sum())
-        yield Step(planes, distances.argmin(axis=1).astype(np.int32), own, float(squares.sum()) - own)
+        yield PlaneStep(planes, distances.argmin(axis=1).astype(np.int32), own, float(squares.sum()) - own)
 
 
-def descend(X: Any, c: float, start: Planes, max_iter: int, tol: float) -> Run:
+def descend(X: Any, c: float, start: Planes, max_iter: int, tol: float) -> PlaneRun:
     """Steps until they no longer pay. When a cluster loses its rows to the push of the others, so that it has no best
     plane any more, all begins again with half of the push."""
     while True:
-        made: list[Step] = []
+        made: list[PlaneStep] = []
         for step in steps(Fit(X, c), start):
             settled = bool(made) and np.array_equal(step.labels, made[-1].labels)
             gain = made[-1].objective(c) - step.objective(c) if made else np.inf
             if gain < 0:  # nothing is left to gain but rounding errors
-                return Run(c, made)
+                return PlaneRun(c, made)
             made.append(step)
             if settled or gain <= tol * abs(step.objective(c)) or len(made) == max_iter:
-                return Run(c, made)
+                return PlaneRun(c, made)
         c = c / 2 if c > _LEAST else 0.0
 
 

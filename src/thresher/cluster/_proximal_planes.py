@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from .. import _engine, _gate
 from .._engine import one_blas_thread
-from .._estimators import Advice, GoodFor
-from .._gate import Log, Range, Rule, at_least, check_params, non_negative, seed
+from .._estimators import Advice, Estimator, GoodFor, check_is_fitted, param, warn_of_convergence
+from .._gate import Log, check_params, non_negative
 from .._kernels import Array, as_floats
-from ._planes import Labels, Planes, Run, descend, spread_planes
+from ._centres import FromStarts
+from ._planes import Labels, PlaneRun, Planes, descend, spread_planes
 
 _MOST_FEATURES = 5000  # squares of them are held, 200 MB each
 
 
-class ProximalPlaneClustering(
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
-    TransformerMixin,  # type: ignore[misc]
-    ClusterMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
-):
+class _FittedPlanes:
+    """The types of the attributes that :meth:`fit` sets."""
+
+    n_features_in_: int
+    normals_: Array
+    offsets_: Array
+    labels_: Labels
+
+
+class ProximalPlaneClustering(_FittedPlanes, FromStarts, Estimator):
     r"""Clusters of rows that lie close to a plane each: lines in two dimensions, and far from those of the others.
 
     For each cluster a plane :math:`w^\top x + b = 0` with a unit normal minimises
@@ -39,46 +40,6 @@ class ProximalPlaneClustering(
 
     What comes out depends strongly on the start and on ``C_others``. Run it several times (``n_init``), look at more
     than one ``C_others``, and do not trust a single answer.
-
-    Parameters
-    ----------
-    n_clusters : int, default=2
-        Number of clusters.
-    C_others : float, default=0.01
-        How much rows of other clusters push a plane away (:math:`c` in [1]_). With *m* of *n* rows in a cluster, the
-        sum above has a minimum only while :math:`c < m / (n - m)`, and a plane that is pushed away loses rows. Where
-        *c* comes to more than half of that, a run begins again with half of *c*, ``C_others_`` says what was used, and
-        :meth:`fit` warns. (The published method then takes a stationary point that is no minimum.) With 0 these are
-        plain k planes.
-    max_iter : int, default=100
-        Most steps of a run.
-    tol : float, default=1e-6
-        A run stops when a step lowers the objective by less than this part of it.
-    n_init : int, default=10
-        Runs from different starts, of which the best counts.
-    random_state : int, RandomState or Generator, optional
-        Source of the starts.
-
-    Attributes
-    ----------
-    normals_ : ndarray of shape (n_clusters, n_features)
-        Normals of the planes, of length 1 (:math:`w`); the largest entry of each is positive.
-    offsets_ : ndarray of shape (n_clusters,)
-        Offsets of the planes (:math:`b`).
-    C_others_ : float
-        The push of other rows that was used: ``C_others``, or less.
-    labels_ : ndarray of shape (n_samples,)
-        The cluster of each row. Not kept in model files.
-    inertia_ : float
-        The sum of squared distances from the nearest plane.
-    objective_history_ : ndarray of shape (n_iter,)
-        What is minimised, summed over the clusters, after every step of the best run. It never rises.
-    n_iter_ : int
-        Steps made.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when ``X`` had any.
 
     Notes
     -----
@@ -118,46 +79,29 @@ class ProximalPlaneClustering(
         start=lambda p: {"n_init": 3},  # as a search makes many models
     )
 
-    _param_rules: ClassVar[dict[str, Rule]] = {
-        "n_clusters": at_least(1),
-        "C_others": non_negative,
-        "max_iter": at_least(1),
-        "tol": non_negative,
-        "n_init": at_least(1),
-        "random_state": seed,
-    }
-    _search_space: ClassVar[dict[str, Range]] = {"C_others": Log(1e-3, 1.0)}
-    _fitted: ClassVar[tuple[str, ...]] = (
-        "n_features_in_",
-        "feature_names_in_",
-        "normals_",
-        "offsets_",
-        "C_others_",
-        "inertia_",
-        "objective_history_",
-        "n_iter_",
+    C_others: float = param(
+        default=0.01,
+        rule=non_negative,
+        doc="""How much rows of other clusters push a plane away (:math:`c` in [1]_). With *m* of *n* rows in a cluster,
+        the sum above has a minimum only while :math:`c < m / (n - m)`, and a plane that is pushed away loses rows.
+        Where *c* comes to more than half of that, a run begins again with half of *c*, ``C_others_`` says what was
+        used, and :meth:`fit` warns. (The published method then takes a stationary point that is no minimum.) With 0
+        these are plain k planes.""",
+        search=Log(1e-3, 1.0),
     )
+    tol: float = param(default=1e-6)
+    n_init: int = param(default=10)
 
-    normals_: Array
-    offsets_: Array
-    labels_: Labels
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        C_others: float = 0.01,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        n_init: int = 10,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.C_others = C_others
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.random_state = random_state
+    _attributes: ClassVar[str] = """
+        normals_ : ndarray of shape (n_clusters, n_features)
+            Normals of the planes, of length 1 (:math:`w`); the largest entry of each is positive.
+        offsets_ : ndarray of shape (n_clusters,)
+            Offsets of the planes (:math:`b`).
+        C_others_ : float
+            The push of other rows that was used: ``C_others``, or less.
+        inertia_ : float
+            The sum of squared distances from the nearest plane."""
+    _fitted: ClassVar[tuple[str, ...]] = ("normals_", "offsets_", "C_others_")
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find clusters.
@@ -220,7 +164,7 @@ class ProximalPlaneClustering(
                 f"are held, got {n_features:,}."
             )
 
-    def _run(self, rows: Any, rng: np.random.Generator) -> Run:
+    def _run(self, rows: Any, rng: np.random.Generator) -> PlaneRun:
         start = spread_planes(rows, self.n_clusters, rng)
         return descend(rows, float(self.C_others), start, self.max_iter, self.tol)
 
@@ -233,7 +177,7 @@ class ProximalPlaneClustering(
             lost = "some cluster lost its rows to the push of the others"
             said = f"C_others was lowered from {self.C_others:g} to {self.C_others_:g}, because {lost}."
         if said:
-            warnings.warn(f"ProximalPlaneClustering: {said}", ConvergenceWarning, stacklevel=3)
+            warn_of_convergence(f"ProximalPlaneClustering: {said}", stacklevel=3)
 
     @property
     def _n_features_out(self) -> int:
@@ -257,13 +201,8 @@ class ProximalPlaneClustering(
         if type(self.inertia_) is not float or not 0 <= self.inertia_ < np.inf:
             raise ValueError("ProximalPlaneClustering: inertia_ must be a number of at least 0.")
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
-
-def _best(runs: list[Run]) -> Run:
+def _best(runs: list[PlaneRun]) -> PlaneRun:
     """The run with the least objective, at a push of other rows that all of them could bear."""
     least = min(run.c for run in runs)
     return min(runs, key=lambda run: run.steps[-1].objective(least))

@@ -5,30 +5,48 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.utils import gen_batches
-from sklearn.utils.validation import check_is_fitted
 
 from .. import _engine, _gate
 from .._engine import one_blas_thread
-from .._estimators import Advice, GoodFor
-from .._gate import Log, Range, Rule, at_least, check_params, non_negative, one_of, positive, seed
+from .._estimators import Advice, GoodFor, check_is_fitted, param
+from .._gate import Rule, at_least, check_params, one_of, positive
 from .._kernels import Array
-from ._centres import SparseCentres, penalty, starts
+from ._centres import SparseCentres
 from ._kmeans_loaded import check_loaded
 from ._kmeans_merging import merge_into
 from ._kmeans_rounds import StepsInRounds
-from ._lloyd import Step, given_centres, start_rows, steps, total
+from ._lloyd import KMeansStep, given_centres, start_rows, steps, total
 from ._prototypes import Draws
 from ._sums import ClusterSums, check_sums, warn_of_empty
-from ._sweep import Data, Labels
+from ._sweep import Data, Labels, parts_of
+
+_starts = Rule(
+    "'k-means++', 'random' or an array of centres",
+    lambda v: isinstance(v, (np.ndarray, list)) or (isinstance(v, str) and v in ("k-means++", "random")),
+    type='{"k-means++", "random"} or array of shape (n_clusters, n_features)',
+)
 
 
-class _Run(NamedTuple):
-    step: Step
+class _KMeansRun(NamedTuple):
+    step: KMeansStep
     history: list[float]
 
 
-class SparseKMeans(StepsInRounds, SparseCentres):
+class _KMeansLearned:
+    """The types of the attributes that learning sets."""
+
+    n_features_in_: int
+    cluster_weights_: Array
+    labels_: Labels
+    inertia_: float
+    objective_history_: Array
+    n_iter_: int
+    n_samples_seen_: int
+    _sums: Array
+    _metric: str
+
+
+class SparseKMeans(_KMeansLearned, StepsInRounds, SparseCentres):
     r"""K-means with an l1 penalty: clusters whose centres are told apart by few features.
 
     Minimises, over centres :math:`w_1 \dots w_k` and clusters :math:`c(i)`,
@@ -39,65 +57,6 @@ class SparseKMeans(StepsInRounds, SparseCentres):
     cluster of a row counts the penalty as well. Both steps are exact and lower the same sum, so that it never rises.
     With ``alpha=0`` this is plain K-means. Choose it for wide or sparse rows, when each cluster should be described by
     a few words; scale the features first.
-
-    Parameters
-    ----------
-    n_clusters : int, default=8
-        Number of clusters (:math:`k`).
-    alpha : float, default=0.0
-        Strength of the penalty (:math:`\lambda` in [1]_), in the unit of the features. On standardised data 1 puts all
-        rows in one cluster, and 0.01 to 0.5 is the range to look at.
-    metric : {"euclidean", "cosine"}, default="euclidean"
-        ``"cosine"`` compares directions: rows are scaled to length 1, centres have length 1 (or 0, when the penalty
-        leaves nothing of them), and :math:`1 - x^\top w` takes the place of half the squared distance. A row of zeros
-        has no direction and is at distance 0 from all.
-    solver : {"exact", "rda"}, default="exact"
-        ``"rda"`` finds centres as Algorithm 12 of [1]_ does: by ``n_steps`` rows of their clusters, drawn one after
-        another, and adaptive dual averaging. Where values are about 1 it comes close to what ``"exact"`` computes in
-        one read (no centre gets much farther from 0 than :math:`\eta \sqrt T`), and is here to compare with. With the
-        cosine metric it is the hinge form: the direction of the minimum of
-        :math:`\text{mean}\, [1 - x^\top w]_+ + \alpha \|w\|_1`.
-    init : {"k-means++", "random"} or array of shape (n_clusters, n_features), default="k-means++"
-        Where to start: at rows far apart, at any rows, or at these centres.
-    max_iter : int, default=100
-        Most steps of a run.
-    tol : float, default=1e-4
-        A run stops when a step lowers the objective by less than this part of it.
-    n_init : int, default=1
-        Runs from different starts, of which the best counts.
-    batch_size : int, default=1024
-        In :meth:`partial_fit`, the centres move after so many rows.
-    n_steps : int, default=10000
-        Draws for each centre and step with ``solver="rda"`` (:math:`T`).
-    eta0, smoothing : float, default=1.0, 0.1
-        Step size and the constant that keeps it finite with ``solver="rda"`` (:math:`\eta`, :math:`\rho`).
-    random_state : int, RandomState or Generator, optional
-        Source of the starts and draws.
-
-    Attributes
-    ----------
-    cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Centres.
-    labels_ : ndarray of shape (n_samples,)
-        The cluster of each row. Not kept in model files.
-    inertia_ : float
-        The objective, times two as is the custom for squared distances: the sum of
-        :math:`\|x - w\|^2 + 2\alpha\|w\|_1`, or of :math:`1 - x^\top w + \alpha\|w\|_1` for the cosine metric. After
-        :meth:`partial_fit`, each row counts with its cost before it was learned from.
-    objective_history_ : ndarray of shape (n_iter,)
-        The same after every step. It never rises. Empty after :meth:`partial_fit`.
-    cluster_weights_ : ndarray of shape (n_clusters,)
-        The weight of the rows that each centre is the shrunken mean of; their number if they have no weights.
-    n_iter_ : int
-        Steps made; after :meth:`partial_fit`, batches learned from.
-    n_samples_seen_ : int
-        Rows learned from.
-    support_ : ndarray
-        Indices of the features that any centre uses.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when ``X`` had any.
 
     Notes
     -----
@@ -136,77 +95,56 @@ class SparseKMeans(StepsInRounds, SparseCentres):
         start=lambda p: {"n_init": 3},  # one start may be bad luck, and ten take long in a search
     )
 
-    _param_rules: ClassVar[dict[str, Rule]] = {
-        "n_clusters": at_least(1),
-        "alpha": penalty,
-        "metric": one_of("euclidean", "cosine"),
-        "solver": one_of("exact", "rda"),
-        "init": starts,
-        "max_iter": at_least(1),
-        "tol": non_negative,
-        "n_init": at_least(1),
-        "batch_size": at_least(1),
-        "n_steps": at_least(1),
-        "eta0": positive,
-        "smoothing": positive,
-        "random_state": seed,
-    }
-    _search_space: ClassVar[dict[str, Range]] = {"alpha": Log(1e-3, 1.0)}
+    n_clusters: int = param(default=8, kw_only=False)
+    solver: str = param(
+        default="exact",
+        rule=one_of("exact", "rda"),
+        doc=r"""``"rda"`` finds centres as Algorithm 12 of [1]_ does: by ``n_steps`` rows of their clusters, drawn one
+        after another, and adaptive dual averaging. Where values are about 1 it comes close to what ``"exact"`` computes
+        in one read (no centre gets much farther from 0 than :math:`\eta \sqrt T`), and is here to compare with. With
+        the cosine metric it is the hinge form: the direction of the minimum of
+        :math:`\text{mean}\, [1 - x^\top w]_+ + \alpha \|w\|_1`.""",
+    )
+    init: Any = param(
+        default="k-means++",
+        rule=_starts,
+        doc="Where to start: at rows far apart, at any rows, or at these centres.",
+    )
+    batch_size: int = param(
+        default=1024, rule=at_least(1), doc="In :meth:`partial_fit`, the centres move after so many rows."
+    )
+    n_steps: int = param(
+        default=10_000,
+        rule=at_least(1),
+        doc='Draws for each centre and step with ``solver="rda"`` (:math:`T`).',
+    )
+    eta0: float = param(default=1.0, rule=positive, doc=r'Step size with ``solver="rda"`` (:math:`\eta`).')
+    smoothing: float = param(
+        default=0.1, rule=positive, doc=r"The constant that keeps this step size finite (:math:`\rho`)."
+    )
+    random_state: Any = param(default=None, doc="Source of the starts and draws.")
+
+    _attributes: ClassVar[str] = r"""
+        cluster_centers_ : ndarray of shape (n_clusters, n_features)
+            Centres.
+        inertia_ : float
+            The objective, times two as is the custom for squared distances: the sum of
+            :math:`\|x - w\|^2 + 2\alpha\|w\|_1`, or of :math:`1 - x^\top w + \alpha\|w\|_1` for the cosine metric.
+            After :meth:`partial_fit`, each row counts with its cost before it was learned from.
+        objective_history_ : ndarray of shape (n_iter,)
+            The same after every step. It never rises. Empty after :meth:`partial_fit`.
+        cluster_weights_ : ndarray of shape (n_clusters,)
+            The weight of the rows that each centre is the shrunken mean of; their number if they have no weights.
+        n_iter_ : int
+            Steps made; after :meth:`partial_fit`, batches learned from.
+        n_samples_seen_ : int
+            Rows learned from.
+        support_ : ndarray
+            Indices of the features that any centre uses."""
     _fitted: ClassVar[tuple[str, ...]] = (
-        "n_features_in_",
-        "feature_names_in_",
-        "cluster_centers_",
-        "cluster_weights_",
-        "inertia_",
-        "objective_history_",
-        "n_iter_",
-        "n_samples_seen_",
-        "_sums",
-        "_metric",
-        "_grown",
+        *("cluster_centers_", "cluster_weights_", "n_samples_seen_", "_sums", "_metric", "_grown"),
     )
     _exactness: ClassVar[str] = "call"  # batches may be cut at multiples of batch_size; the first call has the starts
-
-    cluster_centers_: Array
-    cluster_weights_: Array
-    labels_: Labels
-    inertia_: float
-    objective_history_: Array
-    n_iter_: int
-    n_samples_seen_: int
-    _sums: Array
-    _metric: str
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        alpha: float = 0.0,
-        metric: str = "euclidean",
-        solver: str = "exact",
-        init: Any = "k-means++",
-        max_iter: int = 100,
-        tol: float = 1e-4,
-        n_init: int = 1,
-        batch_size: int = 1024,
-        n_steps: int = 10_000,
-        eta0: float = 1.0,
-        smoothing: float = 0.1,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.alpha = alpha
-        self.metric = metric
-        self.solver = solver
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.batch_size = batch_size
-        self.n_steps = n_steps
-        self.eta0 = eta0
-        self.smoothing = smoothing
-        self.random_state = random_state
 
     # --- learning ---------------------------------------------------------------------------------------------------
 
@@ -271,7 +209,7 @@ class SparseKMeans(StepsInRounds, SparseCentres):
                 new = ((0, 0), (0, rows.shape[1] - self.n_features_in_))
                 centres, sums = np.pad(self.cluster_centers_, new), self._summed(new)
             labels = np.empty(n_rows, dtype=np.int32)
-            for part in gen_batches(n_rows, self.batch_size) if n_rows else ():
+            for part in parts_of(n_rows, self.batch_size):
                 some = None if weight is None else np.ascontiguousarray(weight[part])
                 data = Data.of(rows[part], centres, some, cosine=objective.cosine)
                 swept = objective.sweep(data, centres)
@@ -345,7 +283,7 @@ class SparseKMeans(StepsInRounds, SparseCentres):
         given = given_centres(self.init, (self.n_clusters, rows.shape[1]))
         return self._objective().fit_length(given)
 
-    def _run(self, rows: Any, weight: Array | None, rng: np.random.Generator) -> _Run:
+    def _run(self, rows: Any, weight: Array | None, rng: np.random.Generator) -> _KMeansRun:
         """One start and the steps from there, until they no longer pay."""
         objective = self._objective()
         start = self._start(rows, weight, rng)
@@ -353,13 +291,13 @@ class SparseKMeans(StepsInRounds, SparseCentres):
         move = None
         if self.solver == "rda":
             move = Draws(objective, self.n_steps, float(self.eta0), float(self.smoothing), rng)
-        best: _Run | None = None
+        best: _KMeansRun | None = None
         for _, step in zip(range(self.max_iter), steps(objective, data, start, move), strict=False):
             before = best.history[-1] if best else np.inf
             if best and step.value >= before:  # nothing is left to gain but rounding errors, or the luck of draws
                 break
             settled = best is not None and np.array_equal(step.swept.labels, best.step.swept.labels)
-            best = _Run(step, [*(best.history if best else []), step.value])
+            best = _KMeansRun(step, [*(best.history if best else []), step.value])
             gained_little = before - step.value <= self.tol * step.value
             if settled or (gained_little and (step.swept.weights > 0).all()):  # a next step fills empty ones
                 break

@@ -1,14 +1,13 @@
-"""What rows say of centres, in numbers that add up."""
+"""Sums of the rows of each cluster."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
+from .._estimators import warn_of_convergence
 from .._kernels import Array
 
 
@@ -74,8 +73,4 @@ def warn_of_empty(n_used: int, n_clusters: int, alpha: float) -> None:
     """Say so when clusters have no rows."""
     if n_used < n_clusters:
         cause = "a smaller alpha keeps more of them" if alpha > 0 else "too few rows differ"
-        warnings.warn(
-            f"SparseKMeans: only {n_used} of {n_clusters} clusters have rows; {cause}.",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
+        warn_of_convergence(f"SparseKMeans: only {n_used} of {n_clusters} clusters have rows; {cause}.", stacklevel=3)

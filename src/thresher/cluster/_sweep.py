@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import gen_batches
 
 from .._core import Rows, assign, centre_costs
 from .._kernels import Array, squares
@@ -67,11 +66,13 @@ def _middle(centres: Array) -> Array | None:
 
 def blocks(matrix: Any, n_centres: int) -> Iterator[slice]:
     """Parts of the rows small enough to be copied, and compared with so many centres."""
-    if matrix.shape[0] == 0:
-        return iter(())
     per_row = n_centres if sparse.issparse(matrix) else max(n_centres, matrix.shape[1])
-    found: Iterator[slice] = gen_batches(matrix.shape[0], max(1, _BLOCK // per_row))
-    return found
+    return parts_of(matrix.shape[0], max(1, _BLOCK // per_row))
+
+
+def parts_of(n_rows: int, size: int) -> Iterator[slice]:
+    """So many rows at a time; the last part may be smaller."""
+    return (slice(begin, min(begin + size, n_rows)) for begin in range(0, n_rows, size))
 
 
 class Swept(NamedTuple):
@@ -182,7 +183,7 @@ def soft(values: Any, cut: float) -> Any:
 
 
 def _parts(data: Data, shape: tuple[int, ...]) -> list[tuple[int, int]]:
-    """Where rows are cut for threads: into as many parts as there is work for, if their sums take little memory."""
+    """Cuts of the rows for threads: into as many parts as there is work for, if their sums take little memory."""
     n_values = data.rows.n_features * data.n_rows if data.rows.columns is None else len(data.rows.columns)
     n_parts = min(_MOST_PARTS, n_values * shape[0] // _WORK, _MOST_SUMS // (shape[0] * shape[1]), data.n_rows)
     edges = np.linspace(0, data.n_rows, max(1, int(n_parts)) + 1).astype(int).tolist()

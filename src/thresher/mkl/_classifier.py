@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._engine import Target
-from .._estimators import ReadsClasses
-from .._gate import Array, Rule, class_weights
+from .._estimators import ReadsClasses, param
+from .._gate import Array, class_weights
 from ._mkl_machine import ManyKernelsMachine
 from ._weight_search import Dual
 
@@ -16,8 +16,12 @@ from ._weight_search import Dual
 class ManyKernelsClassifier(ReadsClasses, ManyKernelsMachine):
     """Base class: a subclass names its set of kernel weights. Several classes are learned one against the rest."""
 
-    _many_rules: ClassVar[dict[str, Rule]] = ManyKernelsMachine._many_rules | {"class_weight": class_weights}
-    _fitted: ClassVar[tuple[str, ...]] = (*ManyKernelsMachine._fitted, "classes_")
+    class_weight: Any = param(default=None, rule=class_weights, doc="Weights of the classes, multiplied into ``C``.")
+
+    _attributes: ClassVar[str] = """
+        classes_ : ndarray of shape (n_classes,)
+            Labels, sorted."""
+    _fitted: ClassVar[tuple[str, ...]] = ("classes_",)
 
     def _dual(self, target: Target, output: int, costs: Array) -> Dual:
         y = np.where(target.y == target.positive(output), 1.0, -1.0)

@@ -7,17 +7,43 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._engine import Target
-from .._estimators import Advice, GoodFor, ReadsValues
-from .._gate import Array, Log, Range, Uniform, fraction, non_negative, one_of
+from .._estimators import Advice, GoodFor, ReadsValues, param
+from .._gate import Array, Log, Uniform, fraction, non_negative, one_of
 from ._classifier import ManyKernelsClassifier
 from ._kernel_weights import ElasticNet, WeightSet
 from ._mkl_machine import ManyKernelsMachine
 from ._weight_search import Dual
 
-_rules = {"v": fraction, "solver": one_of("auto", "spg", "level")}
+
+class ElasticNetMachine(ManyKernelsMachine):
+    """Base class of machines with an elastic net on the weights of their kernels.
+
+    References
+    ----------
+    .. [1] H. Yang, "Sparse learning under regularization framework", CUHK, 2011, Chapter 6.
+    """
+
+    v: float = param(
+        default=0.5,
+        rule=fraction,
+        doc="Share of the l1 norm: 1 is L1-MKL, the fewest kernels; 0 is L2-MKL, all of them.",
+        search=Uniform(0.0, 1.0),
+        kw_only=False,
+    )
+    solver: str = param(
+        default="auto",
+        rule=one_of("auto", "spg", "level"),
+        doc="""Spectral projected gradient; the level method, which remembers all machines, takes fewer of them and more
+        time between them; or the first until it makes little way, then the second.""",
+    )
+
+    _by_position: ClassVar[tuple[str, ...]] = ("kernels", "v", "C")
+
+    def _weight_set(self) -> WeightSet:
+        return ElasticNet(float(self.v))
 
 
-class GMKLClassifier(ManyKernelsClassifier):
+class GMKLClassifier(ElasticNetMachine, ManyKernelsClassifier):
     r"""A support vector machine that chooses its kernels, alike ones together: generalised multiple kernel learning.
 
     The kernel is a sum :math:`\sum_q \theta_q K_q` whose weights are learned with the machine:
@@ -31,35 +57,12 @@ class GMKLClassifier(ManyKernelsClassifier):
     With one good kernel at hand, a plain machine tuned as carefully is mostly as accurate and far cheaper; with a sum
     of all kernels, :class:`UniformMKLClassifier` often is.
 
-    Parameters
-    ----------
-    <kernels>
-    v : float, default=0.5
-        Share of the l1 norm: 1 is L1-MKL, the fewest kernels; 0 is L2-MKL, all of them.
-    <machine>
-    solver : {"auto", "spg", "level"}, default="auto"
-        Spectral projected gradient; the level method, which remembers all machines, takes fewer of them and more time
-        between them; or the first until it makes little way, then the second.
-    <search>
-    class_weight : dict or "balanced", optional
-        Weights of the classes, multiplied into ``C``.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Labels, sorted.
-    <fitted kernels>
-
     Notes
     -----
     O(q n^2) for a machine, q being the number of kernels, beside the machine itself. Each is solved from the one
     before, loosely at first; the bounds hold nonetheless: a primal value is never below the optimum, and
     :math:`\sum_i \alpha_i - \max_{\theta \in \Theta} \theta^\top a` with :math:`a_q` half the energies
     :math:`(\alpha \circ y)^\top K_q (\alpha \circ y)` never above it, for any :math:`\alpha` in the box.
-
-    References
-    ----------
-    .. [1] H. Yang, "Sparse learning under regularization framework", CUHK, 2011, Chapter 6.
 
     Examples
     --------
@@ -79,37 +82,8 @@ class GMKLClassifier(ManyKernelsClassifier):
 
     _advice = Advice(GoodFor(1, aim="many kernels"))
 
-    _param_rules = ManyKernelsClassifier._many_rules | _rules
-    _search_space: ClassVar[dict[str, Range]] = {"C": Log(1.0, 1e4), "v": Uniform(0.0, 1.0)}
 
-    def __init__(
-        self,
-        kernels: Any = None,
-        v: float = 0.5,
-        C: float = 100.0,
-        *,
-        solver: str = "auto",
-        tol: float = 1e-3,
-        standardise: bool = True,
-        max_svm: int = 500,
-        class_weight: Any = None,
-        cache_size: float = 500,
-    ) -> None:
-        self.kernels = kernels
-        self.v = v
-        self.C = C
-        self.solver = solver
-        self.tol = tol
-        self.standardise = standardise
-        self.max_svm = max_svm
-        self.class_weight = class_weight
-        self.cache_size = cache_size
-
-    def _weight_set(self) -> WeightSet:
-        return ElasticNet(float(self.v))
-
-
-class GMKLRegressor(ReadsValues, ManyKernelsMachine):
+class GMKLRegressor(ReadsValues, ElasticNetMachine):
     r"""Support vector regression that chooses its kernels: generalised multiple kernel learning of values.
 
     The kernel weights of :class:`GMKLClassifier`, with errors up to ``epsilon`` free of charge:
@@ -119,22 +93,6 @@ class GMKLRegressor(ReadsValues, ManyKernelsMachine):
 
     Choose it for a few thousand rows at most, where it should be seen which features or which kernels a curved
     relation needs. ``C`` and ``epsilon`` are in the units of the values.
-
-    Parameters
-    ----------
-    <kernels>
-    v : float, default=0.5
-        Share of the l1 norm: 1 is L1-MKL, the fewest kernels; 0 is L2-MKL, all of them.
-    <machine>
-    epsilon : float, default=0.1
-        Errors up to this size cost nothing.
-    solver : {"auto", "spg", "level"}, default="auto"
-        See :class:`GMKLClassifier`.
-    <search>
-
-    Attributes
-    ----------
-    <fitted kernels>
 
     Examples
     --------
@@ -154,34 +112,9 @@ class GMKLRegressor(ReadsValues, ManyKernelsMachine):
 
     _advice = Advice(GoodFor(1, aim="curved"))
 
-    _param_rules = ManyKernelsMachine._many_rules | _rules | {"epsilon": non_negative}
-    _search_space: ClassVar[dict[str, Range]] = {"C": Log(1.0, 1e4), "v": Uniform(0.0, 1.0), "epsilon": Log(1e-3, 1.0)}
-
-    def __init__(
-        self,
-        kernels: Any = None,
-        v: float = 0.5,
-        C: float = 100.0,
-        *,
-        epsilon: float = 0.1,
-        solver: str = "auto",
-        tol: float = 1e-3,
-        standardise: bool = True,
-        max_svm: int = 500,
-        cache_size: float = 500,
-    ) -> None:
-        self.kernels = kernels
-        self.v = v
-        self.C = C
-        self.epsilon = epsilon
-        self.solver = solver
-        self.tol = tol
-        self.standardise = standardise
-        self.max_svm = max_svm
-        self.cache_size = cache_size
-
-    def _weight_set(self) -> WeightSet:
-        return ElasticNet(float(self.v))
+    epsilon: float = param(
+        default=0.1, rule=non_negative, doc="Errors up to this size cost nothing.", search=Log(1e-3, 1.0)
+    )
 
     def _dual(self, target: Target, output: int, costs: Array) -> Dual:
         return Dual(np.asarray(target.y, dtype=np.float64), -costs, costs, float(self.epsilon))

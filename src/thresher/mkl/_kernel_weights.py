@@ -1,4 +1,4 @@
-r"""Sets of kernel weights: what a set must answer so that a machine can be optimised over it.
+r"""Sets of kernel weights over which a machine can be optimised.
 
 A set :math:`\Theta` of weights of at least 0 answers three questions, all in closed form or by one root: its point
 nearest to any other (:meth:`project`), its point furthest along given gains (:meth:`best_response`), and an upper bound
@@ -22,7 +22,7 @@ _INSIDE = 1e-12
 
 
 class WeightSet(Protocol):
-    """What the search asks of a set."""
+    """The questions that the search asks of a set."""
 
     def start(self, n: int) -> Array:
         """Equal weights, as large as the set allows."""
@@ -193,7 +193,7 @@ class EqualWeights:
 
 
 def _multiple(pulled: Array, normal: Array) -> float:
-    """How often ``normal`` goes into what a projection took away."""
+    """The multiple of ``normal`` that a projection took away."""
     return max(float(pulled @ normal) / float(normal @ normal), 0.0)
 
 

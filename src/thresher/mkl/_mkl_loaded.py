@@ -1,4 +1,4 @@
-"""What a file may say of a machine with many kernels."""
+"""Checks of model files: a machine with many kernels."""
 
 from __future__ import annotations
 
@@ -16,8 +16,19 @@ def check(model: Any) -> None:
     """Refuse attributes that do not belong together."""
     check_loaded_features(model)
     who = type(model).__name__
-    n_outputs = _n_outputs(model, who)
     n_kernels = len(model.factors_) if is_array(model.factors_, "f", 1) else 0
+    _check_numbers(model, who, n_kernels)
+    names = model.kernel_names_
+    if not isinstance(names, np.ndarray) or names.shape != (n_kernels,) or not all(isinstance(n, str) for n in names):
+        raise ValueError(f"{who}: kernel_names_ must hold one name per kernel.")
+    if type(model.n_svm_) is not int or model.n_svm_ < 1:
+        raise ValueError(f"{who}: n_svm_ must be an integer of at least 1.")
+    _check_kernels(model, who, n_kernels)
+    _check_scaling(model, who)
+
+
+def _check_numbers(model: Any, who: str, n_kernels: int) -> None:
+    n_outputs = _n_outputs(model, who)
     if not is_array(model.support_, "i", 1) or (np.diff(model.support_) <= 0).any() or (model.support_ < 0).any():
         raise ValueError(f"{who}: support_ must hold indices of rows in order.")
     shapes = {
@@ -33,13 +44,6 @@ def check(model: Any) -> None:
             raise ValueError(f"{who}: {name} must be finite float64 of shape {shape}.")
     if (model.weights_ < 0).any() or (model.factors_ < 0).any():
         raise ValueError(f"{who}: weights_ and factors_ must be at least 0.")
-    names = model.kernel_names_
-    if not isinstance(names, np.ndarray) or names.shape != (n_kernels,) or not all(isinstance(n, str) for n in names):
-        raise ValueError(f"{who}: kernel_names_ must hold one name per kernel.")
-    if type(model.n_svm_) is not int or model.n_svm_ < 1:
-        raise ValueError(f"{who}: n_svm_ must be an integer of at least 1.")
-    _check_kernels(model, who, n_kernels)
-    _check_scaling(model, who)
 
 
 def _n_outputs(model: Any, who: str) -> int:

@@ -1,28 +1,25 @@
-"""What machines with many kernels share: taking rows, the search, what is kept of it, and scores."""
+"""Base class of machines with many kernels: rows, the search for kernel weights, and scores."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from .. import _estimators, _gate
+from .. import _gate
 from .._engine import Target, one_blas_thread
-from .._gate import Array, Rule, at_least, boolean, check_params, positive
+from .._estimators import MOST_COMPARED, Estimator, ReadsTargets, check_is_fitted, param, warn_of_convergence
+from .._gate import Array, Log, Rule, at_least, boolean, check_params, positive
 from .._kernels import Kernel, as_arrays, as_rows, kernel_scores
 from . import _mkl_loaded
 from ._given_kernels import take_matrices, take_square_matrices
 from ._kernel_weights import WeightSet
 from ._level import level_method
 from ._simple_kernels import simple_mkl_kernels
-from ._stack import Given, Made, Stack
+from ._stack import GivenMatrices, MadeMatrices, Stack
 from ._weight_search import Dual, Search, projected_gradient
 
 _kernel_list = Rule(
@@ -32,10 +29,11 @@ _kernel_list = Rule(
         or (isinstance(v, str) and v == "precomputed")
         or (isinstance(v, (list, tuple)) and len(v) > 0 and all(isinstance(one, Kernel) for one in v))
     ),
+    type='list of kernels or "precomputed"',
 )
 
 
-class View(NamedTuple):
+class KernelView(NamedTuple):
     """Rows as kernels see them, and the kernels, ready for them; neither where matrices are precomputed."""
 
     rows: Any
@@ -45,42 +43,10 @@ class View(NamedTuple):
     scale: Array | None = None
 
 
-class ManyKernelsMachine(BaseEstimator):  # type: ignore[misc]
-    """Base class: a subclass names its set of kernel weights and its dual problem."""
+class _Machine:
+    """The types of the attributes that :meth:`fit` sets, and the solver of machines that offer no choice."""
 
-    _max_rows: ClassVar[int] = _estimators.MOST_COMPARED
-    _many_rules: ClassVar[dict[str, Rule]] = {
-        "kernels": _kernel_list,
-        "C": positive,
-        "tol": positive,
-        "standardise": boolean,
-        "max_svm": at_least(1),
-        "cache_size": positive,
-    }
-    _fitted: ClassVar[tuple[str, ...]] = (
-        "n_features_in_",
-        "feature_names_in_",
-        "kernels_",
-        "kernel_names_",
-        "weights_",
-        "factors_",
-        "mean_",
-        "scale_",
-        "support_",
-        "dual_coef_",
-        "intercept_",
-        "bounds_",
-        "n_svm_",
-        "_support_rows",
-    )
-    _param_rules: ClassVar[dict[str, Rule]] = {}
-
-    kernels: Any
-    C: float
-    tol: float
-    standardise: bool
-    max_svm: int
-    cache_size: float
+    solver: str = "auto"
     n_features_in_: int
     kernels_: list[Kernel] | None
     kernel_names_: np.ndarray[Any, Any]
@@ -95,25 +61,83 @@ class ManyKernelsMachine(BaseEstimator):  # type: ignore[misc]
     n_svm_: int
     _support_rows: dict[str, NDArray[Any]]
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        _estimators.fill(cls)
 
-    # --- what differs ------------------------------------------------------------------------------------------------
+class ManyKernelsMachine(_Machine, ReadsTargets, Estimator):
+    """Base class: a subclass names its set of kernel weights and its dual problem."""
+
+    kernels: Any = param(
+        default=None,
+        rule=_kernel_list,
+        doc="""Kernels of :mod:`thresher.kernels`, mostly on some columns each; by default :func:`simple_mkl_kernels`.
+        Each is divided by its trace on the training rows. With ``"precomputed"``, ``X`` holds the matrices: of shape
+        (n_kernels, n, n) to learn from, (n_kernels, n_rows, n) to predict, divided by the traces of the first.""",
+        kw_only=False,
+    )
+    C: float = param(
+        default=100.0,
+        rule=positive,
+        doc="""Weight of the losses (:math:`C`). Kernels have trace 1, so that it must be large, and it matters more
+        than the kind of norm: tune it.""",
+        search=Log(1.0, 1e4),
+        kw_only=False,
+    )
+    tol: float = param(
+        default=1e-3,
+        rule=positive,
+        doc="Stop when the bounds of the objective are no further apart than this part of it.",
+    )
+    standardise: bool = param(
+        default=True,
+        rule=boolean,
+        doc="""Bring every feature to mean 0 and deviation 1 by what the training rows say, before kernels see it; rows
+        become dense then. The default kernels count on it.""",
+    )
+    max_svm: int = param(default=500, rule=at_least(1), doc="Most machines that are solved, for each class.")
+    cache_size: float = param(
+        default=500,
+        rule=positive,
+        doc="""Megabytes for kernel matrices, of which half is kept; those that do not fit are computed anew whenever
+        they are needed.""",
+    )
+
+    _attributes: ClassVar[str] = r"""
+        weights_ : ndarray of shape (1, n_kernels) or (n_classes, n_kernels)
+            Weights of the kernels (:math:`\theta`). One row when there are two classes, else each class has its own.
+        kernels_, kernel_names_ : list, ndarray of str
+            The kernels, ready for rows like those of the training, and their names.
+        factors_ : ndarray of shape (n_kernels,)
+            What each kernel is multiplied by: 1 over its trace.
+        support_ : ndarray
+            Rows with a coefficient other than 0; the others are forgotten.
+        dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support)
+            Their coefficients (:math:`\alpha \circ y`).
+        intercept_ : ndarray of shape (1,) or (n_classes,)
+            Constant terms.
+        bounds_ : ndarray of shape (1, 2) or (n_classes, 2)
+            Two numbers between which the optimum lies.
+        gap_ : float
+            Their distance, as a part of the larger; the most of any class.
+        n_svm_ : int
+            Machines that were solved, of all classes together.
+        history_ : list of ndarray of shape (n_machines, 2)
+            The bounds after each machine, for every output. Not kept in files.
+        mean_, scale_ : ndarray of shape (n_features,)
+            What features were standardised by; None without.
+        n_features_in_ : int
+            Number of features; of precomputed kernels, that of training rows.
+        feature_names_in_ : ndarray of str
+            Names of the features, when ``X`` had any."""
+
+    _max_rows: ClassVar[int] = MOST_COMPARED
+    _fitted: ClassVar[tuple[str, ...]] = (
+        *("n_features_in_", "feature_names_in_", "kernels_", "kernel_names_", "weights_", "factors_", "mean_"),
+        *("scale_", "support_", "dual_coef_", "intercept_", "bounds_", "n_svm_", "_support_rows"),
+    )
 
     def _weight_set(self) -> WeightSet:
         raise NotImplementedError
 
     def _dual(self, target: Target, output: int, costs: Array) -> Dual:
-        raise NotImplementedError
-
-    def _read_all(self, y: Any, n_rows: int) -> Target:
-        raise NotImplementedError
-
-    def _weigh(self, weight: Array | None, target: Target) -> Array | None:
-        raise NotImplementedError
-
-    def _commit_target(self, target: Target) -> None:
         raise NotImplementedError
 
     # --- learning ----------------------------------------------------------------------------------------------------
@@ -153,7 +177,11 @@ class ManyKernelsMachine(BaseEstimator):  # type: ignore[misc]
         target = target._replace(y=target.y[present])
         with one_blas_thread():
             view = self._see(X, given, counts)
-            source = Given(given, present, exact) if self._is_precomputed else Made(view.kernels, view.rows[present])
+            source = (
+                GivenMatrices(given, present, exact)
+                if self._is_precomputed
+                else MadeMatrices(view.kernels, view.rows[present])
+            )
             stack = Stack(source, counts[present], self.cache_size)
             found = [self._search(stack, self._dual(target, k, costs)) for k in range(target.n_outputs)]
         coef = np.zeros((len(found), n_rows))
@@ -168,9 +196,9 @@ class ManyKernelsMachine(BaseEstimator):  # type: ignore[misc]
     def _is_precomputed(self) -> bool:
         return isinstance(self.kernels, str)
 
-    def _see(self, X: Any, rows: Any, counts: Array) -> View:
+    def _see(self, X: Any, rows: Any, counts: Array) -> KernelView:
         if self._is_precomputed:
-            return View(None, [], [f"kernel {q + 1}" for q in range(len(rows))])
+            return KernelView(None, [], [f"kernel {q + 1}" for q in range(len(rows))])
         names = list(map(str, X.columns)) if hasattr(X, "columns") else None
         mean = scale = None
         if self.standardise:
@@ -183,10 +211,10 @@ class ManyKernelsMachine(BaseEstimator):  # type: ignore[misc]
         asked: Sequence[Kernel] = simple_mkl_kernels(rows) if self.kernels is None else self.kernels
         kernels = [kernel.settled(rows[np.flatnonzero(counts)], names) for kernel in asked]
         called = names or [f"x{j + 1}" for j in range(rows.shape[1])]
-        return View(rows, kernels, [kernel.describe(called) for kernel in kernels], mean, scale)
+        return KernelView(rows, kernels, [kernel.describe(called) for kernel in kernels], mean, scale)
 
     def _search(self, stack: Stack, dual: Dual) -> Search:
-        solver = getattr(self, "solver", "auto")
+        solver = self.solver
         search = Search(stack, dual, self._weight_set(), float(self.tol), int(self.max_svm))
         if solver != "level":
             projected_gradient(search, patient=solver == "spg")
@@ -194,7 +222,7 @@ class ManyKernelsMachine(BaseEstimator):  # type: ignore[misc]
             level_method(search)
         return search
 
-    def _keep(self, view: View, stack: Stack, found: list[Search], coef: Array) -> None:
+    def _keep(self, view: KernelView, stack: Stack, found: list[Search], coef: Array) -> None:
         used = np.flatnonzero(coef.any(axis=0))
         self.kernels_ = None if self._is_precomputed else view.kernels
         self.kernel_names_ = np.array(view.names, dtype=object)
@@ -209,16 +237,15 @@ class ManyKernelsMachine(BaseEstimator):  # type: ignore[misc]
 
     def _look_back(self, found: list[Search]) -> None:
         if not all(search.converged for search in found):
-            warnings.warn(
+            warn_of_convergence(
                 f"{type(self).__name__}: the bounds are {self.gap_:.2g} of the objective apart after {self.max_svm} "
                 f"machines, more than tol={self.tol:g}; raise max_svm, lower C, or be content with less.",
-                ConvergenceWarning,
                 stacklevel=3,
             )
 
     @property
     def gap_(self) -> float:
-        """How far the bounds of the objective are apart, as a part of the upper one; the largest over the outputs."""
+        """The distance of the bounds of the objective, as a part of the upper one; the largest over the outputs."""
         check_is_fitted(self)
         lower, upper = self.bounds_.T
         size = np.maximum(np.abs(upper), np.finfo(np.float64).tiny)

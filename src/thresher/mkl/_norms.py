@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from .._estimators import Advice, GoodFor
-from .._gate import Log, Range, Rule, Uniform, positive
+from .._estimators import Advice, GoodFor, param
+from .._gate import Rule, Uniform, positive
 from ._classifier import ManyKernelsClassifier
 from ._kernel_weights import EqualWeights, WeightSet, ball
 
-_power = Rule("1 or a number from 1.001 to 1000", lambda v: positive.holds(v) and (v == 1 or 1.001 <= v <= 1000))
+_power = Rule(
+    "1 or a number from 1.001 to 1000", lambda v: positive.holds(v) and (v == 1 or 1.001 <= v <= 1000), type="float"
+)
 
 
 class LpMKLClassifier(ManyKernelsClassifier):
@@ -18,22 +20,6 @@ class LpMKLClassifier(ManyKernelsClassifier):
     The problem of :class:`GMKLClassifier` over :math:`\Theta = \{\theta \ge 0 : \|\theta\|_p \le 1\}`. Above ``p=1``,
     which is L1-MKL, no kernel is dropped: choose it where all kernels are thought to carry something, and accuracy is
     wanted rather than a choice. The larger p, the closer the weights are to one another.
-
-    Parameters
-    ----------
-    <kernels>
-    p : float, default=2.0
-        1, or from 1.001 to 1000. 2 is L2-MKL.
-    <machine>
-    <search>
-    class_weight : dict or "balanced", optional
-        Weights of the classes, multiplied into ``C``.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Labels, sorted.
-    <fitted kernels>
 
     References
     ----------
@@ -52,29 +38,15 @@ class LpMKLClassifier(ManyKernelsClassifier):
 
     _advice = Advice(GoodFor(3, aim="many kernels"))
 
-    _param_rules = ManyKernelsClassifier._many_rules | {"p": _power}
-    _search_space: ClassVar[dict[str, Range]] = {"C": Log(1.0, 1e4), "p": Uniform(1.001, 4.0)}
+    p: float = param(
+        default=2.0,
+        rule=_power,
+        doc="1, or from 1.001 to 1000. 2 is L2-MKL.",
+        search=Uniform(1.001, 4.0),
+        kw_only=False,
+    )
 
-    def __init__(
-        self,
-        kernels: Any = None,
-        p: float = 2.0,
-        C: float = 100.0,
-        *,
-        tol: float = 1e-3,
-        standardise: bool = True,
-        max_svm: int = 500,
-        class_weight: Any = None,
-        cache_size: float = 500,
-    ) -> None:
-        self.kernels = kernels
-        self.p = p
-        self.C = C
-        self.tol = tol
-        self.standardise = standardise
-        self.max_svm = max_svm
-        self.class_weight = class_weight
-        self.cache_size = cache_size
+    _by_position: ClassVar[tuple[str, ...]] = ("kernels", "p", "C")
 
     def _weight_set(self) -> WeightSet:
         return ball(float(self.p))
@@ -84,20 +56,6 @@ class UniformMKLClassifier(ManyKernelsClassifier):
     r"""A support vector machine with the mean of all kernels, none of which is chosen: what kernel learning must beat.
 
     All weights are 1 over the number of kernels, which leaves one machine to be solved.
-
-    Parameters
-    ----------
-    <kernels>
-    <machine>
-    <search>
-    class_weight : dict or "balanced", optional
-        Weights of the classes, multiplied into ``C``.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Labels, sorted.
-    <fitted kernels>
 
     Examples
     --------
@@ -110,28 +68,6 @@ class UniformMKLClassifier(ManyKernelsClassifier):
     """
 
     _advice = Advice(GoodFor(2, aim="many kernels"))
-
-    _param_rules = ManyKernelsClassifier._many_rules
-    _search_space: ClassVar[dict[str, Range]] = {"C": Log(1.0, 1e4)}
-
-    def __init__(
-        self,
-        kernels: Any = None,
-        C: float = 100.0,
-        *,
-        tol: float = 1e-3,
-        standardise: bool = True,
-        max_svm: int = 500,
-        class_weight: Any = None,
-        cache_size: float = 500,
-    ) -> None:
-        self.kernels = kernels
-        self.C = C
-        self.tol = tol
-        self.standardise = standardise
-        self.max_svm = max_svm
-        self.class_weight = class_weight
-        self.cache_size = cache_size
 
     def _weight_set(self) -> WeightSet:
         return EqualWeights()

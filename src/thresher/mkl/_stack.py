@@ -16,8 +16,8 @@ _MB = 1 << 20
 _SPARSE = 0.25  # of all pairs of rows: with fewer in use, these are picked out
 
 
-class Source(Protocol):
-    """Where kernel matrices come from."""
+class MatrixSource(Protocol):
+    """A source of kernel matrices."""
 
     n_kernels: int
     n_rows: int
@@ -32,7 +32,7 @@ class Source(Protocol):
         """That of some rows."""
 
 
-class Made:
+class MadeMatrices:
     """Kernel matrices of rows, by kernels that are ready for them."""
 
     def __init__(self, kernels: Sequence[Kernel], rows: Any) -> None:
@@ -50,7 +50,7 @@ class Made:
         return self._kernels[q](rows, rows)
 
 
-class Given:
+class GivenMatrices:
     """Kernel matrices that the user has, of which some rows take part; ``exact`` says which are symmetric to the last
     bit."""
 
@@ -77,13 +77,13 @@ class Given:
 
 
 class Stack:
-    """Sums of kernel matrices, and what each of them makes of coefficients.
+    """Sums of kernel matrices, and the quadratic form of each.
 
     Of a matrix in memory, only the lower half is kept, row after row: a sum of matrices is then one of vectors, and all
     :math:`x^T K_q x` together are one product of a matrix with a vector.
     """
 
-    def __init__(self, source: Source, counts: Array, cache_size: float) -> None:
+    def __init__(self, source: MatrixSource, counts: Array, cache_size: float) -> None:
         n = source.n_rows
         self.n_kernels = source.n_kernels
         self._source, self._n = source, n

@@ -1,4 +1,4 @@
-r"""The search for kernel weights, and what it proves.
+r"""The search for kernel weights, and the bounds that it proves.
 
 .. math:: \min_{\theta \in \Theta} J(\theta),\qquad
           J(\theta) = \max_x\ p^\top x - \epsilon \|x\|_1 - \theta^\top a(x),\qquad a_q(x) = \tfrac12 x^\top K_q x
@@ -34,7 +34,7 @@ class Dual(NamedTuple):
     epsilon: float = 0.0
 
 
-class Solved(NamedTuple):
+class SolvedMachine(NamedTuple):
     """A machine: weights, coefficients, constant term, ``s`` and ``a`` of J >= s - a . theta, and its value."""
 
     theta: Array
@@ -82,7 +82,7 @@ class Search:
     def done(self) -> bool:
         return self.converged or len(self.history) >= self._max_svm
 
-    def evaluate(self, theta: Array) -> Solved:
+    def evaluate(self, theta: Array) -> SolvedMachine:
         """Solve the machine of these weights."""
         d = self._dual
         found = box_qp(
@@ -95,7 +95,7 @@ class Search:
         self._x, self.last = found.x, theta
         gains = self._stack.energies(found.x)
         total = float(d.linear @ found.x - d.epsilon * np.abs(found.x).sum())
-        solved = Solved(
+        solved = SolvedMachine(
             theta, found.x, found.multiplier, total, gains, total - float(theta @ gains), found.gap - found.objective
         )
         if solved.upper < self.upper:
@@ -151,7 +151,7 @@ def projected_gradient(search: Search, *, patient: bool) -> None:
         values.append(now.value)
 
 
-def _along(search: Search, now: Solved, goal: Array, slope: float, most: float) -> Solved:
+def _along(search: Search, now: SolvedMachine, goal: Array, slope: float, most: float) -> SolvedMachine:
     """The first machine on the way to ``goal``, from there backwards, that is enough of an improvement."""
     part = 1.0
     while True:
