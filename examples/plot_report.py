@@ -31,7 +31,7 @@ with path.open("w", newline="") as file:
 # A table goes through a scaler and an encoder; each row is predicted by a model that has not seen it.
 
 model = StreamingPipeline([("scale", RunningScaler()), ("encode", TableEncoder()), ("learn", AROWClassifier())])
-run = train(model, open_stream(path, target="diagnosis", n_passes=3, shuffle=1000, random_state=0))
+run = train(model, open_stream(path, target="diagnosis", max_iter=3, shuffle=1000, random_state=0))
 X, y = read_all(open_stream(path, target="diagnosis"))
 report = Report(run.model, title="Tumours", held_out=predict_in_folds(run.model, X, y), sample=run.sample)
 print(report.to_text(["measures"]))
