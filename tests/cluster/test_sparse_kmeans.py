@@ -311,9 +311,10 @@ def test_a_tolerance_stops_early(blobs):
 )
 def test_when_a_run_stops(monkeypatch, scripted, expected):
     made = [
-        _lloyd.KMeansStep(np.eye(2), Swept(np.array(labels), np.zeros(2), np.eye(2), counts), value)
+        _lloyd.KMeansStep(
+            np.eye(2), Swept(np.array(labels), np.zeros(2), np.eye(2), np.bincount(labels, minlength=2)), value
+        )
         for labels, value in scripted
-        for counts in [np.bincount(labels, minlength=2)]
     ]
     monkeypatch.setattr(_sparse_kmeans, "steps", lambda *_: iter(made))
     model = SparseKMeans(2, tol=1e-3, random_state=0).fit(np.eye(2))

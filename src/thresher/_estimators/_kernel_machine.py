@@ -274,7 +274,7 @@ class KernelClassifier(ReadsClasses, KernelMachine):
         return self._kernel_scores(X) + self.intercept_
 
     def _n_functions(self, n_classes: int) -> int:
-        """How many functions there are of so many classes."""
+        """The number of functions for so many classes."""
         return 1 if n_classes == 2 else n_classes
 
     def _check_loaded(self) -> None:

@@ -70,13 +70,13 @@ class FromStarts(Clusters):
         return tags
 
 
-class _Centres:
+class _HasCentres:
     """The type of the attribute that a subclass finds."""
 
     cluster_centers_: Array
 
 
-class SparseCentres(_Centres, FromStarts, Estimator):
+class SparseCentres(_HasCentres, FromStarts, Estimator):
     """Base class: a subclass finds ``cluster_centers_``."""
 
     alpha: float = param(

@@ -23,7 +23,7 @@ Mover = Callable[[Data, Swept, Array], Array]
 class KMeansStep(NamedTuple):
     centres: Array
     swept: Swept
-    """What the rows say of these centres."""
+    """The rows, assigned to these centres."""
     value: float
 
 

@@ -228,7 +228,7 @@ class SparseKMeans(_KMeansLearned, StepsInRounds, SparseCentres):
         return self
 
     def cluster_sums(self, X: Any, sample_weight: Any = None) -> ClusterSums:
-        """What rows say of the centres as they are, in numbers that add up over rows.
+        """Sum the rows of each cluster, at the centres as they are; sums of different rows add up.
 
         Parameters
         ----------
@@ -305,7 +305,7 @@ class SparseKMeans(_KMeansLearned, StepsInRounds, SparseCentres):
         return best
 
     def _summed(self, new: Any = ((0, 0), (0, 0))) -> ClusterSums:
-        """What the centres come from, with room for new features."""
+        """The sums that the centres come from, with room for new features."""
         return ClusterSums(np.pad(self._sums, new), self.cluster_weights_, self.inertia_, self.n_samples_seen_)
 
     def _commit(self, centres: Array, sums: ClusterSums, n_iter: int) -> None:

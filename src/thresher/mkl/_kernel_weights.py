@@ -31,7 +31,7 @@ class WeightSet(Protocol):
         """The point of the set nearest to ``z``."""
 
     def slopes(self, z: Array, theta: Array) -> tuple[Array, Array | None]:
-        """How ``theta``, the projection of ``z``, moves with it: factors ``d`` of its own coordinate, and ``n``, the
+        """The derivative of ``theta``, the projection of ``z``, by ``z``: factors ``d`` of its own coordinate, and ``n``, the
         direction out of the set in which it cannot go (None inside); the derivative is d - d n n' d / n' d n."""
 
     def best_response(self, a: Array) -> Array:

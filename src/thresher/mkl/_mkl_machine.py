@@ -43,7 +43,7 @@ class KernelView(NamedTuple):
     scale: Array | None = None
 
 
-class _Machine:
+class _SolvedKernels:
     """The types of the attributes that :meth:`fit` sets, and the solver of machines that offer no choice."""
 
     solver: str = "auto"
@@ -62,7 +62,7 @@ class _Machine:
     _support_rows: dict[str, NDArray[Any]]
 
 
-class ManyKernelsMachine(_Machine, ReadsTargets, Estimator):
+class ManyKernelsMachine(_SolvedKernels, ReadsTargets, Estimator):
     """Base class: a subclass names its set of kernel weights and its dual problem."""
 
     kernels: Any = param(

@@ -31,7 +31,7 @@ class Pair(NamedTuple):
 
     @property
     def gamma(self) -> Array:
-        """What the weights cost: half of w' Gamma w."""
+        """The matrix of the cost of the weights: half of w' Gamma w."""
         return np.array([[self.coupling, 1.0], [1.0, self.coupling]])
 
     def curvatures(self) -> list[Array]:
