@@ -31,8 +31,8 @@ class WeightSet(Protocol):
         """The point of the set nearest to ``z``."""
 
     def slopes(self, z: Array, theta: Array) -> tuple[Array, Array | None]:
-        """The derivative of ``theta``, the projection of ``z``, by ``z``: factors ``d`` of its own coordinate, and ``n``, the
-        direction out of the set in which it cannot go (None inside); the derivative is d - d n n' d / n' d n."""
+        """The derivative of ``theta``, the projection of ``z``, by ``z``, d - d n n' d / n' d n: factors ``d`` of its
+        own coordinate, and ``n``, the direction out of the set in which it cannot go (None inside)."""
 
     def best_response(self, a: Array) -> Array:
         """A point with the largest ``theta . a``, for gains ``a`` of at least 0."""
