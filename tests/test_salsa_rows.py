@@ -313,7 +313,7 @@ def test_the_first_column_is_not_lost(tmp_path, way):
 
 def test_directed_search_goes_on():
     """B10"""
-    from thresher.tuning import Linear, directed_search
+    from thresher.tuning import Uniform, directed_search
 
     seen = []
 
@@ -321,7 +321,7 @@ def test_directed_search_goes_on():
         seen.append(params)
         return -((params["a"] - 0.31) ** 2) - (params["b"] - 0.83) ** 2
 
-    found = directed_search(objective, {"a": Linear(0.0, 1.0), "b": Linear(0.0, 1.0)}, n_evaluations=200)
+    found = directed_search(objective, {"a": Uniform(0.0, 1.0), "b": Uniform(0.0, 1.0)}, n_evaluations=200)
     assert len(seen) > 30  # many polls, of four points each
     assert abs(found.params["a"] - 0.31) < 0.01
     assert abs(found.params["b"] - 0.83) < 0.01
