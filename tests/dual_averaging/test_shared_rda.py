@@ -207,7 +207,7 @@ def test_codes_that_are_not_there_are_refused_before_the_loop():
     learner = onepass.learner(make(), 11)
     state = learner.new_state(11, 4)
     for wrong in (codes - 1, codes + 2, codes[:-1]):
-        with pytest.raises(ValueError, match="code|differ in length"):
+        with pytest.raises(ValueError, match=r"code|differ in length"):
             learner.learn(onepass.Lesson(onepass.rows(X), onepass.Target(wrong.astype(float), np.arange(4))), state)
     with pytest.raises(ValueError, match="code"):
         learner.scores(onepass.rows(X), state, codes=codes.astype(np.int64) + 99)
