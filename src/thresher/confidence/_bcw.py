@@ -349,6 +349,10 @@ class BCWClassifier(GaussianProbability, WeighsClasses, BatchClassifier):
             kept.update(of=weights, root=_whitening.root(self.state_.arrays["precision"][0]))
         return kept["root"]
 
+    def _keep(self, learner: Learner) -> None:
+        super()._keep(learner)
+        self._root_cache: dict[str, Array] = {}  # there from the start, so that a prediction adds no attribute
+
     def __getstate__(self) -> dict[str, Any]:
         kept: dict[str, Any] = super().__getstate__()
         kept.pop("_root_cache", None)
