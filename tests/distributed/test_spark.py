@@ -227,7 +227,7 @@ def test_a_file_that_is_gone_is_named(spark, block_files, tmp_path):
     shards = ShardSource(copies).shards()
     copies[3].unlink()
     found = list(SparkEngine(spark).run(ScanShard(8, True), shards, lambda n: None))
-    assert [type(each).__name__ for each in found] == ["Seen", "Seen", "Seen", "Failure"]
+    assert [type(each).__name__ for each in found] == ["ShardSummary"] * 3 + ["Failure"]
     assert found[3].shard == "part-3.svm"
 
 

@@ -244,11 +244,12 @@ def test_momentum_makes_a_thousand_steps_out_of_tens_of_thousands(loss):
 
 
 def test_a_power_method_that_stops_too_early_costs_steps_only(monkeypatch):
-    from thresher.solvers._solver_rows import Task
+
+    from thresher.solvers._solver_rows import TaskRows
 
     X, y = data(CASES["lasso"], "squared")
     right = lasso(X, y, 0.05, tol=1e-11)
-    monkeypatch.setattr(Task, "largest_square", lambda self: 1e-3)
+    monkeypatch.setattr(TaskRows, "largest_square", lambda self: 1e-3)
     found = lasso(X, y, 0.05, tol=1e-11)
     assert found.converged
     assert_allclose(found.coef, right.coef, atol=1e-4)

@@ -10,9 +10,9 @@ from sklearn.linear_model import Lasso
 
 from solvers.problems import CASES, FREE, LOSSES, data, truth
 from thresher.solvers import _working_set, alpha_max, group_lasso, lasso, multi_task, multi_task_alpha_max
-from thresher.solvers._fista import Problem
+from thresher.solvers._fista import CompositeProblem
 from thresher.solvers._penalties import grouped, rows_of, singles
-from thresher.solvers._solver_rows import Task
+from thresher.solvers._solver_rows import TaskRows
 
 losses = pytest.mark.parametrize("loss", LOSSES)
 free = pytest.mark.parametrize("fit_intercept", FREE.values(), ids=FREE)
@@ -135,7 +135,7 @@ def test_a_group_that_the_first_set_misses_is_found(rounds, loss):
     groups = [[0, 2], [1, 3]]
     alpha = 0.1 * alpha_max(X, y, groups=groups, loss=loss, fit_intercept=False)
     penalty = grouped([*groups, *([j] for j in range(4, 60))], 2.0, 0.0).times(alpha)
-    problem = Problem([Task(X, y, LOSSES[loss], False)], LOSSES[loss], penalty, 0.0)
+    problem = CompositeProblem([TaskRows(X, y, LOSSES[loss], False)], LOSSES[loss], penalty, 0.0)
     first = _working_set.enlarged(penalty, problem.null_gradient(), np.zeros(60, dtype=bool))
     assert first[0]
     assert not first[1]
@@ -186,13 +186,13 @@ def test_sets_that_cannot_come_nearer_are_left(rounds, monkeypatch):
 
 def test_a_set_without_columns_is_not_tried(rounds, monkeypatch):
     """No block is pulled from 0, and still the bound is a little below the objective"""
-    certify = Problem.certify
+    certify = CompositeProblem.certify
 
     def rounded(self, *point):
         here = certify(self, *point)
         return here._replace(lower=here.lower - 1e-6)
 
-    monkeypatch.setattr(Problem, "certify", rounded)
+    monkeypatch.setattr(CompositeProblem, "certify", rounded)
     X, y = wide(CASES["lasso"], "squared")
     found = lasso(X, y, 1.1 * alpha_max(X, y), max_iter=20)
     assert rounds == [(N_WIDE, 20)]
@@ -263,7 +263,7 @@ def test_tasks_that_share_rows_share_the_columns_taken_from_them(penalty):
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(30, 10)), rng.normal(size=(30, 4))
     omega = singles(40) if penalty == "l1" else rows_of(10, 4, 2.0, 0.0)
-    problem = Problem([Task(X, y, LOSSES["squared"], True) for y in Y.T], LOSSES["squared"], omega, 0.3)
+    problem = CompositeProblem([TaskRows(X, y, LOSSES["squared"], True) for y in Y.T], LOSSES["squared"], omega, 0.3)
     columns = np.array([1, 4, 8])
     part = _working_set.on_columns(problem, columns)
     assert part.same_rows()

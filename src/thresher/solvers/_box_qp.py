@@ -1,14 +1,15 @@
-"""Kernel problems in boxes, in the words of users."""
+"""Quadratic problems in boxes: the dual of a support vector machine and of its relatives."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._gate import at_least, check_value, non_negative
+from .._gate import at_least, checked, non_negative
 
 Array = NDArray[np.float64]
 
@@ -33,6 +34,7 @@ class BoxSolution(NamedTuple):
     converged: bool
 
 
+@checked(tol=non_negative, max_iter=at_least(1))
 def box_qp(
     K: Any,
     linear: Any,
@@ -74,7 +76,7 @@ def box_qp(
         Positive semi-definite M, for m blocks of variables: everything above is then of shape (m, n) and t of shape
         (m,), each block has its equality, and the quadratic term is :math:`\tfrac12 \sum_{jk} M_{jk} x_j^\top K x_k`.
     start : array, optional
-        Where to begin, for instance the solution of a similar problem. It is moved into the boxes.
+        A point to begin with, for instance the solution of a similar problem. It is moved into the boxes.
     tol : float, default=1e-6
         Stop when the duality gap is at most this part of the objective.
     max_iter : int, default=100000000
@@ -105,28 +107,25 @@ def box_qp(
     >>> (solution.x @ X).round(6), round(solution.multiplier, 6)         # halfway between 1 and 3
     (array([1.]), -2.0)
     """
-    check_value("box_qp", "tol", tol, non_negative)
-    check_value("box_qp", "max_iter", max_iter, at_least(1))
-    n = _size_of(K)
+    n, fill = _size_of(K), partial(filled, "box_qp")
     m = 1 if coupling is None else len(np.atleast_2d(coupling))
-    mixed = np.ones((1, 1)) if coupling is None else filled("box_qp", "coupling", coupling, (m, m))
-    p = filled("box_qp", "linear", linear, (m, n))
-    low, high = filled("box_qp", "lower", lower, (m, n)), filled("box_qp", "upper", upper, (m, n))
-    x = np.zeros((m, n)) if start is None else filled("box_qp", "start", start, (m, n)).copy()
+    mixed = np.ones((1, 1)) if coupling is None else fill("coupling", coupling, (m, m))
+    p, low, high = (
+        fill(name, value, (m, n)) for name, value in (("linear", linear), ("lower", lower), ("upper", upper))
+    )
+    x = np.zeros((m, n)) if start is None else fill("start", start, (m, n)).copy()
     if not (np.isfinite(p).all() and np.isfinite(x).all() and np.isfinite(mixed).all()):
         raise ValueError("box_qp: linear, start and coupling must hold finite numbers.")
-    whole = isinstance(K, np.ndarray)
-    diagonal = np.ascontiguousarray(K.diagonal(), dtype=np.float64)
     solver = _core.BoxQP(
-        K if whole else K.row,
+        K if isinstance(K, np.ndarray) else K.row,
         int(cache_size * _MB / (8 * n)),
-        diagonal,
+        np.ascontiguousarray(K.diagonal(), dtype=np.float64),
         p,
         low,
         high,
-        filled("box_qp", "epsilon", epsilon, (m, n)),
-        filled("box_qp", "signs", signs, (m, n)),
-        filled("box_qp", "total", total, (m,)),
+        fill("epsilon", epsilon, (m, n)),
+        fill("signs", signs, (m, n)),
+        fill("total", total, (m,)),
         mixed,
         x,
     )
@@ -153,7 +152,7 @@ def _size_of(K: Any) -> int:
 
 
 def filled(who: str, name: str, value: Any, shape: tuple[int, ...]) -> Array:
-    """A value for every variable."""
+    """An array with a value for every variable."""
     given = np.asarray(value, dtype=np.float64)
     if np.isnan(given).any():
         raise ValueError(f"{who}: {name} must not hold NaN.")

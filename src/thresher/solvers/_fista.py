@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._penalties import Penalty
+from ._penalties import BlockPenalty
 from ._proximal import Array
 from ._smooth_losses import SmoothLoss
-from ._solver_rows import Task
+from ._solver_rows import TaskRows
 
 _CHECK_EVERY = 10  # steps between looks at the gap
 
 
 class Solution(NamedTuple):
-    """What a solver found, and how good it is.
+    """Solution of a problem, with a bound on its error.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Solution(NamedTuple):
 
 
 class Certificate(NamedTuple):
-    """What a point is worth: the best intercepts for its weights, the objective there, a lower bound on the objective
+    """Quality of a point: the best intercepts for its weights, the objective there, a lower bound on the objective
     anywhere, and the gradient of the mean losses."""
 
     intercepts: Array
@@ -56,15 +56,23 @@ class Certificate(NamedTuple):
     gradient: Array
 
 
-class Problem(NamedTuple):
-    tasks: list[Task]
+class CompositeProblem(NamedTuple):
+    """Mean losses of tasks, plus a penalty."""
+
+    tasks: list[TaskRows]
     loss: SmoothLoss
-    penalty: Penalty
+    penalty: BlockPenalty
     l2: float
 
     def same_rows(self) -> bool:
         """Whether several tasks have one set of rows, so that one product serves them all."""
         return len(self.tasks) > 1 and all(task.X is self.tasks[0].X for task in self.tasks)
+
+    def largest_squares(self) -> tuple[float, float]:
+        """The largest squared singular value of the rows over their number, roughly, and an upper bound on it."""
+        sets = self.tasks[:1] if self.same_rows() else self.tasks
+        rough = max(task.largest_square() / task.n_rows for task in sets) or 1.0
+        return rough, max(rough, *(task.total_square() / task.n_rows for task in sets))
 
     def scores(self, W: Array) -> list[Array]:
         """Without intercepts."""
@@ -90,7 +98,7 @@ class Problem(NamedTuple):
         return self.gradient(self.slopes([p + c for p, c in zip(nothing, self.best_intercepts(nothing), strict=True)]))
 
     def certify(self, W: Array, scores: list[Array] | None = None) -> Certificate:
-        """How good W is, and how good any other could be. Its scores are computed where they are not known.
+        """The objective at W and a lower bound on any other. Scores are computed if they are not known.
 
         Slopes u at the best intercepts sum to 0 in every task, as the dual asks; its value at s u is
 
@@ -117,22 +125,18 @@ class Problem(NamedTuple):
         return Certificate(c, objective, -sum(float(values.mean()) for values in conjugates) - beyond, G)
 
     def solution(self, W: Array, found: Certificate, lower: float, n_iter: int, tol: float) -> Solution:
-        """Weights and what they are worth, next to the best lower bound; intercepts are those of the rows as they are,
-        not centred."""
+        """Weights with their gap to the best lower bound; intercepts are those of rows that are not centred."""
         intercept = found.intercepts - np.array([task.mean @ W[:, q] for q, task in enumerate(self.tasks)])
         gap = max(found.objective - lower, 0.0)
         return Solution(W, intercept, found.objective, gap, n_iter, gap <= tol * max(1.0, abs(found.objective)))
 
 
-def minimise(problem: Problem, W: Array, tol: float, max_iter: int) -> Solution:
-    """From weights ``W`` of shape (n_features, n_tasks). Coefficients of the solution are laid out in the same way."""
-    tasks, penalty = problem.tasks, problem.penalty
-    curvature = problem.loss.curvature
-    sets = tasks[:1] if problem.same_rows() else tasks
-    rough = max(task.largest_square() / task.n_rows for task in sets) or 1.0
-    bound = curvature * max(rough, *(task.total_square() / task.n_rows for task in sets)) + problem.l2
+def minimise(problem: CompositeProblem, W: Array, tol: float, max_iter: int) -> Solution:
+    """Minimise from weights ``W`` of shape (n_features, n_tasks), in which the solution is laid out, too."""
+    rough, bound = problem.largest_squares()
+    curvature, bound = problem.loss.curvature, problem.loss.curvature * bound + problem.l2
     steep = min(1.02 * curvature * rough + problem.l2, bound)  # 1 / the length of a step
-    unit = np.sqrt(rough) * np.array([task.fit_intercept for task in tasks])  # intercepts as steep as the weights
+    unit = np.sqrt(rough) * np.array([task.fit_intercept for task in problem.tasks])  # intercepts as steep as weights
 
     def scores_of(Z: Array) -> list[Array]:
         return [p + u * c for p, u, c in zip(problem.scores(Z[:-1]), unit, Z[-1], strict=True)]
@@ -150,7 +154,7 @@ def minimise(problem: Problem, W: Array, tol: float, max_iter: int) -> Solution:
         down = np.vstack([problem.gradient(slopes) + problem.l2 * Y[:-1], unit * [u.mean() for u in slopes]])
         while True:
             Z_new = Y - down / steep
-            Z_new[:-1] = penalty.prox(Z_new[:-1], 1.0 / steep)
+            Z_new[:-1] = problem.penalty.prox(Z_new[:-1], 1.0 / steep)
             P_new = scores_of(Z_new)
             moved = float(np.vdot(Z_new - Y, Z_new - Y))
             bent = curvature * sum(float(((p - r) ** 2).mean()) for p, r in zip(P_new, R, strict=True))

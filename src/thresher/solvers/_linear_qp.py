@@ -1,4 +1,4 @@
-"""Kernel problems in boxes whose kernel is the inner product: on rows, without a kernel matrix."""
+"""Quadratic problems in boxes whose kernel is the inner product, on rows and without a kernel matrix."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from .. import _core, _gate
-from .._gate import at_least, check_value, non_negative
+from .._gate import at_least, checked, non_negative
 from ._box_qp import Array, BoxSolution, filled
 
 _ROUND = 10  # passes after which rows that were left out are looked at again
 
 
+@checked(tol=non_negative, max_iter=at_least(1))
 def linear_qp(
     X: Any,
     linear: Any,
@@ -63,8 +64,6 @@ def linear_qp(
     (array([1.]), -2.0)
     """
     who = "linear_qp"
-    check_value(who, "tol", tol, non_negative)
-    check_value(who, "max_iter", max_iter, at_least(1))
     matrix = _gate.as_matrix(X, who)
     n = matrix.shape[0]
     p, low, high, cost = (filled(who, name, value, (n,)) for name, value in

@@ -15,22 +15,24 @@ from numpy.typing import NDArray
 from ._proximal import Array, norms, prox_linf, prox_lp, shrink, soft_threshold
 
 
-class Blocks(NamedTuple):
-    """Blocks of one size: where their weights lie, a row for each block, and what their norms weigh."""
+class WeightBlocks(NamedTuple):
+    """Blocks of one size: the places of their weights, a row for each block, and the weights of their norms."""
 
     places: NDArray[np.intp]
     weight: float
     l1: float
 
 
-class Penalty(NamedTuple):
-    blocks: list[Blocks]
+class BlockPenalty(NamedTuple):
+    """The penalty of a problem: a norm of every block, and an l1 norm."""
+
+    blocks: list[WeightBlocks]
     norm: float  # p, above 1
 
-    def times(self, alpha: float) -> Penalty:
-        return Penalty([Blocks(b.places, alpha * b.weight, alpha * b.l1) for b in self.blocks], self.norm)
+    def times(self, alpha: float) -> BlockPenalty:
+        return BlockPenalty([WeightBlocks(b.places, alpha * b.weight, alpha * b.l1) for b in self.blocks], self.norm)
 
-    def on_rows(self, rows: NDArray[np.intp], n_rows: int, n_tasks: int) -> Penalty:
+    def on_rows(self, rows: NDArray[np.intp], n_rows: int, n_tasks: int) -> BlockPenalty:
         """Of a matrix that has only some rows of the whole one's ``n_rows``: blocks are in it, or are not."""
         where = np.full(n_rows, -1)
         where[rows] = np.arange(len(rows))
@@ -39,8 +41,8 @@ class Penalty(NamedTuple):
             row = where[b.places // n_tasks]
             inside = row[:, 0] >= 0
             if inside.any():
-                blocks.append(Blocks((row * n_tasks + b.places % n_tasks)[inside], b.weight, b.l1))
-        return Penalty(blocks, self.norm)
+                blocks.append(WeightBlocks((row * n_tasks + b.places % n_tasks)[inside], b.weight, b.l1))
+        return BlockPenalty(blocks, self.norm)
 
     def value(self, W: Array) -> float:
         flat = W.ravel()
@@ -102,21 +104,22 @@ def _polar(rows: Array, weight: float, l1: float, norm: float) -> float:
     return s
 
 
-def singles(n_weights: int, weight: float = 1.0) -> Penalty:
+def singles(n_weights: int, weight: float = 1.0) -> BlockPenalty:
     """The l1 norm."""
-    return Penalty([Blocks(np.arange(n_weights)[:, None], weight, 0.0)], 2.0)
+    return BlockPenalty([WeightBlocks(np.arange(n_weights)[:, None], weight, 0.0)], 2.0)
 
 
-def rows_of(n_features: int, n_tasks: int, norm: float, l1_weight: float) -> Penalty:
+def rows_of(n_features: int, n_tasks: int, norm: float, l1_weight: float) -> BlockPenalty:
     """A norm of every row of a matrix, and an l1 norm."""
-    return Penalty([Blocks(np.arange(n_features * n_tasks).reshape(n_features, n_tasks), 1.0, l1_weight)], norm)
+    places = np.arange(n_features * n_tasks).reshape(n_features, n_tasks)
+    return BlockPenalty([WeightBlocks(places, 1.0, l1_weight)], norm)
 
 
-def grouped(groups: list[Any], norm: float, l1_weight: float) -> Penalty:
+def grouped(groups: list[Any], norm: float, l1_weight: float) -> BlockPenalty:
     """Groups that do not overlap, of weight sqrt(size)."""
     sizes = np.array([len(group) for group in groups])
     blocks = []
     for size in np.unique(sizes):
         places = np.array([groups[g] for g in np.flatnonzero(sizes == size)], dtype=np.intp)
-        blocks.append(Blocks(places, float(np.sqrt(size)), l1_weight))
-    return Penalty(blocks, norm)
+        blocks.append(WeightBlocks(places, float(np.sqrt(size)), l1_weight))
+    return BlockPenalty(blocks, norm)

@@ -1,4 +1,4 @@
-"""The problems, in the words of users."""
+"""Lasso, group lasso and multi-task learning as functions of rows and targets."""
 
 from __future__ import annotations
 
@@ -7,18 +7,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._gate import at_least, boolean, check_value, non_negative, one_of, positive
+from .._gate import at_least, boolean, checked, non_negative, one_of, positive
 from . import _solver_input
-from ._fista import Problem, Solution
-from ._penalties import Penalty, grouped, rows_of, singles
+from ._fista import CompositeProblem, Solution
+from ._penalties import BlockPenalty, grouped, rows_of, singles
 from ._proximal import Array
 from ._smooth_losses import LOSSES
-from ._solver_rows import Task
+from ._solver_rows import TaskRows
 from ._working_set import minimise_sparse
 
 PENALTIES = ("l1", "l21", "l1_l21", "lp1")
 
+_MODEL = {"loss": _solver_input.known_loss, "fit_intercept": boolean}
+_SOLVER = {"alpha": positive, "tol": positive, "max_iter": at_least(1), **_MODEL}
+_GROUPS = {"l1_weight": non_negative, "norm": _solver_input.two_or_inf}
+_SHARED = {"penalty": one_of(*PENALTIES), "p": _solver_input.above_one, "l1_weight": non_negative}
 
+
+@checked(l2_weight=non_negative, **_SOLVER)
 def lasso(
     X: Any,
     y: Any,
@@ -75,14 +81,13 @@ def lasso(
     >>> lasso(X, [3.0, 1.5, -1.0, 0.5], alpha=0.5).coef
     array([1., 0.])
     """
-    check_value("lasso", "l2_weight", l2_weight, non_negative)
-    _check("lasso", alpha, tol, max_iter, loss, fit_intercept)
     task = _solver_input.task("lasso", X, y, loss, fit_intercept)
     W = _solver_input.weights("lasso", start, (task.n_features,))[:, None]
-    problem = Problem([task], LOSSES[loss], singles(task.n_features).times(float(alpha)), float(l2_weight))
+    problem = CompositeProblem([task], LOSSES[loss], singles(task.n_features).times(float(alpha)), float(l2_weight))
     return _one_output(minimise_sparse(problem, W, tol, max_iter))
 
 
+@checked(**_GROUPS, **_SOLVER)
 def group_lasso(
     X: Any,
     y: Any,
@@ -138,23 +143,22 @@ def group_lasso(
     >>> np.flatnonzero(solution.coef)
     array([2, 3])
     """
-    check_value("group_lasso", "l1_weight", l1_weight, non_negative)
-    check_value("group_lasso", "norm", norm, _solver_input.two_or_inf)
-    _check("group_lasso", alpha, tol, max_iter, loss, fit_intercept)
     task = _solver_input.task("group_lasso", X, y, loss, fit_intercept)
     w = _solver_input.weights("group_lasso", start, (task.n_features,))
     penalty, columns = _groups("group_lasso", groups, task.n_features, norm, l1_weight)
+    W = w
+    if columns is not None:
+        task = TaskRows(task.X[:, columns], task.y, task.loss, fit_intercept)
+        W = (w / np.bincount(columns, minlength=len(w)))[columns]
+    problem = CompositeProblem([task], LOSSES[loss], penalty.times(float(alpha)), 0.0)
+    found = _one_output(minimise_sparse(problem, W[:, None], tol, max_iter))
     if columns is None:
-        problem = Problem([task], LOSSES[loss], penalty.times(float(alpha)), 0.0)
-        return _one_output(minimise_sparse(problem, w[:, None], tol, max_iter))
-    latent = Task(task.X[:, columns], task.y, task.loss, fit_intercept)
-    shared = w / np.bincount(columns, minlength=len(w))
-    problem = Problem([latent], LOSSES[loss], penalty.times(float(alpha)), 0.0)
-    found = _one_output(minimise_sparse(problem, shared[columns][:, None], tol, max_iter))
+        return found
     summed: Array = np.bincount(columns, weights=found.coef, minlength=len(w)).astype(np.float64)
     return found._replace(coef=summed)
 
 
+@checked(**_SOLVER, **_SHARED)
 def multi_task(
     Xs: Any,
     ys: Any,
@@ -216,15 +220,15 @@ def multi_task(
     >>> multi_task(Xs, ys, alpha=1.0).coef.any(axis=0)
     array([False,  True, False, False, False])
     """
-    _check("multi_task", alpha, tol, max_iter, loss, fit_intercept)
     tasks = _solver_input.tasks("multi_task", Xs, ys, loss, fit_intercept)
     shape = (len(tasks), tasks[0].n_features)
     omega = _shared("multi_task", shape, penalty, p, l1_weight)
     W = _solver_input.weights("multi_task", start, shape).T
-    found = minimise_sparse(Problem(tasks, LOSSES[loss], omega.times(float(alpha)), 0.0), W, tol, max_iter)
+    found = minimise_sparse(CompositeProblem(tasks, LOSSES[loss], omega.times(float(alpha)), 0.0), W, tol, max_iter)
     return found._replace(coef=np.ascontiguousarray(found.coef.T))
 
 
+@checked(**_GROUPS, **_MODEL)
 def alpha_max(
     X: Any,
     y: Any,
@@ -244,16 +248,13 @@ def alpha_max(
     1.0
     """
     who = "alpha_max"
-    check_value(who, "l1_weight", l1_weight, non_negative)
-    check_value(who, "norm", norm, _solver_input.two_or_inf)
-    check_value(who, "loss", loss, _solver_input.known_loss)
-    check_value(who, "fit_intercept", fit_intercept, boolean)
     task = _solver_input.task(who, X, y, loss, fit_intercept)
     penalty, columns = _groups(who, [] if groups is None else groups, task.n_features, norm, l1_weight)
-    gradient = Problem([task], LOSSES[loss], penalty, 0.0).null_gradient()
+    gradient = CompositeProblem([task], LOSSES[loss], penalty, 0.0).null_gradient()
     return penalty.polar(gradient if columns is None else gradient[columns])
 
 
+@checked(**_MODEL, **_SHARED)
 def multi_task_alpha_max(
     Xs: Any,
     ys: Any,
@@ -274,23 +275,14 @@ def multi_task_alpha_max(
     2.5
     """
     who = "multi_task_alpha_max"
-    check_value(who, "fit_intercept", fit_intercept, boolean)
     tasks = _solver_input.tasks(who, Xs, ys, loss, fit_intercept)
     omega = _shared(who, (len(tasks), tasks[0].n_features), penalty, p, l1_weight)
-    return omega.polar(Problem(tasks, LOSSES[loss], omega, 0.0).null_gradient())
-
-
-def _check(who: str, alpha: Any, tol: Any, max_iter: Any, loss: Any, fit_intercept: Any) -> None:
-    check_value(who, "alpha", alpha, positive)
-    check_value(who, "tol", tol, positive)
-    check_value(who, "max_iter", max_iter, at_least(1))
-    check_value(who, "loss", loss, _solver_input.known_loss)
-    check_value(who, "fit_intercept", fit_intercept, boolean)
+    return omega.polar(CompositeProblem(tasks, LOSSES[loss], omega, 0.0).null_gradient())
 
 
 def _groups(
     who: str, groups: Any, n_features: int, norm: float, l1_weight: float
-) -> tuple[Penalty, NDArray[np.intp] | None]:
+) -> tuple[BlockPenalty, NDArray[np.intp] | None]:
     """The penalty, and where groups overlap the columns that it is a penalty of, some more than once."""
     found = _solver_input.index_groups(who, groups, n_features)
     columns = np.concatenate(found)
@@ -300,11 +292,8 @@ def _groups(
     return grouped(copies, float(norm), float(l1_weight)), columns
 
 
-def _shared(who: str, shape: tuple[int, int], penalty: Any, p: Any, l1_weight: Any) -> Penalty:
+def _shared(who: str, shape: tuple[int, int], penalty: Any, p: Any, l1_weight: Any) -> BlockPenalty:
     """The penalty of weights that are laid out with a row per feature."""
-    check_value(who, "penalty", penalty, one_of(*PENALTIES))
-    check_value(who, "p", p, _solver_input.above_one)
-    check_value(who, "l1_weight", l1_weight, non_negative)
     if l1_weight and penalty in ("l1", "l21"):
         raise ValueError(f"{who}: l1_weight must be 0 with penalty={penalty!r}, got {l1_weight}.")
     n_tasks, n_features = shape

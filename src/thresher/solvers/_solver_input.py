@@ -1,4 +1,4 @@
-"""What the solvers are given, checked once; refusals name the solver, the parameter, the rule and the value."""
+"""Rows, targets, groups and starts of the solvers, checked once."""
 
 from __future__ import annotations
 
@@ -9,20 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._gate import Rule, as_rows, check_targets, check_value, one_of
+from .._gate import Rule, as_rows, check_targets, one_of
 from ._proximal import Array
 from ._smooth_losses import LOSSES
-from ._solver_rows import Task
+from ._solver_rows import TaskRows
 
 known_loss = one_of(*LOSSES)
 two_or_inf = Rule("2 or inf", lambda v: isinstance(v, Real) and v in (2, np.inf))
-above_one = Rule(
-    "a number above 1, or inf",
-    lambda v: isinstance(v, Real) and float(v) > 1,
-)
+above_one = Rule("a number above 1, or inf", lambda v: isinstance(v, Real) and float(v) > 1)
 
 
-def task(who: str, X: Any, y: Any, loss: str, fit_intercept: bool) -> Task:
+def task(who: str, X: Any, y: Any, loss: str, fit_intercept: bool) -> TaskRows:
     """Rows and targets in float64."""
     as_rows(X, who)
     if sparse.issparse(X):
@@ -39,12 +36,11 @@ def task(who: str, X: Any, y: Any, loss: str, fit_intercept: bool) -> Task:
             raise ValueError(f"{who}: y must hold -1 and 1 with loss={loss!r}, got {y[wrong[0]]} in row {wrong[0]}.")
         if fit_intercept and not LOSSES[loss].rests and (y == y[0]).all():
             raise ValueError(f"{who}: y must hold both -1 and 1 when an intercept is fitted, got {y[0]} only.")
-    return Task(X, y, LOSSES[loss], fit_intercept)
+    return TaskRows(X, y, LOSSES[loss], fit_intercept)
 
 
-def tasks(who: str, Xs: Any, ys: Any, loss: str, fit_intercept: bool) -> list[Task]:
+def tasks(who: str, Xs: Any, ys: Any, loss: str, fit_intercept: bool) -> list[TaskRows]:
     """One pair of rows and targets per task, all of the same features."""
-    check_value(who, "loss", loss, known_loss)
     if not isinstance(Xs, (list, tuple)) or not isinstance(ys, (list, tuple)) or not 0 < len(Xs) == len(ys):
         raise ValueError(f"{who}: Xs and ys must be two lists of one length, with an array for every task.")
     found = [task(f"{who}, task {q}", X, y, loss, fit_intercept) for q, (X, y) in enumerate(zip(Xs, ys, strict=True))]
@@ -77,7 +73,7 @@ def index_groups(who: str, groups: Any, n_features: int) -> list[NDArray[np.intp
 
 
 def weights(who: str, start: Any, shape: tuple[int, ...]) -> Array:
-    """Where to start: finite numbers."""
+    """Weights to start from, zeros by default."""
     if start is None:
         return np.zeros(shape)
     coef = np.asarray(start, dtype=np.float64)

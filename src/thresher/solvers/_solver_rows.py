@@ -16,7 +16,7 @@ from ._proximal import Array
 from ._smooth_losses import SmoothLoss
 
 
-class Task:
+class TaskRows:
     """Rows and targets of one task."""
 
     def __init__(self, X: Any, y: Array, loss: SmoothLoss, fit_intercept: bool) -> None:

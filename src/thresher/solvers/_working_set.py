@@ -14,10 +14,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ._fista import Problem, Solution, minimise
-from ._penalties import Penalty
+from ._fista import CompositeProblem, Solution, minimise
+from ._penalties import BlockPenalty
 from ._proximal import Array
-from ._solver_rows import Task
+from ._solver_rows import TaskRows
 
 Flags = NDArray[np.bool_]
 
@@ -26,7 +26,7 @@ _MOST = 0.5  # of all columns: with more in the set, leaving the others out gain
 _NEARER = 0.1  # of the gap on all columns may be left on the set
 
 
-def minimise_sparse(problem: Problem, W: Array, tol: float, max_iter: int) -> Solution:
+def minimise_sparse(problem: CompositeProblem, W: Array, tol: float, max_iter: int) -> Solution:
     """As :func:`minimise`, which every round calls on a part of the columns."""
     most = _MOST * len(W)
     if most <= _FIRST:
@@ -53,7 +53,7 @@ def minimise_sparse(problem: Problem, W: Array, tol: float, max_iter: int) -> So
 
 
 def _on_set(
-    problem: Problem, columns: NDArray[np.intp], W: Array, tol: float, max_iter: int
+    problem: CompositeProblem, columns: NDArray[np.intp], W: Array, tol: float, max_iter: int
 ) -> tuple[Array, list[Array], int]:
     """Weights that are best where only those of ``columns`` may differ from 0, their scores, and the steps taken."""
     part = on_columns(problem, columns)
@@ -63,7 +63,7 @@ def _on_set(
     return W, part.scores(found.coef), found.n_iter
 
 
-def enlarged(penalty: Penalty, G: Array, chosen: Flags) -> Flags:
+def enlarged(penalty: BlockPenalty, G: Array, chosen: Flags) -> Flags:
     """The set, and with it whole blocks that the gradient pulls from 0, the hardest first, until it has doubled."""
     n_tasks = G.shape[1]
     features = [b.places // n_tasks for b in penalty.blocks]
@@ -84,10 +84,10 @@ def enlarged(penalty: Penalty, G: Array, chosen: Flags) -> Flags:
     return chosen
 
 
-def on_columns(problem: Problem, columns: NDArray[np.intp]) -> Problem:
+def on_columns(problem: CompositeProblem, columns: NDArray[np.intp]) -> CompositeProblem:
     """The problem of these columns alone, which are a union of blocks; tasks that share rows still do."""
     rows = {id(task.X): task.X for task in problem.tasks}
     parts = {name: X[:, columns] for name, X in rows.items()}
-    tasks = [Task(parts[id(task.X)], task.y, task.loss, task.fit_intercept) for task in problem.tasks]
+    tasks = [TaskRows(parts[id(task.X)], task.y, task.loss, task.fit_intercept) for task in problem.tasks]
     penalty = problem.penalty.on_rows(columns, problem.tasks[0].n_features, len(tasks))
-    return Problem(tasks, problem.loss, penalty, problem.l2)
+    return CompositeProblem(tasks, problem.loss, penalty, problem.l2)
