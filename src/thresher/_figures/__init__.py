@@ -3,7 +3,7 @@
 from ._axes import headline, name_bars, row_ticks, ticks, x_ticks
 from ._canvas import INK, MUTED, SERIES, colour, dash, dots, matplotlib_for, paler, picture
 from ._svg import Figure, Key, draw, key
-from ._terminal import terminal
+from ._terminal import progress_bar
 from ._wording import (
     Estimate,
     bytes_of,
@@ -56,13 +56,13 @@ __all__ = [
     "picture",
     "plain",
     "plural",
+    "progress_bar",
     "quoted",
     "row_ticks",
     "score",
     "seconds_of",
     "short",
     "size_range",
-    "terminal",
     "ticks",
     "x_ticks",
 ]

@@ -1,15 +1,36 @@
-"""The terminal that shows progress."""
+"""Progress on the terminal."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
-def terminal(shown: bool) -> Any:
-    """Return standard error as a console of rich if it is a terminal that should show something, else None."""
-    if not shown:
-        return None
+@contextmanager
+def progress_bar(shown: bool, title: str, total: int = 1, unit: str = "") -> Iterator[Callable[..., None]]:
+    """Show a bar on standard error, if it is a terminal.
+
+    Yields a function that moves it: ``update(completed, description=..., total=..., remark=...)``.
+    """
+    if not shown or not (console := _console()).is_terminal:
+        yield lambda completed, **fields: None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn(f"{{task.completed:.0f}}/{{task.total:.0f}}{unit}"),
+        TextColumn("{task.fields[remark]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task(title, total=total, remark="")
+        yield lambda completed, **fields: bar.update(task, completed=completed, **fields)
+
+
+def _console() -> Any:
     from rich.console import Console
 
-    console = Console(stderr=True)
-    return console if console.is_terminal else None
+    return Console(stderr=True)

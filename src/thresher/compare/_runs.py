@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel
 
 from .._engine import one_blas_thread
-from .._figures import terminal
+from .._figures import progress_bar
 
 _Result = TypeVar("_Result")
 
@@ -26,26 +25,11 @@ def run_all(
     tasks: Iterable[Any], total: int, n_jobs: int | None, progress: bool, gather: Callable[[Iterator[Any]], _Result]
 ) -> _Result:
     """Run delayed tasks, and gather their results in order as they come."""
-    with one_blas_thread(), _bar(progress, total) as tick:  # around all threads: each would set the number back
-        return gather(_ticking(Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(tasks), tick))
+    with one_blas_thread(), progress_bar(progress, "runs", total) as update:  # around all threads: each would reset it
+        return gather(_counted(Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(tasks), update))
 
 
-@contextmanager
-def _bar(shown: bool, total: int) -> Iterator[Callable[[], None]]:
-    """Yield a function to call after every run. Show nothing if standard error is not a terminal."""
-    console = terminal(shown)
-    if console is None:
-        yield lambda: None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console) as bar:
-        task = bar.add_task("runs", total=total)
-        yield lambda: bar.advance(task)
-
-
-def _ticking(runs: Iterable[Any], tick: Callable[[], None]) -> Iterator[Any]:
-    for run in runs:
-        tick()
+def _counted(runs: Iterable[Any], update: Callable[[int], None]) -> Iterator[Any]:
+    for n_done, run in enumerate(runs, start=1):
+        update(n_done)
         yield run

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from .._figures import terminal
+from .._figures import progress_bar
 
 
 class Progress(NamedTuple):
@@ -29,31 +29,13 @@ Watch = Callable[[Progress], None]
 
 @contextmanager
 def watching(shown: bool, on_progress: Watch | None = None) -> Iterator[Watch]:
-    """Yield a function to call whenever a shard has answered, which shows a bar and calls `on_progress`.
-
-    There is no bar where standard error is not a terminal.
-    """
-    tell: Watch = on_progress or (lambda progress: None)
-    console = terminal(shown)
-    if console is None:
-        yield tell
-        return
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    columns: tuple[Any, ...] = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:.0f}/{task.total:.0f} shards"),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[remark]}"),
-    )
-    with Bar(*columns, console=console) as bar:
-        line = bar.add_task("starting", total=1, remark="")
+    """Yield a function to call whenever a shard has answered, which moves a bar and calls `on_progress`."""
+    with progress_bar(shown, "starting", unit=" shards") as update:
 
         def watch(p: Progress) -> None:
             where = f"round {p.round}/{p.n_rounds}, {p.doing}" if p.round else p.doing
-            bar.update(line, description=where, completed=p.n_done, total=p.n_shards, remark=p.remark)
-            tell(p)
+            update(p.n_done, description=where, total=p.n_shards, remark=p.remark)
+            if on_progress is not None:
+                on_progress(p)
 
         yield watch

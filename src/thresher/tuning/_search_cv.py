@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import os
 import warnings
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection._search import BaseSearchCV
 
 from .._engine import generator
+from .._figures import progress_bar
 from .._gate import Range, Rule, as_space, boolean, check_params, none, one_of, search_space, seed
 from ._annealing import N_STARTS, annealing_and_simplex
 from ._candidates import Candidates
@@ -22,7 +24,6 @@ from ._folds import FixedFolds, with_seed
 from ._history import HistoryFile, plain
 from ._labelled_folds import folds_for
 from ._random import randomly
-from ._search_bar import bar
 from ._sparsity import counting
 from ._trials import MAX_SECONDS, N_EVALUATIONS, Params, Trials
 
@@ -223,7 +224,12 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
         n_folds = len(self.cv.folds)
         file = None if self.history is None else HistoryFile(self.history, self._identity(), n_folds)
         candidates = Candidates(fit_and_score, file, guide=self.refit, error_score=self.error_score)
-        with bar(self.progress, self.n_evaluations) as watch:
+        with progress_bar(self.progress, "tuning", self.n_evaluations) as update:
+
+            def watch(trials: Trials) -> None:
+                best = math.nan if trials.best is None else trials.best["score"]
+                update(len(trials.history), description=trials.history[-1]["stage"], remark=f"best {best:.4f}")
+
             trials = Trials(self._ranges, candidates.evaluate, self.n_evaluations, self.max_seconds, watch)
             self.stopped_ = trials.run(self._search_method())
         candidates.finish()
