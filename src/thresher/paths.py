@@ -1,7 +1,7 @@
 """Regularisation paths: several penalties over one read of the data.
 
-How sparse should the model be? :func:`penalty_path` answers for any learner that streams: it reads a stream once, and
-learners that differ in their penalty alone learn from each batch side by side. Every row is predicted before it is
+:func:`penalty_path` shows how sparse a model should be, for any learner that streams: it reads a stream once, and
+learners that differ only in their penalty learn from each batch side by side. Every row is predicted before it is
 learned from, so each model comes with an honest loss, and no row is set aside. The l1 learners do the same on their own
 with ``alpha="auto"``.
 """
@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import clone, is_classifier
 
+from ._estimators import clone, task_of
 from ._gate import Array
 from .streams import Batch, Stream
 
@@ -34,11 +34,11 @@ class PenaltyPath:
     penalties : ndarray
         Its values, in the order given.
     models : list of estimators
-        One for each, what ``partial_fit`` on the same batches makes, bit for bit.
+        One for each, the same to the bit as ``partial_fit`` on the same batches.
     n_features : ndarray of int
-        How many features each has in use.
+        Number of features that each uses.
     progressive_loss : ndarray
-        Their mean losses on rows that they had not learned from yet.
+        Mean loss of each on rows that it had not learned from yet.
     """
 
     parameter: str
@@ -64,9 +64,8 @@ class PenaltyPath:
 
     def __str__(self) -> str:
         lines = [f"{self.parameter:>12} {'features':>10} {'progressive loss':>17}"]
-        for k, (penalty, n, loss) in enumerate(
-            zip(self.penalties, self.n_features, self.progressive_loss, strict=True)
-        ):
+        rows = zip(self.penalties, self.n_features, self.progressive_loss, strict=True)
+        for k, (penalty, n, loss) in enumerate(rows):
             lines.append(f"{penalty:12.4g} {n:10,} {loss:17.5f}{'  <- least' if k == self.best else ''}")
         return "\n".join(lines)
 
@@ -116,7 +115,7 @@ def penalty_path(
     first = True
     for X, y in _pairs(stream):
         options: dict[str, Any] = {"grow": True} if sparse.issparse(X) else {}
-        if first and is_classifier(estimator):
+        if first and task_of(estimator) == "classification":
             options["classes"] = np.unique(y) if classes is None else classes
         for model in models:
             model.partial_fit(X, y, **options)

@@ -1,6 +1,16 @@
 """Kernels as objects, and the matrices that they make of rows."""
 
-from ._fixed_size import CANDIDATES, FixedSize, by_entropy, count_landmarks, fixed_size, how_many, kernel_scores, mapped
+from ._fixed_size import (
+    CANDIDATES,
+    FixedSize,
+    by_entropy,
+    count_landmarks,
+    fixed_size,
+    how_many,
+    inverse_root,
+    kernel_scores,
+    mapped,
+)
 from ._gram import Gram, gram
 from ._kept_rows import are_rows, as_arrays, as_rows, is_array
 from ._kernel import Kernel, Scaled, WeightedSum
@@ -8,7 +18,6 @@ from ._landmark_sample import are_places, first, is_sample, stacked
 from ._objects import RBF, Cosine, Linear, Polynomial, width
 from ._plain import from_plain, to_plain
 from ._products import Array, as_floats, squared_distances, squares, unit_rows
-from ._root import inverse_root
 from ._weighted_pca import Components, of_features, of_kernel, times
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Which columns a kernel looks at: all of them, or some, by number or by name."""
+"""The columns that a kernel compares: all of them, or some, by number or by name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ says = "None, a column of X by number or name, or a list of such without repeats
 
 
 def as_features(features: Any) -> Any:
-    """``features`` as a tuple of numbers or of names; what is neither comes back as it is, for a rule to refuse."""
+    """``features`` as a tuple of numbers or of names; other values as they are, for a rule to refuse."""
     if features is None:
         return None
     if isinstance(features, (str, Integral)):
@@ -32,12 +32,12 @@ def are_features(features: Any) -> bool:
         return True
     if not isinstance(features, tuple) or not features:
         return False
-    alike = all(isinstance(one, str) for one in features) or all(map(at_least(0).holds, features))
-    return alike and len(set(features)) == len(features)
+    of_one_kind = all(isinstance(one, str) for one in features) or all(map(at_least(0).holds, features))
+    return of_one_kind and len(set(features)) == len(features)
 
 
 def placed(features: Any, X: Any, names: Sequence[str] | None, who: str) -> tuple[int, ...] | None:
-    """The numbers of the columns of ``X``, which has ``names``, that a kernel looks at."""
+    """The numbers of the columns of ``X``, which has ``names``, that a kernel compares."""
     if features is None:
         return None
     if isinstance(features[0], str):
@@ -65,8 +65,8 @@ def pick(X: Any, features: tuple[int, ...] | None, who: str) -> Any:
     return X[:, list(features)]
 
 
-def said(features: Any, names: Sequence[str] | None) -> str:
-    """`` on petal width``"""
+def describe_columns(features: Any, names: Sequence[str] | None) -> str:
+    """Text for the name of a kernel, such as `` on petal width``."""
     if features is None:
         return ""
     if len(features) > _MOST_NAMED:

@@ -55,7 +55,7 @@ class _Proposals:
         self._sums, self._landmark_sums = self._candidates.sum(axis=1), K.sum(axis=1)  # r_c, r_i
 
     def change(self, c: int, place: int) -> float:
-        """What the sum of all kernel values gains when c takes a place."""
+        """The change of the sum of all kernel values when c takes a place."""
         gained = 2 * (self._sums[c] - self._candidates[c, place]) + self._own[c]
         return float(gained - 2 * self._landmark_sums[place] + self._K[place, place])
 

@@ -16,9 +16,9 @@ from ._entropy import swaps
 from ._kernel import Kernel
 from ._landmark_sample import first
 from ._products import Array
-from ._root import inverse_root
 
 CANDIDATES = 2  # rows to choose among, for every landmark
+_RELATIVE_CUT = 1e-12  # eigenvalues below this part of the largest are rounding errors
 _BLOCK = 1 << 21  # values held at a time while rows are mapped or scored
 
 how_many = Rule(
@@ -47,7 +47,7 @@ class FixedSize(NamedTuple):
 
 
 def count_landmarks(n_components: Any, n_rows: int) -> int:
-    """How many landmarks a parameter asks for."""
+    """The number of landmarks for a value of ``n_components``."""
     if isinstance(n_components, Integral):
         return int(n_components)
     part = 1.0 if n_components == "sqrt" else float(n_components)
@@ -64,8 +64,21 @@ def fixed_size(kernel: Kernel, rows: Any, n_components: Any, drawn_from: int, wh
     return FixedSize(kernel, places, root, mapped(kernel, rows, landmarks, root, who))
 
 
+def inverse_root(K: Array, who: str) -> Array:
+    r"""With :math:`K = U \Lambda U^\top`, :math:`U \Lambda^{-1/2}`, largest eigenvalues first and none of about 0."""
+    values, vectors = np.linalg.eigh(K)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    kept = values > max(values[0], 0.0) * _RELATIVE_CUT
+    if not kept.any():
+        raise ValueError(f"{who}: the kernel must not be 0 on all landmarks; are all their values 0?")
+    values, vectors = values[kept], vectors[:, kept]
+    tallest = np.abs(vectors).argmax(axis=0)  # an eigenvector has no sign of its own: its largest entry is positive
+    root: Array = vectors * (np.sign(vectors[tallest, np.arange(len(values))]) / np.sqrt(values))
+    return root
+
+
 def by_entropy(kernel: Kernel, candidates: Any, m: int, drawn_from: int) -> NDArray[np.intp]:
-    """Which candidates differ most from one another."""
+    """The candidates that differ most from one another."""
     places = np.random.default_rng(drawn_from).integers(m, size=candidates.shape[0] - m)
     *_, (chosen, _) = swaps(kernel, candidates, m, places)
     return chosen

@@ -53,9 +53,9 @@ def are_rows(parts: dict[str, Any], shape: tuple[int, int]) -> bool:
     data, indices, starts = parts["data"], parts["indices"], parts["indptr"]
     if not (is_array(data, "f", 1) and is_array(indices, "i", 1) and is_array(starts, "i", 1)):
         return False
-    if len(starts) != shape[0] + 1 or starts[0] != 0 or starts[-1] != len(data) or len(indices) != len(data):
+    if starts.shape != (shape[0] + 1,) or indices.shape != data.shape or (starts[0], starts[-1]) != (0, len(data)):
         return False
-    if (np.diff(starts) < 0).any() or (len(indices) and (indices.min() < 0 or indices.max() >= shape[1])):
+    if (np.diff(starts) < 0).any() or ((indices < 0) | (indices >= shape[1])).any():
         return False
     rows = sparse.csr_array((data, indices, starts), shape=shape)
     return bool(rows.has_canonical_format) and _is_moderate(data)

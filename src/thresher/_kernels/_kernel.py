@@ -1,4 +1,4 @@
-"""What a kernel is, and kernels made of kernels: a factor times one, a weighted sum of several."""
+"""Base class of kernels, and kernels made of kernels: a factor times one, a weighted sum of several."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CONSTANT = 1e-12  # a variance below this part of the mean diagonal is a roundi
 
 @dataclass(frozen=True)
 class Kernel:
-    """Base class: what is given is checked, what is computed is of float64."""
+    """Base class, which checks parameters and rows; values are of float64."""
 
     _param_rules: ClassVar[dict[str, Rule]] = {}
 
@@ -103,7 +103,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Scaled(Kernel):
-    """A kernel times a factor above 0: what :meth:`Kernel.normalised` gives. It goes by the name of its kernel.
+    """A kernel times a factor above 0, as :meth:`Kernel.normalised` returns it. It has the name of its kernel.
 
     Examples
     --------

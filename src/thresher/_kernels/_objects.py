@@ -23,7 +23,7 @@ _features = {"features": Rule(_columns.says, _columns.are_features)}
 
 
 def scale(X: Any) -> float:
-    """What ``gamma="scale"`` means for rows ``X``: 1 over the number of features times the variance of all values."""
+    """The value of ``gamma="scale"`` for rows ``X``: 1 over the number of features times the variance of all values."""
     values = (X.data if sparse.issparse(X) else X).astype(np.float64, copy=False)
     n_values = X.shape[0] * X.shape[1]
     mean = values.sum() / n_values
@@ -53,7 +53,7 @@ class ColumnKernel(Kernel):
         return self if all(getattr(self, name) == value for name, value in known.items()) else replace(self, **known)
 
     def describe(self, names: Sequence[str] | None = None) -> str:
-        return type(self).__name__.lower() + self._shape() + _columns.said(self.features, names)
+        return type(self).__name__.lower() + self._shape() + _columns.describe_columns(self.features, names)
 
     def _check_settled(self, n_features: int | None = None) -> None:
         who = type(self).__name__
@@ -127,7 +127,7 @@ class Cosine(ColumnKernel):
     Parameters
     ----------
     features : int, str or list of these, optional
-        The columns that count, by number or by name (of a data frame); all by default.
+        See :class:`Linear`.
 
     Examples
     --------
@@ -153,7 +153,7 @@ class RBF(ColumnKernel):
     gamma : float or "scale", default="scale"
         Width: :math:`1 / (2 \sigma^2)`. ``"scale"`` is ``1 / (n_features * X.var())`` over the columns that count.
     features : int, str or list of these, optional
-        The columns that count, by number or by name (of a data frame); all by default.
+        See :class:`Linear`.
 
     Examples
     --------
@@ -197,7 +197,7 @@ class Polynomial(ColumnKernel):
     coef0 : float, default=1.0
         :math:`c`, at least 0.
     features : int, str or list of these, optional
-        The columns that count, by number or by name (of a data frame); all by default.
+        See :class:`Linear`.
 
     Examples
     --------

@@ -18,29 +18,15 @@ _ROWS = 4096  # in a batch, whatever the size of those that come
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """The columns of a data frame that are features, targets and weights.
-
-    Attributes
-    ----------
-    features : tuple of str
-    kind : {"numbers", "table", "vector", "array"}
-        Columns of numbers, of numbers and text, one of pyspark.ml's vectors, one of arrays.
-    y, weight : str or None
-    texts : tuple of str
-        Features that are text.
-    dense : bool
-        Whether vectors become a dense matrix.
-    width : int
-        Features, as far as known; 0 if not.
-    """
+    """The columns of a data frame that are features, targets and weights."""
 
     features: tuple[str, ...]
-    kind: str
+    kind: str  # numbers; table, of numbers and text; vector, of pyspark.ml; or array
     y: str | None
     weight: str | None
-    texts: tuple[str, ...]
-    dense: bool
-    width: int
+    texts: tuple[str, ...]  # features that are text
+    dense: bool  # whether vectors become a dense matrix
+    width: int  # of vectors, 0 if it is not known
 
     @property
     def used(self) -> tuple[str, ...]:

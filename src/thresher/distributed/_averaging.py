@@ -41,12 +41,8 @@ class Average:
     so that what the first rounds had not learned yet is forgotten.   Shamir and Zhang, ICML (2013): polynomial decay.
 
     Only weights are averaged, mini-batches closed as in merging. Clocks and counts are those of the last one; features
-    beyond the number to select are left out of the mean when it is asked for, not before.
-
-    Parameters
-    ----------
-    kept : dict of arrays, optional
-        The arrays of :meth:`to_keep`, to go on from.
+    beyond the number to select are left out of the mean when it is asked for, not before. With arrays of
+    :meth:`to_keep`, it goes on from these.
     """
 
     def __init__(self, kept: Sums | None = None) -> None:

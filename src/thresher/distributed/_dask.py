@@ -14,6 +14,7 @@ from ._engines import Done, Engine, Failure, ShardError, ShardTask, refuse_spark
 from ._shards import ArrayShard, Shard
 
 _PATIENCE = 10  # seconds for a scheduler to answer
+NO_WARNING = {"distributed.admin.large-graph-warning-threshold": "1TiB"}
 _DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)"  # Ctrl-C on a terminal is for the driver alone
 
 
@@ -40,14 +41,7 @@ def dask_engine(engine: Any) -> Engine:
 
 
 class DaskEngine:
-    """Tasks as a graph, so that data that a dead worker held are made again.
-
-    Parameters
-    ----------
-    client : distributed.Client
-    *opened
-        Objects to close at the end.
-    """
+    """Tasks as a graph, so that data that a dead worker held are made again; `opened` is closed at the end."""
 
     def __init__(self, client: Any, *opened: Any) -> None:
         self.client = client
@@ -69,7 +63,7 @@ class DaskEngine:
             delayed(_work, pure=False)(held, self._node(shard), dask_key_name=f"thresher-shard-{i}-{run}")
             for i, shard in enumerate(shards)
         ]
-        with config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"}):
+        with config.set(NO_WARNING):
             futures = self.client.compute(nodes, optimize_graph=False)
         del nodes, held
         places = {future.key: i for i, future in enumerate(futures)}
@@ -117,7 +111,7 @@ class DaskEngine:
             from dask import config
 
             node = delayed(shard, name=f"thresher-rows-{uuid.uuid4().hex}", traverse=False)
-            with config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"}):
+            with config.set(NO_WARNING):
                 self._held[id(shard)] = (shard, self.client.persist(node, optimize_graph=False))
         return self._held[id(shard)][1]
 

@@ -18,7 +18,7 @@ from .._gate import widened
 from ..training import Interrupted, learner_of, merge_models, stack_batches
 from ._averaging import Average, averaged, averages
 from ._checkpoint import Checkpoint
-from ._engines import Engine, Failure, ShardError, ShardTask
+from ._engines import Engine, ShardTask, results_of
 from ._identity import rows_checksum
 from ._jobs import AddUp, FitTransformer, LearnPass, ScanShard, ShardSummary, join_labels, learn_more
 from ._shard_progress import Progress, Watch
@@ -101,7 +101,7 @@ class Rounds:
         self._n_rounds = default if self.options.n_rounds is None else self.options.n_rounds
         if self.facts is None:
             self._begin()
-            if self._is_fitted:  # what cannot be kept is refused before hours of work
+            if self._is_fitted:  # a model that cannot be saved is refused before hours of work
                 self.checkpoint.save(self.model, self._record(False))
             self._stop_if_asked()
         mean = self._mean_so_far()
@@ -212,7 +212,8 @@ class Rounds:
     def _begun(self, pipeline: Any, place: int) -> Any:
         """A transformer that has seen the first rows of all, by which it decides as on one machine."""
         for shard in self.shards:
-            for step in self._results(FitTransformer(pipeline, place, whole=False), [shard], lambda n_done: None):
+            task = FitTransformer(pipeline, place, whole=False)
+            for step in results_of(self.engine, task, [shard], lambda n_done: None):
                 if hasattr(step, "n_features_in_"):
                     return step
         raise ValueError("fit: the shards have no rows.")
@@ -290,7 +291,7 @@ class Rounds:
                     raise ValueError("fit: no row has a weight above 0.") from None
                 return n_asked, bool(end.value)
             except (LookupError, TypeError, ValueError):
-                if 0 < n_asked <= len(kept):  # what was kept is no answer
+                if 0 < n_asked <= len(kept):  # the file held no answer
                     raise self.checkpoint.damaged() from None
                 raise
             if n_asked < len(kept):
@@ -316,13 +317,7 @@ class Rounds:
             self._watch(Progress(doing, n_round, self._n_rounds, n_done, len(self.shards), self._remark))
 
         on_done(0)
-        yield from self._results(task, self.shards, on_done)
-
-    def _results(self, task: ShardTask, shards: Sequence[Shard], on_done: Callable[[int], None]) -> Iterator[Any]:
-        for result in self.engine.run(task, shards, on_done):
-            if isinstance(result, Failure):
-                raise ShardError(result.shard, result.words)
-            yield result
+        yield from results_of(self.engine, task, self.shards, on_done)
 
     def _stop_if_asked(self) -> None:
         """Between two tasks, when the result of the last one is kept."""

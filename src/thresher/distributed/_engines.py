@@ -69,7 +69,7 @@ class Engine(Protocol):
     """A place where tasks run."""
 
     def run(self, task: ShardTask, shards: Sequence[Shard], on_done: Done) -> Iterator[Any]:
-        """``task(shard)`` for every shard; results in the order of the shards, `on_done` is told how many there are."""
+        """Yield ``task(shard)`` in the order of the shards; call `on_done` with the number of results so far."""
         ...
 
     def close(self) -> None:
@@ -89,6 +89,14 @@ class SerialEngine:
 
     def close(self) -> None:
         """Do nothing, as nothing was opened."""
+
+
+def results_of(engine: Engine, task: ShardTask, shards: Sequence[Shard], on_done: Done) -> Iterator[Any]:
+    """The results of a task, in the order of the shards; raises ShardError for a shard that was lost."""
+    for result in engine.run(task, shards, on_done):
+        if isinstance(result, Failure):
+            raise ShardError(result.shard, result.words)
+        yield result
 
 
 def refuse_spark_frames(shards: Sequence[Shard]) -> None:

@@ -1,4 +1,4 @@
-"""Identity of shards and models in plain values, by which a run is told from another."""
+"""Identity of shards and models in plain values, which tells runs apart."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def identity(shard: Shard) -> list[Any]:
 
 
 def rows_checksum(identities: list[list[Any]]) -> int | None:
-    """One number for the rows of all shards; None if some cannot be told from others."""
+    """One number for the rows of all shards; None if some of them have no identity."""
     if any(each[1] is None for each in identities):
         return None
     return zlib.crc32(json.dumps(identities).encode())

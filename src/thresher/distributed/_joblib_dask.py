@@ -11,6 +11,8 @@ from weakref import WeakSet
 import joblib
 from joblib._dask import DaskDistributedBackend
 
+from ._dask import NO_WARNING
+
 _SMALL = 1 << 20  # bytes that travel with each task rather than to all workers
 
 
@@ -77,7 +79,7 @@ class _Lasting:
     def _sent(self, data: Any) -> Any:
         from dask import config
 
-        with config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"}):
+        with config.set(NO_WARNING):
             future = self._client.submit(_unchanged, data, key=f"thresher-shared-{uuid.uuid4().hex}")
         self._futures.add(future)
         return future

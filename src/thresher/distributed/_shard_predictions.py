@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .._engine import one_blas_thread
 from .._gate import at_least, boolean, checked, none
-from ._engines import Failure, ShardError, engine_of
+from ._engines import engine_of, results_of
 from ._inputs import ShardSource, library_of
 from ._jobs import PredictShard
 from ._shard_progress import Progress, watching
@@ -71,17 +71,14 @@ def predict(
         return predict_frame(model, shards, method, features)
     parts = ShardSource(shards, features=features, n_shards=n_shards, reading=reading, who="predict").shards()
     runs = engine_of(engine)
-    predictions = []
     try:
         with watching(progress) as watch:
 
             def on_done(n_done: int) -> None:
                 watch(Progress("predicting", 0, 0, n_done, len(parts), ""))
 
-            for result in runs.run(PredictShard(model, method), parts, on_done):
-                if isinstance(result, Failure):
-                    raise ShardError(result.shard, result.words)
-                predictions.append(np.concatenate(result) if result else None)
+            results = results_of(runs, PredictShard(model, method), parts, on_done)
+            predictions = [np.concatenate(result) if result else None for result in results]
     finally:
         runs.close()
     like = next((each for each in predictions if each is not None), np.empty(0))

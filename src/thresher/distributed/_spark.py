@@ -120,15 +120,8 @@ def _same_python() -> Iterator[None]:
 class SparkEngine:
     """Tasks as a Spark job, one for each shard.
 
-    Spark tries a task again when its process dies, ``spark.task.maxFailures`` times in all.
-
-    Parameters
-    ----------
-    session : pyspark.sql.SparkSession
-    opened : bool, default=False
-        Whether to stop it at the end.
-    log_level : str, optional
-        Log level of Java to restore then.
+    Spark tries a task again when its process dies, ``spark.task.maxFailures`` times in all. A session that was opened
+    for the run is stopped at the end, and the log level of Java restored.
     """
 
     def __init__(self, session: Any, *, opened: bool = False, log_level: str | None = None) -> None:
@@ -137,9 +130,7 @@ class SparkEngine:
                 f"fit: a Spark engine is a session on the driver, not one of Spark Connect, got {type(session)}."
             )
         check_runs(session)
-        self.session = session
-        self._opened = opened
-        self._log_level = log_level
+        self.session, self._opened, self._log_level = session, opened, log_level
         self._held: tuple[list[Shard], Any] | None = None
 
     def run(self, task: ShardTask, shards: Sequence[Shard], on_done: Done) -> Iterator[Any]:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ._buckets import BucketTexts
-from ._merging import joint_buckets
 
 _WORDS = {"n": "numbers", "c": "words", "h": "words", "t": "prose"}
 
@@ -35,6 +34,25 @@ def merge_encoders(encoder: Any, others: list[Any]) -> None:
     encoder.fingerprints_, encoder.bucket_places_, encoder.bucket_names_ = seen
     encoder.texts_with_ = np.sum([each.texts_with_ for each in (encoder, *others)], axis=0)
     encoder.n_texts_ += sum(other.n_texts_ for other in others)
+
+
+def joint_buckets(a: BucketTexts, b: BucketTexts) -> BucketTexts:
+    """Fingerprints and names of buckets: the first two texts of each, where those of ``a`` came before."""
+    seen, places, names = a.fingerprints.copy(), [], []
+    found = b.fingerprints[b.places // 2, b.places % 2]
+    known = seen[b.places // 2]
+    new = (found != known[:, 0]) & (found != known[:, 1])
+    for i in np.flatnonzero(new).tolist():
+        bucket, slots = int(b.places[i]) // 2, seen[int(b.places[i]) // 2]
+        if slots[1]:
+            slots[2] = 1
+            continue
+        slot = 1 if slots[0] else 0
+        slots[slot] = found[i]
+        places.append(2 * bucket + slot)
+        names.append(b.names[i])
+    seen[:, 2] |= b.fingerprints[:, 2]  # three texts are more than two, whatever came before
+    return BucketTexts(seen, np.append(a.places, np.array(places, dtype=np.int32)), [*a.names, *names])
 
 
 def emptied_encoder(encoder: Any) -> Any:

@@ -172,7 +172,7 @@ class StreamingPipeline(Estimator):
         before = [_copied(vars(step)) for step in transformers]
         try:
             self._learn(X, y, classes, sample_weight)
-        except BaseException:  # what is refused, or interrupted, leaves every step as it was
+        except BaseException:  # a batch that is refused, or interrupted, leaves every step as it was
             for step, kept in zip(transformers, before, strict=True):
                 step.__dict__ = kept
             raise

@@ -12,10 +12,10 @@ from .. import _core
 from .._estimators import check_is_fitted, param
 from .._gate import Table, as_rows, boolean, check_params, one_of
 from ._input import read_input, refuse_value
-from ._merging import joint_moments
 from ._running import RunningTransformer, require
 
 Array = NDArray[np.float64]
+Moments = tuple[Array, Array, Array]
 
 _SAME = 1e-12  # a deviation this small beside the mean is rounding, not variation
 
@@ -166,7 +166,7 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
                 f"{who}: shards must have as many columns, got {self.n_features_in_} and {other.n_features_in_}."
             )
 
-    def _columns(self, width: int) -> tuple[Array, Array, Array]:
+    def _columns(self, width: int) -> Moments:
         return self._padded("n_stored_", width), self._padded("stored_mean_", width), self._padded("stored_m2_", width)
 
     def _padded(self, name: str, width: int) -> Array:
@@ -282,3 +282,16 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
         tags.input_tags.sparse = tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def joint_moments(a: Moments, b: Moments) -> Moments:
+    """Count, mean and squared deviations of two sets of values, column by column.
+
+    Means differ by d:   mean = mean_a + d n_b / n,   m2 = m2_a + m2_b + d^2 n_a n_b / n.   Chan, Golub, LeVeque (1979).
+    Nothing large is subtracted, so that columns such as 1e8 ± 1 keep their deviation.
+    """
+    (n_a, mean_a, m2_a), (n_b, mean_b, m2_b) = a, b
+    n = n_a + n_b
+    share = n_b / np.maximum(n, 1.0)
+    d = mean_b - mean_a
+    return n, mean_a + d * share, m2_a + m2_b + d * d * (n_a * share)

@@ -146,7 +146,7 @@ def minimise(problem: CompositeProblem, W: Array, tol: float, max_iter: int) -> 
     Z = np.vstack([W, np.divide(c, unit, out=np.zeros_like(c), where=unit > 0)])  # weights, and the intercepts last
     found = problem.solution(Z[:-1], here, lower, 0, tol)
     P = scores_of(Z)
-    Y, R, momentum = Z, P, 1.0  # where the next step starts, and the scores there
+    Y, R, momentum = Z, P, 1.0  # the start of the next step, and the scores there
     for n_iter in range(1, max_iter + 1):
         if found.converged:
             break

@@ -43,7 +43,7 @@ def minimise_sparse(problem: CompositeProblem, W: Array, tol: float, max_iter: i
         if found.converged or not left:
             return found
         before, chosen = chosen, enlarged(problem.penalty, here.gradient, chosen)
-        stuck = idle and (chosen == before).all()  # what is missing is rounding
+        stuck = idle and (chosen == before).all()  # the rest of the gap is rounding
         if stuck or not 0 < chosen.sum() <= most:
             whole = minimise(problem, W, tol, left)
             return whole._replace(n_iter=n_iter + whole.n_iter)
@@ -71,7 +71,7 @@ def enlarged(penalty: BlockPenalty, G: Array, chosen: Flags) -> Flags:
     pulls = []
     for members, pull in zip(features, penalty.pulls(G), strict=True):
         inside = chosen[members].any(axis=1)
-        chosen[members[inside]] = True  # where a search starts, a block may be in use in part
+        chosen[members[inside]] = True  # a start may use a block in part
         pulls.append(np.where(inside, 0.0, pull))
     pull, sizes = np.concatenate(pulls), np.repeat([m.shape[1] for m in features], [len(m) for m in features])
     order = np.argsort(-pull, kind="stable")[: np.count_nonzero(pull > 1)]

@@ -65,7 +65,7 @@ class Candidates:
             return []
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", FitFailedWarning)  # said once, at the end
+                warnings.simplefilter("ignore", FitFailedWarning)  # one warning at the end replaces them
                 raw = self._run(batch)
         except ValueError as error:
             if not self._has_run or "fits failed" not in str(error):
