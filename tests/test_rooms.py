@@ -46,3 +46,9 @@ def test_no_room_imports_a_private_module_of_another():
 def test_no_file_name_stands_for_two_things():
     names = Counter(path.name for path in modules().values() if path.name != "__init__.py")
     assert not [name for name, count in names.items() if count > 1]
+
+
+def test_no_class_name_stands_for_two_things():
+    trees = (ast.parse(path.read_text()) for path in modules().values())
+    names = Counter(node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    assert not [name for name, count in names.items() if count > 1]

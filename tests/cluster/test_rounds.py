@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
 from thresher import distributed
-from thresher._engine._shard_rounds import Facts, join, run_round
+from thresher._engine._shard_rounds import ShardFacts, join, run_round
 from thresher.cluster import SparseKMeans
 from thresher.cluster._kmeans_rounds import Fill, Sweep, filled
 from thresher.cluster._lloyd import fill_empty, sum_rows
@@ -46,7 +46,7 @@ def cut(X, weight, *places):
 
 
 def in_rounds(model, X, n_rounds, weight=None, places=(30, 31, 200), sample=None):
-    facts = Facts(X.shape[0], X.shape[1], sample=sample)
+    facts = ShardFacts(X.shape[0], X.shape[1], sample=sample)
     for _ in range(n_rounds):
         if run_round(model, facts, cut(X, weight, *places)):
             break
@@ -106,7 +106,7 @@ def test_any_division_stops_at_the_step_of_fit(seed, places, k, tol, alpha, metr
 
 def test_a_round_says_whether_it_was_the_last(blobs):
     model = SparseKMeans(4, init=start_of(blobs, "euclidean"), tol=1e-2)
-    facts, ends = Facts(*blobs.shape), []
+    facts, ends = ShardFacts(*blobs.shape), []
     while not ends or not ends[-1]:
         ends.append(run_round(model, facts, cut(blobs, None, 100)))
     assert len(ends) == model.n_iter_ == SparseKMeans(4, init=model.init, tol=1e-2).fit(blobs).n_iter_
@@ -122,7 +122,7 @@ def test_a_round_says_whether_it_was_the_last(blobs):
 def test_the_round_after_which_no_row_has_moved_is_the_last(blobs):
     start = start_of(blobs, "euclidean")
     fitted = SparseKMeans(4, init=start, tol=0.0).fit(blobs)
-    model, facts = SparseKMeans(4, init=start, tol=0.0), Facts(*blobs.shape)
+    model, facts = SparseKMeans(4, init=start, tol=0.0), ShardFacts(*blobs.shape)
     ends = [run_round(model, facts, cut(blobs, None, 100)) for _ in range(fitted.n_iter_)]
     assert ends == [False] * (fitted.n_iter_ - 1) + [True]
     assert model.n_iter_ == fitted.n_iter_
@@ -142,7 +142,7 @@ def test_rounds_go_on_from_a_file(blobs, tmp_path):
 
 def test_a_round_can_be_replayed(blobs):
     """A driver that was lost in the middle of a round sends the totals it kept to a new one."""
-    facts = Facts(*blobs.shape, sample=(blobs[::3], None))
+    facts = ShardFacts(*blobs.shape, sample=(blobs[::3], None))
     batches = list(cut(blobs, None, 120))
     for seed in (None, 3, np.random.default_rng(7), np.random.RandomState(7)):
         model, kept = SparseKMeans(6, random_state=seed), []
@@ -171,10 +171,10 @@ def test_a_round_can_be_replayed(blobs):
 def test_an_interrupted_round_changes_nothing(blobs):
     model = in_rounds(SparseKMeans(4, init=start_of(blobs, "euclidean")), blobs, 2)
     before = pickle.dumps(vars(model))
-    next(model._round(Facts(*blobs.shape)))
+    next(model._round(ShardFacts(*blobs.shape)))
     assert pickle.dumps(vars(model)) == before
     fresh = SparseKMeans(4, init=start_of(blobs, "euclidean"))
-    steps = fresh._round(Facts(*blobs.shape))
+    steps = fresh._round(ShardFacts(*blobs.shape))
     steps.send(next(steps).answer(blobs, None, None))
     assert not hasattr(fresh, "cluster_centers_")
     assert not hasattr(fresh, "n_features_in_")
@@ -255,7 +255,7 @@ def test_sparse_rows_may_be_narrower_than_the_model(blobs, metric):
     X[:150, 5:] = 0
     start = start_of(X, metric, [160, 200, 250, 300])
     narrow = sparse.csr_array(X[:150, :5])
-    facts = Facts(400, 8)
+    facts = ShardFacts(400, 8)
     model = SparseKMeans(4, init=start, metric=metric, alpha=0.05)
     while not run_round(model, facts, [(narrow, None, None), (sparse.csr_array(X[150:]), None, None)]):
         pass
@@ -292,7 +292,7 @@ def test_a_stream_goes_on_in_rounds_from_its_centres(blobs):
 
 def test_passes_begin_at_the_starts_of_the_sample(blobs):
     model = SparseKMeans(4, random_state=3, batch_size=50)
-    model._begin(Facts(*blobs.shape, sample=(blobs, None)))
+    model._begin(ShardFacts(*blobs.shape, sample=(blobs, None)))
     assert (model.n_iter_, model.n_samples_seen_, model.inertia_) == (0, 0, 0.0)
     assert not model.cluster_weights_.any()
     model.partial_fit(blobs)
@@ -318,7 +318,7 @@ def test_by_itself_it_asks_for_sums_in_as_many_rounds_as_steps():
 
 def refusal(model, X, facts=None, weight=None):
     with pytest.raises(ValueError) as caught:
-        run_round(model, facts or Facts(*X.shape), [(X, None, weight)])
+        run_round(model, facts or ShardFacts(*X.shape), [(X, None, weight)])
     assert not hasattr(model, "cluster_centers_")
     return str(caught.value)
 
@@ -330,11 +330,13 @@ def test_what_rounds_refuse(blobs):
     )
     assert "alpha must be a number" in refusal(SparseKMeans(4, alpha=-1), blobs)
     assert "init must be an array where there is no sample" in refusal(SparseKMeans(4), blobs)
-    assert "drawn from (n_samples=3), got 4" in refusal(SparseKMeans(4), blobs, Facts(400, 8, None, (blobs[:3], None)))
-    assert "init must be numbers of shape (4, 9)" in refusal(SparseKMeans(4, init=start), blobs, Facts(400, 9))
-    assert "X has 8 features" in refusal(SparseKMeans(2, init=np.ones((2, 7))), blobs, Facts(400, 7))
+    assert "drawn from (n_samples=3), got 4" in refusal(
+        SparseKMeans(4), blobs, ShardFacts(400, 8, None, (blobs[:3], None))
+    )
+    assert "init must be numbers of shape (4, 9)" in refusal(SparseKMeans(4, init=start), blobs, ShardFacts(400, 9))
+    assert "X has 8 features" in refusal(SparseKMeans(2, init=np.ones((2, 7))), blobs, ShardFacts(400, 7))
     wide = sparse.csr_array(blobs)
-    assert "X has 8 features" in refusal(SparseKMeans(2, init=np.ones((2, 7))), wide, Facts(400, 7))
+    assert "X has 8 features" in refusal(SparseKMeans(2, init=np.ones((2, 7))), wide, ShardFacts(400, 7))
     assert "(n_samples=3), got 4" in refusal(SparseKMeans(4, init=start), blobs[:3])
     assert "got only zeros" in refusal(SparseKMeans(4, init=start), blobs, weight=np.zeros(400))
     assert "weight" in refusal(SparseKMeans(4, init=start), blobs, weight=np.full(400, -1.0))
@@ -344,7 +346,7 @@ def test_what_rounds_refuse(blobs):
 def test_a_model_with_other_clusters_is_not_continued(blobs):
     model = in_rounds(SparseKMeans(4, init=start_of(blobs, "euclidean")), blobs, 1).set_params(n_clusters=3)
     with pytest.raises(ValueError, match="n_clusters and metric must be those of the calls before"):
-        run_round(model, Facts(*blobs.shape), cut(blobs, None))
+        run_round(model, ShardFacts(*blobs.shape), cut(blobs, None))
 
 
 @pytest.mark.parametrize("mode", ["sums", "passes"])

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from reference import rounds as reference
 from reference.online import with_constant
-from thresher._engine._shard_rounds import Facts, add
+from thresher._engine._shard_rounds import ShardFacts, add
 from thresher.confidence import BCWClassifier
 from thresher.confidence._batch_newton import Evaluate
 from variants import assert_same_bits
@@ -144,12 +144,12 @@ def test_a_round_is_replayed_from_the_totals_it_was_sent(problem):
     models = [reference.begun(learner(0.7, loss="hinge"), X.shape[1], [-1, 1]) for _ in range(2)]
     reference.play(models[0], X, y)
     before = pickle.dumps(models[1])
-    steps, totals, question = models[1]._round(Facts(60, X.shape[1])), [None], None
+    steps, totals, question = models[1]._round(ShardFacts(60, X.shape[1])), [None], None
     for _ in range(4):
         question = steps.send(totals[-1])
         totals.append(add(None, pickle.loads(pickle.dumps(question)).answer(X, y, None)))
     assert pickle.dumps(models[1]) == before  # nothing changes before the end
-    again = models[1]._round(Facts(60, X.shape[1]))
+    again = models[1]._round(ShardFacts(60, X.shape[1]))
     for total in totals[:-1]:
         question = again.send(total)
     total = totals[-1]

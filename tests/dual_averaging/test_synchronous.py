@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from reference.synchronous import rounds, shared_rounds
-from thresher._engine._shard_rounds import Facts, add, run_round
+from thresher._engine._shard_rounds import ShardFacts, add, run_round
 from thresher.dual_averaging import (
     AdaptiveL1RDAClassifier,
     AdaptiveL1RDARegressor,
@@ -66,7 +66,7 @@ def begun(model, X, y):
 
 
 def facts_of(X, y):
-    return Facts(X.shape[0], X.shape[1], np.unique(y))
+    return ShardFacts(X.shape[0], X.shape[1], np.unique(y))
 
 
 def in_rounds(model, batches, n_rounds):
@@ -245,7 +245,7 @@ def test_a_question_carries_the_weights_in_use_and_no_others():
     X = sparse.csr_array(([1.0, -1.0, 0.1], ([0, 1, 2], [7, 7, 99_998])), shape=(3, 100_000))
     fitted = in_rounds(model, [(X, np.array([1, 0, 1]), None)], 1)
     assert fitted.support_.size == 1
-    assert len(pickle.dumps(next(fitted._round(Facts(3, 100_000))))) < 5_000
+    assert len(pickle.dumps(next(fitted._round(ShardFacts(3, 100_000))))) < 5_000
 
 
 # --- when to stop, and what is refused --------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 from scipy import sparse
 
-from thresher._engine._shard_rounds import Facts, run_round
+from thresher._engine._shard_rounds import ShardFacts, run_round
 
 
 def begun(model, n_features, classes):
@@ -25,7 +25,7 @@ def play(model, X, y, weight=None, cuts=(), n_rounds=1):
     shards = [slice(a, b) for a, b in itertools.pairwise(ends)]
     batches = [(narrow(X[some]), y[some], None if weight is None else weight[some]) for some in shards]
     for _ in range(n_rounds):
-        run_round(model, Facts(len(y), X.shape[1], np.unique(y)), batches)
+        run_round(model, ShardFacts(len(y), X.shape[1], np.unique(y)), batches)
     return model
 
 

@@ -16,7 +16,7 @@ from ._losses import (
     loss_rules,
 )
 from ._order import are_mixed, generator, passes, slices
-from ._shard_rounds import Facts, Question, Round, Sums, add, join, outgrown
+from ._shard_rounds import Question, Round, ShardFacts, Sums, add, join, outgrown
 from ._state import Field, Memory, State, added, by_gain, merge
 from ._target import Coupling, Target
 from ._task_rounds import TaskTarget, check_rounds, encode_tasks, read_rounds, read_tasks, round_orders
@@ -28,7 +28,6 @@ __all__ = [
     "LOSSES",
     "Axis",
     "Coupling",
-    "Facts",
     "Field",
     "Learner",
     "LearnerProtocol",
@@ -38,6 +37,7 @@ __all__ = [
     "PassResult",
     "Question",
     "Round",
+    "ShardFacts",
     "State",
     "Sums",
     "Target",

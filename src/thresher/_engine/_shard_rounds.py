@@ -35,7 +35,7 @@ Round = Generator[Question, Sums, bool]
 
 
 @dataclass(frozen=True)
-class Facts:
+class ShardFacts:
     """What a look through all rows found.
 
     Attributes
@@ -64,7 +64,7 @@ def join(question: Question, total: Sums | None, more: Sums) -> Sums:
     return joined
 
 
-def run_round(estimator: Any, facts: Facts, batches: Iterable[tuple[Any, Any, Any]]) -> bool:
+def run_round(estimator: Any, facts: ShardFacts, batches: Iterable[tuple[Any, Any, Any]]) -> bool:
     """One round over batches ``(X, y, weight)`` in this process; returns what the round does."""
     batches = list(batches)
     steps: Any = estimator._round(facts)

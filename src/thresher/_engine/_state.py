@@ -169,25 +169,30 @@ class State:
         if n_weights <= old:
             return
         sizes, buffers = {**self.sizes, "weight": n_weights}, dict(self._buffers)
-        vectors = [f for f in self.fields if f.axes.split().count("weight") == 1 and f.axes.startswith("weight")]
+        by_weight = [f for f in self.fields if "weight" in f.axes.split()]
+        vectors = [f for f in by_weight if f.axes.startswith("weight") and f.axes.split().count("weight") == 1]
         if any(buffers[f.name].shape[1] < n_weights for f in vectors):
             roomy = self._allocate({**sizes, "weight": max(n_weights, 2 * old)}, vectors)
             for name, buffer in roomy.items():
                 buffer[:, :old] = buffers[name][:, :old]
             buffers.update(roomy)
-        for f in self.fields:
-            axes = f.axes.split()
-            if "weight" in axes and f not in vectors:
-                grown = f.block(self.n_outputs, sizes)
-                kept = [np.r_[: old - 1, n_weights - 1] if a == "weight" else np.arange(sizes[a]) for a in axes]
-                grown[np.ix_(np.arange(self.n_outputs), *kept)] = buffers[f.name]
-                buffers[f.name] = grown
-        for f in vectors:
-            buffer = buffers[f.name]
-            buffer[:, n_weights - 1] = buffer[:, old - 1]
-            buffer[:, old - 1 : n_weights - 1] = f.initial
+        for f in by_weight:
+            if f in vectors:
+                buffer = buffers[f.name]
+                buffer[:, n_weights - 1] = buffer[:, old - 1]
+                buffer[:, old - 1 : n_weights - 1] = f.initial
+            else:
+                buffers[f.name] = self._widened(f, sizes)
         self.sizes, self._buffers = sizes, buffers
         self._open()
+
+    def _widened(self, field: Field, sizes: Mapping[str, int]) -> Array:
+        """A matrix with fresh entries before that of the constant, along every axis of weights."""
+        wider = field.block(self.n_outputs, sizes)
+        features = np.r_[: self.sizes["weight"] - 1, sizes["weight"] - 1]
+        kept = [features if axis == "weight" else np.arange(sizes[axis]) for axis in field.axes.split()]
+        wider[np.ix_(np.arange(self.n_outputs), *kept)] = self._buffers[field.name]
+        return wider
 
     def _lengthen(self, longer: Mapping[str, int]) -> None:
         """Give axes other than the weights more entries, at their end."""
@@ -303,28 +308,40 @@ def merge(
     """
     if len(states) == 1:
         return states[0].copy()
-    start, *states = (s.copy() for s in (start, *states))
-    longest = {axis: max(s.sizes[axis] for s in (start, *states)) for axis in start.sizes}
-    for s in (start, *states):  # features, tasks and so on that only some shards met
-        s.grow(longest.get("weight", 0), **{axis: n for axis, n in longest.items() if axis != "weight"})
+    together = _of_one_size((start, *states))
     if settle is not None:
-        settle((start, *states))
+        settle(together)
     share = np.asarray(weights, dtype=float) / np.sum(np.sort(np.asarray(weights, dtype=float)))
-    merged = start.copy()
+    merged = together[0].copy()
     averages = again and not any(f.merge in ("mean", "weighted") for f in start.fields)
     for f in start.fields:
         rule = "mean" if f.merge == "sum" and averages and f.name not in _COUNTS else f.merge
-        if rule == "derived":
-            continue
-        for part in _parts(start, f):
-            first, *each = (s.arrays[f.name][part] for s in (start, *states))
-            prior, *spread = (s.arrays[f.by][part] for s in (start, *states)) if f.by else (first, *each)
-            merged.arrays[f.name][part] = _RULES[rule](first, each, prior, spread, share, again)
+        if rule != "derived":
+            _merge_field(f, _RULES[rule], together, merged.arrays[f.name], share, again)
         if rule != f.merge and not f.axes:
             np.rint(merged.arrays[f.name], out=merged.arrays[f.name])  # a clock, which counts whole steps
     if rebuild is not None:
         rebuild(merged)
     return merged
+
+
+def _of_one_size(states: Sequence[State]) -> list[State]:
+    """Copies with room for the features, tasks and so on that only some of them met."""
+    longest = {axis: max(s.sizes[axis] for s in states) for axis in states[0].sizes}
+    copies = [s.copy() for s in states]
+    for s in copies:
+        s.grow(longest.get("weight", 0), **{axis: n for axis, n in longest.items() if axis != "weight"})
+    return copies
+
+
+def _merge_field(
+    field: Field, rule: Callable[..., Array], states: Sequence[State], out: Array, share: Array, again: bool
+) -> None:
+    """Merge one array of the states, of which the first is the start."""
+    for part in _parts(states[0], field):
+        first, *each = (s.arrays[field.name][part] for s in states)
+        prior, *spread = (s.arrays[field.by][part] for s in states) if field.by else (first, *each)
+        out[part] = rule(first, each, prior, spread, share, again)
 
 
 def _parts(state: State, field: Field) -> Iterator[Any]:

@@ -190,7 +190,7 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
         rows = _gate.check_features(self, X, reset=first, grow=grow)
         learner = self._learner_for(X, rows.n_features) if first else self._learner_now(rows.n_features)
         target = read(rows.n_rows)
-        if getattr(self, "class_weight", None) == "balanced":
+        if self.class_weight == "balanced":
             raise ValueError(
                 f'{type(self).__name__}: class_weight must be None or a dict in partial_fit, got "balanced": '
                 "one batch does not know how often the classes occur."
@@ -202,17 +202,7 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
         made_by = self.__dict__.get("_learner_of_state")
         if learner is not made_by and not first:
             self._adapt_to(learner)
-        room = learner.room(rows.n_features, target)
-        grows = state.is_shorter(room)
-        memory = learner.remember(state, rows) if learner.steep or grows else None
-        if grows:
-            state.grow(room.pop("weight"), **room)
-        try:
-            self._learn(learner, state, Lesson(rows, target, weight, memory=memory))
-        except FloatingPointError:
-            if memory is not None:
-                memory.put_back()
-            raise
+        grows = self._learn_batch(learner, state, Lesson(rows, target, weight))
         if first:
             _gate.commit_features(self, X, rows.n_features)
             self.state_, self.n_iter_ = state, 1
@@ -225,6 +215,21 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
         self._weights_cache = None
         self._grown = grow or self.__dict__.get("_grown", False)
         return self
+
+    def _learn_batch(self, learner: Learner, state: State, lesson: Lesson) -> bool:
+        """Make room for a batch and learn from it; a refused one leaves the state as it was. Whether it grew."""
+        room = learner.room(lesson.rows.n_features, lesson.target)
+        grows = state.is_shorter(room)
+        lesson.memory = learner.remember(state, lesson.rows) if learner.steep or grows else None
+        if grows:
+            state.grow(room.pop("weight"), **room)
+        try:
+            self._learn(learner, state, lesson)
+        except FloatingPointError:
+            if lesson.memory is not None:
+                lesson.memory.put_back()
+            raise
+        return grows
 
     def _learn(self, learner: Learner, state: State, lesson: Lesson) -> None:
         """One pass; weights that outgrow floating point are refused with advice."""

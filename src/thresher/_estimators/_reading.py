@@ -16,6 +16,8 @@ from ._contract import ClassifierContract, RegressorContract
 class ReadsTargets:
     """Mixin of estimators that read targets, and weigh rows by them."""
 
+    class_weight: Any = None  # of estimators that do not weigh classes
+
     def _read_all(self, y: Any, n_rows: int) -> Target:
         """Targets of data that is complete."""
         raise NotImplementedError
@@ -66,10 +68,9 @@ class ReadsClasses(ClassifierContract, ReadsTargets):
 
     def _weigh(self, weight: Array | None, target: Target) -> Array | None:
         """Row weights times class weights."""
-        class_weight = getattr(self, "class_weight", None)
-        if class_weight is None or target.classes is None:
+        if self.class_weight is None or target.classes is None:
             return weight
-        factors = _gate.class_factors(class_weight, target.classes, target.y, type(self).__name__)
+        factors = _gate.class_factors(self.class_weight, target.classes, target.y, type(self).__name__)
         if factors is None:
             return weight
         rows = factors[target.y.astype(np.int64)]

@@ -144,9 +144,7 @@ class Table:
         if numbers.ndim != 2 or numbers.dtype not in (np.float64, np.float32):
             raise ValueError("Table: numbers must be float64 or float32, of two dimensions.")
         self.numbers = np.ascontiguousarray(numbers)
-        if len(set(self.columns)) != len(self.columns):
-            twice = next(name for name in self.columns if self.columns.count(name) > 1)
-            raise ValueError(f"Table: columns must have different names, got {twice!r} twice.")
+        _check_different(self.columns)
         if len(self.number_names) != self.numbers.shape[1] or not set(self.text) <= set(self.columns):
             raise ValueError(
                 f"Table: {len(self.columns)} columns, of which {len(self.text)} are text, do not fit "
@@ -169,14 +167,12 @@ class Table:
         Table
         """
         names = [str(name) for name in getattr(frame, "column_names", frame.columns)]
-        if len(set(names)) != len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f"Table: columns must have different names, got {twice!r} twice.")
+        _check_different(names)
         read = _pandas_column if hasattr(frame, "iloc") else _arrow_column if _is_arrow(frame) else _polars_column
         values = {name: read(frame, place, name) for place, name in enumerate(names)}
         text = {name: column for name, column in values.items() if isinstance(column, Text)}
         numbers = [column for column in values.values() if not isinstance(column, Text)]
-        dtype = np.float32 if numbers and all(column.dtype == np.float32 for column in numbers) else np.float64
+        dtype = np.result_type(np.float32, *numbers) if numbers else np.float64
         table = np.empty((len(frame), len(numbers)), dtype=dtype)
         for place, column in enumerate(numbers):
             table[:, place] = column
@@ -236,6 +232,12 @@ class Table:
     def __repr__(self) -> str:
         shown = [name + " (text)" * (name in self.text) for name in self.columns[:8]]
         return f"Table({len(self)} rows: {', '.join(shown)}{', ...' if len(self.columns) > 8 else ''})"
+
+
+def _check_different(names: list[str]) -> None:
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"Table: columns must have different names, got {twice!r} twice.")
 
 
 def _places(rows: Any, n: int) -> NDArray[np.int64]:

@@ -40,10 +40,8 @@ def check_features(
             _check_growing_names(estimator, X, who)
         else:  # names and their order, in scikit-learn's words
             check_names(estimator, X)
-    if any_width and hasattr(X, "shape") and len(X.shape) == 2 and X.shape[1] > expected and not is_frame(X):
-        X = (X.tocsr() if sparse.issparse(X) else X)[
-            :, :expected
-        ]  # features that no batch has shown yet count for nothing
+    if any_width:
+        X = _without_new_features(X, expected)
     rows = as_rows(X, who, n_features=expected if grow or any_width else None)
     if rows.n_features != expected and not grow:
         raise ValueError(
@@ -51,6 +49,13 @@ def check_features(
             "partial_fit(..., grow=True) takes batches of any width."
         )
     return rows
+
+
+def _without_new_features(X: Any, n_features: int) -> Any:
+    """Drop columns that no batch has shown yet, which count for nothing."""
+    if len(getattr(X, "shape", ())) != 2 or X.shape[1] <= n_features or is_frame(X):
+        return X
+    return (X.tocsr() if sparse.issparse(X) else X)[:, :n_features]
 
 
 def _check_growing_names(estimator: Any, X: Any, who: str) -> None:
@@ -112,15 +117,7 @@ def as_rows(X: Any, who: str, *, n_features: int | None = None, look: bool = Tru
         rows = Rows.dense(X, look)  # the everyday case: nothing to convert
         if not rows.fault and rows.n_rows and rows.n_features:
             return rows
-    if sparse.issparse(X):
-        rows = _sparse_rows(X, who, n_features or 0, look)
-    elif is_sparse_frame(X):
-        rows = _sparse_rows(X.sparse.to_coo(), who, n_features or 0, look)
-    else:
-        dense = _dense(X, who)
-        if n_features is not None and dense.shape[1] < n_features:
-            dense = np.pad(dense, ((0, 0), (0, n_features - dense.shape[1])))
-        rows = Rows.dense(dense, look)
+    rows = _converted(X, who, n_features or 0, look)
     if rows.fault:
         raise ValueError(_refusal(rows, X, who))
     if rows.n_rows == 0:
@@ -132,6 +129,18 @@ def as_rows(X: Any, who: str, *, n_features: int | None = None, look: bool = Tru
             f"{who}: found array with 0 feature(s) (shape={(rows.n_rows, 0)}) while a minimum of 1 is required."
         )
     return rows
+
+
+def _converted(X: Any, who: str, n_features: int, look: bool) -> Rows:
+    """Rows of any matrix or frame; narrower ones get columns of zeros."""
+    if is_sparse_frame(X):
+        X = X.sparse.to_coo()
+    if sparse.issparse(X):
+        return _sparse_rows(X, who, n_features, look)
+    dense = _dense(X, who)
+    if dense.shape[1] < n_features:
+        dense = np.pad(dense, ((0, 0), (0, n_features - dense.shape[1])))
+    return Rows.dense(dense, look)
 
 
 def check_matrix(estimator: Any, X: Any, *, reset: bool, any_width: bool = False) -> Any:

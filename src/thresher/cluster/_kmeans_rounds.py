@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import _engine, _gate
-from .._engine import Facts, Round, Sums, add
+from .._engine import Round, ShardFacts, Sums, add
 from .._gate import Rule, check_params
 from .._kernels import Array, unit_rows
 from ._lloyd import dense, fill_sizes, sum_rows, total
@@ -124,7 +124,7 @@ class StepsInRounds:
     def _n_rounds(self) -> int:
         return self.max_iter
 
-    def _begin(self: Any, facts: Facts) -> None:
+    def _begin(self: Any, facts: ShardFacts) -> None:
         """Take the starts, and learn from no row: what passes over shards have in common."""
         check_params(self, self._param_rules)
         centres = _start(self, facts)
@@ -136,14 +136,14 @@ class StepsInRounds:
         """Rounds over other rows than before begin at the centres, and not at what they come from."""
         self.objective_history_ = np.empty(0)
 
-    def _round(self: Any, facts: Facts) -> Round:
+    def _round(self: Any, facts: ShardFacts) -> Round:
         check_params(self, self._param_rules)
         if self.solver != "exact":
             raise ValueError(f"SparseKMeans: solver must be 'exact' to learn in rounds, got {self.solver!r}.")
         return _step(self, facts)
 
 
-def _step(model: Any, facts: Facts) -> Round:
+def _step(model: Any, facts: ShardFacts) -> Round:
     objective: Objective = model._objective()
     history = getattr(model, "objective_history_", np.empty(0))
     if len(history):
@@ -173,7 +173,7 @@ def as_sums(found: Sums) -> ClusterSums:
     return ClusterSums(found["sums"], found["weights"], float(found["cost"]), int(found["n_rows"]))
 
 
-def _start(model: Any, facts: Facts) -> Array:
+def _start(model: Any, facts: ShardFacts) -> Array:
     """Centres to begin with: those that the model has from a stream, those given, or rows of the sample."""
     if hasattr(model, "cluster_centers_"):
         return _where_it_stands(model, facts)[0]
@@ -193,7 +193,7 @@ def _start(model: Any, facts: Facts) -> Array:
     return drawn
 
 
-def _where_it_stands(model: Any, facts: Facts) -> tuple[Array, ClusterSums]:
+def _where_it_stands(model: Any, facts: ShardFacts) -> tuple[Array, ClusterSums]:
     """Centres and what they come from, as wide as rows are by now."""
     model._check_same()
     new = ((0, 0), (0, max(0, facts.n_features - model.n_features_in_)))
@@ -205,7 +205,7 @@ def _is_same(a: ClusterSums, b: ClusterSums) -> bool:
     return np.array_equal(a.weights, b.weights) and np.array_equal(a.sums, b.sums)
 
 
-def _like(facts: Facts) -> Any:
+def _like(facts: ShardFacts) -> Any:
     """Rows that tell the names of features, if they have any."""
     return None if facts.sample is None else facts.sample[0]
 

@@ -11,7 +11,7 @@ from scipy import linalg
 
 from .. import _engine
 from .._core import Rows, ascend
-from .._engine import Facts, Learner, Round, State, Target
+from .._engine import Learner, Round, ShardFacts, State, Target
 from .._estimators import (
     Advice,
     BatchClassifier,
@@ -306,7 +306,7 @@ class BCWClassifier(GaussianProbability, WeighsClasses, BatchClassifier):
 
     # --- rows that are elsewhere ------------------------------------------------------------------------------------
 
-    def _round(self, facts: Facts) -> Round:
+    def _round(self, facts: ShardFacts) -> Round:
         return bcw_round(self)
 
     def _n_rounds(self) -> int:

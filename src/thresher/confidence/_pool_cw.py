@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Rows
-from .._engine import Axis, Facts, Lesson, PassResult, Round, State
+from .._engine import Axis, Lesson, PassResult, Round, ShardFacts, State
 from .._estimators import Advice, ChoosesCosts, GaussianProbability, GoodFor, MeasuredLearner, param, read_only, take
 from .._gate import Array, Log, Rule, at_least, boolean, positive
 from ._pool import LEAST_SCALE, Gaussian, Pool, check_pool, read
@@ -188,7 +188,7 @@ class PoolCWClassifier(GaussianProbability, ChoosesCosts):
     def _prefers_sums(self) -> bool:
         return why_not_sums(self) is None
 
-    def _round(self, facts: Facts) -> Round:
+    def _round(self, facts: ShardFacts) -> Round:
         return pool_round(self)
 
     def _n_rounds(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._engine import Facts, Round
+from .._engine import Round, ShardFacts
 from .._estimators import BatchLearner
 from ._group_rounds import sbcw_round
 from ._group_rule import ChoosesGroups, GroupClassifier, GroupRule
@@ -81,7 +81,7 @@ class SBCWClassifier(GroupClassifier):
     def _prefers_sums(self) -> bool:
         return self.ranking != "full"
 
-    def _round(self, facts: Facts) -> Round:
+    def _round(self, facts: ShardFacts) -> Round:
         return sbcw_round(self)
 
     def _n_rounds(self) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._engine import Facts, Sums, join
+from .._engine import ShardFacts, Sums, join
 from .._estimators import task_of
 from .._gate import widened
 from ..training import Interrupted, learner_of, merge_models, stack_batches
@@ -58,7 +58,7 @@ class Rounds:
         self.model, self.shards, self.engine, self.options = model, shards, engine, options
         self.mode, self.checkpoint, self._watch = options.mode, checkpoint, watch
         self.classes = None if options.classes is None else np.asarray(options.classes)
-        self.facts: Facts | None = None
+        self.facts: ShardFacts | None = None
         self.history: list[dict[str, Any]] = []
         self._counts: dict[str, Any] = {}
         self._n_rounds, self._remark = 0, ""
@@ -123,7 +123,7 @@ class Rounds:
         try:
             self.history, self._counts, done = list(record["rounds"]), dict(record["data"]), bool(record["done"])
             self.classes = learner_of(model).classes_ if task_of(model) == "classification" else None
-            self.facts = Facts(int(record["facts"][0]), int(record["facts"][1]), self.classes)
+            self.facts = ShardFacts(int(record["facts"][0]), int(record["facts"][1]), self.classes)
             counts_of(learner_of(model)), [int(each["round"]) for each in self.history]
         except (LookupError, TypeError, ValueError, AttributeError):
             raise self.checkpoint.damaged() from None
@@ -157,7 +157,7 @@ class Rounds:
             if not self._is_fitted:
                 self._fit_transformers(self.pipeline)
             Z = self.pipeline.transform(X)
-        self.facts = Facts(sum(each.n_rows for each in summaries), Z.shape[1], self.classes, (Z, y))
+        self.facts = ShardFacts(sum(each.n_rows for each in summaries), Z.shape[1], self.classes, (Z, y))
         if not self._is_fitted:
             self._make_learner(X, y, [each.tasks for each in summaries if each.tasks is not None])
         elif sparse.issparse(Z) and self.pipeline is None and task_of(self.model) != "clustering" and y is not None:

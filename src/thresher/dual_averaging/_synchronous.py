@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import _core, _gate
-from .._engine import Facts, Learner, Lesson, Round, State, Sums, Target, outgrown
+from .._engine import Learner, Lesson, Round, ShardFacts, State, Sums, Target, outgrown
 from .._estimators import OnlineLinear
 from .._gate import Array
 
@@ -76,12 +76,12 @@ class Synchronous(OnlineLinear):
         """As many steps as :meth:`fit` would make with a mini-batch of all rows."""
         return self.max_iter if self.n_steps is None else self.n_steps
 
-    def _round(self, facts: Facts) -> Round:
+    def _round(self, facts: ShardFacts) -> Round:
         """One gradient over all rows, then one step. True when weights moved by at most ``tol``."""
         who = type(self).__name__
         if getattr(self, "debias", False):  # a second learner would need gradients of its own
             raise ValueError(f'{who}: debias must be False with mode="sums", got True; mode="passes" takes it.')
-        if getattr(self, "class_weight", None) == "balanced":
+        if self.class_weight == "balanced":
             raise ValueError(f'{who}: class_weight must be None or a dict with mode="sums", got "balanced".')
         return self._one_step()
 
