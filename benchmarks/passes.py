@@ -35,7 +35,8 @@ def _orders(problem: Problem, dtype: type) -> Table:
     """Each learner in three orders."""
     n_rows = len(problem.y)
     rng = np.random.default_rng(0)
-    orders = {"sequential": None, "blocked shuffle": blocked_shuffle(n_rows, rng), "random": rng.permutation(n_rows)}
+    blocked = np.concatenate([piece.copy() for piece in blocked_shuffle(n_rows, rng)])
+    orders = {"sequential": None, "blocked shuffle": blocked, "random": rng.permutation(n_rows)}
     X = problem.X.astype(dtype)
     rows = onepass.rows(X)
     cases = _products(X, rows)

@@ -16,8 +16,9 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
+from reference.rounds import run_round
 from thresher import distributed
-from thresher._engine._shard_rounds import ShardFacts, join, run_round
+from thresher._engine import ShardFacts, join
 from thresher.cluster import SparseKMeans
 from thresher.cluster._kmeans_rounds import Fill, Sweep, filled
 from thresher.cluster._lloyd import fill_empty, sum_rows

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from reference import rounds as reference
 from reference.online import with_constant
-from thresher._engine._shard_rounds import ShardFacts, add
+from thresher._engine import ShardFacts, add
 from thresher.confidence import BCWClassifier
 from thresher.confidence._batch_newton import Evaluate
 from variants import assert_same_bits

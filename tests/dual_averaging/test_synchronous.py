@@ -10,8 +10,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from reference.rounds import run_round
 from reference.synchronous import rounds, shared_rounds
-from thresher._engine._shard_rounds import ShardFacts, add, run_round
+from thresher._engine import ShardFacts, add
 from thresher.dual_averaging import (
     AdaptiveL1RDAClassifier,
     AdaptiveL1RDARegressor,

@@ -7,7 +7,21 @@ import itertools
 import numpy as np
 from scipy import sparse
 
-from thresher._engine._shard_rounds import ShardFacts, run_round
+from thresher._engine import ShardFacts, join, one_blas_thread
+
+
+def run_round(estimator, facts, batches):
+    """One round over batches ``(X, y, weight)`` in this process; returns what the round does."""
+    batches, steps, total = list(batches), estimator._round(facts), None
+    with one_blas_thread():
+        while True:
+            try:
+                question = steps.send(total)  # None begins
+            except StopIteration as end:
+                return bool(end.value)
+            total = None
+            for X, y, weight in batches:
+                total = join(question, total, question.answer(X, y, weight))
 
 
 def begun(model, n_features, classes):

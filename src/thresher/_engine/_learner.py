@@ -108,10 +108,7 @@ class Learner:
 
     def room(self, n_features: int, target: Target) -> dict[str, int]:
         """The axes of a state that rows of this width, with these targets, make longer."""
-        sizes = {"weight": n_features + 1}
-        for name, axis in self.axes.items():
-            sizes[name] = axis.size
-        return sizes
+        return {"weight": n_features + 1} | {name: axis.size for name, axis in self.axes.items()}
 
     def remember(self, state: State, rows: Rows) -> Memory:
         """What these rows may change of the state, to put it back if they are refused."""
@@ -253,6 +250,11 @@ class Learner:
         for k, view in enumerate(state.views):
             self.core.settle(view, self._params_of(state, k), state.sizes["weight"])
 
+    def settle_all(self, states: Sequence[State]) -> None:
+        """Bring states that are to be merged, the start first, to a common form."""
+        for state in states:
+            self.settle(state)
+
     def rebuild(self, state: State) -> None:
         """Recompute what is derived from the rest of the state."""
         for k, view in enumerate(state.views):
@@ -277,11 +279,7 @@ class Learner:
             Whether the start has learned from these rows before: then changes are averaged, where they would be added.
         """
 
-        def settle_all(together: Sequence[State]) -> None:
-            for state in together:
-                self.settle(state)
-
-        return _state.merge(start, states, weights, again=again, settle=settle_all, rebuild=self.rebuild)
+        return _state.merge(start, states, weights, again=again, settle=self.settle_all, rebuild=self.rebuild)
 
 
 def winning_codes(margins: Array) -> NDArray[np.intp]:

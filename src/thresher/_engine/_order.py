@@ -30,17 +30,13 @@ def are_mixed(codes: NDArray[np.float64]) -> bool:
     return bool(2 * np.count_nonzero(codes[1:] != codes[:-1]) >= expected)
 
 
-def blocked_shuffle(n_rows: int, rng: np.random.Generator) -> Order:
+def blocked_shuffle(n_rows: int, rng: np.random.Generator) -> Iterator[Order]:
     """A random order that keeps memory busy instead of waiting for it: blocks of 64 consecutive rows, in random order.
 
     A pass takes much less time than in the order of a permutation (``python -m benchmarks --only passes``), and is as
-    accurate where the rows are mixed already.
+    accurate where the rows are mixed already. The order comes in pieces that fit the cache; a piece is overwritten by
+    the next one.
     """
-    return np.concatenate([piece.copy() for piece in _blocks(n_rows, rng)])
-
-
-def _blocks(n_rows: int, rng: np.random.Generator) -> Iterator[Order]:
-    """The same order in pieces that fit the cache. A piece is overwritten by the next one."""
     starts = rng.permutation(n_rows // _BLOCK)[:, None] * _BLOCK
     buffer = np.empty((min(_PIECE, len(starts)), _BLOCK), dtype=np.int64)
     for begin in range(0, len(starts), _PIECE):
@@ -69,7 +65,7 @@ def _one_pass(n_rows: int, left: int, shuffle: bool, mixed: bool, rng: np.random
     elif not mixed or n_rows <= _BLOCK * _BLOCK:
         yield rng.permutation(n_rows)[:left]
     else:
-        for piece in _blocks(n_rows, rng):
+        for piece in blocked_shuffle(n_rows, rng):
             if left > 0:
                 yield piece[:left]
             left -= len(piece)

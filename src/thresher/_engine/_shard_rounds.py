@@ -6,28 +6,25 @@ sent the total of the answers; at its end it changes the estimator. It knows not
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._threads import one_blas_thread
-
 Sums = dict[str, NDArray[np.float64]]
 """Numbers that add up over rows: the same names and shapes from every batch."""
 
 
 class Question(Protocol):
-    """What is asked of rows. It travels to where they are, so it is picklable and as small as may be.
+    """A question to rows. It travels to where they are, so it is picklable and as small as may be.
 
     One whose answers are joined in another way than by sums has a method ``add(total, more)``, see :func:`join`.
     """
 
     def answer(self, X: Any, y: NDArray[Any] | None, weight: NDArray[np.float64] | None) -> Sums:
         """Of one batch. Sparse rows may be narrower than the model; a row of weight 0 is absent."""
-        ...
 
 
 Round = Generator[Question, Sums, bool]
@@ -36,7 +33,7 @@ Round = Generator[Question, Sums, bool]
 
 @dataclass(frozen=True)
 class ShardFacts:
-    """What a look through all rows found.
+    """Facts about all rows, gathered from their shards.
 
     Attributes
     ----------
@@ -59,29 +56,13 @@ def add(total: Sums | None, more: Sums) -> Sums:
 
 
 def join(question: Question, total: Sums | None, more: Sums) -> Sums:
-    """What two answers say together: their sum, unless the question knows better; the earlier rows come first."""
+    """Return what two answers say together: their sum, unless the question knows better; earlier rows come first."""
     joined: Sums = getattr(question, "add", add)(total, more)
     return joined
 
 
-def run_round(estimator: Any, facts: ShardFacts, batches: Iterable[tuple[Any, Any, Any]]) -> bool:
-    """One round over batches ``(X, y, weight)`` in this process; returns what the round does."""
-    batches = list(batches)
-    steps: Any = estimator._round(facts)
-    total: Sums | None = None
-    with one_blas_thread():
-        while True:
-            try:
-                question = steps.send(total)  # None begins
-            except StopIteration as end:
-                return bool(end.value)
-            total = None
-            for X, y, weight in batches:
-                total = join(question, total, question.answer(X, y, weight))
-
-
 def outgrown(estimator: Any) -> FloatingPointError:
-    """What to say when a round ends in weights that are no numbers."""
+    """Return the error of a round that ends in weights that are no numbers."""
     return FloatingPointError(
         f"{type(estimator).__name__}: the weights outgrew floating point in a round; scale the features to about 1 "
         f"or take smaller steps ({estimator._shorter_steps})."

@@ -86,11 +86,12 @@ class State:
     ) -> None:
         self.fields = tuple(fields)
         self.n_outputs = n_outputs
-        self._hold(sizes, arrays)
+        self.replace(sizes, arrays)
 
-    def _hold(self, sizes: Mapping[str, int], arrays: Mapping[str, Array] | None) -> None:
+    def replace(self, sizes: Mapping[str, int], arrays: Mapping[str, Array] | None) -> None:
+        """Hold other values instead, of other sizes if need be."""
         self.sizes = dict(sizes)
-        self._buffers = self._allocate(self.sizes) if arrays is None else self._room(self.sizes)
+        self._buffers = self._allocate(self.sizes, self.fields, fill=arrays is None)
         if arrays is not None:
             for name, buffer in self._buffers.items():
                 if np.shape(arrays[name]) != buffer.shape:
@@ -100,48 +101,29 @@ class State:
                 buffer[...] = arrays[name]
         self._open()
 
-    @classmethod
-    def empty(cls, fields: Iterable[Field | Sequence[Any]], n_outputs: int, n_weights: int, **sizes: int) -> State:
-        """The state before the first row, of fields as a learner declares them."""
-        named = (f if isinstance(f, Field) else Field(*f) for f in fields)
-        return cls(named, n_outputs, {"weight": n_weights, **sizes})
-
-    def _allocate(self, sizes: Mapping[str, int], fields: Iterable[Field] | None = None) -> dict[str, Array]:
-        """Fresh arrays; the columns of one block for fields that lie beside each other."""
+    def _allocate(self, sizes: Mapping[str, int], fields: Iterable[Field], *, fill: bool = True) -> dict[str, Array]:
+        """Fresh arrays, or arrays of no values yet; the columns of one block for fields that lie beside each other."""
         fresh: dict[str, Array] = {}
-        for f in self.fields if fields is None else fields:
-            if f.beside:
-                block = np.empty((*fresh[f.beside].shape, 2))
-                block[..., 0] = fresh[f.beside]
-                block[..., 1] = f.initial
-                fresh[f.beside], fresh[f.name] = block[..., 0], block[..., 1]
-            else:
-                fresh[f.name] = f.block(self.n_outputs, sizes)
-        return fresh
-
-    def _room(self, sizes: Mapping[str, int]) -> dict[str, Array]:
-        """The same arrays, of no values yet."""
-        room: dict[str, Array] = {}
-        for f in self.fields:
+        for f in fields:
             shape = f.whole_shape(self.n_outputs, sizes)
             if f.beside:
                 block = np.empty((*shape, 2))
-                room[f.beside], room[f.name] = block[..., 0], block[..., 1]
+                if fill:
+                    block[..., 0], block[..., 1] = fresh[f.beside], f.initial
+                fresh[f.beside], fresh[f.name] = block[..., 0], block[..., 1]
             else:
-                room[f.name] = np.empty(shape)
-        return room
+                fresh[f.name] = f.block(self.n_outputs, sizes) if fill else np.empty(shape)
+        return fresh
 
     def _open(self) -> None:
-        self.arrays = MappingProxyType({f.name: self._window(f) for f in self.fields})  # written to, never replaced
+        windows = {f.name: (slice(None), *map(slice, f.shape(self.sizes))) for f in self.fields}  # what is in use
+        arrays = {name: self._buffers[name][window] for name, window in windows.items()}
+        self.arrays = MappingProxyType(arrays)  # written to, never replaced
         # What one pass may write to: for each output its arrays, flat.
         self.views = [
             {name: a[k * len(a) // self.n_outputs].reshape(-1) for name, a in self.arrays.items()}
             for k in range(self.n_outputs)
         ]
-
-    def _window(self, field: Field) -> Array:
-        """The part of a buffer that is in use."""
-        return self._buffers[field.name][(slice(None), *map(slice, field.shape(self.sizes)))]
 
     def view(self, k: int) -> dict[str, Array]:
         """Flat views of output ``k``, by name."""
@@ -214,10 +196,6 @@ class State:
     def copy(self) -> State:
         return State(self.fields, self.n_outputs, self.sizes, self.arrays)
 
-    def replace(self, sizes: Mapping[str, int], arrays: Mapping[str, Array]) -> None:
-        """Hold other values instead, of other sizes if need be."""
-        self._hold(sizes, arrays)
-
     def remember(self, touched: Mapping[str, NDArray[Any]]) -> Memory:
         """Keep what a batch may change, to put it back if it is refused.
 
@@ -257,11 +235,9 @@ class Memory:
         """Keep everything, for what changes more than the columns of the batch. Outputs may ask at once."""
         with self._lock:
             if not self._all:
-                partly = [
-                    f for f in self._state.fields if any(f.name == name for name, at, _ in self._kept if at is not ...)
-                ]
-                lengths = {f.name: self._sizes[f.axes.partition(" ")[0]] for f in partly}
-                self._all = {name: self._buffers[name][:, :n].copy() for name, n in lengths.items()}
+                partly = {name for name, at, _ in self._kept if at is not ...}
+                axes = {f.name: f.axes.partition(" ")[0] for f in self._state.fields if f.name in partly}
+                self._all = {name: self._buffers[name][:, : self._sizes[axis]].copy() for name, axis in axes.items()}
 
     def put_back(self) -> None:
         state = self._state

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .. import _engine
 from .._core import Rows, linear_scores, take_columns
 from .._engine import Learner, Lesson, PassResult, State, Target, n_workers, one_blas_thread, winning_codes
 from .._gate import Array, at_least, none
@@ -200,31 +199,17 @@ class BatchLearner(Learner):
     def scores(self, rows: Rows, state: State) -> Array:
         return np.ascontiguousarray(self.all_scores(rows, state, self.outputs_of(state, self.chosen(state))).T)
 
-    def weights(self, state: State, model: int | None = None) -> Array:
-        outputs = self.outputs_of(state, self.chosen(state) if model is None else model)
-        out = np.empty((len(outputs), state.sizes["weight"]))
-        for place, k in enumerate(outputs):
-            self.rule.weights(state.views[k], self._params_of(state, k), out[place])
-        return out
-
     def finish(self, state: State) -> None:
         """There is nothing to close: the rows of a call that do not fill a batch are one."""
 
     def settle(self, state: State) -> None:
-        self.rule.settle([state], self.params)
+        self.settle_all([state])
+
+    def settle_all(self, states: Sequence[State]) -> None:
+        self.rule.settle(states, self.params)
 
     def rebuild(self, state: State) -> None:
         self.rule.rebuild(state, self.params)
-
-    def merge(self, start: State, states: Sequence[State], weights: Sequence[float], again: bool = False) -> State:
-        return _engine.merge(
-            start,
-            states,
-            weights,
-            again=again,
-            settle=lambda all_: self.rule.settle(all_, self.params),
-            rebuild=self.rebuild,
-        )
 
 
 class BatchClassifier(UsesThreads, LinearScores):
@@ -301,17 +286,3 @@ def part_of(rows: Rows, order: NDArray[np.int64]) -> Rows:
         return Rows.dense(rows.values[order], False)
     matrix = matrix_of(rows)[order]
     return Rows.csr(matrix.data, matrix.indices, matrix.indptr.astype(np.int64), rows.n_features, False)
-
-
-__all__ = [
-    "BatchClassifier",
-    "BatchLearner",
-    "BatchLesson",
-    "BatchRule",
-    "Ids",
-    "Params",
-    "View",
-    "matrix_of",
-    "part_of",
-    "take",
-]

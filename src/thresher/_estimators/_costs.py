@@ -21,8 +21,6 @@ from ..metrics import ProgressiveAveragePrecision, ProgressiveF1, ProgressiveROC
 from ._batches import BatchClassifier, BatchLearner
 from ._declared import param
 
-__all__ = ["MEASURES", "ChoosesCosts", "MeasuredLearner"]
-
 Measure = ProgressiveF1 | ProgressiveROCAUC | ProgressiveAveragePrecision
 
 MEASURES: dict[str, type[Measure]] = {

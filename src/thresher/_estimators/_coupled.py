@@ -32,7 +32,7 @@ class CoupledLearner(Learner):
     def continues(self, other: Learner) -> bool:
         return super().continues(other) and self.params.get("penalty") == other.params.get("penalty")
 
-    def _params(self, state: State) -> dict[str, Any]:
+    def _params_of(self, state: State, output: int = 0) -> dict[str, Any]:
         return self.params | {f"n_{self.axis}s": state.sizes[self.axis]}
 
     def room(self, n_features: int, target: Target) -> dict[str, int]:
@@ -55,7 +55,7 @@ class CoupledLearner(Learner):
                 weight=weight,
                 order=lesson.order,
                 state=view,
-                params=self._params(state),
+                params=self._params_of(state),
                 margins=lesson.margins,
                 begin=begin,
             )
@@ -81,7 +81,7 @@ class CoupledLearner(Learner):
             n_codes=n_codes,
             codes=codes,
             state=state.views[0],
-            params=self._params(state),
+            params=self._params_of(state),
             out=out.reshape(-1),
         )
         return out
@@ -91,18 +91,9 @@ class CoupledLearner(Learner):
         n_weights = state.sizes["weight"]
         out = np.empty((n_weights, state.sizes[self.axis]))
         self.core.weights(  # type: ignore[call-arg]
-            state=state.views[0], params=self._params(state), n_weights=n_weights, out=out.reshape(-1)
+            state=state.views[0], params=self._params_of(state), n_weights=n_weights, out=out.reshape(-1)
         )
         return np.ascontiguousarray(out.T)
-
-    def finish(self, state: State) -> None:
-        self.core.finish(state.views[0], self._params(state), state.sizes["weight"])
-
-    def settle(self, state: State) -> None:
-        self.core.settle(state.views[0], self._params(state), state.sizes["weight"])
-
-    def rebuild(self, state: State) -> None:
-        self.core.rebuild(state.views[0], self._params(state), state.sizes["weight"])
 
 
 class Coupled(OnlineLinear):

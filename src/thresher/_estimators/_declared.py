@@ -7,20 +7,18 @@ of these declarations. Classes inherit them; a subclass that declares a name aga
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, dataclass_transform
 
 from .._gate import Range, Rule
-from . import _docs
 from ._docstring import complete
 
-_UNSAID: Any = object()
+_OPEN: Any = object()
 
 
 @dataclass(frozen=True)
 class Param:
-    """A declaration. What a subclass leaves unsaid is taken from the class that it extends."""
+    """A declaration. What a subclass leaves open is taken from the class that it extends."""
 
     default: Any
     rule: Rule
@@ -33,22 +31,22 @@ class Param:
     def over(self, inherited: Param | None, where: str) -> Param:
         """The declaration with its gaps filled."""
         if inherited is not None:
-            gaps = {name: getattr(inherited, name) for name, value in vars(self).items() if value is _UNSAID}
+            gaps = {name: getattr(inherited, name) for name, value in vars(self).items() if value is _OPEN}
             return replace(self, **gaps)
-        if self.rule is _UNSAID or self.doc is _UNSAID:
+        if self.rule is _OPEN or self.doc is _OPEN:
             raise TypeError(f"{where} must declare a rule and a line of documentation, because no base class does.")
         usual: dict[str, Any] = {"search": None, "kw_only": True, "file": None}
-        return replace(self, **{name: usual[name] for name, value in vars(self).items() if value is _UNSAID})
+        return replace(self, **{name: usual[name] for name, value in vars(self).items() if value is _OPEN})
 
 
 def param(
     *,
     default: Any,
-    rule: Rule = _UNSAID,
-    doc: str = _UNSAID,
-    search: Range | None = _UNSAID,
-    kw_only: bool = _UNSAID,
-    file: str | None = _UNSAID,
+    rule: Rule = _OPEN,
+    doc: str = _OPEN,
+    search: Range | None = _OPEN,
+    kw_only: bool = _OPEN,
+    file: str | None = _OPEN,
 ) -> Any:
     """Declare a parameter of an estimator.
 
@@ -81,17 +79,11 @@ class Declared:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "__init__" in vars(cls):  # written by hand, as long as there are such
-            cls._params = _by_hand(cls)
-            _docs.fill(cls)
-            return
         cls._params = _collect(cls)
-        if "_param_rules" not in vars(cls):
-            cls._param_rules = {name: p.rule for name, p in cls._params.items()}
-        if "_search_space" not in vars(cls):
+        cls._param_rules = {name: p.rule for name, p in cls._params.items()}
+        if "_search_space" not in vars(cls):  # a property of classes whose parameters decide what is tuned
             cls._search_space = {name: p.search for name, p in cls._params.items() if p.search is not None}
-        if "__init__" not in vars(cls):
-            setattr(cls, "__init__", _constructor(cls._params, cls.__qualname__))  # noqa: B010
+        setattr(cls, "__init__", _constructor(cls._params, cls.__qualname__))  # noqa: B010
         complete(cls)
 
     @classmethod
@@ -100,27 +92,19 @@ class Declared:
         return {name: p.file or name for name, p in cls._params.items()}
 
 
-def _by_hand(cls: Any) -> dict[str, Param]:
-    signature = list(inspect.signature(cls.__init__).parameters.values())[1:]
-    return {
-        p.name: Param(p.default, cls._param_rules.get(p.name), "", None, p.kind is p.KEYWORD_ONLY, None)
-        for p in signature
-    }
-
-
 def _collect(cls: Any) -> dict[str, Param]:
     """All declarations of a class: what it introduces, then what its bases do; positional ones before others."""
     cls._declared = {name: value for name, value in vars(cls).items() if isinstance(value, Param)}
     for name in cls._declared:
         delattr(cls, name)
-    found: dict[str, Param] = {}
-    for base in reversed(cls.__mro__):  # the nearest class wins, and leaves unsaid what it takes from the next
+    params: dict[str, Param] = {}
+    for base in reversed(cls.__mro__):  # the nearest class wins, and leaves open what it takes from the next
         for name, declared in vars(base).get("_declared", {}).items():
-            found[name] = declared.over(found.get(name), f"{cls.__name__}.{name}")
+            params[name] = declared.over(params.get(name), f"{cls.__name__}.{name}")
     places = {name: i for i, base in enumerate(cls.__mro__) for name in vars(base).get("_declared", {})}
-    said = {name: i - len(cls._by_position) for i, name in enumerate(cls._by_position)}
-    order = sorted(found, key=lambda name: (found[name].kw_only, said.get(name, places[name])))
-    return {name: found[name] for name in order}
+    first = {name: i - len(cls._by_position) for i, name in enumerate(cls._by_position)}
+    order = sorted(params, key=lambda name: (params[name].kw_only, first.get(name, places[name])))
+    return {name: params[name] for name in order}
 
 
 def _constructor(params: dict[str, Param], owner: str) -> Any:

@@ -34,24 +34,19 @@ class EstimatorProtocol(Protocol):
     @classmethod
     def _file_names(cls) -> dict[str, str]:
         """The permanent name of each parameter, for model files."""
-        ...
 
     @classmethod
     def _from_file(cls, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """Parameters as this version takes them, from those of a file."""
-        ...
 
     def _plain_params(self) -> dict[str, Any]:
         """Parameters as a file keeps them."""
-        ...
 
     def _settle(self) -> None:
         """Compute what is otherwise computed when somebody asks for it."""
-        ...
 
     def _check_loaded(self) -> None:
         """Refuse attributes of a file that do not belong together."""
-        ...
 
 
 _: type[EstimatorProtocol] = Estimator  # type checkers compare the two

@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Choice", "Log", "Range", "Uniform", "Whole", "as_space", "search_space"]
-
 
 class Range:
     """Base class. A value has a coordinate between 0 and 1, in which equal steps mean changes of equal weight.
