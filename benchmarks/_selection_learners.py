@@ -127,7 +127,7 @@ def _selecting(kind: Any, **fixed: Any) -> Fit:
     """So many weights in all: with several classes, each has its share."""
 
     def fit(stream: Stream, params: Params, sizes: Sequence[int]) -> list[Weights]:
-        each = {"loss": "logistic", "max_iter": 1, "shuffle": False, **fixed, **params}
+        each = {"loss": "logistic", "max_iter": 1, "shuffle": False, "selection": "class", **fixed, **params}
         shares = [k // stream.n_outputs for k in sizes]
         return [Weights.of(kind(n_features_to_select=k, **each).fit(*stream.rows)) for k in shares]
 
@@ -137,7 +137,8 @@ def _selecting(kind: Any, **fixed: Any) -> Fit:
 def _arow_k(stream: Stream, params: Params, sizes: Sequence[int]) -> list[Weights]:
     """So many weights in all; the loss is AROW's own."""
     shares = [k // stream.n_outputs for k in sizes]
-    models = [AROWClassifier(n_features_to_select=k, max_iter=1, shuffle=False, **params) for k in shares]
+    each = {"selection": "class", "max_iter": 1, "shuffle": False, **params}
+    models = [AROWClassifier(n_features_to_select=k, **each) for k in shares]
     return [Weights.of(model.fit(*stream.rows)) for model in models]
 
 

@@ -53,6 +53,7 @@ def speed(task: Task, stream: Stream, chosen: list[Params], quick: bool) -> Timi
         "kind": "FTRLClassifier",
         "params": {
             "n_features_to_select": size // layout.n_outputs,
+            "selection": "class",
             "max_iter": 1,
             "shuffle": False,
             **params,

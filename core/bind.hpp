@@ -120,7 +120,10 @@ template <class L, class = void> struct HasRebuild : std::false_type {};
 template <class L> struct HasRebuild<L, std::void_t<decltype(&L::rebuild)>> : std::true_type {};
 template <class L, class = void> struct HasRead : std::false_type {};
 template <class L> struct HasRead<L, std::void_t<decltype(&L::read)>> : std::true_type {};
-/// So is spread(row, keep), the variance of a row's score.
+/// So is evidence(j), by which outputs that select features together rank them,
+template <class L, class = void> struct HasEvidence : std::false_type {};
+template <class L> struct HasEvidence<L, std::void_t<decltype(&L::evidence)>> : std::true_type {};
+/// and spread(row, keep), the variance of a row's score.
 template <class L, class = void> struct HasSpread : std::false_type {};
 template <class L>
 struct HasSpread<L, std::void_t<decltype(std::declval<const L&>().spread(std::declval<const DenseRow<double>&>(), AllFeatures()))>>
@@ -195,6 +198,14 @@ void weights_of(nb::dict state, nb::dict params, Out<double> out) {
   for (index_t j = 0; j < source.n_weights; ++j) out.data()[j] = learner.weight(j);
 }
 
+template <class L>
+void evidence_of(nb::dict state, nb::dict params, Out<double> out) {
+  const PySource source(std::move(state), std::move(params), static_cast<index_t>(out.shape(0)) + 1);
+  const L learner(source);
+  nb::gil_scoped_release nogil;
+  for (index_t j = 0; j + 1 < source.n_weights; ++j) out.data()[j] = learner.evidence(j);
+}
+
 /// What both kinds of learners offer beside their passes.
 template <class L>
 void bind_fields_and_hooks(nb::class_<L>& c) {
@@ -238,6 +249,8 @@ void bind_learner(nb::module_& m, const char* name, const char* what) {
     c.def_static("spreads", &spreads_of<L>, nb::arg("rows"), nb::arg("bias"), nb::arg("state"), nb::arg("params"),
                  nb::arg("out").noconvert());
   c.def_static("weights", &weights_of<L>, nb::arg("state"), nb::arg("params"), nb::arg("out").noconvert());
+  if constexpr (HasEvidence<L>::value)
+    c.def_static("evidence", &evidence_of<L>, nb::arg("state"), nb::arg("params"), nb::arg("out").noconvert());
 }
 
 }  // namespace thresher

@@ -124,6 +124,8 @@ def outcomes(cls: type[Any], options: dict[str, Any], n_classes: int) -> dict[st
     blank = cls()
     if "random_state" in blank.get_params():
         known.setdefault("random_state", 3)
+    if n_classes > 2 and "selection" in blank.get_params():
+        known.setdefault("selection", "class")  # what n_features_to_select meant when bits were recorded
     X, y = rows(n_classes, is_regressor(blank))
     if {"unlabelled", "unlabeled"} & set(getattr(cls, "_needs", ())):
         y = np.where(np.random.default_rng(5).random(len(y)) < 0.5, y, -1)

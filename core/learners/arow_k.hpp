@@ -121,6 +121,8 @@ struct ArowSelecting : Plain {
     return can_move && (l > 0 || scout_loss > 0);
   }
 
+  /// What speaks for a feature that the second learner has met.
+  double evidence(index_t j) const { return scout && belief[j].mean != 0 ? order(j) : 0; }
   void rebuild() {
     if (scout) find_level();
   }

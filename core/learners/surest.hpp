@@ -24,6 +24,8 @@ struct Surest : Learner {
   double spread(const Row& x, Keep keep) const {
     return Learner::spread(x, [&](index_t j) { return keep(j) && kept(j); });
   }
+  /// What speaks for a feature: mean^2 / variance.
+  double evidence(index_t j) const { return sureness(j) * sureness(j); }
   /// Before weights are read: find the cut.
   void read() {
     if (n_selected == 0) return;

@@ -62,7 +62,7 @@ def test_a_gap_that_is_not_reached_is_told(problem):
 
 def test_classes_and_files(three_classes, tmp_path):
     X, y = three_classes
-    model = FGMClassifier(3, n_groups=3).fit(X, y)
+    model = FGMClassifier(3, n_groups=3, selection="class").fit(X, y)
     for k, name in enumerate("abc"):
         assert_allclose(model.coef_[k], FGMClassifier(3, n_groups=3).fit(X, y == name).coef_[0], rtol=1e-12)
     save_model(model, tmp_path / "m")

@@ -214,11 +214,11 @@ def test_a_row_without_a_known_feature_is_not_positive_and_even():
 
 def test_each_class_has_a_pool_of_its_own(three_classes):
     X, y = three_classes
-    model = PoolCWClassifier(2, cost=0.5, batch_size=20).fit(X, y)
+    model = PoolCWClassifier(2, cost=0.5, batch_size=20, selection="class").fit(X, y)
     assert len(model.pool_) == 3
     for row, label in zip(model.coef_, model.classes_, strict=True):
         alone = PoolCWClassifier(2, cost=0.5, batch_size=20, random_state=0)
-        both = PoolCWClassifier(2, cost=0.5, batch_size=20, random_state=0).fit(X, y)
+        both = PoolCWClassifier(2, cost=0.5, batch_size=20, random_state=0, selection="class").fit(X, y)
         assert_array_equal(alone.fit(X, y == label).coef_[0], both.coef_[list(model.classes_).index(label)])
         assert np.count_nonzero(row) <= 2
     shares = model.predict_proba(X)

@@ -189,7 +189,7 @@ def test_features_of_equal_rank_are_taken_in_their_order():
 
 def test_classes_have_their_own_features(three_classes):
     X, y = three_classes
-    together = SBCWClassifier(3, n_groups=3, shuffle=False).fit(X, y)
+    together = SBCWClassifier(3, n_groups=3, shuffle=False, selection="class").fit(X, y)
     for k, name in enumerate("abc"):
         alone = SBCWClassifier(3, n_groups=3, shuffle=False).fit(X, y == name)
         assert_array_equal(np.concatenate(together.groups_[k]), np.concatenate(alone.groups_))

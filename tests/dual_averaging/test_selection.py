@@ -205,7 +205,7 @@ def test_each_of_three_classes_has_its_own_k(estimator, debias):
     X, _ = stream(estimator)
     rng = np.random.default_rng(5)
     y = (X @ rng.normal(size=(40, 3)) + 0.2 * rng.normal(size=(300, 3))).argmax(axis=1)
-    model = learner(estimator, debias=debias, n_jobs=2).fit(X, y)
+    model = learner(estimator, debias=debias, n_jobs=2, selection="class").fit(X, y)
     assert_array_equal(np.count_nonzero(model.coef_, axis=1), [5, 5, 5])
     scores = []
     for k in range(3):

@@ -141,7 +141,7 @@ def test_of_equal_weights_the_first_stay():
 @cases
 def test_the_budget_holds_at_every_moment_and_for_each_class(three_classes, case):
     X, y = three_classes
-    model = learner(case, 3)
+    model = learner(case, 3, selection="class")
     for i in range(len(y)):
         model.partial_fit(X[i : i + 1], y[i : i + 1], classes=list("abc"))
         names = model.state_.arrays["selected"]
@@ -155,7 +155,7 @@ def test_the_budget_holds_at_every_moment_and_for_each_class(three_classes, case
 @cases
 def test_several_classes_are_learned_one_against_the_rest(three_classes, row_weights, layout, case):
     X, y = three_classes
-    model = learner(case, 3).fit(layout(X), y, sample_weight=row_weights)
+    model = learner(case, 3, selection="class").fit(layout(X), y, sample_weight=row_weights)
     for k, label in enumerate("abc"):
         w = last(twin(case, X, np.where(y == label, 1, -1), 3, weight=row_weights))[1]
         assert_allclose(model.coef_[k], w[:-1], rtol=1e-10, atol=1e-12)

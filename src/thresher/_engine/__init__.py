@@ -1,6 +1,6 @@
 """What runs a pass: state, learners, losses, orders, outputs, rounds, threads. Knows no estimator."""
 
-from ._learner import Axis, Learner, PassResult, winning_codes
+from ._learner import Axis, Learner, PassResult, largest, winning_codes
 from ._lesson import Lesson, n_workers
 from ._losses import (
     FOR_CLASSES,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import Rows
+from .._core import Rows, linear_scores
 from .._gate import Array
 from . import _state
 from ._lesson import Lesson, n_workers
@@ -68,6 +68,8 @@ class Learner:
         rows, and the one that has done best so far is what is read.
     judge : {"loss", "mistakes"}, default="loss"
         What is counted against a model of the grid: its progressive loss, or its progressive mistakes.
+    joint : str, optional
+        The parameter that limits the features of all outputs together; without it, each output selects its own.
     """
 
     core: type[CoreLearner]
@@ -76,6 +78,7 @@ class Learner:
     axes: Mapping[str, Axis] = field(default_factory=dict)
     grid: tuple[Mapping[str, Any], ...] = ()
     judge: str = "loss"
+    joint: str = ""
 
     @property
     def n_models(self) -> int:
@@ -219,6 +222,9 @@ class Learner:
         """Scores of shape ``(n_rows, n_outputs)``; O(non-zeros), however many features there are."""
         outputs = self.outputs_of(state, self.chosen(state)) if self.grid else range(state.n_outputs)
         out = np.empty((rows.n_rows, len(outputs)))
+        if self.joint and len(outputs) > 1:
+            linear_scores(rows, self.intercept, self.weights(state), out)
+            return out
         for place, k in enumerate(outputs):
             params = self._params_of(state, k) if self.grid else self.params
             self.core.scores(rows, self.intercept, state.views[k], params, out[:, place])
@@ -228,17 +234,41 @@ class Learner:
         """The variance of each score, of learners that keep variances of their weights."""
         outputs = self.outputs_of(state, self.chosen(state))
         out = np.empty((rows.n_rows, len(outputs)))
+        if self.joint and len(outputs) > 1:
+            rows = _with_columns(rows, self.selected(state))
         for place, k in enumerate(outputs):
-            self.core.spreads(rows, self.intercept, state.views[k], self._params_of(state, k), out[:, place])
+            self.core.spreads(rows, self.intercept, state.views[k], self._params_to_read(state, k), out[:, place])
         return out
 
     def weights(self, state: State, model: int | None = None) -> Array:
         """All weights, shape ``(n_outputs, n_features + 1)``, that of the constant feature last."""
-        outputs = self.outputs_of(state, self.chosen(state) if model is None else model)
-        out = np.empty((len(outputs), state.sizes["weight"]))
+        return self._read(state, self.outputs_of(state, self.chosen(state) if model is None else model))[0]
+
+    def selected(self, state: State) -> NDArray[np.bool_]:
+        """The features that all outputs of the model may use together."""
+        return self._read(state, self.outputs_of(state, self.chosen(state)))[1]
+
+    def _read(self, state: State, outputs: range) -> tuple[Array, NDArray[np.bool_]]:
+        """The weights of some outputs, and the features that they may use together."""
+        weights = np.empty((len(outputs), state.sizes["weight"]))
         for place, k in enumerate(outputs):
-            self.core.weights(state.views[k], self._params_of(state, k), out[place])
-        return out
+            self.core.weights(state.views[k], self._params_to_read(state, k), weights[place])
+        selected = np.ones(weights.shape[1] - 1, dtype=bool)
+        if self.joint and len(outputs) > 1:
+            most = int(self._params_of(state, outputs[0])[self.joint])
+            if 0 < most < np.count_nonzero(weights[:, :-1].any(axis=0)):
+                selected = largest(self._evidence(state, outputs, weights), most)
+                weights[:, :-1][:, ~selected] = 0.0
+        return weights, selected
+
+    def _params_to_read(self, state: State, output: int) -> dict[str, Any]:
+        """The parameters with which weights of an output are read."""
+        return self._params_of(state, output)
+
+    def _evidence(self, state: State, outputs: range, weights: Array) -> Array:
+        """What speaks for each feature over all outputs: here, the size of its largest weight."""
+        most: Array = np.abs(weights[:, :-1]).max(axis=0)
+        return most
 
     def finish(self, state: State) -> None:
         """Close an unfinished mini-batch with the rows it has."""
@@ -280,6 +310,25 @@ class Learner:
         """
 
         return _state.merge(start, states, weights, again=again, settle=self.settle_all, rebuild=self.rebuild)
+
+
+def largest(values: Array, n: int) -> NDArray[np.bool_]:
+    """Mark the ``n`` largest of values that are at least 0, of equal ones the first; values of 0 are never marked."""
+    positive: NDArray[np.bool_] = values > 0
+    if np.count_nonzero(positive) <= n:
+        return positive
+    last = np.partition(values, -n)[-n]
+    marked: NDArray[np.bool_] = values > last
+    marked[np.flatnonzero(values == last)[: n - np.count_nonzero(marked)]] = True
+    return marked
+
+
+def _with_columns(rows: Rows, selected: NDArray[np.bool_]) -> Rows:
+    """The same rows, with zeros in all other columns."""
+    if rows.columns is None:
+        return Rows.dense(rows.values * selected.astype(rows.values.dtype), False)
+    kept = selected[rows.columns].astype(rows.values.dtype)
+    return Rows.csr(rows.values * kept, rows.columns, rows.starts, rows.n_features, False)
 
 
 def winning_codes(margins: Array) -> NDArray[np.intp]:

@@ -16,7 +16,7 @@ from ._costs import MEASURES, ChoosesCosts, MeasuredLearner
 from ._coupled import CoupledLearner, SharedClassifier
 from ._declared import Declared, param
 from ._kernel_machine import ChoosesKernel, FixedSizeMachine, KernelClassifier, KernelMachine
-from ._linear import LinearClassifier, LinearRegressor, WeighsClasses
+from ._linear import LinearClassifier, LinearRegressor, SelectsFeatures, WeighsClasses
 from ._loss_params import ClassLoss, ValueLoss
 from ._multi_task import MultiTask, MultiTaskClassifier, MultiTaskRegressor
 from ._online_linear import OnlineLinear, read_only

@@ -197,6 +197,8 @@ class BatchLearner(Learner):
         return np.split(present, cuts) if n_rows else []
 
     def scores(self, rows: Rows, state: State) -> Array:
+        if self.joint and state.n_outputs > self.n_models:
+            return super().scores(rows, state)
         return np.ascontiguousarray(self.all_scores(rows, state, self.outputs_of(state, self.chosen(state))).T)
 
     def finish(self, state: State) -> None:

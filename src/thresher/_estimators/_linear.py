@@ -8,7 +8,7 @@ import numpy as np
 
 from .._core import Rows, loss_value
 from .._engine import Target, best_constant
-from .._gate import Array, class_weights, count_of_jobs
+from .._gate import Array, class_weights, count_of_jobs, one_of
 from ._contract import check_is_fitted, warn_of_convergence
 from ._declared import Declared, param
 from ._online_linear import OnlineLinear
@@ -22,6 +22,19 @@ class WeighsClasses(Declared):
         default=None,
         rule=class_weights,
         doc="""Weights of the classes, multiplied into the row weights. "balanced" is for :meth:`fit` only.""",
+    )
+
+
+class SelectsFeatures(Declared):
+    """Mixin of classifiers that use few features; ``n_features_to_select`` says how many."""
+
+    selection: str = param(
+        default="model",
+        rule=one_of("model", "class"),
+        doc="""Whether ``n_features_to_select`` limits the features of the whole model or those of each class, which
+        differs with more than two classes only. In either case each class learns with so many of its own. With
+        ``"model"``, features are then ranked by their largest weight in any class, and predictions use the first
+        ``n_features_to_select`` of them.""",
     )
 
 

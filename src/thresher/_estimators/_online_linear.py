@@ -295,7 +295,8 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
 
     def _scores_of(self, rows: Rows, learner: Learner | None = None) -> Array:
         learner = learner or self._learner_now()
-        if not learner.params.get("n_selected"):
+        together = learner.joint and self.state_.n_outputs > learner.n_models
+        if not together and not learner.params.get("n_selected"):
             return learner.scores(rows, self.state_)
         weights = self._all_weights()  # which features are in use is decided once
         scores = np.empty((rows.n_rows, len(weights)))

@@ -86,4 +86,5 @@ class ASCWClassifier(GroupClassifier, ChoosesCosts):
             params["step"] = "corrected" if self.step == "auto" else self.step
         n = int(self.n_costs)
         grid = tuple({"cost": 1.0 - j / (2.0 * (n + 1))} for j in range(1, n + 1))
-        return _CostsOfGroups(core, params, axes=self._axes(params), grid=grid, measure=self.measure)
+        joint = "" if self.keep else self._joint
+        return _CostsOfGroups(core, params, axes=self._axes(params), grid=grid, measure=self.measure, joint=joint)

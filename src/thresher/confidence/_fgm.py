@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import _core
-from .._engine import Target, one_blas_thread
-from .._estimators import BatchLesson, Optimum, SolvedClassifier, param, part_of, warn_of_convergence
+from .._engine import Target, largest, one_blas_thread
+from .._estimators import BatchLesson, Ids, Optimum, SolvedClassifier, param, part_of, take, warn_of_convergence
 from .._gate import Array, Log
 from ._group_params import GroupParams
 from ._group_search import BatchColumns, GroupSearch, Prior
@@ -55,8 +55,14 @@ class FGMClassifier(GroupParams, SolvedClassifier):
     n_features_to_select: int = param(
         default=50,
         doc="""Number of features to choose (:math:`B` times the number of groups in [1]_); some of them may get weight
-        0. With several classes, so many for each.""",
+        0.""",
         kw_only=False,
+    )
+    selection: str = param(
+        default="model",
+        doc="""Whether ``n_features_to_select`` limits the features of the whole model or those of each class, which
+        differs with more than two classes only. With ``"model"``, the features that the classes choose are ranked by
+        their largest weight in any class, and every class is solved again on the first ``n_features_to_select``.""",
     )
     C: float = param(default=1.0, doc="Weight of the losses.", search=Log(1e-3, 1e3))
     sigma: float = param(
@@ -84,15 +90,22 @@ class FGMClassifier(GroupParams, SolvedClassifier):
     def _solve(self, rows: _core.Rows, target: Target, weight: Array) -> list[Optimum]:
         present = np.flatnonzero(weight)
         some, codes = part_of(rows, present), target.y[present]
-        columns = BatchColumns.of(some)
+        signs = [np.where(codes == target.positive(k), 1.0, -1.0) for k in range(target.n_outputs)]
         with one_blas_thread():
-            found = [
-                self._search(some, columns, np.where(codes == target.positive(k), 1.0, -1.0), weight[present])
-                for k in range(target.n_outputs)
-            ]
-        groups = [[group.ids for group in search.groups] for search in found]
+            found = self._searches(some, signs, weight[present])
+            weights = np.stack([self._optimum(search, rows.n_features).weights for search in found])
+            ids = np.arange(rows.n_features)
+            if self.selection == "model" and np.count_nonzero(weights[:, :-1].any(axis=0)) > self.n_features_to_select:
+                ids = np.flatnonzero(largest(np.abs(weights[:, :-1]).max(axis=0), int(self.n_features_to_select)))
+                found = self._searches(_core.Rows.dense(take(some, 0.0, ids), False), signs, weight[present])
+        groups = [[ids[group.ids] for group in search.groups] for search in found]
         self.groups_: list[Any] = groups[0] if len(groups) == 1 else groups
-        return [self._optimum(search, rows.n_features) for search in found]
+        return [self._optimum(search, rows.n_features, ids) for search in found]
+
+    def _searches(self, rows: _core.Rows, signs: list[Array], weight: Array) -> list[GroupSearch]:
+        """One search for each output."""
+        columns = BatchColumns.of(rows)
+        return [self._search(rows, columns, y, weight) for y in signs]
 
     def _search(self, rows: _core.Rows, columns: BatchColumns, y: Array, weight: Array) -> GroupSearch:
         """One output."""
@@ -113,11 +126,11 @@ class FGMClassifier(GroupParams, SolvedClassifier):
         return search
 
     @staticmethod
-    def _optimum(search: GroupSearch, n_features: int) -> Optimum:
-        """The weights that a search found; the gap in units of the objective."""
+    def _optimum(search: GroupSearch, n_features: int, ids: Ids | None = None) -> Optimum:
+        """The weights that a search among the features ``ids`` found; the gap in units of the objective."""
         weights = np.zeros(n_features + 1)
         for k, group in enumerate(search.groups):
-            weights[group.ids] = search.weights(k)
+            weights[group.ids if ids is None else ids[group.ids]] = search.weights(k)
         weights[-1:] = search.w[: search.free] if search.free else 0.0
         gap = max(search.gap, 0.0) / max(search.objectives[-1], np.finfo(float).tiny)
         return Optimum(weights, gap, search.n_iter)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._estimators import Declared, param
+from .._estimators import SelectsFeatures, param
 from .._gate import at_least, non_negative, none, one_of, positive
 
 
-class GroupParams(Declared):
+class GroupParams(SelectsFeatures):
     """Mixin: declares the parameters of :class:`~._group_search.GroupSearch`."""
 
     n_features_to_select: int = param(
         default=50,
         rule=at_least(1),
-        doc="""Number of features to choose in every batch (:math:`p`); so many are in use at most, with several classes
-        so many for each. The constant does not count.""",
+        doc="""Number of features to choose in every batch (:math:`p`); so many are in use at most. The constant does
+        not count.""",
         kw_only=False,
     )
     C: float = param(

@@ -194,6 +194,10 @@ class GroupClassifier(GroupParams, WeighsClasses, BatchClassifier):
         }
         return params if self.step == "auto" else params | {"step": self.step}
 
+    @property
+    def _joint(self) -> str:
+        return "p" if self.selection == "model" else ""
+
     @staticmethod
     def _axes(params: Params) -> dict[str, Axis]:
         p, r = params["p"], params["r"]
@@ -223,7 +227,8 @@ class GroupClassifier(GroupParams, WeighsClasses, BatchClassifier):
         """The features chosen in the last batch, for any class, in order; some may have weight 0 without a refit."""
         p = int(self.n_features_to_select)
         ids = np.concatenate([view["ids"][:p] for view in self._views()])
-        return np.unique(ids[ids >= 0]).astype(np.int64)
+        chosen = np.unique(ids[ids >= 0]).astype(np.int64)
+        return chosen[self._learner_now().selected(self.state_)[chosen]]
 
     @property
     def objectives_(self) -> list[Array] | Array:

@@ -44,6 +44,16 @@ class Gaussian(NamedTuple):
         score = (self.mean**2 / np.diagonal(self.covariance))[self.n_first :]
         return self.keep(np.argsort(-score, kind="stable")[:n])
 
+    def within(self, selected: NDArray[np.bool_]) -> Gaussian:
+        """Means and covariances of some of all features, when the others have the weight 0 for certain."""
+        kept = np.concatenate([np.ones(self.n_first, dtype=bool), selected[self.ids]])
+        if kept.all():
+            return self
+        cross = self.covariance[np.ix_(kept, ~kept)]
+        gain = linalg.solve(self.covariance[np.ix_(~kept, ~kept)], cross.T, assume_a="pos").T
+        covariance = self.covariance[np.ix_(kept, kept)] - gain @ cross.T
+        return Gaussian(self.ids[kept[self.n_first :]], self.mean[kept] - gain @ self.mean[~kept], covariance)
+
     def conditioned(self, n: int) -> tuple[Array, Array]:
         """Means and covariances when all but ``n`` features have the weight 0 for certain."""
         mean, covariance = self.mean.copy(), self.covariance.copy()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,8 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Rows
-from .._engine import Axis, Lesson, PassResult, Round, ShardFacts, State
-from .._estimators import Advice, ChoosesCosts, GaussianProbability, GoodFor, MeasuredLearner, param, read_only, take
+from .._engine import Axis, Lesson, PassResult, Round, ShardFacts, State, largest
+from .._estimators import (
+    Advice,
+    ChoosesCosts,
+    GaussianProbability,
+    GoodFor,
+    MeasuredLearner,
+    SelectsFeatures,
+    param,
+    read_only,
+    take,
+)
 from .._gate import Array, Log, Rule, at_least, boolean, positive
 from ._pool import LEAST_SCALE, Gaussian, Pool, check_pool, read
 from ._pool_rounds import pool_round, why_not_sums
@@ -39,6 +48,29 @@ class PoolLearner(MeasuredLearner):
             lesson.memory.widen()
         return super().learn(lesson, state)
 
+    def in_use(self, state: State, outputs: range) -> list[Gaussian]:
+        """Means and covariances of the weights in use of each output, -1 for the constant."""
+        pools = [read(state, k, self.intercept > 0) for k in outputs]
+        own = [_used(pool, *pool.conditioned(self.params["n_used"])) for pool in pools]
+        if not self.joint or len(outputs) == 1:
+            return own
+        evidence = np.zeros(state.sizes["weight"])
+        for one in own:
+            evidence[one.ids] += one.mean**2 / np.diagonal(one.covariance)
+        evidence[-1] = 0.0  # the constant
+        if np.count_nonzero(evidence) <= self.params["n_used"]:
+            return own
+        selected = largest(evidence, self.params["n_used"])
+        return [_used(pool, pool.mean, pool.covariance) for pool in (pool.within(selected) for pool in pools)]
+
+    def _read(self, state: State, outputs: range) -> tuple[Array, NDArray[np.bool_]]:
+        if not self.joint or len(outputs) == 1:
+            return super()._read(state, outputs)
+        weights = np.zeros((len(outputs), state.sizes["weight"]))
+        for row, one in zip(weights, self.in_use(state, outputs), strict=True):
+            row[one.ids] = one.mean
+        return weights, np.asarray(weights[:, :-1].any(axis=0))
+
     def _forgets_all(self, state: State, n_batches: int) -> bool:
         """Whether so many batches change the unit of all sums."""
         if "scale" not in state.arrays:
@@ -47,7 +79,14 @@ class PoolLearner(MeasuredLearner):
         return bool(fade + math.log(state.arrays["scale"].min()) < math.log(LEAST_SCALE) + 1)
 
 
-class PoolCWClassifier(GaussianProbability, ChoosesCosts):
+def _used(pool: Gaussian, mean: Array, covariance: Array) -> Gaussian:
+    """The weights that are not 0 for certain, -1 for the constant."""
+    ids = np.concatenate([np.full(pool.n_first, -1), pool.ids])
+    used = np.flatnonzero(np.diagonal(covariance))
+    return Gaussian(ids[used], mean[used], covariance[np.ix_(used, used)])
+
+
+class PoolCWClassifier(GaussianProbability, SelectsFeatures, ChoosesCosts):
     r"""Few features out of very many, from a stream: a pool with means and covariances, of which the best are used.
 
     Learners that choose features anew with every batch forget, and those that keep the first ones stay with what the
@@ -122,8 +161,15 @@ class PoolCWClassifier(GaussianProbability, ChoosesCosts):
     n_features_to_select: int = param(
         default=50,
         rule=at_least(1),
-        doc="Features in use at most (:math:`p`). With more than two classes, each has its own.",
+        doc="Features in use at most (:math:`p`).",
         kw_only=False,
+    )
+    selection: str = param(
+        default="model",
+        doc=r"""Whether ``n_features_to_select`` limits the features of the whole model or those of each class, which
+        differs with more than two classes only. In either case each class has a pool of its own. With ``"model"``,
+        features are ranked by the sum of :math:`\mu_j^2 / \Sigma_{jj}` over the classes that would use them, and the
+        first ``n_features_to_select`` take over what the others say.""",
     )
     C: float = param(
         default=1.0,
@@ -180,7 +226,8 @@ class PoolCWClassifier(GaussianProbability, ChoosesCosts):
         }
         costs = _COSTS if isinstance(self.cost, str) else (float(self.cost),)
         slots = {"selected": Axis(1 + n_pool)}
-        return PoolLearner(core, params, axes=slots, grid=tuple({"cost": c} for c in costs), measure=self.measure)
+        grid, joint = tuple({"cost": c} for c in costs), "n_used" if self.selection == "model" else ""
+        return PoolLearner(core, params, axes=slots, grid=grid, measure=self.measure, joint=joint)
 
     # --- rows that are elsewhere ------------------------------------------------------------------------------------
 
@@ -226,15 +273,8 @@ class PoolCWClassifier(GaussianProbability, ChoosesCosts):
         learner = self._pool_learner()
         return learner.outputs_of(self.state_, learner.chosen(self.state_))
 
-    def _in_use(self) -> Iterator[Gaussian]:
-        """Means and covariances of the weights in use of each output, -1 for the constant."""
-        learner = self._pool_learner()
-        for k in self._outputs():
-            pool = read(self.state_, k, learner.intercept > 0)
-            mean, covariance = pool.conditioned(learner.params["n_used"])
-            ids = np.concatenate([np.full(pool.n_first, -1), pool.ids])
-            used = np.flatnonzero(np.diagonal(covariance))
-            yield Gaussian(ids[used], mean[used], covariance[np.ix_(used, used)])
+    def _in_use(self) -> list[Gaussian]:
+        return self._pool_learner().in_use(self.state_, self._outputs())
 
     def _check_loaded(self) -> None:
         """Refuse pools of a file that no run can have left."""

@@ -73,7 +73,7 @@ class SBCWClassifier(GroupClassifier):
     def _learner(self, n_features: int) -> BatchLearner:
         core: Any = GroupRule
         params = self._group_params()
-        return ChoosesGroups(core, params, axes=self._axes(params))
+        return ChoosesGroups(core, params, axes=self._axes(params), joint=self._joint)
 
     # --- rows that are elsewhere ------------------------------------------------------------------------------------
 

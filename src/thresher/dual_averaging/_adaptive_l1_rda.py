@@ -6,7 +6,17 @@ from typing import Any
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import Advice, ClassLoss, GoodFor, LinearClassifier, LinearRegressor, Power, ValueLoss, param
+from .._estimators import (
+    Advice,
+    ClassLoss,
+    GoodFor,
+    LinearClassifier,
+    LinearRegressor,
+    Power,
+    SelectsFeatures,
+    ValueLoss,
+    param,
+)
 from .._gate import Log, non_negative, positive
 from ._sparse import SparseLinear
 
@@ -48,7 +58,7 @@ class _AdaptiveL1RDA(SparseLinear):
         )
 
 
-class AdaptiveL1RDAClassifier(_AdaptiveL1RDA, ClassLoss, LinearClassifier):
+class AdaptiveL1RDAClassifier(_AdaptiveL1RDA, SelectsFeatures, ClassLoss, LinearClassifier):
     r"""Sparse linear classifier by dual averaging with a step size for every feature: rare features take longer steps.
 
     As :class:`L1RDAClassifier` it keeps exact zeros in a stream. Where features differ in how often they occur, as

@@ -6,7 +6,17 @@ from typing import Any
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import Advice, ClassLoss, GoodFor, LinearClassifier, LinearRegressor, Power, ValueLoss, param
+from .._estimators import (
+    Advice,
+    ClassLoss,
+    GoodFor,
+    LinearClassifier,
+    LinearRegressor,
+    Power,
+    SelectsFeatures,
+    ValueLoss,
+    param,
+)
 from .._gate import Log, non_negative, positive
 from ._sparse import SparseLinear
 
@@ -56,7 +66,7 @@ class _FTRL(SparseLinear):
         return self._sparse_learner(_core.Ftrl, alpha=self.eta0, beta=self.beta, l2=self.l2)
 
 
-class FTRLClassifier(_FTRL, ClassLoss, LinearClassifier):
+class FTRLClassifier(_FTRL, SelectsFeatures, ClassLoss, LinearClassifier):
     r"""Sparse linear classifier that follows the regularised leader (FTRL-proximal), the workhorse of click prediction.
 
     Each feature has its own step size, and its zeros are exact in a stream. The first to try on sparse data where

@@ -6,7 +6,17 @@ from typing import Any
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import Advice, ClassLoss, GoodFor, LinearClassifier, LinearRegressor, Power, ValueLoss, param
+from .._estimators import (
+    Advice,
+    ClassLoss,
+    GoodFor,
+    LinearClassifier,
+    LinearRegressor,
+    Power,
+    SelectsFeatures,
+    ValueLoss,
+    param,
+)
 from .._gate import Log, at_least, non_negative, positive
 from ._sparse import SparseLinear
 
@@ -50,7 +60,7 @@ class _L1RDA(SparseLinear):
         )
 
 
-class L1RDAClassifier(_L1RDA, ClassLoss, LinearClassifier):
+class L1RDAClassifier(_L1RDA, SelectsFeatures, ClassLoss, LinearClassifier):
     r"""Sparse linear classifier by regularised dual averaging: its zeros are exact, and survive ``partial_fit``.
 
     The mean of all gradients so far decides: a feature whose mean gradient stays below ``alpha`` has weight zero,

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import ClassLoss, LinearClassifier, LinearRegressor, ValueLoss, param
+from .._estimators import ClassLoss, LinearClassifier, LinearRegressor, SelectsFeatures, ValueLoss, param
 from .._gate import Log, non_negative, positive
 from ._sparse import SparseLinear
 
@@ -49,7 +49,7 @@ class _ReweightedL1RDA(SparseLinear):
         )
 
 
-class ReweightedL1RDAClassifier(_ReweightedL1RDA, ClassLoss, LinearClassifier):
+class ReweightedL1RDAClassifier(_ReweightedL1RDA, SelectsFeatures, ClassLoss, LinearClassifier):
     r"""Sparse linear classifier by dual averaging whose l1 penalty spares large weights and presses small ones.
 
     Every step weighs the penalty of each feature anew by :math:`1/(|w| + \epsilon)`: closer to counting features than

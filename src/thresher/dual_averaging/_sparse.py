@@ -29,7 +29,7 @@ class SparseLinear(Synchronous):
         rule=at_least(1) | none,
         doc="""Use exactly this many features (those tied with the next one left out): the penalty then follows an order
         statistic of the stream instead of ``alpha``, found anew after 64, 128, 256, ... steps and whenever someone
-        looks. With more than two classes, each has its own.""",
+        looks.""",
     )
     debias: bool = param(
         default=False,
@@ -48,7 +48,8 @@ class SparseLinear(Synchronous):
         """The compiled learner, or with an automatic penalty the learners of a whole path."""
         shared = {**self._sparse_params(), **{name: float(value) for name, value in params.items()}}
         if self.alpha != "auto":
-            return Learner(core, {**shared, self._core_penalty: float(self.alpha)})
+            joint = "n_selected" if getattr(self, "selection", "class") == "model" else ""  # regressors have one output
+            return Learner(core, {**shared, self._core_penalty: float(self.alpha)}, joint=joint)
         if self.n_features_to_select is not None:
             raise ValueError(
                 f'{type(self).__name__}: alpha must be a number when n_features_to_select is given, got "auto".'

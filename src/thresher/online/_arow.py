@@ -8,7 +8,7 @@ from .. import _core
 from .._engine import Learner
 from .._estimators import Advice, GoodFor, param
 from .._gate import Log, at_least, auto, none, positive
-from ._confident import DiagonalClassifier
+from ._confident import ConfidentLearner, DiagonalClassifier
 
 SIZES = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000)  # what "auto" chooses a number of features from
 RELATIVE_INERTIAS = (0.3, 1.0)  # for clean labels, and for noisy ones
@@ -89,7 +89,7 @@ class AROWClassifier(DiagonalClassifier):
         rule=at_least(1) | none | auto,
         doc=r"""Use at most this many features: those with the largest :math:`\mu_j^2 / \Sigma_{jj}` of a model on all
         of them. ``"auto"`` learns with 10, 30, 100, ..., 30,000, side by side, and reads the one that has made the
-        fewest mistakes. Diagonal covariances of the drop rule only. With more than two classes, each has its own.""",
+        fewest mistakes. Diagonal covariances of the drop rule only.""",
     )
 
     _attributes: ClassVar[str] = r"""
@@ -100,12 +100,12 @@ class AROWClassifier(DiagonalClassifier):
 
     def _learner(self, n_features: int) -> Learner:
         if self.r == "auto" or self.n_features_to_select is not None:
-            return self._selecting()
+            return self._selecting_arow()
         if self.covariance == "full":
             return Learner(_core.ArowFull, {"r": float(self.r)})
         return Learner(_core.ArowDiagonal, {"r": float(self.r), "precision": self.diagonal == "precision"})
 
-    def _selecting(self) -> Learner:
+    def _selecting_arow(self) -> Learner:
         """AROW-K, or several of them where something is left to be chosen."""
         if self.covariance == "full" or self.diagonal == "precision":
             name = "n_features_to_select" if self.r != "auto" else 'r="auto"'
@@ -117,7 +117,8 @@ class AROWClassifier(DiagonalClassifier):
         inertias = RELATIVE_INERTIAS if self.r == "auto" else (self.r,)
         models = tuple({"n_selected": float(k), "r": float(r)} for k in sizes for r in inertias)
         params = {"relative": self.r == "auto", **models[0]}
-        return Learner(_core.ArowSelecting, params, grid=models if len(models) > 1 else (), judge="mistakes")
+        grid = models if len(models) > 1 else ()
+        return ConfidentLearner(_core.ArowSelecting, params, grid=grid, judge="mistakes", joint=self._joint)
 
     def _model_read(self) -> dict[str, Any]:
         learner = self._learner_now()

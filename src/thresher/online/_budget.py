@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._engine import Axis, Learner, Memory, State
-from .._estimators import LinearClassifier, param
+from .._estimators import LinearClassifier, SelectsFeatures, param
 from .._gate import Array, at_least
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class BudgetLearner(Learner):
         return state.remember({"weight": np.union1d(rows.columns, used[used > 0].astype(np.int64) - 1)})
 
 
-class BudgetedClassifier(LinearClassifier):
+class BudgetedClassifier(SelectsFeatures, LinearClassifier):
     """Base class: keeps the features in use beside the weights, so that no row costs more than they do.
 
     References
@@ -44,13 +44,14 @@ class BudgetedClassifier(LinearClassifier):
         default=50,
         rule=at_least(1),
         doc="""Features in use at most, at every moment (:math:`B`); of equal ones, the first stay. The constant term
-        does not count. With more than two classes, each has its own. It cannot change once learning has begun.""",
+        does not count. It cannot change once learning has begun.""",
         kw_only=False,
     )
 
     def _budget_learner(self, core: type[CoreLearner], **params: Any) -> Learner:
         n = int(self.n_features_to_select)
-        return BudgetLearner(core, {"n_selecteds": float(n), **params}, axes={"selected": Axis(n)})
+        joint = "n_selecteds" if self.selection == "model" else ""
+        return BudgetLearner(core, {"n_selecteds": float(n), **params}, axes={"selected": Axis(n)}, joint=joint)
 
     def _can_continue(self, learner: Learner, made_by: Learner | None) -> bool:
         same_budget = self.state_.sizes.get("selected") == learner.axes["selected"].size

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from .._engine import Learner
-from .._estimators import GaussianProbability, LinearClassifier, param, read_only
+from .._engine import Learner, State
+from .._estimators import GaussianProbability, LinearClassifier, SelectsFeatures, param, read_only
 from .._gate import Array, at_least, none, one_of
 
 if TYPE_CHECKING:
     from .._core import CoreLearner, Rows
 
 
-class ConfidentClassifier(GaussianProbability, LinearClassifier):
+@dataclass(frozen=True)
+class ConfidentLearner(Learner):
+    """A learner with variances, whose outputs together select the features of the largest sum of mean² / variance."""
+
+    def _params_to_read(self, state: State, output: int) -> dict[str, Any]:
+        params = super()._params_to_read(state, output)
+        reads_all = self.joint and state.n_outputs > self.n_models and "level" not in state.arrays
+        return {**params, "n_selected": 0.0} if reads_all else params
+
+    def _evidence(self, state: State, outputs: range, weights: Array) -> Array:
+        each = np.empty((len(outputs), weights.shape[1] - 1))
+        for place, k in enumerate(outputs):
+            self.core.evidence(state.views[k], self._params_of(state, k), each[place])
+        evidence: Array = np.nan_to_num(each, nan=0.0, posinf=np.inf).sum(axis=0)
+        return evidence
+
+
+class ConfidentClassifier(GaussianProbability, SelectsFeatures, LinearClassifier):
     """Weights are believed to be normal, with a mean and a covariance; so is the score of a row."""
 
     covariance: str = param(
@@ -28,7 +46,13 @@ class ConfidentClassifier(GaussianProbability, LinearClassifier):
         rule=at_least(1) | none,
         doc=r"""Read at most this many features: those with the largest :math:`\mu_j^2 / \Sigma_{jj}`, of equal ones the
         first. All of them go on learning, so the choice may change with every row. What the others know is not moved to
-        the ones that stay, with a full covariance neither. With more than two classes, each has its own.""",
+        the ones that stay, with a full covariance neither.""",
+    )
+    selection: str = param(
+        default="model",
+        doc=r"""Whether ``n_features_to_select`` limits the features of the whole model or those of each class, which
+        differs with more than two classes only. With ``"model"``, features are ranked by the sum of
+        :math:`\mu_j^2 / \Sigma_{jj}` over the classes, and all classes read the same ones.""",
     )
     intercept_scaling: float = param(default=1.0)
     max_iter: int = param(default=1)
@@ -61,6 +85,16 @@ class ConfidentClassifier(GaussianProbability, LinearClassifier):
         outputs = learner.outputs_of(self.state_, learner.chosen(self.state_))
         return self.state_.arrays[name][outputs.start : outputs.stop]
 
+    def _selecting(self, core: type[CoreLearner], params: dict[str, Any]) -> Learner:
+        """The learner, of which the surest features are read."""
+        params = {**params, "n_selected": float(self.n_features_to_select or 0)}
+        return ConfidentLearner(core, params, joint=self._joint)
+
+    @property
+    def _joint(self) -> str:
+        chooses = self.selection == "model" and self.n_features_to_select is not None
+        return "n_selected" if chooses else ""
+
     def _variances_of(self, rows: Rows) -> Array:
         return self._learner_now().spreads(rows, self.state_)
 
@@ -77,7 +111,6 @@ class DiagonalClassifier(ConfidentClassifier):
 
     def _surest(self, diagonal: type[CoreLearner], full: type[CoreLearner], **params: Any) -> Learner:
         """The compiled learner of the covariance that was asked for."""
-        params["n_selected"] = float(self.n_features_to_select or 0)
         if self.covariance == "full":
-            return Learner(full, params)
-        return Learner(diagonal, {**params, "precision": self.diagonal == "precision"})
+            return self._selecting(full, params)
+        return self._selecting(diagonal, {**params, "precision": self.diagonal == "precision"})

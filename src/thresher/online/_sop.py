@@ -66,7 +66,7 @@ class SOPClassifier(ConfidentClassifier):
 
     def _learner(self, n_features: int) -> Learner:
         core = _core.SopFull if self.covariance == "full" else _core.SopDiagonal
-        return Learner(core, {"a": float(self.a), "n_selected": float(self.n_features_to_select or 0)})
+        return self._selecting(core, {"a": float(self.a)})
 
     def _can_continue(self, learner: Learner, made_by: Learner | None) -> bool:
         if made_by is not None and self.covariance == "full" and learner.params["a"] != made_by.params["a"]:
