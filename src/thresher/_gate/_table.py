@@ -45,6 +45,24 @@ class Text:
         np.cumsum([len(value) for value in encoded], out=offsets[1:])
         return cls(offsets, np.frombuffer(b"".join(encoded), dtype=np.uint8))
 
+    @classmethod
+    def from_arrow(cls, column: Any) -> Text:
+        """From a pyarrow array of text, in one or more chunks; their memory is shared if it is one run."""
+        import pyarrow as pa
+
+        large = pa.large_string()
+        if pa.types.is_dictionary(column.type):  # pyarrow decodes no dictionary of string views
+            chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+            column = pa.chunked_array([chunk.dictionary.cast(large).take(chunk.indices) for chunk in chunks], large)
+        column = column.cast(large)
+        column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        column = column.fill_null("") if column.null_count else column
+        _, offsets, data = column.buffers()
+        if not len(column):
+            return cls.from_list([])
+        places = np.frombuffer(offsets, np.int64, len(column) + 1, column.offset * 8)
+        return cls(places, np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8))
+
     def to_list(self) -> list[str]:
         """All values as strings; bytes that are no UTF-8 become U+FFFD."""
         begin = int(self.offsets[0])
@@ -320,12 +338,4 @@ def _arrow_column(frame: Any, place: int, name: str) -> NDArray[Any] | Text:
         return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False))
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or str(kind) == "string_view"):
         raise _refused(name, kind)
-    if column.null_count:
-        column = column.fill_null("")
-    column = column.cast(pa.large_string())
-    _, offsets, data = column.buffers()
-    if offsets is None:
-        return Text.from_list([])
-    places = np.frombuffer(offsets, dtype=np.int64)[column.offset : column.offset + len(column) + 1]
-    text = np.frombuffer(data, dtype=np.uint8) if data is not None else np.empty(0, dtype=np.uint8)
-    return Text(places, text)
+    return Text.from_arrow(column)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import importlib.util
 import os
 import re
 import stat
@@ -47,7 +48,10 @@ def _compression_of(path: Path, start: bytes) -> str | None:
         raise ValueError(f"{path.name}: the file is empty.")
     if start.startswith(b"PK\x03\x04"):
         raise ValueError(f"{path.name}: zip archives are not read; unpack it, or compress with gzip, bzip2 or zstd.")
-    return next((kind for kind, magic in _MAGIC.items() if magic.match(start)), None)
+    kind = next((kind for kind, magic in _MAGIC.items() if magic.match(start)), None)
+    if kind == "zstd" and importlib.util.find_spec("zstandard") is None:
+        raise ValueError(f'{path.name}: Zstandard files need zstandard: pip install "thresher[lab]".')
+    return kind
 
 
 class TextBytes:
@@ -61,8 +65,6 @@ class TextBytes:
         self.magic = self._file.read(_LONGEST_MAGIC)
         try:
             kind = _compression_of(path, self.magic)
-            if kind == "zstd":
-                _require_zstandard(path)
         except ValueError:
             self._file.close()
             raise
@@ -129,9 +131,9 @@ def _placed(path: Path, file: FileIO, decode: Callable[[FileIO], Iterator[bytes]
         for block in decode(file):
             if block:
                 yield block, file.tell()
-    except (EOFError, OSError, ValueError, zlib.error, _zstd_error()) as error:
-        said = " ".join(str(error).split())
-        raise ValueError(f"{path.name}: the compressed file is damaged or cut short ({said}).") from None
+    except (EOFError, OSError, ValueError, zlib.error) as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{path.name}: the compressed file is damaged or cut short ({reason}).") from None
 
 
 def _gzip(file: FileIO) -> Iterator[bytes]:
@@ -173,7 +175,10 @@ def _zstd(file: FileIO) -> Iterator[bytes]:
                 begin, rest = 0, file.read(_CHUNK)
                 if not rest:
                     raise EOFError("the end is missing")
-            block += frame.decompress(rest[begin : begin + _SIP])  # it cannot be told how much to make of it
+            try:
+                block += frame.decompress(rest[begin : begin + _SIP])  # it cannot be told how much to make of it
+            except zstandard.ZstdError as error:
+                raise ValueError(str(error)) from None
             begin += _SIP
             if len(block) >= _BLOCK:
                 text = bytes(block)
@@ -181,22 +186,6 @@ def _zstd(file: FileIO) -> Iterator[bytes]:
                 block.clear()
         rest = frame.unused_data + rest[begin:]
     yield bytes(block)
-
-
-def _require_zstandard(path: Path) -> None:
-    try:
-        import zstandard  # noqa: F401
-    except ImportError:
-        raise ValueError(f'{path.name}: Zstandard files need zstandard: pip install "thresher[lab]".') from None
-
-
-def _zstd_error() -> type[Exception]:
-    try:
-        import zstandard
-    except ImportError:
-        return EOFError
-    error: type[Exception] = zstandard.ZstdError
-    return error
 
 
 _DECODERS: dict[str, Callable[[FileIO], Iterator[bytes]]] = {"gzip": _gzip, "bzip2": _bzip2, "zstd": _zstd}

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._gate import Table, Text
-from ._column_names import ColumnNames
-from ._csv_layout import Places, by_layout, checked_layout, is_named
-from ._csv_look import CsvHead, has_names, kinds_of, look, unique_names
+from ._column_places import ColumnNames, Places, by_layout, by_options, checked_layout, is_named
+from ._csv_look import CsvHead, has_names, holds_words, look, refuse_decimal_commas, unique_names
 from ._format import Parsed, ReadOptions
 from ._source import Head
 
@@ -36,14 +35,13 @@ class CsvFormat:
         if layout is None:
             named = has_names(found) if options.header == "auto" else options.header
             self.columns = unique_names(found.first if named else [""] * len(found.first))
-            places = _places(ColumnNames(name, self.columns, found.first if named else None), found, options)
-            layout = places.layout(named)
+            places = _by_options(name, found, named, self.columns, options)
+            layout = {**places.layout(), "header": named, **places.order()}
         else:
             layout = checked_layout(layout)
             named = is_named(found, layout) if options.header == "auto" else options.header
-            places = by_layout(name, unique_names(found.first) if named else None, len(found.first), layout)
-            if options.target is None:
-                places = places.without_target()
+            names, with_target = unique_names(found.first) if named else None, options.target is not None
+            places = by_layout(name, names, len(found.first), layout, with_target)
         options.check_width(name, len(layout["columns"]))
         self.float32 = options.float32
         self.delimiter = found.delimiter
@@ -53,7 +51,7 @@ class CsvFormat:
         self.kinds = places.kinds
         self.target = -1 if places.target is None else places.target
         self.target_name: str | None = layout["target"] if layout["header"] and places.target is not None else None
-        self.target_is_text = self.target >= 0 and self.kinds[self.target] == "t"
+        self.target_is_text = places.target_kind == "t"
         self._set_order(places)
         as_table = layout["header"] or "t" in layout["kinds"]
         self.feature_names: list[str] | None = list(layout["columns"]) if as_table else None
@@ -75,24 +73,15 @@ class CsvFormat:
         ``places``, ``target_place``, ``n_columns``."""
         return dict(self._layout)
 
-    def parse(self, text: Any, *, final: bool, first_line: int, max_rows: int, skip_malformed: bool) -> Parsed:
+    def parse(self, text: Any, **limits: Any) -> Parsed:
         try:
             targets, values, texts, consumed, lines, skipped = _core.parse_csv(
-                text,
-                kinds=self.kinds,
-                final=final,
-                first_line=first_line,
-                delimiter=self.delimiter,
-                target=self.target,
-                float32=self.float32,
-                skip_malformed=skip_malformed,
-                max_rows=max_rows,
+                text, kinds=self.kinds, delimiter=self.delimiter, target=self.target, float32=self.float32, **limits
             )
         except ValueError as refusal:
-            said = str(refusal)
-            if ": expected a number" not in said:
+            if ": expected a number" not in str(refusal):
                 raise
-            raise ValueError(said[:-1] + "; if this column holds words, name it in text_columns.") from None
+            raise ValueError(f"{str(refusal)[:-1]}; if this column holds words, name it in text_columns.") from None
         return Parsed((targets, values, texts), len(values), consumed, lines, skipped)
 
     def join(self, pieces: Sequence[Parsed]) -> tuple[Table | NDArray[Any], NDArray[Any] | None]:
@@ -111,22 +100,23 @@ class CsvFormat:
         return Table(self.feature_names, numbers, columns), y
 
 
-def _places(columns: ColumnNames, found: CsvHead, options: ReadOptions) -> Places:
+def _by_options(name: str, found: CsvHead, header: bool, names: list[str], options: ReadOptions) -> Places:
     """The part of each column of a file that nothing was known of."""
-    names, file = columns.names, columns.file
     if options.target is not None and len(names) < 2:
         raise ValueError(
-            f"{file}: a target and at least one feature are needed, but the first line has one field; "
+            f"{name}: a target and at least one feature are needed, but the first line has one field; "
             f"its fields are expected to be separated by {found.delimiter!r}."
         )
-    target = None if options.target is None else columns.number("target", options.target)
-    forced = columns.numbers("text_columns", options.text_columns)
-    dropped = columns.numbers("drop", options.drop)
-    target_name = None if target is None else names[target]
-    if target in dropped:
-        raise ValueError(f"{file}: drop must not hold the target {target_name!r}.")
-    kinds = kinds_of(columns, found, forced, dropped)
-    features = [j for j, kind in enumerate(kinds) if kind != "-" and j != target]
-    if not features:
-        raise ValueError(f"{file}: drop must leave at least one feature.")
-    return Places(kinds, features, [names[j] for j in features], target, target_name)
+    counts = found.counts(with_first=not header)
+
+    def kind_of(place: int, forced: bool) -> str:
+        if not forced and not holds_words(counts[place]):
+            return "n"
+        if not forced:
+            refuse_decimal_commas(name, names[place], found.below[place])
+        return "t"
+
+    places = by_options(ColumnNames(name, names, found.first if header else None), options, kind_of)
+    if not places.features:
+        raise ValueError(f"{name}: drop must leave at least one feature.")
+    return places

@@ -1,14 +1,14 @@
-"""A first look at CSV text: what separates its fields, whether it begins with names, which columns hold numbers."""
+"""A first look at CSV text: the delimiter, whether it begins with names, the columns that hold numbers."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from .. import _core
 from .._gate import Text
-from ._column_names import ColumnNames
 from ._source import Head
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -20,8 +20,7 @@ _LONGEST_NAME = 200
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
 
 
-@dataclass(frozen=True)
-class Counts:
+class Counts(NamedTuple):
     """Numbers, missing values and words among the values of a column."""
 
     numbers: int
@@ -31,9 +30,6 @@ class Counts:
     @classmethod
     def of(cls, values: Text) -> Counts:
         return cls(*_core.count_numbers(values.offsets, values.data))
-
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(self.numbers + other.numbers, self.missing + other.missing, self.words + other.words)
 
 
 @dataclass(frozen=True)
@@ -49,8 +45,8 @@ class CsvHead:
     below: list[Text]  # the columns of (some of) the rows below it
 
     def counts(self, with_first: bool) -> list[Counts]:
-        below = [Counts.of(column) for column in self.below]
-        return [a + b for a, b in zip(self.first_counts(), below, strict=True)] if with_first else below
+        first = [Text.from_list([field] if with_first else []) for field in self.first]
+        return [Counts.of(Text.concat(columns)) for columns in zip(first, self.below, strict=True)]
 
     def first_counts(self) -> list[Counts]:
         return [Counts.of(Text.from_list([field])) for field in self.first]
@@ -146,23 +142,12 @@ def unique_names(fields: Sequence[str]) -> list[str]:
     return names
 
 
-def kinds_of(columns: ColumnNames, found: CsvHead, forced: set[int], dropped: set[int]) -> str:
-    """For each column: n for numbers, t for text, - for one to pass over."""
-    kinds = ""
-    for place, counts in enumerate(found.counts(with_first=columns.header is None)):
-        kind = "-" if place in dropped else "t" if place in forced or _holds_words(counts) else "n"
-        if kind == "t" and place not in forced:
-            _refuse_decimal_commas(columns.file, columns.names[place], found.below[place])
-        kinds += kind
-    return kinds
-
-
-def _holds_words(counts: Counts) -> bool:
+def holds_words(counts: Counts) -> bool:
     """A few words among many numbers are mistakes, which the parser will refuse or skip."""
     return 20 * counts.words > counts.words + counts.numbers
 
 
-def _refuse_decimal_commas(file: str, name: str, column: Text) -> None:
+def refuse_decimal_commas(file: str, name: str, column: Text) -> None:
     values = [value for value in column.to_list() if value]
     written = [value for value in values if _DECIMAL_COMMA.fullmatch(value)]
     if written and Counts.of(Text.from_list([value.replace(",", ".") for value in values])).words == 0:

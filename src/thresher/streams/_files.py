@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import glob
 import os
 import re
@@ -114,9 +115,8 @@ def check_alike(path: Path, kind: Format, layout: dict[str, Any]) -> None:
 
 def open_source(file: Path, options: ReadOptions, layout: dict[str, Any] | None) -> RowSource:
     """Open a file; its beginning is read at most once, if the options and the name leave anything to find out."""
-    kind = options.format or format_by_name(file)
-    head = read_head(file) if _must_look(kind, options, layout) else None
-    kind = kind or format_by_head(_given(head))
+    head = functools.cache(lambda: read_head(file))
+    kind = options.format or format_by_name(file) or format_by_head(head())
     if layout is not None:
         check_alike(file, kind, layout)
     if options.zero_based and kind != "svmlight":
@@ -128,25 +128,11 @@ def open_source(file: Path, options: ReadOptions, layout: dict[str, Any] | None)
     if kind == "csv":
         if options.delimiter is None and suffix_of(file) == ".tsv":
             options = replace(options, delimiter="\t")
-        return TextSource(file, CsvFormat(file.name, _given(head), options, layout), options)
-    if head is None:
-        compression(file)  # refuses at once what cannot be read, not at the first batch
-    return TextSource(file, _svmlight(head, options, layout), options)
-
-
-def _svmlight(head: Head | None, options: ReadOptions, layout: dict[str, Any] | None) -> SvmlightFormat:
+        return TextSource(file, CsvFormat(file.name, head(), options, layout), options)
     if (options.target, options.header, options.delimiter, *options.text_columns, *options.drop) != (-1, "auto", None):
         raise ValueError("open_stream: target, header, delimiter, text_columns and drop are for tables.")
     from_zero = options.zero_based if layout is None else bool(layout["zero_based"])
     if from_zero is None:
-        from_zero = counts_from_zero(_given(head).text)
-    return SvmlightFormat("open_stream", options.n_features, from_zero, options.dtype)
-
-
-def _must_look(kind: Format | None, options: ReadOptions, layout: dict[str, Any] | None) -> bool:
-    return kind in (None, "csv") or (kind == "svmlight" and layout is None and options.zero_based is None)
-
-
-def _given(head: Head | None) -> Head:
-    assert head is not None
-    return head
+        from_zero = counts_from_zero(head().text)
+    compression(file)  # refuses at once what cannot be read, not at the first batch
+    return TextSource(file, SvmlightFormat(options.n_features, from_zero, options.dtype), options)

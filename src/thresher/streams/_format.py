@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .._gate import Rule, at_least, boolean, none, one_of
+from .._gate import Rule, at_least, boolean, check_value, none, one_of
 
 PathLike = str | os.PathLike[str]
 Format = Literal["svmlight", "csv", "parquet", "arrow", "documents"]
@@ -39,10 +39,21 @@ class TextFormat(Protocol):
     feature_names: list[str] | None
 
     def layout(self) -> dict[str, Any]: ...
-    def parse(self, text: Text, *, final: bool, first_line: int, max_rows: int, skip_malformed: bool) -> Parsed: ...
+    def parse(self, text: Text, **limits: Any) -> Parsed:
+        """Parse some text; `limits` are final, first_line, max_rows and skip_malformed of the core's parsers."""
+        ...
+
     def join(self, pieces: Sequence[Parsed]) -> tuple[Any, NDArray[Any] | None]: ...
 
 
+def _is_float(dtype: DTypeLike) -> bool:
+    try:
+        return np.dtype(dtype) in (np.float32, np.float64)
+    except TypeError:
+        return False
+
+
+FLOAT = Rule("float32 or float64", _is_float)
 _columns = Rule(
     "a list of column names or numbers",
     lambda v: isinstance(v, Sequence) and not isinstance(v, str) and all(isinstance(c, (str, int)) for c in v),
@@ -61,6 +72,7 @@ _RULES = {
     "drop": _columns,
     "header": Rule('True, False or "auto"', lambda v: isinstance(v, bool) or v == "auto"),
     "delimiter": _delimiter,
+    "dtype": FLOAT,
 }
 
 
@@ -82,31 +94,13 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         for name, rule in _RULES.items():
-            require("open_stream", name, rule, getattr(self, name))
-        is_float32("open_stream", self.dtype)
+            check_value("open_stream", name, getattr(self, name), rule)
 
     @property
     def float32(self) -> bool:
-        return is_float32("open_stream", self.dtype)
+        return bool(np.dtype(self.dtype) == np.float32)
 
     def check_width(self, file: str, n_found: int) -> None:
         """Refuse a table that has not as many features as were asked for."""
         if self.n_features is not None and self.n_features != n_found:
             raise ValueError(f"{file}: n_features={self.n_features}, but the file has {n_found} features.")
-
-
-def require(function: str, name: str, rule: Rule, value: Any) -> None:
-    """Refuse a value that breaks its rule."""
-    if not rule.holds(value):
-        raise ValueError(f"{function}: {name} must be {rule.says}, got {value!r}.")
-
-
-def is_float32(function: str, dtype: DTypeLike) -> bool:
-    """Whether a type is float32 and not float64; any other is refused."""
-    try:
-        kind = np.dtype(dtype)
-    except TypeError:
-        kind = np.dtype(object)
-    if kind not in (np.float32, np.float64):
-        raise ValueError(f"{function}: dtype must be float32 or float64, got {dtype!r}.")
-    return bool(kind == np.float32)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .._gate import Rule, none
+from .._gate import Rule, check_value, none
 from ._files import files_of
-from ._format import Format, Header, PathLike, ReadOptions, require
+from ._format import Format, Header, PathLike, ReadOptions
 from ._stream import ReadOrder, Stream
 
 _layout = Rule("the layout() of another stream", lambda v: isinstance(v, dict))
@@ -129,5 +129,5 @@ def open_stream(
         skip_malformed=skip_malformed,
         prefetch=prefetch,
     )
-    require("open_stream", "layout", none | _layout, layout)
+    check_value("open_stream", "layout", layout, none | _layout)
     return Stream(files_of(path), reading, order, layout)

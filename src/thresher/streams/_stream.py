@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._gate import at_least
+from .._gate import at_least, check_value
 from ._ahead import ahead
 from ._files import open_source, size_of
-from ._format import ReadOptions, require
+from ._format import ReadOptions
 from ._source import Mark, Part, RowSource, foreign
 
 _BATCHES_AHEAD = 2
@@ -79,7 +79,7 @@ class ReadOrder:
 
     def __post_init__(self) -> None:
         for name, least in (("batch_size", 1), ("max_iter", 1), ("shuffle", 0), ("random_state", 0)):
-            require("open_stream", name, at_least(least), getattr(self, name))
+            check_value("open_stream", name, getattr(self, name), at_least(least))
 
 
 class Stream:

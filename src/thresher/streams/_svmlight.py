@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
 
 from .. import _core
-from .._gate import at_least, boolean, none
+from .._gate import at_least, boolean, checked, none
 from ._compression import TextBytes, compression
-from ._format import Parsed, PathLike, Text, is_float32, require
+from ._format import FLOAT, Parsed, PathLike, Text
 
 _VALUES_PER_WRITE = 1 << 20
 
@@ -29,26 +29,17 @@ class SvmlightFormat:
     columns: list[str] | None = None
     feature_names: list[str] | None = None
 
-    def __init__(self, function: str, n_features: int | None, zero_based: bool, dtype: DTypeLike) -> None:
-        require(function, "n_features", none | at_least(1), n_features)
-        require(function, "zero_based", boolean, zero_based)
+    def __init__(self, n_features: int | None, zero_based: bool, dtype: DTypeLike) -> None:
         self.n_features = None if n_features is None else int(n_features)
         self.zero_based = bool(zero_based)
-        self.float32 = is_float32(function, dtype)
+        self.float32 = np.dtype(dtype) == np.float32
 
     def layout(self) -> dict[str, Any]:
         return {"zero_based": self.zero_based}
 
-    def parse(self, text: Text, *, final: bool, first_line: int, max_rows: int, skip_malformed: bool) -> Parsed:
+    def parse(self, text: Text, **limits: Any) -> Parsed:
         targets, *rows, consumed, lines, skipped = _core.parse_svmlight(
-            text,
-            final=final,
-            first_line=first_line,
-            zero_based=self.zero_based,
-            n_features=self.n_features,
-            float32=self.float32,
-            skip_malformed=skip_malformed,
-            max_rows=max_rows,
+            text, zero_based=self.zero_based, n_features=self.n_features, float32=self.float32, **limits
         )
         return Parsed((targets, *rows), len(targets), consumed, lines, skipped)
 
@@ -69,6 +60,7 @@ def _joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
+@checked(n_features=none | at_least(1), dtype=FLOAT, zero_based=boolean)
 def read_svmlight(
     path: PathLike, *, n_features: int | None = None, dtype: DTypeLike = np.float64, zero_based: bool = False
 ) -> tuple[sparse.csr_array, NDArray[np.float64]]:
@@ -114,7 +106,7 @@ def read_svmlight(
     >>> y
     array([ 1., -1.])
     """
-    text_format = SvmlightFormat("read_svmlight", n_features, zero_based, dtype)
+    text_format = SvmlightFormat(n_features, zero_based, dtype)
     name = Path(path).name
     with _whole_text(Path(path)) as text:
         try:
@@ -135,6 +127,7 @@ def _whole_text(path: Path) -> AbstractContextManager[Any]:
         return mmap.mmap(plain.fileno(), 0, access=mmap.ACCESS_READ)
 
 
+@checked(zero_based=boolean)
 def write_svmlight(path: PathLike | IO[bytes], X: Any, y: ArrayLike, *, zero_based: bool = False) -> None:
     """Write rows and targets as svmlight text.
 
@@ -162,7 +155,6 @@ def write_svmlight(path: PathLike | IO[bytes], X: Any, y: ArrayLike, *, zero_bas
     1 1:0.1
     -1 2:3
     """
-    require("write_svmlight", "zero_based", boolean, zero_based)
     rows, targets = _writable(X, y)
     n_rows, width = rows.shape
     values_per_row = rows.nnz / max(n_rows, 1) if sparse.issparse(rows) else width

@@ -1,11 +1,54 @@
-"""Reading one CSV file as another was read: columns found again by name or by place."""
+"""Columns of a table as users call them, and the part that each of them plays: found by options, or as in another
+file."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import difflib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ._csv_look import CsvHead
+from ._format import Column, ReadOptions
+
+
+@dataclass(frozen=True)
+class ColumnNames:
+    """The names of a file's columns."""
+
+    file: str
+    names: Sequence[str]  # made unique
+    header: Sequence[str] | None  # as they stand in the file; None if it has none
+
+    def number(self, parameter: str, column: Any) -> int:
+        """Return the number of a column, counted from 0."""
+        n_columns = len(self.names)
+        if isinstance(column, str):
+            return self._number_of_name(parameter, column)
+        known = isinstance(column, (int, np.integer)) and not isinstance(column, bool)
+        if not known or not -n_columns <= column < n_columns:
+            rule = f"a column name or a number below {n_columns}"
+            raise ValueError(f"{self.file}: {parameter} must be {rule}, got {column!r}.")
+        return int(column) % n_columns
+
+    def numbers(self, parameter: str, columns: Iterable[Column]) -> set[int]:
+        """Return the numbers of several columns."""
+        return {self.number(parameter, column) for column in columns}
+
+    def _number_of_name(self, parameter: str, name: str) -> int:
+        start = f"{self.file}: {parameter}={name!r}"
+        if self.header is not None and self.header.count(name) > 1:
+            raise ValueError(f"{start}, but several columns have this name; give a number.")
+        if name in self.names:
+            return list(self.names).index(name)
+        if self.header is None:
+            raise ValueError(f"{start} is a name, but the file has no header; give a column number.")
+        close = difflib.get_close_matches(name, self.names, n=3)
+        similar = f"; similar ones are {', '.join(close)}" if close else ""
+        shown = ", ".join(self.names[:10]) + (", ..." if len(self.names) > 10 else "")
+        raise ValueError(f"{start}, but no column has this name{similar}; the columns are {shown}.")
 
 
 @dataclass(frozen=True)
@@ -22,23 +65,32 @@ class Places:
     def feature_kinds(self) -> str:
         return "".join(self.kinds[place] for place in self.features)
 
-    def without_target(self) -> Places:
-        if self.target is None:
-            return self
-        kinds = self.kinds[: self.target] + "-" + self.kinds[self.target + 1 :]
-        return replace(self, kinds=kinds, target=None, target_name=None)
+    @property
+    def target_kind(self) -> str | None:
+        return None if self.target is None else self.kinds[self.target]
 
-    def layout(self, header: bool) -> dict[str, Any]:
-        return {
-            "columns": list(self.names),
-            "kinds": self.feature_kinds,
-            "target": self.target_name,
-            "target_kind": None if self.target is None else self.kinds[self.target],
-            "header": header,
-            "places": list(self.features),
-            "target_place": self.target,
-            "n_columns": len(self.kinds),
-        }
+    def layout(self) -> dict[str, Any]:
+        """The features and the target by name, with their kinds."""
+        target = {"target": self.target_name, "target_kind": self.target_kind}
+        return {"columns": list(self.names), "kinds": self.feature_kinds, **target}
+
+    def order(self) -> dict[str, Any]:
+        """The order of the columns, for files without a header."""
+        return {"places": list(self.features), "target_place": self.target, "n_columns": len(self.kinds)}
+
+
+def by_options(columns: ColumnNames, options: ReadOptions, kind_of: Callable[[int, bool], str]) -> Places:
+    """Find the parts of columns by the options. `kind_of` a column that is not dropped is n or t; it is told whether
+    the column must be text."""
+    names = columns.names
+    target = None if options.target is None else columns.number("target", options.target)
+    forced, dropped = columns.numbers("text_columns", options.text_columns), columns.numbers("drop", options.drop)
+    target_name = None if target is None else names[target]
+    if target in dropped:
+        raise ValueError(f"{columns.file}: drop must not hold the target {target_name!r}.")
+    kinds = "".join("-" if j in dropped else kind_of(j, j in forced) for j in range(len(names)))
+    features = [j for j, kind in enumerate(kinds) if kind != "-" and j != target]
+    return Places(kinds, features, [names[j] for j in features], target, target_name)
 
 
 def checked_layout(layout: Any) -> dict[str, Any]:
@@ -93,7 +145,7 @@ def is_named(found: CsvHead, layout: dict[str, Any]) -> bool:
     return any(count.words for count in numbers) and not any(count.numbers for count in numbers)
 
 
-def by_layout(file: str, names: list[str] | None, n_columns: int, layout: dict[str, Any]) -> Places:
+def by_layout(file: str, names: list[str] | None, n_columns: int, layout: dict[str, Any], with_target: bool) -> Places:
     """Find the columns of a layout in a file that has these names or, without a header, None."""
     target: int | None
     if names is not None and layout["header"]:
@@ -105,12 +157,12 @@ def by_layout(file: str, names: list[str] | None, n_columns: int, layout: dict[s
         target = names.index(layout["target"]) if layout["target"] in names else None
     else:
         features, target = _by_place(file, n_columns, layout)
-    kinds = ["-"] * n_columns
-    for place, kind in zip(features, layout["kinds"], strict=True):
-        kinds[place] = kind
+    target = target if with_target else None
+    kinds = dict(zip(features, layout["kinds"], strict=True))
     if target is not None:
         kinds[target] = layout["target_kind"]
-    return Places("".join(kinds), features, layout["columns"], target, None if target is None else layout["target"])
+    letters = "".join(kinds.get(place, "-") for place in range(n_columns))
+    return Places(letters, features, layout["columns"], target, None if target is None else layout["target"])
 
 
 def _by_place(file: str, n_columns: int, layout: dict[str, Any]) -> tuple[list[int], int | None]:
