@@ -103,7 +103,7 @@ def test_a_cluster_without_workers_is_waited_for_but_not_in_silence(files, monke
 def test_what_cannot_be_sent_is_told_in_a_sentence(cluster):
     model = AROWClassifier()
     model.lock = Lock()
-    with pytest.raises(ValueError, match="fit: what is to be learned cannot be sent to workers"):
+    with pytest.raises(ValueError, match="fit: AROWClassifier cannot be sent to workers"):
         DaskEngine(cluster).run(LearnPass(model, None, 0, (0, 0)), [], print).__next__()
 
 

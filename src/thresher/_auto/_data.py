@@ -14,11 +14,10 @@ from scipy import sparse
 from .. import _engine
 from .._gate import Table, Text
 from ..streams import Stream, open_stream
-from ..training import Facts, Look, Sampler, plain_label
+from ..training import Facts, LabelCounts, Look, Sampler
 from ._auto_options import AutoOptions
 
 _MOST_BYTES = 200 << 20  # of rows in memory
-_MOST_CLASSES = 1000
 _RARE = 0.2  # classes are out of balance when the smallest has less than this part of its even share
 
 
@@ -123,13 +122,13 @@ def _opened(X: Any, options: AutoOptions, stream_options: dict[str, Any]) -> Str
 def _from_stream(stream: Stream, max_rows: int) -> TrainingData:
     """An even part of the rows, from one pass over the files; all of them if they are few."""
     sampler: Sampler | None = None
-    facts, labels = Facts(), _Labels()
+    facts, labels = Facts(), LabelCounts()
     for batch in stream.batches():
         if batch.position.n_pass > 0:
             break
         if sampler is None:
             sampler = Sampler(max(1, min(max_rows, _rows_that_fit(batch.X)) // 2))
-        sampler.add(batch)
+        sampler.add(batch.X, batch.y)
         facts.add(batch.X, None)
         labels.add(batch.y)
     rows = None if sampler is None else sampler.rows()
@@ -152,28 +151,6 @@ def _rows_that_fit(X: Any) -> int:
     else:
         n_bytes = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sparse.issparse(X) else X.nbytes
     return int(_MOST_BYTES * X.shape[0] / max(1, int(n_bytes)))
-
-
-class _Labels:
-    """Counts of each target, until there are too many for classes."""
-
-    def __init__(self) -> None:
-        self._counts: dict[Any, int] = {}
-        self._many = False
-
-    def add(self, y: NDArray[Any] | None) -> None:
-        if y is None or self._many:
-            return
-        for label, count in zip(*np.unique(y, return_counts=True), strict=True):
-            self._counts[plain_label(label)] = self._counts.get(plain_label(label), 0) + int(count)
-        if len(self._counts) > _MOST_CLASSES:
-            self._many, self._counts = True, {}
-
-    def distinct(self) -> list[Any] | None:
-        return sorted(self._counts) or None
-
-    def by_name(self) -> dict[str, int]:
-        return {str(label): self._counts[label] for label in sorted(self._counts)}
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------
@@ -229,7 +206,7 @@ def _numbers(X: Any) -> Any:
 def _from_rows(X: Any, y: NDArray[Any] | None, max_rows: int, seed: int) -> TrainingData:
     n_rows, n_features = X.shape
     _refuse_missing(y)
-    labels = _Labels()
+    labels = LabelCounts()
     labels.add(y)
     n_values = int(X.nnz) if sparse.issparse(X) else n_rows * n_features
     facts = Facts(n_rows, n_features, n_values, labels.by_name())

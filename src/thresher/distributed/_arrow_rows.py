@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._gate import Table, Text
+from ..streams import tables_of
 from ._shards import ShardBatch, mixed
 
 _ROWS = 4096  # in a batch, whatever the size of those that come
@@ -37,29 +38,12 @@ class ColumnRoles:
 def batches_of(arrived: Iterator[Any], columns: ColumnRoles, shuffle: int = 0, seed: int = 0) -> Iterator[ShardBatch]:
     """Rows in batches of equal size, whatever the size of those that arrived; or in mixed runs of `shuffle`."""
     begin = 0
-    for table in _runs(arrived, shuffle or _ROWS):
+    for table in tables_of(arrived, shuffle or _ROWS):
         y = None if columns.y is None else _labels(table.column(columns.y), columns.y)
         weight = None if columns.weight is None else _labels(table.column(columns.weight), columns.weight)
         batch = ShardBatch(rows_of(table, columns), y, None if weight is None else weight.astype(np.float64))
         yield batch.take(mixed(begin, len(table), seed) - begin) if shuffle else batch
         begin += len(table)
-
-
-def _runs(batches: Iterator[Any], n_rows: int) -> Iterator[Any]:
-    """Tables of `n_rows` rows; the last one may be shorter."""
-    import pyarrow
-
-    waiting: list[Any] = []
-    n_waiting = 0
-    for batch in batches:
-        waiting.append(batch)
-        n_waiting += len(batch)
-        while n_waiting >= n_rows:
-            table = pyarrow.Table.from_batches(waiting)
-            yield table.slice(0, n_rows)
-            waiting, n_waiting = table.slice(n_rows).to_batches(), n_waiting - n_rows
-    if n_waiting:
-        yield pyarrow.Table.from_batches(waiting)
 
 
 def rows_of(table: Any, columns: ColumnRoles) -> Any:

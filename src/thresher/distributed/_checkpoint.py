@@ -46,31 +46,31 @@ class Checkpoint:
             return
         n_done = len(record["rounds"])
         if beside is not None:  # under a name of its own: until the model is there, that of the round before counts
-            self._write(self._beside(n_done), n_done, beside)
+            self._write(_beside(self.path, "mean", n_done), n_done, beside)
         before = getattr(model, "record_", None)
         model.record_ = {"distributed": {"fingerprint": self.fingerprint, **record}}
         try:
             save_model(model, self.path)
         finally:
             model.record_ = before
-        _unlink(self._beside(n_done - 1))
-        _forget_totals(self.path)
+        _unlink(_beside(self.path, "mean", n_done - 1))
+        _unlink_beside(self.path, "total")
 
     def beside(self, n_done: int) -> Sums | None:
         """The numbers that were kept beside the model after so many rounds."""
-        return None if self.path is None else self._read(self._beside(n_done), n_done)
+        return None if self.path is None else self._read(_beside(self.path, "mean", n_done), n_done)
 
     def keep_total(self, n_round: int, place: int, total: Sums | None) -> None:
         """Keep the sum of all shards' answers to a question."""
         if self.path is not None and total is not None:
-            self._write(_total(self.path, place), n_round, total)
+            self._write(_beside(self.path, "total", place), n_round, total)
 
     def totals(self, n_round: int) -> list[Sums]:
         """The sums of this round from before the driver was lost, in order."""
-        found: list[Sums] = []
-        while self.path is not None and (total := self._read(_total(self.path, len(found)), n_round)) is not None:
-            found.append(total)
-        return found
+        kept: list[Sums] = []
+        while self.path and (total := self._read(_beside(self.path, "total", len(kept)), n_round)) is not None:
+            kept.append(total)
+        return kept
 
     def damaged(self) -> ValueError:
         """The error for files that this run did not write."""
@@ -105,22 +105,17 @@ class Checkpoint:
         if self.path is not None:
             remove_checkpoint(self.path)
 
-    def _beside(self, n_done: int) -> Path:
-        assert self.path is not None
-        return self.path.with_name(f"{self.path.name}.mean-{n_done}")
-
 
 def is_checkpoint(path: Path) -> bool:
     """Whether there is something to go on from: a model after a round, or answers of a first round."""
-    return _is_ours(path) or _is_ours(_total(path, 0))
+    return _is_ours(path) or _is_ours(_beside(path, "total", 0))
 
 
 def remove_checkpoint(path: Path) -> None:
     """Remove a checkpoint and what lies beside it; files that are none stay."""
     _unlink(path)
-    _forget_totals(path)
-    for each in path.parent.glob(f"{glob.escape(path.name)}.mean-*"):
-        _unlink(each)
+    _unlink_beside(path, "total")
+    _unlink_beside(path, "mean")
 
 
 def _check_place(path: Path) -> None:
@@ -144,8 +139,8 @@ def _is_ours(path: Path) -> bool:
         return False
 
 
-def _total(path: Path, place: int) -> Path:
-    return path.with_name(f"{path.name}.total-{place}")
+def _beside(path: Path, kind: str, number: int) -> Path:
+    return path.with_name(f"{path.name}.{kind}-{number}")
 
 
 def _unlink(path: Path) -> None:
@@ -153,8 +148,6 @@ def _unlink(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _forget_totals(path: Path) -> None:
-    place = 0
-    while _total(path, place).exists():
-        _unlink(_total(path, place))
-        place += 1
+def _unlink_beside(path: Path, kind: str) -> None:
+    for each in path.parent.glob(f"{glob.escape(path.name)}.{kind}-*"):
+        _unlink(each)

@@ -10,11 +10,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .. import __version__
-from ._engines import Done, Engine, Failure, ShardError, ShardTask, refuse_spark_frames
+from ._engines import Done, Engine, ShardError, ShardTask, packed, refuse_spark_frames
 from ._shards import ArrayShard, Shard
 
 _PATIENCE = 10  # seconds for a scheduler to answer
-NO_WARNING = {"distributed.admin.large-graph-warning-threshold": "1TiB"}
 _DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)"  # Ctrl-C on a terminal is for the driver alone
 
 
@@ -31,7 +30,7 @@ def dask_engine(engine: Any) -> Engine:
             return DaskEngine(distributed.get_client())
         except ValueError:
             cluster = distributed.LocalCluster(threads_per_worker=1, dashboard_address=None, preload=[_DEAF])
-            return DaskEngine(distributed.Client(cluster), cluster)
+            return DaskEngine(client := distributed.Client(cluster), client, cluster)
     address = engine.replace("dask://", "tcp://", 1) if isinstance(engine, str) else engine
     try:
         client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
@@ -45,12 +44,13 @@ class DaskEngine:
 
     def __init__(self, client: Any, *opened: Any) -> None:
         self.client = client
-        self._opened = opened if not opened or opened[0] is client else (client, *opened)
+        self._opened = opened
         self._checked = False
         self._held: dict[int, tuple[ArrayShard, Any]] = {}  # shards in memory travel once
 
     def run(self, task: ShardTask, shards: Sequence[Shard], on_done: Done) -> Iterator[Any]:
-        from dask import config, delayed
+        import cloudpickle
+        from dask import delayed
 
         from distributed import as_completed
 
@@ -58,12 +58,12 @@ class DaskEngine:
         self._check_workers()
         run = uuid.uuid4().hex
         # The task is a node of the graph: sent once, handed from worker to worker, and never lost with one of them.
-        held = delayed(_packed(task), name=f"thresher-task-{run}", traverse=False)
+        held = delayed(packed(task, cloudpickle.dumps), name=f"thresher-task-{run}", traverse=False)
         nodes = [
             delayed(_work, pure=False)(held, self._node(shard), dask_key_name=f"thresher-shard-{i}-{run}")
             for i, shard in enumerate(shards)
         ]
-        with config.set(NO_WARNING):
+        with large_graphs():
             futures = self.client.compute(nodes, optimize_graph=False)
         del nodes, held
         places = {future.key: i for i, future in enumerate(futures)}
@@ -103,15 +103,15 @@ class DaskEngine:
 
     def _node(self, shard: Shard) -> Any:
         """A shard as part of a graph; Dask finds its own collections inside of it."""
+        import cloudpickle
         from dask import delayed
 
         if not isinstance(shard, ArrayShard):
-            return shard if type(shard).__module__.startswith("thresher.") else _packed(shard)
+            ours = type(shard).__module__.startswith("thresher.")
+            return shard if ours else packed(shard, cloudpickle.dumps)  # if it cannot be unpacked, the task fails
         if id(shard) not in self._held:
-            from dask import config
-
             node = delayed(shard, name=f"thresher-rows-{uuid.uuid4().hex}", traverse=False)
-            with config.set(NO_WARNING):
+            with large_graphs():
                 self._held[id(shard)] = (shard, self.client.persist(node, optimize_graph=False))
         return self._held[id(shard)][1]
 
@@ -135,11 +135,11 @@ class DaskEngine:
         try:
             return future.result()
         except KilledWorker as killed:
-            return Failure(name, f"every worker that read it died ({killed.allowed_failures + 1} of them).")
+            return ShardError(name, f"every worker that read it died ({killed.allowed_failures + 1} of them).")
         except Exception as error:
             if "Cancelled" in type(error).__name__:
                 raise ShardError(name, "the cluster has gone.") from None
-            return Failure(name, f"{type(error).__name__}: {error}")  # tasks raise nothing: rows could not be made
+            return ShardError(name, f"{type(error).__name__}: {error}")  # tasks raise nothing: rows could not be made
 
     def close(self) -> None:
         self._held.clear()
@@ -147,17 +147,12 @@ class DaskEngine:
             each.close()
 
 
-def _packed(thing: Any) -> bytes:
-    """An object as bytes: if a worker cannot unpack them, a task fails rather than the worker."""
-    import cloudpickle
+def large_graphs() -> Any:
+    """Let graphs hold data without a warning."""
+    from dask import config
 
-    try:
-        packed: bytes = cloudpickle.dumps(thing)
-    except (TypeError, AttributeError, pickle.PicklingError) as problem:
-        raise ValueError(f"fit: what is to be learned cannot be sent to workers: {problem}.") from None
-    return packed
+    return config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"})
 
 
 def _work(task: bytes, shard: Any) -> Any:
-    work: ShardTask = pickle.loads(task)
-    return work(pickle.loads(shard) if isinstance(shard, bytes) else shard)
+    return pickle.loads(task)(pickle.loads(shard) if isinstance(shard, bytes) else shard)

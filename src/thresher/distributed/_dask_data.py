@@ -170,9 +170,8 @@ def predict_dask(model: Any, data: Any, method: str = "predict", features: Any =
     row = np.zeros((1, data.shape[1]), dtype=data.dtype)
     like = np.asarray(getattr(model, method)(sparse.csr_array(row) if sparse.issparse(data._meta) else row))
     shape: dict[str, Any] = {"drop_axis": 1} if like.ndim == 1 else {"chunks": (data.chunks[0], (like.shape[1],))}
-    return data.map_blocks(
-        _predict_block, held=held, method=method, like=like, dtype=like.dtype, meta=like[:0], name="thresher", **shape
-    )
+    how = {"model": held, "method": method, "like": like}
+    return data.map_blocks(predict_rows, **how, dtype=like.dtype, meta=like[:0], name="thresher", **shape)
 
 
 def named_features(model: Any, features: Any) -> Any:
@@ -183,12 +182,8 @@ def named_features(model: Any, features: Any) -> Any:
     return None if names is None else [str(name) for name in names]
 
 
-def _predict_block(block: Any, held: Any, method: str, like: NDArray[Any]) -> NDArray[Any]:
-    return predict_rows(held, method, block.tocsr() if sparse.issparse(block) else block, like)
-
-
 def _predict_partition(frame: Any, held: Any, method: str, like: NDArray[Any]) -> Any:
-    return _as_series(predict_rows(held, method, frame, like), frame.index, held)
+    return _as_series(predict_rows(frame, held, method, like), frame.index, held)
 
 
 def _as_series(predictions: NDArray[Any], index: Any, model: Any) -> Any:

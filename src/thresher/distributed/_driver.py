@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,7 +36,6 @@ class RoundOptions:
     classes: Any = None
     shuffle: int = 0
     random_state: int = 0
-    checkpoint: Path | None = None
     keep_checkpoint: bool = False
     resume: bool = False
     should_stop: Callable[[], bool] | None = None
@@ -317,7 +315,7 @@ class Rounds:
             self._watch(Progress(doing, n_round, self._n_rounds, n_done, len(self.shards), self._remark))
 
         on_done(0)
-        yield from results_of(self.engine, task, self.shards, on_done)
+        return results_of(self.engine, task, self.shards, on_done)
 
     def _stop_if_asked(self) -> None:
         """Between two tasks, when the result of the last one is kept."""

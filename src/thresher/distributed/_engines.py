@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .._engine import one_blas_thread
@@ -36,30 +35,23 @@ class ShardError(RuntimeError):
         return ShardError, (self.shard, self.words)
 
 
-@dataclass(frozen=True)
-class Failure:
-    """The result of a task on a shard that it could not read; it travels better than an exception."""
-
-    shard: str
-    words: str
-
-
 class ShardTask:
-    """Work on one shard. It is sent with what it holds; the same shard gives the same bits on every machine."""
+    """Work on one shard. It is sent with what it holds; the same shard gives the same bits on every machine.
+
+    Where the work fails, the result is a :class:`ShardError`, which is raised by the driver.
+    """
 
     def __call__(self, shard: Shard) -> Any:
-        for attempt in range(_ATTEMPTS):
+        attempts = 1 if getattr(shard, "read_once", False) else _ATTEMPTS
+        for attempt in range(1, attempts + 1):
             try:
                 with one_blas_thread():
                     return self.work(shard)
-            except OSError as error:
-                if attempt + 1 == _ATTEMPTS:
-                    return Failure(shard.name, str(error))
-                time.sleep(0.1 * 4**attempt)
-            except ValueError as refusal:
-                return Failure(shard.name, str(refusal))
             except Exception as error:
-                return Failure(shard.name, f"{type(error).__name__}: {error}")
+                if not isinstance(error, OSError) or attempt == attempts:
+                    expected = isinstance(error, (OSError, ValueError)) and str(error)
+                    return ShardError(shard.name, expected or f"{type(error).__name__}: {error}")
+                time.sleep(0.025 * 4**attempt)
 
     def work(self, shard: Shard) -> Any:
         raise NotImplementedError
@@ -92,11 +84,21 @@ class SerialEngine:
 
 
 def results_of(engine: Engine, task: ShardTask, shards: Sequence[Shard], on_done: Done) -> Iterator[Any]:
-    """The results of a task, in the order of the shards; raises ShardError for a shard that was lost."""
+    """The results of a task on shards, in their order; the first failure is raised."""
     for result in engine.run(task, shards, on_done):
-        if isinstance(result, Failure):
-            raise ShardError(result.shard, result.words)
+        if isinstance(result, ShardError):
+            raise result
         yield result
+
+
+def packed(thing: Any, dumps: Callable[[Any], bytes]) -> bytes:
+    """A task or shard as bytes, by the pickle of the cluster; the error names what cannot be sent."""
+    try:
+        return dumps(thing)
+    except Exception as problem:
+        held = (getattr(thing, each, None) for each in ("model", "pipeline", "question"))
+        about = type(next((each for each in held if each is not None), thing)).__name__
+        raise ValueError(f"fit: {about} cannot be sent to workers, {type(problem).__name__}: {problem}.") from problem
 
 
 def refuse_spark_frames(shards: Sequence[Shard]) -> None:

@@ -148,7 +148,6 @@ def fit(
         classes=classes,
         shuffle=shuffle,
         random_state=random_state,
-        checkpoint=None if checkpoint is None else Path(checkpoint),
         keep_checkpoint=keep_checkpoint,
         resume=resume,
         should_stop=should_stop,
@@ -164,7 +163,7 @@ def fit(
         "columns": source.column_names(),
         "start": None if start is None else model_checksum(start),
     }
-    kept = Checkpoint(options.checkpoint, fingerprint)
+    kept = Checkpoint(None if checkpoint is None else Path(checkpoint), fingerprint)
     runs = engine_of(engine)
     try:
         with watching(progress, on_progress) as watch:

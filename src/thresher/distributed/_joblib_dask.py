@@ -11,7 +11,7 @@ from weakref import WeakSet
 import joblib
 from joblib._dask import DaskDistributedBackend
 
-from ._dask import NO_WARNING
+from ._dask import large_graphs
 
 _SMALL = 1 << 20  # bytes that travel with each task rather than to all workers
 
@@ -77,9 +77,7 @@ class _Lasting:
         return data if sizeof(data) <= _SMALL else self._sent(data)
 
     def _sent(self, data: Any) -> Any:
-        from dask import config
-
-        with config.set(NO_WARNING):
+        with large_graphs():
             future = self._client.submit(_unchanged, data, key=f"thresher-shared-{uuid.uuid4().hex}")
         self._futures.add(future)
         return future

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from copy import deepcopy
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,19 +15,16 @@ from scipy import sparse
 from .._engine import Question, Sums, join
 from .._estimators import task_of
 from .._gate import Table
-from ..training import MOST_CLASSES, learner_of
+from ..training import MOST_CLASSES, Facts, learner_of
 from ._engines import ShardTask
 from ._shards import Shard, rows_at
 
 
 @dataclass
-class ShardSummary:
+class ShardSummary(Facts):
     """Counts, labels and some rows of a shard."""
 
-    name: str
-    n_rows: int = 0
-    n_features: int = 0
-    n_values: int = 0
+    name: str = ""
     labels: NDArray[Any] | None = None
     counts: NDArray[np.int64] | None = None
     sample: list[tuple[Any, Any]] = field(default_factory=list)
@@ -48,20 +46,16 @@ class ScanShard(ShardTask):
     pipeline: Any = None
 
     def work(self, shard: Shard) -> ShardSummary:
-        seen = ShardSummary(shard.name)
-        for X, y, _ in shard.batches():
-            seen.n_rows += X.shape[0]
-            seen.n_features = max(seen.n_features, X.shape[1])
+        seen = ShardSummary(name=shard.name)
+        for X, y, _ in islice(shard.batches(), None if self.whole else 1):
+            seen.add(X, None)
             seen.kind = "sparse" if sparse.issparse(X) else "table" if isinstance(X, Table) else "dense"
-            seen.n_values += X.nnz if sparse.issparse(X) else int(np.prod(X.shape))
             if self.classes:
                 self._add_labels(seen, y)
             if getattr(self.pipeline, "task_column", None) is not None:
                 tasks = self.pipeline._parted(X)[1]["tasks"]
                 seen.tasks = np.unique(tasks if seen.tasks is None else np.concatenate([seen.tasks, tasks]))
             self._add_rows(seen, X, y)
-            if not self.whole:
-                break
         return seen
 
     def _add_labels(self, seen: ShardSummary, y: Any) -> None:
@@ -118,13 +112,11 @@ class FitTransformer(ShardTask):
 
     def work(self, shard: Shard) -> Any:
         transformer = deepcopy(self.pipeline[self.step] if self.begun is None else self.begun)
-        for X, y, _ in shard.batches():
+        for X, y, _ in islice(shard.batches(), None if self.whole else 1):
             Z, _ = self.pipeline._parted(X)
             for _, before in self.pipeline.steps[: self.step]:
                 Z = before.transform(Z)
             transformer.partial_fit(Z, y)
-            if not self.whole:
-                break
         return transformer
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from .._engine import one_blas_thread
 from .._gate import at_least, boolean, checked, none
@@ -85,12 +86,12 @@ def predict(
     return [none_like(like) if each is None else each for each in predictions]
 
 
-def predict_rows(model: Any, method: str, X: Any, like: NDArray[Any]) -> NDArray[Any]:
+def predict_rows(X: Any, model: Any, method: str, like: NDArray[Any]) -> NDArray[Any]:
     """Predictions of some rows; of no rows, an empty array of the same kind as `like`."""
     if not X.shape[0]:
         return none_like(like)
     with one_blas_thread():
-        return np.asarray(getattr(model, method)(X))
+        return np.asarray(getattr(model, method)(X.tocsr() if sparse.issparse(X) else X))
 
 
 def none_like(like: NDArray[Any]) -> NDArray[Any]:

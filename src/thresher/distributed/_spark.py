@@ -10,12 +10,13 @@ import uuid
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 from ._dask_data import DaskBlock
-from ._engines import Done, Engine, ShardError, ShardTask
+from ._engines import Done, Engine, ShardError, ShardTask, packed
 from ._shards import ArrayShard, Shard
-from ._spark_frames import ArrowShard, ask_partitions, check_runs
+from ._spark_frames import ask_partitions, check_runs
 
 _POLL = 0.1  # seconds between two looks at how many tasks are done
 _PATIENCE = 10  # seconds for a master to answer
@@ -136,16 +137,18 @@ class SparkEngine:
     def run(self, task: ShardTask, shards: Sequence[Shard], on_done: Done) -> Iterator[Any]:
         from pyspark import cloudpickle
 
-        sent = self.session.sparkContext.broadcast(_packed(task))  # once to each machine, not to each shard
+        # The task is sent once to each machine, not to each shard.
+        sent = self.session.sparkContext.broadcast(packed(task, cloudpickle.dumps))
         try:
-            collect = ask_partitions(shards, _Work(sent)) or self._held_rows(shards).map(_Work(sent)).collect
+            work = partial(_work, sent)
+            collect = ask_partitions(shards, work) or self._held_rows(shards).map(work).collect
             names = {getattr(shard, "number", place): shard.name for place, shard in enumerate(shards)}
-            packed = self._watched(collect, names, on_done)
+            results = self._watched(collect, names, on_done)
         finally:
             with suppress(Exception):  # a Spark that has gone holds nothing
                 sent.destroy()
-        for place in range(len(packed)):
-            result, packed[place] = packed[place], b""
+        for place, result in enumerate(results):
+            results[place] = b""
             yield cloudpickle.loads(result)
 
     def _held_rows(self, shards: Sequence[Shard]) -> Any:
@@ -223,48 +226,12 @@ class SparkEngine:
                 _log_level(java, self._log_level)
 
 
-def _packed(task: ShardTask) -> bytes:
-    """A task as bytes; the error names what cannot be sent."""
+def _work(sent: Any, shard: Shard) -> bytes:
+    """The result of a task that was sent, for the worker that has a shard."""
     from pyspark import cloudpickle
 
-    try:
-        packed: bytes = cloudpickle.dumps(task)
-    except Exception as problem:
-        held = (getattr(task, each, None) for each in ("model", "pipeline", "question"))
-        about = next((each for each in held if each is not None), task)
-        raise ValueError(
-            f"fit: {type(about).__name__} cannot be sent to Spark's workers, {type(problem).__name__}: {problem}."
-        ) from problem
-    return packed
-
-
-class _Work:
-    """A task that was sent, for the worker that has a shard."""
-
-    def __init__(self, sent: Any) -> None:
-        self.sent = sent
-
-    def __call__(self, shard: Shard) -> bytes:
-        from pyspark import cloudpickle
-
-        task = cloudpickle.loads(self.sent.value)  # processes serve many shards, and no shard leaves a trace
-        if isinstance(shard, ArrowShard) and isinstance(task, ShardTask):
-            task = _SingleAttempt(task)
-        packed: bytes = cloudpickle.dumps(task(shard))
-        return packed
-
-
-class _SingleAttempt(ShardTask):
-    """A task on rows that can be read only once, so that it is not tried again here."""
-
-    def __init__(self, task: ShardTask) -> None:
-        self.task = task
-
-    def work(self, shard: Shard) -> Any:
-        try:
-            return self.task.work(shard)
-        except OSError as error:
-            raise ValueError(str(error) or type(error).__name__) from error
+    task = cloudpickle.loads(sent.value)  # processes serve many shards, and no shard leaves a trace
+    return packed(task(shard), cloudpickle.dumps)
 
 
 def _as_shard_error(problem: Exception, names: dict[int, str]) -> Exception:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +37,8 @@ class FramePartition:
 
 class ArrowShard:
     """A partition of a Spark data frame, where Spark reads it; its rows pass by once."""
+
+    read_once = True
 
     def __init__(self, name: str, arriving: Iterator[Any], columns: ColumnRoles) -> None:
         self.name = name
@@ -160,8 +161,26 @@ def ask_partitions(shards: Sequence[Shard], work: Callable[[Shard], bytes]) -> C
     first = shards[0]
     if not isinstance(first, FramePartition):
         return None
+    columns = first.columns
+
+    def on_partition(batches: Iterator[Any]) -> Iterator[Any]:
+        """Work on the partition that this process was given, if it is one of those that are asked."""
+        import pyarrow
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None
+        number = context.partitionId()
+        if number in names:
+            named = (_named(batch, columns.used) for batch in batches)
+            result = work(ArrowShard(names[number], named, columns))
+            made = [pyarrow.array([number], pyarrow.int32()), pyarrow.array([result], pyarrow.binary())]
+            yield pyarrow.RecordBatch.from_arrays(made, names=["number", "result"])
+        for _ in batches:  # a process that leaves rows unread is not used again
+            pass
+
     with _no_advice():
-        asked = first.frame.mapInArrow(_OnPartition(work, first.columns, names), _RESULT)
+        asked = first.frame.mapInArrow(on_partition, "number int, result binary")
 
     def collect() -> list[bytes]:
         rows = asked.collect()
@@ -172,37 +191,9 @@ def ask_partitions(shards: Sequence[Shard], work: Callable[[Shard], bytes]) -> C
     return collect
 
 
-_RESULT = "number int, result binary"
-
-
-class _OnPartition:
-    """Work on the partition that this process was given, if it is one of those that are asked."""
-
-    def __init__(self, work: Callable[[Shard], bytes], columns: ColumnRoles, names: dict[int, str]) -> None:
-        self.work, self.columns, self.names = work, columns, names
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        assert context is not None
-        number = context.partitionId()
-        if number in self.names:
-            named = (_named(batch, self.columns.used) for batch in batches)
-            result = self.work(ArrowShard(self.names[number], named, self.columns))
-            made = [pyarrow.array([number], pyarrow.int32()), pyarrow.array([result], pyarrow.binary())]
-            yield pyarrow.RecordBatch.from_arrays(made, names=["number", "result"])
-        for _ in batches:  # a process that leaves rows unread is not used again
-            pass
-
-
-@contextmanager
-def _no_advice() -> Iterator[None]:
+def _no_advice() -> Any:
     """Spark warns of each version of pandas that is newer than itself; no pandas is in play here."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)
-        yield
+    return warnings.catch_warnings(action="ignore", category=FutureWarning)
 
 
 # --- predictions ------------------------------------------------------------------------------------------------------
@@ -214,42 +205,37 @@ def predict_frame(model: Any, frame: Any, method: str = "predict", features: Any
 
     if "prediction" in frame.columns:
         raise ValueError("predict: the data frame has a column 'prediction' already; rename it before.")
-    names = named_features(model, features)
-    if names is None:
+    features = named_features(model, features)
+    if features is None:
         whole = [each.name for each in frame.schema.fields if _kind(each.dataType) in ("vector", "array")]
-        names = whole if len(whole) == 1 else None
-    columns = _column_roles(frame, None, None, names)
-    width = columns.width or model.n_features_in_
-    like = np.asarray(getattr(model, method)(blank_row(columns, width)))
-    given, named = _by_place(frame), [*frame.columns, "prediction"]
-    schema = StructType([*given.schema.fields, StructField("prediction", _spark_type(like))])
-    with _no_advice():
-        return given.mapInArrow(_AddPredictions(model, method, columns, like, frame.columns), schema).toDF(*named)
+        features = whole if len(whole) == 1 else None
+    columns = _column_roles(frame, None, None, features)
+    like = np.asarray(getattr(model, method)(blank_row(columns, columns.width or model.n_features_in_)))
+    given, names = _by_place(frame), frame.columns
+    spark_type, arrow_type = _prediction_types(like)
 
-
-def _spark_type(like: NDArray[Any]) -> Any:
-    from pyspark.sql import types
-
-    found = {"i": types.LongType(), "u": types.LongType(), "f": types.DoubleType(), "b": types.BooleanType()}
-    one = found.get(like.dtype.kind, types.StringType())
-    return one if like.ndim == 1 else types.ArrayType(one)
-
-
-class _AddPredictions:
-    """Batches of rows, with the predictions of the model."""
-
-    def __init__(self, model: Any, method: str, columns: ColumnRoles, like: NDArray[Any], names: list[str]) -> None:
-        self.model, self.method, self.columns, self.like, self.names = model, method, columns, like, names
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+    def add_predictions(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow
 
-        types = {"i": pyarrow.int64(), "u": pyarrow.int64(), "f": pyarrow.float64(), "b": pyarrow.bool_()}
-        one = types.get(self.like.dtype.kind, pyarrow.string())
-        kind = one if self.like.ndim == 1 else pyarrow.list_(one)
         for batch in batches:
             predictions: list[Any] = []
             if len(batch):
-                rows = rows_of(pyarrow.Table.from_batches([_named(batch, self.names)]), self.columns)
-                predictions = predict_rows(self.model, self.method, rows, self.like).tolist()
-            yield batch.append_column("prediction", pyarrow.array(predictions, kind))
+                rows = rows_of(pyarrow.Table.from_batches([_named(batch, names)]), columns)
+                predictions = predict_rows(rows, model, method, like).tolist()
+            yield batch.append_column("prediction", pyarrow.array(predictions, arrow_type))
+
+    schema = StructType([*given.schema.fields, StructField("prediction", spark_type)])
+    with _no_advice():
+        return given.mapInArrow(add_predictions, schema).toDF(*names, "prediction")
+
+
+def _prediction_types(like: NDArray[Any]) -> tuple[Any, Any]:
+    """The type of predictions in Spark and in Arrow."""
+    import pyarrow
+    from pyspark.sql import types
+
+    whole = (types.LongType(), pyarrow.int64())
+    known = {"i": whole, "u": whole, "f": (types.DoubleType(), pyarrow.float64())}
+    known["b"] = (types.BooleanType(), pyarrow.bool_())
+    one = known.get(like.dtype.kind, (types.StringType(), pyarrow.string()))
+    return one if like.ndim == 1 else (types.ArrayType(one[0]), pyarrow.list_(one[1]))

@@ -11,6 +11,7 @@
 """
 
 from .._gate import Table, Text
+from ._arrow import tables_of as tables_of
 from ._file_identity import absolute_names as absolute_names
 from ._file_identity import version_of as version_of
 from ._files import files_of as files_of

@@ -12,6 +12,7 @@
 
 from ._look import MOST_CLASSES as MOST_CLASSES
 from ._look import Facts, Look, look
+from ._look import LabelCounts as LabelCounts
 from ._merge import merge_models
 from ._out_of_fold import predict_in_folds
 from ._predictions import drop_unlabelled as drop_unlabelled

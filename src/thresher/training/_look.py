@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import _engine
-from ..streams import Batch, Stream
+from ..streams import Stream
 from ._predictions import plain_label
 from ._row_sample import stack_batches
 
@@ -44,9 +44,36 @@ class Facts:
                 self.classes[str(plain_label(label))] = self.classes.get(str(plain_label(label)), 0) + int(count)
 
 
+class LabelCounts:
+    """Counts of each target, until there are too many for classes."""
+
+    def __init__(self) -> None:
+        self._counts: dict[Any, int] = {}
+        self._too_many = False
+
+    def add(self, y: NDArray[Any] | None) -> None:
+        if y is None or self._too_many:
+            return
+        for label, count in zip(*np.unique(y, return_counts=True), strict=True):
+            self._counts[plain_label(label)] = self._counts.get(plain_label(label), 0) + int(count)
+        if len(self._counts) > MOST_CLASSES:
+            self._too_many, self._counts = True, {}
+
+    def has(self, n_labels: int | None) -> bool:
+        """Whether so many different targets were counted, or too many."""
+        return self._too_many or len(self._counts) >= (n_labels or 0)
+
+    def distinct(self) -> list[Any] | None:
+        """The targets in order; None if there are too many, or none at all."""
+        return sorted(self._counts) or None
+
+    def by_name(self) -> dict[str, int]:
+        return {str(label): self._counts[label] for label in sorted(self._counts)}
+
+
 @dataclass
 class Look:
-    """The first rows of a stream, and what they tell.
+    """The first rows of a stream, and the facts that they tell.
 
     Attributes
     ----------
@@ -116,58 +143,34 @@ def look(stream: Stream, max_bytes: int = 1 << 26, n_labels: int | None = None, 
     -------
     Look
     """
-    seen = _FirstRows(keep_rows)
-    whole = True
+    first, facts, labels, whole = None, Facts(), LabelCounts(), True
+    targets: list[NDArray[Any]] = []
+    kept: list[tuple[Any, NDArray[Any] | None]] = []
     for batch in stream.batches():
         if batch.position.n_pass > 0:
             break
-        seen.add(batch)
-        if stream.bytes_read > max_bytes and seen.has_labels(n_labels):
+        first = batch.X if first is None else first
+        facts.add(batch.X, None)
+        labels.add(batch.y)
+        kept = [*kept, (batch.X, batch.y)] if facts.n_rows <= keep_rows else []
+        targets += [] if batch.y is None else [batch.y]
+        if stream.bytes_read > max_bytes and labels.has(n_labels):
             whole = False
             break
-    if seen.first is None:
+    if first is None:
         raise ValueError(f"{stream.path.name}: the file has no rows.")
-    return seen.result(whole)
-
-
-class _FirstRows:
-    """The rows of a look, batch by batch."""
-
-    def __init__(self, keep_rows: int) -> None:
-        self.first: Any = None
-        self._n_rows = self._n_features = 0
-        self._targets: list[NDArray[Any]] = []
-        self._labels: set[Any] | None = set()  # None as soon as there are too many
-        self._keep_rows = keep_rows
-        self._kept: list[tuple[Any, NDArray[Any] | None]] = []
-
-    def add(self, batch: Batch) -> None:
-        self.first = batch.X if self.first is None else self.first
-        self._n_rows += len(batch)
-        self._n_features = max(self._n_features, batch.X.shape[1])
-        self._kept = [*self._kept, (batch.X, batch.y)] if self._n_rows <= self._keep_rows else []
-        if batch.y is not None:
-            self._targets.append(batch.y)
-            labels = None if self._labels is None else self._labels | set(np.unique(batch.y).tolist())
-            self._labels = None if labels is None or len(labels) > MOST_CLASSES else labels
-
-    def has_labels(self, n_labels: int | None) -> bool:
-        return n_labels is None or self._labels is None or len(self._labels) >= n_labels
-
-    def result(self, whole: bool) -> Look:
-        y = np.concatenate(self._targets) if self._targets else None
-        labels = None if y is None or self._labels is None else [plain_label(label) for label in sorted(self._labels)]
-        return Look(
-            n_rows=self._n_rows,
-            n_features=self._n_features,
-            labels=labels,
-            is_text=y is not None and y.dtype == object,
-            whole=whole,
-            mixed=y is None or labels is None or _are_mixed(y, len(labels)),
-            y=y,
-            first=self.first,
-            rows=stack_batches(self._kept) if self._kept and whole else None,
-        )
+    y, distinct = np.concatenate(targets) if targets else None, labels.distinct()
+    return Look(
+        n_rows=facts.n_rows,
+        n_features=facts.n_features,
+        labels=distinct,
+        is_text=y is not None and y.dtype == object,
+        whole=whole,
+        mixed=y is None or distinct is None or _are_mixed(y, len(distinct)),
+        y=y,
+        first=first,
+        rows=stack_batches(kept) if kept and whole else None,
+    )
 
 
 def _are_mixed(y: NDArray[Any], n_labels: int) -> bool:

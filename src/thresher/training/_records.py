@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._row_sample import Sampler
+
 _MOST_POINTS = 256
 _MOST_ROWS = 200_000
 
@@ -87,33 +89,15 @@ class HeldOut:
         return HeldOut(self.name, self.y[rows], self.predicted[rows], scores, round(self.n_rows * float(rows.mean())))
 
 
-class Collector:
-    """Gathers :class:`HeldOut` batch by batch in bounded memory: all rows at first, then every second, every fourth."""
+class Collector(Sampler):
+    """Gathers :class:`HeldOut` in bounded memory: targets, predictions and scores, batch by batch."""
 
     def __init__(self, name: str) -> None:
+        super().__init__(_MOST_ROWS // 2)
         self.name = name
-        self.n_rows = 0
-        self._step = 1
-        self._parts: list[tuple[NDArray[Any], ...]] = []
-        self._kept = 0
-
-    def add(self, y: NDArray[Any], predicted: NDArray[Any], scores: NDArray[np.float64] | None) -> None:
-        begin = -self.n_rows % self._step
-        self.n_rows += len(y)
-        columns = (y, predicted) if scores is None else (y, predicted, scores)
-        part = tuple(np.array(column[begin :: self._step]) for column in columns)
-        self._parts.append(part)
-        self._kept += len(part[0])
-        if self._kept > _MOST_ROWS:
-            whole = self._joined()
-            self._parts = [tuple(column[::2] for column in whole)]
-            self._kept, self._step = len(self._parts[0][0]), 2 * self._step
-
-    def _joined(self) -> tuple[NDArray[Any], ...]:
-        return tuple(np.concatenate(columns) for columns in zip(*self._parts, strict=True))
 
     def held_out(self) -> HeldOut | None:
         if not self._parts:
             return None
-        y, predicted, *scores = self._joined()
-        return HeldOut(self.name, y, predicted, scores[0] if scores else None, self.n_rows)
+        y, predicted, scores = (*self.columns(), None)[:3]
+        return HeldOut(self.name, y, predicted, scores, self.n_rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._gate import widened
-from ..streams import Batch, Stream, Table
+from ..streams import Stream, Table
 
 
 def read_all(stream: Stream, max_rows: int | None = None) -> tuple[Any, NDArray[Any] | None]:
@@ -27,7 +28,7 @@ def read_all(stream: Stream, max_rows: int | None = None) -> tuple[Any, NDArray[
     """
     sampler = Sampler(max_rows)
     for batch in stream.batches():
-        sampler.add(batch)
+        sampler.add(batch.X, batch.y)
     rows = sampler.rows()
     if rows is None:
         raise ValueError(f"{stream.path.name}: the file has no rows.")
@@ -38,41 +39,51 @@ class Sampler:
     """An even sample of a stream: all rows at first, then every second, every fourth."""
 
     def __init__(self, most: int | None = 1000) -> None:
+        self.n_rows = 0  # seen so far
         self._most = most
         self._step = 1
-        self._seen = 0
-        self._parts: list[tuple[Any, NDArray[Any] | None]] = []
+        self._parts: list[tuple[Any, ...]] = []
         self._kept = 0
 
-    def add(self, batch: Batch) -> None:
-        some = np.arange(-self._seen % self._step, len(batch), self._step)
-        self._seen += len(batch)
+    def add(self, *columns: Any) -> None:
+        """Take in some rows: features, targets or predictions of them; what is None is left out."""
+        given = [column for column in columns if column is not None]
+        some = np.arange(-self.n_rows % self._step, given[0].shape[0], self._step)
+        self.n_rows += given[0].shape[0]
         if not len(some):
             return
-        self._parts.append((batch.X[some], None if batch.y is None else batch.y[some]))
+        self._parts.append(tuple(column[some] for column in given))
         self._kept += len(some)
         while self._most is not None and self._kept > 2 * self._most:
-            X, y = stack_batches(self._parts)
-            half = np.arange(0, X.shape[0], 2)
-            self._parts = [(X[half], None if y is None else y[half])]
+            half = np.arange(0, self._kept, 2)
+            self._parts = [tuple(column[half] for column in self.columns())]
             self._kept, self._step = len(half), 2 * self._step
 
+    def columns(self) -> tuple[Any, ...]:
+        """The sample, a column for each of those that were added."""
+        return tuple(_stacked(parts) for parts in zip(*self._parts, strict=True))
+
     def rows(self) -> tuple[Any, Any] | None:
-        return stack_batches(self._parts) if self._parts else None
+        """The sample of features and targets; None if there were no rows."""
+        return (*self.columns(), None)[:2] if self._parts else None
 
 
 def stack_batches(parts: list[tuple[Any, NDArray[Any] | None]]) -> tuple[Any, NDArray[Any] | None]:
     """Batches of rows as one, as wide as the widest."""
-    Xs, ys = [X for X, _ in parts], [y for _, y in parts if y is not None]
-    y = np.concatenate(ys) if ys else None
-    if len(Xs) == 1:
-        return Xs[0], y
-    if isinstance(Xs[0], Table):
-        return Table.concat(Xs), y
-    if sparse.issparse(Xs[0]):
-        width = max(X.shape[1] for X in Xs)
-        return sparse.csr_array(sparse.vstack([widened(X, width) for X in Xs], format="csr")), y
-    room = type(Xs[0]).__module__.partition(".")[0]
-    if room in ("pandas", "polars"):
-        return importlib.import_module(room).concat(Xs), y
-    return np.concatenate(Xs), y
+    ys = [y for _, y in parts if y is not None]
+    return _stacked([X for X, _ in parts]), np.concatenate(ys) if ys else None
+
+
+def _stacked(parts: Sequence[Any]) -> Any:
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    if isinstance(first, Table):
+        return Table.concat(parts)
+    if sparse.issparse(first):
+        width = max(X.shape[1] for X in parts)
+        return sparse.csr_array(sparse.vstack([widened(X, width) for X in parts], format="csr"))
+    library = type(first).__module__.partition(".")[0]
+    if library in ("pandas", "polars"):
+        return importlib.import_module(library).concat(parts)
+    return np.concatenate(parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -197,7 +197,7 @@ class _Trainer:
             raise ValueError(f"{lines}: {refusal}") from None
         self.state.note(self.model, batch)
         if first_pass:
-            self._sampler.add(batch)
+            self._sampler.add(batch.X, batch.y)
 
     def _predict(self, X: Any, y: NDArray[Any]) -> None:
         if self._held_out is None and self.state.measures is None:
@@ -261,7 +261,7 @@ def evaluate(
         X, y = drop_unlabelled(model, batch.X, batch.y)
         if len(y):
             collector.add(match_labels(y, model), *predict_with_scores(model, X))
-            sampler.add(replace(batch, X=X, y=y))
+            sampler.add(X, y)
         if on_batch is not None:
             on_batch(stream)
     held_out, sample = collector.held_out(), sampler.rows()

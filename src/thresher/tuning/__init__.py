@@ -21,8 +21,7 @@ from .._gate import Choice, Log, Range, Uniform, Whole, search_space
 from ._annealing import coupled_annealing
 from ._criteria import CRITERIA, criterion
 from ._directed import directed_search
-from ._labelled_folds import LabelledKFold
-from ._novelty_folds import NoveltyKFold
+from ._labelled_folds import LabelledKFold, NoveltyKFold
 from ._random import random_search
 from ._search_cv import CoupledAnnealingSearchCV
 from ._simplex import nelder_mead

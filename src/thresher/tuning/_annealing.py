@@ -13,7 +13,7 @@ from .._engine import generator
 from .._gate import at_least, boolean, checked, seed
 from ._simplex import SIZE
 from ._simplex import simplex as simplex_steps
-from ._trials import Array, Budget, Params, SearchResult, Steps, Trials, Walk, maximise
+from ._trials import OF_A_SEARCH, Array, Budget, Params, SearchResult, Steps, Trials, Walk, maximise
 
 N_STARTS = at_least(2)
 MOVE = 0.2  # first scale of the moves, in widths of the box
@@ -116,7 +116,7 @@ def annealing_and_simplex(
     return search
 
 
-@checked(n_starts=N_STARTS, simplex=boolean, random_state=seed)
+@checked(**OF_A_SEARCH, n_starts=N_STARTS, simplex=boolean, random_state=seed)
 def coupled_annealing(
     objective: Callable[[Params], float],
     space: Mapping[str, Any],

@@ -64,8 +64,7 @@ class Candidates:
         if not batch:
             return []
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", FitFailedWarning)  # one warning at the end replaces them
+            with warnings.catch_warnings(action="ignore", category=FitFailedWarning):  # warned of once, at the end
                 raw = self._run(batch)
         except ValueError as error:
             if not self._has_run or "fits failed" not in str(error):

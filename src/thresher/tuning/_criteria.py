@@ -37,12 +37,6 @@ class Criterion:
     def _accept_sample_weight(self) -> bool:  # scikit-learn asks before it passes any
         return self._weighs
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Criterion) and other.name == self.name
-
-    def __hash__(self) -> int:
-        return hash(self.name)
-
     def __repr__(self) -> str:
         return f"criterion({self.name!r})"
 
@@ -91,16 +85,8 @@ def criterion(name: str) -> Criterion:
     return CRITERIA[name]
 
 
-def _error(estimator: Any, X: Any, y: Any, **weight: Any) -> Any:
-    return accuracy_score(y, estimator.predict(X), **weight) - 1
-
-
-def _balanced_error(estimator: Any, X: Any, y: Any, **weight: Any) -> Any:
-    return balanced_accuracy_score(y, estimator.predict(X), **weight) - 1
-
-
-def _mse(estimator: Any, X: Any, y: Any, **weight: Any) -> Any:
-    return -mean_squared_error(y, estimator.predict(X), **weight)
+def _of_predictions(measure: Callable[..., float], estimator: Any, X: Any, y: Any, **weight: Any) -> float:
+    return measure(y, estimator.predict(X), **weight)
 
 
 def _f1(estimator: Any, X: Any, y: Any, **weight: Any) -> Any:
@@ -159,6 +145,9 @@ def _classes(estimator: Any, y: Any) -> Any:
 
 
 _OF_CLASSES = "classification"
+_error = partial(_of_predictions, lambda *ys, **weight: accuracy_score(*ys, **weight) - 1)
+_balanced_error = partial(_of_predictions, lambda *ys, **weight: balanced_accuracy_score(*ys, **weight) - 1)
+_mse = partial(_of_predictions, lambda *ys, **weight: -mean_squared_error(*ys, **weight))
 _roc_auc = partial(_against_the_rest, roc_auc_score)
 _average_precision = partial(_against_the_rest, average_precision_score)
 CRITERIA: dict[str, Criterion] = {

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._gate import checked
 from ._simplex import PART_OF_A_RANGE, TOL
-from ._trials import Array, Budget, Params, SearchResult, Steps, Trials, Walk, maximise
+from ._trials import OF_A_SEARCH, Array, Budget, Params, SearchResult, Steps, Trials, Walk, maximise
 
 STEP = 0.25  # first distance, in widths of the box
 
@@ -38,7 +38,7 @@ def directed(start: Mapping[str, Any] | None, step: float = STEP, tol: float = T
     return lambda trials: trials.follow("directed", Walk(poll(trials.place(start), step, tol)))
 
 
-@checked(step=PART_OF_A_RANGE, tol=PART_OF_A_RANGE)
+@checked(**OF_A_SEARCH, step=PART_OF_A_RANGE, tol=PART_OF_A_RANGE)
 def directed_search(
     objective: Callable[[Params], float],
     space: Mapping[str, Any],

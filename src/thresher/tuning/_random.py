@@ -10,7 +10,7 @@ import numpy as np
 
 from .._engine import generator
 from .._gate import checked, seed
-from ._trials import Budget, Params, SearchResult, Steps, Trials, Walk, maximise
+from ._trials import OF_A_SEARCH, Budget, Params, SearchResult, Steps, Trials, Walk, maximise
 
 _AT_ONCE = 8
 
@@ -32,7 +32,7 @@ def randomly(start: Mapping[str, Any] | None, rng: np.random.Generator) -> Calla
     return search
 
 
-@checked(random_state=seed)
+@checked(**OF_A_SEARCH, random_state=seed)
 def random_search(
     objective: Callable[[Params], float],
     space: Mapping[str, Any],

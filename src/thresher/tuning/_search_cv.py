@@ -25,7 +25,7 @@ from ._history import HistoryFile, plain
 from ._labelled_folds import folds_for
 from ._random import randomly
 from ._sparsity import counting
-from ._trials import MAX_SECONDS, N_EVALUATIONS, Params, Trials
+from ._trials import LIMITS, Params, Trials
 
 _PATH = Rule("a path", lambda v: isinstance(v, (str, os.PathLike)))
 
@@ -111,8 +111,7 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     _rules = {
         "search": one_of("annealing", "directed", "random"),
-        "n_evaluations": N_EVALUATIONS,
-        "max_seconds": MAX_SECONDS,
+        **LIMITS,
         "n_starts": N_STARTS,
         "simplex": boolean,
         "random_state": seed,

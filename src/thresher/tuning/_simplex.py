@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._gate import Rule, checked
-from ._trials import Array, Budget, Params, SearchResult, Steps, Walk, maximise
+from ._trials import OF_A_SEARCH, Array, Budget, Params, SearchResult, Steps, Trials, Walk, maximise
 
 SIZE = 0.25  # of the first simplex, in widths of the box
 TOL = 0.005  # below this size of the simplex it has nothing more to say
@@ -62,7 +62,7 @@ def _inside(points: Array) -> Array:
     return np.clip(points, 0.0, 1.0)
 
 
-@checked(size=PART_OF_A_RANGE, tol=PART_OF_A_RANGE)
+@checked(**OF_A_SEARCH, size=PART_OF_A_RANGE, tol=PART_OF_A_RANGE)
 def nelder_mead(
     objective: Callable[[Params], float],
     space: Mapping[str, Any],
@@ -103,11 +103,8 @@ def nelder_mead(
     (0.3, 2.0, 'converged')
     """
     budget = Budget(n_evaluations, max_seconds, n_jobs, error_score)
-    return maximise(
-        "nelder_mead",
-        objective,
-        space,
-        lambda trials: trials.follow("simplex", Walk(simplex(trials.place(start), size, tol))),
-        start,
-        budget,
-    )
+
+    def search(trials: Trials) -> None:
+        trials.follow("simplex", Walk(simplex(trials.place(start), size, tol)))
+
+    return maximise("nelder_mead", objective, space, search, start, budget)

@@ -17,7 +17,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from .._gate import Range, Rule, as_space, at_least, check_arguments, check_value, count_of_jobs, none, positive
+from .._gate import Range, Rule, as_space, at_least, count_of_jobs, none, positive
 
 Array = NDArray[np.float64]
 Steps = Generator[Array, Array, None]
@@ -25,31 +25,23 @@ Params = dict[str, Any]
 
 _MOST_STEPS_WITHOUT_NEWS = 100
 
-N_EVALUATIONS = at_least(1)
-MAX_SECONDS = positive | none
+LIMITS = {"n_evaluations": at_least(1), "max_seconds": positive | none}
+OF_A_SEARCH = {
+    "objective": Rule("a function of a dict of parameters", callable),
+    **LIMITS,
+    "n_jobs": count_of_jobs,
+    "error_score": Rule('a number or "raise"', lambda v: v == "raise" or isinstance(v, (int, float))),
+}
 
 
 @dataclass(frozen=True)
 class Budget:
-    """Limits of a search over a plain function: evaluations, seconds and processes, and the score of a failure."""
+    """Limits of a search over a function: evaluations, seconds and processes, and the score of a failure."""
 
     n_evaluations: int
     max_seconds: float | None
     n_jobs: int | None
     error_score: Any
-
-    def check(self, who: str) -> None:
-        """Refuse a value that breaks its rule."""
-        check_arguments(
-            who,
-            n_evaluations=(self.n_evaluations, N_EVALUATIONS),
-            max_seconds=(self.max_seconds, MAX_SECONDS),
-            n_jobs=(self.n_jobs, count_of_jobs),
-            error_score=(
-                self.error_score,
-                Rule('a number or "raise"', lambda v: v == "raise" or isinstance(v, (int, float))),
-            ),
-        )
 
 
 @dataclass(frozen=True)
@@ -118,6 +110,7 @@ class Trials:
         self.n_evaluations = n_evaluations
         self.history: list[dict[str, Any]] = []
         self.best: dict[str, Any] | None = None
+        self._least = math.inf  # the energy of the best
         self._evaluate = evaluate
         self._watch = watch
         self._deadline = math.inf if max_seconds is None else time.monotonic() + max_seconds
@@ -150,7 +143,7 @@ class Trials:
     def evaluate(self, stage: str, points: Array) -> Array:
         """Energies of some points; raises :class:`SearchStopped` when nothing more may or can be evaluated."""
         params = [self.params_at(point) for point in points]
-        keys = [self._key(p) for p in params]
+        keys = [tuple(r.place(p[name]) for name, r in self.space.items()) for p in params]
         fresh = {k: p for k, p in zip(keys, params, strict=True) if k not in self._energies}
         room = self.n_evaluations - len(self.history)
         if fresh:
@@ -166,16 +159,13 @@ class Trials:
             raise SearchStopped("evaluations")
         return np.array([self._energies[key] for key in keys])
 
-    def _key(self, params: Params) -> tuple[float, ...]:
-        return tuple(r.place(params[name]) for name, r in self.space.items())
-
     def _record(self, stage: str, fresh: dict[tuple[float, ...], Params]) -> None:
         found = self._evaluate(stage, list(fresh.values()))
         for (key, params), each in zip(fresh.items(), found, strict=True):
             self._energies[key] = -each.score if math.isfinite(each.score) else math.inf
             self.history.append({"evaluation": len(self.history), "stage": stage, "params": params, **vars(each)})
-            if self.best is None or -self._energies[key] > _rank(self.best["score"]):
-                self.best = self.history[-1]
+            if self.best is None or self._energies[key] < self._least:
+                self.best, self._least = self.history[-1], self._energies[key]
 
     def run(self, search: Callable[[Trials], Any]) -> str:
         """Search; returns the reason for its end."""
@@ -188,10 +178,9 @@ class Trials:
     def _try_the_rest(self) -> str:
         """Evaluate what is left of a space that has no more points than the budget has evaluations."""
         if len(self.history) < self._n_points <= self.n_evaluations:
+            everything = np.array(list(product(*(r.places() for r in self.space.values()))))
             try:
-                self.evaluate(
-                    self.history[-1]["stage"], np.array(list(product(*(r.places() for r in self.space.values()))))
-                )
+                self.evaluate(self.history[-1]["stage"], everything)
             except SearchStopped as stop:
                 return str(stop)
         return "exhausted"
@@ -199,10 +188,6 @@ class Trials:
     def result(self, stopped: str) -> SearchResult:
         best = self.best or {"params": {}, "score": math.nan}
         return SearchResult(dict(best["params"]), best["score"], self.history, stopped)
-
-
-def _rank(score: float) -> float:
-    return score if math.isfinite(score) else -math.inf
 
 
 def maximise(
@@ -213,9 +198,7 @@ def maximise(
     start: Mapping[str, Any] | None,
     budget: Budget,
 ) -> SearchResult:
-    """Run a search on a plain function, the points of a step side by side."""
-    check_value(who, "objective", objective, Rule("a function of a dict of parameters", callable))
-    budget.check(who)
+    """Run a search on a function, the points of a step side by side."""
     ranges = as_space(space, who)
     for name, given in ranges.items():
         if start is not None and (name not in start or start[name] not in given):
@@ -223,10 +206,7 @@ def maximise(
     with joblib.Parallel(n_jobs=budget.n_jobs) as parallel:
 
         def evaluate(stage: str, batch: list[Params]) -> Sequence[Evaluation]:
-            found: Sequence[Evaluation] = parallel(
-                joblib.delayed(_call)(objective, p, budget.error_score) for p in batch
-            )
-            return found
+            return list(parallel(joblib.delayed(_call)(objective, p, budget.error_score) for p in batch))
 
         trials = Trials(ranges, evaluate, budget.n_evaluations, budget.max_seconds)
         return trials.result(trials.run(search))
