@@ -24,17 +24,17 @@ Leuven, 2016.
 H. Yang, "Sparse learning under regularization framework", CUHK, 2011.
 """
 
-from ._additive import make_additive
-from ._curves import make_half_moons, make_spirals
-from ._days import make_days
-from ._gaussians import make_flipped_gaussians
-from ._group_data import make_sparse_groups
-from ._novelty_data import make_novelty, make_overlapping_squares
-from ._recovery import make_recovery
+from ._known_weights import make_additive, make_multi_task, make_recovery, make_sparse_groups
 from ._sampling import sample_one_to_k
-from ._stream_data import SparseStream, make_sparse_stream
-from ._task_data import make_multi_task
-from ._tri_class_data import make_tri_class
+from ._sparse_streams import SparseStream, make_days, make_sparse_stream
+from ._two_classes import (
+    make_flipped_gaussians,
+    make_half_moons,
+    make_novelty,
+    make_overlapping_squares,
+    make_spirals,
+    make_tri_class,
+)
 
 __all__ = [
     "SparseStream",

@@ -11,13 +11,12 @@ from scipy import sparse
 from .. import _core
 from .._estimators import check_is_fitted, param
 from .._gate import Rule, Table, at_least, auto, boolean, check_params, none, one_of
-from ._buckets import MOST_BUCKETS, bucket_names, empty, hash_categories, hash_words
+from . import _pieces
 from ._encoder_merging import emptied_encoder, merge_encoders
 from ._encoder_state import check_added, check_buckets, check_frequencies, is_names
 from ._input import emptied, read_input, refuse_missing
-from ._pieces import Sparse, nonzeros, one_each, shifted
+from ._pieces import MOST_BUCKETS, Sparse
 from ._running import RunningTransformer, require
-from ._words import looks_like_prose, weighted
 
 _ROWS_TO_LOOK_AT = 1000
 
@@ -172,14 +171,15 @@ class TableEncoder(EncoderState, RunningTransformer):
                 raise ValueError(f"{who}: text must name columns of text, but {name!r} {trouble}.")
         if isinstance(self.text, str):
             head = {name: column[:_ROWS_TO_LOOK_AT].to_list() for name, column in table.text.items()}
-            prose = {name for name, values in head.items() if looks_like_prose(values)}
+            prose = {name for name, values in head.items() if _pieces.looks_like_prose(values)}
         word = "c" if self.categories == "onehot" else "h"
         return "".join("n" if n not in table.text else "t" if n in prose else word for n in table.columns)
 
     def _forget(self, columns: list[str], kinds: str) -> None:
         self.columns_, self.kinds_ = list(columns), kinds
         self.added_columns_, self.added_values_ = np.empty(0, dtype=np.int32), []
-        self.fingerprints_ = empty(int(self.n_buckets) if "h" in kinds or "t" in kinds else 0)
+        n_buckets = int(self.n_buckets) if "h" in kinds or "t" in kinds else 0
+        self.fingerprints_ = np.zeros((n_buckets, 3), dtype=np.uint32)  # for each two, and whether there were more
         self.bucket_places_, self.bucket_names_ = np.empty(0, dtype=np.int32), []
         self.n_texts_ = 0
         self.texts_with_ = np.zeros(int(self.n_buckets) if "t" in kinds and self.idf else 0)
@@ -277,13 +277,13 @@ class TableEncoder(EncoderState, RunningTransformer):
         if set(self.kinds_) == {"n"}:
             gaps = [np.zeros((len(table), 0))] + [table.numbers[:, [j]] for j in self.added_columns_]
             return np.hstack([np.nan_to_num(table.numbers), np.isnan(np.hstack(gaps))], dtype=table.numbers.dtype)
-        pieces = [shifted(nonzeros(table.numbers), 0)]
+        pieces = [_pieces.shifted(_pieces.nonzeros(table.numbers), 0)]
         for kind, hashed, _ in self._hashed(table, None):
             if kind == "t":
-                hashed = weighted(hashed, self.words, self.n_texts_, self.texts_with_, bool(self.normalize_text))
-            pieces.append(shifted(hashed, self.kinds_.count("n")))
+                hashed = _pieces.weighted(hashed, self.words, self.n_texts_, self.texts_with_, self.normalize_text)
+            pieces.append(_pieces.shifted(hashed, self.kinds_.count("n")))
         base = self.kinds_.count("n") + len(self.fingerprints_)
-        pieces += [shifted(piece, base) for piece in self._added_pieces(table)]
+        pieces += [_pieces.shifted(piece, base) for piece in self._added_pieces(table)]
         float32 = table.numbers.dtype == np.float32
         encoded = sparse.csr_array(
             _core.stack_rows(pieces, len(table), float32), shape=(len(table), self.n_features_out_)
@@ -297,9 +297,9 @@ class TableEncoder(EncoderState, RunningTransformer):
         for name, kind in zip(self.columns_, self.kinds_, strict=True):
             n_buckets = len(self.fingerprints_)
             if kind == "h":
-                made.append((kind, *hash_categories(name, table.text[name], n_buckets, seen)))
+                made.append((kind, *_pieces.hash_categories(name, table.text[name], n_buckets, seen)))
             elif kind == "t":
-                made.append((kind, *hash_words(name, table.text[name], n_buckets, int(self.ngrams), seen)))
+                made.append((kind, *_pieces.hash_words(name, table.text[name], n_buckets, int(self.ngrams), seen)))
         return made
 
     def _added_pieces(self, table: Table) -> list[Sparse]:
@@ -310,9 +310,9 @@ class TableEncoder(EncoderState, RunningTransformer):
                 values = table.text[name]
                 codes, rows = _core.factorize(values.offsets, values.data)
                 places = np.array([known.get(value, -1) for value in values.take(rows)], dtype=np.int32)
-                pieces.append(one_each(places[codes] if len(places) else codes))
+                pieces.append(_pieces.one_each(places[codes] if len(places) else codes))
             elif kind == "n" and known:
-                pieces.append(one_each(np.where(np.isnan(table[name]), known[""], -1).astype(np.int32)))
+                pieces.append(_pieces.one_each(np.where(np.isnan(table[name]), known[""], -1).astype(np.int32)))
         return pieces
 
     @property
@@ -339,7 +339,7 @@ class TableEncoder(EncoderState, RunningTransformer):
         """The names of all features."""
         check_is_fitted(self)
         names = [name for name, kind in zip(self.columns_, self.kinds_, strict=True) if kind == "n"]
-        names += bucket_names(self.fingerprints_, self.bucket_places_, self.bucket_names_)
+        names += _pieces.bucket_names(self.fingerprints_, self.bucket_places_, self.bucket_names_)
         for column, value in zip(self.added_columns_.tolist(), self.added_values_, strict=True):
             name = self.columns_[column]
             names.append(f"{name} is missing" if self.kinds_[column] == "n" else f"{name}={value}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._buckets import BucketTexts
+from ._pieces import BucketTexts
 
 _WORDS = {"n": "numbers", "c": "words", "h": "words", "t": "prose"}
 

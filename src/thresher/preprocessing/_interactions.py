@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, product
 from math import prod
 from typing import Any, Self
 
@@ -134,6 +134,11 @@ class InteractionGroups(ColumnCategories, TransformerContract, Estimator):
         for n in range(1, self.degree + 1):
             yield from combinations(range(len(self.columns_)), n)
 
+    def _features(self) -> Iterator[tuple[tuple[int, str], ...]]:
+        """For each feature, the columns and categories it combines."""
+        for chosen in self._combinations():
+            yield from product(*([(j, value) for value in self.categories_[j]] for j in chosen))
+
     @property
     def n_features_in_(self) -> int:
         return len(self.columns_)
@@ -147,22 +152,12 @@ class InteractionGroups(ColumnCategories, TransformerContract, Estimator):
     def groups_(self) -> list[str]:
         """For each feature, the columns it combines."""
         check_is_fitted(self)
-        labels: list[str] = []
-        for chosen in self._combinations():
-            n = prod(len(self.categories_[j]) for j in chosen)
-            labels += [":".join(self.columns_[j] for j in chosen)] * n
-        return labels
+        return [":".join(self.columns_[j] for j, _ in chosen) for chosen in self._features()]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """``column=category``, joined by ``:``."""
         check_is_fitted(self)
-        names: list[str] = []
-        for chosen in self._combinations():
-            made = [""]
-            for j in chosen:
-                each = [f"{self.columns_[j]}={value}" for value in self.categories_[j]]
-                made = [f"{a}:{b}" if a else b for a in made for b in each]
-            names += made
+        names = [":".join(f"{self.columns_[j]}={value}" for j, value in chosen) for chosen in self._features()]
         return np.array(names, dtype=object)
 
     def _check_loaded(self) -> None:

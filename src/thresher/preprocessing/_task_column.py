@@ -28,13 +28,15 @@ def part(X: Any, column: str | int, who: str) -> Parted:
     """Take the tasks out of a table, a data frame or (by number) an array."""
     if sparse.issparse(X):
         raise ValueError(f"{who}: task_column needs a table, a data frame or an array, got sparse rows.")
-    if is_frame(X):
-        X = Table.from_frame(X)
-    if not isinstance(X, Table):
-        return _part_array(np.asarray(X), column, who)
-    name = _name(X, column, who)
-    rest = X.select([other for other in X.columns if other != name])
-    return Parted(rest, _labels(X[name], f"column {name!r}", who))
+    rows: Any = Table.from_frame(X) if is_frame(X) else X if isinstance(X, Table) else np.asarray(X)
+    names = rows.columns if isinstance(rows, Table) else None
+    if names is None and (rows.ndim != 2 or isinstance(column, str)):
+        raise ValueError(f"{who}: task_column {column!r} needs a table or a data frame, whose columns have names.")
+    place = _place(names, rows.shape[1], column, who)
+    if names is None:
+        return Parted(np.delete(rows, place, axis=1), _labels(rows[:, place], f"column {column}", who))
+    rest = rows.select([name for name in names if name != names[place]])
+    return Parted(rest, _labels(rows[names[place]], f"column {names[place]!r}", who))
 
 
 def without(X: Any, column: str | int, who: str) -> Any:
@@ -44,22 +46,14 @@ def without(X: Any, column: str | int, who: str) -> Any:
     return part(X, column, who).X
 
 
-def _name(table: Table, column: str | int, who: str) -> str:
+def _place(names: list[str] | None, n_columns: int, column: str | int, who: str) -> int:
     if isinstance(column, str):
-        if column not in table.columns:
+        if names is None or column not in names:
             raise ValueError(f"{who}: task_column must be a column of X, but there is no {column!r}.")
-        return column
-    if not -len(table.columns) <= column < len(table.columns):
-        raise ValueError(f"{who}: task_column must be below the {len(table.columns)} columns of X, got {column}.")
-    return table.columns[column]
-
-
-def _part_array(X: np.ndarray[Any, Any], column: str | int, who: str) -> Parted:
-    if X.ndim != 2 or isinstance(column, str):
-        raise ValueError(f"{who}: task_column {column!r} needs a table or a data frame, whose columns have names.")
-    if not -X.shape[1] <= column < X.shape[1]:
-        raise ValueError(f"{who}: task_column must be below the {X.shape[1]} columns of X, got {column}.")
-    return Parted(np.delete(X, column, axis=1), _labels(X[:, column], f"column {column}", who))
+        return names.index(column)
+    if not -n_columns <= column < n_columns:
+        raise ValueError(f"{who}: task_column must be below the {n_columns} columns of X, got {column}.")
+    return column
 
 
 def _labels(values: Any, where: str, who: str) -> np.ndarray[Any, Any]:
