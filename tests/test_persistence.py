@@ -129,7 +129,7 @@ def test_headers_that_do_not_fit_are_refused(saved):
         ({"fitted": fitted | {"classes_": {"text": ["a" * 100_000] + ["b"] * 15_000, "object": False}}}, "more room"),
         ({"fitted": fitted | {"n_iter_": "many"}}, "number of passes"),
         ({"fitted": fitted | {"n_features_in_": 3}}, "number of features"),
-        ({"fitted": fitted | {"n_features_in_": "9"}}, "number of features"),
+        ({"fitted": fitted | {"n_features_in_": "9"}}, "n_features_in_ must be an integer"),
         ({"fitted": fitted | {"fit": 1}}, "attributes are not those"),
         ({"fitted": fitted | {"classes_": {"text": ["b", "a", "c"], "object": False}}}, "in order"),
         ({"fitted": fitted | {"classes_": {"text": ["a", "b"], "object": False}}}, "outputs do not fit"),

@@ -74,17 +74,17 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     except (KeyError, TypeError):
         raise ValueError(f"{where}: not a model file of thresher.") from None
     except Exception as error:
-        said = " ".join(str(error).split())
+        reason = " ".join(str(error).split())
         raise ValueError(
-            f"{where}: not a model file of thresher, or one that is cut short or damaged ({said})."
+            f"{where}: not a model file of thresher, or one that is cut short or damaged ({reason})."
         ) from None
     try:
         return _model(header, Unpacker(tensors, room=32 * os.path.getsize(path)))
     except Refusal as refusal:
         raise ValueError(f"{where}: {refusal}.") from None
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, MemoryError, RecursionError) as error:
-        said = " ".join(str(error).split())[:200].rstrip(".")
-        raise ValueError(f"{where}: the header does not describe a model: {said}.") from None
+        reason = " ".join(str(error).split())[:200].rstrip(".")
+        raise ValueError(f"{where}: the header does not describe a model: {reason}.") from None
 
 
 def _model(header: dict[str, Any], unpacker: Unpacker) -> Any:

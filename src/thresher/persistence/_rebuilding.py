@@ -9,7 +9,8 @@ import numpy as np
 
 from .. import registry
 from .._engine import State
-from .._gate import check_params
+from .._estimators import OnlineLinear
+from .._gate import check_loaded, check_loaded_features, check_params
 from ._packing import Packer, Refusal, Tensors, Unpacker, require
 
 _OPTIONAL = {"feature_names_in_", "_grown"}
@@ -22,10 +23,9 @@ def describe(model: Any, packer: Packer, prefix: str = "") -> dict[str, Any]:
         raise ValueError(f"save_model: {cls.__name__} is not an estimator of thresher.")
     if hasattr(model, "steps"):
         return _describe_steps(model, packer, prefix)
-    if hasattr(model, "_settle") and "n_features_in_" in vars(model):  # what is computed when it is asked for
+    if "n_features_in_" in vars(model):
         model._settle()
-    params = model._plain_params() if hasattr(model, "_plain_params") else model.get_params(deep=False)
-    in_file = _file_names(cls)
+    params, in_file = model._plain_params(), cls._file_names()
     fitted = [name for name in model._fitted if name in vars(model)]
     if not set(model._fitted) - _OPTIONAL <= set(fitted):
         raise ValueError(f"save_model: this {cls.__name__} is not fitted yet; call fit or partial_fit first.")
@@ -73,16 +73,12 @@ def rebuild(described: dict[str, Any], unpacker: Unpacker, prefix: str = "") -> 
     check_params(model, cls._param_rules)
     for key, value in fitted.items():
         setattr(model, key, value)
-    if not hasattr(cls, "_learner_now"):  # no compiled state
-        model._check_loaded()
-        return model
-    _check_features(fitted, described["sizes"])
-    _check_classes(fitted.get("classes_"))
-    model.state_ = _state(model, described, prefix, unpacker)
-    if hasattr(model, "_check_loaded"):
-        model._check_loaded()
-    model._weights_cache = None
-    require(bool(np.isfinite(model._all_weights()).all()), "the arrays imply weights that are not finite")
+    if issubclass(cls, OnlineLinear):
+        model.state_ = _state(model, described, prefix, unpacker)
+    model._check_loaded()
+    if issubclass(cls, OnlineLinear):
+        model._weights_cache = None
+        require(bool(np.isfinite(model._all_weights()).all()), "the arrays imply weights that are not finite")
     return model
 
 
@@ -97,45 +93,25 @@ def _rebuild_steps(cls: Any, described: dict[str, Any], unpacker: Unpacker, pref
     return pipeline
 
 
-def _file_names(cls: Any) -> dict[str, str]:
-    """The name of each parameter in files, which stays when the parameter is renamed."""
-    if hasattr(cls, "_file_names"):
-        names: dict[str, str] = cls._file_names()
-        return names
-    return {name: name for name in inspect.signature(cls).parameters}
-
-
 def _params(cls: Any, in_file: dict[str, Any]) -> dict[str, Any]:
     """Parameters by their names of today. What a file does not name has its default, or what the class makes of the
     others: ``_from_file`` takes the parameters of a file and returns those of today."""
-    today = {permanent: name for name, permanent in _file_names(cls).items()}
+    today = {permanent: name for name, permanent in cls._file_names().items()}
     require(set(in_file) <= set(today), f"the parameters are not those of {cls.__name__}")
-    params = {today[name]: value for name, value in in_file.items()}
-    return cls._from_file(params) if hasattr(cls, "_from_file") else params
-
-
-def _check_features(fitted: dict[str, Any], sizes: dict[str, int]) -> None:
-    width, names, n_iter = fitted["n_features_in_"], fitted.get("feature_names_in_"), fitted["n_iter_"]
-    fits = type(width) is int and width >= 1 and sizes.get("weight") == width + 1
-    require(fits, "the number of features does not fit the weights")
-    named = isinstance(names, np.ndarray) and names.shape == (width,) and names.dtype.kind in "OU"
-    require(names is None or named, "there must be one name per feature")
-    counted = type(n_iter) is int and n_iter >= 0 and type(fitted.get("_grown", False)) is bool
-    require(counted, "the number of passes must be an integer of at least 0")
-
-
-def _check_classes(classes: Any) -> None:
-    if classes is None:
-        return
-    labels = isinstance(classes, np.ndarray) and classes.ndim == 1 and classes.dtype.kind in "biufOU"
-    require(labels, "classes must be labels")
-    ordered = len(classes) >= 2 and np.array_equal(np.unique(classes), classes)
-    require(ordered, "classes must be at least two, in order")
+    params: dict[str, Any] = cls._from_file({today[name]: value for name, value in in_file.items()})
+    return params
 
 
 def _state(model: Any, header: dict[str, Any], prefix: str, unpacker: Unpacker) -> State:
+    check_loaded_features(model)
+    if hasattr(model, "classes_"):
+        check_loaded(model.classes_, type(model).__name__)
+    counted = type(model.n_iter_) is int and model.n_iter_ >= 0 and type(vars(model).get("_grown", False)) is bool
+    require(counted, "the number of passes must be an integer of at least 0")
+    n_outputs, sizes = header["n_outputs"], header["sizes"]
+    require(sizes.get("weight") == model.n_features_in_ + 1, "the number of features does not fit the weights")
     learner = model._checked_learner(model.n_features_in_)
-    fields, n_outputs, sizes = learner.fields(), header["n_outputs"], header["sizes"]
+    fields = learner.fields()
     expected_outputs, expected_sizes = model._state_shape(learner)
     expected_sizes |= {axis: max(sizes[axis], expected_sizes[axis]) for axis in learner.open_axes}
     require(n_outputs == expected_outputs, f"{n_outputs!r} outputs do not fit the classes")
