@@ -1,12 +1,12 @@
-"""Where to look for the value of a parameter: ranges, and the coordinate in which a search walks through them."""
+"""Ranges of values worth trying for a parameter, and the coordinate in which a search walks through them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -40,25 +40,43 @@ class Range:
     def __contains__(self, value: Any) -> bool:
         raise NotImplementedError
 
-    def _said(self) -> str:
-        return "" if self.when is None else f", when={dict(self.when)!r}"
+    def _arguments(self) -> list[str]:
+        """The arguments that it is made of, as code, without ``when``."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        when = [] if self.when is None else [f"when={dict(self.when)!r}"]
+        return f"{type(self).__name__}({', '.join([*self._arguments(), *when])})"
 
 
+@dataclass(frozen=True, repr=False)
 class _Between(Range):
-    """What ranges of numbers share."""
+    """Base class of ranges of numbers."""
 
     low: float
     high: float
+    when: Mapping[str, Any] | None = field(default=None, kw_only=True, hash=False)
 
-    def _check(self, ends_above: float = -math.inf) -> None:
-        who = type(self).__name__
-        rule = "a finite number" if ends_above == -math.inf else f"a number above {ends_above:g}"
+    _scale: ClassVar[tuple[Callable[[float], float], Callable[[float], float]]] = (float, float)  # there and back
+    _ends_above: ClassVar[float] = -math.inf
+
+    def __post_init__(self) -> None:
+        who, least = type(self).__name__, self._ends_above
+        rule = "a finite number" if least == -math.inf else f"a number above {least:g}"
         for name in ("low", "high"):
             end = getattr(self, name)
-            if not _is_number(end) or not end > ends_above:
+            if not _is_number(end) or not end > least:
                 raise ValueError(f"{who}: {name} must be {rule}, got {end!r}.")
         if not self.low < self.high:
             raise ValueError(f"{who}: high must be above low={self.low!r}, got {self.high!r}.")
+
+    def at(self, place: float) -> float:
+        low, high = map(self._scale[0], (self.low, self.high))
+        return self._readable(self._scale[1](low + (high - low) * min(max(place, 0.0), 1.0)))
+
+    def place(self, value: Any) -> float:
+        low, high, here = map(self._scale[0], (self.low, self.high, value))
+        return (here - low) / (high - low)
 
     def _readable(self, value: float) -> float:
         """To six digits, or more where the ends are so close that they are needed."""
@@ -69,8 +87,10 @@ class _Between(Range):
     def __contains__(self, value: Any) -> bool:
         return _is_number(value) and self.low <= value <= self.high
 
+    def _arguments(self) -> list[str]:
+        return [repr(self.low), repr(self.high)]
 
-@dataclass(frozen=True, repr=False)
+
 class Log(_Between):
     """Numbers between two positive ends, on a logarithmic scale: for penalties, step sizes, kernel widths.
 
@@ -90,26 +110,10 @@ class Log(_Between):
     0.0001
     """
 
-    low: float
-    high: float
-    when: Mapping[str, Any] | None = field(default=None, kw_only=True, hash=False)
-
-    def __post_init__(self) -> None:
-        self._check(ends_above=0)
-
-    def at(self, place: float) -> float:
-        low, high = math.log(self.low), math.log(self.high)
-        return self._readable(math.exp(low + (high - low) * min(max(place, 0.0), 1.0)))
-
-    def place(self, value: Any) -> float:
-        low, high = math.log(self.low), math.log(self.high)
-        return (math.log(value) - low) / (high - low)
-
-    def __repr__(self) -> str:
-        return f"Log({self.low!r}, {self.high!r}{self._said()})"
+    _scale = (math.log, math.exp)
+    _ends_above = 0.0
 
 
-@dataclass(frozen=True, repr=False)
 class Uniform(_Between):
     """Numbers between two ends, all alike: for fractions and quantiles.
 
@@ -126,22 +130,6 @@ class Uniform(_Between):
     >>> Uniform(0.0, 1.0, when={"loss": "pinball"}).at(0.25)
     0.25
     """
-
-    low: float
-    high: float
-    when: Mapping[str, Any] | None = field(default=None, kw_only=True, hash=False)
-
-    def __post_init__(self) -> None:
-        self._check()
-
-    def at(self, place: float) -> float:
-        return self._readable(self.low + (self.high - self.low) * min(max(place, 0.0), 1.0))
-
-    def place(self, value: Any) -> float:
-        return (float(value) - self.low) / (self.high - self.low)
-
-    def __repr__(self) -> str:
-        return f"Uniform({self.low!r}, {self.high!r}{self._said()})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -167,7 +155,6 @@ class Whole(_Between):
     low: int
     high: int
     log: bool = False
-    when: Mapping[str, Any] | None = field(default=None, kw_only=True, hash=False)
 
     def __post_init__(self) -> None:
         for name in ("low", "high"):
@@ -178,7 +165,7 @@ class Whole(_Between):
             raise ValueError(f"Whole: log must be True or False, got {self.log!r}.")
         if self.log and self.low < 1:
             raise ValueError(f"Whole: low must be an integer of at least 1 with log=True, got {self.low!r}.")
-        self._check()
+        super().__post_init__()
 
     @property
     def n_values(self) -> int:
@@ -204,9 +191,8 @@ class Whole(_Between):
     def __contains__(self, value: Any) -> bool:
         return isinstance(value, Integral) and not isinstance(value, bool) and super().__contains__(value)
 
-    def __repr__(self) -> str:
-        log = ", log=True" if self.log else ""
-        return f"Whole({self.low!r}, {self.high!r}{log}{self._said()})"
+    def _arguments(self) -> list[str]:
+        return [*super()._arguments(), *(["log=True"] if self.log else [])]
 
 
 @dataclass(frozen=True, repr=False)
@@ -261,8 +247,8 @@ class Choice(Range):
     def _index(self, value: Any) -> int:
         return next(i for i, option in enumerate(self.options) if _same(option, value))
 
-    def __repr__(self) -> str:
-        return f"Choice({list(self.options)!r}{self._said()})"
+    def _arguments(self) -> list[str]:
+        return [repr(list(self.options))]
 
 
 def as_space(space: Any, who: str) -> dict[str, Range]:
