@@ -160,58 +160,49 @@ class Estimator(Declared):
         return asked._get_metadata_request()
 
 
-class ClassifierContract:
+class PredictorContract:
+    """Mixin of estimators that predict classes or values."""
+
+    _estimator_type: ClassVar[str | None]
+    _metric: ClassVar[str]  # the function of sklearn.metrics that scores predictions
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of the predictions for ``X``, or their R² if they are values.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+        """
+        return self._score(y, self.predict(X), sample_weight)  # type: ignore[attr-defined]
+
+    def _score(self, y: Any, predictions: Any, sample_weight: Any) -> float:
+        from sklearn import metrics
+
+        return float(getattr(metrics, self._metric)(y, predictions, sample_weight=sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn import utils
+
+        tags, kind = super().__sklearn_tags__(), str(self._estimator_type)  # type: ignore[misc]
+        tags.estimator_type, tags.target_tags.required = kind, True
+        setattr(tags, f"{kind}_tags", getattr(utils, f"{kind.title()}Tags")())
+        return tags
+
+
+class ClassifierContract(PredictorContract):
     """Mixin of estimators that predict classes."""
 
     _estimator_type: ClassVar[str | None] = "classifier"
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy of the predictions for ``X``.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-        """
-        from sklearn.metrics import accuracy_score
-
-        return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))  # type: ignore[attr-defined]
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import ClassifierTags
-
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
-        tags.target_tags.required = True
-        return tags
+    _metric = "accuracy_score"
 
 
-class RegressorContract:
+class RegressorContract(PredictorContract):
     """Mixin of estimators that predict values."""
 
     _estimator_type: ClassVar[str | None] = "regressor"
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return R² of the predictions for ``X``.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-        """
-        from sklearn.metrics import r2_score
-
-        return float(r2_score(y, self.predict(X), sample_weight=sample_weight))  # type: ignore[attr-defined]
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import RegressorTags
-
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
-        tags.target_tags.required = True
-        return tags
+    _metric = "r2_score"
 
 
 class ClustererContract:

@@ -16,6 +16,22 @@ _HEADING = re.compile(rf"(?m)^(?P<title>{'|'.join(_SECTIONS)})\n-+\n")
 
 
 def complete(cls: Any) -> None:
+    """Complete the docstrings of a class and of its methods."""
+    for name, method in vars(cls).items():
+        if inspect.isfunction(method) and not name.startswith("_") and not method.__doc__:
+            method.__doc__ = _inherited(cls, name, method)
+    _complete_class(cls)
+
+
+def _inherited(cls: Any, name: str, method: Any) -> str | None:
+    """The docstring of a method of a base class, less the parameters that this method does not take."""
+    text = next((doc for base in cls.__mro__[1:] if (doc := getattr(vars(base).get(name), "__doc__", None))), None)
+    absent = set(re.findall(r"(?m)^(\w+) : ", inspect.cleandoc(text or ""))) - set(inspect.signature(method).parameters)
+    entries = "|".join(sorted(absent))
+    return re.sub(rf"(?m)^({entries}) : .*\n(    .*\n)*", "", inspect.cleandoc(text)) if text and absent else text
+
+
+def _complete_class(cls: Any) -> None:
     """Put parameters, attributes and references into the docstring of a public class."""
     if not vars(cls).get("__doc__") or cls.__name__.startswith("_"):
         return

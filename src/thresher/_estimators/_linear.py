@@ -77,21 +77,6 @@ class LinearRegressor(ReadsValues, OnlineLinear):
             Constant term."""
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, *, grow: bool = False) -> Self:  # type: ignore[override]
-        """Learn from one more batch, row by row as it stands. What earlier calls learned stays, sparsity included.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of at least 0. A row of weight 0 is absent.
-        grow : bool, default=False
-            Accept batches that are wider or narrower than the ones before: features that appear later start from zero.
-
-        Returns
-        -------
-        self
-        """
         return super().partial_fit(X, y, None, sample_weight, grow=grow)
 
     def _look_back(self, rows: Rows, target: Target) -> None:

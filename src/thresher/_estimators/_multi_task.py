@@ -1,4 +1,4 @@
-"""How tasks are learned together: rows that carry a task, rounds of them, and one set of weights for each task."""
+"""Tasks that are learned together: rows that carry a task, rounds of them, and one set of weights for each task."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from .. import _engine, _gate
 from .._engine import State, Target, TaskTarget
 from .._gate import Array
 from ..onepass import Rows
+from ._contract import PredictorContract
 from ._coupled import Coupled, CoupledLearner
 from ._linear import LinearRegressor, LinearScores, WeighsClasses
 
 
-class MultiTask(Coupled):
+class MultiTask(PredictorContract, Coupled):
     """Base class of learners for several tasks: rows carry the label of theirs."""
 
     _needs: ClassVar[tuple[str, ...]] = ("tasks",)
@@ -49,6 +50,62 @@ class MultiTask(Coupled):
             return self._join_tasks(self._read_all(y, n_rows), None, tasks, round_ids, sample_weight)
 
         return self._fit(X, read, sample_weight)
+
+    def partial_fit(  # type: ignore[override]
+        self,
+        X: Any,
+        y: Any,
+        tasks: Any = None,
+        round_ids: Any = None,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        grow: bool = False,
+    ) -> Self:
+        """Learn from one more batch, row by row as it stands. What earlier calls learned stays, sparsity included.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        tasks : array-like of shape (n_samples,), optional
+            The task of each row. New ones may come with any batch.
+        round_ids : array-like of int of shape (n_samples,), optional
+            The round of each row; a new one starts when the id changes. Without, when a task comes again. A round may
+            go on in the next call.
+        classes : array-like, optional
+            Both classes; needed in the first call.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of at least 0. A row of weight 0 is absent.
+        grow : bool, default=False
+            Accept batches that are wider or narrower than the ones before: features that appear later start from zero.
+
+        Returns
+        -------
+        self
+        """
+        state: State | None = self.__dict__.get("state_")
+
+        def read(n_rows: int) -> Any:
+            target = self._read_batch(y, n_rows, classes, state is None)
+            return self._join_tasks(target, state, tasks, round_ids, sample_weight)
+
+        return self._partial_fit(X, read, sample_weight, grow)
+
+    def predict(self, X: Any, tasks: Any = None) -> np.ndarray[Any, Any]:
+        """Predict the class or the value of each row, by the weights of its task.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        tasks : array-like of shape (n_samples,), optional
+            The task of each row, among ``tasks_``.
+        """
+        return self._read_scores(self._shape_scores(self._scores(X, tasks)))
+
+    def score(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> float:  # type: ignore[override]
+        """Return the accuracy of the predictions for rows of all tasks, or their R² if they are values."""
+        return self._score(y, self.predict(X, tasks), sample_weight)
 
     def _join_tasks(
         self, target: Target, state: State | None, tasks: Any, round_ids: Any, sample_weight: Any
@@ -109,47 +166,6 @@ class MultiTaskClassifier(MultiTask, WeighsClasses, LinearScores):
 
     _fitted = (*LinearScores._fitted, "tasks_")
 
-    def partial_fit(  # type: ignore[override]
-        self,
-        X: Any,
-        y: Any,
-        tasks: Any = None,
-        round_ids: Any = None,
-        classes: Any = None,
-        sample_weight: Any = None,
-        *,
-        grow: bool = False,
-    ) -> Self:
-        """Learn from one more batch, row by row as it stands. What earlier calls learned stays, sparsity included.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        tasks : array-like of shape (n_samples,), optional
-            The task of each row. New ones may come with any batch.
-        round_ids : array-like of int of shape (n_samples,), optional
-            The round of each row; a new one starts when the id changes. Without, when a task comes again. A round may
-            go on in the next call.
-        classes : array-like, optional
-            Both classes; needed in the first call.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of at least 0. A row of weight 0 is absent.
-        grow : bool, default=False
-            Accept batches that are wider or narrower than the ones before: features that appear later start from zero.
-
-        Returns
-        -------
-        self
-        """
-        state: State | None = self.__dict__.get("state_")
-
-        def read(n_rows: int) -> Any:
-            target = self._read_batch(y, n_rows, classes, state is None)
-            return self._join_tasks(target, state, tasks, round_ids, sample_weight)
-
-        return self._partial_fit(X, read, sample_weight, grow)
-
     def _join_tasks(
         self, target: Target, state: State | None, tasks: Any, round_ids: Any, sample_weight: Any
     ) -> TaskTarget:
@@ -163,23 +179,6 @@ class MultiTaskClassifier(MultiTask, WeighsClasses, LinearScores):
     def decision_function(self, X: Any, tasks: Any = None) -> Array:
         """One score per row, by the weights of its task; above 0 means the second class."""
         return self._shape_scores(self._scores(X, tasks))
-
-    def predict(self, X: Any, tasks: Any = None) -> np.ndarray[Any, Any]:
-        """The class of each row.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        tasks : array-like of shape (n_samples,), optional
-            The task of each row, among ``tasks_``.
-        """
-        return self._read_scores(self.decision_function(X, tasks))
-
-    def score(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> float:  # type: ignore[override]
-        """The share of rows whose class is predicted."""
-        from sklearn.metrics import accuracy_score
-
-        return float(accuracy_score(y, self.predict(X, tasks), sample_weight=sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -202,47 +201,4 @@ class MultiTaskRegressor(MultiTask, LinearRegressor):
         *,
         grow: bool = False,
     ) -> Self:
-        """Learn from one more batch, row by row as it stands. What earlier calls learned stays, sparsity included.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        tasks : array-like of shape (n_samples,), optional
-            The task of each row. New ones may come with any batch.
-        round_ids : array-like of int of shape (n_samples,), optional
-            The round of each row; a new one starts when the id changes. Without, when a task comes again. A round may
-            go on in the next call.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of at least 0. A row of weight 0 is absent.
-        grow : bool, default=False
-            Accept batches that are wider or narrower than the ones before: features that appear later start from zero.
-
-        Returns
-        -------
-        self
-        """
-        state: State | None = self.__dict__.get("state_")
-
-        def read(n_rows: int) -> Any:
-            return self._join_tasks(self._read_all(y, n_rows), state, tasks, round_ids, sample_weight)
-
-        return self._partial_fit(X, read, sample_weight, grow)
-
-    def predict(self, X: Any, tasks: Any = None) -> Array:
-        """The value of each row.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        tasks : array-like of shape (n_samples,), optional
-            The task of each row, among ``tasks_``.
-        """
-        values: Array = self._scores(X, tasks)[:, 0]
-        return values
-
-    def score(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> float:  # type: ignore[override]
-        """The share of the variance of all rows that is explained (:math:`R^2`)."""
-        from sklearn.metrics import r2_score
-
-        return float(r2_score(y, self.predict(X, tasks), sample_weight=sample_weight))
+        return super().partial_fit(X, y, tasks, round_ids, None, sample_weight, grow=grow)

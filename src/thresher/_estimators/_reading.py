@@ -33,6 +33,13 @@ class ReadsTargets:
         """The weights of the rows, with what the estimator adds to them."""
         return weight
 
+    def _shape_scores(self, scores: Array) -> Array:
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def _read_scores(self, scores: Array) -> np.ndarray[Any, Any]:
+        """The predictions that scores of that shape speak for."""
+        return scores
+
 
 class ReadsClasses(ClassifierContract, ReadsTargets):
     """Scores are read as classes: the larger wins; with two classes, a score above 0 is the second one."""
@@ -75,9 +82,6 @@ class ReadsClasses(ClassifierContract, ReadsTargets):
             return weight
         rows = factors[target.y.astype(np.int64)]
         return rows if weight is None else rows * weight
-
-    def _shape_scores(self, scores: Array) -> Array:
-        return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def _read_scores(self, scores: Array) -> np.ndarray[Any, Any]:
         winner = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
