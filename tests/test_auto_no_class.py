@@ -253,7 +253,7 @@ def test_clusters_of_unlabelled_rows_are_found():
 
 def test_more_rows_than_can_be_compared_are_for_landmarks(monkeypatch):
     monkeypatch.setattr(KernelMachine, "_max_rows", 40)
-    monkeypatch.setattr("thresher._auto._start._WHOLE_IN_SEARCH", 40)
+    monkeypatch.setattr("thresher._auto._choice._WHOLE_IN_SEARCH", 40)
     X, y = few()
     assert contest(X, y, unlabelled_label="?") == ["semiksc", "semiksc without unlabelled rows (least squares)"]
     assert contest(X, y, unlabelled_label="?", params={"spread": 0.5}) == ["semiksc"]

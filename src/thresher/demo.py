@@ -87,26 +87,16 @@ def compare(runs: dict[str, tuple[Run, float]], relevant: NDArray[np.intp]) -> T
 
 
 def write_report(run: Run, size: int, path: Path) -> None:
-    from .report import Report
+    from .report import report_of
 
-    facts = run.facts
-    Report(
-        run.model,
+    report_of(
+        run,
+        [{"name": "stream.svm (generated)", "rows": run.facts.n_rows, "bytes": size}],
         title="thresher demo: a sparse stream, one row in twenty positive",
         asked={
             "command": "thresher demo",
             "question": "Which of 100,000 features tell the rare class from the rest, learned in one pass?",
         },
-        data={
-            "files": [{"name": "stream.svm (generated)", "rows": facts.n_rows, "bytes": size}],
-            "n_rows": facts.n_rows,
-            "n_features": facts.n_features,
-            "n_values": facts.n_values,
-            "classes": facts.classes,
-        },
-        history=run.history,
-        held_out=run.held_out,
-        sample=run.sample,
     ).save(path)
 
 

@@ -36,6 +36,11 @@ class Method(NamedTuple):
     summary: str
     advice: Advice  # what it is good for
 
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The parameters with their defaults."""
+        return {name: declared.default for name, declared in self.cls._params.items()}
+
 
 def estimators() -> dict[str, type[Any]]:
     """Short name -> class. A classifier has the bare name, a regressor the suffix ``-regressor``.

@@ -20,7 +20,7 @@ from thresher.dual_averaging import L1RDAClassifier
 from thresher.online import AROWClassifier
 from thresher.preprocessing import prepared
 from thresher.report import Report, _course, _maps
-from thresher.report import _sparsity_section as _sparsity
+from thresher.report import _weight_section as _sparsity
 from thresher.report._subject import Subject
 from thresher.streams import Table
 from thresher.training._records import HeldOut, History
@@ -581,8 +581,8 @@ def test_a_search_is_reported_by_its_best_model():
 
 def test_sparsity_words():
     point = _sparsity.Estimate
-    said = _sparsity._sentence([(1, point(0.3, 0.2, 0.4)), (2, point(0.1, 0.08, 0.12))], "error")
+    said = _sparsity._sparsity_sentence([(1, point(0.3, 0.2, 0.4)), (2, point(0.1, 0.08, 0.12))], "error")
     assert said == "Both features in use reach an error of 10.0 % on the sample; the most important alone, 30.0 %."
-    said = _sparsity._sentence([(1, point(0.1, 0.08, 0.12)), (2, point(0.1, 0.08, 0.12))], "error")
+    said = _sparsity._sparsity_sentence([(1, point(0.1, 0.08, 0.12)), (2, point(0.1, 0.08, 0.12))], "error")
     assert said.startswith("The most important feature alone reaches an error of 10.0 %")
-    assert "one feature in use" in _sparsity._sentence([(1, point(0.1, 0.08, 0.12))], "error")
+    assert "one feature in use" in _sparsity._sparsity_sentence([(1, point(0.1, 0.08, 0.12))], "error")

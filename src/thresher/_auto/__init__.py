@@ -8,6 +8,7 @@ from typing import Any
 from ..preprocessing import part
 from ..training import Run
 from ._auto_options import KERNELS, STRUCTURE, AutoOptions
+from ._auto_options import changed_options as changed_options
 from ._choice import choose_methods, prefer_sparse_centres
 from ._contest import compare
 from ._data import gather
@@ -17,7 +18,17 @@ from ._plan import Candidate, Plan, has_kernel
 from ._special_labels import describe_special_rows, settle_labels
 from ._task import CRITERIA, choose_criterion, choose_task
 
-__all__ = ["CRITERIA", "KERNELS", "STRUCTURE", "AutoOptions", "auto", "explain", "has_kernel", "run_auto"]
+__all__ = [
+    "CRITERIA",
+    "KERNELS",
+    "STRUCTURE",
+    "AutoOptions",
+    "auto",
+    "changed_options",
+    "explain",
+    "has_kernel",
+    "run_auto",
+]
 
 _LAYOUT_OPTIONS = ("delimiter", "header", "format")  # options of files that a model's other files will need, too
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from .._gate import Rule, at_least, boolean, count_of_jobs, fraction, none, one_of, positive
@@ -80,3 +80,9 @@ class AutoOptions:
     def needs(self) -> frozenset[str]:
         """The structure that was given beside rows and targets, by the names that methods have for it."""
         return frozenset(need for need, name in STRUCTURE.items() if getattr(self, name) is not None)
+
+
+def changed_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Those of some options that :func:`thresher.auto` has, with values other than its defaults."""
+    defaults = {field.name: field.default for field in fields(AutoOptions)}
+    return {name: options[name] for name in defaults if name in options and options[name] != defaults[name]}

@@ -11,9 +11,9 @@ from scipy import sparse
 from .._gate import Log, Range, Table, search_space
 from ..preprocessing import StreamingPipeline, prepared
 from ._auto_options import KERNELS, AutoOptions
+from ._choice import target_units
 from ._data import TrainingData
 from ._plan import Candidate, Plan, has_kernel
-from ._start import target_units
 
 KERNEL_FEATURES, _KERNEL_ROWS = 50, 20_000  # up to which curved boundaries are worth their time
 _MOST_CLUSTERS = 10

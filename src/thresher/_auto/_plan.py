@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -67,14 +66,9 @@ class Candidate:
         return self.method.name + (f" behind a {self.kernel} map" if self.kernel is not None else self.note)
 
 
-def parameters(method: Method) -> dict[str, Any]:
-    """The parameters of a method with their defaults."""
-    return {name: parameter.default for name, parameter in inspect.signature(method.cls).parameters.items()}
-
-
 def has_kernel(method: Method) -> bool:
     """Whether a method compares rows by a kernel of its own, so that no map stands before it."""
-    return not {"kernel", "kernels"}.isdisjoint(parameters(method))
+    return not {"kernel", "kernels"}.isdisjoint(method.defaults)
 
 
 def find_method(name: str) -> Method:

@@ -14,7 +14,7 @@ from ..registry import Method
 from ..training import plain_label
 from ._auto_options import STRUCTURE, AutoOptions
 from ._data import TrainingData
-from ._plan import Plan, find_method, parameters
+from ._plan import Plan, find_method
 
 _LABELS = ("outlier_label", "unlabelled_label")
 _MOST_COLUMNS = 50  # up to which rows that are made up come near the others
@@ -42,7 +42,7 @@ def settle_labels(options: AutoOptions, data: TrainingData) -> AutoOptions:
 
 def _takes_both() -> str:
     """A method that takes both kinds of rows, if there is one."""
-    both = [m.name for m in registry.methods() if {"unlabelled_label", "irrelevant_label"} <= parameters(m).keys()]
+    both = [m.name for m in registry.methods() if {"unlabelled_label", "irrelevant_label"} <= m.defaults.keys()]
     return f"; method={both[0]!r} takes both, with params={{'irrelevant_label': ...}}" if both else ""
 
 
@@ -59,7 +59,7 @@ def _check_classes(data: TrainingData, name: str) -> None:
 def _default_label(method: Method, options: AutoOptions) -> dict[str, Any]:
     """The label of a method that knows such rows, where the user has named none."""
     names = [name for name in _LABELS if name in (STRUCTURE.get(need) for need in method.needs)]
-    labels = {name: options.fixed.get(name, parameters(method)[name]) for name in names}
+    labels = {name: options.fixed.get(name, method.defaults[name]) for name in names}
     return {name: label for name, label in labels.items() if label is not None}
 
 

@@ -24,4 +24,5 @@ from ._wording import (
     seconds_of,
     short,
     size_range,
+    unmarked,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -189,3 +190,9 @@ def listed(items: Sequence[str], most: int = 4) -> str:
 def quoted(value: Any) -> str:
     """Write a label inside a sentence."""
     return f"'{short(label(value), 60)}'"
+
+
+def unmarked(text: str) -> str:
+    """Write the words of a docstring without its markup."""
+    text = re.sub(r"\s*\(:math:`[^`]*`( in [^)]*)?\)|\s*\[\d+\]_", "", " ".join(text.split()))
+    return re.sub(r"(?::\w+:)?`{1,2}(?:~[\w.]*\.)?([^`]*)`{1,2}", r"\1", text)

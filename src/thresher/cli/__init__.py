@@ -25,11 +25,11 @@ _COMMANDS = {
     "predict": ("_predict_command", "Apply a model to files of any size."),
     "tune": ("_search_command", "Find good parameters of one method."),
     "compare": ("_compare_command", "Compare methods by repeated runs and tests."),
-    "wizard": ("_wizard_command", "Answer a few questions; no knowledge needed."),
+    "wizard": ("_wizard_demo_commands", "Answer a few questions; no knowledge needed."),
     "inspect": ("_inspect_command", "Show a model file and the features that matter."),
     "merge": ("_inspect_command", "Merge models of several machines."),
     "methods": ("_inspect_command", "List all methods, or the parameters of one."),
-    "demo": ("_demo_command", "A full run on a generated stream, with a report."),
+    "demo": ("_wizard_demo_commands", "A full run on a generated stream, with a report."),
 }
 
 

@@ -7,62 +7,49 @@ from typing import Any
 
 import click
 
+from . import _options as common
 from ._classes import check_task
 from ._method_options import check_param, method
-from ._options import (
-    data_options,
-    files,
-    literal,
-    max_rows_option,
-    n_jobs_option,
-    output_options,
-    preparation_options,
-    stream_options,
-)
+from ._options import COUNT, FILE, option
 from ._screen import Screen
 
-_USUAL = {"classification": "error", "regression": "mse", "clustering": "silhouette"}
 _PICTURES = (".svg", ".png", ".pdf")
 
 
 @click.command()
-@data_options
-@click.option(
-    "--methods",
-    "names",
+@common.data_options
+@option(
+    "--methods names",
+    None,
+    "The learners, with commas between; parameters behind colons: arow,l1rda:alpha=0.01.",
     metavar="NAMES",
     required=True,
-    help="The learners, with commas between; parameters behind colons: arow,l1rda:alpha=0.01.",
 )
-@click.option("--repeats", type=click.IntRange(1), default=10, help="Number of repeats.")
-@click.option(
+@option("--repeats", COUNT, "Number of repeats.", default=10)
+@option(
     "--vary",
-    type=click.Choice(["splits", "orders"]),
+    click.Choice(["splits", "orders"]),
+    "Test on other rows each time, or on the same rows after learning from the others in another order.",
     default="splits",
-    help="Test on other rows each time, or on the same rows after learning from the others in another order.",
 )
-@click.option(
-    "--test-size",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.25,
-    help="The part of the rows to test on.",
-)
-@click.option(
+@option("--test-size", click.FloatRange(0, 1, True, True), "The part of the rows to test on.", default=0.25)
+@option(
     "--scoring",
+    None,
+    "The measure: a criterion of `thresher tune` or a scorer of scikit-learn; may be repeated.",
     multiple=True,
-    help="The measure: a criterion of `thresher tune` or a scorer of scikit-learn; may be repeated.",
 )
-@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Where to draw boxes: .svg, .png, .pdf.")
-@max_rows_option
-@n_jobs_option
-@preparation_options
-@output_options
+@option("--plot", FILE, "Where to draw boxes: .svg, .png, .pdf.")
+@common.sample_options
+@common.preparation_options
+@common.output_options
 def compare(data: tuple[str, ...], as_json: bool, quiet: bool, **given: Any) -> None:
     """Compare methods on DATA: is one better, or lucky? Each is fitted to the same parts of the rows, again and again.
 
     Parameters are those given, or the methods' own: `thresher tune` finds better ones.
     """
     from .. import training
+    from .._auto import CRITERIA
     from ..compare import compare as repeated
     from ..preprocessing import prepared
     from ..streams import open_stream
@@ -71,7 +58,7 @@ def compare(data: tuple[str, ...], as_json: bool, quiet: bool, **given: Any) -> 
     wanted = _methods(given["names"])
     _check_picture(given["plot"])
     first = next(iter(wanted.values()))[0]
-    stream = open_stream(files(data), **stream_options(data, given, first.task))
+    stream = open_stream(common.files(data), **common.stream_options(data, given, first.task))
     seen = training.look(stream, keep_rows=given["max_rows"])
     for found, _ in wanted.values():
         check_task(found, seen, None, None, stream.path.name)
@@ -82,7 +69,7 @@ def compare(data: tuple[str, ...], as_json: bool, quiet: bool, **given: Any) -> 
         learners,
         X,
         y,
-        scoring=list(given["scoring"]) or _USUAL[first.task],
+        scoring=list(given["scoring"]) or [next(iter(CRITERIA[first.task]))],
         progress=screen.watched,
         **{name: given[name] for name in ("repeats", "vary", "test_size", "random_state", "n_jobs")},
     )
@@ -109,7 +96,7 @@ def _methods(text: str) -> dict[str, tuple[Any, dict[str, Any]]]:
 
 def _setting(found: Any, text: str) -> tuple[str, Any]:
     name, sign, typed = text.partition("=")
-    name, value = name.strip().replace("-", "_"), literal(typed)
+    name, value = name.strip().replace("-", "_"), common.literal(typed)
     rules = found.cls._param_rules
     if not sign or name not in rules:
         raise click.UsageError(f"{found.name} has the parameters {', '.join(sorted(rules))}, got {text!r}.")
@@ -123,8 +110,7 @@ def _check_picture(path: Path | None) -> None:
         return
     if path.suffix.lower() not in _PICTURES:
         raise click.UsageError(f"--plot must end in {', '.join(_PICTURES)}, got {str(path)!r}.")
-    if not path.absolute().parent.is_dir():
-        raise FileNotFoundError(f"{path}: the folder does not exist.")
+    common.check_folder(path)
     from .._figures import matplotlib_for
 
     matplotlib_for("--plot")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import inspect as signatures
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ._method_options import method, parameter_docs, unmarked
-from ._options import output_options
+from .._figures import unmarked
+from ._method_options import method
+from ._options import FILE, option, output_options
 from ._screen import Screen
 
 
@@ -118,13 +118,7 @@ def _short(value: Any) -> str:
 
 @click.command()
 @click.argument("models", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--model",
-    "model_path",
-    required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Where to write the model.",
-)
+@option("--model model_path", FILE, "Where to write the model.", required=True)
 @click.option("--start", type=click.Path(path_type=Path), help="The model that all of them began with.")
 @output_options
 def merge(models: tuple[Path, ...], model_path: Path, start: Path | None, as_json: bool, quiet: bool) -> None:
@@ -162,17 +156,8 @@ def _all_methods() -> tuple[str, dict[str, Any]]:
     from .. import registry
 
     found = registry.methods()
-    data = [
-        {
-            "name": m.name,
-            "task": m.task,
-            "streams": m.streams,
-            "needs": list(m.needs),
-            "losses": list(m.losses),
-            "summary": unmarked(m.summary),
-        }
-        for m in found
-    ]
+    shown = ("name", "task", "streams", "needs", "losses")
+    data = [{name: getattr(m, name) for name in shown} | {"summary": unmarked(m.summary)} for m in found]
     lines = []
     for task in dict.fromkeys(m.task for m in found):
         lines += [task, *(f"  {m.name:20} {_summary(m)}" for m in found if m.task == task), ""]
@@ -183,30 +168,19 @@ def _all_methods() -> tuple[str, dict[str, Any]]:
 
 
 def _one_method(m: Any) -> tuple[str, dict[str, Any]]:
-    docs = parameter_docs(m.cls)
-    parameters = {
-        parameter: {"default": p.default, "is": docs.get(parameter, "")}
-        for parameter, p in signatures.signature(m.cls).parameters.items()
-    }
+    parameters = {name: {"default": p.default, "is": unmarked(p.doc)} for name, p in m.cls._params.items()}
     lines = [f"{m.name}: {m.cls.__name__} in thresher.{m.family}, for {m.task}", _summary(m), ""]
-    for parameter, facts in parameters.items():
-        tuned = f"; tuned in {m.space[parameter]!r}" if parameter in m.space else ""
-        rule = m.cls._param_rules.get(parameter)
-        if rule is not None and rule.options:
-            tuned += f"; one of {', '.join(rule.options)}"
-        lines += [f"  --{parameter.replace('_', '-')}  [{facts['default']}{tuned}]", f"      {facts['is']}"]
+    for name, p in m.cls._params.items():
+        tuned = f"; tuned in {m.space[name]!r}" if name in m.space else ""
+        tuned += f"; one of {', '.join(p.rule.options)}" if p.rule.options else ""
+        lines += [f"  --{name.replace('_', '-')}  [{p.default}{tuned}]", f"      {unmarked(p.doc)}"]
     return "\n".join(lines), {"name": m.name, "class": m.cls.__name__, "task": m.task, "parameters": parameters}
-
-
-_NEEDS = {
-    "groups": "--groups",
-    "tasks": "--task-column",
-    "outliers": "--outlier-label",
-    "unlabelled": "--unlabelled-label",
-}
 
 
 def _summary(m: Any) -> str:
     """The first line of a method's docstring, and the options for what it needs beside rows and targets."""
-    asks = " and ".join(_NEEDS.get(need, need) for need in m.needs)
+    from .._auto import STRUCTURE
+
+    options = {need: "--" + option.replace("_", "-") for need, option in STRUCTURE.items()}
+    asks = " and ".join(options.get(need, need) for need in m.needs)
     return unmarked(m.summary) + (f" [{asks}]" if asks else "")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
-import re
 from typing import Any
 
 import click
 
+from .._figures import unmarked
 from ._options import literal
 
 _NOT_FOR_STREAMS = {"max_iter", "n_steps", "tol", "shuffle", "n_jobs"}  # passes and order are the stream's affair
@@ -55,22 +54,19 @@ def method(name: str) -> Any:
 
 
 def method_options(found: Any) -> list[click.Option]:
-    """Click options for the constructor's parameters, with the docstring's words."""
-    docs = parameter_docs(found.cls)
+    """Click options for the declared parameters, with the words of their documentation."""
     options: list[click.Option] = []
-    for name, parameter in inspect.signature(found.cls).parameters.items():
+    for name, declared in found.cls._params.items():
         if name == "random_state" or (_learns_by_stream(found) and name in _NOT_FOR_STREAMS):
             continue
-        flag = "--" + name.replace("_", "-")
-        first, _, _ = docs.get(name, "").partition(". ")
-        described = f"{first.rstrip('.')}. [default: {parameter.default}]".removeprefix(". ")
-        if isinstance(parameter.default, bool):
-            flags = f"{flag}/--no-{flag.removeprefix('--')}"
-            options.append(_MethodOption([f"param_{name}", flags], default=None, help=described))
-            continue
-        rule = found.cls._param_rules.get(name)
-        choices = rule.options if rule is not None else ()
-        metavar = "|".join(choices) if choices and isinstance(parameter.default, str) else "VALUE"
+        flag, metavar = "--" + name.replace("_", "-"), None
+        if isinstance(declared.default, bool):
+            flag += f"/--no-{flag.removeprefix('--')}"
+        else:
+            choices = declared.rule.options if isinstance(declared.default, str) else ()
+            metavar = "|".join(choices) or "VALUE"
+        first = unmarked(declared.doc).partition(". ")[0].rstrip(".")
+        described = f"{first}. [default: {declared.default}]".removeprefix(". ")
         options.append(_MethodOption([f"param_{name}", flag], default=None, help=described, metavar=metavar))
     return options
 
@@ -83,7 +79,7 @@ def method_params(given: dict[str, Any], found: Any, seen: Any = None) -> dict[s
     """Constructor arguments from the options, each held against its rule. Labels are words where those of the file
     are, as it was `seen`: "none" is one, then."""
     params = {}
-    for name in inspect.signature(found.cls).parameters:
+    for name in found.cls._params:
         value = given.get(f"param_{name}")
         if name in _BY_COMMAND and not (_learns_by_stream(found) and name in _NOT_FOR_STREAMS):
             value = given.get(name) if value is None else value
@@ -99,30 +95,6 @@ def check_param(name: str, rule: Any, value: Any) -> None:
     """Refuse a value that breaks its rule."""
     if rule is not None and not rule.holds(value):
         raise click.UsageError(f"{name} must be {rule.says}, got {value!r}.")
-
-
-def parameter_docs(cls: type[Any]) -> dict[str, str]:
-    """Parameter -> its description, from the numpydoc section "Parameters"."""
-    doc = inspect.getdoc(cls) or ""
-    found = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}$|\Z)", doc, re.S | re.M)
-    described: dict[str, str] = {}
-    names: list[str] = []
-    for line in (found[1] if found else "").splitlines():
-        head = re.match(r"^(\w[\w, ]*?) : ", line)
-        if head:
-            names = [name.strip() for name in head[1].split(",")]
-            described |= dict.fromkeys(names, "")
-        elif line.startswith("    "):
-            for name in names:
-                described[name] = f"{described[name]} {line.strip()}".strip()
-    return {name: unmarked(text) for name, text in described.items()}
-
-
-def unmarked(text: str) -> str:
-    """The words of a docstring without its markup."""
-    text = re.sub(r"\s*\(:math:`[^`]*`( in [^)]*)?\)", "", text)
-    text = re.sub(r"\s*\[\d+\]_", "", text)
-    return re.sub(r"`{1,2}~?([^`]*)`{1,2}", r"\1", re.sub(r":\w+:`", "`", text))
 
 
 def _value_of(option: str, args: list[str]) -> str | None:

@@ -39,44 +39,43 @@ def grouped(*options: Callable[[Command], Command]) -> Callable[[Command], Comma
     return decorate
 
 
-_FILE = click.Path(path_type=Path, dir_okay=False)
-model_option = click.option("--model", "model_path", type=_FILE, help="Where to write the model.")
-report_option = click.option(
-    "--report", "report_path", type=_FILE, help="Where to write a report: .html, .txt or .json."
-)
+def option(names: str, kind: Any, help: str, **more: Any) -> Callable[[Command], Command]:
+    """An option with a value; `names` are its flag and, where it differs from that, the name of the argument."""
+    return click.option(*names.split(), type=kind, help=help, **more)
+
+
+COUNT = click.IntRange(1)
+FILE = click.Path(path_type=Path, dir_okay=False)
+
 reading_options = grouped(
     click.option("--skip-malformed", is_flag=True, help="Skip lines that cannot be read, and count them."),
-    click.option(
+    option(
         "--batch-size",
-        type=click.IntRange(1),
-        help="Rows read at a time (default: 4096). Of a method that takes mini-batches, the rows of one.",
+        COUNT,
+        "Rows read at a time (default: 4096). Of a method that takes mini-batches, the rows of one.",
     ),
 )
 data_options = grouped(  # the parameters of ``open_stream``
     click.argument("data", nargs=-1, required=True),
-    click.option(
-        "--target",
-        type=Column(),
-        help="Tables: the column to predict, by name or number from 0, or none (default: the last).",
+    option(
+        "--target", Column(), "Tables: the column to predict, by name or number from 0, or none (default: the last)."
     ),
-    click.option(
+    option(
         "--format",
-        type=click.Choice(["svmlight", "csv", "parquet", "arrow", "documents"]),
-        help="Format of the files (default: by their name or first line).",
+        click.Choice(["svmlight", "csv", "parquet", "arrow", "documents"]),
+        "Format of the files (default: by their name or first line).",
     ),
-    click.option(
-        "--header/--no-header", default=None, help="CSV: whether the first line holds names (default: detected)."
-    ),
-    click.option("--delimiter", help="CSV: the character between fields, such as ';' or tab (default: detected)."),
-    click.option(
+    option("--header/--no-header", None, "CSV: whether the first line holds names (default: detected).", default=None),
+    option("--delimiter", None, "CSV: the character between fields, such as ';' or tab (default: detected)."),
+    option(
         "--text-columns",
+        Column(),
+        "Tables: a column to read as text though it looks like numbers; may be repeated.",
         multiple=True,
-        type=Column(),
-        help="Tables: a column to read as text though it looks like numbers; may be repeated.",
     ),
-    click.option("--drop", multiple=True, type=Column(), help="Tables: a column to leave out; may be repeated."),
-    click.option("--zero-based/--one-based", default=None, help="svmlight: first index (default: detected)."),
-    click.option("--n-features", type=click.IntRange(1), help="svmlight: number of features, if known."),
+    option("--drop", Column(), "Tables: a column to leave out; may be repeated.", multiple=True),
+    option("--zero-based/--one-based", None, "svmlight: first index (default: detected).", default=None),
+    option("--n-features", COUNT, "svmlight: number of features, if known."),
     reading_options,
 )
 output_options = grouped(
@@ -84,36 +83,33 @@ output_options = grouped(
     click.option("--quiet", is_flag=True, help="Print no progress and no remarks."),
 )
 preparation_options = grouped(
-    click.option("--random-state", type=click.IntRange(0), default=0, help="Seed of all that is random."),
-    click.option(
-        "--scale/--no-scale", default=None, help="Standardise the columns (default: tables yes, sparse rows no)."
-    ),
-    click.option(
-        "--categories", type=click.Choice(["onehot", "hash"]), default="onehot", help="Encoding of text columns."
-    ),
+    option("--random-state", click.IntRange(0), "Seed of all that is random.", default=0),
+    option("--scale/--no-scale", None, "Standardise the columns (default: tables yes, sparse rows no).", default=None),
+    option("--categories", click.Choice(["onehot", "hash"]), "Encoding of text columns.", default="onehot"),
 )
 result_options = grouped(
-    click.option("--test", "tests", multiple=True, help="A file to measure the model on; may be repeated."),
-    model_option,
-    report_option,
+    option("--test tests", None, "A file to measure the model on; may be repeated.", multiple=True),
+    option("--model model_path", FILE, "Where to write the model."),
+    option("--report report_path", FILE, "Where to write a report: .html, .txt or .json."),
 )
-n_jobs_option = click.option("--n-jobs", type=int, help="Processes to use (-1: all cores).")
-max_rows_option = click.option(
-    "--max-rows", type=click.IntRange(10), default=100_000, help="Use an even sample of about so many rows."
+sample_options = grouped(
+    option("--max-rows", click.IntRange(10), "Use an even sample of about so many rows.", default=100_000),
+    option("--n-jobs", int, "Processes to use (-1: all cores)."),
 )
 round_options = grouped(  # the parameters of ``thresher.distributed.fit``
-    click.option(
+    option(
         "--engine",
-        help="Learn from each file on an engine, and merge the models: serial (here), dask (this machine's cores), "
+        None,
+        "Learn from each file on an engine, and merge the models: serial (here), dask (this machine's cores), "
         "dask://host:port, spark://host:port or local[2,4].",
     ),
-    click.option("--n-rounds", type=click.IntRange(1), help="With --engine: rounds over all shards."),
-    click.option(
+    option("--n-rounds", COUNT, "With --engine: rounds over all shards."),
+    option(
         "--mode",
-        type=click.Choice(["auto", "passes", "sums"]),
-        help="With --engine: passes over shards that are merged, or sums over all rows (default: by the method).",
+        click.Choice(["auto", "passes", "sums"]),
+        "With --engine: passes over shards that are merged, or sums over all rows (default: by the method).",
     ),
-    click.option("--n-shards", type=click.IntRange(1), help="With --engine: join files to so many shards."),
+    option("--n-shards", COUNT, "With --engine: join files to so many shards."),
 )
 
 
@@ -138,8 +134,7 @@ def check_places(data: tuple[str, ...], given: dict[str, Any]) -> None:
     for path in (given["model_path"], given["report_path"]):
         if path is None:
             continue
-        if not path.absolute().parent.is_dir():
-            raise FileNotFoundError(f"{path}: the folder does not exist.")
+        check_folder(path)
         if not os.access(path.absolute().parent, os.W_OK):
             raise PermissionError(f"{path}: the folder is not writable.")
         if path.resolve() in taken:
@@ -150,16 +145,23 @@ def check_places(data: tuple[str, ...], given: dict[str, Any]) -> None:
         raise ValueError(f"--report must end in .html, .txt or .json, got {str(report)!r}.")
 
 
+def check_folder(path: Path) -> None:
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"{path}: the folder does not exist.")
+
+
 _STREAM_OPTIONS = (
     *("target", "format", "header", "delimiter", "text_columns", "drop"),
     *("zero_based", "n_features", "skip_malformed", "batch_size"),
 )
 
 
-def stream_options(data: tuple[str, ...], given: dict[str, Any], task: str | None, cls: Any = None) -> dict[str, Any]:
+def stream_options(
+    data: tuple[str, ...], given: dict[str, Any], task: str | None, method: Any = None
+) -> dict[str, Any]:
     """Keyword arguments for ``open_stream``, only those that differ from its defaults.
 
-    Clusters need no target: the last column of a table is none unless it is named. If the class `cls` takes
+    Clusters need no target: the last column of a table is none unless it is named. If the method takes
     mini-batches, ``--batch-size`` is their size, and rows are read in whole mini-batches.
     """
     from ..streams import open_stream
@@ -170,7 +172,7 @@ def stream_options(data: tuple[str, ...], given: dict[str, Any], task: str | Non
         options["target"] = None
     if options["delimiter"] in ("tab", "\\t"):
         options["delimiter"] = "\t"
-    if cls is not None and "batch_size" in inspect.signature(cls).parameters:
+    if method is not None and "batch_size" in method.defaults:
         size = options["batch_size"]
         options["batch_size"] = -(-usual["batch_size"] // size) * size
     changed = {name: value for name, value in options.items() if value != usual[name]}

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 import click
 
-from ._options import files, output_options, reading_options
+from ._options import FILE, files, option, output_options, reading_options
 from ._report_output import options_alike
 from ._screen import Screen
 
@@ -19,12 +19,7 @@ from ._screen import Screen
 @click.command()
 @click.argument("model_path", metavar="MODEL", type=click.Path(path_type=Path))
 @click.argument("data", nargs=-1, required=True)
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Where to write predictions (default: stdout).",
-)
+@option("--output -o", FILE, "Where to write predictions (default: stdout).")
 @click.option("--scores", is_flag=True, help="Write decision values beside the predictions.")
 @reading_options
 @output_options

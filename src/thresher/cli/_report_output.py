@@ -32,24 +32,20 @@ def finish(
     seconds: float | None = None,
 ) -> None:
     """Measure, report, and say where everything is."""
-    from ..report import Report
+    from ..report import report_of
 
-    held_out, sample = _evaluated(screen, run, given, record) if given["tests"] else (run.held_out, run.sample)
-    report = Report(
-        run.model,
-        asked={
-            "command": command_line(typed()),
-            "python": record["python"],
-            "seed": given["random_state"],
-            **record.get("asked", {}),
-        },
-        data=_data(run, stream, record),
-        history=run.history if run.history.rows else None,
-        held_out=held_out,
+    if given["tests"]:
+        run.held_out, run.sample = _evaluated(screen, run, given, record)
+    asked = {"command": command_line(typed()), "python": record["python"], "seed": given["random_state"]}
+    report = report_of(
+        run,
+        [{"name": path.name, "bytes": path.stat().st_size if path.is_file() else None} for path in stream.paths],
+        target=stream.layout().get("target"),
+        rounds=record.get("distributed"),
+        asked=asked | record.get("asked", {}),
         search=search,
-        sample=sample,
     )
-    if held_out is not None and held_out.scores is None and _loses_to_the_mean(held_out):
+    if run.held_out is not None and run.held_out.scores is None and _loses_to_the_mean(run.held_out):
         screen.remark("The mean of the targets would predict better: try a larger --alpha, or `thresher tune`.")
     if chosen := penalty_of(run.model):
         screen.remark(f"The penalty with the least progressive loss is {chosen}.")
@@ -73,20 +69,6 @@ def _evaluated(screen: Screen, run: Any, given: dict[str, Any], record: dict[str
     test = open_stream(files(given["tests"]), **options_alike(given, record))
     with screen.progress("measuring", test.n_bytes) as show:
         return evaluate(run.model, test, lambda stream: show(stream.bytes_read, ""))
-
-
-def _data(run: Any, stream: Any, record: dict[str, Any]) -> dict[str, Any]:
-    """The training data, for a report."""
-    return {
-        "files": [{"name": p.name, "bytes": p.stat().st_size if p.is_file() else None} for p in stream.paths],
-        "n_rows": run.facts.n_rows,
-        "n_features": run.facts.n_features - (getattr(run.model, "task_column", None) is not None),
-        "n_values": run.facts.n_values,
-        "classes": run.facts.classes,
-        "target": stream.layout().get("target"),
-        "skipped": run.n_skipped,
-        "distributed": record.get("distributed"),
-    }
 
 
 def _loses_to_the_mean(held_out: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import time
 from pathlib import Path
@@ -10,23 +9,11 @@ from typing import Any
 
 import click
 
+from . import _options as common
 from ._classes import check_task
 from ._distributed_options import searching_on
 from ._method_options import MethodCommand, method, method_params
-from ._options import (
-    NO_COLUMN,
-    check_places,
-    data_options,
-    files,
-    grouped,
-    literal,
-    max_rows_option,
-    n_jobs_option,
-    output_options,
-    preparation_options,
-    result_options,
-    stream_options,
-)
+from ._options import COUNT, FILE, files, option, stream_options
 from ._phrases import python_for_auto, python_for_tune
 from ._report_output import finish
 from ._screen import Screen
@@ -35,53 +22,40 @@ from ._train_command import fitted
 from ._training_job import TrainingJob, record_of
 
 _CRITERIA = ("error", "balanced_error", "f1", "roc_auc", "average_precision", "mse", "silhouette", "line_fit")
+_SEARCHES = ("annealing", "directed", "random")
 
-search_options = grouped(
-    click.option("--criterion", type=click.Choice(_CRITERIA), help="The measure to do well on (default: by the task)."),
-    click.option(
-        "--search",
-        type=click.Choice(["annealing", "directed", "random"]),
-        default="annealing",
-        help="The search for parameters.",
+search_options = common.grouped(
+    option("--criterion", click.Choice(_CRITERIA), "The measure to do well on (default: by the task)."),
+    option("--search", click.Choice(_SEARCHES), "The search for parameters.", default="annealing"),
+    option("--n-evaluations", COUNT, "Budget: candidates tried.", default=50),
+    option("--max-seconds", click.FloatRange(0, min_open=True), "Budget: time."),
+    option(
+        "--sparsity", click.FloatRange(0, 1), "How much a small model counts against a good one: 0 not at all, 1 alone."
     ),
-    click.option("--n-evaluations", type=click.IntRange(1), default=50, help="Budget: candidates tried."),
-    click.option("--max-seconds", type=click.FloatRange(0, min_open=True), help="Budget: time."),
-    click.option(
-        "--sparsity",
-        type=click.FloatRange(0, 1),
-        help="How much a small model counts against a good one: 0 not at all, 1 alone.",
+    option("--cv", click.IntRange(2), "Folds of the cross-validation (default 5)."),
+    common.sample_options,
+    option(
+        "--engine", None, "Search on a cluster: dask://host:port, spark://host:port, or dask for this machine's cores."
     ),
-    click.option("--cv", type=click.IntRange(2), help="Folds of the cross-validation (default 5)."),
-    max_rows_option,
-    n_jobs_option,
-    click.option(
-        "--engine", help="Search on a cluster: dask://host:port, spark://host:port, or dask for this machine's cores."
-    ),
-    result_options,
-    preparation_options,
+    common.result_options,
+    common.preparation_options,
 )
 
 
 @click.command(cls=MethodCommand)
-@data_options
-@click.option(
-    "--method", "method_name", metavar="NAME", required=True, help="The learner; `thresher methods` lists them."
-)
+@common.data_options
+@option("--method method_name", None, "The learner; `thresher methods` lists them.", metavar="NAME", required=True)
 @structure_options
-@click.option(
-    "--space",
-    "spaces",
+@option(
+    "--space spaces",
+    None,
+    "Range of a parameter on a log scale, or NAME=a,b,c for choices; may be repeated (default: the method's own).",
     multiple=True,
     metavar="NAME=LOW:HIGH",
-    help="Range of a parameter on a log scale, or NAME=a,b,c for choices; may be repeated (default: the method's own).",
 )
-@click.option(
-    "--history",
-    type=click.Path(dir_okay=False),
-    help="Keep every evaluation in this file; a stopped search goes on from it.",
-)
+@option("--history", FILE, "Keep every evaluation in this file; a stopped search goes on from it.")
 @search_options
-@output_options
+@common.output_options
 def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **given: Any) -> None:
     """Find good parameters of one method for DATA by cross-validation, then train on all rows.
 
@@ -93,7 +67,7 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
     screen = Screen(as_json, quiet)
     found = method(method_name)
     check_structure(found, given)
-    check_places(data, given)
+    common.check_places(data, given)
     job = TrainingJob(data, found, given, screen, keep_rows=given["max_rows"])
     classes = check_task(found, job.seen, None, None, job.stream.path.name)
     model = job.make_model()
@@ -162,51 +136,49 @@ def _n_rows(stream: Any) -> int:
 
 
 @click.command(cls=MethodCommand)
-@data_options
-@click.option(
-    "--task",
-    type=click.Choice(["classification", "regression", "clustering"]),
-    help="The task (default: by the target).",
-)
-@click.option("--method", "method_name", metavar="NAME", help="The learner (default: chosen, and explained).")
-@click.option("--loss", help="The loss to minimise (default: the method's own).")
-@click.option(
+@common.data_options
+@option("--task", click.Choice(["classification", "regression", "clustering"]), "The task (default: by the target).")
+@option("--method method_name", None, "The learner (default: chosen, and explained).", metavar="NAME")
+@option("--loss", None, "The loss to minimise (default: the method's own).")
+@option(
     "--kernel",
-    type=click.Choice(["linear", "rbf", "polynomial", "cosine", "nystroem", "nystroem-linear"]),
-    help="The kernel, for curved borders between classes (default: chosen).",
+    click.Choice(["linear", "rbf", "polynomial", "cosine", "nystroem", "nystroem-linear"]),
+    "The kernel, for curved borders between classes (default: chosen).",
 )
 @structure_options
-@click.option(
-    "--outlier-label", metavar="LABEL", help="The label of rows of no class, in the target and in predictions."
-)
-@click.option("--unlabelled-label", metavar="LABEL", help="The target of rows without a label, such as '?'.")
-@click.option("--n-clusters", type=click.IntRange(1), help="Number of clusters, where there is no target.")
+@option("--outlier-label", None, "The label of rows of no class, in the target and in predictions.", metavar="LABEL")
+@option("--unlabelled-label", None, "The target of rows without a label, such as '?'.", metavar="LABEL")
+@option("--n-clusters", COUNT, "Number of clusters, where there is no target.")
 @search_options
-@output_options
+@common.output_options
 def auto(data: tuple[str, ...], method_name: str | None, as_json: bool, quiet: bool, **given: Any) -> None:
     """Data in, tuned model out: the task is detected, a method chosen, explained and tuned.
 
     Without --test, measures come from rows that were left out while learning (cross-validation), or along the stream
     for files larger than memory; the model that is kept learned from all rows.
     """
-    from .._auto import explain, run_auto
+    from .._auto import changed_options, explain, run_auto
     from ..streams import open_stream
     from ..training import look
 
     screen = Screen(as_json, quiet)
-    check_places(data, given)
+    common.check_places(data, given)
     found = None if method_name is None else method(method_name)
     if found is not None:
         check_structure(found, given)
-    paths, options = files(data), stream_options(data, given, given["task"], None if found is None else found.cls)
+        given |= {"method": found.name, "params": method_params(given, found) or None}
+    paths, options = (
+        files(data),
+        stream_options(data, given, given["task"], found),
+    )
     stream = open_stream(paths, **options)
     columns = TableColumns(stream)
-    given["task_column"] = columns.task(None if given["task_column"] == NO_COLUMN else given["task_column"])
+    given["task_column"] = columns.task(None if given["task_column"] == common.NO_COLUMN else given["task_column"])
     given["groups"] = columns.groups(given["groups"])
     if "n_features" not in options and (named := columns.named_width(given["groups"])):
         options["n_features"] = max(named, look(stream).n_features)
         stream = stream.replace(n_features=options["n_features"])
-    arguments = auto_arguments(found, given)
+    arguments = changed_options(given)
     record = record_of(stream, options, python_for_auto(paths, options, arguments))
     begin = time.perf_counter()
     with searching_on(given["engine"]):
@@ -218,22 +190,6 @@ def auto(data: tuple[str, ...], method_name: str | None, as_json: bool, quiet: b
     screen.remark(explain(run.model))
     made = run.model.record_["auto"]
     finish(screen, run, stream, given, {**record, "asked": {"reasons": made["reasons"]}}, made["search"], seconds)
-
-
-def auto_arguments(found: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """Arguments of ``thresher.auto``, only those that differ from its defaults."""
-    from .. import auto as black_box
-
-    names = (
-        *("task", "loss", "kernel", "criterion", "search", "n_evaluations", "max_seconds", "cv", "sparsity", "scale"),
-        *("n_clusters", "categories", "groups", "task_column", "outlier_label", "unlabelled_label", "random_state"),
-        *("n_jobs", "max_rows"),
-    )
-    arguments = {name: given[name] for name in names}
-    if found is not None:
-        arguments |= {"method": found.name, "params": method_params(given, found) or None}
-    defaults = inspect.signature(black_box).parameters
-    return {key: value for key, value in arguments.items() if value != defaults[key].default}
 
 
 def save(run: Any, path: Path | None) -> None:
@@ -251,7 +207,7 @@ def _space(texts: tuple[str, ...], found: Any, params: dict[str, Any]) -> dict[s
     for text in texts:
         name, sign, where = text.partition("=")
         name = name.strip().replace("-", "_")
-        if not sign or name not in inspect.signature(found.cls).parameters:
+        if not sign or name not in found.defaults:
             raise click.UsageError(f"--space must be a parameter of {found.name} and its range, got {text!r}.")
         low, colon, high = where.partition(":")
         if colon:
@@ -260,7 +216,7 @@ def _space(texts: tuple[str, ...], found: Any, params: dict[str, Any]) -> dict[s
             except ValueError:
                 raise click.UsageError(f"--space {name}: two numbers above 0 are needed, got {where!r}.") from None
         else:
-            space[name] = Choice([literal(part) for part in where.split(",")])
+            space[name] = Choice([common.literal(part) for part in where.split(",")])
     if not space:
         raise click.UsageError(f"there is nothing to tune: all of {', '.join(found.space) or 'nothing'} is given.")
     return space

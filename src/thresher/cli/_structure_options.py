@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 from pathlib import Path
@@ -10,22 +9,23 @@ from typing import Any
 
 import click
 
-from ._options import NO_COLUMN, Column, grouped
+from ._options import NO_COLUMN, Column, grouped, option
 
 _FORMS = '"prefix:" and a separator, "encoder", JSON lists, or a file of groups'
 
 
 structure_options = grouped(
-    click.option(
+    option(
         "--groups",
-        metavar="VALUE",
-        help="Columns that belong together: prefix:= (by the part of their names before the sign), encoder (the "
+        None,
+        "Columns that belong together: prefix:= (by the part of their names before the sign), encoder (the "
         "features of each text column), JSON lists of columns, or a file: .json, or one group per line.",
+        metavar="VALUE",
     ),
-    click.option(
+    option(
         "--task-column",
-        type=Column(),
-        help="Tables: the column with the task, of several related ones, that a row belongs to; by name or number.",
+        Column(),
+        "Tables: the column with the task, of several related ones, that a row belongs to; by name or number.",
     ),
 )
 
@@ -33,16 +33,12 @@ structure_options = grouped(
 # --- which methods ----------------------------------------------------------------------------------------------------
 
 
-def takes_groups(cls: type[Any]) -> bool:
-    return "groups" in inspect.signature(cls).parameters
-
-
 def check_structure(found: Any, given: dict[str, Any]) -> None:
     """Refuse groups and tasks for methods that know none, and methods of tasks without a column that names them."""
     from .. import registry
 
-    if given["groups"] is not None and not takes_groups(found.cls):
-        names = ", ".join(m.name for m in registry.methods() if takes_groups(m.cls))
+    if given["groups"] is not None and "groups" not in found.defaults:
+        names = ", ".join(m.name for m in registry.methods() if "groups" in m.defaults)
         raise click.UsageError(f"{found.name} takes no --groups; these methods do: {names}.")
     if given["task_column"] == NO_COLUMN:
         given["task_column"] = None
@@ -182,11 +178,11 @@ def _columns_in(line: str) -> list[int | str]:
 # --- what follows -----------------------------------------------------------------------------------------------------
 
 
-def usual_groups(cls: type[Any], first: Any, categories: str) -> tuple[str | None, str]:
+def usual_groups(method: Any, first: Any, categories: str) -> tuple[str | None, str]:
     """Groups where none are given, for rows like the first, and a remark."""
     from .._gate import Table
 
-    if not takes_groups(cls):
+    if "groups" not in method.defaults:
         return None, ""
     if isinstance(first, Table) and first.text and categories == "onehot":
         words = ", ".join(list(first.text)[:5]) + (", ..." if len(first.text) > 5 else "")

@@ -9,17 +9,10 @@ from typing import Any
 
 import click
 
+from . import _options as common
 from ._classes import check_task, class_weights, typed_classes
 from ._method_options import MethodCommand, method
-from ._options import (
-    check_places,
-    check_rounds,
-    data_options,
-    output_options,
-    preparation_options,
-    result_options,
-    round_options,
-)
+from ._options import COUNT, option
 from ._phrases import command_line, python_for_train, typed
 from ._report_output import check_tests, finish
 from ._screen import Screen, StopSignal
@@ -30,26 +23,26 @@ _SMALL = 20_000  # rows, up to which a model is measured in folds
 
 
 @click.command(cls=MethodCommand)
-@data_options
-@click.option("--method", "method_name", metavar="NAME", default="arow", help="The learner.")
+@common.data_options
+@option("--method method_name", None, "The learner.", metavar="NAME", default="arow")
 @structure_options
-@click.option("--classes", help="Number of classes, or their labels: 2, or no,yes (default: detected).")
-@result_options
-@click.option(
+@option("--classes", None, "Number of classes, or their labels: 2, or no,yes (default: detected).")
+@common.result_options
+@option(
     "--max-iter",
-    type=click.IntRange(1),
-    help="Passes over the rows (default: one; over a small file as many as the method's default).",
+    COUNT,
+    "Passes over the rows (default: one; over a small file as many as the method's default).",
 )
-@click.option(
+@option(
     "--shuffle",
-    type=click.IntRange(0),
-    help="Shuffle rows within blocks of so many (default: one small file is shuffled, all else stays in order).",
+    click.IntRange(0),
+    "Shuffle rows within blocks of so many (default: one small file is shuffled, all else stays in order).",
 )
-@preparation_options
-@click.option("--checkpoint-seconds", type=click.FloatRange(0), default=30.0, help="Time between checkpoints.")
+@common.preparation_options
+@option("--checkpoint-seconds", click.FloatRange(0), "Time between checkpoints.", default=30.0)
 @click.option("--resume", is_flag=True, help="Go on from the checkpoint of a run that was stopped.")
-@round_options
-@output_options
+@common.round_options
+@common.output_options
 def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **given: Any) -> None:
     """Learn from DATA: files, patterns or folders of texts.
 
@@ -60,8 +53,8 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
     screen = Screen(as_json, quiet)
     found = method(method_name)
     check_structure(found, given)
-    check_places(data, given)
-    if check_rounds(given):
+    common.check_places(data, given)
+    if common.check_rounds(given):
         from ._distributed_options import train_in_rounds
 
         return train_in_rounds(data, found, given, screen)

@@ -27,7 +27,7 @@ class TrainingJob:
 
         self.method, self.given, self.screen = method, given, screen
         self.paths = files(data)
-        self.options = stream_options(data, given, method.task, method.cls)
+        self.options = stream_options(data, given, method.task, method)
         self.stream = open_stream(self.paths, **self.options)
         self.seen = look(self.stream, **look_options)
         self.n_skipped = self.stream.n_skipped
@@ -57,7 +57,7 @@ class TrainingJob:
         """The groups of columns, given or usual, as a parameter of the method."""
         groups, remark = columns.groups(self.given["groups"]), ""
         if groups is None:
-            groups, remark = usual_groups(self.method.cls, self.seen.first, self.given["categories"])
+            groups, remark = usual_groups(self.method, self.seen.first, self.given["categories"])
         if remark:
             self.screen.remark(remark)
         return {} if groups is None else {"groups": groups}

@@ -1,20 +1,24 @@
-"""Fits of every learner in every run, with their scores."""
+"""Fits of every learner in every run with their scores, in threads and from seeds of their own."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.utils import _safe_indexing
-from sklearn.utils.parallel import delayed
+from sklearn.utils.parallel import Parallel, delayed
 
 from .._engine import one_blas_thread
+from .._figures import progress_bar
+from ..tuning import CRITERIA
 from ._repeat_rows import Indices, Rows
-from ._runs import run_all, with_seed
+from ._score_table import COSTS
 from ._selected import selected
 
 
@@ -73,3 +77,68 @@ def _at(pair: tuple[Any, Any], part: Indices | None) -> tuple[Any, Any]:
     if part is None:
         return pair
     return _safe_indexing(pair[0], part), None if pair[1] is None else _safe_indexing(pair[1], part)
+
+
+_Result = TypeVar("_Result")
+
+
+def with_seed(estimator: Any, number: int) -> Any:
+    """Return a copy in which every ``random_state``, at any depth, is that number."""
+    copy = clone(estimator)
+    names = [n for n in copy.get_params(deep=True) if n == "random_state" or n.endswith("__random_state")]
+    return copy.set_params(**dict.fromkeys(names, number))
+
+
+def run_all(
+    tasks: Iterable[Any], total: int, n_jobs: int | None, progress: bool, gather: Callable[[Iterator[Any]], _Result]
+) -> _Result:
+    """Run delayed tasks, and gather their results in order as they come."""
+    with one_blas_thread(), progress_bar(progress, "runs", total) as update:  # around all threads: each would reset it
+        return gather(_counted(Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(tasks), update))
+
+
+def _counted(runs: Iterable[Any], update: Callable[[int], None]) -> Iterator[Any]:
+    for n_done, run in enumerate(runs, start=1):
+        update(n_done)
+        yield run
+
+
+LOWER = ("error", "balanced_error", "mse")  # criteria that are minus a loss, shown as the loss
+
+
+class Measure(NamedTuple):
+    name: str | None  # of a criterion or scorer; None for the estimator's own score, and for a function
+    scorer: Any
+
+    def __call__(self, model: Any, X: Any, y: Any) -> float:
+        if self.scorer is None:
+            return float(model.score(X) if y is None else model.score(X, y))
+        score = float(self.scorer(model, X, y))
+        return 0.0 - score if self.name in LOWER else score
+
+
+def scorers_of(scoring: Any) -> dict[str, Measure]:
+    """Return measures by name."""
+    if scoring is None:
+        return {"score": Measure(None, None)}
+    if isinstance(scoring, (list, tuple, set)):
+        scoring = {name: name for name in scoring}
+    elif not isinstance(scoring, Mapping):
+        scoring = {scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score"): scoring}
+    taken = [name for name in scoring if name in COSTS]
+    if taken or not scoring:
+        raise ValueError(f"compare: scoring must name measures other than {' and '.join(COSTS)}, got {scoring!r}.")
+    return {str(name): _measure(given) for name, given in scoring.items()}
+
+
+def _measure(given: Any) -> Measure:
+    if isinstance(given, str) and given in CRITERIA:
+        return Measure(given, CRITERIA[given])
+    if isinstance(given, str) and given in get_scorer_names():
+        return Measure(given, get_scorer(given))
+    if not callable(given):
+        raise ValueError(
+            f"compare: scoring must be a name of scikit-learn's scorers, one of {', '.join(map(repr, CRITERIA))}, or a "
+            f"scorer, got {given!r}."
+        )
+    return Measure(None, given)

@@ -14,8 +14,7 @@ from .. import registry
 from .._engine import generator
 from .._gate import Rule, at_least, boolean, checked, count_of_jobs, fraction, one_of, seed
 from ._comparison import Comparison
-from ._comparison_measures import LOWER, scorers_of
-from ._fits import ScoredFit, score_all
+from ._fits import LOWER, ScoredFit, score_all, scorers_of
 from ._repeat_rows import RandomSplits, Rows, in_orders, in_splits
 from ._score_table import COSTS
 

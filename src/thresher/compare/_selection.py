@@ -16,8 +16,8 @@ from sklearn.utils.validation import _num_samples
 from .._engine import generator, one_blas_thread
 from .._gate import Rule, at_least, boolean, checked, count_of_jobs, fraction, seed
 from ..inspection import known_names, last_step
+from ._fits import run_all, with_seed
 from ._frequency import SelectionFrequency
-from ._runs import run_all, with_seed
 from ._selected import Selection, Tally, selected
 
 Indices = NDArray[np.intp]

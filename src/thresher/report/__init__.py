@@ -12,18 +12,15 @@ from typing import Any
 from .. import __version__
 from .._figures import label, plain
 from ..persistence import write_whole
-from ..training import HeldOut, History
+from ..training import HeldOut, History, Run
 from . import _course, _held_out, _maps, _request_section, _structure_section
-from ._cluster_section import clusters
+from ._cluster_section import clusters, profiles
 from ._data_section import data
 from ._model_section import model
-from ._profile_section import profiles
-from ._shard_section import rounds
-from ._sparsity_section import sparsity
 from ._subject import Section, Subject
 from ._summary import summary
 from ._tuning_section import tuning
-from ._weight_section import features
+from ._weight_section import features, sparsity
 
 __all__ = ["Report"]
 
@@ -47,7 +44,7 @@ _SECTIONS: dict[str, Callable[[Subject], Section | None]] = {  # in the order of
     "regions": _maps.regions,
     "objective": _course.objective,
     "map": _maps.plane,
-    "rounds": rounds,
+    "rounds": _course.rounds,
     "stream": _course.stream,
     "tuning": tuning,
     "reproduce": _request_section.reproduce,
@@ -190,6 +187,21 @@ class Report:
         if not Path(path).absolute().parent.is_dir():
             raise FileNotFoundError(f"Report: the folder of {os.fspath(path)} does not exist.")
         write_whole(Path(path), make().encode("utf-8", "replace"))
+
+
+def report_of(run: Run, files: list[dict[str, Any]], *, target: Any = None, rounds: Any = None, **more: Any) -> Report:
+    """Describe the result of a training run over some files; `more` are other parameters of :class:`Report`."""
+    data = {
+        "files": files,
+        "n_rows": run.facts.n_rows,
+        "n_features": run.facts.n_features - (getattr(run.model, "task_column", None) is not None),
+        "n_values": run.facts.n_values,
+        "classes": run.facts.classes,
+        "target": target,
+        "skipped": run.n_skipped,
+        "distributed": rounds,
+    }
+    return Report(run.model, data=data, history=run.history, held_out=run.held_out, sample=run.sample, **more)
 
 
 def _title(subject: Subject) -> str:

@@ -10,8 +10,7 @@ from .._figures import count, formatter, interval, label, listed, number, one_in
 from ..metrics import detection_rate, rejection_rate
 from ..training import HeldOut
 from . import _measures
-from ._class_answers import Answers
-from ._measures import Array, Estimate, Output
+from ._measures import Answers, Array, Estimate, Output
 from ._subject import Section, Subject
 
 MOST_CURVES = 12

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -265,3 +266,30 @@ def _bootstrap(rows: Array, measure: Callable[[Array], Array], seed: int) -> Est
     ends = bias + np.array([-Z, Z])
     low, high = np.quantile(draws, ndtr(bias + ends / (1 - acceleration * ends)))
     return Estimate(value, float(low), float(high))
+
+
+_MOST_SCORES = 4_000_000
+
+
+class Answers:
+    """Codes of the true and the predicted classes of rows, and scores."""
+
+    def __init__(
+        self, classes: list[str], true: NDArray[np.intp], predicted: NDArray[np.intp], scores: Array | None
+    ) -> None:
+        self.classes, self.true, self.predicted, self.scores = classes, true, predicted, scores
+        self.table = confusion(true, predicted, len(classes))
+
+    @cached_property
+    def outputs(self) -> dict[int, Output]:
+        """Rows of each class against the rest, of classes that occur, and not in every row."""
+        if self.scores is None:
+            return {}
+        columns = {1: self.scores} if self.scores.ndim == 1 else dict(enumerate(self.scores.T))
+        step = -(-len(self.true) * len(columns) // _MOST_SCORES)
+        found = {}
+        for k, scores in columns.items():
+            positive = self.true[::step] == k
+            if 0 < np.count_nonzero(positive) < len(positive):
+                found[k] = positive, Ranked.of(positive, scores[::step])
+        return found

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import re
 from typing import Any
 
 import numpy as np
 
-from .._figures import count, label, listed, number, percent, plural
+from .._figures import count, label, listed, number, percent, plural, unmarked
 from ._subject import Section, Subject
-
-_ROLE = re.compile(r":\w+:`~?([^`]+)`")  # a link in the documentation
 
 
 def model(subject: Subject) -> Section:
@@ -88,8 +85,7 @@ def _support(subject: Subject) -> dict[str, Any]:
 
 def _about(thing: Any) -> str:
     """Return the first sentence of the documentation of an object's class."""
-    text = " ".join((inspect.getdoc(type(thing)) or "").split("\n\n")[0].split())
-    text = _ROLE.sub(lambda m: m.group(1).split(".")[-1], text).replace("``", "")
+    text = unmarked((inspect.getdoc(type(thing)) or "").split("\n\n")[0])
     sentence = text.split(". ")[0].split("; see ")[0].rstrip(".")
     return sentence + "." if sentence else ""
 

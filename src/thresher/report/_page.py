@@ -12,8 +12,8 @@ import numpy as np
 
 from .. import __version__
 from .._figures import bytes_of, count, formatter, number, percent
+from ._course import table as rounds_table
 from ._plots import figures
-from ._shard_section import table as rounds_table
 from ._subject import Section
 
 _KINDS = {"classification": "classifier", "regression": "regression", "clustering": "clustering"}

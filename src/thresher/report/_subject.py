@@ -15,7 +15,7 @@ from .._figures import label
 from .._gate import carrying
 from ..inspection import Weights, last_step
 from ..training import HeldOut, History
-from ._class_answers import Answers
+from ._measures import Answers
 
 Section = dict[str, Any]
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from .._figures import bytes_of, count, formatter, low_to_high, number, percent
-from ._profile_section import in_words
-from ._shard_section import table as rounds_table
+from ._cluster_section import in_words
+from ._course import table as rounds_table
 from ._subject import Section
 
 _WIDTH = 80

@@ -15,11 +15,10 @@ from typing import Any
 from .. import _auto
 from ..inspection import features_that_matter
 from ..persistence import save_model, write_whole
-from ..report import Report
+from ..report import Report, report_of
 from ..training import Run, learner_of
-from ._answer_sources import from_dict, from_file, from_lines, from_person
 from ._call import AutoCall, call_of
-from ._dialogue import Ask, Say, paragraph, run_dialogue
+from ._dialogue import Ask, Say, from_dict, from_file, from_lines, from_person, paragraph, run_dialogue
 from ._file import DataFile
 from ._questions import LAST_QUESTIONS, QUESTIONS
 
@@ -150,29 +149,10 @@ def _converse(
 
 
 def _report(run: Run, call: AutoCall) -> Report:
-    record = run.model.record_
-    return Report(
-        run.model,
-        asked={
-            "reasons": record["auto"]["reasons"],
-            "command": call.command(),
-            "python": call.python(),
-            "seed": 0,
-        },
-        data={
-            "files": [{"name": Path(call.path).name}],
-            "n_rows": run.facts.n_rows,
-            "n_features": run.facts.n_features - ("task_column" in call.arguments),
-            "n_values": run.facts.n_values,
-            "classes": run.facts.classes if record["auto"]["task"] == "classification" else {},
-            "target": call.arguments.get("target"),
-            "skipped": run.n_skipped,
-        },
-        history=run.history if run.history.rows else None,
-        held_out=run.held_out,
-        search=record["auto"]["search"],
-        sample=run.sample,
-    )
+    made = run.model.record_["auto"]
+    asked = {"reasons": made["reasons"], "command": call.command(), "python": call.python(), "seed": 0}
+    files, target = [{"name": Path(call.path).name}], call.arguments.get("target")
+    return report_of(run, files, target=target, asked=asked, search=made["search"])
 
 
 # --- words ------------------------------------------------------------------------------------------------------------

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 import os
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 from .. import registry
 from .._auto import CRITERIA, STRUCTURE, has_kernel
 from .._engine import LOSSES
+from .._figures import unmarked
 from ..training import Look
 from ._dialogue import DialogueAnswers, InvalidAnswer, Option
 from ._file import DataFile
@@ -240,14 +239,13 @@ def criteria(answers: DialogueAnswers) -> list[Option]:
     return [Option(AUTOMATIC, None, about), *named(CRITERIA[task])]
 
 
+def _about(method: registry.Method) -> str:
+    return unmarked(method.summary).partition(";")[0].rstrip(".")
+
+
 def methods(answers: DialogueAnswers) -> list[Option]:
-    known = named({method.name: _plain(method.summary) for method in methods_for(answers)})
+    known = named({method.name: _about(method) for method in methods_for(answers)})
     return [Option(AUTOMATIC, None, "the ones that suit the data are compared"), *known]
-
-
-def _plain(summary: str) -> str:
-    """The first sentence of a docstring without its markup."""
-    return re.sub(r":\w+:`~?(?:[\w.]*\.)?(\w+)`|``([^`]*)``", r"\1\2", summary).partition(";")[0].rstrip(".")
 
 
 def shapes(answers: Mapping[str, Any] | None = None) -> list[Option]:
@@ -255,7 +253,7 @@ def shapes(answers: Mapping[str, Any] | None = None) -> list[Option]:
     ranked = []
     for method in registry.methods("clustering", needs=()):
         good = next((good for good in method.advice.good_for if good.aim), None)
-        name, about = (good.aim, good.why) if good is not None else (method.name, _plain(method.summary))
+        name, about = (good.aim, good.why) if good is not None else (method.name, _about(method))
         ranked.append((good is None, 0 if good is None else good.rank, name, method.name, about))
     return [Option(name, method, f"{about} ({method})") for _, _, name, method, about in sorted(ranked)]
 
@@ -268,4 +266,4 @@ def usual_shape(answers: Mapping[str, Any] | None = None) -> str:
 def clusters_take(answers: DialogueAnswers, parameter: str) -> bool:
     """Whether there are clusters to find, by a method with this parameter."""
     method = None if answers["has_target"] else registry.find(answers.get("shape") or usual_shape())
-    return method is not None and parameter in inspect.signature(method.cls).parameters
+    return method is not None and parameter in method.defaults

@@ -1,6 +1,8 @@
-"""``thresher wizard``: questions in plain words."""
+"""``thresher wizard`` and ``thresher demo``."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import click
 
@@ -27,3 +29,17 @@ def wizard(
     from ..wizard import main
 
     return main(data, answers=answers, save_answers=save_answers, model=model_path, report=report_path, as_json=as_json)
+
+
+@click.command()
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("thresher-demo.html"),
+    help="Where to write the report.",
+)
+def demo(report: Path) -> int:
+    """Generate a stream, learn from it in one pass, find the features that matter, write a report."""
+    from ..demo import main
+
+    return main(report)
