@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from .._gate import Rule, at_least, boolean, count_of_jobs, fraction, none, one_of, positive
 from ..preprocessing import task_column_rule
 
 TASKS = ("classification", "regression", "clustering")
-KERNELS = {
-    **{"nystroem": "rbf", "rbf": "rbf", "polynomial": "polynomial", "cosine": "cosine"},
-    "nystroem-linear": "linear",
-}
 OWN_KERNELS = ("linear", "rbf", "polynomial", "cosine")  # of methods that have a kernel and need no map
+KERNELS = {"nystroem": "rbf"} | {name: name for name in OWN_KERNELS[1:]} | {"nystroem-linear": "linear"}
 STRUCTURE = {
     "groups": "groups",
     "tasks": "task_column",
@@ -21,55 +18,46 @@ STRUCTURE = {
     "unlabelled": "unlabelled_label",
 }  # needs of methods, and the options that meet them
 
-_RULES: dict[str, Rule] = {
-    "task": none | one_of(*TASKS),
-    "kernel": none | one_of("linear", *KERNELS),
-    "search": one_of("annealing", "directed", "random"),
-    "n_evaluations": at_least(1),
-    "max_seconds": none | positive,
-    "sparsity": none | fraction,
-    "scale": none | boolean,
-    "n_clusters": none | at_least(2),
-    "categories": one_of("onehot", "hash"),
-    "task_column": task_column_rule,
-    "params": none | Rule("a dict of parameters", lambda v: isinstance(v, dict)),
-    "random_state": at_least(0),
-    "n_jobs": count_of_jobs,
-    "max_rows": at_least(10),
-}
+
+_PARAMS = none | Rule("a dict of parameters", lambda v: isinstance(v, dict))
+
+
+def _option(default: Any, rule: Rule) -> Any:
+    return field(default=default, metadata={"rule": rule})
 
 
 @dataclass(frozen=True)
 class AutoOptions:
     """The options of :func:`thresher.auto`, which documents them; None leaves a choice to the rules."""
 
-    task: str | None = None
+    task: str | None = _option(None, none | one_of(*TASKS))
     method: str | None = None
     loss: str | None = None
-    kernel: str | None = None
+    kernel: str | None = _option(None, none | one_of("linear", *KERNELS))
     criterion: str | None = None
-    search: str = "annealing"
-    n_evaluations: int = 50
-    max_seconds: float | None = None
+    search: str = _option("annealing", one_of("annealing", "directed", "random"))
+    n_evaluations: int = _option(50, at_least(1))
+    max_seconds: float | None = _option(None, none | positive)
     cv: Any = None
-    sparsity: float | None = None
-    scale: bool | None = None
-    n_clusters: int | None = None
-    categories: str = "onehot"
+    sparsity: float | None = _option(None, none | fraction)
+    scale: bool | None = _option(None, none | boolean)
+    n_clusters: int | None = _option(None, none | at_least(2))
+    categories: str = _option("onehot", one_of("onehot", "hash"))
     groups: Any = None
-    task_column: str | int | None = None
+    task_column: str | int | None = _option(None, task_column_rule)
     outlier_label: Any = None
     unlabelled_label: Any = None
-    params: dict[str, Any] | None = None
-    random_state: int = 0
-    n_jobs: int | None = None
+    params: dict[str, Any] | None = field(default=None, metadata={"rule": _PARAMS})
+    random_state: int = _option(0, at_least(0))
+    n_jobs: int | None = _option(None, count_of_jobs)
     progress: bool = False
-    max_rows: int = 100_000
+    max_rows: int = _option(100_000, at_least(10))
 
     def __post_init__(self) -> None:
-        for name, rule in _RULES.items():
-            if not rule.holds(getattr(self, name)):
-                raise ValueError(f"auto: {name} must be {rule.says}, got {getattr(self, name)!r}.")
+        for name, declared in self.__dataclass_fields__.items():
+            rule, value = declared.metadata.get("rule"), getattr(self, name)
+            if rule is not None and not rule.holds(value):
+                raise ValueError(f"auto: {name} must be {rule.says}, got {value!r}.")
 
     @property
     def fixed(self) -> dict[str, Any]:
@@ -84,5 +72,5 @@ class AutoOptions:
 
 def changed_options(options: dict[str, Any]) -> dict[str, Any]:
     """Those of some options that :func:`thresher.auto` has, with values other than its defaults."""
-    defaults = {field.name: field.default for field in fields(AutoOptions)}
+    defaults = {each.name: each.default for each in fields(AutoOptions)}
     return {name: options[name] for name in defaults if name in options and options[name] != defaults[name]}

@@ -16,7 +16,6 @@ from ._data import TrainingData
 from ._plan import Candidate, Plan, has_kernel
 
 KERNEL_FEATURES, _KERNEL_ROWS = 50, 20_000  # up to which curved boundaries are worth their time
-_MOST_CLUSTERS = 10
 _FEW_TO_TELL = 20  # rows below which columns may differ by chance
 _UNEVEN = 100.0  # sparse columns are scaled when their usual sizes differ by more than this factor
 
@@ -75,13 +74,11 @@ def describe_preparation(model: Any, plan: Plan) -> list[str]:
 
 
 def _describe_scaling(model: Any, plan: Plan) -> list[str]:
-    is_scaled = "scale" in dict(getattr(model, "steps", ()))
-    if is_scaled and plan.data.is_sparse:
-        why = "because their sizes differ widely" if plan.options.scale is None else "as asked"
-        return [f"Columns are scaled, {why}."]
-    if is_scaled:
+    if "scale" not in dict(getattr(model, "steps", ())):
+        return ["Sparse rows are used as they are, without scaling."] if plan.data.is_sparse else []
+    if not plan.data.is_sparse:
         return ["Columns are standardised, so that none counts more because of its unit."]
-    return ["Sparse rows are used as they are, without scaling."] if plan.data.is_sparse else []
+    return [f"Columns are scaled, {'because their sizes differ widely' if plan.options.scale is None else 'as asked'}."]
 
 
 def _describe_columns(model: Any, plan: Plan) -> list[str]:
@@ -154,8 +151,3 @@ def of_learner(model: Any, named: dict[str, Any]) -> dict[str, Any]:
     """Values by the names that parameters of the learner have in the whole model."""
     prefix = "learn__" if hasattr(model, "steps") else ""
     return {prefix + name: value for name, value in named.items()}
-
-
-def cluster_counts(data: TrainingData) -> list[int]:
-    """Numbers of clusters worth trying."""
-    return list(range(2, max(3, min(_MOST_CLUSTERS, data.X.shape[0] // 4)) + 1))

@@ -34,13 +34,9 @@ def choose_methods(plan: Plan) -> tuple[list[Candidate], str]:
     candidates = [make_candidate(method, plan) for method in methods]
     baseline = methods[0].advice.baseline
     if options.unlabelled_label is not None and baseline is not None and not baseline.params.keys() & options.fixed:
-        plain = replace(
-            candidates[0],
-            params={**candidates[0].params, **baseline.params},
-            fixed=(*baseline.params, *baseline.unused),
-            note=f" without unlabelled rows ({baseline.name})",
-        )
-        candidates.insert(1, plain)
+        params, fixed = {**candidates[0].params, **baseline.params}, (*baseline.params, *baseline.unused)
+        note = f" without unlabelled rows ({baseline.name})"
+        candidates.insert(1, replace(candidates[0], params=params, fixed=fixed, note=note))
     return candidates, f"{title}: {' and '.join(method.name for method in methods)}, because {why}."
 
 
@@ -175,10 +171,8 @@ def _kernel_params(method: Method, plan: Plan) -> dict[str, Any]:
     data, options, takes = plan.data, plan.options, method.defaults
     n_rows = data.facts.n_rows if isinstance(data.rest, tuple) else data.X.shape[0]
     if n_rows > (most := max_rows(method)):
-        raise ValueError(
-            f"auto: method {method.name!r} compares all pairs of rows and takes at most {most:,}, "
-            f"got {n_rows:,}; {_instead(plan)}."
-        )
+        takes_at_most = f"compares all pairs of rows and takes at most {most:,}, got {n_rows:,}"
+        raise ValueError(f"auto: method {method.name!r} {takes_at_most}; {_instead(plan)}.")
     if options.sparsity:
         raise ValueError(f"auto: sparsity needs a method that weighs features, but {method.name!r} compares rows.")
     by_landmarks = "n_components" in takes and "n_components" not in options.fixed and n_rows > _WHOLE_IN_SEARCH
@@ -188,10 +182,8 @@ def _kernel_params(method: Method, plan: Plan) -> dict[str, Any]:
     if "kernel" not in takes:
         raise ValueError(f"auto: kernel must be None for {method.name!r}, which has several, got {options.kernel!r}.")
     if options.kernel not in OWN_KERNELS:
-        known = ", ".join(map(repr, OWN_KERNELS))
-        raise ValueError(
-            f"auto: kernel must be one of {known} for {method.name!r}, which needs no map, got {options.kernel!r}."
-        )
+        known = f"one of {', '.join(map(repr, OWN_KERNELS))} for {method.name!r}, which needs no map"
+        raise ValueError(f"auto: kernel must be {known}, got {options.kernel!r}.")
     return {"kernel": options.kernel, **params}
 
 

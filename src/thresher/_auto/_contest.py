@@ -13,19 +13,12 @@ from numpy.typing import NDArray
 
 from .._estimators import clone
 from .._gate import Choice, Range
-from ._candidate_model import (
-    KERNEL_FEATURES,
-    build,
-    cluster_counts,
-    is_worth_a_kernel,
-    of_learner,
-    space_of,
-    with_kernel,
-)
+from ._candidate_model import KERNEL_FEATURES, build, is_worth_a_kernel, of_learner, space_of, with_kernel
 from ._measure import make_scoring
 from ._plan import Candidate, Plan, has_kernel
 
 _EQUAL = 1e-9  # scores that differ by no more are the same
+_MOST_CLUSTERS = 10
 _LEAST = 6  # evaluations without which a comparison says nothing
 
 
@@ -117,16 +110,9 @@ def _measured(candidate: Candidate, model: Any, plan: Plan) -> TunedCandidate:
     for train, test in plan.folds:
         fitted = clone(model).fit(X[train], None if y is None else y[train])
         scores.append(measure(fitted, X[test], None if y is None else y[test]))
-    entry = {
-        "evaluation": 0,
-        "stage": plan.options.search,
-        "params": {},
-        "score": float(np.mean(scores)),
-        "n_used": None,
-        "seconds": time.perf_counter() - begin,
-        "error": None,
-        "candidate": candidate.name,
-    }
+    seconds = time.perf_counter() - begin
+    entry = {"evaluation": 0, "stage": plan.options.search, "params": {}, "score": float(np.mean(scores))}
+    entry |= {"n_used": None, "seconds": seconds, "error": None, "candidate": candidate.name}
     return TunedCandidate(candidate, model, {}, np.array(scores), [entry])
 
 
@@ -189,7 +175,7 @@ def _counted(candidate: Candidate, plan: Plan) -> tuple[TunedCandidate, str]:
     and its width is searched with the number."""
     n_evaluations, seconds = plan.options.n_evaluations, plan.options.max_seconds
     share = max(1, 2 * n_evaluations // 3)
-    counts = cluster_counts(plan.data)[:share]
+    counts = list(range(2, max(3, min(_MOST_CLUSTERS, plan.data.X.shape[0] // 4)) + 1))[:share]
     by_kernel = has_kernel(candidate.method)
     share = max(len(counts), 2 * n_evaluations // 3) if by_kernel else len(counts)
     result = tune(candidate, plan, share, seconds, counts=counts, only_counts=not by_kernel)
@@ -216,10 +202,8 @@ def _fewest(result: TunedCandidate, best: dict[int, float]) -> TunedCandidate:
 def line_up(candidates: list[Candidate], plan: Plan) -> list[Candidate]:
     """Linear and curved candidates, in the order in which they deserve the budget."""
     options = plan.options
-    if options.kernel == "linear" or options.needs & {"groups", "tasks"}:  # these speak of columns, not of a map
-        return candidates
-    if has_kernel(candidates[0].method):
-        return candidates
+    if options.kernel == "linear" or options.needs & {"groups", "tasks"} or has_kernel(candidates[0].method):
+        return candidates  # groups and tasks are about columns, not about features of a map
     if options.kernel is not None:
         return [with_kernel(candidate, options, options.kernel) for candidate in candidates]
     if options.outlier_label is not None and plan.data.is_narrow(KERNEL_FEATURES):

@@ -30,28 +30,20 @@ def final_fit(
     """Learn from all rows with the best parameters, and write down how they were found."""
     data, task, method = plan.data, plan.task, best.candidate.method
     stream, tuned_on = _stream_to_learn_from(method, plan)
-    kept = {
-        **record,
-        "auto": {
-            "task": task,
-            "method": method.name,
-            "kernel": best.candidate.kernel,
-            "loss": getattr(learner_of(best.model), "loss", None),
-            "criterion": plan.criterion,
-            "params": plain(best.params),
-            "score": best.score,
-            "n_evaluations": len(history),
-            "reasons": [
-                *reasons,
-                *describe_preparation(best.model, plan),
-                *describe_ids(data.X, task == "clustering", bool(data.files)),
-                _describe_params(best, plan),
-                *tuned_on,
-            ],
-            "search": plain(history),
-        },
-        **({"layout": data.layout} if data.layout else {}),
+    prepared = describe_preparation(best.model, plan) + describe_ids(data.X, task == "clustering", bool(data.files))
+    made = {
+        "task": task,
+        "method": method.name,
+        "kernel": best.candidate.kernel,
+        "loss": getattr(learner_of(best.model), "loss", None),
+        "criterion": plan.criterion,
+        "params": plain(best.params),
+        "score": best.score,
+        "n_evaluations": len(history),
+        "reasons": [*reasons, *prepared, _describe_params(best, plan), *tuned_on],
+        "search": plain(history),
     }
+    kept = record | {"auto": made} | ({"layout": data.layout} if data.layout else {})
     if stream is not None:
         classes = data.look.labels if task == "classification" else None
         return train(_for_stream(best.model, data), stream, classes=classes, predict_first=predict, record=kept)
@@ -77,16 +69,15 @@ def _stream_to_learn_from(method: Method, plan: Plan) -> tuple[Stream | None, li
     tuned = f"Parameters were tuned on {data.X.shape[0]:,} of {data.facts.n_rows:,} rows"
     if not isinstance(data.rest, Stream):
         return None, [f"{tuned}, and the model learned from all of them."]
-    why_not = None
     if not method.streams:
         why_not = f"{method.name} needs all rows in memory"
     elif plan.task == "clustering":
         why_not = f"{method.name} needs no more to place its centres"
     elif plan.task == "classification" and not data.is_mixed:
         why_not = "the file is sorted by target, and one pass would forget the first rows; shuffle its lines to use all"
-    if why_not is not None:
-        return None, [f"{tuned}, and the model learned from these only, because {why_not}."]
-    return data.rest, [f"{tuned}, and the model learned from all of them in one pass."]
+    else:
+        return data.rest, [f"{tuned}, and the model learned from all of them in one pass."]
+    return None, [f"{tuned}, and the model learned from these only, because {why_not}."]
 
 
 def _for_stream(model: Any, data: TrainingData) -> Any:
@@ -94,8 +85,9 @@ def _for_stream(model: Any, data: TrainingData) -> Any:
     model = clone(model)
     learner = learner_of(model)
     Z, before = data.X, [step for _, step in getattr(model, "steps", [])[:-1]]
-    for step in before if any(getattr(step, "_stays", False) for step in before) else []:
-        Z = step.fit(Z).transform(Z)
+    if any(getattr(step, "_stays", False) for step in before):
+        for step in before:
+            Z = step.fit(Z).transform(Z)
     if getattr(learner, "class_weight", None) == "balanced":
         counts, labels = data.facts.classes, data.look.labels or []
         even = sum(counts.values()) / len(counts)
