@@ -31,14 +31,17 @@ class Plan:
 
     @cached_property
     def problem(self) -> LearningProblem:
-        data, options = self.data, self.options
-        kind: dict[str, Any] = {name: getattr(data, name) for name in ("is_sparse", "is_text", "is_imbalanced")}
-        asked: dict[str, Any] = {
-            "wants_sparsity": bool(options.sparsity),
-            "kernel": options.kernel,
-            "needs": options.needs,
-        }
-        return LearningProblem(self.task, data.facts.n_rows, data.facts.n_features, **kind, **asked)
+        return LearningProblem(
+            self.task,
+            self.data.facts.n_rows,
+            self.data.facts.n_features,
+            is_sparse=self.data.is_sparse,
+            is_text=self.data.is_text,
+            is_imbalanced=self.data.is_imbalanced,
+            wants_sparsity=bool(self.options.sparsity),
+            kernel=self.options.kernel,
+            needs=self.options.needs,
+        )
 
     def score_text(self, score: float) -> str:
         """A score for people, to whom errors are positive numbers."""
