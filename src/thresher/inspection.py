@@ -64,6 +64,8 @@ def features_that_matter(model: Any, n: int = 20, *, scale: Any = None) -> list[
 
     Examples
     --------
+    A message is spam by two of its fifty features.
+
     >>> import numpy as np
     >>> from thresher.dual_averaging import L1RDAClassifier
     >>> from thresher.inspection import features_that_matter
@@ -162,6 +164,8 @@ def kernels_in_use(model: Any) -> list[KernelInUse]:
 
     Examples
     --------
+    The class depends on the second column alone, and so does the strongest kernel.
+
     >>> import numpy as np
     >>> from thresher.inspection import kernels_in_use
     >>> from thresher.kernels import RBF

@@ -27,6 +27,8 @@ __all__ = ["PenaltyPath", "penalty_path"]
 class PenaltyPath:
     """Models along a path of penalties.
 
+    Made by :func:`penalty_path`; ``print`` shows a table of penalties, features and losses.
+
     Attributes
     ----------
     parameter : str
@@ -92,6 +94,8 @@ def penalty_path(
 
     Examples
     --------
+    Five strengths of the l1 penalty, from one read of eight batches.
+
     >>> import numpy as np
     >>> from thresher.dual_averaging import L1RDAClassifier
     >>> from thresher.paths import penalty_path

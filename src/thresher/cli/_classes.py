@@ -19,15 +19,15 @@ def typed_classes(text: str | None) -> tuple[list[Any] | None, int | None]:
     return parts, None
 
 
-def check_task(found: Any, seen: Any, wanted: list[Any] | None, count: int | None, name: str) -> list[Any] | None:
+def check_task(method: Any, seen: Any, wanted: list[Any] | None, count: int | None, name: str) -> list[Any] | None:
     """The classes, for a classifier; data that do not suit the method are refused."""
-    if found.task == "clustering":
+    if method.task == "clustering":
         return None
     if seen.y is None:
         raise ValueError(f"{name}: no target column; name one with --target.")
-    if found.task == "regression":
-        if seen.is_text:
-            raise ValueError(f"{name}: the target holds words, but {found.name} predicts numbers; choose a classifier.")
+    if method.task == "regression" and seen.is_text:
+        raise ValueError(f"{name}: the target holds words, but {method.name} predicts numbers; choose a classifier.")
+    if method.task == "regression":
         return None
     if wanted is not None:
         return sorted(wanted) if seen.is_text else sorted(number_of(label, name) for label in wanted)

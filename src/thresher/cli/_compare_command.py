@@ -9,7 +9,7 @@ import click
 
 from . import _options as common
 from ._classes import check_task
-from ._method_options import check_param, method
+from ._method_options import check_param, find_method
 from ._options import COUNT, FILE, option
 from ._screen import Screen
 
@@ -60,10 +60,10 @@ def compare(data: tuple[str, ...], as_json: bool, quiet: bool, **given: Any) -> 
     first = next(iter(wanted.values()))[0]
     stream = open_stream(common.files(data), **common.stream_options(data, given, first.task))
     seen = training.look(stream, keep_rows=given["max_rows"])
-    for found, _ in wanted.values():
-        check_task(found, seen, None, None, stream.path.name)
+    for method, _ in wanted.values():
+        check_task(method, seen, None, None, stream.path.name)
     made = {"scale": given["scale"], "categories": given["categories"]}
-    learners = {name: prepared(found.cls(**params), seen.first, **made) for name, (found, params) in wanted.items()}
+    learners = {name: prepared(method.cls(**params), seen.first, **made) for name, (method, params) in wanted.items()}
     X, y = training.read_all(stream, given["max_rows"]) if seen.rows is None else seen.rows
     runs = repeated(
         learners,
@@ -84,23 +84,23 @@ def _methods(text: str) -> dict[str, tuple[Any, dict[str, Any]]]:
     wanted = {}
     for typed in filter(None, (part.strip() for part in text.split(","))):
         name, *settings = typed.split(":")
-        found = method(name)
-        if found.needs:
-            raise click.UsageError(f"{name} needs more than rows and targets ({', '.join(found.needs)}); use Python.")
-        wanted[typed] = found, dict(_setting(found, setting) for setting in settings)
-    if len({found.task for found, _ in wanted.values()}) != 1:
-        tasks = ", ".join(f"{name} for {found.task}" for name, (found, _) in wanted.items())
+        method = find_method(name)
+        if method.needs:
+            raise click.UsageError(f"{name} needs more than rows and targets ({', '.join(method.needs)}); use Python.")
+        wanted[typed] = method, dict(_setting(method, setting) for setting in settings)
+    if len({method.task for method, _ in wanted.values()}) != 1:
+        tasks = ", ".join(f"{name} for {method.task}" for name, (method, _) in wanted.items())
         raise click.UsageError(f"--methods must name methods for one task, got {tasks or 'none'}.")
     return wanted
 
 
-def _setting(found: Any, text: str) -> tuple[str, Any]:
+def _setting(method: Any, text: str) -> tuple[str, Any]:
     name, sign, typed = text.partition("=")
     name, value = name.strip().replace("-", "_"), common.literal(typed)
-    rules = found.cls._param_rules
+    rules = method.cls._param_rules
     if not sign or name not in rules:
-        raise click.UsageError(f"{found.name} has the parameters {', '.join(sorted(rules))}, got {text!r}.")
-    check_param(f"{found.name}: {name}", rules[name], value)
+        raise click.UsageError(f"{method.name} has the parameters {', '.join(sorted(rules))}, got {text!r}.")
+    check_param(f"{method.name}: {name}", rules[name], value)
     return name, value
 
 

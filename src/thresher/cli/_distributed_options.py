@@ -23,20 +23,20 @@ from ._training_job import TrainingJob
 _HEAD = 1 << 20  # bytes of the first file that are looked at
 
 
-def train_in_rounds(data: tuple[str, ...], found: Any, given: dict[str, Any], screen: Screen) -> None:
+def train_in_rounds(data: tuple[str, ...], method: Any, given: dict[str, Any], screen: Screen) -> None:
     """``thresher train --engine``: this process reads the head of the first file, and test files."""
     from .. import training
     from ..distributed import remove_checkpoint
     from ..persistence import save_model
     from ..streams import names_of
 
-    if not (found.streams or hasattr(found.cls, "_round")):
-        raise click.UsageError(f"{found.name} needs all rows at once, so that --engine cannot spread them.")
+    if not (method.streams or hasattr(method.cls, "_round")):
+        raise click.UsageError(f"{method.name} needs all rows at once, so that --engine cannot spread them.")
     names = [str(name) for name in names_of(files(data))]
-    job = TrainingJob((names[0],), found, given, screen, max_bytes=_HEAD)
+    job = TrainingJob((names[0],), method, given, screen, max_bytes=_HEAD)
     seen = job.seen
     wanted, count = typed_classes(given["classes"])
-    classes = _classes(found, seen, wanted, Path(names[0]).name)
+    classes = _classes(method, seen, wanted, Path(names[0]).name)
     model = job.make_model(lambda weights: _class_weight(weights, seen))
     options = {
         "n_rounds": given["n_rounds"],
@@ -48,7 +48,7 @@ def train_in_rounds(data: tuple[str, ...], found: Any, given: dict[str, Any], sc
         "random_state": given["random_state"] if given["shuffle"] else 0,
     }
     record = job.record(python_for_rounds(files(data), model, given["engine"], options))
-    check_tests(given, record, found.task)
+    check_tests(given, record, method.task)
     begin = time.perf_counter()
     model = _fitted(model, names, options, given, screen)
     seconds = time.perf_counter() - begin
@@ -116,12 +116,12 @@ def _in_one_sentence(checkpoint: Path | None = None) -> Iterator[None]:
         raise OSError(f"{lost}{' What was learned is kept; --resume goes on from there.' if kept else ''}") from None
 
 
-def _classes(found: Any, seen: Any, wanted: list[Any] | None, name: str) -> list[Any] | None:
+def _classes(method: Any, seen: Any, wanted: list[Any] | None, name: str) -> list[Any] | None:
     """The classes if they are named; else all shards are asked for them, because the head of one file has not all."""
     one = seen.labels is not None and len(seen.labels) == 1
-    if not (found.task == "classification" and wanted is None and one):
-        check_task(found, seen, wanted, None, name)
-    return None if wanted is None else check_task(found, seen, wanted, None, name)
+    if not (method.task == "classification" and wanted is None and one):
+        check_task(method, seen, wanted, None, name)
+    return None if wanted is None else check_task(method, seen, wanted, None, name)
 
 
 def _class_weight(given: Any, seen: Any) -> Any:

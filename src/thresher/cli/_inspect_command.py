@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from .._figures import unmarked
-from ._method_options import method
+from ._method_options import find_method
 from ._options import FILE, option, output_options
 from ._screen import Screen
 
@@ -149,7 +149,7 @@ def merge(models: tuple[Path, ...], model_path: Path, start: Path | None, as_jso
 @output_options
 def methods(name: str | None, as_json: bool, quiet: bool) -> None:
     """List all methods, or the parameters of one."""
-    Screen(as_json, quiet).result(*(_all_methods() if name is None else _one_method(method(name))))
+    Screen(as_json, quiet).result(*(_all_methods() if name is None else _one_method(find_method(name))))
 
 
 def _all_methods() -> tuple[str, dict[str, Any]]:

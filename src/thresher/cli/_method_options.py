@@ -20,10 +20,10 @@ class MethodCommand(click.Command):
         usual = next(p.default for p in self.params if "--method" in p.opts)
         name = _value_of("--method", args) or (usual if isinstance(usual, str) else None)
         if name is not None:
-            found = method(name)
+            method = find_method(name)
             self.params = [p for p in self.params if not isinstance(p, _MethodOption)]
             taken = {option for p in self.params for option in p.opts}
-            self.params += [option for option in method_options(found) if not taken & set(option.opts)]
+            self.params += [option for option in method_options(method) if not taken & set(option.opts)]
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -42,22 +42,22 @@ class _MethodOption(click.Option):
     """A parameter of an estimator."""
 
 
-def method(name: str) -> Any:
+def find_method(name: str) -> Any:
     """The method of that name; a wrong name is refused with a list of the right ones."""
     from .. import registry
 
-    found = registry.find(name)
-    if found is None:
+    method = registry.find(name)
+    if method is None:
         names = ", ".join(sorted(registry.estimators()))
         raise click.UsageError(f"there is no method {name!r}; the methods are {names}.")
-    return found
+    return method
 
 
-def method_options(found: Any) -> list[click.Option]:
+def method_options(method: Any) -> list[click.Option]:
     """Click options for the declared parameters, with the words of their documentation."""
     options: list[click.Option] = []
-    for name, declared in found.cls._params.items():
-        if name == "random_state" or (_learns_by_stream(found) and name in _NOT_FOR_STREAMS):
+    for name, declared in method.cls._params.items():
+        if name == "random_state" or (_learns_by_stream(method) and name in _NOT_FOR_STREAMS):
             continue
         flag, metavar = "--" + name.replace("_", "-"), None
         if isinstance(declared.default, bool):
@@ -71,23 +71,23 @@ def method_options(found: Any) -> list[click.Option]:
     return options
 
 
-def _learns_by_stream(found: Any) -> bool:
-    return bool(found.streams and found.task != "clustering")  # clusters in memory take steps of their own
+def _learns_by_stream(method: Any) -> bool:
+    return bool(method.streams and method.task != "clustering")  # clusters in memory take steps of their own
 
 
-def method_params(given: dict[str, Any], found: Any, seen: Any = None) -> dict[str, Any]:
+def method_params(given: dict[str, Any], method: Any, seen: Any = None) -> dict[str, Any]:
     """Constructor arguments from the options, each held against its rule. Labels are words where those of the file
     are, as it was `seen`: "none" is one, then."""
     params = {}
-    for name in found.cls._params:
+    for name in method.cls._params:
         value = given.get(f"param_{name}")
-        if name in _BY_COMMAND and not (_learns_by_stream(found) and name in _NOT_FOR_STREAMS):
+        if name in _BY_COMMAND and not (_learns_by_stream(method) and name in _NOT_FOR_STREAMS):
             value = given.get(name) if value is None else value
         if value is None:
             continue
         is_word = name.endswith("_label") and seen is not None and seen.is_text
         params[name] = literal(value) if isinstance(value, str) and not is_word else value
-        check_param(f"--{name.replace('_', '-')}", found.cls._param_rules.get(name), params[name])
+        check_param(f"--{name.replace('_', '-')}", method.cls._param_rules.get(name), params[name])
     return params
 
 

@@ -12,7 +12,7 @@ from typing import IO, Any
 import click
 
 from ._options import FILE, files, option, output_options, reading_options
-from ._report_output import options_alike
+from ._report_output import same_stream_options
 from ._screen import Screen
 
 
@@ -39,7 +39,7 @@ def predict(
         raise click.UsageError("--json puts the summary on stdout; give the predictions a place with --output.")
     screen = Screen(as_json, quiet)
     model = load_model(model_path)
-    stream = open_stream(files(data), **options_alike(given, checked_record(model)))
+    stream = open_stream(files(data), **same_stream_options(given, checked_record(model)))
     with _opened(output) as file, screen.progress("predicting", stream.n_bytes) as show:
         writer = _PredictionWriter(model, csv.writer(file, lineterminator="\n"), scores)
         for batch in stream.batches():

@@ -66,7 +66,7 @@ def _evaluated(screen: Screen, run: Any, given: dict[str, Any], record: dict[str
     from ..streams import open_stream
     from ..training import evaluate
 
-    test = open_stream(files(given["tests"]), **options_alike(given, record))
+    test = open_stream(files(given["tests"]), **same_stream_options(given, record))
     with screen.progress("measuring", test.n_bytes) as show:
         return evaluate(run.model, test, lambda stream: show(stream.bytes_read, ""))
 
@@ -79,7 +79,7 @@ def _loses_to_the_mean(held_out: Any) -> bool:
     return bool(np.mean((held_out.y - held_out.predicted) ** 2) > np.var(held_out.y) > 0)
 
 
-def options_alike(given: dict[str, Any], record: dict[str, Any]) -> dict[str, Any]:
+def same_stream_options(given: dict[str, Any], record: dict[str, Any]) -> dict[str, Any]:
     """Keyword arguments of ``open_stream`` for files like those the model was trained on."""
     kept = {name: value for name, value in (record.get("stream") or {}).items() if name != "format"}
     size = {} if given.get("batch_size") is None else {"batch_size": given["batch_size"]}
@@ -93,4 +93,4 @@ def check_tests(given: dict[str, Any], record: dict[str, Any], task: str) -> Non
     if given["tests"] and task == "clustering" and record["layout"].get("target") is None:
         raise ValueError("--test needs a target, by which clusters are measured, but there is none.")
     if given["tests"]:
-        open_stream(files(given["tests"]), **options_alike(given, record))
+        open_stream(files(given["tests"]), **same_stream_options(given, record))

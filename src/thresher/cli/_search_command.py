@@ -12,7 +12,7 @@ import click
 from . import _options as common
 from ._classes import check_task
 from ._distributed_options import searching_on
-from ._method_options import MethodCommand, method, method_params
+from ._method_options import MethodCommand, find_method, method_params
 from ._options import COUNT, FILE, files, option, stream_options
 from ._phrases import python_for_auto, python_for_tune
 from ._report_output import finish
@@ -65,11 +65,11 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
     from .._estimators import clone
 
     screen = Screen(as_json, quiet)
-    found = method(method_name)
-    check_structure(found, given)
+    method = find_method(method_name)
+    check_structure(method, given)
     common.check_places(data, given)
-    job = TrainingJob(data, found, given, screen, keep_rows=given["max_rows"])
-    classes = check_task(found, job.seen, None, None, job.stream.path.name)
+    job = TrainingJob(data, method, given, screen, keep_rows=given["max_rows"])
+    classes = check_task(method, job.seen, None, None, job.stream.path.name)
     model = job.make_model()
     X, y = job.rows(given["max_rows"])
     search, criterion = _search(job, model, y)
@@ -80,12 +80,12 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
     screen.remark(f"Best of {len(search.history_)}: {shown} ({score}).")
     tuning = {"best": best, "score": float(search.best_score_), "criterion": criterion}
     record = job.record(python_for_tune(job, search, criterion), tuning=tuning)
-    if found.streams and X.shape[0] < (job.seen.n_rows if job.seen.whole else _n_rows(job.stream)):
+    if method.streams and X.shape[0] < (job.seen.n_rows if job.seen.whole else _n_rows(job.stream)):
         screen.remark("Training on all rows with these parameters.")
         run = training.train(clone(search.best_estimator_), job.stream, classes=classes, record=record)
     else:
         run = fitted(search.best_estimator_, X, y, job.n_skipped, record)
-        if not given["tests"] and found.task != "clustering":
+        if not given["tests"] and method.task != "clustering":
             run.held_out = training.predict_in_folds(run.model, X, y, random_state=given["random_state"])
     save(run, given["model_path"])
     finish(screen, run, job.stream, given, record, search.history_)
@@ -163,13 +163,13 @@ def auto(data: tuple[str, ...], method_name: str | None, as_json: bool, quiet: b
 
     screen = Screen(as_json, quiet)
     common.check_places(data, given)
-    found = None if method_name is None else method(method_name)
-    if found is not None:
-        check_structure(found, given)
-        given |= {"method": found.name, "params": method_params(given, found) or None}
+    method = None if method_name is None else find_method(method_name)
+    if method is not None:
+        check_structure(method, given)
+        given |= {"method": method.name, "params": method_params(given, method) or None}
     paths, options = (
         files(data),
-        stream_options(data, given, given["task"], found),
+        stream_options(data, given, given["task"], method),
     )
     stream = open_stream(paths, **options)
     columns = TableColumns(stream)
@@ -199,16 +199,16 @@ def save(run: Any, path: Path | None) -> None:
         save_model(run.model, path)
 
 
-def _space(texts: tuple[str, ...], found: Any, params: dict[str, Any]) -> dict[str, Any]:
+def _space(texts: tuple[str, ...], method: Any, params: dict[str, Any]) -> dict[str, Any]:
     """The method's own search space without the parameters that the user has set, or the space that the user gives."""
     from ..tuning import Choice, Log
 
-    space = {name: where for name, where in found.space.items() if name not in params}
+    space = {name: where for name, where in method.space.items() if name not in params}
     for text in texts:
         name, sign, where = text.partition("=")
         name = name.strip().replace("-", "_")
-        if not sign or name not in found.defaults:
-            raise click.UsageError(f"--space must be a parameter of {found.name} and its range, got {text!r}.")
+        if not sign or name not in method.defaults:
+            raise click.UsageError(f"--space must be a parameter of {method.name} and its range, got {text!r}.")
         low, colon, high = where.partition(":")
         if colon:
             try:
@@ -218,7 +218,7 @@ def _space(texts: tuple[str, ...], found: Any, params: dict[str, Any]) -> dict[s
         else:
             space[name] = Choice([common.literal(part) for part in where.split(",")])
     if not space:
-        raise click.UsageError(f"there is nothing to tune: all of {', '.join(found.space) or 'nothing'} is given.")
+        raise click.UsageError(f"there is nothing to tune: all of {', '.join(method.space) or 'nothing'} is given.")
     return space
 
 
@@ -227,9 +227,9 @@ def _folds(job: TrainingJob, model: Any, y: Any) -> tuple[Any, str]:
     from ..training import is_no_class, learner_of
     from ..tuning import LabelledKFold, NoveltyKFold
 
-    found, learner = job.method, learner_of(model)
+    method, learner = job.method, learner_of(model)
     n_splits, seed = job.given["cv"] or 5, job.given["random_state"]
-    if "outliers" in found.needs and learner.outlier_label is not None:
+    if "outliers" in method.needs and learner.outlier_label is not None:
         some = bool(is_no_class(model, y, "outlier_label").any())
         if not some:
             job.screen.remark(
@@ -238,9 +238,9 @@ def _folds(job: TrainingJob, model: Any, y: Any) -> tuple[Any, str]:
             )
         folds = NoveltyKFold(n_splits, outlier_label=learner.outlier_label, random_state=seed)
         return folds, "balanced_error" if some else "error"
-    if "unlabelled" in found.needs and is_no_class(model, y, "unlabelled_label").any():
+    if "unlabelled" in method.needs and is_no_class(model, y, "unlabelled_label").any():
         mark = learner.unlabelled_label
         return LabelledKFold(n_splits, unlabelled_label=mark, shuffle=True, random_state=seed), "error"
-    if hasattr(found.cls, "line_fit"):
+    if hasattr(method.cls, "line_fit"):
         return n_splits, "line_fit"
-    return n_splits, {"classification": "error", "regression": "mse", "clustering": "silhouette"}[found.task]
+    return n_splits, {"classification": "error", "regression": "mse", "clustering": "silhouette"}[method.task]

@@ -33,20 +33,20 @@ structure_options = grouped(
 # --- which methods ----------------------------------------------------------------------------------------------------
 
 
-def check_structure(found: Any, given: dict[str, Any]) -> None:
+def check_structure(method: Any, given: dict[str, Any]) -> None:
     """Refuse groups and tasks for methods that know none, and methods of tasks without a column that names them."""
     from .. import registry
 
-    if given["groups"] is not None and "groups" not in found.defaults:
+    if given["groups"] is not None and "groups" not in method.defaults:
         names = ", ".join(m.name for m in registry.methods() if "groups" in m.defaults)
-        raise click.UsageError(f"{found.name} takes no --groups; these methods do: {names}.")
+        raise click.UsageError(f"{method.name} takes no --groups; these methods do: {names}.")
     if given["task_column"] == NO_COLUMN:
         given["task_column"] = None
-    if given["task_column"] is not None and "tasks" not in found.needs:
+    if given["task_column"] is not None and "tasks" not in method.needs:
         names = ", ".join(m.name for m in registry.methods() if "tasks" in m.needs)
-        raise click.UsageError(f"{found.name} takes no --task-column; these methods do: {names}.")
-    if given["task_column"] is None and "tasks" in found.needs:
-        raise click.UsageError(f"{found.name} needs the task of each row; name its column with --task-column.")
+        raise click.UsageError(f"{method.name} takes no --task-column; these methods do: {names}.")
+    if given["task_column"] is None and "tasks" in method.needs:
+        raise click.UsageError(f"{method.name} needs the task of each row; name its column with --task-column.")
 
 
 # --- which columns ----------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import click
 
 from . import _options as common
 from ._classes import check_task, class_weights, typed_classes
-from ._method_options import MethodCommand, method
+from ._method_options import MethodCommand, find_method
 from ._options import COUNT, option
 from ._phrases import command_line, python_for_train, typed
 from ._report_output import check_tests, finish
@@ -51,24 +51,24 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
     is learned from on its own, on a cluster if you have one, and the models are merged.
     """
     screen = Screen(as_json, quiet)
-    found = method(method_name)
-    check_structure(found, given)
+    method = find_method(method_name)
+    check_structure(method, given)
     common.check_places(data, given)
     if common.check_rounds(given):
         from ._distributed_options import train_in_rounds
 
-        return train_in_rounds(data, found, given, screen)
+        return train_in_rounds(data, method, given, screen)
     labels, n_labels = typed_classes(given["classes"])
-    job = TrainingJob(data, found, given, screen, n_labels=n_labels, keep_rows=_SMALL)
+    job = TrainingJob(data, method, given, screen, n_labels=n_labels, keep_rows=_SMALL)
     seen = job.seen
-    classes = check_task(found, seen, labels, n_labels, job.stream.path.name)
-    model = job.make_model(lambda weights: class_weights(weights, seen, classes, found.streams))
-    at_once = not found.streams or (found.task == "clustering" and seen.whole)  # clusters are better for many steps
+    classes = check_task(method, seen, labels, n_labels, job.stream.path.name)
+    model = job.make_model(lambda weights: class_weights(weights, seen, classes, method.streams))
+    at_once = not method.streams or (method.task == "clustering" and seen.whole)  # clusters are better for many steps
     order = {"max_iter": 1, "shuffle": 0} if at_once else _order(job, model)
     order["random_state"] = given["random_state"]
     record = job.record(python_for_train(job, model, classes, order, at_once))
-    check_tests(given, record, found.task)
-    small = seen.rows is not None and not given["tests"] and found.task != "clustering"
+    check_tests(given, record, method.task)
+    small = seen.rows is not None and not given["tests"] and method.task != "clustering"
     begin = time.perf_counter()
     if at_once:
         X, y = job.rows()

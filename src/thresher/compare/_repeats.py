@@ -96,6 +96,8 @@ def compare(
 
     Examples
     --------
+    A sparse learner against a dense one, where 3 of 30 features matter.
+
     >>> from thresher.compare import compare
     >>> from thresher.datasets import make_recovery
     >>> from thresher.dual_averaging import L1RDAClassifier

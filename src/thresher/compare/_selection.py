@@ -83,6 +83,8 @@ def selection_frequency(
 
     Examples
     --------
+    Three of thirty features matter, and nearly all runs select them.
+
     >>> from thresher.compare import selection_frequency
     >>> from thresher.datasets import make_recovery
     >>> from thresher.dual_averaging import L1RDAClassifier

@@ -59,6 +59,8 @@ def wizard(
 
     Examples
     --------
+    Answers from a dict, and nothing shown:
+
     >>> import tempfile, pathlib
     >>> from thresher.wizard import wizard
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -60,5 +60,5 @@ def call_of(answers: DialogueAnswers) -> AutoCall:
     if not answers["has_target"]:
         fixed = {name: answers[name] for name in ("metric", "max_iter") if name in answers}
         arguments |= {"method": answers["shape"], "params": fixed or None}
-    usual = asdict(_auto.AutoOptions()) | {"task": ""}  # the task is always said
+    usual = asdict(_auto.AutoOptions()) | {"task": ""}  # the task is always written
     return AutoCall(answers["file"], {k: v for k, v in arguments.items() if k not in usual or v != usual[k]})

@@ -1,4 +1,4 @@
-"""The questions, in order: the file, the wish, the way to learn it and the time to search."""
+"""The questions, in order: the file, the task, the way to learn it and the time to search."""
 
 from __future__ import annotations
 
