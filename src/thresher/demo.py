@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress
 from rich.table import Table
 
 from ._estimators import clone
@@ -103,15 +103,9 @@ def write_report(run: Run, size: int, path: Path) -> None:
 def main(report: Path | None = None) -> int:
     """Run it; with `report`, write the page there."""
     console = Console()
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeRemainingColumn(),
-    )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "stream.svm"
-        with Progress(*columns, console=Console(stderr=True)) as progress:
+        with Progress(console=Console(stderr=True)) as progress:
             relevant = write(path, progress)
             size = path.stat().st_size
             runs = {name: learn(name, path, progress) for name in LEARNERS}

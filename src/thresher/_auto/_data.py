@@ -136,8 +136,7 @@ def _from_stream(stream: Stream, max_rows: int) -> TrainingData:
         raise ValueError(f"{stream.path.name}: the file has no rows.")
     X, y = rows
     _refuse_missing(y)
-    facts.classes = labels.by_name()
-    look = _look(facts, X, y, labels.distinct())
+    look = _look(facts, X, y, labels)
     whole = X.shape[0] == facts.n_rows
     layout = stream.layout() or None
     files = [path.name for path in stream.paths]
@@ -204,13 +203,10 @@ def _numbers(X: Any) -> Any:
 
 
 def _from_rows(X: Any, y: NDArray[Any] | None, max_rows: int, seed: int) -> TrainingData:
-    n_rows, n_features = X.shape
+    n_rows, facts, labels = X.shape[0], Facts.of(X, None), LabelCounts()
     _refuse_missing(y)
-    labels = LabelCounts()
     labels.add(y)
-    n_values = int(X.nnz) if sparse.issparse(X) else n_rows * n_features
-    facts = Facts(n_rows, n_features, n_values, labels.by_name())
-    look = _look(facts, X, y, labels.distinct())
+    look = _look(facts, X, y, labels)
     if n_rows <= max_rows:
         return TrainingData(X, y, None, facts, look, [], None)
     some = np.sort(np.random.default_rng(seed).permutation(n_rows)[:max_rows])
@@ -218,10 +214,11 @@ def _from_rows(X: Any, y: NDArray[Any] | None, max_rows: int, seed: int) -> Trai
     return TrainingData(*part, (X, y), facts, look, [], None)
 
 
-def _look(facts: Facts, X: Any, y: NDArray[Any] | None, labels: list[Any] | None) -> Look:
+def _look(facts: Facts, X: Any, y: NDArray[Any] | None, labels: LabelCounts) -> Look:
     """The targets in the form in which files are looked at, so that the same rules choose the task."""
+    facts.classes = labels.by_name()
     is_text = y is not None and y.dtype.kind in "OU"
-    return Look(facts.n_rows, facts.n_features, labels, is_text, True, True, y, X)
+    return Look(facts.n_rows, facts.n_features, labels.distinct(), is_text, True, True, y, X)
 
 
 def _refuse_missing(y: NDArray[Any] | None) -> None:

@@ -78,7 +78,9 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _WarningPrinter("--quiet" in typed)  # type: ignore[assignment]
-            return _run(typed)
+            result: Any = thresher.main(typed, prog_name="thresher", standalone_mode=False, obj=tuple(typed))
+            sys.stdout.flush()
+            return result if isinstance(result, int) else 0
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as problem:
@@ -104,12 +106,6 @@ def _reason(problem: Exception) -> str:
     if isinstance(problem, (ValueError, OSError, MemoryError, ArithmeticError)):
         return reason
     return f"unexpected {type(problem).__name__}: {reason} (THRESHER_TRACEBACK=1 shows where)"
-
-
-def _run(typed: list[str]) -> int:
-    result: Any = thresher.main(typed, prog_name="thresher", standalone_mode=False, obj=tuple(typed))
-    sys.stdout.flush()
-    return result if isinstance(result, int) else 0
 
 
 class _WarningPrinter:

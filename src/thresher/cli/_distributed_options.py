@@ -14,7 +14,7 @@ import click
 from ._classes import check_task, number_of, typed_classes
 from ._options import files
 from ._phrases import python_for_rounds
-from ._report_output import check_tests, finish
+from ._report_output import check_tests, finish, save
 from ._screen import Screen, StopSignal
 from ._structure_options import late_words
 from ._train_command import checkpoint_of, how_to_go_on
@@ -27,7 +27,6 @@ def train_in_rounds(data: tuple[str, ...], method: Any, given: dict[str, Any], s
     """``thresher train --engine``: this process reads the head of the first file, and test files."""
     from .. import training
     from ..distributed import remove_checkpoint
-    from ..persistence import save_model
     from ..streams import names_of
 
     if not (method.streams or hasattr(method.cls, "_round")):
@@ -54,16 +53,14 @@ def train_in_rounds(data: tuple[str, ...], method: Any, given: dict[str, Any], s
     seconds = time.perf_counter() - begin
     record["distributed"] = model.record_["distributed"]
     model.record_ = record
-    if given["model_path"] is not None:
-        save_model(model, given["model_path"])
+    if save(model, given["model_path"]):
         remove_checkpoint(checkpoint_of(given["model_path"]))  # not before, or a full disk would cost all rounds
     counted = record["distributed"]["data"]
     facts = training.Facts(**{key: counted[key] for key in vars(training.Facts()) if key in counted})
     screen.remark(f"{facts.n_rows:,} rows in {len(record['distributed']['shards'])} shards, {seconds:.1f} s.")
     if count is not None and len(model.classes_) != count:
         screen.remark(f"--classes says {count}, but the rows have {len(model.classes_)} labels.")
-    if late_words(model):
-        screen.remark(late_words(model))
+    screen.remark(late_words(model))
     sample = seen.first, None if seen.y is None else seen.y[: seen.first.shape[0]]
     run = training.Run(model, training.History(), facts, None, sample, 0)
     stream = SimpleNamespace(paths=[Path(name) for name in names], layout=job.stream.layout)

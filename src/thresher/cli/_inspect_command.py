@@ -81,9 +81,8 @@ def _structure(model: Any, learner: Any) -> dict[str, Any]:
 
 
 def _shown(value: Any) -> Any:
-    return (
-        value if isinstance(value, (bool, int, float, str, type(None), list, dict)) else " ".join(repr(value).split())
-    )
+    is_plain = isinstance(value, (bool, int, float, str, type(None), list, dict))
+    return value if is_plain else " ".join(repr(value).split())
 
 
 def _as_text(facts: dict[str, Any], features: list[dict[str, Any]]) -> str:
@@ -133,14 +132,9 @@ def merge(models: tuple[Path, ...], model_path: Path, start: Path | None, as_jso
     merged = merge_models(loaded, None if start is None else load_model(start))
     merged.record_ = {k: v for k, v in getattr(loaded[0], "record_", {}).items() if k in ("layout", "stream")}
     save_model(merged, model_path)
-    learner = learner_of(merged)
-    facts = {
-        "models": len(loaded),
-        "n_samples_seen": learner.n_samples_seen_,
-        "n_features_used": len(learner.support_),
-        "model": str(model_path),
-    }
-    text = "{models} models of {n_samples_seen:,} rows in all, merged into {model}".format(**facts)
+    n_rows, n_used = learner_of(merged).n_samples_seen_, len(learner_of(merged).support_)
+    facts = {"models": len(loaded), "n_samples_seen": n_rows, "n_features_used": n_used, "model": str(model_path)}
+    text = f"{len(loaded)} models of {n_rows:,} rows in all, merged into {model_path}"
     Screen(as_json, quiet).result(text, facts)
 
 

@@ -37,6 +37,7 @@ def essential(args: list[str]) -> list[str]:
 
 _WITH_VALUE = ("--model", "--report", "--checkpoint-seconds", "--test", "--history", "--n-jobs")
 _FLAGS = ("--resume", "--quiet", "--json")
+_OPEN = "from thresher.streams import open_stream"
 
 
 def python_for_train(job: Any, model: Any, classes: Any, order: dict[str, Any], in_memory: bool) -> str:
@@ -44,21 +45,17 @@ def python_for_train(job: Any, model: Any, classes: Any, order: dict[str, Any], 
     usual = {"max_iter": 1, "shuffle": 0, "random_state": 0 if order["shuffle"] else order["random_state"]}
     stream = job.options | {name: value for name, value in order.items() if value != usual[name]}
     imports, made = _constructor(model)
-    tool = "read_all" if in_memory else "train"
-    lines = [
-        *sorted({*imports, "from thresher.streams import open_stream", f"from thresher.training import {tool}"}),
-        "",
-        f"stream = open_stream({_arguments(job.paths, stream)})",
-        f"model = {made}",
-    ]
+    lines = [f"stream = open_stream({_arguments(job.paths, stream)})", f"model = {made}"]
     if in_memory:
-        lines += ["X, y = read_all(stream)", "model.fit(X, y)"]
+        tool, lines = "read_all", [*lines, "X, y = read_all(stream)", "model.fit(X, y)"]
     else:
-        lines += [
-            f"run = train(model, stream{'' if classes is None else f', classes={classes!r}'})",
-            "run.model.predict  # the trained model",
-        ]
-    return "\n".join(lines)
+        tool, named = "train", "" if classes is None else f", classes={classes!r}"
+        lines += [f"run = train(model, stream{named})", "run.model.predict  # the trained model"]
+    return _script([*imports, _OPEN, f"from thresher.training import {tool}"], lines)
+
+
+def _script(imports: list[str], lines: list[str]) -> str:
+    return "\n".join([*sorted(set(imports)), "", *lines])
 
 
 def _arguments(first: Any, named: dict[str, Any]) -> str:
@@ -72,15 +69,12 @@ def python_for_rounds(paths: Any, model: Any, engine: str, options: dict[str, An
     imports, made = _constructor(model)
     usual = inspect.signature(fit).parameters
     given = {name: value for name, value in options.items() if value and value != usual[name].default}
-    return "\n".join(
-        [
-            *sorted({*imports, "from thresher import distributed"}),
-            "",
-            f"model = {made}",
-            'if __name__ == "__main__":  # a cluster on this machine starts processes of its own',
-            f"    model = distributed.fit(model, {_arguments(paths, {'engine': engine, **given})})",
-        ]
-    )
+    lines = [
+        f"model = {made}",
+        'if __name__ == "__main__":  # a cluster on this machine starts processes of its own',
+        f"    model = distributed.fit(model, {_arguments(paths, {'engine': engine, **given})})",
+    ]
+    return _script([*imports, "from thresher import distributed"], lines)
 
 
 def _constructor(model: Any) -> tuple[list[str], str]:
@@ -103,20 +97,16 @@ def _constructor(model: Any) -> tuple[list[str], str]:
 def python_for_tune(job: Any, search: Any, criterion: str) -> str:
     """The Python that does the same as ``thresher tune``."""
     imports, made = _constructor(search.estimator)
-    sparsity = job.given["sparsity"]
+    tools = {"CoupledAnnealingSearchCV", "criterion", *(type(where).__name__ for where in search.space.values())}
     scoring = f'criterion("{criterion}")'
-    if sparsity:
+    if sparsity := job.given["sparsity"]:
         scoring = f"sparsity_scorer({scoring}, {sparsity})"
-    folds = [] if isinstance(search.cv, int) else [type(search.cv).__name__]
-    kinds = sorted({type(where).__name__ for where in search.space.values()})
-    scorers = ["sparsity_scorer"] if sparsity else []
-    tools = sorted(["CoupledAnnealingSearchCV", "criterion", *kinds, *folds, *scorers])
+        tools.add("sparsity_scorer")
+    if not isinstance(search.cv, int):
+        tools.add(type(search.cv).__name__)
     options = {name: getattr(search, name) for name in ("search", "n_evaluations", "max_seconds", "cv", "random_state")}
     spaces = ", ".join(f'"{name}": {where!r}' for name, where in search.space.items())
     lines = [
-        *sorted({*imports, "from thresher.streams import open_stream", "from thresher.training import read_all"}),
-        f"from thresher.tuning import {', '.join(tools)}",
-        "",
         f"X, y = read_all(open_stream({_arguments(job.paths, job.options)}))",
         "search = CoupledAnnealingSearchCV(",
         f"    {made},",
@@ -126,7 +116,8 @@ def python_for_tune(job: Any, search: Any, criterion: str) -> str:
         ").fit(X, y)",
         "search.best_params_, search.best_score_",
     ]
-    return "\n".join(lines)
+    tuning = f"from thresher.tuning import {', '.join(sorted(tools))}"
+    return _script([*imports, _OPEN, "from thresher.training import read_all", tuning], lines)
 
 
 def python_for_auto(paths: Any, options: dict[str, Any], arguments: dict[str, Any]) -> str:

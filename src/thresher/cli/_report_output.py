@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from ._options import files
@@ -59,6 +60,15 @@ def finish(
     screen.result(text, report.to_dict() | timed | {"written": written})
     if "model" not in written:
         screen.remark("The model was not kept; --model FILE writes it.")
+
+
+def save(model: Any, path: Path | None) -> bool:
+    """Write the model if there is a place for it, and return whether there is."""
+    from ..persistence import save_model
+
+    if path is not None:
+        save_model(model, path)
+    return path is not None
 
 
 def _evaluated(screen: Screen, run: Any, given: dict[str, Any], record: dict[str, Any]) -> Any:

@@ -33,7 +33,7 @@ class Screen:
         self.watched = sys.stderr.isatty() and not quiet
 
     def remark(self, sentence: str) -> None:
-        if not self.quiet:
+        if sentence and not self.quiet:
             print(printable(sentence), file=sys.stderr)
 
     def result(self, text: str, data: dict[str, Any]) -> None:
@@ -46,12 +46,10 @@ class Screen:
             yield lambda done, remark: None
             return
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress, TextColumn
 
-        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
-        with Progress(
-            *columns, TimeRemainingColumn(), TextColumn("{task.fields[remark]}"), console=Console(stderr=True)
-        ) as bar:
+        columns = (*Progress.get_default_columns(), TextColumn("{task.fields[remark]}"))
+        with Progress(*columns, console=Console(stderr=True)) as bar:
             task = bar.add_task(title, total=total, remark="")
             yield lambda done, remark: bar.update(task, completed=done, remark=remark)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from pathlib import Path
 from typing import Any
 
 import click
@@ -15,7 +14,7 @@ from ._distributed_options import searching_on
 from ._method_options import MethodCommand, find_method, method_params
 from ._options import COUNT, FILE, files, option, stream_options
 from ._phrases import python_for_auto, python_for_tune
-from ._report_output import finish
+from ._report_output import finish, save
 from ._screen import Screen
 from ._structure_options import TableColumns, check_structure, structure_options
 from ._train_command import fitted
@@ -87,7 +86,7 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
         run = fitted(search.best_estimator_, X, y, job.n_skipped, record)
         if not given["tests"] and method.task != "clustering":
             run.held_out = training.predict_in_folds(run.model, X, y, random_state=given["random_state"])
-    save(run, given["model_path"])
+    save(run.model, given["model_path"])
     finish(screen, run, job.stream, given, record, search.history_)
 
 
@@ -167,10 +166,8 @@ def auto(data: tuple[str, ...], method_name: str | None, as_json: bool, quiet: b
     if method is not None:
         check_structure(method, given)
         given |= {"method": method.name, "params": method_params(given, method) or None}
-    paths, options = (
-        files(data),
-        stream_options(data, given, given["task"], method),
-    )
+    paths = files(data)
+    options = stream_options(data, given, given["task"], method)
     stream = open_stream(paths, **options)
     columns = TableColumns(stream)
     given["task_column"] = columns.task(None if given["task_column"] == common.NO_COLUMN else given["task_column"])
@@ -186,17 +183,10 @@ def auto(data: tuple[str, ...], method_name: str | None, as_json: bool, quiet: b
             paths, predict=not given["tests"], progress=screen.watched, record=record, **arguments, **options
         )
     seconds = time.perf_counter() - begin
-    save(run, given["model_path"])
+    save(run.model, given["model_path"])
     screen.remark(explain(run.model))
     made = run.model.record_["auto"]
     finish(screen, run, stream, given, {**record, "asked": {"reasons": made["reasons"]}}, made["search"], seconds)
-
-
-def save(run: Any, path: Path | None) -> None:
-    from ..persistence import save_model
-
-    if path is not None:
-        save_model(run.model, path)
 
 
 def _space(texts: tuple[str, ...], method: Any, params: dict[str, Any]) -> dict[str, Any]:
@@ -224,6 +214,7 @@ def _space(texts: tuple[str, ...], method: Any, params: dict[str, Any]) -> dict[
 
 def _folds(job: TrainingJob, model: Any, y: Any) -> tuple[Any, str]:
     """The folds, and the usual criterion: rows of no class are new to every model, those without a label no test."""
+    from .._auto import CRITERIA
     from ..training import is_no_class, learner_of
     from ..tuning import LabelledKFold, NoveltyKFold
 
@@ -243,4 +234,4 @@ def _folds(job: TrainingJob, model: Any, y: Any) -> tuple[Any, str]:
         return LabelledKFold(n_splits, unlabelled_label=mark, shuffle=True, random_state=seed), "error"
     if hasattr(method.cls, "line_fit"):
         return n_splits, "line_fit"
-    return n_splits, {"classification": "error", "regression": "mse", "clustering": "silhouette"}[method.task]
+    return n_splits, next(iter(CRITERIA[method.task]))

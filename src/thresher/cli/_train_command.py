@@ -14,7 +14,7 @@ from ._classes import check_task, class_weights, typed_classes
 from ._method_options import MethodCommand, find_method
 from ._options import COUNT, option
 from ._phrases import command_line, python_for_train, typed
-from ._report_output import check_tests, finish
+from ._report_output import check_tests, finish, save
 from ._screen import Screen, StopSignal
 from ._structure_options import check_structure, late_words, structure_options
 from ._training_job import TrainingJob
@@ -77,10 +77,9 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
         run = _streamed(job, model, job.stream.replace(**order), classes, record)
     seconds = time.perf_counter() - begin
     screen.remark(f"Learned from {job.stream.n_bytes * order['max_iter'] / 1e6:,.1f} MB in {seconds:.1f} s.")
-    if late_words(run.model):
-        screen.remark(late_words(run.model))
-    if given["model_path"] is not None:
-        _save(run.model, given["model_path"])
+    screen.remark(late_words(run.model))
+    if save(run.model, given["model_path"]):
+        checkpoint_of(given["model_path"]).unlink(missing_ok=True)
     if small:
         run.held_out = _cross_validated(job, model, order["max_iter"])
     finish(screen, run, job.stream, given, record, seconds=seconds)
@@ -168,13 +167,6 @@ def fitted(model: Any, X: Any, y: Any, n_skipped: int, record: dict[str, Any]) -
         X, y = training.drop_unlabelled(model, X, y)  # rows without a label count, but are no class
         facts = replace(facts, classes=training.Facts.of(X, y).classes)
     return training.Run(model, training.History(), facts, None, (X, y), n_skipped)
-
-
-def _save(model: Any, path: Path) -> None:
-    from ..persistence import save_model
-
-    save_model(model, path)
-    checkpoint_of(path).unlink(missing_ok=True)
 
 
 def checkpoint_of(path: Path) -> Path:

@@ -55,10 +55,9 @@ class TrainingJob:
 
     def _groups(self, columns: TableColumns) -> dict[str, Any]:
         """The groups of columns, given or usual, as a parameter of the method."""
-        groups, remark = columns.groups(self.given["groups"]), ""
+        groups = columns.groups(self.given["groups"])
         if groups is None:
             groups, remark = usual_groups(self.method, self.seen.first, self.given["categories"])
-        if remark:
             self.screen.remark(remark)
         return {} if groups is None else {"groups": groups}
 

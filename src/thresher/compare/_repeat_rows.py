@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,15 +25,10 @@ class Rows(NamedTuple):
     about: str
 
 
-class RandomSplits(NamedTuple):
-    """Random splits of rows, with the same share of each class if there are any."""
-
-    test_size: float
-    has_classes: bool
-
-    def splitter(self, n_splits: int, rng: np.random.Generator) -> Any:
-        kind = StratifiedShuffleSplit if self.has_classes else ShuffleSplit
-        return kind(n_splits, test_size=self.test_size, random_state=int(rng.integers(2**31)))
+def random_splits(n_splits: int, test_size: float, has_classes: bool, rng: np.random.Generator) -> Any:
+    """Return a splitter of rows at random, with the same share of each class if there are any."""
+    kind = StratifiedShuffleSplit if has_classes else ShuffleSplit
+    return kind(n_splits, test_size=test_size, random_state=int(rng.integers(2**31)))
 
 
 def in_splits(data: Data, groups: Any, splitter: Any) -> Rows:
@@ -44,11 +39,11 @@ def in_splits(data: Data, groups: Any, splitter: Any) -> Rows:
     return Rows(data, data, parts, float(np.mean([len(test) / len(train) for train, test in parts])), about)
 
 
-def in_orders(data: Data, test: Data, splits: RandomSplits, repeats: int, rng: np.random.Generator) -> Rows:
+def in_orders(data: Data, test: Data, split: Callable[[int], Any], repeats: int, rng: np.random.Generator) -> Rows:
     """Shuffle the same training rows in every run, and test on the same rows: those given, or those of one split."""
     train, tested = np.arange(_num_samples(data[0])), None
     if test[0] is None and test[1] is None:
-        ((train, tested),) = _split(splits.splitter(1, rng), data, None)
+        ((train, tested),) = _split(split(1), data, None)
         test = data
     elif test[0] is None or (data[1] is None) != (test[1] is None):
         raise ValueError("compare: X_test and y_test must be given together, as X and y are.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ from .._engine import generator
 from .._gate import Rule, at_least, boolean, checked, count_of_jobs, fraction, one_of, seed
 from ._comparison import Comparison
 from ._fits import LOWER, ScoredFit, score_all, scorers_of
-from ._repeat_rows import RandomSplits, Rows, in_orders, in_splits
+from ._repeat_rows import Rows, in_orders, in_splits, random_splits
 from ._score_table import COSTS
 
 _WHO = "compare"
@@ -116,15 +117,15 @@ def compare(
     X, y, groups = indexable(X, y, groups)  # a sparse matrix of any format is made one of rows
     rng = generator(random_state)
     has_classes = y is not None and np.ndim(y) == 1 and all(map(is_classifier, learners.values()))
-    splits = RandomSplits(test_size, has_classes)
+    split = partial(random_splits, test_size=test_size, has_classes=has_classes, rng=rng)
     if vary == "orders":
         if cv is not None:
             raise ValueError(f'{_WHO}: cv is for vary="splits"; orders are tested on X_test, or on one split.')
-        rows = in_orders((X, y), (X_test, y_test), splits, repeats, rng)
+        rows = in_orders((X, y), (X_test, y_test), split, repeats, rng)
     else:
         if X_test is not None or y_test is not None:
             raise ValueError(f'{_WHO}: X_test and y_test are for vary="orders"; splits are tested on their own rows.')
-        splitter = splits.splitter(repeats, rng) if cv is None else check_cv(cv, y, classifier=has_classes)
+        splitter = split(repeats) if cv is None else check_cv(cv, y, classifier=has_classes)
         rows = in_splits((X, y), groups, splitter)
     seeds = rng.integers(2**31, size=len(rows.parts))
     fits = score_all(learners, rows, seeds, scorers, n_jobs, progress)

@@ -239,15 +239,12 @@ def decision_values(subject: Subject) -> Section | None:
     right = rows.true == rows.predicted
     groups = {"right answers": lead[right], "wrong answers": lead[~right]}
     groups = {name: values for name, values in groups.items() if len(values)}
+    medians = [number(float(np.median(values)), 3) for values in groups.values()]
     if len(groups) == 2:
-        medians = [number(float(np.median(values)), 3) for values in groups.values()]
-        says = (
-            f"Right answers lead the second best class by {medians[0]} (median), wrong ones by {medians[1]}: a small "
-            "lead is a reason to look again."
-        )
+        says = f"Right answers lead the second best class by {medians[0]} (median), wrong ones by {medians[1]}: "
+        says += "a small lead is a reason to look again."
     else:
-        name, values = next(iter(groups.items()))
-        says = f"All are {name}; the median lead over the second best class is {number(float(np.median(values)), 3)}."
+        says = f"All are {next(iter(groups))}; the median lead over the second best class is {medians[0]}."
     return _histogram(groups, "lead of the best class over the second", None, says, "How clear the answers are")
 
 

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from importlib import resources
 from typing import Any
 
-import numpy as np
-
 from .. import __version__
 from .._figures import bytes_of, count, formatter, number, percent
 from ._course import table as rounds_table
@@ -102,24 +100,16 @@ def _feature_table(section: Section) -> Section:
     return {"largest": largest or 1.0, "two_ways": len(signs) == 2}
 
 
-def _stream_table(section: Section) -> Section:
-    return {"worst": max((f["error"].value for f in section["files"] if "error" in f), default=0) or 1.0}
-
-
 def _tuning_table(section: Section) -> Section:
     good = [e for e in section["evaluations"] if e["score"] is not None]
     return {"best": section.get("best"), "ranked": sorted(good, key=lambda e: -e["score"])[:5]}
 
 
-def _confusion_table(section: Section) -> Section:
-    return {"counts": np.asarray(section["counts"]).tolist(), "totals": list(map(int, section["totals"]))}
-
-
 _TABLES: dict[str, Callable[[Section], Section]] = {  # what tables need beside the section
     "features": _feature_table,
     "rounds": lambda section: {"lines": rounds_table(section)},
-    "stream": _stream_table,
+    "stream": lambda s: {"worst": max((f["error"].value for f in s["files"] if "error" in f), default=0) or 1.0},
     "tuning": _tuning_table,
     "measures": lambda section: {"classes": section.get("classes", [])},
-    "confusion": _confusion_table,
+    "confusion": lambda section: {"counts": section["counts"].tolist(), "totals": section["totals"].tolist()},
 }

@@ -93,12 +93,6 @@ class Subject:
             self.rows = _take(X, labelled), y[labelled]
 
     @property
-    def steps(self) -> list[Any]:
-        """Transformers in front of the learner."""
-        before = [step for _, step in getattr(self.model, "steps", ())[:-1]]
-        return [step for step in before if hasattr(step, "transform")]  # scikit-learn has "passthrough"
-
-    @property
     def has_tasks(self) -> bool:
         """Whether rows carry the task they belong to."""
         return getattr(self.model, "task_column", None) is not None
@@ -107,8 +101,8 @@ class Subject:
         """Transform rows to the form that the learner takes."""
         if self.has_tasks:
             return self.model.transform(X)
-        for step in self.steps:
-            X = step.transform(X)
+        for _, step in getattr(self.model, "steps", ())[:-1]:
+            X = step.transform(X) if hasattr(step, "transform") else X  # scikit-learn has "passthrough"
         return X
 
     @cached_property
@@ -205,10 +199,9 @@ class Subject:
         if not sparse.issparse(X) and not hasattr(X, "columns"):
             X = np.asarray(X)
         Z = self.passed(X)
-        scores = None
         asked, rows = (self.model, X) if self.has_tasks else (self.learner, Z)
-        if self.task == "classification" and hasattr(self.learner, "decision_function"):
-            scores = np.asarray(asked.decision_function(rows), dtype=np.float64)
+        has_scores = self.task == "classification" and hasattr(self.learner, "decision_function")
+        scores = np.asarray(asked.decision_function(rows), dtype=np.float64) if has_scores else None
         if y is not None:
             y = np.asarray(y, dtype=np.float64 if self.task == "regression" else None)
         predicted = np.asarray(asked.predict(rows))
