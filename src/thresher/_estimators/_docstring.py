@@ -2,7 +2,8 @@
 
 A class says what it is, when to choose it and its equations, and may have Notes, References and Examples. "Parameters"
 are made of its declarations, "Attributes" of the texts ``_attributes`` of the class and its bases, and References are
-those of the nearest base that has some.
+those of the nearest base that has some. Examples begin with the text ``_example`` of a base, in which ``{name}`` stands
+for the name of the class and ``{above}`` makes classes of values.
 """
 
 from __future__ import annotations
@@ -43,11 +44,21 @@ def _complete_class(cls: Any) -> None:
     attributes = [own, *(inspect.cleandoc(text) for base in cls.__mro__ if (text := vars(base).get("_attributes", "")))]
     if any(attributes):
         sections["Attributes"] = _once("\n".join(filter(None, attributes)))
+    sections["Examples"] = "\n".join(filter(None, [_example(cls), sections.get("Examples")]))
     if "References" not in sections:
         inherited = (_parse(base)[1].get("References") for base in cls.__mro__[1:] if base.__doc__)
         sections["References"] = next(filter(None, inherited), "")
     parts = [f"{title}\n{'-' * len(title)}\n{sections[title]}" for title in _SECTIONS if sections.get(title)]
     cls.__doc__ = "\n\n".join([head, *parts]) + "\n"
+
+
+def _example(cls: Any) -> str:
+    """The example that a base class of another module has for all its subclasses, with the name of this one."""
+    owner = next((base for base in cls.__mro__ if "_example" in vars(base)), cls)
+    if owner.__module__ == cls.__module__:
+        return ""
+    above = " > 0" if cls._estimator_type == "classifier" else ""
+    return inspect.cleandoc(owner._example).format(name=cls.__name__, above=above)
 
 
 def _parse(cls: type) -> tuple[str, dict[str, str]]:

@@ -76,16 +76,6 @@ class AdaptiveL1RDAClassifier(_AdaptiveL1RDA, SelectsFeatures, ClassLoss, Linear
     -----
     Two sums are stored for each feature; a weight is computed when a row asks for it. A row costs O(its stored values),
     and any chunking into calls of :meth:`partial_fit` gives the same bits.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from thresher.dual_averaging import AdaptiveL1RDAClassifier
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(2000, 100))
-    >>> y = X[:, 3] - X[:, 7] > 0
-    >>> AdaptiveL1RDAClassifier(n_features_to_select=2, random_state=0).fit(X, y).support_
-    array([3, 7])
     """
 
     _advice = Advice(_FOR_SPARSITY, GoodFor(3, aim="few features"))
@@ -98,16 +88,6 @@ class AdaptiveL1RDARegressor(_AdaptiveL1RDA, ValueLoss, LinearRegressor):
 
     See :class:`AdaptiveL1RDAClassifier` for the equations. Steps shrink with the gradients a feature has seen, so that
     it forgives features of different sizes more readily than :class:`L1RDARegressor`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from thresher.dual_averaging import AdaptiveL1RDARegressor
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(2000, 20))
-    >>> model = AdaptiveL1RDARegressor(alpha=0.1, random_state=0).fit(X, 2 * X[:, 3] - X[:, 7])
-    >>> model.support_
-    array([3, 7])
     """
 
     _advice = Advice(

@@ -82,16 +82,6 @@ class FTRLClassifier(_FTRL, SelectsFeatures, ClassLoss, LinearClassifier):
     -----
     Two numbers are stored for each feature; a weight is computed when a row asks for it. A row costs O(its stored
     values), and any chunking into calls of :meth:`partial_fit` gives the same bits.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from thresher.dual_averaging import FTRLClassifier
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(2000, 100))
-    >>> y = X[:, 3] - X[:, 7] > 0
-    >>> FTRLClassifier(n_features_to_select=2, random_state=0).fit(X, y).support_
-    array([3, 7])
     """
 
     _advice = Advice(GoodFor(2, aim="few features"))
@@ -100,18 +90,7 @@ class FTRLClassifier(_FTRL, SelectsFeatures, ClassLoss, LinearClassifier):
 
 
 class FTRLRegressor(_FTRL, ValueLoss, LinearRegressor):
-    r"""Sparse linear regression that follows the regularised leader; see :class:`FTRLClassifier` for the equations.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from thresher.dual_averaging import FTRLRegressor
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(2000, 20))
-    >>> model = FTRLRegressor(n_features_to_select=2, random_state=0).fit(X, 2 * X[:, 3] - X[:, 7])
-    >>> model.support_
-    array([3, 7])
-    """
+    r"""Sparse linear regression that follows the regularised leader; see :class:`FTRLClassifier` for the equations."""
 
     _advice = Advice(
         GoodFor(2, aim="few features"), powers={"alpha": Power(squared=1), "eta0": Power(squared=1, other=1)}

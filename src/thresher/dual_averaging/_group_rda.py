@@ -115,8 +115,7 @@ class GroupRDAClassifier(_GroupRDA, ClassLoss, LinearClassifier):
 class GroupRDARegressor(_GroupRDA, ValueLoss, LinearRegressor):
     r"""Linear regression that selects whole groups of features; see :class:`GroupRDAClassifier` for the equations.
 
-    The squared loss has gradients without a bound: steps overshoot while :math:`\sqrt t < \eta_0 \|x\|^2 / 2`. Scale
-    features and targets to about 1, or lower ``eta0``; weights that outgrow floating point are refused with advice.
+    Scale features and targets as for :class:`L1RDARegressor`.
 
     Examples
     --------

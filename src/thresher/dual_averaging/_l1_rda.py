@@ -85,11 +85,6 @@ class L1RDAClassifier(_L1RDA, SelectsFeatures, ClassLoss, LinearClassifier):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from thresher.dual_averaging import L1RDAClassifier
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(2000, 100))
-    >>> y = X[:, 3] - X[:, 7] > 0
     >>> model = L1RDAClassifier(alpha=0.1)
     >>> for i in range(0, 2000, 100):
     ...     model = model.partial_fit(X[i:i + 100], y[i:i + 100], classes=[False, True])
@@ -110,16 +105,6 @@ class L1RDARegressor(_L1RDA, ValueLoss, LinearRegressor):
 
     The squared loss has gradients without a bound: steps overshoot while :math:`\sqrt t < \eta_0 \|x\|^2 / 2`. Scale
     features and targets to about 1, or lower ``eta0``; weights that outgrow floating point are refused with advice.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from thresher.dual_averaging import L1RDARegressor
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(2000, 20))
-    >>> model = L1RDARegressor(alpha=0.1, random_state=0).fit(X, 2 * X[:, 3] - X[:, 7])
-    >>> model.support_
-    array([3, 7])
     """
 
     _advice = Advice(

@@ -27,17 +27,6 @@ class MultiTaskFOBOSClassifier(PenalisedTasks, ClassLoss, MultiTaskClassifier):
     A row costs O(tasks) for each of its stored values: features pay the penalties they missed when they are next asked
     for. With ``"l1"``, ``"l21"`` and the largest size (``p`` infinite) that is one step; with ``"l1_l21"`` and other
     powers one for each round missed, until the feature is out. Rounds are those of :class:`MultiTaskRDAClassifier`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from thresher.dual_averaging import MultiTaskFOBOSClassifier
-    >>> rng = np.random.default_rng(0)
-    >>> X, tasks = rng.normal(size=(4000, 50)), np.tile(["north", "south"], 2000)
-    >>> y = np.where(tasks == "north", X[:, 3] - X[:, 7], X[:, 3] + X[:, 7]) > 0
-    >>> model = MultiTaskFOBOSClassifier(alpha=0.1, random_state=0).fit(X, y, tasks=tasks)
-    >>> np.sort(np.linalg.norm(model.coef_, axis=0).argsort()[-2:])
-    array([3, 7])
     """
 
     _core_learner = _core.MultiTaskFobos
@@ -51,17 +40,6 @@ class MultiTaskFOBOSRegressor(PenalisedTasks, ValueLoss, MultiTaskRegressor):
 
     See :class:`MultiTaskFOBOSClassifier` for the equations. With the squared loss, scale features and targets to about
     1, or lower ``eta0``; weights that outgrow floating point are refused with advice.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from thresher.dual_averaging import MultiTaskFOBOSRegressor
-    >>> rng = np.random.default_rng(0)
-    >>> X, tasks = rng.normal(size=(4000, 20)), np.arange(4000) % 4
-    >>> y = (1 + tasks) * X[:, 3] - X[:, 7]
-    >>> model = MultiTaskFOBOSRegressor(alpha=0.1, random_state=0).fit(X, y, tasks=tasks)
-    >>> np.sort(np.linalg.norm(model.coef_, axis=0).argsort()[-2:])
-    array([3, 7])
     """
 
     _core_learner = _core.MultiTaskFobos

@@ -44,12 +44,6 @@ class MultiTaskRDAClassifier(PenalisedTasks, ClassLoss, MultiTaskClassifier):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from thresher.dual_averaging import MultiTaskRDAClassifier
-    >>> rng = np.random.default_rng(0)
-    >>> X, tasks = rng.normal(size=(4000, 50)), np.tile(["north", "south"], 2000)
-    >>> y = np.where(tasks == "north", X[:, 3] - X[:, 7], X[:, 3] + X[:, 7]) > 0
-    >>> model = MultiTaskRDAClassifier(alpha=0.1, random_state=0).fit(X, y, tasks=tasks)
     >>> model.support_
     array([3, 7])
     >>> model.predict(X[:4], tasks=tasks[:4]) == y[:4]
@@ -63,19 +57,12 @@ class MultiTaskRDAClassifier(PenalisedTasks, ClassLoss, MultiTaskClassifier):
 class MultiTaskRDARegressor(PenalisedTasks, ValueLoss, MultiTaskRegressor):
     r"""Sparse linear regression for several tasks at once, by dual averaging; see :class:`MultiTaskRDAClassifier`.
 
-    The squared loss has gradients without a bound: steps overshoot while :math:`\sqrt t < \eta_0 \|x\|^2 / 2`. Scale
-    features and targets to about 1, or lower ``eta0``; weights that outgrow floating point are refused with advice.
+    Scale features and targets as for :class:`L1RDARegressor`.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from thresher.dual_averaging import MultiTaskRDARegressor
-    >>> rng = np.random.default_rng(0)
-    >>> X, tasks = rng.normal(size=(4000, 20)), np.arange(4000) % 4
-    >>> y = (1 + tasks) * X[:, 3] - X[:, 7]
-    >>> model = MultiTaskRDARegressor(alpha=0.2, random_state=0).fit(X, y, tasks=tasks)
-    >>> model.support_, model.coef_.shape
-    (array([3, 7]), (4, 20))
+    >>> model.support_
+    array([3, 7])
     """
 
     _core_learner = _core.MultiTaskRda

@@ -67,16 +67,6 @@ class ReweightedL1RDAClassifier(_ReweightedL1RDA, SelectsFeatures, ClassLoss, Li
     A weight without gradient is brought up to date when a row asks for it: one that is zero in one operation, one in
     use step by step, as no closed form exists. All rows together cost O(stored values + steps of weights in use), never
     O(features) each. Any chunking into calls of :meth:`partial_fit` gives the same bits.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from thresher.dual_averaging import ReweightedL1RDAClassifier
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(2000, 100))
-    >>> y = X[:, 3] - X[:, 7] > 0
-    >>> ReweightedL1RDAClassifier(alpha=0.01, random_state=0).fit(X, y).support_
-    array([3, 7])
     """
 
 
@@ -85,16 +75,6 @@ class ReweightedL1RDARegressor(_ReweightedL1RDA, ValueLoss, LinearRegressor):
 
     See :class:`ReweightedL1RDAClassifier` for the equations. The squared loss has gradients without a bound: scale
     features and targets to about 1, or lower ``eta0``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from thresher.dual_averaging import ReweightedL1RDARegressor
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(2000, 20))
-    >>> model = ReweightedL1RDARegressor(alpha=0.01, random_state=0).fit(X, 2 * X[:, 3] - X[:, 7])
-    >>> model.support_
-    array([3, 7])
     """
 
     eta0: float = param(default=0.1, search=Log(1e-4, 1e2))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,6 +41,14 @@ class SparseLinear(Synchronous):
     penalize_intercept: bool = param(
         default=False, rule=boolean, doc="Penalise the weight of the constant feature like the others."
     )
+
+    _example: ClassVar[str] = """
+        >>> import numpy as np
+        >>> from thresher.dual_averaging import {name}
+        >>> X = np.random.default_rng(0).normal(size=(2000, 20))
+        >>> y = 2 * X[:, 3] - X[:, 7]{above}
+        >>> {name}(n_features_to_select=2, random_state=0).fit(X, y).support_
+        array([3, 7])"""
 
     _shorter_steps = "a smaller eta0"
 

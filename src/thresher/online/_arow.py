@@ -46,12 +46,6 @@ class AROWClassifier(DiagonalClassifier):
 
     Examples
     --------
-    >>> from thresher.online import AROWClassifier
-    >>> X = [[0.0, 1.0], [1.0, 0.0], [0.1, 0.9], [0.9, 0.2]]
-    >>> y = ["ham", "spam", "ham", "spam"]
-    >>> model = AROWClassifier(random_state=0).fit(X, y)
-    >>> model.predict([[1.0, 0.1]])
-    array(['spam'], dtype='<U4')
     >>> bool((model.variance_ < 1).all())
     True
     >>> AROWClassifier(n_features_to_select=1, random_state=0).fit(X, y).support_.size

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,14 @@ class BudgetedClassifier(SelectsFeatures, LinearClassifier):
         does not count. It cannot change once learning has begun.""",
         kw_only=False,
     )
+
+    _example: ClassVar[str] = """
+        >>> from thresher.online import {name}
+        >>> X = [[0.0, 1.0, 0.1], [1.0, 0.0, 0.1], [0.1, 0.9, 0.0], [0.9, 0.2, 0.1]]
+        >>> y = ["ham", "spam", "ham", "spam"]
+        >>> model = {name}(n_features_to_select=2, random_state=0).fit(X, y)
+        >>> model.predict([[1.0, 0.1, 0.0]])
+        array(['spam'], dtype='<U4')"""
 
     def _budget_learner(self, core: type[CoreLearner], **params: Any) -> Learner:
         n = int(self.n_features_to_select)

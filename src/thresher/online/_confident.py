@@ -63,6 +63,14 @@ class ConfidentClassifier(GaussianProbability, SelectsFeatures, LinearClassifier
         covariance_ : ndarray of shape (1, n_features, n_features) or (n_classes, n_features, n_features)
             :math:`\Sigma`, with ``covariance="full"`` only."""
 
+    _example: ClassVar[str] = """
+        >>> from thresher.online import {name}
+        >>> X = [[0.0, 1.0], [1.0, 0.0], [0.1, 0.9], [0.9, 0.2]]
+        >>> y = ["ham", "spam", "ham", "spam"]
+        >>> model = {name}(random_state=0).fit(X, y)
+        >>> model.predict([[1.0, 0.1]])
+        array(['spam'], dtype='<U4')"""
+
     @property
     def covariance_(self) -> Array:
         """The covariance of the weights, when it is kept in full."""

@@ -41,12 +41,6 @@ class CWClassifier(DiagonalClassifier):
 
     Examples
     --------
-    >>> from thresher.online import CWClassifier
-    >>> X = [[0.0, 1.0], [1.0, 0.0], [0.1, 0.9], [0.9, 0.2]]
-    >>> y = ["ham", "spam", "ham", "spam"]
-    >>> model = CWClassifier(random_state=0).fit(X, y)
-    >>> model.predict([[1.0, 0.1]])
-    array(['spam'], dtype='<U4')
     >>> bool(model.predict_proba([[1.0, 0.1]])[0, 1] > 0.8)
     True
     """

@@ -33,14 +33,6 @@ class MBPAClassifier(BudgetedClassifier):
     ----------
     .. [1] Y. Liu, Y. Yan, L. Chen, Y. Han and Y. Yang, "Adaptive sparse confidence-weighted learning for online feature
        selection", AAAI 2019.
-
-    Examples
-    --------
-    >>> from thresher.online import MBPAClassifier
-    >>> X = [[0.0, 1.0, 0.1], [1.0, 0.0, 0.1], [0.1, 0.9, 0.0], [0.9, 0.2, 0.1]]
-    >>> y = ["ham", "spam", "ham", "spam"]
-    >>> MBPAClassifier(n_features_to_select=2, random_state=0).fit(X, y).predict([[1.0, 0.1, 0.0]])
-    array(['spam'], dtype='<U4')
     """
 
     _advice = Advice(GoodFor(2, aim="bounded memory"))

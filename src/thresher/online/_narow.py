@@ -31,15 +31,6 @@ class NAROWClassifier(DiagonalClassifier):
     References
     ----------
     .. [1] F. Orabona and K. Crammer, "New adaptive algorithms for online classification", NIPS 2010.
-
-    Examples
-    --------
-    >>> from thresher.online import NAROWClassifier
-    >>> X = [[0.0, 1.0], [1.0, 0.0], [0.1, 0.9], [0.9, 0.2]]
-    >>> y = ["ham", "spam", "ham", "spam"]
-    >>> model = NAROWClassifier(random_state=0).fit(X, y)
-    >>> model.predict([[1.0, 0.1]])
-    array(['spam'], dtype='<U4')
     """
 
     b: float = param(

@@ -31,15 +31,6 @@ class NHERDClassifier(DiagonalClassifier):
     References
     ----------
     .. [1] K. Crammer and D. D. Lee, "Learning via Gaussian herding", NIPS 2010.
-
-    Examples
-    --------
-    >>> from thresher.online import NHERDClassifier
-    >>> X = [[0.0, 1.0], [1.0, 0.0], [0.1, 0.9], [0.9, 0.2]]
-    >>> y = ["ham", "spam", "ham", "spam"]
-    >>> model = NHERDClassifier(random_state=0).fit(X, y)
-    >>> model.predict([[1.0, 0.1]])
-    array(['spam'], dtype='<U4')
     """
 
     C: float = param(

@@ -33,12 +33,6 @@ class OFSClassifier(BudgetedClassifier):
 
     Examples
     --------
-    >>> from thresher.online import OFSClassifier
-    >>> X = [[0.0, 1.0, 0.1], [1.0, 0.0, 0.1], [0.1, 0.9, 0.0], [0.9, 0.2, 0.1]]
-    >>> y = ["ham", "spam", "ham", "spam"]
-    >>> model = OFSClassifier(n_features_to_select=2, random_state=0).fit(X, y)
-    >>> model.predict([[1.0, 0.1, 0.0]])
-    array(['spam'], dtype='<U4')
     >>> len(model.support_)
     2
     """

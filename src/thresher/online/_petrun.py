@@ -27,14 +27,6 @@ class PETrunClassifier(BudgetedClassifier):
     :math:`\max(0, -y\,w^\top x)`. More than two classes are learned one against the rest. Any chunking into calls of
     :meth:`partial_fit` gives the same bits. A row weight multiplies ``eta0`` for that row. Merged shards are averaged,
     then cut to B.
-
-    Examples
-    --------
-    >>> from thresher.online import PETrunClassifier
-    >>> X = [[0.0, 1.0, 0.1], [1.0, 0.0, 0.1], [0.1, 0.9, 0.0], [0.9, 0.2, 0.1]]
-    >>> y = ["ham", "spam", "ham", "spam"]
-    >>> PETrunClassifier(n_features_to_select=2, random_state=0).fit(X, y).predict([[1.0, 0.1, 0.0]])
-    array(['spam'], dtype='<U4')
     """
 
     eta0: float = param(

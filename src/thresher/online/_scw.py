@@ -32,15 +32,6 @@ class SCWClassifier(DiagonalClassifier):
     References
     ----------
     .. [1] J. Wang, P. Zhao and S. C. H. Hoi, "Exact soft confidence-weighted learning", ICML 2012.
-
-    Examples
-    --------
-    >>> from thresher.online import SCWClassifier
-    >>> X = [[0.0, 1.0], [1.0, 0.0], [0.1, 0.9], [0.9, 0.2]]
-    >>> y = ["ham", "spam", "ham", "spam"]
-    >>> model = SCWClassifier(random_state=0).fit(X, y)
-    >>> model.predict([[1.0, 0.1]])
-    array(['spam'], dtype='<U4')
     """
 
     _advice = Advice(GoodFor(2, aim="nothing to tune"))

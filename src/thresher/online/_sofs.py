@@ -46,12 +46,6 @@ class SOFSClassifier(BudgetedClassifier):
 
     Examples
     --------
-    >>> from thresher.online import SOFSClassifier
-    >>> X = [[0.0, 1.0, 0.1], [1.0, 0.0, 0.1], [0.1, 0.9, 0.0], [0.9, 0.2, 0.1]]
-    >>> y = ["ham", "spam", "ham", "spam"]
-    >>> model = SOFSClassifier(n_features_to_select=2, random_state=0).fit(X, y)
-    >>> model.predict([[1.0, 0.1, 0.0]])
-    array(['spam'], dtype='<U4')
     >>> model.support_
     array([0, 1])
     """

@@ -33,15 +33,6 @@ class SOPClassifier(ConfidentClassifier):
     ----------
     .. [1] N. Cesa-Bianchi, A. Conconi and C. Gentile, "A second-order perceptron algorithm", SIAM Journal on Computing
        34(3), 2005.
-
-    Examples
-    --------
-    >>> from thresher.online import SOPClassifier
-    >>> X = [[0.0, 1.0], [1.0, 0.0], [0.1, 0.9], [0.9, 0.2]]
-    >>> y = ["ham", "spam", "ham", "spam"]
-    >>> model = SOPClassifier(random_state=0).fit(X, y)
-    >>> model.predict([[1.0, 0.1]])
-    array(['spam'], dtype='<U4')
     """
 
     a: float = param(
