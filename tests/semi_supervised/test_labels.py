@@ -270,7 +270,7 @@ def test_several_classes_come_back_from_a_file(three_classes, tmp_path):
         ("classes_", np.array([[0, 1]]), "classes_ must hold labels"),
         ("classes_", np.array([0, 1, 2]), "intercept_ must be float64 of shape"),
         ("intercept_", np.array([1.0, 2.0]), "intercept_ must be float64 of shape"),
-        ("intercept_", np.array([np.nan]), "dual_coef_ and intercept_ must be finite, with a row for each output"),
+        ("intercept_", np.array([np.nan]), "intercept_ must be float64 of shape"),
         ("dual_coef_", np.ones((2, 5)), "dual_coef_"),
         ("support_", np.array([3, 1]), "support_"),
         ("dual_gap_", -1.0, "dual_gap_ must be a number of at least 0"),

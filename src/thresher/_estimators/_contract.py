@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from .._gate import is_same
 from ._declared import Declared
 
 _REQUESTS = (
@@ -66,6 +67,11 @@ class Estimator(Declared):
     _estimator_type: ClassVar[str | None] = None
     _fitted: ClassVar[tuple[str, ...]] = ()  # attributes that model files keep; those of base classes are added
     _needs: ClassVar[tuple[str, ...]] = ()
+    _attributes: ClassVar[str] = """
+        n_features_in_ : int
+            Number of features.
+        feature_names_in_ : ndarray of str
+            Names of the features, when ``X`` had any."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -117,7 +123,7 @@ class Estimator(Declared):
         shown = [
             f"{name}={_short(value)}"
             for name, value in self.get_params(deep=False).items()
-            if not config.get("print_changed_only", True) or not _same(value, self._params[name].default)
+            if not config.get("print_changed_only", True) or not is_same(value, self._params[name].default)
         ]
         name = type(self).__name__
         if len(name) + sum(map(len, shown)) + 2 * len(shown) < _WIDTH:
@@ -138,10 +144,11 @@ class Estimator(Declared):
         """Refuse attributes of a file that do not belong together."""
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import Tags, TargetTags
+        from sklearn.utils import InputTags, Tags, TargetTags
 
         return Tags(
             estimator_type=None,
+            input_tags=InputTags(sparse=True),
             target_tags=TargetTags(required=False),
             transformer_tags=None,
             regressor_tags=None,
@@ -323,12 +330,3 @@ def warn_of_convergence(message: str, stacklevel: int = 2) -> None:
 def _short(value: Any) -> str:
     text = " ".join(repr(value).split())
     return text if len(text) <= 200 else f"{text[:100]}...{text[-80:]}"
-
-
-def _same(value: Any, default: Any) -> bool:
-    if value is default:
-        return True
-    try:
-        return type(value) is type(default) and bool(value == default)
-    except ValueError:  # arrays do not say yes or no
-        return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -102,11 +101,7 @@ class KernelMachine(_Kept, ChoosesKernel, Estimator):
         intercept_ : ndarray of shape (1,) or (n_classes,)
             Constant terms (:math:`b`).
         kernel_ : Kernel or None
-            The kernel, with numbers for everything that depends on the data; None if it is precomputed.
-        n_features_in_ : int
-            Number of features.
-        feature_names_in_ : ndarray of str
-            Names of the features, when ``X`` had any."""
+            The kernel, with numbers for everything that depends on the data; None if it is precomputed."""
 
     _max_rows: ClassVar[int] = MOST_COMPARED  # unless landmarks stand for them
     _fitted: ClassVar[tuple[str, ...]] = (
@@ -213,7 +208,6 @@ class KernelMachine(_Kept, ChoosesKernel, Estimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.input_tags.pairwise = self._is_precomputed
         return tags
 
@@ -282,15 +276,5 @@ class KernelClassifier(ReadsClasses, KernelMachine):
         who = type(self).__name__
         self._check_kept()
         _gate.check_loaded(self.classes_, who)
-        n, intercept = self._n_functions(len(self.classes_)), self.intercept_
-        if not isinstance(intercept, np.ndarray) or intercept.dtype != np.float64 or intercept.shape != (n,):
-            raise ValueError(f"{who}: intercept_ must be float64 of shape {(n,)}.")
-        if len(self.dual_coef_) != n or not np.isfinite(intercept).all():
-            raise ValueError(f"{who}: dual_coef_ and intercept_ must be finite, with a row for each output.")
-
-    def _check_arrays(self, shapes: Mapping[str, tuple[int, ...]]) -> None:
-        """Refuse attributes of a file that are no numbers of these shapes."""
-        for name, shape in shapes.items():
-            value = getattr(self, name)
-            if not is_array(value, "f", len(shape)) or value.dtype != np.float64 or value.shape != shape:
-                raise ValueError(f"{type(self).__name__}: {name} must be finite float64 of shape {shape}.")
+        n = self._n_functions(len(self.classes_))
+        _gate.check_loaded_arrays(self, {"intercept_": (n,), "dual_coef_": (n, len(self.support_))})

@@ -72,10 +72,6 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
             Indices of the features in use.
         n_iter_ : int
             Passes made by the last :meth:`fit`.
-        n_features_in_ : int
-            Number of features.
-        feature_names_in_ : ndarray of str
-            Names of the features, when ``X`` had any.
         n_samples_seen_ : int
             Rows learned from, with repeats.
         n_updates_ : int
@@ -404,11 +400,6 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
         if "_weights_cache" in kept:
             kept["_weights_cache"] = None
         return kept
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _same_params(a: dict[str, Any], b: dict[str, Any]) -> bool:

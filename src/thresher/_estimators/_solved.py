@@ -52,11 +52,7 @@ class SolvedClassifier(_Solution, LinearClasses, WeighsClasses, Estimator):
         dual_gap_ : float
             No other weights have an objective that is lower by more than this; the largest over the outputs.
         n_iter_ : int
-            Passes made; the most of any output.
-        n_features_in_ : int
-            Number of features.
-        feature_names_in_ : ndarray of str
-            Names of the features, when ``X`` had any."""
+            Passes made; the most of any output."""
 
     _fitted: ClassVar[tuple[str, ...]] = (
         *("n_features_in_", "feature_names_in_", "classes_", "coef_", "intercept_", "dual_gap_", "n_iter_", "_grown"),
@@ -123,18 +119,8 @@ class SolvedClassifier(_Solution, LinearClasses, WeighsClasses, Estimator):
         who, classes = type(self).__name__, self.classes_
         _gate.check_loaded(classes, who)
         n_outputs = Target(self.intercept_, classes).n_outputs
-        for name, shape in (("coef_", (n_outputs, self.n_features_in_)), ("intercept_", (n_outputs,))):
-            value = getattr(self, name)
-            if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.shape != shape:
-                raise ValueError(f"{who}: {name} must be float64 of shape {shape}.")
-            if not np.isfinite(value).all():
-                raise ValueError(f"{who}: {name} must hold finite numbers.")
+        _gate.check_loaded_arrays(self, {"coef_": (n_outputs, self.n_features_in_), "intercept_": (n_outputs,)})
         if not non_negative.holds(self.dual_gap_) or type(self.n_iter_) is not int or self.n_iter_ < 1:
             raise ValueError(f"{who}: dual_gap_ must be a number of at least 0, n_iter_ an integer of at least 1.")
         if type(self.__dict__.get("_grown", False)) is not bool:
             raise ValueError(f"{who}: _grown must be True or False.")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

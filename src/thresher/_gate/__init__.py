@@ -12,7 +12,7 @@ from ._labels import (
     find_classes,
     joined,
 )
-from ._ranges import Choice, Log, Range, Uniform, Whole, as_space, search_space
+from ._ranges import Choice, Log, Range, Uniform, Whole, as_space, is_same, search_space
 from ._rules import (
     Rule,
     above_half,
@@ -44,12 +44,14 @@ from ._validation import (
     as_rows,
     check_features,
     check_length,
+    check_loaded_arrays,
     check_loaded_features,
     check_matrix,
     check_targets,
     check_weights,
     commit_features,
     commit_growth,
+    one_for_each,
     refuse_values,
     widened,
 )

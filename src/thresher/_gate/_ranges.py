@@ -224,7 +224,7 @@ class Choice(Range):
         if not options:
             raise ValueError("Choice: options must hold at least one value, got none.")
         for i, option in enumerate(options):
-            if any(_same(option, other) for other in options[:i]):
+            if any(is_same(option, other) for other in options[:i]):
                 raise ValueError(f"Choice: options must all be different, got {option!r} twice.")
         object.__setattr__(self, "options", options)
 
@@ -242,10 +242,10 @@ class Choice(Range):
         return (self._index(value) + 0.5) / len(self.options)
 
     def __contains__(self, value: Any) -> bool:
-        return any(_same(option, value) for option in self.options)
+        return any(is_same(option, value) for option in self.options)
 
     def _index(self, value: Any) -> int:
-        return next(i for i, option in enumerate(self.options) if _same(option, value))
+        return next(i for i, option in enumerate(self.options) if is_same(option, value))
 
     def _arguments(self) -> list[str]:
         return [repr(list(self.options))]
@@ -315,7 +315,7 @@ def _own_space(estimator: Any, prefix: str) -> dict[str, Range]:
     return {
         f"{prefix}{name}": given
         for name, given in declared.items()
-        if all(_same(getattr(estimator, k, None), v) for k, v in (given.when or {}).items())
+        if all(is_same(getattr(estimator, k, None), v) for k, v in (given.when or {}).items())
     }
 
 
@@ -323,7 +323,8 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and math.isfinite(value)
 
 
-def _same(a: Any, b: Any) -> bool:
+def is_same(a: Any, b: Any) -> bool:
+    """Whether two values are of one type and equal."""
     if a is b:
         return True
     try:

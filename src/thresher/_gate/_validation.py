@@ -5,6 +5,8 @@ Every stored value is looked at once, by the core, when :class:`~thresher._core.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -91,17 +93,34 @@ def commit_features(estimator: Any, X: Any, n_features: int) -> None:
 
 def check_loaded_features(estimator: Any) -> None:
     """Refuse a number and names of features, as a file holds them, that are not such."""
-    who, width, names = (
-        type(estimator).__name__,
-        estimator.n_features_in_,
-        getattr(estimator, "feature_names_in_", None),
-    )
+    who, width = type(estimator).__name__, estimator.n_features_in_
+    names = getattr(estimator, "feature_names_in_", None)
     if type(width) is not int or width < 1:
         raise ValueError(f"{who}: n_features_in_ must be an integer of at least 1.")
     if names is not None and not (
         isinstance(names, np.ndarray) and names.shape == (width,) and all(isinstance(name, str) for name in names)
     ):
         raise ValueError(f"{who}: feature_names_in_ must hold one name per feature.")
+
+
+def check_loaded_arrays(estimator: Any, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Refuse attributes, as a file holds them, that are no finite numbers of these shapes."""
+    for name, shape in shapes.items():
+        value = getattr(estimator, name)
+        fits = isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == shape
+        if not fits or not np.isfinite(value).all():
+            raise ValueError(f"{type(estimator).__name__}: {name} must be float64 of shape {shape}, finite throughout.")
+
+
+def one_for_each(values: Any, n: int, name: str, thing: str, who: str) -> Array:
+    """Numbers of a parameter, one for each feature or other thing."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{who}: {name} must hold numbers, one for each {thing}, got {values!r:.60}.") from None
+    if len(array) != n:
+        raise ValueError(f"{who}: {name} must have one entry per {thing}, got {len(array)} for {n} {thing}s.")
+    return array
 
 
 def refuse_values(rows: Rows, X: Any, who: str) -> None:
@@ -291,8 +310,6 @@ def as_column(y: Any, who: str) -> np.ndarray[Any, Any]:
     if array.dtype.kind == "c":
         raise ValueError(f"{who}: Complex data not supported in y, got {array.dtype}.")
     if array.ndim == 2 and array.shape[1] == 1:
-        import warnings
-
         from sklearn.exceptions import DataConversionWarning
 
         warnings.warn(

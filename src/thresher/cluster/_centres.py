@@ -55,19 +55,10 @@ class FromStarts(Clusters):
         objective_history_ : ndarray of shape (n_iter,)
             The objective after every step of the best run. It never rises.
         n_iter_ : int
-            Steps made.
-        n_features_in_ : int
-            Number of features.
-        feature_names_in_ : ndarray of str
-            Names of the features, when ``X`` had any."""
+            Steps made."""
     _fitted: ClassVar[tuple[str, ...]] = (
         *("n_features_in_", "feature_names_in_", "inertia_", "objective_history_", "n_iter_"),
     )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 class _HasCentres:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._engine import loss_params
 from .._estimators import CoupledLearner, MultiTask, param
-from .._gate import Array, Log, Rule, non_negative, one_of, positive
+from .._gate import Array, Log, Rule, non_negative, one_for_each, one_of, positive
 
 _one_per_feature = Rule(
     "one number of at least 0 per feature",
@@ -88,15 +88,8 @@ class PenalisedTasks(MultiTask):
         if np.ndim(self.l1_weight) == 0:
             return float(self.l1_weight), None
         who = type(self).__name__
-        try:
-            weights = np.asarray(self.l1_weight, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(f"{who}: l1_weight must be numbers of at least 0, got {self.l1_weight!r}.") from None
-        if len(weights) != n_features:
-            raise ValueError(
-                f"{who}: l1_weight must have one entry per feature, got {len(weights)} for {n_features} features."
-            )
-        if not (np.isfinite(weights) & (weights >= 0)).all():
-            bad = weights[~(np.isfinite(weights) & (weights >= 0))][0]
-            raise ValueError(f"{who}: l1_weight must be numbers of at least 0, got {bad}.")
+        weights = one_for_each(self.l1_weight, n_features, "l1_weight", "feature", who)
+        sane = np.isfinite(weights) & (weights >= 0)
+        if not sane.all():
+            raise ValueError(f"{who}: l1_weight must be numbers of at least 0, got {weights[~sane][0]}.")
         return 0.0, np.append(weights, 0.0)

@@ -163,11 +163,7 @@ class FixedSizeNystroem(_Chosen, NumbersFeatures, ChoosesKernel, Estimator):
         gamma_ : float or None
             The number used for ``gamma``; None for a kernel that has none.
         n_rows_seen_ : int
-            Rows that the candidates were drawn from.
-        n_features_in_ : int
-            Number of features.
-        feature_names_in_ : ndarray of str
-            Names of the features, when ``X`` had any."""
+            Rows that the candidates were drawn from."""
 
     _fitted: ClassVar[tuple[str, ...]] = (
         *("n_features_in_", "feature_names_in_", "n_rows_seen_", "_limits", "_seed"),
@@ -354,8 +350,3 @@ class FixedSizeNystroem(_Chosen, NumbersFeatures, ChoosesKernel, Estimator):
         if not isinstance(self._settled_kernel, Kernel):
             raise ValueError("FixedSizeNystroem: kernel_ must be a kernel.")
         self._settled_kernel._check_settled(self.n_features_in_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -38,10 +38,7 @@ def _check_numbers(model: Any, who: str, n_kernels: int) -> None:
         "intercept_": (n_outputs,),
         "bounds_": (n_outputs, 2),
     }
-    for name, shape in shapes.items():
-        value = getattr(model, name)
-        if not is_array(value, "f", len(shape)) or value.dtype != np.float64 or value.shape != shape:
-            raise ValueError(f"{who}: {name} must be finite float64 of shape {shape}.")
+    _gate.check_loaded_arrays(model, shapes)
     if (model.weights_ < 0).any() or (model.factors_ < 0).any():
         raise ValueError(f"{who}: weights_ and factors_ must be at least 0.")
 

@@ -124,9 +124,7 @@ class ManyKernelsMachine(_SolvedKernels, ReadsTargets, Estimator):
         mean_, scale_ : ndarray of shape (n_features,)
             What features were standardised by; None without.
         n_features_in_ : int
-            Number of features; of precomputed kernels, that of training rows.
-        feature_names_in_ : ndarray of str
-            Names of the features, when ``X`` had any."""
+            Number of features; of precomputed kernels, that of training rows."""
 
     _max_rows: ClassVar[int] = MOST_COMPARED
     _fitted: ClassVar[tuple[str, ...]] = (

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import linalg
 
 from .._estimators import Advice, GoodFor, param
-from .._gate import Array, Log, Rule, positive
+from .._gate import Array, Log, Rule, check_loaded_arrays, positive
 from ._novelty_kernel import NoveltyMachine, NoveltySolution
 from ._snd import inverse_coupling
 
@@ -114,7 +114,7 @@ class LSSNDClassifier(NoveltyMachine):
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
-        self._check_arrays({"thresholds_": (len(self.classes_),)})
+        check_loaded_arrays(self, {"thresholds_": (len(self.classes_),)})
 
 
 def least_squares_snd(K: Array, Y: Array, ridge: Array, coupling: float) -> tuple[Array, Array]:

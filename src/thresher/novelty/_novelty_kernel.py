@@ -8,7 +8,7 @@ import numpy as np
 
 from .._engine import one_blas_thread
 from .._estimators import KernelClassifier, param
-from .._gate import Array, Log, check_params
+from .._gate import Array, Log, check_loaded_arrays, check_params
 from ._outliers import NoveltyTarget, ReadsNovelty
 
 
@@ -107,4 +107,4 @@ class NoveltyMachine(_Angles, ReadsNovelty, KernelClassifier):
         n = len(self.classes_)
         if self._is_outlier(self.classes_).any():
             raise ValueError(f"{type(self).__name__}: classes_ must not hold that of outliers.")
-        self._check_arrays({"norms_": (n,), "cosines_": (n, n)})
+        check_loaded_arrays(self, {"norms_": (n,), "cosines_": (n, n)})

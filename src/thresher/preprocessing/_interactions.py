@@ -174,6 +174,7 @@ class InteractionGroups(ColumnCategories, TransformerContract, Estimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
         tags.input_tags.string = tags.input_tags.categorical = True
         return tags
 

@@ -10,9 +10,10 @@ from scipy import linalg
 from .. import _gate
 from .._engine import one_blas_thread
 from .._estimators import warn_of_convergence
-from .._gate import Array, at_least, check_arguments, non_negative, positive
+from .._gate import Array, at_least, checked, non_negative, positive
 
 
+@checked(noise=positive, tol=non_negative, max_iter=at_least(1))
 def ard_weights(X: Any, y: Any, *, noise: float = 1e-3, tol: float = 1e-5, max_iter: int = 100) -> Array:
     r"""Penalties per feature by automatic relevance determination, for :class:`PegasosClassifier`.
 
@@ -73,7 +74,6 @@ def ard_weights(X: Any, y: Any, *, noise: float = 1e-3, tol: float = 1e-5, max_i
     >>> bool(set(model.support_) <= set(np.flatnonzero(np.isfinite(relative))))
     True
     """
-    check_arguments("ard_weights", noise=(noise, positive), tol=(tol, non_negative), max_iter=(max_iter, at_least(1)))
     rows = _gate.as_matrix(X, "ard_weights")
     target = _targets(y, rows.shape[0])
     with one_blas_thread():

@@ -9,7 +9,7 @@ import numpy as np
 from .. import _core
 from .._engine import Learner, loss_params
 from .._estimators import Advice, ClassLoss, GoodFor, LinearClassifier, LinearRegressor, OnlineLinear, ValueLoss, param
-from .._gate import Array, Log, at_least, boolean, one_per_feature, positive
+from .._gate import Array, Log, at_least, boolean, one_for_each, one_per_feature, positive
 
 
 class RidgeByFeature(OnlineLinear):
@@ -39,14 +39,7 @@ class RidgeByFeature(OnlineLinear):
 
     def _inverses(self, n_features: int) -> Array:
         who = type(self).__name__
-        try:
-            alpha = np.asarray(self.alpha, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(f"{who}: alpha must be one number above 0 per feature, got {self.alpha!r}.") from None
-        if len(alpha) != n_features:
-            raise ValueError(
-                f"{who}: alpha must have one entry per feature, got {len(alpha)} for {n_features} features."
-            )
+        alpha = one_for_each(self.alpha, n_features, "alpha", "feature", who)
         if not (alpha > 0).all():
             bad = int(np.flatnonzero(~(alpha > 0))[0])
             raise ValueError(f"{who}: alpha must hold numbers above 0, got {alpha[bad]} for feature {bad}.")
