@@ -16,6 +16,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 CORE   := $(wildcard core/*.hpp core/*.cpp core/learners/*.hpp)
+BUILD  := CMakeLists.txt core/bind_learners.cpp.in $(CORE)
 JOBS   ?= $(shell nproc)
 
 # Real data for bench and papers, and their options: make papers DATA=FOLDER OPTIONS="--all --update"
@@ -43,7 +44,7 @@ CHOICE := tests/test_contract.py tests/test_persistence.py tests/test_gate.py te
 test-oldest: $(OLDEST)/built$(if $(FULL),-full)
 	$(OLDEST)/bin/python -m pytest -m "not slow" -n $(JOBS) $(if $(FULL),,$(CHOICE))
 
-# clang-tidy reads each binding with the headers it instantiates; headers of others are no concern of ours.
+# clang-tidy reads the bindings and the learners, each with the headers it includes; headers of others are no concern of ours.
 SYSTEM = $(addprefix -isystem ,$(shell $(BIN)/python -c "import nanobind, sysconfig; print(nanobind.include_dir(), sysconfig.get_paths()['include'])"))
 check: $(VENV)/built-check
 	$(BIN)/ruff check .
@@ -53,7 +54,7 @@ check: $(VENV)/built-check
 	$(BIN)/mypy
 	$(BIN)/mypy tests/typed/user_program.py
 	$(BIN)/lint-imports --no-cache
-	printf '%s\n' $(filter %.cpp,$(CORE)) | xargs -P $(JOBS) -I {} $(BIN)/clang-tidy --quiet {} -- -std=c++17 $(SYSTEM)
+	printf '%s\n' $(wildcard core/*.cpp core/learners/*.hpp) | xargs -P $(JOBS) -I {} $(BIN)/clang-tidy --quiet {} -- -x c++ -std=c++17 $(SYSTEM)
 
 bench: $(VENV)/built-bench
 	$(BIN)/python -m benchmarks.peers
@@ -104,7 +105,7 @@ $(VENV)/bin/python:
 	$(BIN)/pip install -q $(BUILDERS)
 
 # Editable: Python files are used where they stand; a changed header or build file builds the extension again.
-$(VENV)/built: $(VENV)/bin/python pyproject.toml CMakeLists.txt $(CORE)
+$(VENV)/built: $(VENV)/bin/python pyproject.toml $(BUILD)
 	$(BIN)/pip install -q --no-build-isolation -e .
 	touch $@
 
@@ -133,7 +134,7 @@ $(VENV)/built-dist: $(VENV)/bin/python
 	touch $@
 
 OLD_PIP := $(OLDEST)/bin/pip install -q --no-build-isolation -C build-dir=build/oldest -c $(OLDEST)/oldest.txt
-$(OLDEST)/built: pyproject.toml CMakeLists.txt tests/release/oldest.py $(CORE)
+$(OLDEST)/built: pyproject.toml tests/release/oldest.py $(BUILD)
 	$(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/pip install -q $(BUILDERS)
 	$(PYTHON) tests/release/oldest.py > $(OLDEST)/oldest.txt

@@ -1,4 +1,4 @@
-// The extension module: every family registers itself.
+// The extension module.
 #include <nanobind/nanobind.h>
 
 namespace thresher {
@@ -8,10 +8,7 @@ void bind_parse(nanobind::module_& m);
 void bind_csv(nanobind::module_& m);
 void bind_text(nanobind::module_& m);
 void bind_moments(nanobind::module_& m);
-void bind_online(nanobind::module_& m);
-void bind_confidence(nanobind::module_& m);
-void bind_stochastic(nanobind::module_& m);
-void bind_dual_averaging(nanobind::module_& m);
+void bind_learners(nanobind::module_& m);
 void bind_sdca(nanobind::module_& m);
 void bind_groups(nanobind::module_& m);
 void bind_batches(nanobind::module_& m);
@@ -28,10 +25,7 @@ NB_MODULE(_core, m) {
   thresher::bind_csv(m);
   thresher::bind_text(m);
   thresher::bind_moments(m);
-  thresher::bind_online(m);
-  thresher::bind_confidence(m);
-  thresher::bind_stochastic(m);
-  thresher::bind_dual_averaging(m);
+  thresher::bind_learners(m);
   thresher::bind_sdca(m);
   thresher::bind_groups(m);
   thresher::bind_batches(m);

@@ -1,10 +1,7 @@
-// Groups of weights, checked when they are made, and the learners that penalise them.
+// Groups of weights, checked when they are made.
 #include "bind.hpp"
 #include "bind_arrays.hpp"
 #include "groups.hpp"
-#include "learners/group_fobos.hpp"
-#include "learners/group_rda.hpp"
-#include "learners/sparse_group_rda.hpp"
 
 namespace thresher {
 namespace {
@@ -42,12 +39,6 @@ void bind_groups(nb::module_& m) {
       .def_prop_ro("members", [](nb::handle_t<Groups> self) { return lent(self, nb::cast<const Groups&>(self).members); })
       .def("touched", &touched<std::int32_t>, nb::arg("columns").noconvert())
       .def("touched", &touched<index_t>, nb::arg("columns").noconvert());
-  bind_learner<GroupLassoRda<Partition>>(m, "GroupLassoRda", "Group lasso by dual averaging.");
-  bind_learner<GroupLassoRda<Cover>>(m, "GroupLassoRdaOverlap", "The same for groups that share weights.");
-  bind_learner<SparseGroupRda<Partition>>(m, "SparseGroupRda",
-                                          "Sparse and enhanced group lasso, or the largest weight of a group.");
-  bind_learner<SparseGroupRda<Cover>>(m, "SparseGroupRdaOverlap", "The same for groups that share weights.");
-  bind_learner<GroupFobos>(m, "GroupFobos", "Group penalties by forward-backward splitting.");
 }
 
 }  // namespace thresher

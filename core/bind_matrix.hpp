@@ -1,4 +1,4 @@
-// How a learner of coupled outputs meets Python. As in bind.hpp; codes are checked before the loop trusts them.
+// How a learner of coupled outputs meets Python, as in bind.hpp, and how any learner does; codes are checked before the loop trusts them.
 #pragma once
 #include <vector>
 
@@ -88,6 +88,16 @@ void bind_matrix_learner(nb::module_& m, const char* name, const char* what) {
                nb::arg("state"), nb::arg("params"), nb::arg("out").noconvert());
   c.def_static("weights", &matrix_weights_of<L>, nb::arg("state"), nb::arg("params"), nb::arg("n_weights"),
                nb::arg("out").noconvert());
+}
+
+/// A learner of coupled outputs has a width: the number of scores of a row.
+template <class L, class = void> struct IsCoupled : std::false_type {};
+template <class L> struct IsCoupled<L, std::void_t<decltype(&L::width)>> : std::true_type {};
+
+template <class L>
+void bind_any_learner(nb::module_& m, const char* name, const char* what) {
+  if constexpr (IsCoupled<L>::value) bind_matrix_learner<L>(m, name, what);
+  else bind_learner<L>(m, name, what);
 }
 
 }  // namespace thresher

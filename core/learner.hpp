@@ -19,6 +19,10 @@
 
 #include "rows.hpp"
 
+/// Offers a learner to Python: its name there, a line about it, its type. The build binds every such line that begins in the first
+/// column of a header in learners/; for other readers it says nothing.
+#define THRESHER_LEARNER(name, about, ...)
+
 namespace thresher {
 
 /// One array of the state, for each output. Python allocates, saves, merges and grows it; the core only writes to it.

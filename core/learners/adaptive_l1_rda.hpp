@@ -91,4 +91,6 @@ struct AdaptiveL1RdaRule {
 
 using AdaptiveL1Rda = Sparse<AdaptiveL1RdaRule>;
 
+THRESHER_LEARNER(AdaptiveL1Rda, "l1 and l2 dual averaging with a step size for every weight.", AdaptiveL1Rda)
+
 }  // namespace thresher

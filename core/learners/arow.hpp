@@ -22,4 +22,7 @@ struct ArowRule : HingeRule {
   }
 };
 
+THRESHER_LEARNER(ArowDiagonal, "AROW with one variance per weight: r, precision.", ConfidentDiagonal<ArowRule>)
+THRESHER_LEARNER(ArowFull, "AROW with a full covariance: r.", ConfidentFull<ArowRule>)
+
 }  // namespace thresher

@@ -177,4 +177,6 @@ struct ArowSelecting : Plain {
   }
 };
 
+THRESHER_LEARNER(ArowSelecting, "AROW-K: r, relative, n_selected.", ArowSelecting)
+
 }  // namespace thresher

@@ -65,4 +65,6 @@ struct Csoal : Plain {
   }
 };
 
+THRESHER_LEARNER(Csoal, "Cost-sensitive active PA-I: C, delta, query_budget, cost_ratio, by_weight.", Csoal)
+
 }  // namespace thresher

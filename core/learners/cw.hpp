@@ -1,5 +1,6 @@
 #pragma once
 #include "confidence.hpp"
+#include "surest.hpp"
 
 namespace thresher {
 
@@ -64,5 +65,10 @@ struct CwVarianceRule : PhiRule {
     return {pull, 1 / (2 * pull * phi)};
   }
 };
+
+THRESHER_LEARNER(CwDiagonal, "CW with one variance per weight: phi, precision, n_selected.", SurestDiagonal<CwRule>)
+THRESHER_LEARNER(CwFull, "CW with a full covariance: phi, n_selected.", SurestFull<CwRule>)
+THRESHER_LEARNER(CwVarianceDiagonal, "CW that bounds variances: phi, precision, n_selected.", SurestDiagonal<CwVarianceRule>)
+THRESHER_LEARNER(CwVarianceFull, "CW that bounds variances: phi, n_selected.", SurestFull<CwVarianceRule>)
 
 }  // namespace thresher

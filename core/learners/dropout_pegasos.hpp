@@ -98,4 +98,6 @@ struct DropoutPegasos : Plain {
   }
 };
 
+THRESHER_LEARNER(DropoutPegasos, "Pegasos that shrinks weights by chance.", DropoutPegasos)
+
 }  // namespace thresher

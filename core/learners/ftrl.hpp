@@ -98,4 +98,6 @@ struct FtrlRule {
 
 using Ftrl = Sparse<FtrlRule>;
 
+THRESHER_LEARNER(Ftrl, "FTRL-proximal.", Ftrl)
+
 }  // namespace thresher

@@ -122,4 +122,6 @@ struct GroupFobos : Plain {
   }
 };
 
+THRESHER_LEARNER(GroupFobos, "Group penalties by forward-backward splitting.", GroupFobos)
+
 }  // namespace thresher

@@ -136,4 +136,7 @@ struct GroupLassoRda : GroupRda {
   }
 };
 
+THRESHER_LEARNER(GroupLassoRda, "Group lasso by dual averaging.", GroupLassoRda<Partition>)
+THRESHER_LEARNER(GroupLassoRdaOverlap, "The same for groups that share weights.", GroupLassoRda<Cover>)
+
 }  // namespace thresher

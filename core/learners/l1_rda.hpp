@@ -88,4 +88,7 @@ struct L1RdaRule {
 template <class Sums>
 using L1Rda = Sparse<L1RdaRule<Sums>>;
 
+THRESHER_LEARNER(L1Rda, "l1 and l2 dual averaging, a step for every row.", L1Rda<Direct>)
+THRESHER_LEARNER(L1RdaBatch, "l1 and l2 dual averaging, a step for every batch_size rows.", L1Rda<HeldBack>)
+
 }  // namespace thresher

@@ -54,4 +54,6 @@ struct Mbpa : Plain {
   void rebuild() { budget.rebuild(coef); }
 };
 
+THRESHER_LEARNER(Mbpa, "PA-I on a budget, a margin per class: n_selecteds, C, alpha, cost_ratio.", Mbpa)
+
 }  // namespace thresher

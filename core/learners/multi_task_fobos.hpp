@@ -123,4 +123,6 @@ struct MultiTaskFobos : Plain {
   }
 };
 
+THRESHER_LEARNER(MultiTaskFobos, "Forward-backward splitting for tasks that share features.", MultiTaskFobos)
+
 }  // namespace thresher

@@ -102,4 +102,6 @@ struct MultiTaskRda : Plain {
   }
 };
 
+THRESHER_LEARNER(MultiTaskRda, "Dual averaging for tasks that share features.", MultiTaskRda)
+
 }  // namespace thresher

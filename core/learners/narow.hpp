@@ -1,5 +1,6 @@
 #pragma once
 #include "confidence.hpp"
+#include "surest.hpp"
 
 namespace thresher {
 
@@ -22,5 +23,8 @@ struct NarowRule : HingeRule {
     return {(1 - m) / (v + inertia), inertia};
   }
 };
+
+THRESHER_LEARNER(NarowDiagonal, "NAROW: b, precision, n_selected.", SurestDiagonal<NarowRule>)
+THRESHER_LEARNER(NarowFull, "NAROW: b, n_selected.", SurestFull<NarowRule>)
 
 }  // namespace thresher

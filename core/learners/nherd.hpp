@@ -1,5 +1,6 @@
 #pragma once
 #include "confidence.hpp"
+#include "surest.hpp"
 
 namespace thresher {
 
@@ -21,5 +22,8 @@ struct NherdRule : HingeRule {
     return {(1 - m) / (v + g), g / (v / g + 2)};
   }
 };
+
+THRESHER_LEARNER(NherdDiagonal, "Normal herd: C, precision, n_selected.", SurestDiagonal<NherdRule>)
+THRESHER_LEARNER(NherdFull, "Normal herd: C, n_selected.", SurestFull<NherdRule>)
 
 }  // namespace thresher

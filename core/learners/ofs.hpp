@@ -50,4 +50,6 @@ struct Ofs : Plain {
   void rebuild() { budget.rebuild(coef); }
 };
 
+THRESHER_LEARNER(Ofs, "OFS: n_selecteds, alpha, eta0, shrink.", Ofs)
+
 }  // namespace thresher

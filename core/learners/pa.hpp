@@ -44,4 +44,6 @@ struct Pa : Plain {
   }
 };
 
+THRESHER_LEARNER(Pa, "Passive-aggressive: C, squared.", Pa)
+
 }  // namespace thresher

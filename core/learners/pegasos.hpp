@@ -148,4 +148,7 @@ struct Pegasos {
   }
 };
 
+THRESHER_LEARNER(Pegasos, "Pegasos, a step for every row.", Pegasos<Direct>)
+THRESHER_LEARNER(PegasosBatch, "Pegasos, a step for every batch_size rows.", Pegasos<HeldBack>)
+
 }  // namespace thresher

@@ -168,4 +168,6 @@ struct PegasosSnd {
   }
 };
 
+THRESHER_LEARNER(PegasosSnd, "Pegasos for classes, and rows that belong to none of them.", PegasosSnd)
+
 }  // namespace thresher

@@ -40,4 +40,6 @@ struct Petrun : Plain {
   void rebuild() { budget.rebuild(coef); }
 };
 
+THRESHER_LEARNER(Petrun, "A perceptron on a budget: n_selecteds, eta0.", Petrun)
+
 }  // namespace thresher

@@ -119,4 +119,6 @@ struct ReweightedL1RdaRule {
 
 using ReweightedL1Rda = Sparse<ReweightedL1RdaRule>;
 
+THRESHER_LEARNER(ReweightedL1Rda, "Dual averaging with a reweighted l1 penalty.", ReweightedL1Rda)
+
 }  // namespace thresher

@@ -127,4 +127,6 @@ struct ReweightedL2Rda : Plain {
   }
 };
 
+THRESHER_LEARNER(ReweightedL2Rda, "Dual averaging with a reweighted l2 penalty.", ReweightedL2Rda)
+
 }  // namespace thresher

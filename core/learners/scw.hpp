@@ -25,4 +25,7 @@ struct ScwRule : PhiRule {
   }
 };
 
+THRESHER_LEARNER(ScwDiagonal, "Soft CW: C, phi, squared, precision, n_selected.", SurestDiagonal<ScwRule>)
+THRESHER_LEARNER(ScwFull, "Soft CW: C, phi, squared, n_selected.", SurestFull<ScwRule>)
+
 }  // namespace thresher

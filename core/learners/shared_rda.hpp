@@ -137,4 +137,6 @@ struct SharedRda : Plain {
   }
 };
 
+THRESHER_LEARNER(SharedRda, "Dual averaging with one set of features for all classes.", SharedRda)
+
 }  // namespace thresher

@@ -126,4 +126,6 @@ struct Sofs : Plain {
   }
 };
 
+THRESHER_LEARNER(Sofs, "SOFS: n_selecteds, r.", Sofs)
+
 }  // namespace thresher

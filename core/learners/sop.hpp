@@ -1,5 +1,6 @@
 #pragma once
 #include "confidence.hpp"
+#include "surest.hpp"
 
 namespace thresher {
 
@@ -58,5 +59,8 @@ struct SopDiagonal : Plain {
     return true;
   }
 };
+
+THRESHER_LEARNER(SopDiagonal, "Second-order perceptron, diagonal: a, n_selected.", Surest<SopDiagonal>)
+THRESHER_LEARNER(SopFull, "Second-order perceptron: a, n_selected.", SurestFull<SopRule>)
 
 }  // namespace thresher

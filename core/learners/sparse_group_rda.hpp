@@ -69,4 +69,7 @@ struct SparseGroupRda : GroupRda {
   }
 };
 
+THRESHER_LEARNER(SparseGroupRda, "Sparse and enhanced group lasso, or the largest weight of a group.", SparseGroupRda<Partition>)
+THRESHER_LEARNER(SparseGroupRdaOverlap, "The same for groups that share weights.", SparseGroupRda<Cover>)
+
 }  // namespace thresher

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "../learner.hpp"
+#include "confidence.hpp"
 
 namespace thresher {
 
@@ -48,5 +49,8 @@ struct Surest : Learner {
     return n_selected == 0 || j == constant || sureness(j) > cut || (sureness(j) == cut && j <= last_of);
   }
 };
+
+template <class Rule> using SurestDiagonal = Surest<ConfidentDiagonal<Rule>>;
+template <class Rule> using SurestFull = Surest<ConfidentFull<Rule>>;
 
 }  // namespace thresher
