@@ -62,16 +62,19 @@ def _requester(cls: Any) -> Any:
 
 
 class Estimator(Declared):
-    """Base class of all estimators."""
+    """Base class of all estimators.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, when ``X`` had any.
+    """
 
     _estimator_type: ClassVar[str | None] = None
     _fitted: ClassVar[tuple[str, ...]] = ()  # attributes that model files keep; those of base classes are added
     _needs: ClassVar[tuple[str, ...]] = ()
-    _attributes: ClassVar[str] = """
-        n_features_in_ : int
-            Number of features.
-        feature_names_in_ : ndarray of str
-            Names of the features, when ``X`` had any."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

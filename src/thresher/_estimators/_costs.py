@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,7 +110,19 @@ class MeasuredLearner(BatchLearner):
 
 
 class ChoosesCosts(BatchClassifier):
-    """Base class of estimators whose :meth:`_learner` is a :class:`MeasuredLearner` with a grid of costs."""
+    """Base class of estimators whose :meth:`_learner` is a :class:`MeasuredLearner` with a grid of costs.
+
+    Attributes
+    ----------
+    cost_ : float
+        The cost of the positive class of the model that predicts now.
+    costs_ : ndarray of shape (n_costs,)
+        All costs.
+    measures_ : ndarray of shape (n_costs,)
+        The progressive measure of each.
+    cost_history_ : ndarray of shape (n_batches,)
+        The cost that was chosen after each batch.
+    """
 
     measure: str = param(
         default="f1",
@@ -120,16 +132,6 @@ class ChoosesCosts(BatchClassifier):
         :class:`~thresher.metrics.ProgressiveAveragePrecision`. With several classes, one cost is chosen for all, by the
         mean of their measures.""",
     )
-
-    _attributes: ClassVar[str] = """
-        cost_ : float
-            The cost of the positive class of the model that predicts now.
-        costs_ : ndarray of shape (n_costs,)
-            All costs.
-        measures_ : ndarray of shape (n_costs,)
-            The progressive measure of each.
-        cost_history_ : ndarray of shape (n_batches,)
-            The cost that was chosen after each batch."""
 
     def _measured(self) -> MeasuredLearner:
         learner = self._learner_now()

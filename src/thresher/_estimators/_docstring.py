@@ -1,13 +1,14 @@
 """Docstrings of estimators, completed from what classes declare.
 
 A class says what it is, when to choose it and its equations, and may have Notes, References and Examples. "Parameters"
-are made of its declarations, "Attributes" of the texts ``_attributes`` of the class and its bases, and References are
-those of the nearest base that has some. Examples begin with the text ``_example`` of a base, in which ``{name}`` stands
-for the name of the class and ``{above}`` makes classes of values.
+are made of its declarations, Attributes are those of the class and its bases, and References those of the nearest base
+that has some. Examples begin with those of a base in another module, in which this class takes the place of the one
+that they import, and a regressor takes values in place of classes (`` > 0``).
 """
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 from typing import Any
@@ -33,36 +34,36 @@ def _inherited(cls: Any, name: str, method: Any) -> str | None:
 
 
 def _complete_class(cls: Any) -> None:
-    """Put parameters, attributes and references into the docstring of a public class."""
-    if not vars(cls).get("__doc__") or cls.__name__.startswith("_"):
+    """Put parameters, attributes, references and examples into the docstring of a public class."""
+    head, own = _parse(cls)
+    if not head or cls.__name__.startswith("_"):
         return
-    head, sections = _parse(cls)
-    parameters = "\n".join(_entry(name, p) for name, p in cls._params.items())
-    if parameters:
-        sections.setdefault("Parameters", parameters)
-    own = sections.pop("Attributes", "")
-    attributes = [own, *(inspect.cleandoc(text) for base in cls.__mro__ if (text := vars(base).get("_attributes", "")))]
-    if any(attributes):
-        sections["Attributes"] = _once("\n".join(filter(None, attributes)))
-    sections["Examples"] = "\n".join(filter(None, [_example(cls), sections.get("Examples")]))
-    if "References" not in sections:
-        inherited = (_parse(base)[1].get("References") for base in cls.__mro__[1:] if base.__doc__)
-        sections["References"] = next(filter(None, inherited), "")
+    sections = {
+        "Parameters": "\n".join(_entry(name, p) for name, p in cls._params.items()),
+        **own,
+        "Attributes": _once("\n".join(filter(None, (_parse(base)[1].get("Attributes") for base in cls.__mro__)))),
+        "References": next(filter(None, (_parse(base)[1].get("References") for base in cls.__mro__)), ""),
+        "Examples": "\n".join(filter(None, [_shared_example(cls), own.get("Examples")])),
+    }
     parts = [f"{title}\n{'-' * len(title)}\n{sections[title]}" for title in _SECTIONS if sections.get(title)]
     cls.__doc__ = "\n\n".join([head, *parts]) + "\n"
 
 
-def _example(cls: Any) -> str:
-    """The example that a base class of another module has for all its subclasses, with the name of this one."""
-    owner = next((base for base in cls.__mro__ if "_example" in vars(base)), cls)
+def _shared_example(cls: Any) -> str:
+    """The example of a base class of another module, with this class in place of the one that it imports."""
+    owner = next((base for base in cls.__mro__[1:] if "Examples" in _parse(base)[1]), cls)
     if owner.__module__ == cls.__module__:
         return ""
-    above = " > 0" if cls._estimator_type == "classifier" else ""
-    return inspect.cleandoc(owner._example).format(name=cls.__name__, above=above)
+    example = _parse(owner)[1]["Examples"]
+    if cls._estimator_type == "regressor":
+        example = example.replace(" > 0", "")
+    imported = re.findall(r"from thresher\S* import (\w+)", example)[0]
+    return re.sub(rf"\b{imported}\b", cls.__name__, example)
 
 
+@functools.cache
 def _parse(cls: type) -> tuple[str, dict[str, str]]:
-    """What stands before the first section, and the sections."""
+    """What a class itself says before the first section, and its sections; read before they are completed."""
     text = inspect.cleandoc(vars(cls).get("__doc__") or "")
     parts = _HEADING.split(text)
     return parts[0].strip(), {title: body.strip() for title, body in zip(parts[1::2], parts[2::2], strict=True)}

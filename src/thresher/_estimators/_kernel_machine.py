@@ -76,8 +76,22 @@ class _Kept:
 
 
 class KernelMachine(_Kept, ChoosesKernel, Estimator):
-    """Base class: a subclass takes rows, asks for their kernel matrix, finds coefficients and keeps the rows that have
-    one."""
+    r"""Base class: a subclass takes rows, asks for their kernel matrix, finds coefficients and keeps the rows that have
+    one.
+
+    Attributes
+    ----------
+    support_ : ndarray
+        Indices of the support vectors: rows with a coefficient other than 0.
+    support_vectors_ : ndarray or csr_array of shape (n_support, n_features)
+        These rows, the only ones that are kept.
+    dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support)
+        Their coefficients (:math:`\beta`). One row when there are two classes.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Constant terms (:math:`b`).
+    kernel_ : Kernel or None
+        The kernel, with numbers for everything that depends on the data; None if it is precomputed.
+    """
 
     kernel: Any = param(
         default="rbf",
@@ -90,18 +104,6 @@ class KernelMachine(_Kept, ChoosesKernel, Estimator):
         rule=positive,
         doc="Megabytes for the kernel matrix; a larger one is computed row by row.",
     )
-
-    _attributes: ClassVar[str] = r"""
-        support_ : ndarray
-            Indices of the support vectors: rows with a coefficient other than 0.
-        support_vectors_ : ndarray or csr_array of shape (n_support, n_features)
-            These rows, the only ones that are kept.
-        dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support)
-            Their coefficients (:math:`\beta`). One row when there are two classes.
-        intercept_ : ndarray of shape (1,) or (n_classes,)
-            Constant terms (:math:`b`).
-        kernel_ : Kernel or None
-            The kernel, with numbers for everything that depends on the data; None if it is precomputed."""
 
     _max_rows: ClassVar[int] = MOST_COMPARED  # unless landmarks stand for them
     _fitted: ClassVar[tuple[str, ...]] = (
@@ -241,11 +243,14 @@ class FixedSizeMachine(KernelMachine):
 
 
 class KernelClassifier(ReadsClasses, KernelMachine):
-    """Base class of kernel machines whose scores are read as classes."""
+    """Base class of kernel machines whose scores are read as classes.
 
-    _attributes: ClassVar[str] = """
-        classes_ : ndarray of shape (n_classes,)
-            Labels, sorted."""
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted.
+    """
+
     _fitted: ClassVar[tuple[str, ...]] = ("classes_",)
 
     def _take_classes(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Target, Array, NDArray[np.intp]]:

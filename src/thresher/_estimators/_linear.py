@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -47,12 +47,15 @@ class UsesThreads(Declared):
 
 
 class LinearScores(LinearClasses, OnlineLinear):
-    """Linear scores read as classes."""
+    """Linear scores read as classes.
+
+    Attributes
+    ----------
+    n_mistakes_ : int
+        How many rows were predicted wrongly (by the weights of the moment) before they were learned from.
+    """
 
     _fitted = (*OnlineLinear._fitted, "classes_")
-    _attributes: ClassVar[str] = """
-        n_mistakes_ : int
-            How many rows were predicted wrongly (by the weights of the moment) before they were learned from."""
 
     @property
     def n_mistakes_(self) -> int:
@@ -66,15 +69,17 @@ class LinearClassifier(WeighsClasses, UsesThreads, LinearScores):
 
 
 class LinearRegressor(ReadsValues, OnlineLinear):
-    """Linear scores read as values."""
+    """Linear scores read as values.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights.
+    intercept_ : ndarray of shape (1,)
+        Constant term.
+    """
 
     intercept_scaling: float = param(default=1.0)
-
-    _attributes: ClassVar[str] = """
-        coef_ : ndarray of shape (n_features,)
-            Weights.
-        intercept_ : ndarray of shape (1,)
-            Constant term."""
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, *, grow: bool = False) -> Self:  # type: ignore[override]
         return super().partial_fit(X, y, None, sample_weight, grow=grow)

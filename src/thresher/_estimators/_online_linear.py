@@ -33,6 +33,21 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
 
     ``_exactness`` is ``"row"`` when any chunking of the rows gives the same bits, ``"batch"`` when chunks at multiples
     of ``batch_size`` do.
+
+    Attributes
+    ----------
+    support_ : ndarray
+        Indices of the features in use.
+    n_iter_ : int
+        Passes made by the last :meth:`fit`.
+    n_samples_seen_ : int
+        Rows learned from, with repeats.
+    n_updates_ : int
+        Steps that moved weights.
+    progressive_loss_ : float
+        Their mean loss before they were learned from.
+    state_ : State
+        All that was learned; what a checkpoint saves and shards merge.
     """
 
     fit_intercept: bool = param(
@@ -66,20 +81,6 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
         where they come sorted by label.""",
     )
     random_state: Any = param(default=None, rule=seed, doc="Source of the visiting orders.")
-
-    _attributes: ClassVar[str] = """
-        support_ : ndarray
-            Indices of the features in use.
-        n_iter_ : int
-            Passes made by the last :meth:`fit`.
-        n_samples_seen_ : int
-            Rows learned from, with repeats.
-        n_updates_ : int
-            Steps that moved weights.
-        progressive_loss_ : float
-            Their mean loss before they were learned from.
-        state_ : State
-            All that was learned; what a checkpoint saves and shards merge."""
 
     _penalty: ClassVar[str] = "alpha"  # the parameter that decides how many features are in use
     _shorter_steps: ClassVar[str] = "a larger alpha, such as 1e-2, or more passes"  # what makes them

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr
@@ -90,15 +90,17 @@ class ReadsClasses(ClassifierContract, ReadsTargets):
 
 
 class LinearClasses(ReadsClasses):
-    """Scores that are linear in the features, read as classes; a subclass makes them in ``_scores``."""
+    """Scores that are linear in the features, read as classes; a subclass makes them in ``_scores``.
 
-    _attributes: ClassVar[str] = """
-        coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-            Weights. One row when there are two classes.
-        intercept_ : ndarray of shape (1,) or (n_classes,)
-            Constant terms.
-        classes_ : ndarray of shape (n_classes,)
-            Labels, sorted."""
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights. One row when there are two classes.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Constant terms.
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted.
+    """
 
     def decision_function(self, X: Any) -> Array:
         """Scores of the rows: one per row with two classes (above 0 means the second), else one per row and class."""

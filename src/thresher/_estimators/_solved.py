@@ -36,7 +36,17 @@ class _Solution:
 
 
 class SolvedClassifier(_Solution, LinearClasses, WeighsClasses, Estimator):
-    """Base class: a subclass names its parameters and solves the problem of every output."""
+    """Base class: a subclass names its parameters and solves the problem of every output.
+
+    Attributes
+    ----------
+    support_ : ndarray
+        Indices of the features in use: those with a weight other than 0 in any output.
+    dual_gap_ : float
+        No other weights have an objective that is lower by more than this; the largest over the outputs.
+    n_iter_ : int
+        Passes made; the most of any output.
+    """
 
     fit_intercept: bool = param(
         default=True, rule=boolean, doc="Learn a constant term, as the weight of one more feature."
@@ -45,14 +55,6 @@ class SolvedClassifier(_Solution, LinearClasses, WeighsClasses, Estimator):
     max_iter: int = param(default=1000, rule=at_least(1), doc="Most passes over the rows.")
     tol: float = param(default=1e-4, rule=non_negative, doc="Stop when the duality gap is no larger.")
     class_weight: Any = param(default=None, doc="Weights of the classes, multiplied into the row weights.")
-
-    _attributes: ClassVar[str] = """
-        support_ : ndarray
-            Indices of the features in use: those with a weight other than 0 in any output.
-        dual_gap_ : float
-            No other weights have an objective that is lower by more than this; the largest over the outputs.
-        n_iter_ : int
-            Passes made; the most of any output."""
 
     _fitted: ClassVar[tuple[str, ...]] = (
         *("n_features_in_", "feature_names_in_", "classes_", "coef_", "intercept_", "dual_gap_", "n_iter_", "_grown"),

@@ -38,7 +38,17 @@ class Clusters(NumbersFeatures, ClustererContract, Declared):
 
 
 class FromStarts(Clusters):
-    """Mixin of clusterings whose steps begin at several starts, of which the best counts."""
+    """Mixin of clusterings whose steps begin at several starts, of which the best counts.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each row. Not kept in model files.
+    objective_history_ : ndarray of shape (n_iter,)
+        The objective after every step of the best run. It never rises.
+    n_iter_ : int
+        Steps made.
+    """
 
     max_iter: int = param(default=100, rule=at_least(1), doc="Most steps of a run.")
     tol: float = param(
@@ -49,13 +59,6 @@ class FromStarts(Clusters):
     n_init: int = param(default=1, rule=at_least(1), doc="Runs from different starts, of which the best counts.")
     random_state: Any = param(default=None, rule=seed, doc="Source of the starts.")
 
-    _attributes: ClassVar[str] = """
-        labels_ : ndarray of shape (n_samples,)
-            The cluster of each row. Not kept in model files.
-        objective_history_ : ndarray of shape (n_iter,)
-            The objective after every step of the best run. It never rises.
-        n_iter_ : int
-            Steps made."""
     _fitted: ClassVar[tuple[str, ...]] = (
         *("n_features_in_", "feature_names_in_", "inertia_", "objective_history_", "n_iter_"),
     )

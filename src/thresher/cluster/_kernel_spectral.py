@@ -50,6 +50,25 @@ class KernelSpectralClustering(_Codes, Clusters, FixedSizeMachine):
     (:meth:`score`). The width of the kernel decides everything: choose ``gamma`` together with ``n_clusters``. For
     round clusters, or rows of thousands of features, :class:`SparseKMeans` is quicker and says which features matter.
 
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each row, as :meth:`predict` has it; 0 is the one with the most frequent code. Not kept in
+        model files.
+    codebook_ : ndarray of shape (n_codes, n_clusters - 1)
+        The ``n_clusters`` most frequent sign patterns of the training rows, +1 or -1, most frequent first and of
+        equal ones by their values. There may be fewer, of which :meth:`fit` warns.
+    eigenvalues_ : ndarray of shape (n_clusters - 1,)
+        (:math:`\lambda`), largest first. Those of clusters far apart are close to 1.
+    support_ : ndarray
+        Indices of the rows that are kept: all with a weight, or the landmarks.
+    support_vectors_ : ndarray or csr_array of shape (n_support, n_features)
+        These rows.
+    dual_coef_ : ndarray of shape (n_clusters - 1, n_support)
+        Their coefficients (:math:`\alpha`), in the direction in which the largest score is positive.
+    intercept_ : ndarray of shape (n_clusters - 1,)
+        Constant terms (:math:`b`).
+
     Notes
     -----
     With :math:`D = \mathrm{diag}(d)` and :math:`M_D = I - 1 1^\top D^{-1} / 1^\top D^{-1} 1`, coefficients are the
@@ -124,23 +143,6 @@ class KernelSpectralClustering(_Codes, Clusters, FixedSizeMachine):
         eigenvalue.""",
     )
 
-    _attributes: ClassVar[str] = r"""
-        labels_ : ndarray of shape (n_samples,)
-            The cluster of each row, as :meth:`predict` has it; 0 is the one with the most frequent code. Not kept in
-            model files.
-        codebook_ : ndarray of shape (n_codes, n_clusters - 1)
-            The ``n_clusters`` most frequent sign patterns of the training rows, +1 or -1, most frequent first and of
-            equal ones by their values. There may be fewer, of which :meth:`fit` warns.
-        eigenvalues_ : ndarray of shape (n_clusters - 1,)
-            (:math:`\lambda`), largest first. Those of clusters far apart are close to 1.
-        support_ : ndarray
-            Indices of the rows that are kept: all with a weight, or the landmarks.
-        support_vectors_ : ndarray or csr_array of shape (n_support, n_features)
-            These rows.
-        dual_coef_ : ndarray of shape (n_clusters - 1, n_support)
-            Their coefficients (:math:`\alpha`), in the direction in which the largest score is positive.
-        intercept_ : ndarray of shape (n_clusters - 1,)
-            Constant terms (:math:`b`)."""
     _fitted: ClassVar[tuple[str, ...]] = ("eigenvalues_", "codebook_", "_degree_coef")
 
     # --- learning ---------------------------------------------------------------------------------------------------

@@ -41,6 +41,17 @@ class ProximalPlaneClustering(_FittedPlanes, FromStarts, Estimator):
     What comes out depends strongly on the start and on ``C_others``. Run it several times (``n_init``), look at more
     than one ``C_others``, and do not trust a single answer.
 
+    Attributes
+    ----------
+    normals_ : ndarray of shape (n_clusters, n_features)
+        Normals of the planes, of length 1 (:math:`w`); the largest entry of each is positive.
+    offsets_ : ndarray of shape (n_clusters,)
+        Offsets of the planes (:math:`b`).
+    C_others_ : float
+        The push of other rows that was used: ``C_others``, or less.
+    inertia_ : float
+        The sum of squared distances from the nearest plane.
+
     Notes
     -----
     With :math:`A`, :math:`s` and :math:`N` the sums of :math:`x x^\top`, :math:`x` and 1 over the rows of a cluster,
@@ -92,15 +103,6 @@ class ProximalPlaneClustering(_FittedPlanes, FromStarts, Estimator):
     tol: float = param(default=1e-6)
     n_init: int = param(default=10)
 
-    _attributes: ClassVar[str] = """
-        normals_ : ndarray of shape (n_clusters, n_features)
-            Normals of the planes, of length 1 (:math:`w`); the largest entry of each is positive.
-        offsets_ : ndarray of shape (n_clusters,)
-            Offsets of the planes (:math:`b`).
-        C_others_ : float
-            The push of other rows that was used: ``C_others``, or less.
-        inertia_ : float
-            The sum of squared distances from the nearest plane."""
     _fitted: ClassVar[tuple[str, ...]] = ("normals_", "offsets_", "C_others_")
 
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -58,6 +58,25 @@ class SparseKMeans(_KMeansLearned, StepsInRounds, SparseCentres):
     With ``alpha=0`` this is plain K-means. Choose it for wide or sparse rows, when each cluster should be described by
     a few words; scale the features first.
 
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Centres.
+    inertia_ : float
+        The objective, times two as is the custom for squared distances: the sum of
+        :math:`\|x - w\|^2 + 2\alpha\|w\|_1`, or of :math:`1 - x^\top w + \alpha\|w\|_1` for the cosine metric.
+        After :meth:`partial_fit`, each row counts with its cost before it was learned from.
+    objective_history_ : ndarray of shape (n_iter,)
+        The same after every step. It never rises. Empty after :meth:`partial_fit`.
+    cluster_weights_ : ndarray of shape (n_clusters,)
+        The weight of the rows that each centre is the shrunken mean of; their number if they have no weights.
+    n_iter_ : int
+        Steps made; after :meth:`partial_fit`, batches learned from.
+    n_samples_seen_ : int
+        Rows learned from.
+    support_ : ndarray
+        Indices of the features that any centre uses.
+
     Notes
     -----
     A step reads the rows once and costs :math:`O(k)` times the stored values, of sparse rows only those of features
@@ -124,23 +143,6 @@ class SparseKMeans(_KMeansLearned, StepsInRounds, SparseCentres):
     )
     random_state: Any = param(default=None, doc="Source of the starts and draws.")
 
-    _attributes: ClassVar[str] = r"""
-        cluster_centers_ : ndarray of shape (n_clusters, n_features)
-            Centres.
-        inertia_ : float
-            The objective, times two as is the custom for squared distances: the sum of
-            :math:`\|x - w\|^2 + 2\alpha\|w\|_1`, or of :math:`1 - x^\top w + \alpha\|w\|_1` for the cosine metric.
-            After :meth:`partial_fit`, each row counts with its cost before it was learned from.
-        objective_history_ : ndarray of shape (n_iter,)
-            The same after every step. It never rises. Empty after :meth:`partial_fit`.
-        cluster_weights_ : ndarray of shape (n_clusters,)
-            The weight of the rows that each centre is the shrunken mean of; their number if they have no weights.
-        n_iter_ : int
-            Steps made; after :meth:`partial_fit`, batches learned from.
-        n_samples_seen_ : int
-            Rows learned from.
-        support_ : ndarray
-            Indices of the features that any centre uses."""
     _fitted: ClassVar[tuple[str, ...]] = (
         *("cluster_centers_", "cluster_weights_", "n_samples_seen_", "_sums", "_metric", "_grown"),
     )

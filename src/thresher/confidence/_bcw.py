@@ -158,6 +158,18 @@ class BCWClassifier(GaussianProbability, WeighsClasses, BatchClassifier):
 
     by ascent over its dual, a row at a time, of which [1]_ makes one pass.
 
+    Attributes
+    ----------
+    precision_ : ndarray of shape (n_features, n_features)
+        :math:`\Sigma^{-1}`, which all classes share.
+    covariance_ : ndarray of shape (n_features, n_features)
+        :math:`\Sigma`, with what the constant term adds to the doubt.
+    variance_ : ndarray of shape (n_features,)
+        The doubt about each weight: the diagonal of :math:`\Sigma`. It starts at 1 and only falls.
+    gap_ : float
+        The duality gap of the last batch as a share of its objective: 0 where the mean is the best there is. Of the
+        class that is furthest from it.
+
     Notes
     -----
     A batch of :math:`N` rows costs :math:`O(N d^2 + d^3)`, with sparse rows :math:`O(\text{non-zeros} \cdot d + d^3)`,
@@ -239,17 +251,6 @@ class BCWClassifier(GaussianProbability, WeighsClasses, BatchClassifier):
         doc="""With several passes, stop when the duality gap is at most this share of the objective; a
         ConvergenceWarning says so where it is not reached. One pass is the paper's algorithm and never warns.""",
     )
-
-    _attributes: ClassVar[str] = r"""
-        precision_ : ndarray of shape (n_features, n_features)
-            :math:`\Sigma^{-1}`, which all classes share.
-        covariance_ : ndarray of shape (n_features, n_features)
-            :math:`\Sigma`, with what the constant term adds to the doubt.
-        variance_ : ndarray of shape (n_features,)
-            The doubt about each weight: the diagonal of :math:`\Sigma`. It starts at 1 and only falls.
-        gap_ : float
-            The duality gap of the last batch as a share of its objective: 0 where the mean is the best there is. Of the
-            class that is furthest from it."""
 
     _prefers_sums: ClassVar[bool] = True
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +27,16 @@ class FGMClassifier(GroupParams, SolvedClassifier):
     to a small duality gap. It is :class:`SBCWClassifier` without covariances and without a refit, and mostly behind it;
     choose it to compare with, or where a certified optimum over the chosen groups is wanted. All rows are needed at
     once: there is no ``partial_fit``.
+
+    Attributes
+    ----------
+    groups_ : list of ndarray
+        The features of each group, in the order of their choice; with several classes, such a list for each.
+    dual_gap_ : float
+        The part of the objective by which no other weights of the chosen groups can be better; the largest over the
+        outputs.
+    n_iter_ : int
+        Passes made in all rounds; the most of any output.
 
     Notes
     -----
@@ -77,15 +87,6 @@ class FGMClassifier(GroupParams, SolvedClassifier):
     )
     max_iter: int = param(default=1000, doc="Most passes over the rows in each round.")
     tol: float = param(default=1e-4, doc="A round ends when the duality gap is no larger part of the objective.")
-
-    _attributes: ClassVar[str] = """
-        groups_ : list of ndarray
-            The features of each group, in the order of their choice; with several classes, such a list for each.
-        dual_gap_ : float
-            The part of the objective by which no other weights of the chosen groups can be better; the largest over the
-            outputs.
-        n_iter_ : int
-            Passes made in all rounds; the most of any output."""
 
     def _solve(self, rows: _core.Rows, target: Target, weight: Array) -> list[Optimum]:
         present = np.flatnonzero(weight)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -133,7 +133,21 @@ class ChoosesGroups(BatchLearner):
 
 
 class GroupClassifier(GroupParams, WeighsClasses, BatchClassifier):
-    """Base class of the estimators: their parameters, and what they can tell of their groups."""
+    """Base class of the estimators: their parameters, and what they can tell of their groups.
+
+    Attributes
+    ----------
+    groups_ : list of ndarray
+        The features of each group, in the order of their choice; with several classes, such a list for each.
+    chosen_ : ndarray
+        All chosen features.
+    objectives_ : ndarray
+        The objective after each round of the last batch; with several classes, a list of them.
+    gap_ : float
+        The duality gap of the groups' weights in the last batch.
+    variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        How unsure the weights are; 1 for a feature that was never chosen.
+    """
 
     C: float = param(default=0.1, search=Log(1e-3, 10.0))
     n_groups: int = param(default=15, search=Whole(1, 30, log=True))
@@ -168,18 +182,6 @@ class GroupClassifier(GroupParams, WeighsClasses, BatchClassifier):
         doc="Rows of a batch; None for all rows of a call. A rest of less than half a batch joins the last one.",
     )
     fit_intercept: bool = param(default=False)
-
-    _attributes: ClassVar[str] = """
-        groups_ : list of ndarray
-            The features of each group, in the order of their choice; with several classes, such a list for each.
-        chosen_ : ndarray
-            All chosen features.
-        objectives_ : ndarray
-            The objective after each round of the last batch; with several classes, a list of them.
-        gap_ : float
-            The duality gap of the groups' weights in the last batch.
-        variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-            How unsure the weights are; 1 for a feature that was never chosen."""
 
     _penalty = "sigma"
 

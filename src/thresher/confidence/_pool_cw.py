@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,6 +113,13 @@ class PoolCWClassifier(GaussianProbability, SelectsFeatures, ChoosesCosts):
 
     over the features in :math:`A`, of which those with the largest :math:`\mu_j^2 / \Sigma_{jj}` stay.
 
+    Attributes
+    ----------
+    variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The doubt about each weight in use; 0 for those that are not.
+    pool_ : list of ndarray
+        The features in the pool, for each row of ``coef_``.
+
     Notes
     -----
     A batch of n rows costs O(non-zeros + d) for the search (one look at each of d sums, no memory of that size) and
@@ -204,12 +211,6 @@ class PoolCWClassifier(GaussianProbability, SelectsFeatures, ChoosesCosts):
     fit_intercept: bool = param(default=False)
     intercept_scaling: float = param(default=0.3)
     n_jobs: int | None = param(default=None, doc="Threads over classes and costs.")
-
-    _attributes: ClassVar[str] = """
-        variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-            The doubt about each weight in use; 0 for those that are not.
-        pool_ : list of ndarray
-            The features in the pool, for each row of ``coef_``."""
 
     def _learner(self, n_features: int) -> PoolLearner:
         core: Any = Pool

@@ -47,7 +47,16 @@ def group_axis(groups: Groups) -> dict[str, Axis]:
 
 
 class Grouped(OnlineLinear):
-    """Base class: reads ``groups`` once, when learning begins, and keeps them with the state."""
+    """Base class: reads ``groups`` once, when learning begins, and keeps them with the state.
+
+    Attributes
+    ----------
+    groups_ : sequence of ndarray
+        Columns of each group, ``groups_.names`` their names, if they have any. Columns on their own are groups of
+        one, after the given ones.
+    selected_groups_ : ndarray
+        Groups with a weight other than 0: their names, or their places in ``groups_``.
+    """
 
     groups: Any = param(
         default=None,
@@ -79,13 +88,6 @@ class Grouped(OnlineLinear):
         doc=r"""How the weights of a group are measured: :math:`\sqrt{d_g}\,\|w\|_2`, or :math:`d_g \max_j |w_j|`, which
         draws the weights of a selected group to the same size.""",
     )
-
-    _attributes: ClassVar[str] = """
-        groups_ : sequence of ndarray
-            Columns of each group, ``groups_.names`` their names, if they have any. Columns on their own are groups of
-            one, after the given ones.
-        selected_groups_ : ndarray
-            Groups with a weight other than 0: their names, or their places in ``groups_``."""
 
     _needs: ClassVar[tuple[str, ...]] = ("groups",)
     _shorter_steps = "a smaller eta0"

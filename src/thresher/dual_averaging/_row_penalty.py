@@ -29,6 +29,16 @@ class PenalisedTasks(MultiTask):
     References
     ----------
     .. [1] H. Yang, "Sparse learning under regularization framework", CUHK, 2011, chapter 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thresher.dual_averaging import MultiTaskRDAClassifier
+    >>> X, tasks = np.random.default_rng(0).normal(size=(4000, 20)), np.tile(["north", "south"], 2000)
+    >>> y = np.where(tasks == "north", 1, 2) * X[:, 3] - X[:, 7] > 0
+    >>> model = MultiTaskRDAClassifier(alpha=0.15, random_state=0).fit(X, y, tasks=tasks)
+    >>> np.sort(np.linalg.norm(model.coef_, axis=0).argsort()[-2:])
+    array([3, 7])
     """
 
     _core_learner: ClassVar[Any]
@@ -55,15 +65,6 @@ class PenalisedTasks(MultiTask):
         rule=non_negative | _one_per_feature,
         doc='Share of the l1 penalty in ``"l1_l21"`` (:math:`r_j` in [1]_), one for all or one per feature.',
     )
-
-    _example: ClassVar[str] = """
-        >>> import numpy as np
-        >>> from thresher.dual_averaging import {name}
-        >>> X, tasks = np.random.default_rng(0).normal(size=(4000, 20)), np.tile(["north", "south"], 2000)
-        >>> y = np.where(tasks == "north", 1, 2) * X[:, 3] - X[:, 7]{above}
-        >>> model = {name}(alpha=0.15, random_state=0).fit(X, y, tasks=tasks)
-        >>> np.sort(np.linalg.norm(model.coef_, axis=0).argsort()[-2:])
-        array([3, 7])"""
 
     def _learner(self, n_features: int) -> CoupledLearner:
         weight, each = self._l1_weights(n_features)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +15,17 @@ N_PENALTIES = 13  # of "auto": two in a decade of the usual six
 
 
 class SparseLinear(Synchronous):
-    """Base class of the l1 learners."""
+    """Base class of the l1 learners.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thresher.dual_averaging import L1RDAClassifier
+    >>> X = np.random.default_rng(0).normal(size=(2000, 20))
+    >>> y = 2 * X[:, 3] - X[:, 7] > 0
+    >>> L1RDAClassifier(n_features_to_select=2, random_state=0).fit(X, y).support_
+    array([3, 7])
+    """
 
     alpha: Any = param(
         default=1e-4,
@@ -41,14 +51,6 @@ class SparseLinear(Synchronous):
     penalize_intercept: bool = param(
         default=False, rule=boolean, doc="Penalise the weight of the constant feature like the others."
     )
-
-    _example: ClassVar[str] = """
-        >>> import numpy as np
-        >>> from thresher.dual_averaging import {name}
-        >>> X = np.random.default_rng(0).normal(size=(2000, 20))
-        >>> y = 2 * X[:, 3] - X[:, 7]{above}
-        >>> {name}(n_features_to_select=2, random_state=0).fit(X, y).support_
-        array([3, 7])"""
 
     _shorter_steps = "a smaller eta0"
 

@@ -27,6 +27,12 @@ class LSSVC(KernelClassifier):
     loss, which is its fixed-size form (second example). It is sensitive to labels that are wrong, as all squared losses
     are.
 
+    Attributes
+    ----------
+    loo_error_ : float
+        Share of the rows, by weight, that a machine without them would get wrong, in closed form: an estimate of
+        the error on new rows that needs no folds. Compare values of ``C`` and ``gamma`` by it.
+
     Notes
     -----
     One Cholesky factorisation of :math:`K + D` serves all classes (one against the rest), and its inverse the rows left
@@ -85,10 +91,6 @@ class LSSVC(KernelClassifier):
         doc="Megabytes for the kernel matrix, which must fit as a whole: 500 are enough for 8000 rows.",
     )
 
-    _attributes: ClassVar[str] = """
-        loo_error_ : float
-            Share of the rows, by weight, that a machine without them would get wrong, in closed form: an estimate of
-            the error on new rows that needs no folds. Compare values of ``C`` and ``gamma`` by it."""
     _fitted: ClassVar[tuple[str, ...]] = ("loo_error_",)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

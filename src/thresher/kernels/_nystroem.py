@@ -62,6 +62,21 @@ class FixedSizeNystroem(_Chosen, NumbersFeatures, ChoosesKernel, Estimator):
     of features is fixed by you, not by the data: put it in front of any linear learner when straight boundaries are not
     enough, and more rows cost no more memory.
 
+    Attributes
+    ----------
+    components_ : ndarray or csr_array of shape (n_landmarks, n_features)
+        The landmarks.
+    component_indices_ : ndarray of shape (n_landmarks,)
+        Which rows of the data they were, counted over all batches.
+    normalization_ : ndarray of shape (n_landmarks, n_features_out)
+        :math:`U \Lambda^{-1/2}`. Directions whose eigenvalue is below :math:`10^{-12}` of the largest are left out.
+    kernel_ : kernel
+        The kernel as an object, with numbers for everything that depends on the rows.
+    gamma_ : float or None
+        The number used for ``gamma``; None for a kernel that has none.
+    n_rows_seen_ : int
+        Rows that the candidates were drawn from.
+
     Notes
     -----
     With :math:`c` candidates, fitting costs :math:`O(c m d + m^3)`, mapping a row :math:`O(m d + m^2)`. Candidates are
@@ -150,20 +165,6 @@ class FixedSizeNystroem(_Chosen, NumbersFeatures, ChoosesKernel, Estimator):
         ``"kmeans"``.""",
     )
     random_state: Any = param(default=None, rule=seed, doc="Source of candidates and proposals.")
-
-    _attributes: ClassVar[str] = r"""
-        components_ : ndarray or csr_array of shape (n_landmarks, n_features)
-            The landmarks.
-        component_indices_ : ndarray of shape (n_landmarks,)
-            Which rows of the data they were, counted over all batches.
-        normalization_ : ndarray of shape (n_landmarks, n_features_out)
-            :math:`U \Lambda^{-1/2}`. Directions whose eigenvalue is below :math:`10^{-12}` of the largest are left out.
-        kernel_ : kernel
-            The kernel as an object, with numbers for everything that depends on the rows.
-        gamma_ : float or None
-            The number used for ``gamma``; None for a kernel that has none.
-        n_rows_seen_ : int
-            Rows that the candidates were drawn from."""
 
     _fitted: ClassVar[tuple[str, ...]] = (
         *("n_features_in_", "feature_names_in_", "n_rows_seen_", "_limits", "_seed"),

@@ -14,13 +14,16 @@ from ._weight_search import Dual
 
 
 class ManyKernelsClassifier(ReadsClasses, ManyKernelsMachine):
-    """Base class: a subclass names its set of kernel weights. Several classes are learned one against the rest."""
+    """Base class: a subclass names its set of kernel weights. Several classes are learned one against the rest.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted.
+    """
 
     class_weight: Any = param(default=None, rule=class_weights, doc="Weights of the classes, multiplied into ``C``.")
 
-    _attributes: ClassVar[str] = """
-        classes_ : ndarray of shape (n_classes,)
-            Labels, sorted."""
     _fitted: ClassVar[tuple[str, ...]] = ("classes_",)
 
     def _dual(self, target: Target, output: int, costs: Array) -> Dual:

@@ -63,7 +63,35 @@ class _SolvedKernels:
 
 
 class ManyKernelsMachine(_SolvedKernels, ReadsTargets, Estimator):
-    """Base class: a subclass names its set of kernel weights and its dual problem."""
+    r"""Base class: a subclass names its set of kernel weights and its dual problem.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (1, n_kernels) or (n_classes, n_kernels)
+        Weights of the kernels (:math:`\theta`). One row when there are two classes, else each class has its own.
+    kernels_, kernel_names_ : list, ndarray of str
+        The kernels, ready for rows like those of the training, and their names.
+    factors_ : ndarray of shape (n_kernels,)
+        What each kernel is multiplied by: 1 over its trace.
+    support_ : ndarray
+        Rows with a coefficient other than 0; the others are forgotten.
+    dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support)
+        Their coefficients (:math:`\alpha \circ y`).
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Constant terms.
+    bounds_ : ndarray of shape (1, 2) or (n_classes, 2)
+        Two numbers between which the optimum lies.
+    gap_ : float
+        Their distance, as a part of the larger; the most of any class.
+    n_svm_ : int
+        Machines that were solved, of all classes together.
+    history_ : list of ndarray of shape (n_machines, 2)
+        The bounds after each machine, for every output. Not kept in files.
+    mean_, scale_ : ndarray of shape (n_features,)
+        What features were standardised by; None without.
+    n_features_in_ : int
+        Number of features; of precomputed kernels, that of training rows.
+    """
 
     kernels: Any = param(
         default=None,
@@ -99,32 +127,6 @@ class ManyKernelsMachine(_SolvedKernels, ReadsTargets, Estimator):
         doc="""Megabytes for kernel matrices, of which half is kept; those that do not fit are computed anew whenever
         they are needed.""",
     )
-
-    _attributes: ClassVar[str] = r"""
-        weights_ : ndarray of shape (1, n_kernels) or (n_classes, n_kernels)
-            Weights of the kernels (:math:`\theta`). One row when there are two classes, else each class has its own.
-        kernels_, kernel_names_ : list, ndarray of str
-            The kernels, ready for rows like those of the training, and their names.
-        factors_ : ndarray of shape (n_kernels,)
-            What each kernel is multiplied by: 1 over its trace.
-        support_ : ndarray
-            Rows with a coefficient other than 0; the others are forgotten.
-        dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support)
-            Their coefficients (:math:`\alpha \circ y`).
-        intercept_ : ndarray of shape (1,) or (n_classes,)
-            Constant terms.
-        bounds_ : ndarray of shape (1, 2) or (n_classes, 2)
-            Two numbers between which the optimum lies.
-        gap_ : float
-            Their distance, as a part of the larger; the most of any class.
-        n_svm_ : int
-            Machines that were solved, of all classes together.
-        history_ : list of ndarray of shape (n_machines, 2)
-            The bounds after each machine, for every output. Not kept in files.
-        mean_, scale_ : ndarray of shape (n_features,)
-            What features were standardised by; None without.
-        n_features_in_ : int
-            Number of features; of precomputed kernels, that of training rows."""
 
     _max_rows: ClassVar[int] = MOST_COMPARED
     _fitted: ClassVar[tuple[str, ...]] = (

@@ -28,6 +28,13 @@ class LSSNDClassifier(NoveltyMachine):
     to mislabelled rows than :class:`SNDClassifier`. Its functions scatter around 0 on the rows of their own class, so
     that 0 is no border: a class ends where all but a share ``nu`` of its rows are inside.
 
+    Attributes
+    ----------
+    support_ : ndarray
+        Indices of the rows, all of them.
+    thresholds_ : ndarray of shape (n_classes,)
+        The borders: a row is inside a class where its function is larger.
+
     Notes
     -----
     :math:`\Gamma` has two eigenvalues, so that the system of all classes falls into two of the size of the kernel
@@ -81,11 +88,6 @@ class LSSNDClassifier(NoveltyMachine):
     )
     cache_size: float = param(default=500, doc="Megabytes for the kernel matrix, which must fit as a whole.")
 
-    _attributes: ClassVar[str] = """
-        support_ : ndarray
-            Indices of the rows, all of them.
-        thresholds_ : ndarray of shape (n_classes,)
-            The borders: a row is inside a class where its function is larger."""
     _fitted: ClassVar[tuple[str, ...]] = ("thresholds_",)
 
     def _matrix(self, rows: Any) -> Array:

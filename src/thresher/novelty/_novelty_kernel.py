@@ -31,19 +31,22 @@ class _Angles:
 
 
 class NoveltyMachine(_Angles, ReadsNovelty, KernelClassifier):
-    """Base class: a subclass solves its problem."""
+    r"""Base class: a subclass solves its problem.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n_classes, n_support)
+        Coefficients of the rows that are kept, in each function.
+    intercept_ : ndarray of shape (n_classes,)
+        :math:`-\rho`.
+    norms_ : ndarray of shape (n_classes,)
+        :math:`\|w_j\|`.
+    cosines_ : ndarray of shape (n_classes, n_classes)
+        Of the angles between the :math:`w_j`; classes that repel one another are below 0.
+    """
 
     gamma: Any = param(default="scale", search=Log(1e-2, 1e2, when={"kernel": "rbf"}))
 
-    _attributes: ClassVar[str] = r"""
-        dual_coef_ : ndarray of shape (n_classes, n_support)
-            Coefficients of the rows that are kept, in each function.
-        intercept_ : ndarray of shape (n_classes,)
-            :math:`-\rho`.
-        norms_ : ndarray of shape (n_classes,)
-            :math:`\|w_j\|`.
-        cosines_ : ndarray of shape (n_classes, n_classes)
-            Of the angles between the :math:`w_j`; classes that repel one another are below 0."""
     _fitted: ClassVar[tuple[str, ...]] = ("norms_", "cosines_")
 
     def _solve(self, K: Any, Y: Array, weight: Array) -> NoveltySolution:

@@ -38,7 +38,13 @@ class NoveltyTarget(Target):
 
 class ReadsNovelty(ReadsClasses, Declared):
     """Mixin of classifiers with a score for each class: the class with the largest wins, and a row on which all are too
-    small is an outlier."""
+    small is an outlier.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted, without that of outliers.
+    """
 
     coupling: float = param(
         default=2.0,
@@ -64,9 +70,6 @@ class ReadsNovelty(ReadsClasses, Declared):
         doc="Weights of the classes, and of ``outlier_label``, multiplied into the row weights.",
     )
 
-    _attributes: ClassVar[str] = """
-        classes_ : ndarray of shape (n_classes,)
-            Labels, sorted, without that of outliers."""
     _needs: ClassVar[tuple[str, ...]] = ("outliers",)
 
     # --- targets ----------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -44,6 +44,20 @@ class PegasosSNDClassifier(ReadsNovelty, SharedClassifier):
     its classes is not in its objective [1]_, so that a row far out on the right side of a plane is no outlier to it.
     Give it examples of outliers; without any, two classes have functions that are each other's negatives, and nothing
     is rejected. :class:`SNDClassifier` needs none, up to some thousand rows.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_classes, n_features)
+        Weights. Two classes have two rows.
+    intercept_ : ndarray of shape (n_classes,)
+        Constant terms, penalised like the other weights.
+    norms_ : ndarray of shape (n_classes,)
+        The lengths of the classes' weights, constants included.
+    cosines_ : ndarray of shape (n_classes, n_classes)
+        The cosines of the angles between them.
+    n_mistakes_ : int
+        How many rows were predicted wrongly before they were learned from; outliers are right where they are
+        rejected.
 
     Notes
     -----
@@ -108,18 +122,6 @@ class PegasosSNDClassifier(ReadsNovelty, SharedClassifier):
         :meth:`fit` only.""",
     )
 
-    _attributes: ClassVar[str] = """
-        coef_ : ndarray of shape (n_classes, n_features)
-            Weights. Two classes have two rows.
-        intercept_ : ndarray of shape (n_classes,)
-            Constant terms, penalised like the other weights.
-        norms_ : ndarray of shape (n_classes,)
-            The lengths of the classes' weights, constants included.
-        cosines_ : ndarray of shape (n_classes, n_classes)
-            The cosines of the angles between them.
-        n_mistakes_ : int
-            How many rows were predicted wrongly before they were learned from; outliers are right where they are
-            rejected."""
     _shorter_steps = "a larger alpha"
 
     def _learner(self, n_features: int) -> CoupledLearner:

@@ -36,6 +36,13 @@ class SNDClassifier(NoveltyMachine):
     rows may be kept. If every row is sure to belong to a class, ``reject=False``, or an ordinary support vector
     machine, which has one problem for each pair of classes.
 
+    Attributes
+    ----------
+    dual_gap_ : float
+        How far the objective may be from the best.
+    n_iter_ : int
+        Steps of the solver.
+
     Notes
     -----
     One kernel matrix of n × n serves all classes; the dual has n × n_classes variables and one equality for each class
@@ -102,11 +109,6 @@ class SNDClassifier(NoveltyMachine):
         default=1_000_000, rule=at_least(1), doc="Steps of the solver at most, of two coefficients each."
     )
 
-    _attributes: ClassVar[str] = """
-        dual_gap_ : float
-            How far the objective may be from the best.
-        n_iter_ : int
-            Steps of the solver."""
     _fitted: ClassVar[tuple[str, ...]] = ("dual_gap_", "n_iter_")
 
     def _solve(self, K: Any, Y: Array, weight: Array) -> NoveltySolution:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from .. import _core
 from .._engine import Learner
@@ -32,6 +32,13 @@ class AROWClassifier(DiagonalClassifier):
               \mu \leftarrow \mu + \ell\,\beta\,y\,\Sigma x, \qquad
               \Sigma \leftarrow \Sigma - \beta\,(\Sigma x)(\Sigma x)^\top
               \iff \Sigma^{-1} \leftarrow \Sigma^{-1} + \tfrac{1}{r} x x^\top .
+
+    Attributes
+    ----------
+    r_ : float
+        The inertia of the model that is read; with ``"auto"``, in units of the mean :math:`\|x\|^2`.
+    n_features_to_select_ : int or None
+        The number of features that the model that is read may use.
 
     Notes
     -----
@@ -85,12 +92,6 @@ class AROWClassifier(DiagonalClassifier):
         of them. ``"auto"`` learns with 10, 30, 100, ..., 30,000, side by side, and reads the one that has made the
         fewest mistakes. Diagonal covariances of the drop rule only.""",
     )
-
-    _attributes: ClassVar[str] = r"""
-        r_ : float
-            The inertia of the model that is read; with ``"auto"``, in units of the mean :math:`\|x\|^2`.
-        n_features_to_select_ : int or None
-            The number of features that the model that is read may use."""
 
     def _learner(self, n_features: int) -> Learner:
         if self.r == "auto" or self.n_features_to_select is not None:

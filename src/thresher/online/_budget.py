@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,15 @@ class BudgetedClassifier(SelectsFeatures, LinearClassifier):
     ----------
     .. [1] J. Wang, P. Zhao, S. C. H. Hoi and R. Jin, "Online feature selection and its applications", IEEE TKDE 26,
        2014.
+
+    Examples
+    --------
+    >>> from thresher.online import OFSClassifier
+    >>> X = [[0.0, 1.0, 0.1], [1.0, 0.0, 0.1], [0.1, 0.9, 0.0], [0.9, 0.2, 0.1]]
+    >>> y = ["ham", "spam", "ham", "spam"]
+    >>> model = OFSClassifier(n_features_to_select=2, random_state=0).fit(X, y)
+    >>> model.predict([[1.0, 0.1, 0.0]])
+    array(['spam'], dtype='<U4')
     """
 
     n_features_to_select: int = param(
@@ -47,14 +56,6 @@ class BudgetedClassifier(SelectsFeatures, LinearClassifier):
         does not count. It cannot change once learning has begun.""",
         kw_only=False,
     )
-
-    _example: ClassVar[str] = """
-        >>> from thresher.online import {name}
-        >>> X = [[0.0, 1.0, 0.1], [1.0, 0.0, 0.1], [0.1, 0.9, 0.0], [0.9, 0.2, 0.1]]
-        >>> y = ["ham", "spam", "ham", "spam"]
-        >>> model = {name}(n_features_to_select=2, random_state=0).fit(X, y)
-        >>> model.predict([[1.0, 0.1, 0.0]])
-        array(['spam'], dtype='<U4')"""
 
     def _budget_learner(self, core: type[CoreLearner], **params: Any) -> Learner:
         n = int(self.n_features_to_select)

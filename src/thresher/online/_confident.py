@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,7 +33,24 @@ class ConfidentLearner(Learner):
 
 
 class ConfidentClassifier(GaussianProbability, SelectsFeatures, LinearClassifier):
-    """Weights are believed to be normal, with a mean and a covariance; so is the score of a row."""
+    r"""Weights are believed to be normal, with a mean and a covariance; so is the score of a row.
+
+    Attributes
+    ----------
+    variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The doubt about each weight: the diagonal of :math:`\Sigma`. It starts at 1 and only falls.
+    covariance_ : ndarray of shape (1, n_features, n_features) or (n_classes, n_features, n_features)
+        :math:`\Sigma`, with ``covariance="full"`` only.
+
+    Examples
+    --------
+    >>> from thresher.online import AROWClassifier
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [0.1, 0.9], [0.9, 0.2]]
+    >>> y = ["ham", "spam", "ham", "spam"]
+    >>> model = AROWClassifier(random_state=0).fit(X, y)
+    >>> model.predict([[1.0, 0.1]])
+    array(['spam'], dtype='<U4')
+    """
 
     covariance: str = param(
         default="diagonal",
@@ -56,20 +73,6 @@ class ConfidentClassifier(GaussianProbability, SelectsFeatures, LinearClassifier
     )
     intercept_scaling: float = param(default=1.0)
     max_iter: int = param(default=1)
-
-    _attributes: ClassVar[str] = r"""
-        variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-            The doubt about each weight: the diagonal of :math:`\Sigma`. It starts at 1 and only falls.
-        covariance_ : ndarray of shape (1, n_features, n_features) or (n_classes, n_features, n_features)
-            :math:`\Sigma`, with ``covariance="full"`` only."""
-
-    _example: ClassVar[str] = """
-        >>> from thresher.online import {name}
-        >>> X = [[0.0, 1.0], [1.0, 0.0], [0.1, 0.9], [0.9, 0.2]]
-        >>> y = ["ham", "spam", "ham", "spam"]
-        >>> model = {name}(random_state=0).fit(X, y)
-        >>> model.predict([[1.0, 0.1]])
-        array(['spam'], dtype='<U4')"""
 
     @property
     def covariance_(self) -> Array:

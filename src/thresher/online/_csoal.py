@@ -25,6 +25,12 @@ class CSOALClassifier(SeededClassifier):
               \text{weight: } \ell = \max(0, 1 - y f),\ \tau = \min\Big(C\rho_y, \frac{\ell}{\|x\|^2}\Big), \qquad
               w \leftarrow w + \tau\,y\,x .
 
+    Attributes
+    ----------
+    n_queried_ : int
+        Labels asked for so far. With more than two classes each output asks for itself, "is it of this class?",
+        with a budget of its own, and this is the number of all those questions: a row may count several times.
+
     Notes
     -----
     A draw is a function of its output's seed and the number of the row, so there is no generator to keep and any
@@ -89,11 +95,6 @@ class CSOALClassifier(SeededClassifier):
     max_iter: int = param(
         default=1, doc="Passes over the data in :meth:`fit`. Each asks anew, and each question counts."
     )
-
-    _attributes: ClassVar[str] = """
-        n_queried_ : int
-            Labels asked for so far. With more than two classes each output asks for itself, "is it of this class?",
-            with a budget of its own, and this is the number of all those questions: a row may count several times."""
 
     _wanders: ClassVar[bool] = True  # from round to round over shards: the mean of models is steadier than the last
 

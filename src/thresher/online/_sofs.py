@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,6 +29,11 @@ class SOFSClassifier(BudgetedClassifier):
               \mu_j \leftarrow 0 \text{ outside the } B \text{ smallest } s_j .
 
     A feature outside takes the place of the least sure one inside as soon as its variance is smaller, not before.
+
+    Attributes
+    ----------
+    variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The doubt about each weight, :math:`s_j`, of features in use or not. It starts at 1 and only falls.
 
     Notes
     -----
@@ -60,10 +63,6 @@ class SOFSClassifier(BudgetedClassifier):
     )
     intercept_scaling: float = param(default=1.0)
     max_iter: int = param(default=1)
-
-    _attributes: ClassVar[str] = """
-        variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-            The doubt about each weight, :math:`s_j`, of features in use or not. It starts at 1 and only falls."""
 
     def _learner(self, n_features: int) -> Learner:
         return self._budget_learner(_core.Sofs, r=float(self.r))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from .. import _core
 from .._engine import Learner
 from .._estimators import param, read_only
@@ -21,6 +19,13 @@ class SOPClassifier(ConfidentClassifier):
     With :math:`S` the rows of the mistakes (:math:`y\,w^\top x \le 0`) and :math:`u = \sum y x` over them,
 
     .. math:: w = (a I + S S^\top)^{-1} u .
+
+    Attributes
+    ----------
+    variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The diagonal of :math:`\Sigma = (a I + S S^\top)^{-1}`. It starts at 1 / a and only falls.
+    covariance_ : ndarray of shape (1, n_features, n_features) or (n_classes, n_features, n_features)
+        :math:`\Sigma`, with ``covariance="full"`` only.
 
     Notes
     -----
@@ -48,12 +53,6 @@ class SOPClassifier(ConfidentClassifier):
         doc=r"""Keep the diagonal of :math:`S S^\top`, or all of it (O(d²) memory and time per mistake: up to a few
         thousand features).""",
     )
-
-    _attributes: ClassVar[str] = r"""
-        variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-            The diagonal of :math:`\Sigma = (a I + S S^\top)^{-1}`. It starts at 1 / a and only falls.
-        covariance_ : ndarray of shape (1, n_features, n_features) or (n_classes, n_features, n_features)
-            :math:`\Sigma`, with ``covariance="full"`` only."""
 
     def _learner(self, n_features: int) -> Learner:
         core = _core.SopFull if self.covariance == "full" else _core.SopDiagonal

@@ -34,6 +34,15 @@ class BiSemiKSC(SpectralClassifier):
     :mod:`thresher.novelty`. That the coupling classifies better, as [1]_ reports, we could not reproduce, and with a
     hundred labels scikit-learn's ``SVC`` on them is as good (:doc:`few labels </few-labels>`).
 
+    Attributes
+    ----------
+    support_ : ndarray
+        Indices of the rows that are kept: all of them, or the landmarks.
+    dual_coef_ : ndarray of shape (n_classes, n_support)
+        Their coefficients in the function of each class.
+    intercept_ : ndarray of shape (n_classes,)
+        Zeros: there is no constant term.
+
     Notes
     -----
     More than two classes are learned one against the rest: each has the function :math:`f_1` of its own problem, and
@@ -102,13 +111,6 @@ class BiSemiKSC(SpectralClassifier):
     )
 
     _by_position: ClassVar[tuple[str, ...]] = ("spread", "spread_rest", "C", "coupling", "kernel")
-    _attributes: ClassVar[str] = """
-        support_ : ndarray
-            Indices of the rows that are kept: all of them, or the landmarks.
-        dual_coef_ : ndarray of shape (n_classes, n_support)
-            Their coefficients in the function of each class.
-        intercept_ : ndarray of shape (n_classes,)
-            Zeros: there is no constant term."""
 
     @property
     def reject(self) -> bool:

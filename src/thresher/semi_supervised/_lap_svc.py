@@ -41,6 +41,16 @@ class LapSVC(_Residual, Descended, FixedSizeMachine):
     with gaps between them, :class:`S3VC` is another choice; where unlabelled rows may belong to no class,
     :class:`UniversumSVC`.
 
+    Attributes
+    ----------
+    objectives_ : ndarray
+        The objective after each Newton step, which never rises, or only at the end ("dual"); with several classes,
+        a list of such arrays.
+    residual_ : float
+        How far from optimal the answer is: the relative duality gap, or what is left of the gradient.
+    n_iter_ : int
+        Newton steps; with "dual", steps of two variables.
+
     Notes
     -----
     With :math:`F F^\top = K` and the factor R of :math:`\gamma_A I + \gamma_I F^\top L F` (one Cholesky factorisation
@@ -162,14 +172,6 @@ class LapSVC(_Residual, Descended, FixedSizeMachine):
         needs a matrix of labels that fits; "primal" takes any number.""",
     )
 
-    _attributes: ClassVar[str] = """
-        objectives_ : ndarray
-            The objective after each Newton step, which never rises, or only at the end ("dual"); with several classes,
-            a list of such arrays.
-        residual_ : float
-            How far from optimal the answer is: the relative duality gap, or what is left of the gradient.
-        n_iter_ : int
-            Newton steps; with "dual", steps of two variables."""
     _fitted: ClassVar[tuple[str, ...]] = ("residual_",)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, adjacency: Any = None) -> Self:

@@ -14,7 +14,15 @@ from .._kernels import Array
 
 
 class PartlyLabelled(KernelClassifier):
-    """Base class: rows with labels and without, of which those of weight 0 are absent."""
+    """Base class: rows with labels and without, of which those of weight 0 are absent.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels of the classes, sorted, without the one that means unlabelled.
+    transduction_ : ndarray of shape (n_samples,)
+        ``y`` with the answers of the model for unlabelled rows. Not kept in model files.
+    """
 
     unlabelled_label: Any = param(
         default=-1,
@@ -28,11 +36,6 @@ class PartlyLabelled(KernelClassifier):
         doc="Weights of the classes, multiplied into the row weights. Unlabelled rows have none.",
     )
 
-    _attributes: ClassVar[str] = """
-        classes_ : ndarray of shape (n_classes,)
-            Labels of the classes, sorted, without the one that means unlabelled.
-        transduction_ : ndarray of shape (n_samples,)
-            ``y`` with the answers of the model for unlabelled rows. Not kept in model files."""
     _needs: ClassVar[tuple[str, ...]] = ("unlabelled",)
 
     def _take_labelled(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], NDArray[np.intp], Array]:
@@ -53,15 +56,18 @@ class _Steps:
 
 
 class Descended(_Steps, PartlyLabelled):
-    """Base class: the objective of each output was brought down, step by step."""
+    """Base class: the objective of each output was brought down, step by step.
 
-    _attributes: ClassVar[str] = """
-        objectives_ : ndarray
-            The objective after each step, which never rises; with several classes, a list of such arrays.
-        objective_ : float
-            The last of them; with several classes, their sum.
-        n_iter_ : int
-            Steps made."""
+    Attributes
+    ----------
+    objectives_ : ndarray
+        The objective after each step, which never rises; with several classes, a list of such arrays.
+    objective_ : float
+        The last of them; with several classes, their sum.
+    n_iter_ : int
+        Steps made.
+    """
+
     _fitted: ClassVar[tuple[str, ...]] = ("n_iter_", "_objectives")
 
     @property

@@ -33,7 +33,15 @@ class _PlainSVM:
 
 
 class PartlyLabelledSVC(_PlainSVM, Descended):
-    """Base class: a subclass says how an unlabelled row may be read."""
+    """Base class: a subclass says how an unlabelled row may be read.
+
+    Attributes
+    ----------
+    n_iter_ : int
+        Convex problems solved, each a step.
+    dual_gap_ : float
+        The duality gap of the last convex problem.
+    """
 
     C: float = param(
         default=1.0, rule=positive, doc="Weight of the losses of labelled rows.", search=Log(1e-2, 1e2), kw_only=False
@@ -53,11 +61,6 @@ class PartlyLabelledSVC(_PlainSVM, Descended):
         more than this part of it, if not before.""",
     )
 
-    _attributes: ClassVar[str] = """
-        n_iter_ : int
-            Convex problems solved, each a step.
-        dual_gap_ : float
-            The duality gap of the last convex problem."""
     _fitted: ClassVar[tuple[str, ...]] = ("dual_gap_",)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -188,7 +191,13 @@ class MovesUnlabelled(PartlyLabelledSVC):
 
 
 class KnowsIrrelevant(PartlyLabelledSVC):
-    """Base class of machines that may take rows for irrelevant."""
+    """Base class of machines that may take rows for irrelevant.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels of the classes, sorted; neither of the two others.
+    """
 
     C: float = param(
         default=1.0,
@@ -214,7 +223,4 @@ class KnowsIrrelevant(PartlyLabelledSVC):
         Unlabelled rows have none.""",
     )
 
-    _attributes: ClassVar[str] = """
-        classes_ : ndarray of shape (n_classes,)
-            Labels of the classes, sorted; neither of the two others."""
     _by_position: ClassVar[tuple[str, ...]] = ("C", "C_unlabelled", "epsilon", "kernel")

@@ -32,6 +32,11 @@ class SemiKSC(SpectralClassifier):
     scikit-learn's ``SVC`` on the labels alone is as good or better (:doc:`few labels </few-labels>`); compare the two
     in folds of labelled rows.
 
+    Attributes
+    ----------
+    spread_ : float
+        The factor of the spread (:math:`\gamma`).
+
     Notes
     -----
     With :math:`W = \gamma D^{-1} - C G`, where :math:`G` picks labelled rows, the coefficients are those of
@@ -86,9 +91,6 @@ class SemiKSC(SpectralClassifier):
         is worth a lot.""",
     )
 
-    _attributes: ClassVar[str] = r"""
-        spread_ : float
-            The factor of the spread (:math:`\gamma`)."""
     _fitted: ClassVar[tuple[str, ...]] = ("spread_",)
 
     def _by_matrix(self, K: Array, given: SpreadProblem) -> Stationary:

@@ -36,7 +36,15 @@ class _Condition:
 
 
 class SpectralClassifier(_Condition, PartlyLabelled, FixedSizeMachine):
-    """Base class: a subclass finds its functions and reads them."""
+    """Base class: a subclass finds its functions and reads them.
+
+    Attributes
+    ----------
+    rcond_ : float
+        Reciprocal condition number of the linear system. Below 1e-12 there is a warning.
+    is_minimum_ : bool
+        Whether the scores are the minimum; else they are a saddle point.
+    """
 
     C: float = param(
         default=10.0,
@@ -56,11 +64,6 @@ class SpectralClassifier(_Condition, PartlyLabelled, FixedSizeMachine):
         8000 rows.""",
     )
 
-    _attributes: ClassVar[str] = """
-        rcond_ : float
-            Reciprocal condition number of the linear system. Below 1e-12 there is a warning.
-        is_minimum_ : bool
-            Whether the scores are the minimum; else they are a saddle point."""
     _fitted: ClassVar[tuple[str, ...]] = ("rcond_", "is_minimum_")
 
     def _by_matrix(self, K: Array, given: SpreadProblem) -> Stationary:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from .._estimators import Advice, GoodFor, param
 from ._descent import no_class
 from ._partly_labelled import PLAIN_SVM, KnowsIrrelevant
@@ -21,6 +19,15 @@ class UniversumSVC(KnowsIrrelevant):
     differ are shrunk, whether they belong to a class or not; with few labels in many dimensions that is worth a lot. It
     is convex: one problem, one answer. Choose it first when labels are few; :class:`TriClassSVC` lets unlabelled rows
     move away from the boundary, which is sometimes better. Without such rows it is scikit-learn's ``SVC``.
+
+    Attributes
+    ----------
+    objective_ : float
+        The objective; with several classes, their sum. ``objectives_`` holds it for each.
+    n_iter_ : int
+        Convex problems solved: 1.
+    dual_gap_ : float
+        The duality gap.
 
     Notes
     -----
@@ -53,12 +60,5 @@ class UniversumSVC(KnowsIrrelevant):
 
     tol: float = param(default=1e-4, doc="Relative duality gap at which to stop.")
 
-    _attributes: ClassVar[str] = """
-        objective_ : float
-            The objective; with several classes, their sum. ``objectives_`` holds it for each.
-        n_iter_ : int
-            Convex problems solved: 1.
-        dual_gap_ : float
-            The duality gap."""
     _read = staticmethod(no_class)
     init = "universum"
