@@ -17,11 +17,10 @@ from thresher import registry
 from thresher._auto import AutoOptions, has_kernel, run_auto
 from thresher._auto._candidate_model import build, space_of
 from thresher._auto._choice import choose_methods
-from thresher._auto._contest import line_up
+from thresher._auto._contest import line_up, make_folds, make_scoring
 from thresher._auto._data import gather
-from thresher._auto._measure import make_folds, make_scoring
 from thresher._auto._plan import Plan
-from thresher._auto._special_labels import settle_labels, stand_ins
+from thresher._auto._task import settle_labels, stand_ins
 from thresher._estimators import KernelMachine
 from thresher.cli import main
 from thresher.datasets import make_novelty, make_tri_class
@@ -31,8 +30,8 @@ from thresher.tuning import LabelledKFold, NoveltyKFold
 from thresher.wizard import wizard
 from thresher.wizard._call import call_of
 from thresher.wizard._dialogue import run_dialogue
-from thresher.wizard._file import DataFile
 from thresher.wizard._questions import QUESTIONS
+from thresher.wizard._replies import DataFile
 
 auto, explain = thresher.auto, thresher.explain
 MOONS = np.array(["one", "two", "unknown"], dtype=object)

@@ -17,8 +17,8 @@ from thresher.dual_averaging import GroupRDAClassifier, GroupRDARegressor, Multi
 from thresher.persistence import load_model
 from thresher.wizard._call import call_of
 from thresher.wizard._dialogue import run_dialogue
-from thresher.wizard._file import DataFile
 from thresher.wizard._questions import QUESTIONS
+from thresher.wizard._replies import DataFile
 
 
 @pytest.fixture

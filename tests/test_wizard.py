@@ -23,8 +23,8 @@ from thresher.persistence import load_model
 from thresher.wizard import _dialogue
 from thresher.wizard._call import call_of
 from thresher.wizard._dialogue import DialogueAnswers, InvalidAnswer, Option, WizardQuestion, run_dialogue
-from thresher.wizard._file import DataFile
 from thresher.wizard._questions import LAST_QUESTIONS, QUESTIONS
+from thresher.wizard._replies import DataFile
 
 ENTER = ""
 

@@ -10,13 +10,11 @@ from ..training import Run
 from ._auto_options import KERNELS, STRUCTURE, AutoOptions
 from ._auto_options import changed_options as changed_options
 from ._choice import choose_methods, prefer_sparse_centres
-from ._contest import compare
+from ._contest import compare, make_folds
 from ._data import gather
 from ._final_fit import explain, final_fit
-from ._measure import make_folds
 from ._plan import Candidate, Plan, has_kernel
-from ._special_labels import describe_special_rows, settle_labels
-from ._task import CRITERIA, choose_criterion, choose_task
+from ._task import CRITERIA, choose_criterion, choose_task, describe_special_rows, settle_labels
 
 __all__ = [
     "CRITERIA",

@@ -15,7 +15,7 @@ from .._gate import Table
 from ..registry import Method
 from ._auto_options import OWN_KERNELS, STRUCTURE, AutoOptions
 from ._plan import Candidate, Plan, find_method, has_kernel
-from ._special_labels import has_stand_ins
+from ._task import has_stand_ins
 
 _CENTRE_SPARSITY = 0.05  # the part of the criterion that is sparsity, where centres may be sparse
 

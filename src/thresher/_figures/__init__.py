@@ -1,7 +1,21 @@
 """Axes, drawing and wording that reports and comparisons share."""
 
-from ._axes import headline, name_bars, row_ticks, ticks, x_ticks
-from ._canvas import INK, MUTED, SERIES, colour, dash, dots, matplotlib_for, paler, picture
+from ._canvas import (
+    INK,
+    MUTED,
+    SERIES,
+    colour,
+    dash,
+    dots,
+    headline,
+    matplotlib_for,
+    name_bars,
+    paler,
+    picture,
+    row_ticks,
+    ticks,
+    x_ticks,
+)
 from ._svg import Figure, Key, draw, key
 from ._terminal import progress_bar
 from ._wording import (

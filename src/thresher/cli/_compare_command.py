@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from . import _options as common
-from ._classes import check_task
 from ._method_options import check_param, find_method
 from ._options import COUNT, FILE, option
 from ._screen import Screen
+from ._training_job import check_task
 
 _PICTURES = (".svg", ".png", ".pdf")
 

@@ -11,14 +11,13 @@ from typing import Any
 
 import click
 
-from ._classes import check_task, number_of, typed_classes
 from ._options import files
 from ._phrases import python_for_rounds
 from ._report_output import check_tests, finish, save
 from ._screen import Screen, StopSignal
 from ._structure_options import late_words
 from ._train_command import checkpoint_of, how_to_go_on
-from ._training_job import TrainingJob
+from ._training_job import TrainingJob, check_task, number_of, typed_classes
 
 _HEAD = 1 << 20  # bytes of the first file that are looked at
 

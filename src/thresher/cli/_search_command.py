@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from . import _options as common
-from ._classes import check_task
 from ._distributed_options import searching_on
 from ._method_options import MethodCommand, find_method, method_params
 from ._options import COUNT, FILE, files, option, stream_options
@@ -18,7 +17,7 @@ from ._report_output import finish, save
 from ._screen import Screen
 from ._structure_options import TableColumns, check_structure, structure_options
 from ._train_command import fitted
-from ._training_job import TrainingJob, record_of
+from ._training_job import TrainingJob, check_task, record_of
 
 _CRITERIA = ("error", "balanced_error", "f1", "roc_auc", "average_precision", "mse", "silhouette", "line_fit")
 _SEARCHES = ("annealing", "directed", "random")

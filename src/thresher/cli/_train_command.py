@@ -10,14 +10,13 @@ from typing import Any
 import click
 
 from . import _options as common
-from ._classes import check_task, class_weights, typed_classes
 from ._method_options import MethodCommand, find_method
 from ._options import COUNT, option
 from ._phrases import command_line, python_for_train, typed
 from ._report_output import check_tests, finish, save
 from ._screen import Screen, StopSignal
 from ._structure_options import check_structure, late_words, structure_options
-from ._training_job import TrainingJob
+from ._training_job import TrainingJob, check_task, class_weights, typed_classes
 
 _SMALL = 20_000  # rows, up to which a model is measured in folds
 

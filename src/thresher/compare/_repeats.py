@@ -15,8 +15,7 @@ from .. import registry
 from .._engine import generator
 from .._gate import Rule, at_least, boolean, checked, count_of_jobs, fraction, one_of, seed
 from ._comparison import Comparison
-from ._fits import LOWER, ScoredFit, score_all, scorers_of
-from ._repeat_rows import Rows, in_orders, in_splits, random_splits
+from ._fits import LOWER, Rows, ScoredFit, in_orders, in_splits, random_splits, score_all, scorers_of
 from ._score_table import COSTS
 
 _WHO = "compare"

@@ -13,21 +13,18 @@ from .. import __version__
 from .._figures import label, plain
 from ..persistence import write_whole
 from ..training import HeldOut, History, Run
-from . import _course, _held_out, _maps, _request_section, _structure_section
+from . import _course, _data_section, _held_out, _maps, _model_section
 from ._cluster_section import clusters, profiles
-from ._data_section import data
-from ._model_section import model
 from ._subject import Section, Subject
 from ._summary import summary
-from ._tuning_section import tuning
 from ._weight_section import features, sparsity
 
 __all__ = ["Report"]
 
 _SECTIONS: dict[str, Callable[[Subject], Section | None]] = {  # in the order of the page
-    "asked": _request_section.asked,
-    "data": data,
-    "model": model,
+    "asked": _data_section.asked,
+    "data": _data_section.data,
+    "model": _model_section.model,
     "measures": _held_out.measures,
     "confusion": _held_out.confusion,
     "no_class": _held_out.no_class,
@@ -36,9 +33,9 @@ _SECTIONS: dict[str, Callable[[Subject], Section | None]] = {  # in the order of
     "residuals": _held_out.residuals,
     "clusters": clusters,
     "profiles": profiles,
-    "groups": _structure_section.groups,
-    "tasks": _structure_section.tasks,
-    "kernels": _structure_section.kernels,
+    "groups": _model_section.groups,
+    "tasks": _model_section.tasks,
+    "kernels": _model_section.kernels,
     "features": features,
     "sparsity": sparsity,
     "regions": _maps.regions,
@@ -46,8 +43,8 @@ _SECTIONS: dict[str, Callable[[Subject], Section | None]] = {  # in the order of
     "map": _maps.plane,
     "rounds": _course.rounds,
     "stream": _course.stream,
-    "tuning": tuning,
-    "reproduce": _request_section.reproduce,
+    "tuning": _course.tuning,
+    "reproduce": _data_section.reproduce,
 }
 
 

@@ -19,8 +19,8 @@ from ..report import Report, report_of
 from ..training import Run, learner_of
 from ._call import AutoCall, call_of
 from ._dialogue import Ask, Say, from_dict, from_file, from_lines, from_person, paragraph, run_dialogue
-from ._file import DataFile
 from ._questions import LAST_QUESTIONS, QUESTIONS
+from ._replies import DataFile
 
 __all__ = ["main", "wizard"]
 
