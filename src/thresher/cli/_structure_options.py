@@ -178,18 +178,6 @@ def _columns_in(line: str) -> list[int | str]:
 # --- what follows -----------------------------------------------------------------------------------------------------
 
 
-def usual_groups(method: Any, first: Any, categories: str) -> tuple[str | None, str]:
-    """Groups where none are given, for rows like the first, and a remark."""
-    from .._gate import Table
-
-    if "groups" not in method.defaults:
-        return None, ""
-    if isinstance(first, Table) and first.text and categories == "onehot":
-        words = ", ".join(list(first.text)[:5]) + (", ..." if len(first.text) > 5 else "")
-        return "encoder", f"The words of a column are one group: {words} (--groups tells others)."
-    return None, "Without --groups every column is a group of its own."
-
-
 def late_words(model: Any) -> str:
     """A remark on words that came too late for their groups: these are settled with the first batch."""
     steps = dict(getattr(model, "steps", ()))

@@ -11,7 +11,7 @@ from ._method_options import method_params
 from ._options import files, stream_options
 from ._phrases import command_line, essential, typed
 from ._screen import Screen
-from ._structure_options import TableColumns, usual_groups
+from ._structure_options import TableColumns
 
 
 class TrainingJob:
@@ -57,11 +57,19 @@ class TrainingJob:
 
     def _groups(self, columns: TableColumns) -> dict[str, Any]:
         """The groups of columns, given or usual, as a parameter of the method."""
-        groups = columns.groups(self.given["groups"])
-        if groups is None:
-            groups, remark = usual_groups(self.method, self.seen.first, self.given["categories"])
-            self.screen.remark(remark)
-        return {} if groups is None else {"groups": groups}
+        from .._gate import Table
+
+        if "groups" not in self.method.defaults:
+            return {}
+        groups, first = columns.groups(self.given["groups"]), self.seen.first
+        if groups is not None:
+            return {"groups": groups}
+        if not isinstance(first, Table) or not first.text or self.given["categories"] != "onehot":
+            self.screen.remark("Without --groups every column is a group of its own.")
+            return {}
+        words = ", ".join(list(first.text)[:5]) + (", ..." if len(first.text) > 5 else "")
+        self.screen.remark(f"The words of a column are one group: {words} (--groups tells others).")
+        return {"groups": "encoder"}
 
     def rows(self, max_rows: int | None = None) -> tuple[Any, Any]:
         """All rows in memory, or an even sample of at least `max_rows`: those of the look, if it kept them."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from importlib import resources
 from typing import Any
 
@@ -39,7 +38,7 @@ def page(title: str, summary: dict[str, Any], sections: dict[str, Section]) -> s
         title=title,
         kind=f"thresher report · {_KINDS[sections['model']['task']]}",
         summary=summary,
-        sections={name: s | _TABLES[name](s) if name in _TABLES else s for name, s in sections.items()},
+        sections=sections,
         drawn={name: figures(name, _for_figures(name, sections)) for name in sections},
         style=room.joinpath("style.css").read_text("utf-8"),
         version=__version__,
@@ -55,11 +54,8 @@ def _environment() -> Any:
     environment = Environment(autoescape=True, undefined=StrictUndefined)  # labels and names are anyone's text
     environment.filters |= {
         "num": number,
-        "num3": lambda v: number(v, 3),
-        "num2": lambda v: number(v, 2),
         "cnt": count,
         "pct": percent,
-        "one": lambda v: f"{v:.1f}",
         "pct0": lambda v: f"{100 * v:.0f}%" if v in (0, 1) or 0.01 <= v <= 0.99 else f"{100 * v:.1f}%",
         "bytes": bytes_of,
         "nb": lambda text: re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", str(text)),
@@ -67,6 +63,7 @@ def _environment() -> Any:
         "tint": _tint,
     }
     environment.globals |= {"pct": percent, "meanings": _MEANINGS, "formatter": formatter, "half": _is_half}
+    environment.globals["rounds_table"] = rounds_table
     return environment
 
 
@@ -92,24 +89,3 @@ def _for_figures(name: str, sections: dict[str, Section]) -> Section:
     if name == "stream" and section["measure"] == "error" and "measures" in sections:
         return section | {"guess": sections["measures"]["guesses"]["error"]}
     return section
-
-
-def _feature_table(section: Section) -> Section:
-    largest = max(abs(w) for f in section["features"] for w in f["weights"])
-    signs = {f["weights"][0] > 0 for f in section["features"]} if len(section["outputs"]) == 1 else set()
-    return {"largest": largest or 1.0, "two_ways": len(signs) == 2}
-
-
-def _tuning_table(section: Section) -> Section:
-    good = [e for e in section["evaluations"] if e["score"] is not None]
-    return {"best": section.get("best"), "ranked": sorted(good, key=lambda e: -e["score"])[:5]}
-
-
-_TABLES: dict[str, Callable[[Section], Section]] = {  # what tables need beside the section
-    "features": _feature_table,
-    "rounds": lambda section: {"lines": rounds_table(section)},
-    "stream": lambda s: {"worst": max((f["error"].value for f in s["files"] if "error" in f), default=0) or 1.0},
-    "tuning": _tuning_table,
-    "measures": lambda section: {"classes": section.get("classes", [])},
-    "confusion": lambda section: {"counts": section["counts"].tolist(), "totals": section["totals"].tolist()},
-}
