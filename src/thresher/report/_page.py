@@ -14,19 +14,6 @@ from ._plots import figures
 from ._subject import Section
 
 _KINDS = {"classification": "classifier", "regression": "regression", "clustering": "clustering"}
-_MEANINGS = {
-    "error": "share of rows with a wrong answer",
-    "accuracy": "share of rows with the right answer",
-    "balanced accuracy": "mean share of right answers over the classes, rare or not",
-    "macro F1": "mean over the classes of the balance of precision and recall",
-    "AUROC": "chance that a row of the class has a higher score than another row",
-    "average precision": "how pure the top of the ranking is, over all lengths of it",
-    "Brier score (sample)": "mean squared error of the probabilities; 0 is perfect",
-    "log loss (sample)": "how surprised the probabilities are by the truth; 0 is perfect",
-    "RMSE": "root of the mean squared difference; large ones count more",
-    "MAE": "mean difference, without the sign",
-    "R²": "share of the variance that is explained; 1 is perfect",
-}
 
 
 def page(title: str, summary: dict[str, Any], sections: dict[str, Section]) -> str:
@@ -62,8 +49,7 @@ def _environment() -> Any:
         "css": lambda v: f"{float(v) if math.isfinite(v) else 0.0:.2f}",
         "tint": _tint,
     }
-    environment.globals |= {"pct": percent, "meanings": _MEANINGS, "formatter": formatter, "half": _is_half}
-    environment.globals["rounds_table"] = rounds_table
+    environment.globals |= {"pct": percent, "formatter": formatter, "half": _is_half, "rounds_table": rounds_table}
     return environment
 
 
