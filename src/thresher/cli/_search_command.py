@@ -78,7 +78,7 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
     screen.remark(f"Best of {len(search.history_)}: {shown} ({score}).")
     tuning = {"best": best, "score": float(search.best_score_), "criterion": criterion}
     record = job.record(python_for_tune(job, search, criterion), tuning=tuning)
-    if method.streams and X.shape[0] < (job.seen.n_rows if job.seen.whole else _n_rows(job.stream)):
+    if method.streams and X.shape[0] < (job.seen.n_rows if job.seen.whole else sum(map(len, job.stream.batches()))):
         screen.remark("Training on all rows with these parameters.")
         run = training.train(clone(search.best_estimator_), job.stream, classes=classes, record=record)
     else:
@@ -127,10 +127,6 @@ def _fit_search(job: TrainingJob, search: Any, X: Any, y: Any) -> None:
     if not math.isfinite(search.best_score_):
         why = next((trial["error"] for trial in search.history_ if trial["error"]), "no score is a number")
         raise ValueError(f"{name}: no parameters worked: {str(why).strip().splitlines()[-1]}")
-
-
-def _n_rows(stream: Any) -> int:
-    return sum(len(batch) for batch in stream.batches())
 
 
 @click.command(cls=MethodCommand)

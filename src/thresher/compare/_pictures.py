@@ -21,21 +21,17 @@ _SIGNS = {1: (SERIES[0], "weight above 0"), -1: (SERIES[1], "weight below 0"), 0
 
 def draw_boxes(runs: Comparison, path: Any, axes: Any, measure: str) -> Any:
     with picture(path, axes, _BOX * max(len(runs.scores[measure]), 2) + _AROUND_BOXES) as axes:
-        _paint_boxes(axes, runs, measure)
+        named, marked = runs.scores[measure], marks(runs, measure)
+        for place, (name, values) in enumerate(named.items()):
+            colour = SERIES[0] if name in marked else SERIES[6]
+            _box(axes, place, values, colour)
+            places = place + _SPREAD * np.linspace(-1, 1, len(values)) if len(values) > 1 else [place]
+            axes.plot(values, places, "o", color=colour, markersize=2.8, alpha=0.75, markeredgewidth=0)
+        name_bars(axes, [label(name) for name in named], [name in marked for name in named], least=2)
+        ticks(axes.xaxis, "number")
+        axes.set_xlabel(f"{label(measure)}{', less is better' if measure in runs.lower_is_better else ''}")
+        headline(axes, _boxes_title(runs, measure, len(marked) - 1))
     return axes
-
-
-def _paint_boxes(axes: Any, runs: Comparison, measure: str) -> None:
-    named, marked = runs.scores[measure], marks(runs, measure)
-    for place, (name, values) in enumerate(named.items()):
-        colour = SERIES[0] if name in marked else SERIES[6]
-        _box(axes, place, values, colour)
-        places = place + _SPREAD * np.linspace(-1, 1, len(values)) if len(values) > 1 else [place]
-        axes.plot(values, places, "o", color=colour, markersize=2.8, alpha=0.75, markeredgewidth=0)
-    name_bars(axes, [label(name) for name in named], [name in marked for name in named], least=2)
-    ticks(axes.xaxis, "number")
-    axes.set_xlabel(f"{label(measure)}{', less is better' if measure in runs.lower_is_better else ''}")
-    headline(axes, _boxes_title(runs, measure, len(marked) - 1))
 
 
 def _boxes_title(runs: Comparison, measure: str, n_close: int) -> str:
@@ -58,27 +54,23 @@ def _box(axes: Any, place: int, values: Any, colour: str) -> None:
 def draw_frequencies(result: SelectionFrequency, path: Any, axes: Any, n: int, threshold: float) -> Any:
     columns = result.most_frequent(n)
     with picture(path, axes, _BAR * max(len(columns), 3) + _AROUND_BARS) as axes:
-        _paint_bars(axes, result, columns, threshold)
+        shares = result.frequency[columns]
+        stable = set(result.stable(threshold).tolist())
+        signs = [0 if result.sign is None else int(result.sign[j]) for j in columns]  # 0 between -1 and 1: mixed
+        for place, (j, share, sign) in enumerate(zip(columns, shares, signs, strict=True)):
+            colour = SERIES[0] if result.sign is None else _SIGNS[sign][0]
+            axes.barh(place, share, height=0.66, color=colour if j in stable else paler(colour), linewidth=0)
+            axes.text(share + 0.012, place, f"{share:.0%}", va="center", size=9.5, color=INK if j in stable else MUTED)
+        name_bars(axes, [result.name(j) for j in columns], [j in stable for j in columns], least=3)
+        axes.axvline(threshold, color="white", linewidth=3.2, alpha=0.75)  # so that the line is seen on dark bars, too
+        axes.axvline(threshold, color=INK, linewidth=1.2, linestyle=(0, (4, 3)))
+        axes.set(xlim=(0, 1.09), xlabel=f"share of {result.n_runs} runs in which the feature was chosen")
+        axes.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1])
+        ticks(axes.xaxis, "share", None)
+        headline(axes, _bars_title(result, len(columns), len(stable), threshold))
+        if result.sign is not None:
+            _legend(axes, [sign for sign in _SIGNS if sign in signs])
     return axes
-
-
-def _paint_bars(axes: Any, result: SelectionFrequency, columns: Any, threshold: float) -> None:
-    shares = result.frequency[columns]
-    stable = set(result.stable(threshold).tolist())
-    signs = [0 if result.sign is None else int(result.sign[j]) for j in columns]  # anything between -1 and 1 is mixed
-    for place, (j, share, sign) in enumerate(zip(columns, shares, signs, strict=True)):
-        colour = SERIES[0] if result.sign is None else _SIGNS[sign][0]
-        axes.barh(place, share, height=0.66, color=colour if j in stable else paler(colour), linewidth=0)
-        axes.text(share + 0.012, place, f"{share:.0%}", va="center", size=9.5, color=INK if j in stable else MUTED)
-    name_bars(axes, [result.name(j) for j in columns], [j in stable for j in columns], least=3)
-    axes.axvline(threshold, color="white", linewidth=3.2, alpha=0.75)  # so that the line is seen on dark bars, too
-    axes.axvline(threshold, color=INK, linewidth=1.2, linestyle=(0, (4, 3)))
-    axes.set(xlim=(0, 1.09), xlabel=f"share of {result.n_runs} runs in which the feature was chosen")
-    axes.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1])
-    ticks(axes.xaxis, "share", None)
-    headline(axes, _bars_title(result, len(columns), len(stable), threshold))
-    if result.sign is not None:
-        _legend(axes, [sign for sign in _SIGNS if sign in signs])
 
 
 def _bars_title(result: SelectionFrequency, n_shown: int, n_stable: int, threshold: float) -> str:

@@ -31,7 +31,8 @@ def data(subject: Subject) -> Section | None:
         "lines skipped": known.get("skipped") or None,
         **others,
     }
-    fill = _fill(figures)
+    stored, n_cells = figures["values stored"], (figures["rows"] or 0) * (figures["features"] or 0)
+    fill = float(stored / n_cells) if stored and n_cells else None  # the share of values that are stored, not zero
     sentences = [_size_sentence(figures, len(files), fill), _balance_sentence(classes), _others_sentence(others)]
     return {
         "title": "The data",
@@ -58,12 +59,6 @@ def _split_classes(subject: Subject, counts: dict[str, int]) -> tuple[dict[str, 
         if classes and isinstance(n_rows, int) and n_rows > counted:  # they were not counted as a class
             others["rows unlabelled"] = n_rows - counted
     return classes, others
-
-
-def _fill(figures: dict[str, Any]) -> float | None:
-    """Share of the values that are stored, that is, not zero."""
-    stored, rows, features = (figures[key] for key in ("values stored", "rows", "features"))
-    return float(stored / (rows * features)) if stored and rows and features else None
 
 
 def _size_sentence(figures: dict[str, Any], n_files: int, fill: float | None) -> str:

@@ -125,13 +125,12 @@ class Ranked:
 
     Attributes
     ----------
-    scores, positives, negatives : ndarray of shape (n_groups,)
-        The distinct scores, and how many rows of either kind have them.
+    positives, negatives : ndarray of shape (n_groups,)
+        Numbers of rows of either kind with each distinct score.
     group : ndarray of shape (n_rows,)
         The group of every row.
     """
 
-    scores: Array
     positives: Array
     negatives: Array
     group: NDArray[np.intp]
@@ -148,7 +147,7 @@ class Ranked:
         group[order] = places
         totals = np.bincount(places).astype(np.float64)
         positives: Array = np.asarray(np.bincount(places, weights=positive[order].astype(np.float64)))
-        return cls(ordered[new], positives, totals - positives, group)
+        return cls(positives, totals - positives, group)
 
     def roc(self) -> tuple[Array, Array]:
         """Return false and true positive rates, from (0, 0) on."""

@@ -90,10 +90,6 @@ def _histogram(section: Section, caption: str) -> Figure:
     return Figure(draw(paint), caption, legend if len(legend) > 1 else [])
 
 
-def _decision_values(section: Section) -> list[Figure]:
-    return [_histogram(section, f"Share of rows by {section['axis']}")]
-
-
 def _residuals(section: Section) -> list[Figure]:
     true, predicted = (np.asarray(section["points"][k]) for k in ("true", "predicted"))
 
@@ -396,7 +392,7 @@ def _by_size(section: Section, tried: list[dict[str, Any]]) -> Figure:
 
 _FIGURES = {
     "ranking": _ranking,
-    "decision_values": _decision_values,
+    "decision_values": lambda section: [_histogram(section, f"Share of rows by {section['axis']}")],
     "residuals": _residuals,
     "stream": _stream,
     "objective": _objective,

@@ -97,9 +97,9 @@ QUESTIONS: tuple[WizardQuestion, ...] = (
         "-1 where labels are numbers).",
         "A model usually assigns every row to one of its classes, however unusual it is. Here it also learns where the "
         "classes end; rows that are known to be of no class help with that. Answer with a label, or no.",
+        when=lambda answers: reply.has_plain_classes(answers) and answers.get("unlabelled_label") is None,
         options=reply.label_options("every row, also a new one, has one of the classes"),
         parse=reply.read_label(is_known=False),
-        when=lambda answers: reply.has_plain_classes(answers) and answers.get("unlabelled_label") is None,
         by_name_only=True,
     ),
     WizardQuestion(
