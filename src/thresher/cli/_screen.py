@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 import signal
 import sys
@@ -13,15 +12,6 @@ from types import FrameType
 from typing import Any
 
 from . import printable
-
-
-def _finite(value: Any) -> Any:
-    """JSON has no infinities and no NaN."""
-    if isinstance(value, dict):
-        return {str(key): _finite(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 class Screen:
@@ -37,7 +27,9 @@ class Screen:
             print(printable(sentence), file=sys.stderr)
 
     def result(self, text: str, data: dict[str, Any]) -> None:
-        print(json.dumps(_finite(data), indent=2, default=str, allow_nan=False) if self.as_json else printable(text))
+        from .._figures import plain
+
+        print(json.dumps(plain(data), indent=2, allow_nan=False) if self.as_json else printable(text))
 
     @contextlib.contextmanager
     def progress(self, title: str, total: int | None) -> Iterator[Callable[[int, str], None]]:

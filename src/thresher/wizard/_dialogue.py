@@ -98,7 +98,7 @@ def run_dialogue(
     ask: Ask,
     say: Say,
     data: Any,
-    given: Mapping[str, Any] | None = None,
+    given: Mapping[str, Any] = {},
     *,
     first: int = 1,
     strict: bool = False,
@@ -115,13 +115,10 @@ def run_dialogue(
         question = questions[place]
         if not question.when(answers):
             place += 1
-            continue
-        if given is not None and question.id in given:
+        elif question.id in given:
             answers[question.id] = given[question.id]
             place += 1
-            continue
-        value = _put(question, ask, say, answers, first + len(asked), strict)
-        if value is not _GO_BACK:
+        elif (value := _put(question, ask, say, answers, first + len(asked), strict)) is not _GO_BACK:
             answers[question.id] = value
             asked.append(place)
             place += 1
