@@ -109,12 +109,10 @@ class SelectionFrequency:
 
     def __str__(self) -> str:
         shown = self.most_frequent()
-        rows = [("feature", "chosen", "sign")]
+        rows = [("feature", "chosen", "" if self.sign is None else "sign")]
         rows += [(short(self.name(j)), f"{self.frequency[j]:.0%}", self._sign(j)) for j in shown]
         width = max(len(name) for name, *_ in rows)
         lines = [f"{name:<{width}}  {share:>6}  {sign:>4}".rstrip() for name, share, sign in rows]
-        if self.sign is None:
-            lines = [line.removesuffix("  sign") for line in lines]
         left = np.count_nonzero(self.frequency) - len(shown)
         if left:
             most = np.partition(self.frequency, -len(shown) - 1)[-len(shown) - 1]
