@@ -26,7 +26,7 @@ from thresher import registry
 from thresher._kernels import _weighted_pca as pca
 from thresher.cluster import KernelSpectralClustering
 from thresher.cluster import _kernel_spectral as module
-from thresher.cluster._codebook import most_frequent, nearest, signs
+from thresher.cluster._kernel_spectral import most_frequent, nearest, signs
 from thresher.kernels import RBF, Linear, Polynomial, WeightedSum
 from thresher.persistence import load_model, save_model
 from thresher.tuning import CoupledAnnealingSearchCV, Log

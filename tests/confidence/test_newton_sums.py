@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 
 from thresher.confidence._batch_newton import STEPS, NewtonDescent, Normal, _slopes, _smooth
-from thresher.confidence._group_prior import GroupPrior
+from thresher.confidence._group_rounds import GroupPrior
 from thresher.confidence._group_search import Group
 from thresher.solvers import group_square
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from thresher._kernels._eigen import at_once, by_products
+from thresher._kernels._weighted_pca import at_once, by_products
 
 
 def matrix(values, seed=0):

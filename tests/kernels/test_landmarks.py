@@ -13,10 +13,9 @@ from threadpoolctl import threadpool_limits
 from reference import kernels as reference
 from thresher._kernels import _kept_rows as _kept
 from thresher._kernels import _kernel_blocks as _blocks
-from thresher._kernels._entropy import swaps
-from thresher._kernels._landmark_sample import first, keys
+from thresher._kernels._landmark_sample import first, keys, swaps
 from thresher.kernels import RBF, Cosine, FixedSizeNystroem, Polynomial, WeightedSum
-from thresher.kernels._cluster_landmarks import middle_rows
+from thresher.kernels._nystroem import middle_rows
 from thresher.online import AROWClassifier
 from thresher.persistence import load_model, save_model
 from thresher.preprocessing import RunningScaler, StreamingPipeline

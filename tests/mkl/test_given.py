@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from thresher.mkl import GMKLClassifier, UniformMKLClassifier
-from thresher.mkl import _given_kernels as _given
+from thresher.mkl import _stack as _given
 from thresher.mkl._stack import GivenMatrices
 
 N = 11

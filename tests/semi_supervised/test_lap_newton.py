@@ -66,8 +66,8 @@ def test_a_plain_newton_step_that_would_cycle_or_overshoot_is_cut_short():
         small = reduced(F, np.arange(8), penalty)
         found = newton(small, y, cost, 1e-10, 100)
         assert found.converged
-        f = small.Q @ found.x + found.intercept
-        assert_allclose(found.x, cost * y * np.maximum(1 - y * f, 0), atol=1e-7 * cost.max())
+        f = small.Q @ found.coef + found.intercept
+        assert_allclose(found.coef, cost * y * np.maximum(1 - y * f, 0), atol=1e-7 * cost.max())
         cut += found.n_iter > 3
     assert cut > 10
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from reference.objectives import mean_loss, solve
 from thresher import solvers
-from thresher.solvers._smooth_losses import LOSSES
+from thresher.solvers._solver_rows import LOSSES
 
 GROUPS = [[0, 3, 5], [1, 2], [4, 6, 7, 8]]  # 9, 10 and 11 are alone
 OVERLAPPING = [[0, 1, 2], [2, 3, 4], [4, 5, 0], [7, 8]]

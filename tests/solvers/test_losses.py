@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from thresher import _core, _engine, solvers
-from thresher.solvers._smooth_losses import LOSSES
+from thresher.solvers._solver_rows import LOSSES
 
 
 def test_smooth_losses_with_a_conjugate_are_offered():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
@@ -30,6 +32,19 @@ def one_blas_thread() -> Iterator[None]:
             _inside -= 1
             if _inside == 0:
                 _limits.restore_original_limits()
+
+
+def in_threads(do: Callable[..., None], parts: Iterable[tuple[Any, ...]]) -> None:
+    """Call a function with the arguments of every part, in as many threads as there are cores."""
+    calls = list(parts)
+    n_threads = min(len(calls), os.cpu_count() or 1)
+    if n_threads < 2:
+        for arguments in calls:
+            do(*arguments)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        for done in [pool.submit(do, *arguments) for arguments in calls]:
+            done.result()
 
 
 @cache

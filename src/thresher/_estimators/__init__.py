@@ -15,7 +15,17 @@ from ._contract import (
 from ._costs import MEASURES, ChoosesCosts, MeasuredLearner
 from ._coupled import CoupledLearner, SharedClassifier
 from ._declared import Declared, param
-from ._kernel_machine import ChoosesKernel, FixedSizeMachine, KernelClassifier, KernelMachine
+from ._kernel_machine import (
+    ChoosesKernel,
+    FixedSizeMachine,
+    KeepsRows,
+    KernelClassifier,
+    KernelMachine,
+    OwnFunctions,
+    ReadsFunctions,
+    WeighsLosses,
+    with_label,
+)
 from ._linear import LinearClassifier, LinearRegressor, SelectsFeatures, WeighsClasses
 from ._loss_params import ClassLoss, ValueLoss
 from ._multi_task import MultiTask, MultiTaskClassifier, MultiTaskRegressor

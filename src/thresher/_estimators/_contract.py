@@ -273,6 +273,8 @@ class TransformerContract:
 class NumbersFeatures(TransformerContract):
     """Mixin of transformers that name features after the class, with a number; ``_n_features_out`` says how many."""
 
+    n_features_in_: int
+
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray[Any, Any]:
         """Return the names of the features that :meth:`transform` makes.
 

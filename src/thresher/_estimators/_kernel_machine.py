@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from scipy import sparse
 
 from .. import _engine, _gate
 from .._engine import Target
-from .._gate import Array, Log, Rule, at_least, check_value, non_negative, none, one_of, positive, seed
+from .._gate import Array, Log, Rule, at_least, check_params, check_value, non_negative, none, one_of, positive, seed
 from .._kernels import (
     RBF,
     Cosine,
@@ -63,21 +64,14 @@ class ChoosesKernel(Declared):
         return RBF(self.gamma) if self.kernel == "rbf" else Polynomial(self.degree, self.gamma, self.coef0)
 
 
-class _Kept:
-    """The types of the attributes that :meth:`fit` sets."""
+class WeighsLosses(Declared):
+    """Mixin of machines with a weight of the losses."""
 
-    n_features_in_: int
-    kernel_: Kernel | None
-    support_: NDArray[np.int64]
-    dual_coef_: Array
-    intercept_: Array
-    _support_rows: dict[str, NDArray[Any]]
-    _names: list[Any] | None = None
+    C: float = param(default=1.0, rule=positive, doc="Weight of the losses.", search=Log(1e-2, 1e2), kw_only=False)
 
 
-class KernelMachine(_Kept, ChoosesKernel, Estimator):
-    r"""Base class: a subclass takes rows, asks for their kernel matrix, finds coefficients and keeps the rows that have
-    one.
+class KeepsRows:
+    r"""Mixin of machines that keep the rows with a coefficient other than 0.
 
     Attributes
     ----------
@@ -89,6 +83,60 @@ class KernelMachine(_Kept, ChoosesKernel, Estimator):
         Their coefficients (:math:`\beta`). One row when there are two classes.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Constant terms (:math:`b`).
+    n_features_in_ : int
+        Number of features; of precomputed kernels, that of training rows.
+    """
+
+    n_features_in_: int
+    support_: NDArray[np.int64]
+    dual_coef_: Array
+    intercept_: Array
+    _support_rows: dict[str, NDArray[Any]]
+
+    _max_rows: ClassVar[int] = MOST_COMPARED  # unless landmarks stand for them
+    _fitted: ClassVar[tuple[str, ...]] = (
+        *("n_features_in_", "feature_names_in_", "support_", "dual_coef_", "intercept_", "_support_rows"),
+    )
+
+    @property
+    def support_vectors_(self) -> Any:
+        """The rows that the model keeps, as kernels see them; none where kernels are precomputed."""
+        check_is_fitted(self)
+        if not self._support_rows:
+            return np.empty((0, 0))
+        return as_rows(self._support_rows, (len(self.support_), self.n_features_in_))
+
+    def _rows_there(self, weight: Array | None, n_rows: int) -> tuple[Array, NDArray[np.intp]]:
+        """A weight for each row, and the places of rows of weight above 0; the others are absent."""
+        weight = np.ones(n_rows) if weight is None else weight
+        there = np.flatnonzero(weight)
+        if not len(there):
+            raise ValueError(f"{type(self).__name__}: sample_weight must hold a weight above 0, got only zeros.")
+        return weight, there
+
+    def _check_rows(self, kernels: Sequence[Kernel] | None) -> None:
+        """Refuse rows of a file that do not belong together, or to the kernels; None if these are precomputed."""
+        _gate.check_loaded_features(self)
+        who, support, width, parts = type(self).__name__, self.support_, self.n_features_in_, self._support_rows
+        if not is_array(support, "i", 1) or (np.diff(support) <= 0).any() or (support < 0).any():
+            raise ValueError(f"{who}: support_ must hold indices of rows in order.")
+        if kernels is None:
+            if parts or (support >= width).any():
+                raise ValueError(f"{who}: without a kernel, support_ must name columns of a precomputed one.")
+            return
+        for kernel in kernels:
+            check_value(who, "kernel_", kernel, _kernel_object)
+            kernel._check_settled(width)
+        if not isinstance(parts, dict) or not are_rows(parts, (len(support), width)):
+            raise ValueError(f"{who}: the support vectors must be finite rows, one per index.")
+
+
+class KernelMachine(KeepsRows, ChoosesKernel, Estimator):
+    """Base class: a subclass takes rows, asks for their kernel matrix, finds coefficients and keeps the rows that have
+    one.
+
+    Attributes
+    ----------
     kernel_ : Kernel or None
         The kernel, with numbers for everything that depends on the data; None if it is precomputed.
     """
@@ -105,10 +153,7 @@ class KernelMachine(_Kept, ChoosesKernel, Estimator):
         doc="Megabytes for the kernel matrix; a larger one is computed row by row.",
     )
 
-    _max_rows: ClassVar[int] = MOST_COMPARED  # unless landmarks stand for them
-    _fitted: ClassVar[tuple[str, ...]] = (
-        *("n_features_in_", "feature_names_in_", "kernel_", "support_", "dual_coef_", "intercept_", "_support_rows"),
-    )
+    _fitted: ClassVar[tuple[str, ...]] = ("kernel_",)
 
     @property
     def _is_precomputed(self) -> bool:
@@ -145,14 +190,6 @@ class KernelMachine(_Kept, ChoosesKernel, Estimator):
             )
         return K
 
-    def _rows_there(self, weight: Array | None, n_rows: int) -> tuple[Array, NDArray[np.intp]]:
-        """A weight for each row, and the places of rows of weight above 0; the others are absent."""
-        weight = np.ones(n_rows) if weight is None else weight
-        there = np.flatnonzero(weight)
-        if not len(there):
-            raise ValueError(f"{type(self).__name__}: sample_weight must hold a weight above 0, got only zeros.")
-        return weight, there
-
     def _some(self, rows: Any, there: NDArray[np.intp]) -> Any:
         """The rows that count, or their part of a precomputed kernel."""
         if len(there) == rows.shape[0]:
@@ -170,14 +207,6 @@ class KernelMachine(_Kept, ChoosesKernel, Estimator):
         self.dual_coef_ = np.ascontiguousarray(coef[:, used])
         self._support_rows = {} if kernel is None else as_arrays(rows[self.support_])
 
-    @property
-    def support_vectors_(self) -> Any:
-        """The rows that the model keeps; none of a precomputed kernel."""
-        check_is_fitted(self)
-        if self.kernel_ is None:
-            return np.empty((0, 0))
-        return as_rows(self._support_rows, (len(self.support_), self.n_features_in_))
-
     def _kernel_scores(self, X: Any, coef: Array | None = None) -> Array:
         """The scores of rows, of shape (n_rows, n_outputs), without constant terms; by the model's coefficients, or by
         others of the rows that it keeps."""
@@ -188,25 +217,11 @@ class KernelMachine(_Kept, ChoosesKernel, Estimator):
             return np.asarray(rows[:, self.support_] @ coef.T, dtype=np.float64)
         return kernel_scores(self.kernel_, rows, self.support_vectors_, coef)
 
-    def _check_kept(self) -> None:
+    def _check_loaded(self) -> None:
         """Refuse attributes of a file that do not belong together."""
-        _gate.check_loaded_features(self)
-        who, support, coef, kernel = type(self).__name__, self.support_, self.dual_coef_, self.kernel_
-        if not is_array(support, "i", 1) or (np.diff(support) <= 0).any() or (support < 0).any():
-            raise ValueError(f"{who}: support_ must hold indices of rows in order.")
-        if not is_array(coef, "f", 2) or coef.dtype != np.float64 or coef.shape[1] != len(support):
-            raise ValueError(f"{who}: dual_coef_ must be finite float64, with a column for every row that is kept.")
-        if kernel is None:
-            if not self._is_precomputed or self._support_rows or (support >= self.n_features_in_).any():
-                raise ValueError(f"{who}: without a kernel, support_ must name columns of a precomputed one.")
-            return
-        check_value(who, "kernel_", kernel, _kernel_object)
-        if self._is_precomputed:
-            raise ValueError(f"{who}: kernel_ must be None if kernels are precomputed.")
-        kernel._check_settled(self.n_features_in_)
-        parts = self._support_rows
-        if not isinstance(parts, dict) or not are_rows(parts, (len(support), self.n_features_in_)):
-            raise ValueError(f"{who}: the support vectors must be finite rows, one per index.")
+        if self._is_precomputed != (self.kernel_ is None):
+            raise ValueError(f"{type(self).__name__}: kernel_ must be None if kernels are precomputed, and only then.")
+        self._check_rows(None if self.kernel_ is None else [self.kernel_])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -242,8 +257,8 @@ class FixedSizeMachine(KernelMachine):
         self._keep(X, rows, places, coef, kernel)
 
 
-class KernelClassifier(ReadsClasses, KernelMachine):
-    """Base class of kernel machines whose scores are read as classes.
+class ReadsFunctions(ReadsClasses):
+    """Mixin of kernel machines whose functions, the columns of ``_functions``, are read as classes.
 
     Attributes
     ----------
@@ -253,6 +268,68 @@ class KernelClassifier(ReadsClasses, KernelMachine):
 
     _fitted: ClassVar[tuple[str, ...]] = ("classes_",)
 
+    def decision_function(self, X: Any) -> Array:
+        """Scores of the rows: one per row with two classes (above 0 means the second), else one per row and class."""
+        return self._shape_scores(self._functions(X))  # type: ignore[attr-defined]
+
+    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+        """The class of each row."""
+        return self._read_scores(self.decision_function(X))
+
+
+class OwnFunctions:
+    """Mixin of classifiers with a function for every class, also for each of two: the largest wins."""
+
+    classes_: np.ndarray[Any, Any]
+
+    def _n_functions(self, n_classes: int) -> int:
+        return n_classes
+
+    def _shape_scores(self, scores: Array) -> Array:
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def _read_own(self, functions: Array, borders: Any, outlier_label: Any) -> np.ndarray[Any, Any]:
+        """The class with the largest function of those above their border; a label, unless it is None, if none is."""
+        if outlier_label is None:
+            labels: np.ndarray[Any, Any] = self.classes_[functions.argmax(axis=1)]
+            return labels
+        inside = np.where(functions > borders, functions, -np.inf)
+        winner = np.where(np.isneginf(inside).all(axis=1), len(self.classes_), inside.argmax(axis=1))
+        return with_label(self.classes_, outlier_label)[winner]
+
+
+def with_label(classes: np.ndarray[Any, Any], label: Any) -> np.ndarray[Any, Any]:
+    """The classes and one label more: among words, the word for it."""
+    return _gate.joined(classes, str(label) if isinstance(classes[0], str) else label)
+
+
+class KernelClassifier(ReadsFunctions, KernelMachine):
+    """Base class of kernel machines whose scores are read as classes."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from all rows at once.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            With ``kernel="precomputed"``, the kernel of every row with every row.
+        y : array-like of shape (n_samples,)
+            Labels; if the machine has a label for rows without a class or of none, these have it.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of at least 0, which multiply the losses. A row of weight 0 is absent.
+
+        Returns
+        -------
+        self
+        """
+        check_params(self, self._param_rules)
+        self._learn(X, y, sample_weight)
+        return self
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Find the functions, and keep what predicts."""
+        raise NotImplementedError
+
     def _take_classes(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Target, Array, NDArray[np.intp]]:
         """All rows, their targets and weights, and the places of rows of weight above 0."""
         rows = self._take(X)
@@ -260,16 +337,7 @@ class KernelClassifier(ReadsClasses, KernelMachine):
         weight = _gate.check_weights(sample_weight, rows.shape[0], type(self).__name__)
         return rows, target, *self._rows_there(self._weigh(weight, target), rows.shape[0])
 
-    def decision_function(self, X: Any) -> Array:
-        """Scores of the rows: one per row with two classes (above 0 means the second), else one per row and class."""
-        return self._shape_scores(self._functions(X))
-
-    def predict(self, X: Any) -> np.ndarray[Any, Any]:
-        """The class of each row."""
-        return self._read_scores(self.decision_function(X))
-
     def _functions(self, X: Any) -> Array:
-        """The values of all functions, a column each."""
         return self._kernel_scores(X) + self.intercept_
 
     def _n_functions(self, n_classes: int) -> int:
@@ -277,9 +345,7 @@ class KernelClassifier(ReadsClasses, KernelMachine):
         return 1 if n_classes == 2 else n_classes
 
     def _check_loaded(self) -> None:
-        """Refuse attributes of a file that do not belong together."""
-        who = type(self).__name__
-        self._check_kept()
-        _gate.check_loaded(self.classes_, who)
+        super()._check_loaded()
+        _gate.check_loaded(self.classes_, type(self).__name__)
         n = self._n_functions(len(self.classes_))
         _gate.check_loaded_arrays(self, {"intercept_": (n,), "dual_coef_": (n, len(self.support_))})

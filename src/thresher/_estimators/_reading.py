@@ -55,19 +55,25 @@ class ReadsClasses(ClassifierContract, ReadsTargets):
 
     def _read_batch(self, y: Any, n_rows: int, classes: Any, first: bool) -> Target:
         """Targets of one batch of many: the classes are announced with the first."""
-        who = type(self).__name__
-        if first:
-            known = _gate.check_classes(classes, who)
-        else:
-            known = self.classes_
-            if classes is not None and not np.array_equal(known, _gate.check_classes(classes, who)):
-                raise ValueError(
-                    f"{who}: classes must be those of the first call, {known.tolist()!r}, got {list(classes)!r}."
-                )
+        who, known = type(self).__name__, self._known_classes(classes, first)
         codes = _gate.encode(y, known, who)
         if len(codes) != n_rows:
             _gate.check_length(codes, n_rows, "y", who)
         return Target(codes, known)
+
+    def _known_classes(self, classes: Any, first: bool) -> np.ndarray[Any, Any]:
+        """The classes that the first call announces, and that later ones must not change."""
+        if first:
+            return self._announced(classes)
+        if classes is not None and not np.array_equal(self.classes_, self._announced(classes)):
+            raise ValueError(
+                f"{type(self).__name__}: classes must be those of the first call, {self.classes_.tolist()!r}, got "
+                f"{list(classes)!r}."
+            )
+        return self.classes_
+
+    def _announced(self, classes: Any) -> np.ndarray[Any, Any]:
+        return _gate.check_classes(classes, type(self).__name__)
 
     def _commit_target(self, target: Target) -> None:
         assert target.classes is not None

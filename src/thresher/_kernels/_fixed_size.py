@@ -12,9 +12,8 @@ from scipy import sparse
 
 from .._engine import slices
 from .._gate import Rule, positive
-from ._entropy import swaps
 from ._kernel import Kernel
-from ._landmark_sample import first
+from ._landmark_sample import first, swaps
 from ._products import Array
 
 CANDIDATES = 2  # rows to choose among, for every landmark

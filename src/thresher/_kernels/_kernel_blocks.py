@@ -3,14 +3,12 @@ not depend on how many there are."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
-from .._engine import one_blas_thread, slices
+from .._engine import in_threads, one_blas_thread, slices
 from ._products import Array
 
 _TILE = 256  # rows and columns of a block of a square matrix
@@ -52,12 +50,8 @@ def parts(n_rows: int, n_columns: int) -> list[slice]:
 
 
 def _each(fill: Callable[..., None], blocks: list[tuple[slice, ...]], n_values: int) -> None:
-    n_threads = min(len(blocks), os.cpu_count() or 1) if n_values >= _VALUES else 1
     with one_blas_thread():
-        if n_threads < 2:
-            for block in blocks:
-                fill(*block)
-            return
-        with ThreadPoolExecutor(n_threads) as pool:
-            for done in [pool.submit(fill, *block) for block in blocks]:
-                done.result()
+        if n_values >= _VALUES:
+            return in_threads(fill, blocks)
+        for block in blocks:
+            fill(*block)

@@ -20,6 +20,7 @@ from .._estimators import (
 from .._gate import Log, Rule, at_least, non_negative, one_of, seed
 from .._kernels import Array, unit_rows
 from ._lloyd import total
+from ._sums import ClusterSums, refuse_few
 from ._sweep import Data, Labels, Objective
 
 _penalty = Rule(
@@ -64,14 +65,8 @@ class FromStarts(Clusters):
     )
 
 
-class _HasCentres:
-    """The type of the attribute that a subclass finds."""
-
-    cluster_centers_: Array
-
-
-class SparseCentres(_HasCentres, FromStarts, Estimator):
-    """Base class: a subclass finds ``cluster_centers_``."""
+class SparseCentres(FromStarts, Estimator):
+    """Base class: a subclass finds centres, and commits them."""
 
     alpha: float = param(
         default=0.0,
@@ -161,14 +156,21 @@ class SparseCentres(_HasCentres, FromStarts, Estimator):
             raise ValueError("SparseKMeans: sample_weight must hold a weight above 0, got only zeros.")
         else:
             there, weight = rows[weight > 0], weight[weight > 0]
-        if reset and there.shape[0] < self.n_clusters:
-            rows_of = "rows" if weight is None else "rows of weight above 0"
-            raise ValueError(
-                f"SparseKMeans: n_clusters must be at most the number of {rows_of} (n_samples={there.shape[0]}), "
-                f"got {self.n_clusters}."
-            )
+        if reset:
+            counted = "rows" if weight is None else "rows of weight above 0"
+            refuse_few("SparseKMeans", self.n_clusters, there.shape[0], counted)
         return rows, there, weight
 
     @property
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
+
+    def _summed(self, new: Any = ((0, 0), (0, 0))) -> ClusterSums:
+        """The sums that the centres come from, with room for new features."""
+        return ClusterSums(np.pad(self._sums, new), self.cluster_weights_, self.inertia_, self.n_samples_seen_)
+
+    def _commit(self, centres: Array, sums: ClusterSums, n_iter: int) -> None:
+        self.cluster_centers_, self._sums, self.cluster_weights_ = centres, sums.sums, sums.weights
+        self.inertia_, self.n_samples_seen_, self.n_iter_ = sums.cost, sums.n_rows, n_iter
+        self._metric = self.metric
+        self.objective_history_ = np.empty(0)

@@ -14,7 +14,36 @@ from .._gate import Log, check_params, one_of, positive
 from .._kernels import Array, Components, Kernel, is_array, of_features, of_kernel, squares, times
 from ..metrics import balanced_line_fit
 from ._centres import Clusters
-from ._codebook import Codes, most_frequent, nearest, signs
+from ._sums import refuse_few
+
+Codes = NDArray[np.int8]
+
+
+def signs(scores: Array) -> Codes:
+    """+1 for a score above 0, else -1."""
+    return np.where(scores > 0, 1, -1).astype(np.int8)
+
+
+def most_frequent(codes: Codes, weight: Array, n_clusters: int) -> Codes:
+    """The codes of most rows, by weight, first; of equal ones the one that sorts first. There may be fewer."""
+    distinct, which = np.unique(codes, axis=0, return_inverse=True)
+    counts = np.bincount(which.ravel(), weights=weight, minlength=len(distinct))
+    return distinct[np.argsort(-counts, kind="stable")[:n_clusters]]
+
+
+def nearest(scores: Array, norms: Array, codebook: Codes, decoding: str) -> NDArray[np.int64]:
+    """The place in the codebook of the code that differs from a row's in the fewest signs; of several the one for which
+    it must cross the nearest planes. With ``decoding="margin"`` the planes alone decide.
+
+    A score over the norm of its weights is the distance of a row's image from the plane where that score is 0.
+    """
+    own, distances = signs(scores), np.abs(scores) / norms
+    to_cross = np.stack([np.where(own != code, distances, 0.0).sum(axis=1) for code in codebook], axis=1)
+    if decoding == "hamming":
+        n_signs = np.stack([(own != code).sum(axis=1) for code in codebook], axis=1)
+        to_cross = np.where(n_signs == n_signs.min(axis=1, keepdims=True), to_cross, np.inf)
+    return np.asarray(to_cross.argmin(axis=1), dtype=np.int64)
+
 
 _FEW_ROWS = 1000  # up to which all eigenvectors at once take less time than products
 
@@ -27,16 +56,7 @@ class _SpectralSolution(NamedTuple):
     kernel: Kernel | None
 
 
-class _Codes:
-    """The types of the attributes that :meth:`fit` sets."""
-
-    labels_: NDArray[np.int64]
-    codebook_: Codes
-    eigenvalues_: Array
-    _degree_coef: Array
-
-
-class KernelSpectralClustering(_Codes, Clusters, FixedSizeMachine):
+class KernelSpectralClustering(Clusters, FixedSizeMachine):
     r"""Kernel spectral clustering (KSC): clusters of any shape, with an answer for rows that were not there.
 
     Spectral clustering as kernel principal components, in which a row counts by the inverse of its degree
@@ -139,7 +159,7 @@ class KernelSpectralClustering(_Codes, Clusters, FixedSizeMachine):
     tol: float = param(
         default=1e-10,
         rule=positive,
-        doc=r"""How exact ``"lanczos"`` is: the length of :math:`B^\top K B u - \lambda u` relative to the first
+        doc=r"""Precision of ``"lanczos"``: the length of :math:`B^\top K B u - \lambda u` relative to the first
         eigenvalue.""",
     )
 
@@ -164,9 +184,9 @@ class KernelSpectralClustering(_Codes, Clusters, FixedSizeMachine):
         """
         check_params(self, self._param_rules)
         rows = self._take(X)
-        weight = _gate.check_weights(sample_weight, rows.shape[0], type(self).__name__)
-        weight, there = self._rows_there(weight, rows.shape[0])
-        self._refuse_few(rows.shape[0], len(there))
+        who, n_rows = type(self).__name__, rows.shape[0]
+        weight, there = self._rows_there(_gate.check_weights(sample_weight, n_rows, who), n_rows)
+        refuse_few(who, self.n_clusters, len(there), "rows" if len(there) == n_rows else "rows of weight above 0")
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
             found = self._solve(self._some(rows, there), weight[there])
         self._keep(X, rows, there[found.places], np.vstack([found.coef, found.degree_coef]), found.kernel)
@@ -204,14 +224,6 @@ class KernelSpectralClustering(_Codes, Clusters, FixedSizeMachine):
             )
         return degrees
 
-    def _refuse_few(self, n_rows: int, n_there: int) -> None:
-        if n_there < self.n_clusters:
-            counted = "number of rows" if n_there == n_rows else "number of rows with a weight above 0"
-            raise ValueError(
-                f"{type(self).__name__}: n_clusters must be at most the {counted} (n_samples={n_there}), got "
-                f"{self.n_clusters}."
-            )
-
     def _refuse_flat(self, found: Components) -> None:
         if len(found.values) < self.n_clusters - 1:
             raise ValueError(
@@ -222,25 +234,16 @@ class KernelSpectralClustering(_Codes, Clusters, FixedSizeMachine):
     def _look_back(self, has_settled: bool) -> None:
         who = type(self).__name__
         if not has_settled:
-            said = f"{who}: eigenvectors are not exact to tol={self.tol!r}; take a larger one, another gamma or "
-            warn_of_convergence(said + 'eigen_solver="dense".', stacklevel=3)
+            message = f"{who}: eigenvectors are not exact to tol={self.tol!r}; take a larger one, another gamma or "
+            warn_of_convergence(message + 'eigen_solver="dense".', stacklevel=3)
         if len(self.codebook_) < self.n_clusters:
-            said = f"{who}: only {len(self.codebook_)} of {self.n_clusters} clusters have rows; take fewer clusters"
-            warn_of_convergence(said + " or another gamma.", stacklevel=3)
+            message = f"{who}: only {len(self.codebook_)} of {self.n_clusters} clusters have rows; take fewer clusters"
+            warn_of_convergence(message + " or another gamma.", stacklevel=3)
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
     def transform(self, X: Any) -> Array:
-        """The score variables (:math:`e`) of each row.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_clusters - 1)
-        """
+        """The score variables (:math:`e`) of each row, an array of shape (n_samples, n_clusters - 1)."""
         check_is_fitted(self)
         with one_blas_thread():
             return self._kernel_scores(X) + self.intercept_
@@ -291,18 +294,12 @@ class KernelSpectralClustering(_Codes, Clusters, FixedSizeMachine):
     # --- files ------------------------------------------------------------------------------------------------------
 
     def _check_loaded(self) -> None:
-        """Refuse attributes of a file that do not belong together."""
-        who, n_scores = type(self).__name__, self.n_clusters - 1
-        self._check_kept()
-        for name in ("intercept_", "eigenvalues_"):
-            if not is_array(getattr(self, name), "f", 1) or getattr(self, name).shape != (n_scores,):
-                raise ValueError(f"{who}: {name} must be finite numbers, one per score.")
+        super()._check_loaded()
+        who, n_scores, n_kept = type(self).__name__, self.n_clusters - 1, len(self.support_)
+        _gate.check_loaded_arrays(self, dict.fromkeys(("intercept_", "eigenvalues_"), (n_scores,)))
+        _gate.check_loaded_arrays(self, {"dual_coef_": (n_scores, n_kept), "_degree_coef": (n_kept,)})
         if (self.eigenvalues_ <= 0).any() or (np.diff(self.eigenvalues_) > 0).any():
             raise ValueError(f"{who}: eigenvalues_ must be above 0, largest first.")
-        if self.dual_coef_.shape[0] != n_scores:
-            raise ValueError(f"{who}: dual_coef_ must have {n_scores} rows, got {self.dual_coef_.shape[0]}.")
-        if not is_array(self._degree_coef, "f", 1) or len(self._degree_coef) != len(self.support_):
-            raise ValueError(f"{who}: _degree_coef must be finite numbers, one per row that is kept.")
         codes = self.codebook_
         if not is_array(codes, "i", 2) or codes.shape[1] != n_scores or not 1 <= len(codes) <= self.n_clusters:
             raise ValueError(f"{who}: codebook_ must be codes of {n_scores} signs, {self.n_clusters} at most.")

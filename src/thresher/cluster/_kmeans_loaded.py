@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import _gate
-from .._gate import at_least, non_negative
+from .._gate import at_least, check_value, non_negative
 
 _LARGEST = _gate.HUGE  # no mean of rows that passed the gate is beyond it
 
@@ -15,42 +15,30 @@ _LARGEST = _gate.HUGE  # no mean of rows that passed the gate is beyond it
 def check_loaded(model: Any) -> None:
     """Refuse attributes that do not belong together."""
     _gate.check_loaded_features(model)
-    _check_centres(model)
-    _check_sums(model)
+    for name in ("n_iter_", "n_samples_seen_"):
+        check_value("SparseKMeans", name, getattr(model, name), at_least(1))
+    check_value("SparseKMeans", "inertia_", model.inertia_, non_negative)
     if type(getattr(model, "_grown", False)) is not bool:
         raise ValueError("SparseKMeans: _grown must be True or False.")
+    k, n_steps = model.n_clusters, model.n_iter_ if np.size(model.objective_history_) else 0
+    shapes = dict.fromkeys(("cluster_centers_", "_sums"), (k, model.n_features_in_))
+    _gate.check_loaded_arrays(model, {**shapes, "cluster_weights_": (k,), "objective_history_": (n_steps,)})
+    _check_centres(model)
     history = model.objective_history_
-    if not _is_finite(history) or history.ndim != 1 or len(history) not in (0, model.n_iter_):
-        raise ValueError("SparseKMeans: objective_history_ must be finite numbers, one per step.")
-    if not non_negative.holds(model.inertia_):
-        raise ValueError("SparseKMeans: inertia_ must be a number of at least 0.")
-    if len(history) and (history.min() < 0 or (np.diff(history) > 0).any() or model.inertia_ != history[-1]):
+    if n_steps and (history.min() < 0 or (np.diff(history) > 0).any() or model.inertia_ != history[-1]):
         raise ValueError("SparseKMeans: objective_history_ must fall to inertia_, which is at least 0.")
 
 
 def _check_centres(model: Any) -> None:
-    centres, shape = model.cluster_centers_, (model.n_clusters, model.n_features_in_)
-    if not _is_finite(centres) or centres.shape != shape or np.abs(centres).max() > _LARGEST:
-        raise ValueError(f"SparseKMeans: cluster_centers_ must be numbers up to {_LARGEST:g} of shape {shape}.")
+    """Refuse centres that no rows can have."""
+    if np.abs(model.cluster_centers_).max() > _LARGEST:
+        raise ValueError(f"SparseKMeans: cluster_centers_ must be numbers up to {_LARGEST:g}.")
     if model._metric != model.metric:
         raise ValueError(f"SparseKMeans: metric must be that of the centres, {model._metric!r}, got {model.metric!r}.")
-    lengths = np.linalg.norm(centres, axis=1)
+    lengths = np.linalg.norm(model.cluster_centers_, axis=1)
     if model.metric == "cosine" and not np.logical_or(lengths == 0, np.abs(lengths - 1) < 1e-6).all():
         raise ValueError("SparseKMeans: centres of the cosine metric must have length 1 or 0.")
-
-
-def _check_sums(model: Any) -> None:
-    sums, weights = model._sums, model.cluster_weights_
-    if not _is_finite(sums) or sums.shape != model.cluster_centers_.shape:
-        raise ValueError("SparseKMeans: the sums of rows must be finite numbers, one per value of a centre.")
-    if not _is_finite(weights) or weights.shape != (len(sums),) or weights.min() < 0:
-        raise ValueError("SparseKMeans: cluster_weights_ must be numbers of at least 0, one per cluster.")
-    if (np.abs(sums) > _LARGEST * np.maximum(weights, 1.0)[:, None]).any():
+    if model.cluster_weights_.min() < 0:
+        raise ValueError("SparseKMeans: cluster_weights_ must be numbers of at least 0.")
+    if (np.abs(model._sums) > _LARGEST * np.maximum(model.cluster_weights_, 1.0)[:, None]).any():
         raise ValueError(f"SparseKMeans: the means of rows must be at most {_LARGEST:g}.")
-    for name in ("n_iter_", "n_samples_seen_"):
-        if type(getattr(model, name)) is not int or not at_least(1).holds(getattr(model, name)):
-            raise ValueError(f"SparseKMeans: {name} must be an integer of at least 1.")
-
-
-def _is_finite(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype == np.float64 and bool(np.isfinite(value).all())

@@ -10,10 +10,10 @@ import numpy as np
 
 from .. import _engine, _gate
 from .._engine import Round, ShardFacts, Sums, add
-from .._gate import Rule, check_params
+from .._gate import check_params
 from .._kernels import Array, unit_rows
 from ._lloyd import dense, fill_sizes, sum_rows, total
-from ._sums import ClusterSums, check_number, warn_of_empty
+from ._sums import ClusterSums, check_number, refuse_few, warn_of_empty
 from ._sweep import Data, Objective, Swept
 
 _CANDIDATES = ("gains", "labels", "rows", "row_weights")
@@ -110,19 +110,10 @@ class StepsInRounds:
     """Mixin by which :class:`SparseKMeans` learns in sums: a round is a step of ``fit`` over all rows."""
 
     _prefers_sums: ClassVar[bool] = True
-    _param_rules: ClassVar[dict[str, Rule]]
 
-    n_clusters: int
-    alpha: float
-    metric: str
-    solver: str
-    init: Any
-    max_iter: int
-    tol: float
-    random_state: Any
-
-    def _n_rounds(self) -> int:
-        return self.max_iter
+    def _n_rounds(self: Any) -> int:
+        n_rounds: int = self.max_iter
+        return n_rounds
 
     def _begin(self: Any, facts: ShardFacts) -> None:
         """Take the starts, and learn from no row: what passes over shards have in common."""
@@ -183,11 +174,7 @@ def _start(model: Any, facts: ShardFacts) -> Array:
     if facts.sample is None:
         raise ValueError(f"SparseKMeans: init must be an array where there is no sample of rows, got {model.init!r}.")
     rows, _ = present(facts.sample[0], None, facts.n_features, cosine=model.metric == "cosine")
-    if rows.shape[0] < model.n_clusters:
-        raise ValueError(
-            f"SparseKMeans: n_clusters must be at most the number of rows that starts are drawn from "
-            f"(n_samples={rows.shape[0]}), got {model.n_clusters}."
-        )
+    refuse_few("SparseKMeans", model.n_clusters, rows.shape[0], "rows that starts are drawn from")
     seeded = deepcopy(model.random_state) if model.random_state is not None else 0  # a driver that begins again
     drawn: Array = model._start(rows, None, _engine.generator(seeded))
     return drawn

@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 import reprlib
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .._core import learn_prototype
 from .._gate import HUGE
 from .._kernels import Array, as_floats
 from ._sweep import Data, Labels, Objective, Swept, blocks
 
 Mover = Callable[[Data, Swept, Array], Array]
-"""Rows, what a sweep said of them and the centres before -> centres."""
+"""Rows, their sweep and the centres before -> centres."""
 
 
 class KMeansStep(NamedTuple):
@@ -125,7 +126,7 @@ def spread_rows(
 
 
 def _draw(shares: Array, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Places drawn with probabilities in proportion to shares; of all alike if every share is 0."""
+    """Places drawn with probabilities in proportion to shares; with equal ones if every share is 0."""
     edges = shares.cumsum()
     if edges[-1] == 0:
         return rng.integers(len(shares), size=size)
@@ -136,3 +137,41 @@ def _draw(shares: Array, size: int, rng: np.random.Generator) -> NDArray[np.intp
 
 def dense(rows: Any) -> Array:
     return np.asarray(as_floats(rows.toarray() if sparse.issparse(rows) else rows))
+
+
+_STILL = 1e-5  # a centre that moves less stays
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Centres learned from rows of their clusters that are drawn with replacement, by adaptive dual averaging from the
+    centres before; with the cosine metric, by the hinge loss, and scaled to length 1."""
+
+    objective: Objective
+    n_steps: int
+    eta0: float
+    smoothing: float
+    rng: np.random.Generator
+
+    def __call__(self, data: Data, swept: Swept, before: Array) -> Array:
+        found = np.zeros_like(before)
+        for c, centre in enumerate(before):
+            members = np.flatnonzero(swept.labels == c)
+            if not len(members):
+                continue
+            found[c] = centre
+            learn_prototype(
+                data.rows,
+                self._order(members, None if data.weight is None else data.weight[members]),
+                found[c],
+                self.objective.alpha,
+                self.eta0,
+                self.smoothing,
+                self.objective.cosine,
+                0.0 if self.objective.cosine else _STILL,  # a row that is well placed moves nothing
+            )
+        return self.objective.fit_length(found)
+
+    def _order(self, members: NDArray[np.intp], weight: Array | None) -> NDArray[np.int64]:
+        chance = None if weight is None else weight / weight.sum()
+        return self.rng.choice(members, size=self.n_steps, p=chance).astype(np.int64)

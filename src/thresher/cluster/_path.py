@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .._estimators import clone
 from .._gate import at_least, check_value, non_negative
 from .._kernels import Array
 from ._sparse_kmeans import SparseKMeans
@@ -87,7 +87,7 @@ def centre_path(X: Any, model: SparseKMeans | None = None, alphas: int | Sequenc
     found: list[SparseKMeans] = []
     start: Any = model.init
     for alpha in steps:
-        one = _like(model, alpha=float(alpha), init=start, n_init=1 if found else model.n_init)
+        one = clone(model).set_params(alpha=float(alpha), init=start, n_init=1 if found else model.n_init)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "SparseKMeans: only")
             found.append(one.fit(X))
@@ -106,15 +106,10 @@ def centre_path(X: Any, model: SparseKMeans | None = None, alphas: int | Sequenc
     )
 
 
-def _like(model: SparseKMeans, **params: Any) -> SparseKMeans:
-    """An unfitted model with the same parameters but these."""
-    return type(model)(**deepcopy(model.get_params(deep=False)) | params)
-
-
 def _grid(X: Any, model: SparseKMeans, alphas: Any) -> Array:
     if not np.ndim(alphas):
         check_value("centre_path", "alphas", alphas, at_least(1))
-        plain = _like(model, alpha=0.0).fit(X)
+        plain = clone(model).set_params(alpha=0.0).fit(X)
         means = plain._sums / np.where(plain.cluster_weights_ > 0, plain.cluster_weights_, 1.0)[:, None]
         largest = float(np.abs(means).max()) or 1.0
         return np.geomspace(_SMALLEST * largest, largest, int(alphas)) if alphas > 1 else np.array([largest])

@@ -14,20 +14,12 @@ from .._gate import Log, check_params, non_negative
 from .._kernels import Array, as_floats
 from ._centres import FromStarts
 from ._planes import Labels, PlaneRun, Planes, descend, spread_planes
+from ._sums import refuse_few
 
 _MOST_FEATURES = 5000  # squares of them are held, 200 MB each
 
 
-class _FittedPlanes:
-    """The types of the attributes that :meth:`fit` sets."""
-
-    n_features_in_: int
-    normals_: Array
-    offsets_: Array
-    labels_: Labels
-
-
-class ProximalPlaneClustering(_FittedPlanes, FromStarts, Estimator):
+class ProximalPlaneClustering(FromStarts, Estimator):
     r"""Clusters of rows that lie close to a plane each: lines in two dimensions, and far from those of the others.
 
     For each cluster a plane :math:`w^\top x + b = 0` with a unit normal minimises
@@ -93,7 +85,7 @@ class ProximalPlaneClustering(_FittedPlanes, FromStarts, Estimator):
     C_others: float = param(
         default=0.01,
         rule=non_negative,
-        doc="""How much rows of other clusters push a plane away (:math:`c` in [1]_). With *m* of *n* rows in a cluster,
+        doc="""Weight of the push by rows of other clusters (:math:`c` in [1]_). With *m* of *n* rows in a cluster,
         the sum above has a minimum only while :math:`c < m / (n - m)`, and a plane that is pushed away loses rows.
         Where *c* comes to more than half of that, a run begins again with half of *c*, ``C_others_`` says what was
         used, and :meth:`fit` warns. (The published method then takes a stationary point that is no minimum.) With 0
@@ -155,11 +147,7 @@ class ProximalPlaneClustering(_FittedPlanes, FromStarts, Estimator):
         return -float(np.sum(self.transform(X).min(axis=1) ** 2))
 
     def _check_shape(self, n_rows: int, n_features: int) -> None:
-        if n_rows < self.n_clusters:
-            raise ValueError(
-                f"ProximalPlaneClustering: n_clusters must be at most the number of rows (n_samples={n_rows}), "
-                f"got {self.n_clusters}."
-            )
+        refuse_few("ProximalPlaneClustering", self.n_clusters, n_rows)
         if n_features > _MOST_FEATURES:
             raise ValueError(
                 f"ProximalPlaneClustering: X must have at most {_MOST_FEATURES:,} features, because squares of them "
@@ -171,15 +159,13 @@ class ProximalPlaneClustering(_FittedPlanes, FromStarts, Estimator):
         return descend(rows, float(self.C_others), start, self.max_iter, self.tol)
 
     def _look_back(self) -> None:
-        n_used = len(np.unique(self.labels_))
-        said = ""
+        n_used, who = len(np.unique(self.labels_)), "ProximalPlaneClustering"
         if n_used < self.n_clusters:
-            said = f"only {n_used} of {self.n_clusters} clusters have rows; fewer planes fit them as well."
+            message = f"{who}: only {n_used} of {self.n_clusters} clusters have rows; fewer planes fit them as well."
+            warn_of_convergence(message, stacklevel=3)
         elif self.C_others_ < self.C_others:
-            lost = "some cluster lost its rows to the push of the others"
-            said = f"C_others was lowered from {self.C_others:g} to {self.C_others_:g}, because {lost}."
-        if said:
-            warn_of_convergence(f"ProximalPlaneClustering: {said}", stacklevel=3)
+            lowered = f"{who}: C_others was lowered from {self.C_others:g} to {self.C_others_:g}, because "
+            warn_of_convergence(lowered + "some cluster lost its rows to the push of the others.", stacklevel=3)
 
     @property
     def _n_features_out(self) -> int:
@@ -188,16 +174,15 @@ class ProximalPlaneClustering(_FittedPlanes, FromStarts, Estimator):
     def _check_loaded(self) -> None:
         """Refuse attributes of a file that do not belong together."""
         _gate.check_loaded_features(self)
-        normals, offsets, history = self.normals_, self.offsets_, self.objective_history_
-        shape = (self.n_clusters, self.n_features_in_)
-        lengths = np.linalg.norm(np.clip(normals, -2, 2), axis=1) if _is_finite(normals, shape) else np.zeros(1)
-        if not (np.abs(lengths - 1) < 1e-6).all():
+        k, d = self.n_clusters, self.n_features_in_
+        if type(self.n_iter_) is not int or self.n_iter_ < 1:
+            raise ValueError("ProximalPlaneClustering: n_iter_ must be an integer of at least 1.")
+        _gate.check_loaded_arrays(self, {"normals_": (k, d), "offsets_": (k,), "objective_history_": (self.n_iter_,)})
+        if not (np.abs(np.linalg.norm(np.clip(self.normals_, -2, 2), axis=1) - 1) < 1e-6).all():
             raise ValueError("ProximalPlaneClustering: normals_ must be one direction of length 1 per cluster.")
-        largest = _gate.HUGE * np.sqrt(self.n_features_in_)  # of a product with rows that passed the gate
-        if not _is_finite(offsets, (self.n_clusters,)) or np.abs(offsets).max() > largest:
+        largest = _gate.HUGE * np.sqrt(d)  # of a product with rows that passed the gate
+        if np.abs(self.offsets_).max() > largest:
             raise ValueError(f"ProximalPlaneClustering: offsets_ must be one number up to {largest:g} per cluster.")
-        if type(self.n_iter_) is not int or self.n_iter_ < 1 or not _is_finite(history, (self.n_iter_,)):
-            raise ValueError("ProximalPlaneClustering: objective_history_ must be finite numbers, one per step.")
         if type(self.C_others_) is not float or not 0 <= self.C_others_ <= self.C_others:
             raise ValueError("ProximalPlaneClustering: C_others_ must be a number from 0 to C_others.")
         if type(self.inertia_) is not float or not 0 <= self.inertia_ < np.inf:
@@ -208,8 +193,3 @@ def _best(runs: list[PlaneRun]) -> PlaneRun:
     """The run with the least objective, at a push of other rows that all of them could bear."""
     least = min(run.c for run in runs)
     return min(runs, key=lambda run: run.steps[-1].objective(least))
-
-
-def _is_finite(value: Any, shape: tuple[int, ...]) -> bool:
-    is_array = isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == shape
-    return is_array and bool(np.isfinite(value).all())

@@ -13,12 +13,10 @@ from .._gate import Rule, at_least, check_params, one_of, positive
 from .._kernels import Array
 from ._centres import SparseCentres
 from ._kmeans_loaded import check_loaded
-from ._kmeans_merging import merge_into
 from ._kmeans_rounds import StepsInRounds
-from ._lloyd import KMeansStep, given_centres, start_rows, steps, total
-from ._prototypes import Draws
-from ._sums import ClusterSums, check_sums, warn_of_empty
-from ._sweep import Data, Labels, parts_of
+from ._lloyd import Draws, KMeansStep, given_centres, start_rows, steps, total
+from ._sums import ClusterSums, check_sums, merge_into, warn_of_empty
+from ._sweep import Data
 
 _starts = Rule(
     "'k-means++', 'random' or an array of centres",
@@ -32,21 +30,7 @@ class _KMeansRun(NamedTuple):
     history: list[float]
 
 
-class _KMeansLearned:
-    """The types of the attributes that learning sets."""
-
-    n_features_in_: int
-    cluster_weights_: Array
-    labels_: Labels
-    inertia_: float
-    objective_history_: Array
-    n_iter_: int
-    n_samples_seen_: int
-    _sums: Array
-    _metric: str
-
-
-class SparseKMeans(_KMeansLearned, StepsInRounds, SparseCentres):
+class SparseKMeans(StepsInRounds, SparseCentres):
     r"""K-means with an l1 penalty: clusters whose centres are told apart by few features.
 
     Minimises, over centres :math:`w_1 \dots w_k` and clusters :math:`c(i)`,
@@ -127,7 +111,7 @@ class SparseKMeans(_KMeansLearned, StepsInRounds, SparseCentres):
     init: Any = param(
         default="k-means++",
         rule=_starts,
-        doc="Where to start: at rows far apart, at any rows, or at these centres.",
+        doc="Centres to start from: rows far apart, any rows, or these.",
     )
     batch_size: int = param(
         default=1024, rule=at_least(1), doc="In :meth:`partial_fit`, the centres move after so many rows."
@@ -211,7 +195,7 @@ class SparseKMeans(_KMeansLearned, StepsInRounds, SparseCentres):
                 new = ((0, 0), (0, rows.shape[1] - self.n_features_in_))
                 centres, sums = np.pad(self.cluster_centers_, new), self._summed(new)
             labels = np.empty(n_rows, dtype=np.int32)
-            for part in parts_of(n_rows, self.batch_size):
+            for part in _engine.slices(n_rows, self.batch_size):
                 some = None if weight is None else np.ascontiguousarray(weight[part])
                 data = Data.of(rows[part], centres, some, cosine=objective.cosine)
                 swept = objective.sweep(data, centres)
@@ -305,16 +289,6 @@ class SparseKMeans(_KMeansLearned, StepsInRounds, SparseCentres):
                 break
         assert best is not None
         return best
-
-    def _summed(self, new: Any = ((0, 0), (0, 0))) -> ClusterSums:
-        """The sums that the centres come from, with room for new features."""
-        return ClusterSums(np.pad(self._sums, new), self.cluster_weights_, self.inertia_, self.n_samples_seen_)
-
-    def _commit(self, centres: Array, sums: ClusterSums, n_iter: int) -> None:
-        self.cluster_centers_, self._sums, self.cluster_weights_ = centres, sums.sums, sums.weights
-        self.inertia_, self.n_samples_seen_, self.n_iter_ = sums.cost, sums.n_rows, n_iter
-        self._metric = self.metric
-        self.objective_history_ = np.empty(0)
 
     def _check_same(self) -> None:
         if (len(self.cluster_centers_), self._metric) != (self.n_clusters, self.metric):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._core import Rows, assign, centre_costs
+from .._engine import in_threads, slices
 from .._kernels import Array, squares
 
 Labels = NDArray[np.int32]
@@ -67,12 +66,7 @@ def _middle(centres: Array) -> Array | None:
 def blocks(matrix: Any, n_centres: int) -> Iterator[slice]:
     """Parts of the rows small enough to be copied, and compared with so many centres."""
     per_row = n_centres if sparse.issparse(matrix) else max(n_centres, matrix.shape[1])
-    return parts_of(matrix.shape[0], max(1, _BLOCK // per_row))
-
-
-def parts_of(n_rows: int, size: int) -> Iterator[slice]:
-    """So many rows at a time; the last part may be smaller."""
-    return (slice(begin, min(begin + size, n_rows)) for begin in range(0, n_rows, size))
+    return slices(matrix.shape[0], max(1, _BLOCK // per_row))
 
 
 class Swept(NamedTuple):
@@ -106,11 +100,10 @@ class Objective:
         parts = _parts(data, centres.shape)
         sums, weights = np.zeros((len(parts), *centres.shape)), np.zeros((len(parts), len(centres)))
 
-        def read(p: int) -> None:
-            begin, end = parts[p]
+        def read(p: int, begin: int, end: int) -> None:
             assign(data.rows, begin, end, *table, data.weight, labels, costs, sums[p], weights[p])
 
-        _each(read, len(parts))
+        in_threads(read, ((p, *part) for p, part in enumerate(parts)))
         np.maximum(np.add(costs, data.squares, out=costs), 0.0, out=costs)
         if len(parts) == 1:
             return Swept(labels, costs, sums[0], weights[0])
@@ -119,13 +112,12 @@ class Objective:
     def assign(self, data: Data, centres: Array) -> tuple[Labels, Array]:
         """For each row the centre where it costs least, and that cost."""
         labels, costs = np.empty(data.n_rows, dtype=np.int32), np.empty(data.n_rows)
-        table, parts = self._table(data, centres), _parts(data, (len(centres), 1))
+        table = self._table(data, centres)
 
-        def read(p: int) -> None:
-            begin, end = parts[p]
+        def read(begin: int, end: int) -> None:
             assign(data.rows, begin, end, *table, None, labels, costs)
 
-        _each(read, len(parts))
+        in_threads(read, _parts(data, (len(centres), 1)))
         return labels, np.maximum(np.add(costs, data.squares, out=costs), 0.0, out=costs)
 
     def costs(self, data: Data, centres: Array) -> Iterator[tuple[slice, Array]]:
@@ -188,14 +180,3 @@ def _parts(data: Data, shape: tuple[int, ...]) -> list[tuple[int, int]]:
     n_parts = min(_MOST_PARTS, n_values * shape[0] // _WORK, _MOST_SUMS // (shape[0] * shape[1]), data.n_rows)
     edges = np.linspace(0, data.n_rows, max(1, int(n_parts)) + 1).astype(int).tolist()
     return list(itertools.pairwise(edges))
-
-
-def _each(read: Callable[[int], None], n_parts: int) -> None:
-    n_threads = min(n_parts, os.cpu_count() or 1)
-    if n_threads < 2:
-        for p in range(n_parts):
-            read(p)
-        return
-    with ThreadPoolExecutor(n_threads) as pool:
-        for done in [pool.submit(read, p) for p in range(n_parts)]:
-            done.result()

@@ -63,7 +63,7 @@ class ASCWClassifier(GroupClassifier, ChoosesCosts):
 
     _advice = Advice(GoodFor(3, aim="rare class"))
 
-    n_costs: int = param(default=9, rule=at_least(1), doc="How many costs (:math:`K`). Time and memory grow with it.")
+    n_costs: int = param(default=9, rule=at_least(1), doc="Number of costs (:math:`K`). Time and memory grow with it.")
     keep: bool = param(
         default=False,
         rule=boolean,

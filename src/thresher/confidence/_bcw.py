@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import linalg
@@ -29,6 +29,7 @@ from .._estimators import (
 from .._gate import Array, Log, non_negative, one_of, positive
 from . import _whitening
 from ._bcw_rounds import bcw_round
+from ._shard_rows import LearnsInSums
 
 _WIDEST = 20_000  # features: beyond, the precision alone takes more than 3 GB
 _FEWEST, _TIMES = 256, 4  # rows of a batch, and times the number of features, where nobody says
@@ -50,14 +51,6 @@ class Bcw(BatchRule):
     def rebuild(cls, state: State, params: Params) -> None:
         for precision, pull, coef in zip(*(state.arrays[n] for n in ("precision", "pull", "coef")), strict=True):
             coef[...] = linalg.cho_solve((_whitening.root(precision), True), pull)
-
-
-class _Mean(NamedTuple):
-    """The outcome of one batch: the means, one column for each class, the dual variables and the relative gap."""
-
-    coef: Array
-    a: Array
-    gap: float
 
 
 @dataclass(frozen=True)
@@ -100,18 +93,23 @@ class BcwLearner(BatchLearner):
             after += before
             root = _whitening.root(after)
             around = _whitening.root(before) if centre == "kl" else root
-            mean = self._mean(X, targets, self.params["C"] * weight, 0 * coef if centre == "zero" else coef, around)
-            pull = after @ mean.coef
-        if not all(np.isfinite(found).all() for found in (margins, mean.coef, pull, mean.gap)):
+            mean, a, gap = self._mean(
+                X, targets, self.params["C"] * weight, 0 * coef if centre == "zero" else coef, around
+            )
+            pull = after @ mean
+        if not all(np.isfinite(found).all() for found in (margins, mean, pull, gap)):
             raise FloatingPointError
-        before[...], coef[...], state.arrays["pull"][0], state.arrays["gap"][0] = after, mean.coef, pull, mean.gap
-        moved = mean.a.any(axis=0) & _whitening.is_felt(X, self.intercept)
+        before[...], coef[...], state.arrays["pull"][0], state.arrays["gap"][0] = after, mean, pull, gap
+        moved = a.any(axis=0) & _whitening.is_felt(X, self.intercept)
         losses = np.maximum(0.0, 1.0 - margins * targets)
         state.arrays["tally"][0] += (rows.n_rows, moved.sum(), (losses @ weight).mean(), weight.sum())
         return margins
 
-    def _mean(self, X: Any, targets: Array, cost: Array, centre: Array, root: Array) -> _Mean:
-        """min |L'(mu - centre)|^2 / 2 + sum_i (cost_i / q) max(0, 1 - y_i mu.x_i)^q for every class."""
+    def _mean(self, X: Any, targets: Array, cost: Array, centre: Array, root: Array) -> tuple[Array, Array, float]:
+        """min |L'(mu - centre)|^2 / 2 + sum_i (cost_i / q) max(0, 1 - y_i mu.x_i)^q for every class.
+
+        Returns the means, a column for each class, the dual variables and the relative gap.
+        """
         start = np.ascontiguousarray((root.T @ centre).T)  # w = L' mu, one row for each class
         w, squared, max_inner_iter = start.copy(), self.params["squared"], self.params["max_inner_iter"]
         # A row without features has a loss of 1 whatever the weights are: its dual variable is best at its cost.
@@ -128,7 +126,7 @@ class BcwLearner(BatchLearner):
             gap = _relative_gap(slack, cost, a, start, w - start, squared)
             if gap <= self.params["gap_tol"]:
                 break
-        return _Mean(coef, a, gap)
+        return coef, a, gap
 
 
 def _relative_gap(slack: Array, cost: Array, a: Array, start: Array, move: Array, squared: bool) -> float:
@@ -140,7 +138,7 @@ def _relative_gap(slack: Array, cost: Array, a: Array, start: Array, move: Array
     return float(np.max((primal - dual) / np.maximum(primal, np.finfo(float).tiny), initial=0.0))
 
 
-class BCWClassifier(GaussianProbability, WeighsClasses, BatchClassifier):
+class BCWClassifier(LearnsInSums, GaussianProbability, WeighsClasses, BatchClassifier):
     r"""Confidence-weighted learning in batches: a mean and a covariance of all weights, changed by whole batches.
 
     Every pair of weights has a covariance, as in ``AROWClassifier(covariance="full")``, but the work is done on whole
@@ -189,13 +187,6 @@ class BCWClassifier(GaussianProbability, WeighsClasses, BatchClassifier):
     ``max_inner_iter`` play no part.
 
     For ``loss="squared_hinge"``, [1]_ prints a step for twice the loss weight; here it is the exact one.
-
-    References
-    ----------
-    .. [1] M. Tan, Y. Yan, L. Wang, A. van den Hengel, I. W. Tsang and Q. Shi, "Learning sparse confidence-weighted
-       classifier on very high dimensional data", AAAI 2016.
-    .. [2] Y. Liu, Y. Yan, L. Chen, Y. Han and Y. Yang, "Adaptive sparse confidence-weighted learning for online feature
-       selection", AAAI 2019.
 
     Examples
     --------
@@ -252,8 +243,6 @@ class BCWClassifier(GaussianProbability, WeighsClasses, BatchClassifier):
         ConvergenceWarning says so where it is not reached. One pass is the paper's algorithm and never warns.""",
     )
 
-    _prefers_sums: ClassVar[bool] = True
-
     def _learner(self, n_features: int) -> BatchLearner:
         if n_features > _WIDEST:
             raise ValueError(
@@ -309,9 +298,6 @@ class BCWClassifier(GaussianProbability, WeighsClasses, BatchClassifier):
 
     def _round(self, facts: ShardFacts) -> Round:
         return bcw_round(self)
-
-    def _n_rounds(self) -> int:
-        return 1
 
     # --- reading ----------------------------------------------------------------------------------------------------
 

@@ -9,12 +9,78 @@ import numpy as np
 
 from .._core import Rows
 from .._engine import Axis, Learner, State, one_blas_thread
-from .._estimators import BatchClassifier, BatchLearner, BatchLesson, BatchRule, Ids, Params, View, WeighsClasses, param
-from .._gate import Array, Log, Whole, boolean, one_of
-from ._group_params import GroupParams
+from .._estimators import (
+    BatchClassifier,
+    BatchLearner,
+    BatchLesson,
+    BatchRule,
+    Ids,
+    Params,
+    SelectsFeatures,
+    View,
+    WeighsClasses,
+    param,
+)
+from .._gate import Array, Log, Whole, at_least, boolean, non_negative, none, one_of, positive
 from ._group_search import BatchColumns, Group, GroupSearch, Prior, refit
 from ._known import merge_groups, read, write, write_means
 from ._row_blocks import CovarianceBlocks
+
+
+class GroupParams(SelectsFeatures):
+    """Mixin: declares the parameters of :class:`~._group_search.GroupSearch`."""
+
+    n_features_to_select: int = param(
+        default=50,
+        rule=at_least(1),
+        doc="""Number of features to choose in every batch (:math:`p`); so many are in use at most. The constant does
+        not count.""",
+        kw_only=False,
+    )
+    C: float = param(
+        default=0.1,
+        rule=positive,
+        doc="""Weight of the losses, and of a row in the covariance (:math:`C`). Large values trust a batch more; beyond
+        1 the ranking begins to prefer rare features.""",
+    )
+    sigma: float = param(
+        default=1.0,
+        rule=positive,
+        doc=r"""Weight of the ridge in the penalty (:math:`\sigma`); near 0, one to four groups remain in use before the
+        refit.""",
+    )
+    n_groups: int = param(
+        default=15,
+        rule=at_least(1),
+        doc="""Features are chosen in so many rounds, ``n_features_to_select / n_groups`` at a time (:math:`r`). More
+        rounds see better what the features chosen so far leave unexplained, and cost more.""",
+    )
+    loss: str = param(
+        default="squared_hinge",
+        rule=one_of("hinge", "squared_hinge"),
+        doc="The hinge loss (:math:`q = 1`), or its square (:math:`q = 2`).",
+    )
+    group_tol: float | None = param(
+        default=None,
+        rule=non_negative | none,
+        doc="""Stop before there are ``n_features_to_select`` when a round changes the objective by no more than this
+        part of it, or when the next group would get no weight.""",
+    )
+
+    def _search_params(self) -> dict[str, Any]:
+        """Parameters of a search for groups."""
+        p, squared = int(self.n_features_to_select), self.loss == "squared_hinge"
+        return {
+            "p": p,
+            "r": -(-p // int(self.n_groups)),
+            "C": float(self.C),
+            "sigma": float(self.sigma),
+            "squared": squared,
+            "ridge": float(squared),
+            "step": "corrected" if self.sigma >= 1 else "exact",
+            "group_tol": self.group_tol,
+            "printed": False,
+        }
 
 
 class GroupRule(BatchRule):
@@ -78,11 +144,8 @@ class GroupResult(NamedTuple):
 
 def keep(view: View, prior: Prior, predicted: Array, found: GroupResult, params: Params) -> None:
     """Write down what was found, if all of it is finite; ``predicted`` are the weights so far of what is known."""
-    chosen, mean, coef = (
-        CovarianceBlocks.of([(g.ids, g.covariance) for g in found.groups], params["r"]),
-        found.mean,
-        found.coef,
-    )
+    mean, coef = found.mean, found.coef
+    chosen = CovarianceBlocks.of([(g.ids, g.covariance) for g in found.groups], params["r"])
     if not all(np.isfinite(a).all() for a in (mean, coef, chosen.rows)):
         raise FloatingPointError
     rest = prior.blocks.without(chosen.ids)
@@ -265,6 +328,4 @@ class GroupClassifier(GroupParams, WeighsClasses, BatchClassifier):
             wrong = read(view, params).blocks.refuse_nonsense(self.n_features_in_)
             if wrong:
                 raise ValueError(f"{who}: {wrong}.")
-        above = getattr(super(), "_check_loaded", None)
-        if above is not None:
-            above()
+        super()._check_loaded()

@@ -141,10 +141,8 @@ class GroupSearch:
             if not len(ids) or not self._add(ids):
                 break
             self._solve()
-            if group_tol is not None and len(self.objectives) > 1:
-                before, now = self.objectives[-2:]
-                if abs(now - before) <= group_tol * abs(now):
-                    break
+            if has_settled(self.objectives, group_tol):
+                break
         if not self.groups:
             self._solve()
 
@@ -259,6 +257,14 @@ class GroupSearch:
         return outside[0] + inside + loss, gain - outside[1] - conjugate
 
 
+def has_settled(objectives: list[float], group_tol: float | None) -> bool:
+    """Whether the last group changed the objective by no more than this part of it; never if that is None."""
+    if group_tol is None or len(objectives) < 2:
+        return False
+    before, now = objectives[-2:]
+    return abs(now - before) <= group_tol * abs(now)
+
+
 def best_columns(scores: Array, left: NDArray[np.bool_], n: int) -> Ids:
     """The columns with the largest scores of those that are left; of equal ones the first."""
     places = np.flatnonzero(left)
@@ -287,10 +293,8 @@ def refit(search: GroupSearch) -> Array:
     ids = np.concatenate([np.empty(0, np.int64), *(group.ids for group in search.groups)])
     free = search.free
     covariance, X = np.eye(free + len(ids)), np.empty((len(lesson.y), free + len(ids)))
-    covariance[free:, free:], X[:, free:] = (
-        prior.blocks.marginal(ids),
-        search.columns.take(np.searchsorted(search.columns.ids, ids)),
-    )
+    covariance[free:, free:] = prior.blocks.marginal(ids)
+    X[:, free:] = search.columns.take(np.searchsorted(search.columns.ids, ids))
     centre = np.concatenate([np.full(free, prior.constant[0]), prior.mean(ids)])
     if free:
         covariance[0, 0], X[:, 0] = prior.constant[1], lesson.constant

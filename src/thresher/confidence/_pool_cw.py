@@ -25,6 +25,7 @@ from .._estimators import (
 from .._gate import Array, Log, Rule, at_least, boolean, positive
 from ._pool import LEAST_SCALE, Gaussian, Pool, check_pool, read
 from ._pool_rounds import pool_round, why_not_sums
+from ._shard_rows import LearnsInSums
 
 _COSTS = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9)  # the first of equals is read
 
@@ -86,14 +87,14 @@ def _used(pool: Gaussian, mean: Array, covariance: Array) -> Gaussian:
     return Gaussian(ids[used], mean[used], covariance[np.ix_(used, used)])
 
 
-class PoolCWClassifier(GaussianProbability, SelectsFeatures, ChoosesCosts):
+class PoolCWClassifier(LearnsInSums, GaussianProbability, SelectsFeatures, ChoosesCosts):
     r"""Few features out of very many, from a stream: a pool with means and covariances, of which the best are used.
 
     Learners that choose features anew with every batch forget, and those that keep the first ones stay with what the
     first rows showed. This one keeps a pool of three times the features it may use, with the full covariance of their
     weights; every batch brings in those that would lower the loss most, by sums over all features that fade slowly, and
     pushes out the least certain. The features in use are found by conditioning: the one that matters least is fixed at
-    0 and the others take over what it said, until ``n_features_to_select`` remain. So of two features that say the same
+    0 and the others take over its part, until ``n_features_to_select`` remain. So of two features that say the same
     only one is kept, which rankings of single features cannot do.
 
     Choose it for streams in which a few dozen features are wanted, rare classes in particular. For 200 features and
@@ -135,13 +136,6 @@ class PoolCWClassifier(GaussianProbability, SelectsFeatures, ChoosesCosts):
     questions a look. The first round predicts nothing, so that a second one, in which ``measure`` chooses among the
     costs, is made unless ``cost`` is a number; ``"roc_auc"`` counts pairs of rows that are read together. The scout
     learns row by row and bins of ``"average_precision"`` do not add up: both are left to passes.
-
-    References
-    ----------
-    .. [1] M. Tan, Y. Yan, L. Wang, A. van den Hengel, I. W. Tsang and Q. Shi, "Learning sparse confidence-weighted
-       classifier on very high dimensional data", AAAI 2016.
-    .. [2] Y. Liu, Y. Yan, L. Chen, Y. Han and Y. Yang, "Adaptive sparse confidence-weighted learning for online feature
-       selection", AAAI 2019.
 
     Examples
     --------
@@ -245,7 +239,7 @@ class PoolCWClassifier(GaussianProbability, SelectsFeatures, ChoosesCosts):
     # --- reading ----------------------------------------------------------------------------------------------------
 
     def _variances_of(self, rows: Rows) -> Array:
-        learner, variances = self._pool_learner(), np.empty((rows.n_rows, len(self._outputs())))
+        learner, variances = self._measured(), np.empty((rows.n_rows, len(self._outputs())))
         for place, (ids, _, covariance) in enumerate(self._in_use()):
             some = take(rows, learner.intercept, np.where(ids < 0, rows.n_features, ids))
             variances[:, place] = np.einsum("ij,ij->i", some @ covariance, some)
@@ -264,18 +258,15 @@ class PoolCWClassifier(GaussianProbability, SelectsFeatures, ChoosesCosts):
         """The features in the pool."""
         return [read(self.state_, k, False).ids for k in self._outputs()]
 
-    def _pool_learner(self) -> PoolLearner:
-        learner = self._learner_now()
-        assert isinstance(learner, PoolLearner)
-        return learner
-
     def _outputs(self) -> range:
         """The outputs of the model that is read."""
-        learner = self._pool_learner()
+        learner = self._measured()
         return learner.outputs_of(self.state_, learner.chosen(self.state_))
 
     def _in_use(self) -> list[Gaussian]:
-        return self._pool_learner().in_use(self.state_, self._outputs())
+        learner = self._learner_now()
+        assert isinstance(learner, PoolLearner)
+        return learner.in_use(self.state_, self._outputs())
 
     def _check_loaded(self) -> None:
         """Refuse pools of a file that no run can have left."""

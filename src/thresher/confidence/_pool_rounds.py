@@ -8,7 +8,7 @@ share every question.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -52,25 +52,23 @@ def pool_round(estimator: Any) -> Round:
         results, _ = yield from in_step(reader, runs)
     except (FloatingPointError, linalg.LinAlgError):
         raise outgrown(estimator) from None
-    if not all(np.isfinite(one.pool.mean).all() and np.isfinite(one.pool.covariance).all() for one in results):
+    if not all(np.isfinite(pool.mean).all() and np.isfinite(pool.covariance).all() for pool, _ in results):
         raise outgrown(estimator)
-    for output, (view, one, cells) in enumerate(zip(after.views, results, first["cells"], strict=True)):
-        write(after, output, one.pool.pruned(learner.params["n_pool"]), learner.params["n_used"])
+    for output, (view, (pool, _), cells) in enumerate(zip(after.views, results, first["cells"], strict=True)):
+        write(after, output, pool.pruned(learner.params["n_pool"]), learner.params["n_used"])
         view["cells"] += cells
-    keep_tally(after, first, np.ones(len(reader.classes)), [one.n_held for one in results])
+    keep_tally(after, first, np.ones(len(reader.classes)), [n_held for _, n_held in results])
     learner._note(after, learner.chosen(after))
     estimator.state_ = after
     close(estimator)
     return False
 
 
-class _Result(NamedTuple):
-    pool: Gaussian
-    n_held: int
+def _run(before: Gaussian, view: View, place: Place, params: Params) -> Run[tuple[Gaussian, int]]:
+    """Looks for features, each followed by steps to their weights, all from the same prior; then the covariance.
 
-
-def _run(before: Gaussian, view: View, place: Place, params: Params) -> Run[_Result]:
-    """Looks for features, each followed by steps to their weights, all from the same prior; then the covariance."""
+    Returns the pool, and how many rows hold it.
+    """
     kept = view["pull"].copy(), view["curvature"].copy()
     first = before.n_first
     ids, coef = before.ids, np.append(before.mean[first:], before.mean[:first].sum())
@@ -94,7 +92,7 @@ def _run(before: Gaussian, view: View, place: Place, params: Params) -> Run[_Res
     assert descent is not None
     if not descent.settled:
         told = (yield from descend(descent, place._replace(ids=ids))) or told
-    return _Result(_learned(before, ids, descent.coef, told["bend"]), int(told["held"][1]))
+    return _learned(before, ids, descent.coef, told["bend"]), int(told["held"][1])
 
 
 def _look(told: Sums, kept: tuple[Array, Array], view: View, ids: Ids, n: int) -> Ids:

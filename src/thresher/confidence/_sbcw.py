@@ -8,9 +8,10 @@ from .._engine import Round, ShardFacts
 from .._estimators import BatchLearner
 from ._group_rounds import sbcw_round
 from ._group_rule import ChoosesGroups, GroupClassifier, GroupRule
+from ._shard_rows import LearnsInSums
 
 
-class SBCWClassifier(GroupClassifier):
+class SBCWClassifier(LearnsInSums, GroupClassifier):
     r"""Sparse confidence-weighted learning in batches: a few features of very many, with their covariances.
 
     From each batch it chooses ``n_features_to_select`` features, group after group: the next group are those that the
@@ -51,13 +52,6 @@ class SBCWClassifier(GroupClassifier):
     O(features + chosen squared) numbers a question and class, two or three questions a group. ``ranking="full"`` needs
     all rows at once.
 
-    References
-    ----------
-    .. [1] M. Tan, Y. Yan, L. Wang, A. van den Hengel, I. W. Tsang and Q. Shi, "Learning sparse confidence-weighted
-       classifier on very high dimensional data", AAAI 2016.
-    .. [2] Y. Liu, Y. Yan, L. Chen, Y. Han and Y. Yang, "Adaptive sparse confidence-weighted learning for online feature
-       selection", AAAI 2019.
-
     Examples
     --------
     >>> import numpy as np
@@ -83,6 +77,3 @@ class SBCWClassifier(GroupClassifier):
 
     def _round(self, facts: ShardFacts) -> Round:
         return sbcw_round(self)
-
-    def _n_rounds(self) -> int:
-        return 1

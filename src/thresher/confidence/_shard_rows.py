@@ -16,6 +16,25 @@ from .._estimators import MEASURES, BatchLearner, Ids, matrix_of, part_of, take
 from .._gate import Array
 
 
+class LearnsInSums:
+    """Mixin of confidence-weighted learners whose rounds of sums are a batch of all rows, wherever they are.
+
+    References
+    ----------
+    .. [1] M. Tan, Y. Yan, L. Wang, A. van den Hengel, I. W. Tsang and Q. Shi, "Learning sparse confidence-weighted
+       classifier on very high dimensional data", AAAI 2016.
+    .. [2] Y. Liu, Y. Yan, L. Chen, Y. Han and Y. Yang, "Adaptive sparse confidence-weighted learning for online feature
+       selection", AAAI 2019.
+    """
+
+    @property
+    def _prefers_sums(self) -> bool:
+        return True
+
+    def _n_rounds(self) -> int:
+        return 1
+
+
 class Present(NamedTuple):
     """The rows of a batch that count, with the codes of their classes and their weights."""
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
 from .._engine import Target, one_blas_thread
-from .._estimators import Advice, GoodFor, KernelClassifier, param
-from .._gate import Array, Log, boolean, check_params, check_value, class_weights, fraction, positive
+from .._estimators import Advice, GoodFor, KernelClassifier, WeighsLosses, param
+from .._gate import Array, Log, boolean, check_value, class_weights, fraction
 
 
-class LSSVC(KernelClassifier):
+class LSSVC(WeighsLosses, KernelClassifier):
     r"""Least-squares support vector classifier: a kernel machine for the price of one linear system.
 
     Minimises
@@ -68,13 +68,7 @@ class LSSVC(KernelClassifier):
 
     _advice = Advice(GoodFor(2, aim="curved"))
 
-    C: float = param(
-        default=1.0,
-        rule=positive,
-        doc=r"Weight of the losses (:math:`\gamma` in [1]_).",
-        search=Log(1e-3, 1e4),
-        kw_only=False,
-    )
+    C: float = param(default=1.0, doc=r"Weight of the losses (:math:`\gamma` in [1]_).", search=Log(1e-3, 1e4))
     fit_intercept: bool = param(
         default=True,
         rule=boolean,
@@ -93,23 +87,8 @@ class LSSVC(KernelClassifier):
 
     _fitted: ClassVar[tuple[str, ...]] = ("loo_error_",)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Solve the linear system of all rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            With ``kernel="precomputed"``, the kernel of every row with every row.
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of at least 0, which multiply ``C``. A row of weight 0 is absent.
-
-        Returns
-        -------
-        self
-        """
-        who = type(self).__name__
-        check_params(self, self._param_rules)
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Solve the linear system of all rows."""
         rows, target, weight, there = self._take_classes(X, y, sample_weight)
         signs = _signs(target)[there]
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
@@ -117,15 +96,14 @@ class LSSVC(KernelClassifier):
             found = least_squares(K, signs, 1.0 / (self.C * weight[there]), self.fit_intercept)
         if found is None:
             raise ValueError(
-                f"{who}: the kernel matrix with 1 / C added to its diagonal must be positive definite; take a kernel "
-                f"that is, or a smaller C than {self.C!r}."
+                f"{type(self).__name__}: the kernel matrix with 1 / C added to its diagonal must be positive definite; "
+                f"take a kernel that is, or a smaller C than {self.C!r}."
             )
         self._keep(X, rows, there, found.coef.T)
         self._commit_target(target)
         self.intercept_ = found.intercept
         wrong = self._read_scores(self._shape_scores(found.left_out)) != self.classes_[target.y.astype(np.intp)[there]]
         self.loo_error_ = float(np.average(wrong, weights=weight[there]))
-        return self
 
     def _check_loaded(self) -> None:
         super()._check_loaded()

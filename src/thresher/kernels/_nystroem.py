@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from .. import _engine, _gate
 from .._engine import one_blas_thread
@@ -28,29 +29,15 @@ from .._kernels import (
     is_array,
     is_sample,
     mapped,
+    squared_distances,
     stacked,
 )
-from ._cluster_landmarks import middle_rows
 
 _EXPECTED_ROWS = 10_000  # in a stream, of which nobody knows the end
 _CANDIDATES = {"entropy": CANDIDATES, "random": 1, "kmeans": 10}  # for every landmark
 
 
-class _Chosen:
-    """The types of the attributes that learning sets."""
-
-    n_features_in_: int
-    n_rows_seen_: int
-    _limits: list[int]  # landmarks and candidates at most
-    _seed: int
-    _indices: NDArray[np.int64]  # of candidates, smallest key first
-    _candidates: dict[str, NDArray[Any]]
-    _settled_kernel: Kernel
-    _chosen: NDArray[np.int64]  # which candidates are landmarks
-    _root: Array
-
-
-class FixedSizeNystroem(_Chosen, NumbersFeatures, ChoosesKernel, Estimator):
+class FixedSizeNystroem(NumbersFeatures, ChoosesKernel, Estimator):
     r"""Features in which a linear learner is a kernel machine, by the Nystroem method on a few landmark rows.
 
     With landmarks :math:`S`, their kernel matrix :math:`K_{SS} = U \Lambda U^\top` and the kernel :math:`k(S, x)` of a
@@ -154,14 +141,14 @@ class FixedSizeNystroem(_Chosen, NumbersFeatures, ChoosesKernel, Estimator):
         rule=one_of(*_CANDIDATES),
         doc=r"""Landmarks are chosen among candidates, which are rows drawn at random. ``"random"`` takes the first.
         ``"entropy"`` then proposes the others, one by one, each in place of a random landmark, and accepts those that
-        raise the quadratic Renyi entropy :math:`-\log(m^{-2} \sum_{ij \in S} K_{ij})`: landmarks that are less alike.
+        raise the quadratic Renyi entropy :math:`-\log(m^{-2} \sum_{ij \in S} K_{ij})`: landmarks that differ more.
         ``"kmeans"`` makes clusters of the candidates and takes the row in the middle of each: landmarks where the rows
         are, which as a rule come closest to the kernel.""",
     )
     n_candidates: int | None = param(
         default=None,
         rule=(none | at_least(1))._replace(type="int"),
-        doc="""How many rows to choose among; by default twice the landmarks for ``"entropy"``, ten times for
+        doc="""Number of rows to choose among; by default twice the landmarks for ``"entropy"``, ten times for
         ``"kmeans"``.""",
     )
     random_state: Any = param(default=None, rule=seed, doc="Source of candidates and proposals.")
@@ -200,17 +187,8 @@ class FixedSizeNystroem(_Chosen, NumbersFeatures, ChoosesKernel, Estimator):
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Draw candidates from more rows. Landmarks are chosen among them when they are asked for.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
+        """Draw candidates from more rows, given as to :meth:`fit`. Landmarks are chosen among them when they are asked
+        for."""
         check_params(self, self._param_rules)
         begins = not hasattr(self, "_candidates")
         rows = _gate.check_matrix(self, X, reset=begins)
@@ -269,16 +247,7 @@ class FixedSizeNystroem(_Chosen, NumbersFeatures, ChoosesKernel, Estimator):
     # --- mapping ----------------------------------------------------------------------------------------------------
 
     def transform(self, X: Any) -> Array:
-        """The features of each row.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features_out)
-        """
+        """The features of each row, an array of shape (n_samples, n_features_out)."""
         check_is_fitted(self)
         rows = _gate.check_matrix(self, X, reset=False)
         kernel, landmarks, root = self.kernel_, self.components_, self.normalization_
@@ -351,3 +320,37 @@ class FixedSizeNystroem(_Chosen, NumbersFeatures, ChoosesKernel, Estimator):
         if not isinstance(self._settled_kernel, Kernel):
             raise ValueError("FixedSizeNystroem: kernel_ must be a kernel.")
         self._settled_kernel._check_settled(self.n_features_in_)
+
+
+_MOST_ROUNDS = 20
+
+
+def middle_rows(rows: Any, n_clusters: int) -> NDArray[np.intp]:
+    """For each of ``n_clusters``, begun at the first rows, the row nearest to its mean (Lloyd's algorithm). A cluster
+    that lost its rows is stood for by the first row that stands for none."""
+    rows = as_floats(rows)
+    labels = np.full(rows.shape[0], -1)
+    centres = rows[:n_clusters]
+    for _ in range(_MOST_ROUNDS):
+        distances = squared_distances(rows, centres)
+        nearest = distances.argmin(axis=1)
+        if np.array_equal(nearest, labels):
+            break
+        labels = nearest
+        centres = _means(rows, labels, centres)
+    inside = np.where(labels[:, None] == np.arange(n_clusters), squared_distances(rows, centres), np.inf)
+    found = np.where(np.isfinite(inside).any(axis=0), inside.argmin(axis=0), -1)
+    spare = np.setdiff1d(np.arange(rows.shape[0]), found)
+    found[found < 0] = spare[: np.count_nonzero(found < 0)]
+    return found
+
+
+def _means(rows: Any, labels: NDArray[np.intp], before: Any) -> Any:
+    """The mean of each cluster; one without rows stays where it was."""
+    n_clusters = before.shape[0]
+    counts = np.bincount(labels, minlength=n_clusters)
+    weights = 1.0 / np.maximum(counts, 1)
+    member = sparse.csr_array((weights[labels], (labels, np.arange(len(labels)))), shape=(n_clusters, len(labels)))
+    stay = sparse.diags_array((counts == 0).astype(np.float64))
+    means = member @ rows + stay @ before
+    return sparse.csr_array(means) if sparse.issparse(means) else means

@@ -9,10 +9,10 @@ import numpy as np
 from .._engine import Target
 from .._estimators import Advice, GoodFor, ReadsValues, param
 from .._gate import Array, Log, Uniform, fraction, non_negative, one_of
-from ._classifier import ManyKernelsClassifier
 from ._kernel_weights import ElasticNet, WeightSet
-from ._mkl_machine import ManyKernelsMachine
-from ._weight_search import Dual
+from ._mkl_machine import ManyKernelsClassifier, ManyKernelsMachine
+from ._stack import Stack
+from ._weight_search import Dual, Search
 
 
 class ElasticNetMachine(ManyKernelsMachine):
@@ -42,9 +42,12 @@ class ElasticNetMachine(ManyKernelsMachine):
     def _weight_set(self) -> WeightSet:
         return ElasticNet(float(self.v))
 
+    def _search(self, stack: Stack, dual: Dual, solver: str = "auto") -> Search:
+        return super()._search(stack, dual, self.solver)
+
 
 class GMKLClassifier(ElasticNetMachine, ManyKernelsClassifier):
-    r"""A support vector machine that chooses its kernels, alike ones together: generalised multiple kernel learning.
+    r"""A support vector machine that chooses its kernels, similar ones together: generalised multiple kernel learning.
 
     The kernel is a sum :math:`\sum_q \theta_q K_q` whose weights are learned with the machine:
 
@@ -121,4 +124,4 @@ class GMKLRegressor(ReadsValues, ElasticNetMachine):
 
     def predict(self, X: Any) -> Array:
         """The value of each row."""
-        return self._scores(X)[:, 0]
+        return self._functions(X)[:, 0]

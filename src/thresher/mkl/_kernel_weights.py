@@ -3,42 +3,22 @@ r"""Sets of kernel weights over which a machine can be optimised.
 A set :math:`\Theta` of weights of at least 0 answers three questions, all in closed form or by one root: its point
 nearest to any other (:meth:`project`), its point furthest along given gains (:meth:`best_response`), and an upper bound
 of how far that is (:meth:`support`, :math:`\sigma(a) = \max_{\theta \in \Theta} \theta^\top a`), on which the
-certificate of a machine rests.
+certificate of a machine rests. :meth:`slopes` gives the derivative of the projection :math:`\theta` of z by z,
+:math:`d - d n n^\top d / n^\top d n`: factors d of its own coordinate, and n, the direction out of the set in which it
+cannot go (None inside). :meth:`start` gives equal weights, as large as the set allows.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-Array = NDArray[np.float64]
+from .._gate import Array
 
 _NEWTON = 100
 _INSIDE = 1e-12
-
-
-class WeightSet(Protocol):
-    """The questions that the search asks of a set."""
-
-    def start(self, n: int) -> Array:
-        """Equal weights, as large as the set allows."""
-
-    def project(self, z: Array) -> Array:
-        """The point of the set nearest to ``z``."""
-
-    def slopes(self, z: Array, theta: Array) -> tuple[Array, Array | None]:
-        """The derivative of ``theta``, the projection of ``z``, by ``z``, d - d n n' d / n' d n: factors ``d`` of its
-        own coordinate, and ``n``, the direction out of the set in which it cannot go (None inside)."""
-
-    def best_response(self, a: Array) -> Array:
-        """A point with the largest ``theta . a``, for gains ``a`` of at least 0."""
-
-    def support(self, a: Array) -> float:
-        """That largest value, or a hair more: never less."""
 
 
 @dataclass(frozen=True)
@@ -151,25 +131,16 @@ class Ball:
 
     def _pulled(self, z: Array, l: float) -> Array:
         """Solves ``theta + l theta^(p - 1) = z``, by Newton steps from above, where both forms are convex."""
-        if self.p >= 2:  # in theta
-            r = self.p - 1
-            theta = np.minimum(z, (z / l) ** (1 / r))
-            for _ in range(_NEWTON):
-                power = np.power(theta, r - 1)
-                step = (theta + l * power * theta - z) / (1 + l * r * power)
-                theta = np.maximum(theta - step, 0.0)
-                if np.all(step <= 1e-16 * z):
-                    break
-            return theta
-        r = 1 / (self.p - 1)  # in theta^(p - 1), of which theta is the r-th power
-        power = np.minimum(z / l, z ** (self.p - 1))
+        in_theta, r = self.p >= 2, 1 / (self.p - 1)
+        line, bend, e, root = (1.0, l, self.p - 1, r) if in_theta else (l, 1.0, r, self.p - 1)
+        x = np.minimum(z / line, (z / bend) ** root)  # theta, or theta^(p - 1), of which theta is the e-th power
         for _ in range(_NEWTON):
-            slope = np.power(power, r - 1)
-            step = (slope * power + l * power - z) / (r * slope + l)
-            power = np.maximum(power - step, 0.0)
-            if np.all(step <= 1e-16 * power):
+            power = np.power(x, e - 1)
+            step = (line * x + bend * power * x - z) / (line + bend * e * power)
+            x = np.maximum(x - step, 0.0)
+            if np.all(step <= 1e-16 * (z if in_theta else x)):
                 break
-        return np.power(power, r)
+        return x if in_theta else np.power(x, e)
 
 
 @dataclass(frozen=True)
@@ -195,6 +166,9 @@ class EqualWeights:
 def _multiple(pulled: Array, normal: Array) -> float:
     """The multiple of ``normal`` that a projection took away."""
     return max(float(pulled @ normal) / float(normal @ normal), 0.0)
+
+
+WeightSet = ElasticNet | Ball | EqualWeights
 
 
 def ball(p: float) -> WeightSet:

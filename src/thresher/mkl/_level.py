@@ -1,4 +1,4 @@
-r"""The level method: kernel weights from everything that machines said so far.
+r"""The level method: kernel weights from all machines so far.
 
 Each machine that was solved, exactly or not, says of all weights that :math:`J(\theta) \ge s_i - a_i^\top \theta`. The
 next weights are those nearest to the last ones where these cuts stay below a level between the bounds; if no
@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._kernel_weights import Array, WeightSet
+from .._gate import Array
+from ._kernel_weights import WeightSet
 from ._weight_search import Search
 
 _LEVEL = 0.7  # tau; the 0.9 and 0.99 of the thesis take several times as many machines, 0.5 more for v near 1

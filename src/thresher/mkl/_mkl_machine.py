@@ -6,20 +6,26 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import _gate
 from .._engine import Target, one_blas_thread
-from .._estimators import MOST_COMPARED, Estimator, ReadsTargets, check_is_fitted, param, warn_of_convergence
-from .._gate import Array, Log, Rule, at_least, boolean, check_params, positive
-from .._kernels import Kernel, as_arrays, as_rows, kernel_scores
-from . import _mkl_loaded
-from ._given_kernels import take_matrices, take_square_matrices
+from .._estimators import (
+    Estimator,
+    KeepsRows,
+    ReadsFunctions,
+    ReadsTargets,
+    WeighsLosses,
+    check_is_fitted,
+    param,
+    warn_of_convergence,
+)
+from .._gate import Array, Log, Rule, at_least, boolean, check_params, class_weights, positive
+from .._kernels import Kernel, as_arrays, is_array, kernel_scores
 from ._kernel_weights import WeightSet
 from ._level import level_method
 from ._simple_kernels import simple_mkl_kernels
-from ._stack import GivenMatrices, MadeMatrices, Stack
+from ._stack import GivenMatrices, MadeMatrices, Stack, take_matrices, take_square_matrices
 from ._weight_search import Dual, Search, projected_gradient
 
 _kernel_list = Rule(
@@ -43,26 +49,7 @@ class KernelView(NamedTuple):
     scale: Array | None = None
 
 
-class _SolvedKernels:
-    """The types of the attributes that :meth:`fit` sets, and the solver of machines that offer no choice."""
-
-    solver: str = "auto"
-    n_features_in_: int
-    kernels_: list[Kernel] | None
-    kernel_names_: np.ndarray[Any, Any]
-    weights_: Array
-    factors_: Array
-    mean_: Array | None
-    scale_: Array | None
-    support_: NDArray[np.int64]
-    dual_coef_: Array
-    intercept_: Array
-    bounds_: Array
-    n_svm_: int
-    _support_rows: dict[str, NDArray[Any]]
-
-
-class ManyKernelsMachine(_SolvedKernels, ReadsTargets, Estimator):
+class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
     r"""Base class: a subclass names its set of kernel weights and its dual problem.
 
     Attributes
@@ -73,12 +60,8 @@ class ManyKernelsMachine(_SolvedKernels, ReadsTargets, Estimator):
         The kernels, ready for rows like those of the training, and their names.
     factors_ : ndarray of shape (n_kernels,)
         What each kernel is multiplied by: 1 over its trace.
-    support_ : ndarray
-        Rows with a coefficient other than 0; the others are forgotten.
     dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support)
-        Their coefficients (:math:`\alpha \circ y`).
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        Constant terms.
+        Coefficients of the support vectors (:math:`\alpha \circ y`).
     bounds_ : ndarray of shape (1, 2) or (n_classes, 2)
         Two numbers between which the optimum lies.
     gap_ : float
@@ -88,9 +71,7 @@ class ManyKernelsMachine(_SolvedKernels, ReadsTargets, Estimator):
     history_ : list of ndarray of shape (n_machines, 2)
         The bounds after each machine, for every output. Not kept in files.
     mean_, scale_ : ndarray of shape (n_features,)
-        What features were standardised by; None without.
-    n_features_in_ : int
-        Number of features; of precomputed kernels, that of training rows.
+        Means and deviations that features were standardised by; None without.
     """
 
     kernels: Any = param(
@@ -103,11 +84,9 @@ class ManyKernelsMachine(_SolvedKernels, ReadsTargets, Estimator):
     )
     C: float = param(
         default=100.0,
-        rule=positive,
         doc="""Weight of the losses (:math:`C`). Kernels have trace 1, so that it must be large, and it matters more
         than the kind of norm: tune it.""",
         search=Log(1.0, 1e4),
-        kw_only=False,
     )
     tol: float = param(
         default=1e-3,
@@ -128,10 +107,8 @@ class ManyKernelsMachine(_SolvedKernels, ReadsTargets, Estimator):
         they are needed.""",
     )
 
-    _max_rows: ClassVar[int] = MOST_COMPARED
     _fitted: ClassVar[tuple[str, ...]] = (
-        *("n_features_in_", "feature_names_in_", "kernels_", "kernel_names_", "weights_", "factors_", "mean_"),
-        *("scale_", "support_", "dual_coef_", "intercept_", "bounds_", "n_svm_", "_support_rows"),
+        *("kernels_", "kernel_names_", "weights_", "factors_", "mean_", "scale_", "bounds_", "n_svm_"),
     )
 
     def _weight_set(self) -> WeightSet:
@@ -168,10 +145,7 @@ class ManyKernelsMachine(_SolvedKernels, ReadsTargets, Estimator):
         n_rows = given.shape[-2]
         target = self._read_all(y, n_rows)
         weight = _gate.check_weights(sample_weight, n_rows, who)
-        counts = np.ones(n_rows) if weight is None else weight
-        present = np.flatnonzero(counts)
-        if not len(present):
-            raise ValueError(f"{who}: sample_weight must hold a weight above 0, got only zeros.")
+        counts, present = self._rows_there(weight, n_rows)
         factors = self._weigh(weight, target)
         costs = float(self.C) * (counts if factors is None else factors)[present]
         target = target._replace(y=target.y[present])
@@ -213,8 +187,7 @@ class ManyKernelsMachine(_SolvedKernels, ReadsTargets, Estimator):
         called = names or [f"x{j + 1}" for j in range(rows.shape[1])]
         return KernelView(rows, kernels, [kernel.describe(called) for kernel in kernels], mean, scale)
 
-    def _search(self, stack: Stack, dual: Dual) -> Search:
-        solver = self.solver
+    def _search(self, stack: Stack, dual: Dual, solver: str = "auto") -> Search:
         search = Search(stack, dual, self._weight_set(), float(self.tol), int(self.max_svm))
         if solver != "level":
             projected_gradient(search, patient=solver == "spg")
@@ -251,17 +224,9 @@ class ManyKernelsMachine(_SolvedKernels, ReadsTargets, Estimator):
         size = np.maximum(np.abs(upper), np.finfo(np.float64).tiny)
         return float(np.max(np.maximum(upper - lower, 0.0) / size))
 
-    @property
-    def support_vectors_(self) -> Any:
-        """The rows that the model keeps, as kernels see them; none where kernels are precomputed."""
-        check_is_fitted(self)
-        if self.kernels_ is None:
-            return np.empty((0, 0))
-        return as_rows(self._support_rows, (len(self.support_), self.n_features_in_))
-
     # --- scores ------------------------------------------------------------------------------------------------------
 
-    def _scores(self, X: Any) -> Array:
+    def _functions(self, X: Any) -> Array:
         """Of shape (n_rows, n_outputs). Kernels of weight 0 are not looked at."""
         check_is_fitted(self)
         used = np.flatnonzero(self.weights_.any(axis=0) & (self.factors_ > 0))
@@ -285,9 +250,28 @@ class ManyKernelsMachine(_SolvedKernels, ReadsTargets, Estimator):
         coef: Array = self.dual_coef_ * (self.weights_[:, q : q + 1] * self.factors_[q])
         return coef
 
-    def _check_loaded(self) -> None:
+    def _check_loaded(self, n_outputs: int = 1) -> None:
         """Refuse attributes of a file that do not belong together."""
-        _mkl_loaded.check(self)
+        who, kernels, names = type(self).__name__, self.kernels_, self.kernel_names_
+        n_kernels = len(self.factors_) if is_array(self.factors_, "f", 1) else 0
+        as_many = isinstance(kernels, list) and len(kernels) == n_kernels
+        if not (kernels is None if self._is_precomputed else as_many):
+            raise ValueError(f"{who}: kernels_ must be one per weight, and None if they are precomputed.")
+        self._check_rows(kernels)
+        shapes: dict[str, tuple[int, ...]] = {"factors_": (max(n_kernels, 1),), "weights_": (n_outputs, n_kernels)}
+        shapes |= {"dual_coef_": (n_outputs, len(self.support_)), "intercept_": (n_outputs,), "bounds_": (n_outputs, 2)}
+        if self.mean_ is not None or self.scale_ is not None:
+            shapes |= {"mean_": (self.n_features_in_,), "scale_": (self.n_features_in_,)}
+        _gate.check_loaded_arrays(self, shapes)
+        if (self.weights_ < 0).any() or (self.factors_ < 0).any():
+            raise ValueError(f"{who}: weights_ and factors_ must be at least 0.")
+        are_names = isinstance(names, np.ndarray) and all(isinstance(name, str) for name in names)
+        if not are_names or names.shape != (n_kernels,):
+            raise ValueError(f"{who}: kernel_names_ must hold one name per kernel.")
+        if type(self.n_svm_) is not int or self.n_svm_ < 1:
+            raise ValueError(f"{who}: n_svm_ must be an integer of at least 1.")
+        if self.scale_ is not None and not self.scale_.min() > 0:
+            raise ValueError(f"{who}: scale_ must hold numbers above 0.")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -295,3 +279,17 @@ class ManyKernelsMachine(_SolvedKernels, ReadsTargets, Estimator):
         tags.input_tags.two_d_array = not self._is_precomputed
         tags.input_tags.three_d_array = self._is_precomputed
         return tags
+
+
+class ManyKernelsClassifier(ReadsFunctions, ManyKernelsMachine):
+    """Base class: a subclass names its set of kernel weights. Several classes are learned one against the rest."""
+
+    class_weight: Any = param(default=None, rule=class_weights, doc="Weights of the classes, multiplied into ``C``.")
+
+    def _dual(self, target: Target, output: int, costs: Array) -> Dual:
+        y = np.where(target.y == target.positive(output), 1.0, -1.0)
+        return Dual(y, np.minimum(costs * y, 0.0), np.maximum(costs * y, 0.0))
+
+    def _check_loaded(self, n_outputs: int = 1) -> None:
+        _gate.check_loaded(self.classes_, type(self).__name__)
+        super()._check_loaded(Target(np.empty(0), self.classes_).n_outputs)

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from .._estimators import Advice, GoodFor, param
 from .._gate import Rule, Uniform, positive
-from ._classifier import ManyKernelsClassifier
 from ._kernel_weights import EqualWeights, WeightSet, ball
+from ._mkl_machine import ManyKernelsClassifier
 
 _power = Rule(
     "1 or a number from 1.001 to 1000", lambda v: positive.holds(v) and (v == 1 or 1.001 <= v <= 1000), type="float"

@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._gate import Array
 from ..solvers import box_qp
-from ._kernel_weights import Array, WeightSet
+from ._kernel_weights import WeightSet
 from ._stack import Stack
 
 _CARE = 0.05  # of the gap: how exactly a machine is solved

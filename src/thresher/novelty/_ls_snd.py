@@ -7,15 +7,16 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import linalg
 
-from .._estimators import Advice, GoodFor, param
-from .._gate import Array, Log, Rule, check_loaded_arrays, positive
+from .. import _gate
+from .._estimators import Advice, GoodFor, WeighsLosses, param
+from .._gate import Array, Log, Rule, positive
 from ._novelty_kernel import NoveltyMachine, NoveltySolution
 from ._snd import inverse_coupling
 
 _below_one = Rule("a number of at least 0 and below 1", lambda v: positive.holds(1 - v) and v >= 0, type="float")
 
 
-class LSSNDClassifier(NoveltyMachine):
+class LSSNDClassifier(WeighsLosses, NoveltyMachine):
     r"""Classes and rows of no class by least squares: exact, in the time of two factorisations.
 
     The problem of :class:`SNDClassifier` with squared losses and equalities,
@@ -38,12 +39,7 @@ class LSSNDClassifier(NoveltyMachine):
     Notes
     -----
     :math:`\Gamma` has two eigenvalues, so that the system of all classes falls into two of the size of the kernel
-    matrix: O(n³), where the one in [1]_ is O(n³ n_classes³), and the same solution.
-
-    References
-    ----------
-    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
-       modelling", KU Leuven, 2016, equations 2.21 to 2.29.
+    matrix: O(n³), where the one in [1]_ (2.21 to 2.29) is O(n³ n_classes³), and the same solution.
 
     Examples
     --------
@@ -64,13 +60,7 @@ class LSSNDClassifier(NoveltyMachine):
         GoodFor(2, aim="outliers"),
     )
 
-    C: float = param(
-        default=10.0,
-        rule=positive,
-        doc=r"Weight of the losses (:math:`\gamma_2` in [1]_).",
-        search=Log(1e-2, 1e4),
-        kw_only=False,
-    )
+    C: float = param(default=10.0, doc=r"Weight of the losses (:math:`\gamma_2` in [1]_).", search=Log(1e-2, 1e4))
     nu: float = param(
         default=0.05,
         rule=_below_one,
@@ -90,10 +80,8 @@ class LSSNDClassifier(NoveltyMachine):
 
     _fitted: ClassVar[tuple[str, ...]] = ("thresholds_",)
 
-    def _matrix(self, rows: Any) -> Array:
-        return self._whole_gram(rows)
-
-    def _solve(self, K: Array, Y: Array, weight: Array) -> NoveltySolution:
+    def _solve(self, rows: Any, Y: Array, weight: Array) -> NoveltySolution:
+        K = self._whole_gram(rows)
         try:
             B, rho = least_squares_snd(K, Y, 1.0 / (self.C * weight), self.coupling)
         except np.linalg.LinAlgError:
@@ -116,7 +104,7 @@ class LSSNDClassifier(NoveltyMachine):
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
-        check_loaded_arrays(self, {"thresholds_": (len(self.classes_),)})
+        _gate.check_loaded_arrays(self, {"thresholds_": (len(self.classes_),)})
 
 
 def least_squares_snd(K: Array, Y: Array, ridge: Array, coupling: float) -> tuple[Array, Array]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .. import _gate
 from .._engine import one_blas_thread
 from .._estimators import KernelClassifier, param
-from .._gate import Array, Log, check_loaded_arrays, check_params
+from .._gate import Array, Log
 from ._outliers import NoveltyTarget, ReadsNovelty
 
 
@@ -23,14 +24,7 @@ class NoveltySolution(NamedTuple):
     n_iter: int = 0
 
 
-class _Angles:
-    """The types of the attributes that :meth:`fit` sets."""
-
-    norms_: Array
-    cosines_: Array
-
-
-class NoveltyMachine(_Angles, ReadsNovelty, KernelClassifier):
+class NoveltyMachine(ReadsNovelty, KernelClassifier):
     r"""Base class: a subclass solves its problem.
 
     Attributes
@@ -49,27 +43,12 @@ class NoveltyMachine(_Angles, ReadsNovelty, KernelClassifier):
 
     _fitted: ClassVar[tuple[str, ...]] = ("norms_", "cosines_")
 
-    def _solve(self, K: Any, Y: Array, weight: Array) -> NoveltySolution:
-        """All weights are above 0."""
+    def _solve(self, rows: Any, Y: Array, weight: Array) -> NoveltySolution:
+        """Find the functions of all classes; all weights are above 0."""
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the coefficients of all classes together.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            With ``kernel="precomputed"``, the square matrix of all rows with one another.
-        y : array-like of shape (n_samples,)
-            Labels; rows of ``outlier_label`` belong to no class.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of at least 0. A row of weight 0 is absent.
-
-        Returns
-        -------
-        self
-        """
-        check_params(self, self._param_rules)
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Find the coefficients of all classes together."""
         rows, read, weight, present = self._take_classes(X, y, sample_weight)
         target = NoveltyTarget(*read)
         if not set(range(target.n_outputs)) <= set(target.y[present]):
@@ -77,17 +56,12 @@ class NoveltyMachine(_Angles, ReadsNovelty, KernelClassifier):
             raise ValueError(f"{who}: sample_weight must be above zero for a row of every class at least.")
         weight, Y = weight[present], target.signs()[present]
         with one_blas_thread():  # the same bits, whatever the number of threads
-            found = self._solve(self._matrix(self._some(rows, present)), Y, weight)
+            found = self._solve(self._some(rows, present), Y, weight)
             self._keep(X, rows, present, found.coef)
         self._commit_target(target)
         self.intercept_ = -found.offsets
         self._look_at_angles(found)
         self._finish(found, Y, weight)
-        return self
-
-    def _matrix(self, rows: Any) -> Any:
-        """The kernel matrix that the problem needs."""
-        return self._gram(rows)
 
     def _finish(self, found: NoveltySolution, Y: Array, weight: Array) -> None:
         """Remember more of a solution."""
@@ -99,15 +73,9 @@ class NoveltyMachine(_Angles, ReadsNovelty, KernelClassifier):
         lengths = np.maximum(np.outer(self.norms_, self.norms_), np.finfo(float).tiny)
         self.cosines_ = np.clip((products + products.T) / (2 * lengths), -1.0, 1.0)
 
-    def _all_scores(self, X: Any) -> Array:
-        return self._functions(X)
-
-    def _n_functions(self, n_classes: int) -> int:
-        return n_classes
-
     def _check_loaded(self) -> None:
         super()._check_loaded()
         n = len(self.classes_)
         if self._is_outlier(self.classes_).any():
             raise ValueError(f"{type(self).__name__}: classes_ must not hold that of outliers.")
-        check_loaded_arrays(self, {"norms_": (n,), "cosines_": (n, n)})
+        _gate.check_loaded_arrays(self, {"norms_": (n,), "cosines_": (n, n)})

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import _gate
 from .._engine import Target
-from .._estimators import Declared, ReadsClasses, param
-from .._gate import Array, Log, Rule, above_one, boolean, class_weights, none
+from .._estimators import Declared, OwnFunctions, ReadsClasses, param, with_label
+from .._gate import Array, Log, Rule, above_one, boolean, class_weights, none, number
 
 Labels = np.ndarray[Any, Any]
 
-_label = Rule("a label, a whole number or text", lambda v: isinstance(v, str) or _is_whole(v), type="int or str")
-
-
-def _is_whole(value: Any) -> bool:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        return False
-    return float(value).is_integer() and abs(float(value)) < 2**62
+_label = Rule(
+    "a label, a whole number or text",
+    lambda v: isinstance(v, str) or (number.holds(v) and float(v).is_integer() and abs(v) < 2**62),
+    type="int or str",
+)
 
 
 class NoveltyTarget(Target):
@@ -36,7 +33,7 @@ class NoveltyTarget(Target):
         return np.where(self.y[:, None] == np.arange(self.n_outputs), 1.0, -1.0)
 
 
-class ReadsNovelty(ReadsClasses, Declared):
+class ReadsNovelty(OwnFunctions, ReadsClasses, Declared):
     """Mixin of classifiers with a score for each class: the class with the largest wins, and a row on which all are too
     small is an outlier.
 
@@ -44,6 +41,11 @@ class ReadsNovelty(ReadsClasses, Declared):
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels, sorted, without that of outliers.
+
+    References
+    ----------
+    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
+       modelling", KU Leuven, 2016, Section 2.1 and Algorithm 1.
     """
 
     coupling: float = param(
@@ -85,16 +87,12 @@ class ReadsNovelty(ReadsClasses, Declared):
     def _read_batch(self, y: Any, n_rows: int, classes: Any, first: bool) -> NoveltyTarget:
         who = type(self).__name__
         self._check_reject(who)
-        known = self._without_outliers(_gate.check_classes(classes, who), who) if first else self.classes_
-        if not first and classes is not None:
-            again = self._without_outliers(_gate.check_classes(classes, who), who)
-            if not np.array_equal(known, again):
-                raise ValueError(
-                    f"{who}: classes must be those of the first call, {known.tolist()!r}, got {list(classes)!r}."
-                )
-        target = self._target(_gate.as_column(y, who), known, who)
+        target = self._target(_gate.as_column(y, who), self._known_classes(classes, first), who)
         _gate.check_length(target.y, n_rows, "y", who)
         return target
+
+    def _announced(self, classes: Any) -> Labels:
+        return self._without_outliers(super()._announced(classes), type(self).__name__)
 
     def _target(self, labels: Labels, classes: Labels, who: str) -> NoveltyTarget:
         outside = self._is_outlier(labels)
@@ -133,7 +131,7 @@ class ReadsNovelty(ReadsClasses, Declared):
         assert target.classes is not None
         labels, has_outliers = target.classes, bool((target.y == len(target.classes)).any())
         if self.outlier_label is not None and (has_outliers or not isinstance(class_weight, str)):
-            labels = _with(labels, self.outlier_label)
+            labels = with_label(labels, self.outlier_label)
         factors = _gate.class_factors(class_weight, labels, target.y, type(self).__name__)
         assert factors is not None
         rows = np.append(factors, 1.0)[target.y.astype(np.intp)]
@@ -143,7 +141,8 @@ class ReadsNovelty(ReadsClasses, Declared):
 
     def _all_scores(self, X: Any) -> Array:
         """One score per row and class."""
-        raise NotImplementedError
+        scores: Array = self._functions(X)  # type: ignore[attr-defined]
+        return scores
 
     def _thresholds(self) -> Any:
         """Borders: the score of a class must be above its own."""
@@ -164,21 +163,4 @@ class ReadsNovelty(ReadsClasses, Declared):
     def predict(self, X: Any) -> Labels:
         """The class of each row; ``outlier_label`` where ``reject`` is set and no score is above 0."""
         self._check_reject(type(self).__name__)
-        return self._read_all_scores(self._all_scores(X))
-
-    def _shape_scores(self, scores: Array) -> Array:
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-    def _read_all_scores(self, scores: Array) -> Labels:
-        if not self.reject:
-            labels: Labels = self.classes_[scores.argmax(axis=1)]
-            return labels
-        inside = np.where(scores > self._thresholds(), scores, -np.inf)
-        winner = np.where(np.isneginf(inside).all(axis=1), len(self.classes_), inside.argmax(axis=1))
-        labels = _with(self.classes_, self.outlier_label)[winner]
-        return labels
-
-
-def _with(classes: Labels, label: Any) -> Labels:
-    """The classes and one label more: among words, the word for it."""
-    return _gate.joined(classes, str(label) if isinstance(classes[0], str) else label)
+        return self._read_own(self._all_scores(X), self._thresholds(), self.outlier_label if self.reject else None)

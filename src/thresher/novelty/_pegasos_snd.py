@@ -66,11 +66,6 @@ class PegasosSNDClassifier(ReadsNovelty, SharedClassifier):
     every :math:`\gamma > 1`; the thesis asks for more than :math:`n_c - 1`. ``progressive_loss_`` is the mean over the
     classes.
 
-    References
-    ----------
-    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
-       modelling", KU Leuven, 2016, Algorithm 1.
-
     Examples
     --------
     >>> from sklearn.pipeline import make_pipeline
@@ -136,7 +131,7 @@ class PegasosSNDClassifier(ReadsNovelty, SharedClassifier):
     def _n_coupled(self) -> int:
         return len(self.classes_)
 
-    def _all_scores(self, X: Any) -> Array:
+    def _functions(self, X: Any) -> Array:
         return self._scores(X)
 
     @property

@@ -53,11 +53,6 @@ class SNDClassifier(NoveltyMachine):
 
     ``score`` is the accuracy: rows of ``outlier_label`` are right where they are rejected.
 
-    References
-    ----------
-    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
-       modelling", KU Leuven, 2016, Section 2.1.
-
     Examples
     --------
     >>> from thresher.datasets import make_novelty
@@ -111,26 +106,26 @@ class SNDClassifier(NoveltyMachine):
 
     _fitted: ClassVar[tuple[str, ...]] = ("dual_gap_", "n_iter_")
 
-    def _solve(self, K: Any, Y: Array, weight: Array) -> NoveltySolution:
+    def _solve(self, rows: Any, Y: Array, weight: Array) -> NoveltySolution:
         signs = np.ascontiguousarray(Y.T)
         most = weight / (self.nu * weight.sum())  # C of each row
         inverse = inverse_coupling(self.coupling, len(signs))
         mirrored = len(signs) == 2 and np.array_equal(signs[0], -signs[1])
         if mirrored:  # w_2 = -w_1 and rho_2 = rho_1, to the last bit if one is made of the other
             signs, inverse = signs[:1], np.array([[1.0 / (self.coupling - 1.0)]])
-        solution, is_nothing = self._descend(K, signs, most, inverse)
+        solution, is_nothing = self._descend(self._gram(rows), signs, most, inverse)
         who = type(self).__name__
         if is_nothing:
             warn_of_convergence(
                 f"{who}: all weights are as good as 0: seen through this kernel, the rows of a class and the negated "
                 'rows of the others surround the origin; take kernel="rbf", or a larger gamma.',
-                stacklevel=3,
+                stacklevel=4,
             )
         elif not solution.converged:
             warn_of_convergence(
                 f"{who}: the duality gap is {solution.gap:.3g} after {self.max_iter} steps, more than tol allows; "
                 "raise max_iter.",
-                stacklevel=3,
+                stacklevel=4,
             )
         coef, scores, gap = inverse @ solution.x, solution.scores, float(solution.gap)
         rho = offsets(signs * scores, signs * solution.x, most)

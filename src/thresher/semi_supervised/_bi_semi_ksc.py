@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import NDArray
 
 from .. import _gate
-from .._estimators import Advice, GoodFor, param
+from .._estimators import Advice, GoodFor, OwnFunctions, param
 from .._gate import Array, Choice, above_one, label, non_negative, none
 from ._pair import Pair, pair, pair_features
 from ._roles import Roles
@@ -16,7 +15,7 @@ from ._semi_spectral import SpectralClassifier, SpreadProblem
 from ._spread import Stationary
 
 
-class BiSemiKSC(SpectralClassifier):
+class BiSemiKSC(OwnFunctions, SpectralClassifier):
     r"""Bilinear semi-supervised kernel spectral clustering: a function for each class, which repel each other.
 
     Minimises, over the scores :math:`f_k = \langle w_k, \varphi\rangle` of all rows, one for each of two classes,
@@ -31,7 +30,7 @@ class BiSemiKSC(SpectralClassifier):
     equal spreads it *is* :class:`SemiKSC`: then :math:`f_2 = -f_1`, the coupling does nothing but scale, and no row is
     ever an outlier. With others, outliers are a thin band between the classes, and rows so far from all that kernel
     values, and with them all functions, are 0 in floating point; not rows that are merely far: for those there is
-    :mod:`thresher.novelty`. That the coupling classifies better, as [1]_ reports, we could not reproduce, and with a
+    :mod:`thresher.novelty`. That the coupling classifies better, as [2]_ reports, we could not reproduce, and with a
     hundred labels scikit-learn's ``SVC`` on them is as good (:doc:`few labels </few-labels>`).
 
     Attributes
@@ -48,15 +47,10 @@ class BiSemiKSC(SpectralClassifier):
     More than two classes are learned one against the rest: each has the function :math:`f_1` of its own problem, and
     that of its rest is forgotten. One factorisation serves them all.
 
-    The system (2.44) of [1]_ has 2n equations, and is printed with its matrices in the wrong places; this is the
+    The system (2.44) of [2]_ has 2n equations, and is printed with its matrices in the wrong places; this is the
     correct one. It is solved by two Cholesky factorisations of the size of the kernel matrix and a system of two
     equations per label, which is exact: without labels all its blocks are polynomials of one matrix. Where these have
     no minimum without labels, it is solved as it is. :math:`O(n^3)`, or :math:`O(n m^2)` with m landmarks.
-
-    References
-    ----------
-    .. [1] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
-       modelling", KU Leuven, 2016, equations 2.39 to 2.46.
 
     Examples
     --------
@@ -75,7 +69,7 @@ class BiSemiKSC(SpectralClassifier):
     spread: float = param(
         default=0.99,
         rule=non_negative,
-        doc=r"""How much the function of a class should differ from 0 on all rows (:math:`\gamma_3` in [1]_), at least
+        doc=r"""Weight of a function of a class that differs from 0 on all rows (:math:`\gamma_3` in [2]_), at least
         0. Of two classes, that of the second.""",
         search=Choice([0.0, 0.5, 0.9, 0.99, 0.999]),
         kw_only=False,
@@ -87,9 +81,7 @@ class BiSemiKSC(SpectralClassifier):
         search=Choice([0.0, 0.5, 0.9, 0.99, 0.999]),
         kw_only=False,
     )
-    C: float = param(
-        default=10.0, doc=r"Weight of the squared errors of labelled rows (:math:`\gamma_2`).", kw_only=False
-    )
+    C: float = param(default=10.0, doc=r"Weight of the squared errors of labelled rows (:math:`\gamma_2`).")
     coupling: float = param(
         default=2.0,
         rule=above_one,
@@ -101,7 +93,7 @@ class BiSemiKSC(SpectralClassifier):
     outlier_label: Any = param(
         default=None,
         rule=label | none,
-        doc="""Where it is given, the answer of :meth:`predict` for rows on which no function is above 0. ``y`` must not
+        doc="""The answer of :meth:`predict`, if it is given, for rows on which no function is above 0. ``y`` must not
         hold it.""",
     )
     cache_size: float = param(
@@ -145,9 +137,6 @@ class BiSemiKSC(SpectralClassifier):
     def _spreads(self) -> tuple[float, float]:
         return float(self.spread), float(self.spread_rest)
 
-    def _n_functions(self, n_classes: int) -> int:
-        return n_classes
-
     def _read_roles(self, labels: NDArray[Any]) -> Roles:
         if _gate.carrying(labels, self.outlier_label).any():
             raise ValueError(
@@ -156,18 +145,8 @@ class BiSemiKSC(SpectralClassifier):
             )
         return super()._read_roles(labels)
 
-    def _shape_scores(self, scores: Array) -> Array:
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
     def _read_functions(self, functions: Array) -> NDArray[Any]:
-        winner = functions.argmax(axis=1)
-        if self.outlier_label is None:
-            labels: NDArray[Any] = self.classes_[winner]
-            return labels
-        none_of_them = str(self.outlier_label) if isinstance(self.classes_[0], str) else self.outlier_label
-        known = _gate.joined(self.classes_, none_of_them)
-        labels = known[np.where(functions.max(axis=1) > 0, winner, len(known) - 1)]
-        return labels
+        return self._read_own(functions, 0.0, self.outlier_label)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()

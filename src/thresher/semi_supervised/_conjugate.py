@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._kernels import Array
+from ._descent import Descent
 from ._lap_newton import exact_step
 from ._manifold import ManifoldPenalty
 
@@ -30,21 +31,6 @@ class Point(NamedTuple):
     def dot(self, other: Point) -> float:
         """In the space of features."""
         return float(self.products @ other.coef + self.constant * other.constant)
-
-
-class LapSolution(NamedTuple):
-    """One output: coefficients of all rows, or of the landmarks; scores of all rows; the objective after every step;
-    the relative duality gap or norm of the gradient. ``off`` is the largest difference of these scores from those that
-    the coefficients give."""
-
-    coef: Array
-    intercept: float
-    scores: Array
-    objectives: list[float]
-    residual: float
-    n_iter: int
-    converged: bool
-    off: float
 
 
 class PrimalProblem:
@@ -124,7 +110,7 @@ class PrimalProblem:
         curvature = a * (way.coef @ way.products) + g * (df @ L.times(df))
         return exact_step(float(slope), float(curvature), self.margins(f), self.margins(df), self._cost)
 
-    def descend(self, tol: float, max_iter: int) -> LapSolution:
+    def descend(self, tol: float, max_iter: int) -> Descent:
         """From 0 until the norm of the gradient is no more than ``tol`` times what it was there."""
         point = self.point(np.zeros(self._K.shape[0]), 0.0)
         f = self.scores(point)
@@ -144,6 +130,5 @@ class PrimalProblem:
                 break
         residual = float(norm / first) if first != 0 else 0.0
         off = np.abs(self.scores(self.point(point.coef, point.constant)) - f).max() / max(1.0, np.abs(f).max())
-        return LapSolution(
-            point.coef, self._size * point.constant, f, values, residual, n_iter, residual <= tol, float(off)
-        )
+        ends = values, residual, n_iter, residual <= tol
+        return Descent(point.coef, self._size * point.constant, *ends, f, off=float(off))

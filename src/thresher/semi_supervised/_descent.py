@@ -48,18 +48,24 @@ class Limits(NamedTuple):
     cache_size: float
 
 
-class SideSolution(NamedTuple):
-    """The end of a descent: a coefficient and a score per row, and the objective after every convex problem. Whether
-    it ended by itself, and whether the last convex problem was solved to its gap."""
+class Descent(NamedTuple):
+    """The end of a descent, for one output.
+
+    ``coef`` are coefficients of the rows or of the landmarks, ``objectives`` the values after every step, ``residual``
+    is a duality gap, or what is left of the gradient. ``converged`` says whether it ended by itself, ``solved`` whether
+    its last convex problem was solved to the gap that was asked for. ``off`` is the largest difference of ``scores``,
+    those of all rows, from the scores that the coefficients give.
+    """
 
     coef: Array
     intercept: float
-    scores: Array
     objectives: list[float]
-    gap: float
+    residual: float
     n_iter: int
     converged: bool
-    solved: bool
+    scores: Array = np.empty(0)
+    solved: bool = True
+    off: float = 0.0
 
 
 def cheapest_side(scores: Array, epsilon: float) -> Array:
@@ -77,13 +83,18 @@ def no_class(scores: Array, epsilon: float) -> Array:
     return np.zeros_like(scores)
 
 
+def most_steps(n_rows: int) -> int:
+    """The number of pairs that a solver may move."""
+    return max(_STEPS, _STEPS_A_ROW * n_rows)
+
+
 def losses(scores: Array, side: Array, epsilon: float) -> Array:
     """H_1(side f) where the side is a class, I_eps(f) where it is 0."""
     values: Array = np.maximum(np.where(side == 0, np.abs(scores) - epsilon, 1 - side * scores), 0.0)
     return values
 
 
-def descend(K: Any, given: SideProblem, read: Reading, limits: Limits, *, from_all: bool) -> SideSolution:
+def descend(K: Any, given: SideProblem, read: Reading, limits: Limits, *, from_all: bool) -> Descent:
     r"""Minimise, over a function f = w.phi + b of the kernel's space,
 
         J(f) = |w|^2 / 2 + sum_i c_i loss(f_i, side_i),      side_i = read(f_i) for open rows.
@@ -137,10 +148,8 @@ class _Machine:
             if found.converged:
                 return found
             K, start = Gram(Linear(), K.rows), found.x  # pairs get there where single variables hardly move
-        most = max(_STEPS, _STEPS_A_ROW * len(side))
-        return box_qp(
-            K, side, lower, upper, epsilon=epsilon, start=start, tol=tol, max_iter=most, cache_size=cache_size
-        )
+        limits: dict[str, Any] = {"tol": tol, "max_iter": most_steps(len(side)), "cache_size": cache_size}
+        return box_qp(K, side, lower, upper, epsilon=epsilon, start=start, **limits)
 
     def scores(self, solution: BoxSolution) -> Array:
         scores: Array = (solution.scores + solution.multiplier)[: len(self._given.side)]
@@ -152,20 +161,12 @@ class _Machine:
         side = np.where(given.open, read(scores, given.epsilon), given.side)
         return float(solution.x @ solution.scores / 2 + given.cost @ losses(scores, side, given.epsilon))
 
-    def found(self, solution: BoxSolution, values: list[float], n_iter: int, converged: bool) -> SideSolution:
+    def found(self, solution: BoxSolution, values: list[float], n_iter: int, converged: bool) -> Descent:
         coef = solution.x[: len(self._given.side)].copy()
         if self._given.balance is not None:
             coef[self._given.open] += solution.x[-1] / np.count_nonzero(self._given.open)
-        return SideSolution(
-            coef=coef,
-            intercept=float(solution.multiplier),
-            scores=self.scores(solution),
-            objectives=values,
-            gap=float(solution.gap),
-            n_iter=n_iter,
-            converged=converged,
-            solved=bool(solution.converged),
-        )
+        ends = values, float(solution.gap), n_iter, converged
+        return Descent(coef, float(solution.multiplier), *ends, self.scores(solution), bool(solution.converged))
 
 
 def with_mean(K: Any, some: NDArray[np.bool_]) -> Any:

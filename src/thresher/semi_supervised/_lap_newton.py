@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
 from .._kernels import Array
+from ._descent import Descent
 from ._manifold import Reduced
 
 _EXACT = 1e-13  # a residual that is rounding
 
 
-class Steps(NamedTuple):
-    """The end of a descent: the variables of labelled rows, the constant, the objective after every step; how far from
-    optimal it is, as a part of how far 0 is, and whether it ended by itself."""
-
-    x: Array
-    intercept: float
-    objectives: list[float]
-    residual: float
-    n_iter: int
-    converged: bool
-
-
-def newton(problem: Reduced, sides: Array, cost: Array, tol: float, max_iter: int) -> Steps:
+def newton(problem: Reduced, sides: Array, cost: Array, tol: float, max_iter: int) -> Descent:
     r"""Minimise, over x and b with e'x = tau b,
 
         J = sum_i c_i [1 - y_i f_i]_+^2 + x'f,     f = Q x + e b,
@@ -36,7 +23,8 @@ def newton(problem: Reduced, sides: Array, cost: Array, tol: float, max_iter: in
         (Q_EE + diag(1 / c)) x_E + e_E b = y_E,     e_E'x_E = tau b,     x = 0 elsewhere.
 
     If its own rows are E again, it is the answer. Otherwise the way to it is a direction of descent, along which J is
-    minimised exactly, so that no E comes twice.   Melacci and Belkin (2011), on labelled rows alone.
+    minimised exactly, so that no E comes twice. The coefficients of the answer are x, the residual is how far from
+    optimal it is, as a part of how far 0 is.   Melacci and Belkin (2011), on labelled rows alone.
     """
     x, b, f = np.zeros(len(sides)), 0.0, np.zeros(len(sides))
     values, n_iter, residual = [float(cost.sum())], 0, 1.0
@@ -54,8 +42,8 @@ def newton(problem: Reduced, sides: Array, cost: Array, tol: float, max_iter: in
         residual = float(np.abs(cost * sides * lack - x).max() / cost.max())
         values.append(min(float(cost @ lack**2 + x @ f), values[-1]))
         if residual <= _EXACT or (step == 1.0 and np.array_equal(sides * f < 1, active)):
-            return Steps(x, b, values, residual, n_iter, True)
-    return Steps(x, b, values, residual, n_iter, residual <= tol)
+            return Descent(x, b, values, residual, n_iter, True)
+    return Descent(x, b, values, residual, n_iter, residual <= tol)
 
 
 def _minimum_with(problem: Reduced, sides: Array, cost: Array, active: NDArray[np.bool_]) -> tuple[Array, float]:

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from .._kernels import Array, FixedSize
 from ..solvers import box_qp
-from ._conjugate import LapSolution, PrimalProblem
-from ._lap_newton import Steps, newton
+from ._conjugate import PrimalProblem
+from ._descent import Descent, most_steps
+from ._lap_newton import newton
 from ._manifold import ManifoldPenalty, Reduced, reduced, root
 
 _INDEFINITE = "{}: the kernel matrix must be positive semi-definite."
-_STEPS, _STEPS_A_ROW = 5_000_000, 2_000  # of pairs
 
 
 class LapProblem(NamedTuple):
@@ -29,22 +29,22 @@ class LapProblem(NamedTuple):
     max_iter: int
 
 
-def by_rows(K: Array, given: LapProblem, who: str) -> list[LapSolution]:
+def by_rows(K: Array, given: LapProblem, who: str) -> list[Descent]:
     """With a coefficient for every row."""
     F = root(K)
     if F is None:
         raise ValueError(_INDEFINITE.format(who))
     problem = _reduced(F, given, who)
     found = []
-    for steps in _solved(problem, given):
-        scores = F @ problem.weights(steps.x, steps.intercept) + steps.intercept
-        coef = given.penalty.of_rows(steps.x, given.labelled, scores, steps.intercept)
-        off = np.abs(K @ coef + steps.intercept - scores).max()
-        found.append(_output(coef, scores, steps, float(off / max(1.0, np.abs(scores).max()))))
+    for one in _solved(problem, given):
+        scores = F @ problem.weights(one.coef, one.intercept) + one.intercept
+        coef = given.penalty.of_rows(one.coef, given.labelled, scores, one.intercept)
+        off = np.abs(K @ coef + one.intercept - scores).max()
+        found.append(one._replace(coef=coef, scores=scores, off=float(off / max(1.0, np.abs(scores).max()))))
     return found
 
 
-def by_landmarks(fixed: FixedSize, given: LapProblem, cache_size: float, who: str) -> list[LapSolution]:
+def by_landmarks(fixed: FixedSize, given: LapProblem, cache_size: float, who: str) -> list[Descent]:
     """With a coefficient for every landmark."""
     n_labels = len(given.labelled)
     if not given.penalty.with_constant and 8 * n_labels**2 > cache_size * 2**20:
@@ -54,13 +54,13 @@ def by_landmarks(fixed: FixedSize, given: LapProblem, cache_size: float, who: st
         )
     problem = _reduced(fixed.features, given, who)
     found = []
-    for steps in _solved(problem, given):
-        w = problem.weights(steps.x, steps.intercept)
-        found.append(_output(fixed.coef(w[None])[0], fixed.features @ w + steps.intercept, steps, 0.0))
+    for one in _solved(problem, given):
+        w = problem.weights(one.coef, one.intercept)
+        found.append(one._replace(coef=fixed.coef(w[None])[0], scores=fixed.features @ w + one.intercept))
     return found
 
 
-def by_products(K: Any, given: LapProblem, who: str) -> list[LapSolution]:
+def by_products(K: Any, given: LapProblem, who: str) -> list[Descent]:
     """With a coefficient for every row, and squared losses, without any factorisation."""
     problems = (PrimalProblem(K, given.labelled, given.penalty, sides, given.cost) for sides in given.sides)
     try:
@@ -74,20 +74,19 @@ def by_products(K: Any, given: LapProblem, who: str) -> list[LapSolution]:
     return found
 
 
-def hinge(Q: Array, sides: Array, cost: Array, tol: float) -> Steps:
+def hinge(Q: Array, sides: Array, cost: Array, tol: float) -> Descent:
     """Minimise sum_i c_i [1 - y_i f_i]_+ + x'f, with f = Q x + b and 1'x = 0, by its dual in 2x:
 
     min  u'Q u / 4 - y'u,      0 <= y u <= c,  1'u = 0.
     """
-    most = max(_STEPS, _STEPS_A_ROW * len(sides))
     lower, upper = np.where(sides > 0, 0.0, -cost), np.where(sides > 0, cost, 0.0)
-    dual = box_qp(Q / 2, sides, lower, upper, tol=tol, max_iter=most)
+    dual = box_qp(Q / 2, sides, lower, upper, tol=tol, max_iter=most_steps(len(sides)))
     x, f = dual.x / 2, dual.scores + dual.multiplier
     value = float(cost @ np.maximum(1 - sides * f, 0.0) + x @ dual.scores)
-    return Steps(x, dual.multiplier, [value], float(dual.gap / value), dual.n_iter, bool(dual.converged))
+    return Descent(x, dual.multiplier, [value], float(dual.gap / value), dual.n_iter, bool(dual.converged))
 
 
-def _solved(problem: Reduced, given: LapProblem) -> list[Steps]:
+def _solved(problem: Reduced, given: LapProblem) -> list[Descent]:
     if given.penalty.with_constant:
         return [newton(problem, sides, given.cost, given.tol, given.max_iter) for sides in given.sides]
     Q = problem.Q
@@ -99,8 +98,3 @@ def _reduced(F: Array, given: LapProblem, who: str) -> Reduced:
     if problem is None:
         raise ValueError(f"{who}: alpha must not vanish beside alpha_graph; raise the first or lower the second.")
     return problem
-
-
-def _output(coef: Array, scores: Array, steps: Steps, off: float) -> LapSolution:
-    _, intercept, objectives, residual, n_iter, converged = steps
-    return LapSolution(coef, intercept, scores, objectives, residual, n_iter, converged, off)

@@ -5,28 +5,23 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from .._engine import one_blas_thread
 from .._estimators import Advice, FixedSizeMachine, GoodFor, param, warn_of_convergence
 from .._gate import Log, at_least, boolean, check_params, non_negative, none, one_of, positive
 from .._kernels import Array
-from ._conjugate import LapSolution
+from ._descent import Descent
 from ._graph import Drawn, Laplacian, check_adjacency, laplacian
 from ._lap_solve import LapProblem, by_landmarks, by_products, by_rows
 from ._manifold import ManifoldPenalty
 from ._partial_machine import Descended
-from ._roles import Roles, class_factors, filled, read_roles
+from ._roles import Roles, filled
 
 _AGREE = 1e-6  # scores of the model and of the problem it solves
 
 
-class _Residual:
-    residual_: float
-
-
-class LapSVC(_Residual, Descended, FixedSizeMachine):
+class LapSVC(Descended, FixedSizeMachine):
     r"""Laplacian support vector machine: scores that change little between neighbouring rows (LapSVM).
 
     Minimises, over functions :math:`f = \langle w, \varphi(\cdot)\rangle + b`,
@@ -123,11 +118,11 @@ class LapSVC(_Residual, Descended, FixedSizeMachine):
         doc="""Edges between rows of which one is among the ``n_neighbors`` nearest of the other, or between all, which
         needs ``cache_size`` for as many weights. :meth:`fit` takes a graph of your own.""",
     )
-    n_neighbors: int = param(default=10, rule=at_least(1), doc="How many neighbours each row looks for.")
+    n_neighbors: int = param(default=10, rule=at_least(1), doc="Number of neighbours that each row looks for.")
     weights: str = param(
         default="binary",
         rule=one_of("binary", "heat"),
-        doc=r"All edges alike, or :math:`\exp(-g \|x - z\|^2)`, which those of a full graph always have.",
+        doc=r"One weight for all edges, or :math:`\exp(-g \|x - z\|^2)`, which those of a full graph always have.",
     )
     graph_gamma: float | None = param(
         default=None,
@@ -155,7 +150,7 @@ class LapSVC(_Residual, Descended, FixedSizeMachine):
     inner: str = param(
         default="auto",
         rule=one_of("auto", "direct", "cg"),
-        doc="""How "primal" solves: by a factorisation of the kernel matrix, or by products with it (conjugate
+        doc="""The solver of "primal": by a factorisation of the kernel matrix, or by products with it (conjugate
         gradients), which needs no more memory than ``cache_size``, and is what "auto" does where the matrix does not
         fit.""",
     )
@@ -175,14 +170,13 @@ class LapSVC(_Residual, Descended, FixedSizeMachine):
     _fitted: ClassVar[tuple[str, ...]] = ("residual_",)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, adjacency: Any = None) -> Self:
-        """Learn from all rows at once.
+        """Learn from all rows at once, along a graph of neighbours or along one of your own.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            With ``kernel="precomputed"``, the kernel of every row with every row.
-        y : array-like of shape (n_samples,)
-            Labels; ``unlabelled_label`` where there is none.
+        X, y
+            Rows, or with ``kernel="precomputed"`` their kernel with one another; labels, ``unlabelled_label`` where
+            there is none.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of at least 0, which multiply the losses of labelled rows. A row of weight 0 is absent, from the
             graph, too; other weights of unlabelled rows make no difference. ``class_weight="balanced"`` and
@@ -195,10 +189,10 @@ class LapSVC(_Residual, Descended, FixedSizeMachine):
         -------
         self
         """
-        who = type(self).__name__
         check_params(self, self._param_rules)
-        rows, labels, there, weight = self._take_labelled(X, y, sample_weight)
-        roles, weight = self._read_present(labels[there], weight)
+        who, (rows, labels, there, weight) = type(self).__name__, self._take_labelled(X, y, sample_weight)
+        roles = self._read_roles(labels[there])
+        weight = weight * self._factors(roles)
         open_ = there[roles.unlabelled]
         if self.alpha_graph == 0:  # then rows without a label have no part in it
             there, weight, roles = there[roles.labelled], weight[roles.labelled], roles.of(roles.labelled)
@@ -212,41 +206,31 @@ class LapSVC(_Residual, Descended, FixedSizeMachine):
             found = (
                 self._solve(some, given) if fixed is None else by_landmarks(fixed, given, float(self.cache_size), who)
             )
-        coef = np.stack([one.coef for one in found])
-        self._keep_fixed(X, rows, there, coef, fixed)
-        self.classes_, self.intercept_ = roles.classes, np.array([one.intercept for one in found])
-        self.residual_, self.n_iter_ = max(one.residual for one in found), max(one.n_iter for one in found)
-        self._objectives = [one.objectives for one in found]
+        self._keep_fixed(X, rows, there, np.stack([one.coef for one in found]), fixed)
+        self.residual_ = self._remember(roles, found)
         scores = np.stack([one.scores[roles.unlabelled] for one in found], axis=1)
         read = self.predict(X)[open_] if self.alpha_graph == 0 else self._read_scores(self._shape_scores(scores))
         self.transduction_ = filled(labels, open_, read)
         self._look_back(found)
         return self
 
-    def _look_back(self, found: list[LapSolution]) -> None:
-        """Say so when the optimum was not reached, or cannot be written down in this precision."""
+    def _look_back(self, found: list[Descent]) -> None:
+        """Warn if the optimum was not reached, or cannot be written down in this precision."""
         who, off = type(self).__name__, max(one.off for one in found)
         if not all(one.converged for one in found):
             what = "duality gap" if self.solver == "dual" else "gradient"
-            said = f"{who}: not converged, the relative {what} is {self.residual_:.2g}; raise max_iter, alpha or tol."
-            warn_of_convergence(said, stacklevel=3)
-        elif off > _AGREE:
-            said = (
-                f"{who}: alpha is so small beside alpha_graph, or the kernel so inexact (sparse rows far from 0), that "
-                f"scores are off by {off:.2g} of their size; raise alpha or lower alpha_graph, or move the rows."
+            warn_of_convergence(
+                f"{who}: not converged, the relative {what} is {self.residual_:.2g}; raise max_iter, alpha or tol.",
+                stacklevel=3,
             )
-            warn_of_convergence(said, stacklevel=3)
+        elif off > _AGREE:
+            warn_of_convergence(
+                f"{who}: alpha is so small beside alpha_graph, or the kernel so inexact (sparse rows far from 0), that "
+                f"scores are off by {off:.2g} of their size; raise alpha or lower alpha_graph, or move the rows.",
+                stacklevel=3,
+            )
 
     # --- rows, their graph and their problem --------------------------------------------------------------------------
-
-    def _read_present(self, labels: NDArray[Any], weight: Array) -> tuple[Roles, Array]:
-        """Roles of the rows, and the factors of their losses."""
-        who = type(self).__name__
-        roles = read_roles(labels, None, self.unlabelled_label, who)
-        weight = weight * class_factors(self.class_weight, roles, None, who)
-        if (weight[roles.labelled] == 0).any():
-            raise ValueError(f"{who}: class_weight must leave every class a weight above 0, got {self.class_weight!r}.")
-        return roles, weight
 
     def _smooth(self, rows: Any, adjacency: Any) -> Laplacian:
         """The Laplacian of the graph."""
@@ -270,11 +254,10 @@ class LapSVC(_Residual, Descended, FixedSizeMachine):
         cost = weight[labelled] / weight[labelled].sum() if by_mean else weight[labelled]
         smoothness = self.alpha_graph / n**2 if by_mean else float(self.alpha_graph)
         penalty = ManifoldPenalty(float(self.alpha), smoothness, along, self.solver == "primal")
-        positives = [1] if len(roles.classes) == 2 else range(len(roles.classes))
-        sides = [roles.sides(k)[labelled] for k in positives]
+        sides = [side[labelled] for side in roles.outputs()]
         return LapProblem(labelled, cost, sides, penalty, float(self.tol), int(self.max_iter))
 
-    def _solve(self, rows: Any, given: LapProblem) -> list[LapSolution]:
+    def _solve(self, rows: Any, given: LapProblem) -> list[Descent]:
         if self.solver == "primal" and self.inner != "direct":
             K = self._gram(rows)
             if self.inner == "cg" or not isinstance(K, np.ndarray):

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _gate
 from .._engine import one_blas_thread
-from .._estimators import Baseline, param, warn_of_convergence
-from .._gate import Log, Rule, Uniform, at_least, check_params, label, non_negative, none, number, positive
+from .._estimators import Baseline, WeighsLosses, param, warn_of_convergence
+from .._gate import Log, Rule, Uniform, at_least, label, non_negative, none, number, positive
 from .._kernels import Array
-from ._descent import InnerProducts, Limits, SideProblem, SideSolution, cheapest_side, descend, losses
-from ._partial_machine import Descended
+from ._descent import Descent, InnerProducts, Limits, SideProblem, cheapest_side, descend, losses
+from ._partial_machine import Descended, PartlyLabelledRows
 from ._roles import Roles, check_labels, class_factors, filled, read_roles
 
 PLAIN_SVM = Baseline({"C_unlabelled": 0.0}, ("epsilon",), "a plain SVM")
@@ -22,17 +22,16 @@ _below_one = Rule("a number of at least 0 and below 1", lambda v: non_negative.h
 
 
 class _PlainSVM:
-    """The parameters that not all of these machines have, and the types of attributes."""
+    """The parameters that not all of these machines have."""
 
     epsilon: float = 0.0
     irrelevant_label: Any = None
     init: str = "svm"
     balance: float | None = None
-    dual_gap_: float
     _read: Callable[[Array, float], Array]
 
 
-class PartlyLabelledSVC(_PlainSVM, Descended):
+class PartlyLabelledSVC(_PlainSVM, WeighsLosses, Descended):
     """Base class: a subclass says how an unlabelled row may be read.
 
     Attributes
@@ -43,9 +42,7 @@ class PartlyLabelledSVC(_PlainSVM, Descended):
         The duality gap of the last convex problem.
     """
 
-    C: float = param(
-        default=1.0, rule=positive, doc="Weight of the losses of labelled rows.", search=Log(1e-2, 1e2), kw_only=False
-    )
+    C: float = param(default=1.0, doc="Weight of the losses of labelled rows.")
     C_unlabelled: float = param(
         default=0.1,
         rule=non_negative,
@@ -62,51 +59,32 @@ class PartlyLabelledSVC(_PlainSVM, Descended):
     )
 
     _fitted: ClassVar[tuple[str, ...]] = ("dual_gap_",)
+    _by_position: ClassVar[tuple[str, ...]] = ("C", "C_unlabelled", "kernel")
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from all rows at once.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            With ``kernel="precomputed"``, the kernel of every row with every row.
-        y : array-like of shape (n_samples,)
-            Labels; ``unlabelled_label`` where there is none.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of at least 0, which multiply ``C`` or ``C_unlabelled``. A row of weight 0 is absent.
-
-        Returns
-        -------
-        self
-        """
-        who = type(self).__name__
-        check_params(self, self._param_rules)
-        check_labels(who, self.irrelevant_label, self.unlabelled_label)
-        rows, labels, there, weight = self._take_labelled(X, y, sample_weight)
-        there, roles, cost = self._costs(labels, there, weight)
+    def _learn_from(self, X: Any, given: PartlyLabelledRows) -> None:
+        check_labels(type(self).__name__, self.irrelevant_label, self.unlabelled_label)
+        there, roles, cost = self._costs(given)
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-            found = self._solve(self._matrix(self._some(rows, there)), roles, cost)
-        self._keep(X, rows, there, np.stack([one.coef for one in found]))
-        self.classes_, self.intercept_ = roles.classes, np.array([one.intercept for one in found])
-        self.dual_gap_, self.n_iter_ = max(one.gap for one in found), max(one.n_iter for one in found)
-        self._objectives = [one.objectives for one in found]
+            found = self._solve(self._matrix(self._some(given.rows, there)), roles, cost)
+        self._keep(X, given.rows, there, np.stack([one.coef for one in found]))
+        self.dual_gap_ = self._remember(roles, found)
         open_, scores = roles.unlabelled, np.stack([one.scores for one in found], axis=1)
-        self.transduction_ = filled(labels, there[open_], self._read_scores(self._shape_scores(scores[open_])))
+        self.transduction_ = filled(given.labels, there[open_], self._read_scores(self._shape_scores(scores[open_])))
         self._look_back(found)
-        return self
 
-    def _look_back(self, found: list[SideSolution]) -> None:
-        """Say so when the optimum was not reached."""
-        who, said = type(self).__name__, None
+    def _look_back(self, found: list[Descent]) -> None:
+        """Warn if the optimum was not reached."""
+        who = type(self).__name__
         if not all(one.solved for one in found):
-            said = (
+            warn_of_convergence(
                 f"{who}: a convex problem was left at a duality gap of {self.dual_gap_:.2g} (the objective is "
-                f"{self.objective_:.3g}); scale the features to about 1, lower C and C_unlabelled, or raise tol."
+                f"{self.objective_:.3g}); scale the features to about 1, lower C and C_unlabelled, or raise tol.",
+                stacklevel=5,
             )
         elif not all(one.converged for one in found):
-            said = f"{who}: not converged after {self.n_iter_} convex problems; raise max_iter or tol."
-        if said is not None:
-            warn_of_convergence(said, stacklevel=3)
+            warn_of_convergence(
+                f"{who}: not converged after {self.n_iter_} convex problems; raise max_iter or tol.", stacklevel=5
+            )
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row, or ``irrelevant_label``, where there is one."""
@@ -118,17 +96,15 @@ class PartlyLabelledSVC(_PlainSVM, Descended):
 
     # --- rows, their costs and their problems -------------------------------------------------------------------------
 
-    def _costs(
-        self, labels: NDArray[Any], there: NDArray[np.intp], weight: Array
-    ) -> tuple[NDArray[np.intp], Roles, Array]:
-        """The rows that count, what they are and the factors of their losses."""
-        who = type(self).__name__
-        roles = read_roles(labels[there], self.irrelevant_label, self.unlabelled_label, who)
+    def _costs(self, given: PartlyLabelledRows) -> tuple[NDArray[np.intp], Roles, Array]:
+        """The places of rows that count, their roles and the factors of their losses."""
+        who, there = type(self).__name__, given.there
+        roles = read_roles(given.labels[there], self.irrelevant_label, self.unlabelled_label, who)
         factors = class_factors(self.class_weight, roles, self.irrelevant_label, who)
-        cost = np.where(roles.unlabelled, float(self.C_unlabelled), float(self.C) * factors) * weight
+        cost = np.where(roles.unlabelled, float(self.C_unlabelled), float(self.C) * factors) * given.weight
         roles, there, cost = roles.of(cost > 0), there[cost > 0], cost[cost > 0]
         if len(np.unique(roles.codes[roles.labelled])) < len(roles.classes):
-            raise ValueError(f"{who}: class_weight must leave every class a weight above 0, got {self.class_weight!r}.")
+            self._refuse_weightless()
         if self.balance is not None and (len(roles.classes) > 2 or not roles.unlabelled.any()):
             raise ValueError(
                 f"{who}: balance must be None unless there are two classes and unlabelled rows, got {self.balance!r}."
@@ -141,16 +117,11 @@ class PartlyLabelledSVC(_PlainSVM, Descended):
         fits = isinstance(K, np.ndarray) or self.kernel != "linear" or self.balance is not None
         return K if fits else InnerProducts(rows)
 
-    def _solve(self, K: Any, roles: Roles, cost: Array) -> list[SideSolution]:
-        """One problem with two classes, else one for each class against the others."""
-        positives = [1] if len(roles.classes) == 2 else range(len(roles.classes))
-        balance = None if self.balance is None else float(self.balance)
-        from_all, read = self.init == "universum", type(self)._read
-        problems = [
-            SideProblem(roles.sides(k), cost, roles.unlabelled, float(self.epsilon), balance) for k in positives
-        ]
+    def _solve(self, K: Any, roles: Roles, cost: Array) -> list[Descent]:
+        rest = cost, roles.unlabelled, float(self.epsilon), None if self.balance is None else float(self.balance)
         limits = Limits(float(self.tol), int(getattr(self, "max_iter", 1)), float(self.cache_size))
-        return [descend(K, given, read, limits, from_all=from_all) for given in problems]
+        from_all, read = self.init == "universum", type(self)._read
+        return [descend(K, SideProblem(side, *rest), read, limits, from_all=from_all) for side in roles.outputs()]
 
     def _read_scores(self, scores: Array) -> NDArray[Any]:
         labels: NDArray[Any] = super()._read_scores(scores)
@@ -200,9 +171,7 @@ class KnowsIrrelevant(PartlyLabelledSVC):
     """
 
     C: float = param(
-        default=1.0,
-        doc=r"Weight of the losses of labelled and irrelevant rows (:math:`1/\lambda` in the thesis).",
-        kw_only=False,
+        default=1.0, doc=r"Weight of the losses of labelled and irrelevant rows (:math:`1/\lambda` in the thesis)."
     )
     epsilon: float = param(
         default=0.1,

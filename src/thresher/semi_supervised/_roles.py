@@ -37,6 +37,10 @@ class Roles(NamedTuple):
         """+1 for one class, -1 for the others, 0 for all other rows."""
         return np.where(self.labelled, np.where(self.codes == positive, 1.0, -1.0), 0.0)
 
+    def outputs(self) -> list[Array]:
+        """Sides of all rows, for every output: one with two classes, else one for each class against the others."""
+        return [self.sides(k) for k in ([1] if len(self.classes) == 2 else range(len(self.classes)))]
+
 
 def check_labels(who: str, irrelevant_label: Any, unlabelled_label: Any) -> None:
     """Refuse one label for two meanings."""

@@ -21,7 +21,7 @@ class S3VC(MovesUnlabelled):
 
     Notes
     -----
-    The first problem does without unlabelled rows; each of the next takes them for what the one before said of them.
+    The first problem does without unlabelled rows; each of the next takes them for what the one before predicted.
     The objective never rises, and ends in a local minimum that depends on this start. Several classes are learned one
     against the rest.
 

@@ -24,7 +24,7 @@ class SemiKSC(SpectralClassifier):
     .. math:: \frac12 \|w\|^2 + \frac{C}{2} \sum_{i\ \text{labelled}} (f_i - y_i)^2
               - \frac{\gamma}{2} \sum_i \frac{f_i^2}{d_i}, \qquad d_i = \sum_j k(x_i, x_j) .
 
-    The last term is that of kernel spectral clustering: scores should be far from 0 on all rows, and alike where rows
+    The last term is that of kernel spectral clustering: scores should be far from 0 on all rows, and close where rows
     are close together. Choose it where classes are clusters, and a few labels are enough to name them; it has nothing
     to converge, and takes any number of unlabelled rows with ``n_components``. The kernel must be narrow for that,
     narrower than the gaps between clusters: try ten times ``gamma="scale"``, and more. With a wide one it is no more
@@ -42,13 +42,8 @@ class SemiKSC(SpectralClassifier):
     With :math:`W = \gamma D^{-1} - C G`, where :math:`G` picks labelled rows, the coefficients are those of
     :math:`(I - W K)\, a = C y`, and with a constant term those of (2.38) in [2]_. Both are solved in a symmetric form,
     by one factorisation for all classes (one against the rest), whose signs tell whether there is a minimum:
-    :math:`O(n^3)`, or :math:`O(n m^2)` with m landmarks. All rows are kept, or all landmarks.
-
-    References
-    ----------
-    .. [1] C. Alzate and J. Suykens, "A semi-supervised formulation to binary kernel spectral clustering", IJCNN 2012.
-    .. [2] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
-       modelling", KU Leuven, 2016, equations 2.37 and 2.38.
+    :math:`O(n^3)`, or :math:`O(n m^2)` with m landmarks. All rows are kept, or all landmarks. A row weight is how often
+    a row counts, labelled or not, but for ``gamma="scale"`` and ``class_weight="balanced"``, where all count once.
 
     Examples
     --------
@@ -75,7 +70,7 @@ class SemiKSC(SpectralClassifier):
     spread: float = param(
         default=0.99,
         rule=non_negative,
-        doc=r"""How much scores of all rows should differ from 0 (:math:`\gamma \lambda`, with :math:`\gamma` of [2]_),
+        doc=r"""Weight of scores that differ from 0 on all rows (:math:`\gamma \lambda`, with :math:`\gamma` of [2]_),
         at least 0, in units of the first eigenvalue :math:`\lambda` of kernel spectral clustering: 1 without a constant
         term, and often far less with one. Below 1 there is exactly one minimum, if the kernel has no values below 0 and
         there is no constant term; the nearer to 1, the more unlabelled rows count. With 0 they do so in
@@ -87,7 +82,7 @@ class SemiKSC(SpectralClassifier):
         default=False,
         rule=boolean,
         doc="""Whether there is a constant term, which has no penalty. Without one the first direction in which scores
-        spread is that of all rows alike, with one it is that of the two largest heaps: where these are the classes, it
+        spread is one score for all rows, with one it is that of the two largest heaps: where these are the classes, it
         is worth a lot.""",
     )
 
@@ -110,7 +105,7 @@ class SemiKSC(SpectralClassifier):
         return found._replace(spread=gamma)
 
     def _gamma(self, first: Callable[[], Array]) -> float:
-        """The factor of the spread. A kernel whose rows are all alike has no eigenvalue, and nothing to spread."""
+        """The factor of the spread. A kernel that does not tell rows apart has no eigenvalue, and nothing to spread."""
         if not self.fit_intercept or self.spread == 0:
             return float(self.spread)
         eigenvalues = first()

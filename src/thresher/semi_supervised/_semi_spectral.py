@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._engine import one_blas_thread
-from .._estimators import FixedSizeMachine, param, warn_of_convergence
-from .._gate import Array, Log, boolean, check_params, check_value, fraction, positive
+from .._estimators import FixedSizeMachine, WeighsLosses, param, warn_of_convergence
+from .._gate import Array, Log, boolean, check_value, fraction
 from .._kernels import FixedSize
-from ._partial_machine import PartlyLabelled
-from ._roles import Roles, class_factors, filled, read_roles
+from ._partial_machine import PartlyLabelled, PartlyLabelledRows
+from ._roles import Roles, filled
 from ._spread import Stationary
 
 _CLOSE = 1e-12  # reciprocal condition numbers below which a solution has hardly a digit
@@ -27,15 +27,7 @@ class SpreadProblem(NamedTuple):
     targets: Array
 
 
-class _Condition:
-    """The types of the attributes that :meth:`fit` sets."""
-
-    rcond_: float
-    is_minimum_: bool
-    spread_: float
-
-
-class SpectralClassifier(_Condition, PartlyLabelled, FixedSizeMachine):
+class SpectralClassifier(WeighsLosses, PartlyLabelled, FixedSizeMachine):
     """Base class: a subclass finds its functions and reads them.
 
     Attributes
@@ -44,14 +36,16 @@ class SpectralClassifier(_Condition, PartlyLabelled, FixedSizeMachine):
         Reciprocal condition number of the linear system. Below 1e-12 there is a warning.
     is_minimum_ : bool
         Whether the scores are the minimum; else they are a saddle point.
+
+    References
+    ----------
+    .. [1] C. Alzate and J. Suykens, "A semi-supervised formulation to binary kernel spectral clustering", IJCNN 2012.
+    .. [2] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
+       modelling", KU Leuven, 2016, equations 2.37 to 2.46.
     """
 
     C: float = param(
-        default=10.0,
-        rule=positive,
-        doc=r"Weight of the squared errors of labelled rows (:math:`\rho`).",
-        search=Log(1e-2, 1e3),
-        kw_only=False,
+        default=10.0, doc=r"Weight of the squared errors of labelled rows (:math:`\rho`).", search=Log(1e-2, 1e3)
     )
     kernel: Any = param(default="rbf", kw_only=False)
     gamma: Any = param(default="scale", search=Log(1e-4, 100.0, when={"kernel": "rbf"}))
@@ -77,29 +71,11 @@ class SpectralClassifier(_Condition, PartlyLabelled, FixedSizeMachine):
     def _spreads(self) -> tuple[float, ...]:
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Solve the linear system of all rows, or of the landmarks.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            With ``kernel="precomputed"``, the kernel of every row with every row.
-        y : array-like of shape (n_samples,)
-            Labels; ``unlabelled_label`` where there is none.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of at least 0: how often a row counts, labelled or not, but for ``gamma="scale"`` and
-            ``class_weight="balanced"``, where all count once. A row of weight 0 is absent.
-
-        Returns
-        -------
-        self
-        """
-        who = type(self).__name__
-        check_params(self, self._param_rules)
-        rows, labels, there, weight = self._take_labelled(X, y, sample_weight)
-        roles = self._read_roles(labels[there])
+    def _learn_from(self, X: Any, given: PartlyLabelledRows) -> None:
+        """Solve the linear system of all rows, or of the landmarks."""
+        there, weight, roles = given.there, given.weight, self._read_roles(given.labels[given.there])
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-            fixed = self._fixed_size(some := self._some(rows, there))
+            fixed = self._fixed_size(some := self._some(given.rows, there))
             if fixed is None:
                 K = self._whole_gram(some)
                 found = self._by_matrix(K, self._given(roles, weight, K @ weight, K.diagonal()))
@@ -107,50 +83,38 @@ class SpectralClassifier(_Condition, PartlyLabelled, FixedSizeMachine):
                 degrees, own = _degrees(fixed, some, weight), fixed.kernel.diagonal(some)
                 found = self._by_features(fixed.features, self._given(roles, weight, degrees, own))
         if found.rcond == 0 or not np.isfinite(found.coef).all():
+            who = type(self).__name__
             raise ValueError(f"{who}: the linear system must not be singular; change the spread, or lower C.")
         coef = found.coef.T if fixed is None else fixed.coef(found.coef.T)
-        self._keep_fixed(X, rows, there, coef, fixed)
+        self._keep_fixed(X, given.rows, there, coef, fixed)
         self.classes_, self.intercept_ = roles.classes, found.intercept
         if found.spread is not None:
             self.spread_ = found.spread
         self.rcond_, self.is_minimum_ = min(found.rcond, 1.0), bool(found.is_minimum)  # LAPACK's may exceed 1 by a bit
         open_ = roles.unlabelled
-        self.transduction_ = filled(labels, there[open_], self._read_functions(found.scores[open_]))
-        self._look_back()
-        return self
-
-    def _read_roles(self, labels: NDArray[Any]) -> Roles:
-        return read_roles(labels, None, self.unlabelled_label, type(self).__name__)
+        self.transduction_ = filled(given.labels, there[open_], self._read_functions(found.scores[open_]))
+        if self.rcond_ < _CLOSE:
+            warn_of_convergence(
+                f"{type(self).__name__}: the linear system is nearly singular (rcond_ is {self.rcond_:.1g}), and its "
+                "solution has hardly a correct digit; change the spread, or lower C.",
+                stacklevel=4,
+            )
 
     def _given(self, roles: Roles, weight: Array, degrees: Array, own: Array) -> SpreadProblem:
-        """The problem: by sums of its kernel with all rows, and its kernel with itself. One that
-        is like none, not even like itself (an empty row, with inner products), has no share in the spread."""
-        who = type(self).__name__
-        factors = class_factors(self.class_weight, roles, None, who)
-        if not factors.all():
-            raise ValueError(f"{who}: class_weight must leave every class a weight above 0, got {self.class_weight!r}.")
-        cost = np.where(roles.unlabelled, 0.0, float(self.C) * factors * weight)
-        positives = [1] if len(roles.classes) == 2 else range(len(roles.classes))
-        targets = np.stack([roles.sides(k) for k in positives], axis=1)
+        """The problem, by the sums of each row's kernel with all rows, and its kernel with itself. A row that is like
+        none, not even like itself (an empty row, with inner products), has no share in the spread."""
+        cost = np.where(roles.unlabelled, 0.0, float(self.C) * self._factors(roles) * weight)
+        targets = np.stack(roles.outputs(), axis=1)
         if not any(self._spreads()):
             return SpreadProblem(np.zeros(len(weight)), cost, targets)
         like_none = (degrees == 0) & (own == 0)
         degrees = np.where(like_none, np.inf, degrees)
         if not (degrees > 0).all():
             raise ValueError(
-                f"{who}: the kernel of a row with all rows must have a sum above 0, got {np.min(degrees):.3g}; take "
-                "one without values below 0, such as 'rbf', or spread=0."
+                f"{type(self).__name__}: the kernel of a row with all rows must have a sum above 0, got "
+                f"{np.min(degrees):.3g}; take one without values below 0, such as 'rbf', or spread=0."
             )
         return SpreadProblem(weight / degrees, cost, targets)
-
-    def _look_back(self) -> None:
-        """Say so when the answer is no good."""
-        if self.rcond_ < _CLOSE:
-            warn_of_convergence(
-                f"{type(self).__name__}: the linear system is nearly singular (rcond_ is {self.rcond_:.1g}), and its "
-                "solution has hardly a correct digit; change the spread, or lower C.",
-                stacklevel=3,
-            )
 
     # --- functions, and how they are read -----------------------------------------------------------------------------
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from ._penalties import BlockPenalty
 from ._proximal import Array
-from ._smooth_losses import SmoothLoss
-from ._solver_rows import TaskRows
+from ._solver_rows import SmoothLoss, TaskRows
 
 _CHECK_EVERY = 10  # steps between looks at the gap
 

@@ -12,8 +12,7 @@ from . import _solver_input
 from ._fista import CompositeProblem, Solution
 from ._penalties import BlockPenalty, grouped, rows_of, singles
 from ._proximal import Array
-from ._smooth_losses import LOSSES
-from ._solver_rows import TaskRows
+from ._solver_rows import LOSSES, TaskRows
 from ._working_set import minimise_sparse
 
 PENALTIES = ("l1", "l21", "l1_l21", "lp1")

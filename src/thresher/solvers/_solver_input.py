@@ -11,8 +11,7 @@ from scipy import sparse
 
 from .._gate import Rule, as_rows, check_targets, one_of
 from ._proximal import Array
-from ._smooth_losses import LOSSES
-from ._solver_rows import TaskRows
+from ._solver_rows import LOSSES, TaskRows
 
 known_loss = one_of(*LOSSES)
 two_or_inf = Rule("2 or inf", lambda v: isinstance(v, Real) and v in (2, np.inf))
