@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 
 import numpy as np
 import pandas as pd
@@ -196,7 +197,7 @@ def test_the_bits_do_not_depend_on_the_number_of_threads(monkeypatch):
     rows = np.random.default_rng(0).normal(size=(1100, 30))  # enough for threads
     matrices = []
     for n in (1, 2, 4):
-        monkeypatch.setattr(_blocks.os, "cpu_count", lambda n=n: n)
+        monkeypatch.setattr(os, "cpu_count", lambda n=n: n)
         with threadpool_limits(n, user_api="blas"):
             matrices.append(RBF(0.1)(rows))
     assert_array_equal(matrices[0], matrices[1])
