@@ -1,4 +1,4 @@
-"""What runs a pass: state, learners, losses, orders, outputs, rounds, threads. Knows no estimator."""
+"""The machinery of a pass: state, learners, losses, orders, outputs, rounds, threads. Knows no estimator."""
 
 from ._learner import Axis, Learner, PassResult, largest, winning_codes
 from ._lesson import Lesson, n_workers

@@ -30,7 +30,7 @@ _COUNTS = (Field("tally", "tally", 0.0, "sum"), Field("n_mistakes", "model", 0.0
 
 
 class PassResult(NamedTuple):
-    """What one pass met, predicting each row before it learned from it.
+    """The result of one pass, which predicts each row before it learns from it.
 
     Sums over all passes are in the state: ``tally`` holds rows, updates, weighted loss and weight of each output,
     ``n_mistakes`` the mistakes of a model of one output.
@@ -82,7 +82,7 @@ class Learner:
 
     @property
     def n_models(self) -> int:
-        """How many models learn side by side."""
+        """Number of models that learn side by side."""
         return max(1, len(self.grid))
 
     @cached_property
@@ -114,7 +114,7 @@ class Learner:
         return {"weight": n_features + 1} | {name: axis.size for name, axis in self.axes.items()}
 
     def remember(self, state: State, rows: Rows) -> Memory:
-        """What these rows may change of the state, to put it back if they are refused."""
+        """Keep what these rows may change of the state, to put it back if they are refused."""
         if rows.columns is None:
             return state.remember({})
         named = {name: axis.touched(rows.columns) for name, axis in self.axes.items() if axis.touched is not None}
@@ -266,7 +266,7 @@ class Learner:
         return self._params_of(state, output)
 
     def _evidence(self, state: State, outputs: range, weights: Array) -> Array:
-        """What speaks for each feature over all outputs: here, the size of its largest weight."""
+        """The evidence for each feature over all outputs: here, the size of its largest weight."""
         most: Array = np.abs(weights[:, :-1]).max(axis=0)
         return most
 

@@ -1,4 +1,4 @@
-"""What the rest of the library asks of a learner, whatever its rule is and wherever it runs."""
+"""The interface of learners, whatever their rule is and wherever they run."""
 
 from __future__ import annotations
 

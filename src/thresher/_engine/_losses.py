@@ -17,7 +17,7 @@ _PARAMETERS = {"tau": fraction, "epsilon": non_negative}
 
 @dataclass(frozen=True)
 class LossInfo:
-    """What a loss declares about itself in ``core/loss.hpp``."""
+    """Properties that a loss declares in ``core/loss.hpp``."""
 
     name: str
     about: str
@@ -62,7 +62,7 @@ def describe_aliases(names: Iterable[str]) -> str:
 
 
 def describe_parameter(parameter: str, names: Iterable[str]) -> str:
-    """What a parameter does for each of these losses that reads it, for docstrings."""
+    """Sentences on what a parameter does for each of these losses that reads it, for docstrings."""
     readers = [LOSSES[name] for name in names if LOSSES[name].parameter == parameter]
     sentences = [f'With ``loss="{loss.name}"``, {loss.parameter_about}.' for loss in readers]
     return textwrap.fill(" ".join(sentences), 112, break_on_hyphens=False)

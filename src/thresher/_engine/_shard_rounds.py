@@ -24,7 +24,7 @@ class Question(Protocol):
     """
 
     def answer(self, X: Any, y: NDArray[Any] | None, weight: NDArray[np.float64] | None) -> Sums:
-        """Of one batch. Sparse rows may be narrower than the model; a row of weight 0 is absent."""
+        """Answer for one batch. Sparse rows may be narrower than the model; a row of weight 0 is absent."""
 
 
 Round = Generator[Question, Sums, bool]

@@ -210,7 +210,7 @@ class State:
 
 
 class Memory:
-    """What a state was before a batch: O(columns of the batch), however many weights there are.
+    """A copy of what a batch may change of a state: O(columns of the batch), however many weights there are.
 
     Settling changes all weights, so :meth:`widen` must come before it. Growth is undone, too.
     """
@@ -321,7 +321,7 @@ def _merge_field(
 
 
 def _parts(state: State, field: Field) -> Iterator[Any]:
-    """Where an array can be merged part by part, parts that fit the cache."""
+    """Parts of an array that fit the cache and can be merged one by one."""
     shape = state.arrays[field.name].shape
     if len(shape) > 2 or (field.by and state.arrays[field.by].ndim > 2):
         yield ...
@@ -333,7 +333,7 @@ def _parts(state: State, field: Field) -> Iterator[Any]:
 
 
 def added(first: Array, each: Sequence[Array]) -> Array:
-    """What several reached from one start, which counts once; their order leaves no trace."""
+    """The sum of what several reached from one start, which counts once; their order leaves no trace."""
     return first + _total([a - first for a in each])
 
 

@@ -1,4 +1,4 @@
-"""What a batch says about its rows, in the core's form."""
+"""Targets of a batch, in the core's form."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Coupling(NamedTuple):
 
     y: Array
     n_codes: int
-    """How many tasks or classes ``codes`` may name."""
+    """Number of tasks or classes that ``codes`` may name."""
     codes: NDArray[np.int64] | None
     """The task or class of each row."""
     rounds: Array | None
@@ -33,7 +33,7 @@ class Target(NamedTuple):
         return 1 if self.classes is None or len(self.classes) == 2 else len(self.classes)
 
     def groups(self) -> Array:
-        """Codes that tell whether neighbouring rows are alike: classes, or which side of the mean a value lies on."""
+        """Codes that tell whether neighbouring rows are of one kind: classes, or the side of the mean a value is on."""
         return self.y if self.classes is not None else (self.y > self.y.mean()).astype(np.float64)
 
     def positive(self, output: int) -> float | None:

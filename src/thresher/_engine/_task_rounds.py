@@ -20,7 +20,7 @@ _LARGEST = 2**53  # whole numbers up to here are exact in the state
 
 
 class TaskTarget(NamedTuple):
-    """What a batch says about its rows, with the task and the round of each."""
+    """Targets of a batch, with the task and the round of each row."""
 
     y: Array
     classes: Labels | None
@@ -50,7 +50,7 @@ class TaskTarget(NamedTuple):
 def read_tasks(tasks: Any, known: Labels, present: NDArray[np.bool_], who: str) -> tuple[Labels, Codes | None]:
     """All tasks so far and the code of every row. A row that is not ``present`` makes no task known."""
     if tasks is None:
-        if len(known) > 1 or (len(known) == 1 and known[0] != 0):
+        if known.tolist() not in ([], [0]):
             raise ValueError(f"{who}: tasks must be given, one per row, because the model knows {len(known)} tasks.")
         return np.zeros(1, dtype=np.int64), None
     labels = _readable(tasks, len(present), who)

@@ -63,7 +63,7 @@ def _shared_example(cls: Any) -> str:
 
 @functools.cache
 def _parse(cls: type) -> tuple[str, dict[str, str]]:
-    """What a class itself says before the first section, and its sections; read before they are completed."""
+    """The text of a class before the first section, and its own sections: read once, before they are completed."""
     text = inspect.cleandoc(vars(cls).get("__doc__") or "")
     parts = _HEADING.split(text)
     return parts[0].strip(), {title: body.strip() for title, body in zip(parts[1::2], parts[2::2], strict=True)}

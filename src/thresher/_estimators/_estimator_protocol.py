@@ -1,4 +1,4 @@
-"""What the rest of the library asks of an estimator, beside scikit-learn's contract.
+"""The interface of estimators to the rest of the library, beside scikit-learn's contract.
 
 :class:`~thresher._estimators.Estimator` answers all of it; a class overrides what is different about it. Files,
 training, merging and searches ask nothing else and know no class by its name.
@@ -24,7 +24,7 @@ class EstimatorProtocol(Protocol):
     _fitted: ClassVar[tuple[str, ...]]
     """The attributes that a model file keeps beside a state."""
     _needs: ClassVar[tuple[str, ...]]
-    """What it needs beside rows and targets, such as "groups"."""
+    """Things that it needs beside rows and targets, such as "groups"."""
     _estimator_type: ClassVar[str | None]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]: ...

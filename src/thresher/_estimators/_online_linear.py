@@ -1,4 +1,4 @@
-"""How linear scores are made: passes over rows, state that survives them, weights derived when someone asks."""
+"""Linear learners: passes over rows, state that survives them, weights derived when someone asks."""
 
 from __future__ import annotations
 

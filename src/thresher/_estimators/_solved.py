@@ -91,13 +91,13 @@ class SolvedClassifier(_Solution, LinearClasses, WeighsClasses, Estimator):
         if not weight.any():
             raise ValueError(f"{who}: sample_weight must hold a weight above 0, got only zeros.")
         with np.errstate(all="ignore"):
-            found = self._solve(rows, target, weight)
+            optima = self._solve(rows, target, weight)
         _gate.commit_features(self, X, rows.n_features)
         self._commit_target(target)
-        weights = np.stack([one.weights for one in found])
+        weights = np.stack([one.weights for one in optima])
         self.coef_, self.intercept_ = np.ascontiguousarray(weights[:, :-1]), weights[:, -1] * self._bias()
         self._grown = False
-        self.dual_gap_, self.n_iter_ = max(one.gap for one in found), max(one.n_iter for one in found)
+        self.dual_gap_, self.n_iter_ = max(one.gap for one in optima), max(one.n_iter for one in optima)
         self._look_back()
         return self
 

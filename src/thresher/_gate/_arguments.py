@@ -24,12 +24,12 @@ def checked(**rules: Rule) -> Callable[[_Function], _Function]:
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             try:
-                given = signature.bind(*args, **kwargs)
+                bound = signature.bind(*args, **kwargs)
             except TypeError:
                 return function(*args, **kwargs)  # whose own words name it
-            given.apply_defaults()
+            bound.apply_defaults()
             for name, rule in rules.items():
-                check_value(function.__qualname__, name, given.arguments[name], rule)
+                check_value(function.__qualname__, name, bound.arguments[name], rule)
             return function(*args, **kwargs)
 
         return cast(_Function, call)

@@ -50,10 +50,10 @@ def find_classes(y: Any, who: str) -> tuple[Labels, Array]:
         low, high = labels.min(), labels.max()
         if int(high) - int(low) < _TABLE and abs(int(low)) < 2**62 and abs(int(high)) < 2**62:  # counting beats sorting
             places = labels.astype(np.int64) - int(low)
-            found = np.flatnonzero(np.bincount(places))
+            values = np.flatnonzero(np.bincount(places))
             table = np.zeros(int(high) - int(low) + 1)
-            table[found] = np.arange(len(found))
-            return (found + int(low)).astype(labels.dtype), table[places]
+            table[values] = np.arange(len(values))
+            return (values + int(low)).astype(labels.dtype), table[places]
     try:
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError:
@@ -99,10 +99,10 @@ def check_classes(classes: Any, who: str) -> Labels:
     if isinstance(classes, (set, frozenset)) or np.ndim(classes) != 1 or len(classes) == 0:
         raise ValueError(f"{who}: classes must be a list of at least two labels, got {classes!r}.")
     try:
-        found, _ = find_classes(classes, who)
+        labels, _ = find_classes(classes, who)
     except ValueError as error:
         raise ValueError(f"{who}: classes must be labels that can be told apart: {error}") from None
-    return at_least_two(found, who)
+    return at_least_two(labels, who)
 
 
 def at_least_two(classes: Labels, who: str) -> Labels:
@@ -145,7 +145,7 @@ def balanced(counts: NDArray[Any]) -> Array:
 
 
 def carrying(labels: Labels, label: Any) -> NDArray[np.bool_]:
-    """Which rows carry a label: among words, the word for it ("-1" for -1); None is carried by no row."""
+    """The rows that carry a label: among words, the word for it ("-1" for -1); None is carried by no row."""
     none = np.zeros(len(labels), dtype=bool)
     if label is None or (labels.dtype.kind in "biuf" and isinstance(label, str)):
         return none

@@ -39,22 +39,22 @@ def keep_names(estimator: Any, X: Any) -> None:
 
 def check_names(estimator: Any, X: Any) -> None:
     """Refuse columns that are not those of the fit, or not in their order."""
-    known, given = getattr(estimator, "feature_names_in_", None), column_names(X)
+    known, names = getattr(estimator, "feature_names_in_", None), column_names(X)
     who = type(estimator).__name__
-    if known is None and given is None:
+    if known is None and names is None:
         return
     if known is None:
         warnings.warn(f"X has feature names, but {who} was fitted without feature names", UserWarning, stacklevel=4)
         return
-    if given is None:
+    if names is None:
         warnings.warn(
             f"X does not have valid feature names, but {who} was fitted with feature names", UserWarning, stacklevel=4
         )
         return
-    if len(known) == len(given) and (known == given).all():
+    if len(known) == len(names) and (known == names).all():
         return
     message = "The feature names should match those that were passed during fit.\n"
-    new, missing = sorted(set(given) - set(known)), sorted(set(known) - set(given))
+    new, missing = sorted(set(names) - set(known)), sorted(set(known) - set(names))
     if new:
         message += "Feature names unseen at fit time:\n" + _listed(new)
     if missing:

@@ -22,7 +22,7 @@ class Range:
 
     @property
     def n_values(self) -> int | None:
-        """How many values there are; None when they are not counted."""
+        """Number of values; None when they are not counted."""
         return None
 
     def at(self, place: float) -> Any:
@@ -256,28 +256,28 @@ def as_space(space: Any, who: str) -> dict[str, Range]:
     if not isinstance(space, Mapping) or not space:
         raise ValueError(f"{who}: space must be a dict of parameter names to ranges, not empty, got {space!r}.")
     ranges = {}
-    for name, given in space.items():
+    for name, value in space.items():
         if not isinstance(name, str):
             raise ValueError(f"{who}: space must have names of parameters as keys, got {name!r}.")
-        ranges[name] = _as_range(given, name, who)
+        ranges[name] = _as_range(value, name, who)
     return ranges
 
 
-def _as_range(given: Any, name: str, who: str) -> Range:
-    if isinstance(given, Range):
-        return given
-    if isinstance(given, (list, tuple, np.ndarray)):
-        return Choice(list(given))
-    kind = getattr(getattr(given, "dist", None), "name", None)
+def _as_range(value: Any, name: str, who: str) -> Range:
+    if isinstance(value, Range):
+        return value
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return Choice(list(value))
+    kind = getattr(getattr(value, "dist", None), "name", None)
     if kind in ("loguniform", "reciprocal", "uniform"):
-        low, high = map(float, given.support())
+        low, high = map(float, value.support())
         return Uniform(low, high) if kind == "uniform" else Log(low, high)
     if kind == "randint":
-        low, high = given.support()
+        low, high = value.support()
         return Whole(int(low), int(high))
     raise ValueError(
         f"{who}: space[{name!r}] must be Log, Uniform, Whole, Choice, a list of options or one of SciPy's uniform, "
-        f"loguniform and randint, got {given!r}."
+        f"loguniform and randint, got {value!r}."
     )
 
 
@@ -313,9 +313,9 @@ def search_space(estimator: Any) -> dict[str, Range]:
 def _own_space(estimator: Any, prefix: str) -> dict[str, Range]:
     declared: Mapping[str, Range] = getattr(estimator, "_search_space", {})
     return {
-        f"{prefix}{name}": given
-        for name, given in declared.items()
-        if all(is_same(getattr(estimator, k, None), v) for k, v in (given.when or {}).items())
+        f"{prefix}{name}": span
+        for name, span in declared.items()
+        if all(is_same(getattr(estimator, k, None), v) for k, v in (span.when or {}).items())
     }
 
 

@@ -63,12 +63,12 @@ def _without_new_features(X: Any, n_features: int) -> Any:
 def _check_growing_names(estimator: Any, X: Any, who: str) -> None:
     """New columns may follow the ones that are known, which keep their places."""
     known = list(getattr(estimator, "feature_names_in_", ()))
-    given = list(X.columns) if is_frame(X) else []
-    if not known or not given:
-        if bool(known) != bool(given):
+    names = list(X.columns) if is_frame(X) else []
+    if not known or not names:
+        if bool(known) != bool(names):
             raise ValueError(f"{who}: with grow=True, X must have column names in every batch or in none.")
         return
-    for place, (old, new) in enumerate(zip(known, given, strict=False)):
+    for place, (old, new) in enumerate(zip(known, names, strict=False)):
         if old != new:
             raise ValueError(
                 f"{who}: column {place} of X must be named {old!r} as before, got {new!r}; new ones come last."
@@ -268,7 +268,7 @@ def _not_a_table(who: str, shape: tuple[int, ...]) -> str:
 
 
 def _refusal(rows: Rows, X: Any, who: str) -> str:
-    """Why the core did not take these rows."""
+    """The reason why the core did not take these rows."""
     row, column, value = rows.fault_at
     if rows.fault == "value":
         where = repr(X.columns[column]) if is_frame(X) else str(column)

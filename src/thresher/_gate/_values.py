@@ -78,7 +78,7 @@ def frame_values(X: Any, who: str) -> np.ndarray[Any, Any]:
 
 
 def _is_numeric(dtype: Any) -> bool:
-    """Of a column in pandas or polars."""
+    """Whether a type of columns in pandas or polars is that of numbers."""
     if hasattr(dtype, "is_numeric"):
         return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
     return getattr(dtype, "kind", "O") in "fiub"

@@ -50,7 +50,7 @@ class _GroupRDA(Synchronous, Grouped):
         return GroupLearner(core, params, axes=group_axis(groups), groups=groups)
 
     def _chosen(self, groups: Groups, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Of groups that share columns, those whose own share of the weights is not zero."""
+        """The groups in use: of groups that share columns, those whose own share of the weights is not zero."""
         if not groups.core.overlapping:
             return super()._chosen(groups, used)
         starts, members = groups.core.starts, groups.core.members

@@ -1,4 +1,4 @@
-"""What linear learners with groups of weights share."""
+"""Base class of linear learners with groups of weights."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class GroupLearner(Learner):
     def continues(self, other: Learner) -> bool:
         others = other.groups if isinstance(other, GroupLearner) else None
         same = self.groups is others or (self.groups is not None and self.groups.same_as(others))
-        alike = self.params.get("stepwise") == other.params.get("stepwise")
-        return same and alike and super().continues(other)
+        same_steps = self.params.get("stepwise") == other.params.get("stepwise")
+        return same and same_steps and super().continues(other)
 
 
 def group_axis(groups: Groups) -> dict[str, Axis]:
@@ -115,8 +115,8 @@ class Grouped(OnlineLinear):
         handed: Any = self.__dict__.pop("_columns_handed", (None, None))  # by a pipeline, whose encoder names features
         columns, origins = ([str(name) for name in X.columns], None) if hasattr(X, "columns") else handed
         asks = isinstance(self.groups, str) and self.groups == ENCODER
-        given = self.__dict__.get("_groups_handed", ENCODER) if asks else self.groups
-        groups = read_groups(given, n_features, columns, type(self).__name__, origins)
+        wanted = self.__dict__.get("_groups_handed", ENCODER) if asks else self.groups
+        groups = read_groups(wanted, n_features, columns, type(self).__name__, origins)
         return self._with_intercept(self._learner_with(groups))
 
     def _keep(self, learner: Learner) -> None:
@@ -162,8 +162,8 @@ class Grouped(OnlineLinear):
     def _selected_places(self) -> NDArray[np.int64]:
         used: NDArray[np.bool_] = np.any(self._all_weights()[:, :-1] != 0, axis=0)
         groups = self._groups_now(self.n_features_in_)
-        given = np.empty(0, dtype=bool) if groups is None else self._chosen(groups, used)
-        return np.flatnonzero(np.concatenate([given, used[self.groups_.alone]]))
+        chosen = np.empty(0, dtype=bool) if groups is None else self._chosen(groups, used)
+        return np.flatnonzero(np.concatenate([chosen, used[self.groups_.alone]]))
 
     def _chosen(self, groups: Groups, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
         return groups.any_of(used)

@@ -79,8 +79,8 @@ class Groups:
 
     def any_of(self, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """For each group, whether anything is true of its members."""
-        found: NDArray[np.bool_] = np.logical_or.reduceat(used[self.core.members], self.core.starts[:-1])
-        return found
+        is_true: NDArray[np.bool_] = np.logical_or.reduceat(used[self.core.members], self.core.starts[:-1])
+        return is_true
 
 
 class GroupList(Sequence[NDArray[np.int64]]):
@@ -131,45 +131,45 @@ class GroupList(Sequence[NDArray[np.int64]]):
 
 
 def read_groups(
-    given: Any, n_features: int, columns: Sequence[str] | None, who: str, origins: Sequence[str] | None = None
+    groups: Any, n_features: int, columns: Sequence[str] | None, who: str, origins: Sequence[str] | None = None
 ) -> Groups | None:
     """The groups that a user means; None if every column is on its own.
 
     ``origins`` tells for each feature of an encoder the column it is a word of: such a column stands for all of them.
     """
-    if given is None:
+    if groups is None:
         return None
-    if isinstance(given, str) and given == ENCODER:
+    if isinstance(groups, str) and groups == ENCODER:
         raise ValueError(
             f'{who}: groups="{ENCODER}" needs a StreamingPipeline whose step before the learner has groups_, such as '
             "InteractionGroups."
         )
-    if isinstance(given, str):
-        return _from_labels(_prefixes(given.removeprefix(PREFIX), columns, who), n_features, who)
-    if is_encoder(given):
-        return _from_labels(labels_of_encoder(given, who), n_features, who)
-    if isinstance(given, Mapping):
-        lists = _with_words(list(given.values()), columns, origins)
-        return _from_lists(lists, tuple(map(str, given)), n_features, columns, who)
-    if _is_series(given):
-        given = given.to_numpy()
-    if len(given) and isinstance(next(iter(given)), _LISTS):
-        return _from_lists(_with_words(list(given), columns, origins), None, n_features, columns, who)
-    return _from_labels(given, n_features, who)
+    if isinstance(groups, str):
+        return _from_labels(_prefixes(groups.removeprefix(PREFIX), columns, who), n_features, who)
+    if is_encoder(groups):
+        return _from_labels(labels_of_encoder(groups, who), n_features, who)
+    if isinstance(groups, Mapping):
+        lists = _with_words(list(groups.values()), columns, origins)
+        return _from_lists(lists, tuple(map(str, groups)), n_features, columns, who)
+    if _is_series(groups):
+        groups = groups.to_numpy()
+    if len(groups) and isinstance(next(iter(groups)), _LISTS):
+        return _from_lists(_with_words(list(groups), columns, origins), None, n_features, columns, who)
+    return _from_labels(groups, n_features, who)
 
 
-def plain_groups(given: Any, who: str) -> Any:
-    """What a user passed, as a file can keep it: of an encoder, the labels it gave."""
-    if given is None or isinstance(given, str):
-        return given
-    if is_encoder(given):
-        return np.asarray(labels_of_encoder(given, who))
-    if isinstance(given, Mapping):
-        return {str(name): np.asarray(list(group)).tolist() for name, group in given.items()}
-    if len(given) and isinstance(next(iter(given)), _LISTS):
-        return [np.asarray(list(group)).tolist() for group in given]
-    labels = np.asarray(given)
-    return np.array(["" if v is None else v for v in labels.tolist()]) if labels.dtype.kind == "O" else given
+def plain_groups(groups: Any, who: str) -> Any:
+    """The groups that a user passed, as a file can keep them: of an encoder, the labels it gave."""
+    if groups is None or isinstance(groups, str):
+        return groups
+    if is_encoder(groups):
+        return np.asarray(labels_of_encoder(groups, who))
+    if isinstance(groups, Mapping):
+        return {str(name): np.asarray(list(group)).tolist() for name, group in groups.items()}
+    if len(groups) and isinstance(next(iter(groups)), _LISTS):
+        return [np.asarray(list(group)).tolist() for group in groups]
+    labels = np.asarray(groups)
+    return np.array(["" if v is None else v for v in labels.tolist()]) if labels.dtype.kind == "O" else groups
 
 
 def _prefixes(separator: str, columns: Sequence[str] | None, who: str) -> list[str]:
@@ -199,9 +199,9 @@ def labels_of_encoder(encoder: Any, who: str) -> Sequence[Any]:
     return list(chain.from_iterable([str(name)] * n for name, n in zip(names, widths, strict=True)))
 
 
-def _from_labels(given: Any, n_features: int, who: str) -> Groups | None:
+def _from_labels(column_labels: Any, n_features: int, who: str) -> Groups | None:
     """Columns with the same label are a group; groups stand in the order of their numbers, or of first appearance."""
-    labels = np.asarray(given)
+    labels = np.asarray(column_labels)
     if labels.dtype.kind == "O":
         labels = np.array(["" if v is None else v for v in labels.tolist()]) if labels.ndim == 1 else labels
     if labels.ndim != 1 or labels.dtype.kind not in "iuU":
@@ -266,24 +266,24 @@ def _from_lists(
 
 def _places(members: Iterable[Any], columns: Sequence[str] | None, n_features: int, who: str) -> NDArray[np.int32]:
     """Columns by number, or by name."""
-    given = list(members)
-    found = np.asarray(given) if given else np.empty(0, dtype=np.int64)
-    if found.dtype.kind == "U" and all(isinstance(name, str) for name in given):
+    listed = list(members)
+    places = np.asarray(listed) if listed else np.empty(0, dtype=np.int64)
+    if places.dtype.kind == "U" and all(isinstance(name, str) for name in listed):
         if columns is None:
             raise ValueError(f"{who}: groups that name columns need a data frame, whose columns have names.")
         known = {name: j for j, name in enumerate(columns)}
-        missing = next((name for name in given if name not in known), None)
+        missing = next((name for name in listed if name not in known), None)
         if missing is not None:
             raise ValueError(f"{who}: groups must name columns of X, got {missing!r}.")
-        return np.array([known[name] for name in given], dtype=np.int32)
-    if found.dtype.kind not in "iu" or found.ndim != 1:
+        return np.array([known[name] for name in listed], dtype=np.int32)
+    if places.dtype.kind not in "iu" or places.ndim != 1:
         raise ValueError(f"{who}: groups must hold numbers of columns, or their names.")
-    wrong = np.flatnonzero((found < 0) | (found >= n_features))
+    wrong = np.flatnonzero((places < 0) | (places >= n_features))
     if len(wrong):
         raise ValueError(
-            f"{who}: groups must hold columns of X, from 0 to {n_features - 1}, got {int(found[wrong[0]])}."
+            f"{who}: groups must hold columns of X, from 0 to {n_features - 1}, got {int(places[wrong[0]])}."
         )
-    return found.astype(np.int32)
+    return places.astype(np.int32)
 
 
 def _checked(

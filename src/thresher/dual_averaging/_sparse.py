@@ -84,7 +84,7 @@ class SparseLinear(Synchronous):
 
     @property
     def path_(self) -> dict[str, Array]:
-        """Of every penalty that learns: its strength, its progressive loss, and the number of features in use."""
+        """The strength of every penalty that learns, its progressive loss, and the number of features in use."""
         learner = self._learner_now()
         used = [learner.weights(self.state_, k)[:, :-1].any(axis=0).sum() for k in range(learner.n_models)]
         penalties = [each[self._core_penalty] for each in learner.grid or (learner.params,)]

@@ -35,7 +35,7 @@ class GradientAt:
     n_models: int
     n_weights: int
     columns: NDArray[np.int64]
-    """Where a weight is not 0 in some output."""
+    """Columns with a weight other than 0 in some output."""
     weights: Array
     """Those columns, of shape (n_outputs, len(columns))."""
 

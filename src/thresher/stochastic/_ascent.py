@@ -43,7 +43,7 @@ class Ascent:
         loss: str,
         momentum: bool,
     ) -> None:
-        self._given = (rows, bias, y, positive, share)
+        self._problem = (rows, bias, y, positive, share)
         self._l1, self._l2, self._loss = l1, l2, loss
         largest = float(np.max(share * _core.row_squares(rows, bias)))
         self._kappa = max(0.0, largest - l2) if momentum else 0.0
@@ -61,7 +61,7 @@ class Ascent:
     def step(self, order: NDArray[np.int64]) -> None:
         """One pass over the rows."""
         l2 = self._l2 + self._kappa
-        _core.sdca_epoch(*self._given, order, self._b, self._v, self._l1, l2, self._loss)
+        _core.sdca_epoch(*self._problem, order, self._b, self._v, self._l1, l2, self._loss)
         before, self._w = self._w, self._soft()
         if self._kappa:
             ahead = self._w + self._beta * (self._w - before)
@@ -71,7 +71,7 @@ class Ascent:
     def measure(self) -> None:
         """Bounds on the optimum from both sides; ``weights`` are the best so far."""
         primal, dual = _core.sdca_bounds(
-            *self._given, self._b, self._sums, self._w, self._l1, self._l2, self._loss
+            *self._problem, self._b, self._sums, self._w, self._l1, self._l2, self._loss
         )  # leaves sums = sum_i s_i b_i y_i x_i / l2
         if not math.isfinite(primal - dual):
             raise FloatingPointError

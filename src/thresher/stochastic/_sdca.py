@@ -108,8 +108,8 @@ class SparseSDCAClassifier(SolvedClassifier):
         assert code is not None
         with_momentum = math.isfinite(LOSSES[loss].curvature) and rows.n_rows > rows.n_features
         l1, l2 = float(self.alpha * self.l1_ratio), float(self.alpha * (1 - self.l1_ratio))
-        given = (rows, self._bias(), target.y, code, share)
-        ascent, n_iter = Ascent(*given, l1=l1, l2=l2, loss=loss, momentum=with_momentum), 0
+        problem = (rows, self._bias(), target.y, code, share)
+        ascent, n_iter = Ascent(*problem, l1=l1, l2=l2, loss=loss, momentum=with_momentum), 0
         while ascent.gap > self.tol and n_iter < self.max_iter:
             ascent.step(rng.permutation(rows.n_rows))
             n_iter += 1
