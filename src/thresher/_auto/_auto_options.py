@@ -11,12 +11,8 @@ from ..preprocessing import task_column_rule
 TASKS = ("classification", "regression", "clustering")
 OWN_KERNELS = ("linear", "rbf", "polynomial", "cosine")  # of methods that have a kernel and need no map
 KERNELS = {"nystroem": "rbf"} | {name: name for name in OWN_KERNELS[1:]} | {"nystroem-linear": "linear"}
-STRUCTURE = {
-    "groups": "groups",
-    "tasks": "task_column",
-    "outliers": "outlier_label",
-    "unlabelled": "unlabelled_label",
-}  # needs of methods, and the options that meet them
+# needs of methods, and the options that meet them
+STRUCTURE = {"groups": "groups", "tasks": "task_column", "outliers": "outlier_label", "unlabelled": "unlabelled_label"}
 
 
 _PARAMS = none | Rule("a dict of parameters", lambda v: isinstance(v, dict))

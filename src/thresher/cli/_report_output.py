@@ -10,17 +10,8 @@ from ._phrases import command_line, typed
 from ._screen import Screen
 from ._structure_options import penalty_of
 
-_SHOWN = (
-    "measures",
-    "no_class",
-    "clusters",
-    "groups",
-    "tasks",
-    "features",
-    "rounds",
-    "stream",
-    "tuning",
-)  # not the whole report
+# sections to print: not the whole report
+_SHOWN = ("measures", "no_class", "clusters", "groups", "tasks", "features", "rounds", "stream", "tuning")
 
 
 def finish(

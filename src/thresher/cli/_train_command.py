@@ -27,11 +27,7 @@ _SMALL = 20_000  # rows, up to which a model is measured in folds
 @structure_options
 @option("--classes", None, "Number of classes, or their labels: 2, or no,yes (default: detected).")
 @common.result_options
-@option(
-    "--max-iter",
-    COUNT,
-    "Passes over the rows (default: one; over a small file as many as the method's default).",
-)
+@option("--max-iter", COUNT, "Passes over the rows (default: one; over a small file as many as the method's default).")
 @option(
     "--shuffle",
     click.IntRange(0),
