@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from .. import _auto
@@ -12,10 +12,6 @@ from ._dialogue import DialogueAnswers
 from ._replies import file_of, task_of
 
 _KERNELS = {"rbf": "nystroem", "polynomial": "polynomial", "cosine": "cosine", "linear": "nystroem-linear"}
-_SAME = (
-    *("method", "groups", "task_column", "outlier_label", "unlabelled_label", "loss", "kernel", "criterion", "search"),
-    *("n_evaluations", "n_clusters"),
-)  # questions that are called like the options of auto
 
 
 @dataclass(frozen=True)
@@ -53,12 +49,11 @@ def _typed(value: Any) -> str:
 
 def call_of(answers: DialogueAnswers) -> AutoCall:
     """The call that the answers describe."""
-    arguments = {"target": answers.get("target")} if file_of(answers).is_table else {}
-    arguments |= {"task": task_of(answers), **{name: answers.get(name) for name in _SAME}}
+    chosen = answers | {"task": task_of(answers)}  # most questions are called like the options of auto
     if answers.get("curved") is not None:
-        arguments["kernel"] = _KERNELS[answers["kernel"]] if answers["curved"] else "linear"
+        chosen["kernel"] = _KERNELS[answers["kernel"]] if answers["curved"] else "linear"
     if not answers["has_target"]:
         fixed = {name: answers[name] for name in ("metric", "max_iter") if name in answers}
-        arguments |= {"method": answers["shape"], "params": fixed or None}
-    usual = asdict(_auto.AutoOptions()) | {"task": ""}  # the task is always written
-    return AutoCall(answers["file"], {k: v for k, v in arguments.items() if k not in usual or v != usual[k]})
+        chosen |= {"method": answers["shape"], "params": fixed or None}
+    target = {"target": answers.get("target")} if file_of(answers).is_table else {}
+    return AutoCall(answers["file"], target | _auto.changed_options(chosen))
