@@ -3,7 +3,8 @@
 A class says what it is, when to choose it and its equations, and may have Notes, References and Examples. "Parameters"
 are made of its declarations, Attributes are those of the class and its bases, and References those of the nearest base
 that has some. Examples begin with those of a base in another module, in which this class takes the place of the one
-that they import, and a regressor takes values in place of classes (`` > 0``).
+that they import, and a regressor takes values in place of classes (`` > 0``). ``fit`` and ``partial_fit`` describe
+the parameters that no base class describes.
 """
 
 from __future__ import annotations
@@ -13,24 +14,41 @@ import inspect
 import re
 from typing import Any
 
-_SECTIONS = ("Parameters", "Attributes", "See Also", "Notes", "References", "Examples")
+_SECTIONS = ("Parameters", "Attributes", "Returns", "See Also", "Notes", "References", "Examples")
 _HEADING = re.compile(rf"(?m)^(?P<title>{'|'.join(_SECTIONS)})\n-+\n")
+_USUAL = {
+    "X": "X : array-like, sparse matrix or data frame of shape (n_samples, n_features)",
+    "y": "y : array-like of shape (n_samples,)",
+    "sample_weight": """sample_weight : array-like of shape (n_samples,), optional
+    Weights of at least 0. A row of weight 0 is absent.""",
+}
 
 
 def complete(cls: Any) -> None:
-    """Complete the docstrings of a class and of its methods."""
-    for name, method in vars(cls).items():
-        if inspect.isfunction(method) and not name.startswith("_") and not method.__doc__:
-            method.__doc__ = _inherited(cls, name, method)
+    """Complete the docstrings of a class and of the methods by which it learns."""
+    for name in ("fit", "partial_fit"):
+        if inspect.isfunction(vars(cls).get(name)):
+            _complete_fit(cls, name)
     _complete_class(cls)
 
 
-def _inherited(cls: Any, name: str, method: Any) -> str | None:
-    """The docstring of a method of a base class, less the parameters that this method does not take."""
-    text = next((doc for base in cls.__mro__[1:] if (doc := getattr(vars(base).get(name), "__doc__", None))), None)
-    absent = set(re.findall(r"(?m)^(\w+) : ", inspect.cleandoc(text or ""))) - set(inspect.signature(method).parameters)
-    entries = "|".join(sorted(absent))
-    return re.sub(rf"(?m)^({entries}) : .*\n(    .*\n)*", "", inspect.cleandoc(text)) if text and absent else text
+def _complete_fit(cls: Any, name: str) -> None:
+    """Put parameters that other classes describe into the docstring of a method, in the order of its signature."""
+    method, bases = vars(cls)[name], (vars(base).get(name) for base in cls.__mro__[1:])
+    takes = inspect.signature(method).parameters
+    if "y" not in takes or takes["y"].default is None:  # learns without targets
+        return
+    inherited = next((base.__doc__ for base in bases if getattr(base, "__doc__", None)), "")
+    head, own = _sections(method.__doc__ or inherited)
+    known = _USUAL | _entries(_sections(inherited)[1]) | _entries(own)
+    own["Parameters"] = "\n".join(known[key] for key in takes if key in known)
+    method.__doc__ = _joined(head, {"Returns": "self", **own})
+
+
+def _entries(sections: dict[str, str]) -> dict[str, str]:
+    """The parameters that a docstring describes, and what it says of them."""
+    entries = re.finditer(r"(?m)^(\w+) : .*(\n    .*)*", sections.get("Parameters", ""))
+    return {entry[1]: entry[0] for entry in entries}
 
 
 def _complete_class(cls: Any) -> None:
@@ -45,8 +63,12 @@ def _complete_class(cls: Any) -> None:
         "References": next(filter(None, (_parse(base)[1].get("References") for base in cls.__mro__)), ""),
         "Examples": "\n".join(filter(None, [_shared_example(cls), own.get("Examples")])),
     }
+    cls.__doc__ = _joined(head, sections)
+
+
+def _joined(head: str, sections: dict[str, str]) -> str:
     parts = [f"{title}\n{'-' * len(title)}\n{sections[title]}" for title in _SECTIONS if sections.get(title)]
-    cls.__doc__ = "\n\n".join([head, *parts]) + "\n"
+    return "\n\n".join([head, *parts]) + "\n"
 
 
 def _shared_example(cls: Any) -> str:
@@ -64,8 +86,11 @@ def _shared_example(cls: Any) -> str:
 @functools.cache
 def _parse(cls: type) -> tuple[str, dict[str, str]]:
     """The text of a class before the first section, and its own sections: read once, before they are completed."""
-    text = inspect.cleandoc(vars(cls).get("__doc__") or "")
-    parts = _HEADING.split(text)
+    return _sections(vars(cls).get("__doc__") or "")
+
+
+def _sections(doc: str) -> tuple[str, dict[str, str]]:
+    parts = _HEADING.split(inspect.cleandoc(doc))
     return parts[0].strip(), {title: body.strip() for title, body in zip(parts[1::2], parts[2::2], strict=True)}
 
 

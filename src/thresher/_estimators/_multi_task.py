@@ -31,19 +31,11 @@ class MultiTask(PredictorContract, Coupled):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
         tasks : array-like of shape (n_samples,), optional
             The task of each row, whole numbers or text. Without, there is one task.
         round_ids : array-like of int of shape (n_samples,), optional
             The round of each row: neighbours with one id belong together. Without, a pass in random order deals out the
             rows, one of each task to a round; in row order, a new round starts when a task comes again.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of at least 0. A row of weight 0 is absent.
-
-        Returns
-        -------
-        self
         """
 
         def read(n_rows: int) -> Any:
@@ -66,8 +58,6 @@ class MultiTask(PredictorContract, Coupled):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
         tasks : array-like of shape (n_samples,), optional
             The task of each row. New ones may come with any batch.
         round_ids : array-like of int of shape (n_samples,), optional
@@ -75,14 +65,6 @@ class MultiTask(PredictorContract, Coupled):
             go on in the next call.
         classes : array-like, optional
             Both classes; needed in the first call.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of at least 0. A row of weight 0 is absent.
-        grow : bool, default=False
-            Accept batches that are wider or narrower than the ones before: features that appear later start from zero.
-
-        Returns
-        -------
-        self
         """
         state: State | None = self.__dict__.get("state_")
 

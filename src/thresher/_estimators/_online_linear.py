@@ -107,19 +107,7 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
     # --- learning ---------------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from scratch: ``max_iter`` passes over the rows, or ``n_steps`` mini-batches of them.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of at least 0. A row of weight 0 is absent.
-
-        Returns
-        -------
-        self
-        """
+        """Learn from scratch: ``max_iter`` passes over the rows, or ``n_steps`` mini-batches of them."""
         return self._fit(X, lambda n_rows: self._read_all(y, n_rows), sample_weight)
 
     def _fit(self, X: Any, read: Callable[[int], Target], sample_weight: Any) -> Self:
@@ -166,18 +154,10 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
         classes : array-like, optional
             All classes that will ever occur; needed in the first call of a classifier.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of at least 0. A row of weight 0 is absent.
         grow : bool, default=False
             Accept batches that are wider or narrower than the ones before: features that appear later start from zero.
-
-        Returns
-        -------
-        self
         """
         first = not hasattr(self, "state_")
         return self._partial_fit(X, partial(self._read_batch, y, classes=classes, first=first), sample_weight, grow)

@@ -69,19 +69,7 @@ class SolvedClassifier(_Solution, LinearClasses, WeighsClasses, Estimator):
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the weights with the least objective.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of at least 0. A row of weight 0 is absent.
-
-        Returns
-        -------
-        self
-        """
+        """Find the weights with the least objective."""
         who = type(self).__name__
         check_params(self, self._param_rules)
         rows = _gate.check_features(self, X, reset=True)
