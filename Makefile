@@ -1,8 +1,10 @@
 # The verbs. CI calls these and nothing else.
 #   make demo       build, then learn from a generated stream and write a report
-#   make test       build, then all tests but the slow ones
-#   make test-slow  the slow ones: long fuzzing
+#   make test       build, then the tests that find most in four minutes
+#   make test-rest  all other tests: more variants and layouts, clusters, long fuzzing
 #   make test-oldest  a choice of the tests with the oldest dependencies that pyproject.toml allows; FULL=1: all but the slow ones
+#   make tiers      measure all tests, which decides what make test runs; TESTS=tests/cli: those of one folder
+#   make coverage   lines of src/thresher that make test runs; FULL=1: that all tests but the slow ones run
 #   make check      style, spelling, types, import contracts, clang-tidy
 #   make sanitize   the core's tests under address and undefined-behaviour sanitizers
 #   make bench      speed against peers, in one run
@@ -25,16 +27,26 @@ ifneq ($(DATA),)
 export THRESHER_DATA := $(abspath $(DATA))
 endif
 
-.PHONY: demo test test-slow test-oldest check sanitize bench guard papers docs dist wheels clean
+.PHONY: demo test test-rest test-oldest tiers coverage check sanitize bench guard papers docs dist wheels clean
 
 demo: $(VENV)/built-lab
 	$(BIN)/thresher demo
 
 test: $(VENV)/built-test
-	$(BIN)/python -m pytest -m "not slow" -n $(JOBS)
+	$(BIN)/python -m pytest -m "not rest" -n $(JOBS)
 
-test-slow: $(VENV)/built-test
+test-rest: $(VENV)/built-test
+	$(BIN)/python -m pytest -m "rest and not slow" -n $(JOBS)
 	$(BIN)/python -m pytest -m slow -n $(JOBS) --dist loadgroup
+
+tiers: $(VENV)/built-test
+	$(BIN)/python -m pytest --measure -n $(JOBS) $(TESTS)
+
+coverage: $(VENV)/built-test
+	rm -rf build/coverage
+	$(BIN)/coverage run -m pytest -m "not $(if $(FULL),slow,rest)" -n $(JOBS)
+	$(BIN)/coverage combine -q
+	$(BIN)/coverage report --skip-covered --sort=cover
 
 # Versions as promised to users (tests/release/oldest.py), in an environment of their own. The oldest scikit-learn asks
 # polars for names by a protocol that is deprecated there since 1.40.
@@ -42,7 +54,7 @@ OLDEST := .venv-oldest
 CHOICE := tests/test_contract.py tests/test_persistence.py tests/test_gate.py tests/test_table.py \
           tests/cli tests/streams tests/release README.md docs
 test-oldest: $(OLDEST)/built$(if $(FULL),-full)
-	$(OLDEST)/bin/python -m pytest -m "not slow" -n $(JOBS) $(if $(FULL),,$(CHOICE))
+	$(OLDEST)/bin/python -m pytest -n $(JOBS) $(if $(FULL),-m "not slow",-m "not rest" $(CHOICE))
 
 # clang-tidy reads the bindings and the learners, each with the headers it includes; headers of others are no concern of ours.
 SYSTEM = $(addprefix -isystem ,$(shell $(BIN)/python -c "import nanobind, sysconfig; print(nanobind.include_dir(), sysconfig.get_paths()['include'])"))

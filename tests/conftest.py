@@ -10,6 +10,8 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+import tiers
+
 threadpool_limits(1, user_api="blas")  # tests run side by side; threads of small products would wait for one another
 
 
@@ -81,3 +83,11 @@ def layout(request: pytest.FixtureRequest) -> Callable[[np.ndarray], Any]:
 @pytest.fixture(params=[np.float64, np.float32], ids=["float64", "float32"])
 def dtype(request: pytest.FixtureRequest) -> type:
     return request.param
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--measure", action="store_true", help="write the CPU seconds of these tests to tests/tiers.json")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(tiers.Tiers(config))
