@@ -20,7 +20,7 @@ from .._estimators import (
     param,
     warn_of_convergence,
 )
-from .._gate import Array, Log, Rule, at_least, boolean, check_params, class_weights, positive
+from .._gate import Array, Log, Rule, at_least, boolean, check_params, check_value, class_weights, positive
 from .._kernels import Kernel, as_arrays, is_array, kernel_scores
 from ._kernel_weights import WeightSet
 from ._level import level_method
@@ -260,16 +260,20 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
         self._check_rows(kernels)
         shapes: dict[str, tuple[int, ...]] = {"factors_": (max(n_kernels, 1),), "weights_": (n_outputs, n_kernels)}
         shapes |= {"dual_coef_": (n_outputs, len(self.support_)), "intercept_": (n_outputs,), "bounds_": (n_outputs, 2)}
-        if self.mean_ is not None or self.scale_ is not None:
-            shapes |= {"mean_": (self.n_features_in_,), "scale_": (self.n_features_in_,)}
         _gate.check_loaded_arrays(self, shapes)
         if (self.weights_ < 0).any() or (self.factors_ < 0).any():
             raise ValueError(f"{who}: weights_ and factors_ must be at least 0.")
         are_names = isinstance(names, np.ndarray) and all(isinstance(name, str) for name in names)
         if not are_names or names.shape != (n_kernels,):
             raise ValueError(f"{who}: kernel_names_ must hold one name per kernel.")
-        if type(self.n_svm_) is not int or self.n_svm_ < 1:
-            raise ValueError(f"{who}: n_svm_ must be an integer of at least 1.")
+        check_value(who, "n_svm_", self.n_svm_, at_least(1))
+        self._check_scaling(who)
+
+    def _check_scaling(self, who: str) -> None:
+        """Refuse means and deviations of a file that no rows have."""
+        if self.mean_ is None and self.scale_ is None:
+            return
+        _gate.check_loaded_arrays(self, dict.fromkeys(("mean_", "scale_"), (self.n_features_in_,)))
         if self.scale_ is not None and not self.scale_.min() > 0:
             raise ValueError(f"{who}: scale_ must hold numbers above 0.")
 
