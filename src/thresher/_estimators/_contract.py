@@ -75,6 +75,7 @@ class Estimator(Declared):
     _estimator_type: ClassVar[str | None] = None
     _fitted: ClassVar[tuple[str, ...]] = ()  # attributes that model files keep; those of base classes are added
     _needs: ClassVar[tuple[str, ...]] = ()
+    _input_tags: ClassVar[tuple[str, ...]] = ("sparse",)  # scikit-learn's tags of the rows it takes that are True
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -151,7 +152,7 @@ class Estimator(Declared):
 
         return Tags(
             estimator_type=None,
-            input_tags=InputTags(sparse=True),
+            input_tags=InputTags(**dict.fromkeys(self._input_tags, True)),
             target_tags=TargetTags(required=False),
             transformer_tags=None,
             regressor_tags=None,

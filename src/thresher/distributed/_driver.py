@@ -18,10 +18,9 @@ from ..training import Interrupted, learner_of, merge_models, stack_batches
 from ._averaging import Average, averaged, averages
 from ._checkpoint import Checkpoint
 from ._engines import Engine, ShardTask, results_of
-from ._identity import rows_checksum
 from ._jobs import AddUp, FitTransformer, LearnPass, ScanShard, ShardSummary, join_labels, learn_more
 from ._shard_progress import Progress, Watch
-from ._shards import Shard, rows_at
+from ._shards import Shard, rows_at, rows_checksum
 
 _SAMPLE = 4096  # rows from everywhere, by which starts are chosen
 

@@ -16,9 +16,9 @@ from ..training import learner_of, model_signature
 from ._checkpoint import Checkpoint
 from ._driver import RoundOptions, Rounds
 from ._engines import engine_of
-from ._identity import identity, model_checksum
 from ._inputs import ShardSource
 from ._shard_progress import Watch, watching
+from ._shards import identity, model_checksum
 
 
 @checked(

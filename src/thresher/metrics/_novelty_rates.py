@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._gate import carrying
+
 
 def detection_rate(y_true: Any, y_pred: Any, *, outlier_label: Any = -1) -> float:
     """The share of outliers that were predicted to be outliers.
@@ -62,5 +64,4 @@ def _outliers(who: str, y_true: Any, y_pred: Any, label: Any) -> tuple[NDArray[n
             f"{who}: y_true and y_pred must be labels of the same rows, one at least, got shapes {columns[0].shape} "
             f"and {columns[1].shape}."
         )
-    true, predicted = (np.asarray(y == (str(label) if y.dtype.kind in "US" else label)) for y in columns)
-    return true, predicted
+    return carrying(columns[0], label), carrying(columns[1], label)

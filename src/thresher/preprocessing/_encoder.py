@@ -138,6 +138,7 @@ class TableEncoder(EncoderState, RunningTransformer):
     )
 
     _fitted = tuple(EncoderState.__annotations__)
+    _input_tags = ("allow_nan", "string", "categorical")
 
     # --- learning ---------------------------------------------------------------------------------------------------
 
@@ -355,10 +356,3 @@ class TableEncoder(EncoderState, RunningTransformer):
         check_frequencies(n_buckets, self.kinds_.count("t"), self.n_texts_, self.texts_with_)
         self.fingerprints_, self.texts_with_ = np.array(self.fingerprints_), np.array(self.texts_with_)  # to change
         self.__dict__.pop("_known", None)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

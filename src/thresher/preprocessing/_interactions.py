@@ -70,6 +70,7 @@ class InteractionGroups(ColumnCategories, TransformerContract, Estimator):
     )
 
     _fitted = tuple(ColumnCategories.__annotations__)
+    _input_tags = ("string", "categorical")
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the categories of each column.
@@ -171,12 +172,6 @@ class InteractionGroups(ColumnCategories, TransformerContract, Estimator):
             require(texts and sorted(set(known)) == known, "categories_ must hold different texts, in order.")
         width = _width([len(known) for known in categories], self.degree)
         require(width <= _WIDEST, "there must be no more features than a file has room for.")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        tags.input_tags.string = tags.input_tags.categorical = True
-        return tags
 
 
 def _width(sizes: list[int], degree: int) -> int:

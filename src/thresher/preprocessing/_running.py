@@ -31,6 +31,11 @@ class RunningTransformer(TransformerContract, Estimator):
     def _learn(self, X: Any, first: bool) -> Self:
         raise NotImplementedError
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
 
 def require(holds: bool, rule: str) -> None:
     """Refuse attributes from a model file that break a rule."""

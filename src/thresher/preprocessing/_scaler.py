@@ -89,6 +89,7 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
     )
 
     _fitted = tuple(ColumnStatistics.__annotations__)
+    _input_tags = ("sparse", "allow_nan")
 
     # --- learning ---------------------------------------------------------------------------------------------------
 
@@ -276,12 +277,6 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
         names = getattr(self, "feature_names_in_", np.array([""] * width, dtype=object))
         named = isinstance(names, np.ndarray) and names.shape == (width,)
         require(named and all(isinstance(name, str) for name in names.tolist()), "there must be one name per column.")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def joint_moments(a: Moments, b: Moments) -> Moments:

@@ -12,14 +12,13 @@
 
 from .._gate import Table, Text
 from ._arrow import tables_of as tables_of
-from ._file_identity import absolute_names as absolute_names
-from ._file_identity import version_of as version_of
+from ._files import absolute_names as absolute_names
 from ._files import files_of as files_of
 from ._files import format_of as format_of
 from ._files import names_of as names_of
-from ._open_stream import open_stream
+from ._files import version_of as version_of
 from ._remote import is_url as is_url
-from ._stream import Batch, Position, Stream
+from ._stream import Batch, Position, Stream, open_stream
 from ._svmlight import read_svmlight, write_svmlight
 
 __all__ = ["Batch", "Position", "Stream", "Table", "Text", "open_stream", "read_svmlight", "write_svmlight"]

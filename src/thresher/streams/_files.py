@@ -6,6 +6,7 @@ import functools
 import glob
 import os
 import re
+import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from ._compression import compression
 from ._csv import CsvFormat
 from ._documents import DocumentSource
 from ._format import Format, PathLike, ReadOptions
-from ._remote import expand, fetch, is_url, naturally
+from ._remote import cache_key, expand, fetch, is_url, naturally, opened
 from ._source import Head, RowSource, TextSource, read_head
 from ._svmlight import SvmlightFormat
 
@@ -35,6 +36,7 @@ _SUFFIXES: dict[str, Format] = {
 }
 _TARGET_ALONE = re.compile(rb"\s*[-+0-9.eE]+\s*(#.*)?")  # a row without features
 _SVMLIGHT_LINE = re.compile(rb"\s*[-+0-9.eE]+(\s+(\d+|qid):\S+)+\s*(#.*)?")
+_BLOCK, _BLOCKS = 1 << 16, 16  # of a file, in its checksum
 _INDEX_ZERO = re.compile(rb"^[^#\n]*[ \t]0+:", re.MULTILINE)
 
 
@@ -62,6 +64,38 @@ def names_of(path: PathLike | Sequence[PathLike]) -> list[Path | str]:
         if isinstance(file, Path) and not file.exists():
             raise FileNotFoundError(f"{file}: no such file.")
     return names
+
+
+def absolute_names(path: PathLike) -> list[str]:
+    """All files that are meant, in order: absolute paths, and URLs as they are."""
+    text = os.fspath(path)
+    names = names_of(text if is_url(text) else str(Path(text).absolute()))
+    return [name if isinstance(name, str) else str(name.absolute()) for name in names]
+
+
+def version_of(path: PathLike) -> Any:
+    """A plain value that differs when the content of a file does.
+
+    For a file on this machine, its size and a checksum of some blocks; for a URL, the version that its file system
+    tells. None for a file that does not exist, and the URL itself where nobody answers.
+    """
+    text = os.fspath(path)
+    if is_url(text):
+        try:
+            system, inside = opened(text)
+            return cache_key(text, system.info(inside))
+        except OSError:  # whoever reads it will tell
+            return text
+    if not os.path.exists(text):
+        return None
+    if os.path.isdir(text):
+        return [0, 0]
+    size, checksum = os.path.getsize(text), 0
+    with open(text, "rb") as file:
+        for place in range(_BLOCKS + 1):  # first, last, and evenly between
+            file.seek(max(0, size - _BLOCK) * place // _BLOCKS)
+            checksum = zlib.crc32(file.read(_BLOCK), checksum)
+    return [size, checksum]
 
 
 def size_of(path: Path) -> int:

@@ -11,9 +11,8 @@ from .._estimators import task_of
 from ..persistence import save_model
 from ..streams import Batch, Position, Stream, version_of
 from ._look import Facts
-from ._measured import RareClassMeasures
 from ._predictions import learner_of, plain_label
-from ._records import History
+from ._records import History, RareClassMeasures
 
 
 class RunState:
