@@ -40,7 +40,7 @@ def inspect(model_path: Path, n_features: int, as_json: bool, quiet: bool) -> No
 
 def _learner(model: Any, learner: Any) -> dict[str, Any]:
     """The class, its parameters, and the course of learning."""
-    from ..training import plain_label
+    from ..training import written_label
 
     facts: dict[str, Any] = {
         "class": type(learner).__name__,
@@ -49,7 +49,7 @@ def _learner(model: Any, learner: Any) -> dict[str, Any]:
         "n_features": int(learner.n_features_in_),
     }
     if hasattr(learner, "classes_"):
-        facts["classes"] = [plain_label(label) for label in learner.classes_.tolist()]
+        facts["classes"] = [written_label(label) for label in learner.classes_.tolist()]
     if hasattr(learner, "state_"):
         facts["n_samples_seen"] = learner.n_samples_seen_
         facts["progressive_loss"] = learner.progressive_loss_

@@ -102,15 +102,15 @@ class _PredictionWriter:
         self._wrong = 0.0
 
     def write(self, batch: Any) -> None:
-        from ..training import is_no_class, plain_label, predict_with_scores
+        from ..training import is_no_class, predict_with_scores, written_label
 
         predicted, scores = predict_with_scores(self._model, batch.X)
-        columns: list[Any] = [[plain_label(p) for p in predicted.tolist()]]
+        columns: list[Any] = [[written_label(p) for p in predicted.tolist()]]
         header = ["prediction"]
         if self._scores and scores is not None:
             several = scores.ndim > 1
             columns += list(zip(*scores.tolist(), strict=True)) if several else [scores.tolist()]
-            header += [f"score {plain_label(k)}" for k in self._model.classes_.tolist()] if several else ["score"]
+            header += [f"score {written_label(k)}" for k in self._model.classes_.tolist()] if several else ["score"]
         if self.n_rows == 0:
             self._writer.writerow(header)
         self._writer.writerows(zip(*columns, strict=True))

@@ -190,20 +190,16 @@ def make_days(
         kept = coef != 0
         coef[kept] = np.sqrt(1 - drift**2) * coef[kept] + drift * rng.standard_normal(np.count_nonzero(kept))
         n_old = len(coef)
-        coef = np.concatenate([coef, _new_weights(new_features if day else n_features, relevant, rng)])
+        fresh_weights = np.zeros(new_features if day else n_features)
+        chosen = rng.choice(len(fresh_weights), round(relevant * len(fresh_weights)), replace=False)
+        fresh_weights[chosen] = rng.standard_normal(len(chosen))
+        coef = np.concatenate([coef, fresh_weights])
         X = _rows(n_samples, n_nonzero, n_old, len(coef), fresh, rng)
         score = X @ coef
         score += noise * score.std() * rng.standard_normal(n_samples)
         y = np.zeros(n_samples, dtype=np.int64)
         y[np.argsort(-score, kind="stable")[: round(positives * n_samples)]] = 1
         yield (X, y, coef.copy()) if return_coef else (X, y)
-
-
-def _new_weights(n: int, relevant: float, rng: np.random.Generator) -> NDArray[np.float64]:
-    coef = np.zeros(n)
-    chosen = rng.choice(n, round(relevant * n), replace=False)
-    coef[chosen] = rng.standard_normal(len(chosen))
-    return coef
 
 
 def _rows(n: int, n_nonzero: int, n_old: int, n_all: int, fresh: float, rng: np.random.Generator) -> Any:

@@ -20,7 +20,7 @@ from ..training import check_same_run
 class Checkpoint:
     """A model file that is replaced after every round, and beside it one file for each total of the round under way.
 
-    Nothing is kept without a path. The fingerprint tells runs apart, in plain values.
+    Nothing is kept without a path. The fingerprint tells runs apart, in values of JSON.
     """
 
     def __init__(self, path: Path | None, fingerprint: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .. import __version__
-from ._engines import Done, Engine, ShardError, ShardTask, packed, refuse_spark_frames
+from ._engines import Done, Engine, ShardError, ShardTask, packed
 from ._shards import ArrayShard, Shard
 
 _PATIENCE = 10  # seconds for a scheduler to answer
@@ -39,7 +39,7 @@ def dask_engine(engine: Any) -> Engine:
     return DaskEngine(client, client)
 
 
-class DaskEngine:
+class DaskEngine(Engine):
     """Tasks as a graph, so that data that a dead worker held are made again; `opened` is closed at the end."""
 
     def __init__(self, client: Any, *opened: Any) -> None:
@@ -54,7 +54,6 @@ class DaskEngine:
 
         from distributed import as_completed
 
-        refuse_spark_frames(shards)
         self._check_workers()
         run = uuid.uuid4().hex
         # The task is a node of the graph: sent once, handed from worker to worker, and never lost with one of them.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -178,9 +179,7 @@ class Rounds:
         return summaries
 
     def _find_classes(self, summaries: list[ShardSummary]) -> None:
-        labels: Any = (None, None)
-        for each in summaries:
-            labels = join_labels(labels, (each.labels, each.counts))
+        labels: Any = reduce(join_labels, ((each.labels, each.counts) for each in summaries))
         if len(labels[0]) < 2:
             raise ValueError(f"fit: all rows have the same class, {labels[0][0]!r}; two are needed.")
         self._counts["classes"] = {str(label): int(n) for label, n in zip(*labels, strict=True)}

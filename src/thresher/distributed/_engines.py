@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from .._engine import one_blas_thread
 from ._shards import Shard
@@ -57,34 +57,31 @@ class ShardTask:
         raise NotImplementedError
 
 
-class Engine(Protocol):
+class Engine:
     """A place where tasks run."""
 
     def run(self, task: ShardTask, shards: Sequence[Shard], on_done: Done) -> Iterator[Any]:
         """Yield ``task(shard)`` in the order of the shards; call `on_done` with the number of results so far."""
-        ...
+        raise NotImplementedError
 
     def close(self) -> None:
         """Release all that the engine itself opened."""
-        ...
 
 
-class SerialEngine:
+class SerialEngine(Engine):
     """All shards in this process, one after the other; every other engine must give the same results."""
 
     def run(self, task: ShardTask, shards: Sequence[Shard], on_done: Done) -> Iterator[Any]:
-        refuse_spark_frames(shards)
         for n_done, shard in enumerate(shards, start=1):
             result = task(shard)
             on_done(n_done)
             yield result
 
-    def close(self) -> None:
-        """Do nothing, as nothing was opened."""
-
 
 def results_of(engine: Engine, task: ShardTask, shards: Sequence[Shard], on_done: Done) -> Iterator[Any]:
     """The results of a task on shards, in their order; the first failure is raised."""
+    if any(getattr(shard, "read_by_spark", False) for shard in shards) and not hasattr(engine, "session"):
+        raise ValueError('fit: a Spark data frame is read by Spark: choose engine="spark" or its session.')
     for result in engine.run(task, shards, on_done):
         if isinstance(result, ShardError):
             raise result
@@ -99,11 +96,6 @@ def packed(thing: Any, dumps: Callable[[Any], bytes]) -> bytes:
         held = (getattr(thing, each, None) for each in ("model", "pipeline", "question"))
         about = type(next((each for each in held if each is not None), thing)).__name__
         raise ValueError(f"fit: {about} cannot be sent to workers, {type(problem).__name__}: {problem}.") from problem
-
-
-def refuse_spark_frames(shards: Sequence[Shard]) -> None:
-    if any(getattr(shard, "read_by_spark", False) for shard in shards):
-        raise ValueError('fit: a Spark data frame is read by Spark: choose engine="spark" or its session.')
 
 
 def engine_of(engine: Any) -> Engine:

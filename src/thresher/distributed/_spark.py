@@ -118,7 +118,7 @@ def _same_python() -> Iterator[None]:
             del os.environ["PYSPARK_PYTHON"]
 
 
-class SparkEngine:
+class SparkEngine(Engine):
     """Tasks as a Spark job, one for each shard.
 
     Spark tries a task again when its process dies, ``spark.task.maxFailures`` times in all. A session that was opened
@@ -235,7 +235,7 @@ def _work(sent: Any, shard: Shard) -> bytes:
 
 
 def _as_shard_error(problem: Exception, names: dict[int, str]) -> Exception:
-    """Spark's error, with the name of the shard if it tells the partition."""
+    """Spark's error, with the name of the shard if it names the partition."""
     text = str(problem)
     lost = _LOST_TASK.search(text)
     if lost is None or int(lost[1]) not in names:
@@ -245,7 +245,7 @@ def _as_shard_error(problem: Exception, names: dict[int, str]) -> Exception:
 
 
 def _reason(text: str) -> str:
-    """The one line that tells the reason, among many of Java: Python's error, or else Spark's."""
+    """The one line with the reason, among many of Java: Python's error, or else Spark's."""
     before_java = re.split(r"\n\s*(?:at |Driver stacktrace)", text, maxsplit=1)[0].strip()
     last = before_java.splitlines()[-1] if before_java else text
     reason = re.split(r"Lost task .*? executor \S+\): (?:org\.apache\.spark\.SparkException: )?", last)[-1]

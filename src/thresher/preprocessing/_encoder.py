@@ -47,7 +47,7 @@ class TableEncoder(EncoderState, RunningTransformer):
     """Encode a table: numbers as they are, categories one-hot or hashed, prose as word counts.
 
     Every feature has a name that says where it comes from: ``age``, ``job=clerk``, ``job=`` (missing),
-    ``message:winner``. Rows come out sparse, or as a plain array if the table holds nothing but numbers.
+    ``message:winner``. Rows come out sparse, or as an array if the table holds nothing but numbers.
 
     Attributes
     ----------

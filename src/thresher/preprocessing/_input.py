@@ -53,16 +53,11 @@ def refuse_value(place: tuple[int, int, float], names: list[str] | None, who: st
 
 def emptied(table: Table, name: str, text: bool) -> Table:
     """The same table, a column without any value taken for one of text or of numbers."""
-    n = len(table)
-    numbers = [other for other in table.columns if (other not in table.text) != (other == name)]
-    values = np.full((n, len(numbers)), np.nan, dtype=table.numbers.dtype)
-    for place, other in enumerate(numbers):
-        if other != name:
-            values[:, place] = table[other]
-    texts = {other: column for other, column in table.text.items() if other != name}
+    others = table.select([other for other in table.columns if other != name])
     if text:
-        texts[name] = Text.from_list([None] * n)
-    return Table(table.columns, values, texts)
+        return Table(table.columns, others.numbers, {**others.text, name: Text.from_list([None] * len(table))})
+    before = sum(other not in others.text for other in table.columns[: table.columns.index(name)])
+    return Table(table.columns, np.insert(others.numbers, before, np.nan, axis=1), others.text)
 
 
 def refuse_missing(table: Table, missing: str, who: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -15,8 +16,8 @@ from ._input import read_input, refuse_value
 from ._running import RunningTransformer, require
 
 Array = NDArray[np.float64]
-Moments = tuple[Array, Array, Array]
 
+_COLUMNS = ("n_stored_", "stored_mean_", "stored_m2_", "n_missing_")  # in the order of the core
 _SAME = 1e-12  # a deviation this small beside the mean is rounding, not variation
 
 
@@ -101,18 +102,14 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
         numbers = X.numbers if isinstance(X, Table) else X
         width = numbers.shape[1]
         centred = bool(self.with_mean) and not sparse.issparse(numbers)
-        if first:
-            columns = [np.zeros(width) for _ in range(4)]
-        else:
+        if not first:
             self._check_columns(numbers, names)
-            grown = max(width - self.n_features_in_, 0)
-            known = (self.n_stored_, self.stored_mean_, self.stored_m2_, self.n_missing_)
-            columns = [np.pad(column, (0, grown)) for column in known] if grown else list(known)
+        columns = [np.zeros(width) for _ in _COLUMNS] if first else self._columns(width)
         if min(numbers.shape) > 0:
             bad = _core.add_moments(as_rows(numbers, who, look=False), *columns)
             if bad is not None:
                 refuse_value(bad, names, who)
-        self.n_stored_, self.stored_mean_, self.stored_m2_, self.n_missing_ = columns
+        vars(self).update(zip(_COLUMNS, columns, strict=True))
         if first:
             self.n_rows_, self.centred_ = 0, centred
             self.__dict__.pop("feature_names_in_", None)
@@ -147,13 +144,13 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
         for other in others:
             self._check_joins(other)
         width = max(each.n_features_in_ for each in (self, *others))
-        moments, missing, n_rows = self._columns(width), self._padded("n_missing_", width), self.n_rows_
+        columns = self._columns(width)
         for other in others:
-            moments = joint_moments(moments, other._columns(width))
-            missing = missing + other._padded("n_missing_", width)
-            n_rows += other.n_rows_
-        self.n_stored_, self.stored_mean_, self.stored_m2_ = moments
-        self.n_missing_, self.n_rows_, self.n_features_in_ = missing, n_rows, width
+            *moments, missing = other._columns(width)
+            columns = [*joint_moments(columns[:3], moments), columns[3] + missing]
+        vars(self).update(zip(_COLUMNS, columns, strict=True))
+        self.n_rows_ += sum(other.n_rows_ for other in others)
+        self.n_features_in_ = width
 
     def _check_joins(self, other: Self) -> None:
         who = type(self).__name__
@@ -167,12 +164,10 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
                 f"{who}: shards must have as many columns, got {self.n_features_in_} and {other.n_features_in_}."
             )
 
-    def _columns(self, width: int) -> Moments:
-        return self._padded("n_stored_", width), self._padded("stored_mean_", width), self._padded("stored_m2_", width)
-
-    def _padded(self, name: str, width: int) -> Array:
-        column: Array = getattr(self, name)
-        return np.pad(column, (0, width - len(column)))
+    def _columns(self, width: int) -> list[Array]:
+        """Counts and moments, with room for so many columns."""
+        known, room = [getattr(self, name) for name in _COLUMNS], width - self.n_features_in_
+        return [np.pad(column, (0, room)) for column in known] if room > 0 else known
 
     # --- statistics -------------------------------------------------------------------------------------------------
 
@@ -266,7 +261,7 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
         whole = type(width) is int and type(n_rows) is int and width >= 0 and 0 <= n_rows < 2**53
         require(whole, "the number of rows and columns must be integers of at least 0.")
         require(type(self.centred_) is bool, "centred_ must be True or False.")
-        for name in ("n_missing_", "n_stored_", "stored_mean_", "stored_m2_"):
+        for name in _COLUMNS:
             column = getattr(self, name)
             floats = isinstance(column, np.ndarray) and column.dtype == np.float64 and column.shape == (width,)
             require(floats, f"{name} must hold one float64 per column.")
@@ -279,7 +274,7 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
         require(named and all(isinstance(name, str) for name in names.tolist()), "there must be one name per column.")
 
 
-def joint_moments(a: Moments, b: Moments) -> Moments:
+def joint_moments(a: Sequence[Array], b: Sequence[Array]) -> tuple[Array, Array, Array]:
     """Count, mean and squared deviations of two sets of values, column by column.
 
     Means differ by d:   mean = mean_a + d n_b / n,   m2 = m2_a + m2_b + d^2 n_a n_b / n.   Chan, Golub, LeVeque (1979).

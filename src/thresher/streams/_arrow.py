@@ -14,16 +14,14 @@ from numpy.typing import DTypeLike, NDArray
 from .._gate import Table, Text
 from ._column_places import ColumnNames, Places, by_layout, by_options, checked_layout
 from ._format import ReadOptions
-from ._source import Mark, Part, foreign
+from ._source import Mark, Part, RowSource
 
 _ROWS_AT_ONCE = 1 << 14
 _INDEX_OF_PANDAS = re.compile(r"__index_level_\d+__")
 
 
-class ArrowSource:
+class ArrowSource(RowSource):
     """A Parquet file, or an Arrow file (IPC file or stream, Feather version 2): numbers and text by their types."""
-
-    begin = Mark(0, 1)
 
     def __init__(
         self, path: Path, kind: Literal["parquet", "arrow"], options: ReadOptions, layout: dict[str, Any] | None = None
@@ -33,12 +31,12 @@ class ArrowSource:
         self._kind = kind
         self._dtype = np.float32 if options.float32 else np.float64
         types = self._column_types()
-        self.columns: list[str] | None = list(types)
+        self.columns = list(types)
         self._places = places = self._find_columns(types, options, layout)
         if not places.names:
             raise ValueError(f"{path.name}: a target and at least one feature are needed.")
         options.check_width(path.name, len(places.names))
-        self.feature_names: list[str] | None = list(places.names)
+        self.feature_names = list(places.names)
         self._texts = {name for name, kind in zip(places.names, places.feature_kinds, strict=True) if kind == "t"}
 
     def _find_columns(self, types: dict[str, Any], options: ReadOptions, layout: dict[str, Any] | None) -> Places:
@@ -89,7 +87,7 @@ class ArrowSource:
         import pyarrow
 
         if start.line != start.offset + 1:
-            raise foreign(self.path, start)
+            raise self.foreign(start)
         target = self._places.target_name
         columns = [*self._places.names, *([] if target is None else [target])]
         row, place = start.offset, 0
@@ -114,7 +112,7 @@ class ArrowSource:
             if end > start.offset:
                 yield chunk.slice(max(0, start.offset - row)), place
         if end < start.offset:
-            raise foreign(self.path, start)
+            raise self.foreign(start)
 
     def _parquet(self, columns: list[str], skip: int) -> Iterator[tuple[int, Any, int]]:
         """Record batches with the number of their first row; row groups that end before row `skip` are left out."""
@@ -169,7 +167,7 @@ class ArrowSource:
         import pyarrow
 
         double = column.cast(pyarrow.float64(), safe=False)  # whole numbers beyond 2^53 are rounded
-        with np.errstate(over="ignore"):  # told below
+        with np.errstate(over="ignore"):  # refused below
             values = np.array(double.to_numpy(), dtype=dtype)
         if np.isinf(values).any():
             raise self._refused(row, np.isinf(values), f"{name!r} must be finite")

@@ -80,8 +80,8 @@ class Places:
 
 
 def by_options(columns: ColumnNames, options: ReadOptions, kind_of: Callable[[int, bool], str]) -> Places:
-    """Find the parts of columns by the options. `kind_of` a column that is not dropped is n or t; it is told whether
-    the column must be text."""
+    """Find the parts of columns by the options. `kind_of` returns n or t for a column that is not dropped, given
+    whether it must be text."""
     names = columns.names
     target = None if options.target is None else columns.number("target", options.target)
     forced, dropped = columns.numbers("text_columns", options.text_columns), columns.numbers("drop", options.drop)

@@ -1,4 +1,4 @@
-"""Text of files, plain or compressed: gzip, bzip2 and Zstandard are decompressed on the way."""
+"""Text of files, compressed or not: gzip, bzip2 and Zstandard are decompressed on the way."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class TextBytes:
 
 
 def _placed(path: Path, file: FileIO, decode: Callable[[FileIO], Iterator[bytes]]) -> Iterator[tuple[bytes, int]]:
-    """Blocks of text, each with the place in the compressed file; damage is told in one sentence."""
+    """Blocks of text, each with the place in the compressed file; one sentence reports damage."""
     try:
         for block in decode(file):
             if block:
@@ -176,7 +176,7 @@ def _zstd(file: FileIO) -> Iterator[bytes]:
                 if not rest:
                     raise EOFError("the end is missing")
             try:
-                block += frame.decompress(rest[begin : begin + _SIP])  # it cannot be told how much to make of it
+                block += frame.decompress(rest[begin : begin + _SIP])  # its output cannot be limited
             except zstandard.ZstdError as error:
                 raise ValueError(str(error)) from None
             begin += _SIP

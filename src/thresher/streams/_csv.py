@@ -12,11 +12,11 @@ from .. import _core
 from .._gate import Table, Text
 from ._column_places import ColumnNames, Places, by_layout, by_options, checked_layout, is_named
 from ._csv_look import CsvHead, has_names, holds_words, look, refuse_decimal_commas, unique_names
-from ._format import Parsed, ReadOptions
+from ._format import Parsed, ReadOptions, TextFormat
 from ._source import Head
 
 
-class CsvFormat:
+class CsvFormat(TextFormat):
     """CSV text to rows, the target column kept apart.
 
     The first rows tell the delimiter, whether there is a header, and which columns hold words; with the `layout` of
@@ -25,13 +25,12 @@ class CsvFormat:
     text is an empty field. Quoted text may hold delimiters and line breaks.
 
     `start` and `first_line` are the byte and line where the rows begin; `feature_names` is None if there is neither a
-    header nor text, and rows are then plain arrays. `kinds` has a letter for each column of the file: n for numbers, t
+    header nor text, and rows are then arrays. `kinds` has a letter for each column of the file: n for numbers, t
     for text, - for one that is passed over.
     """
 
     def __init__(self, name: str, head: Head, options: ReadOptions, layout: dict[str, Any] | None = None) -> None:
         found = look(name, head, options.delimiter)
-        self.columns: list[str] | None = None
         if layout is None:
             named = has_names(found) if options.header == "auto" else options.header
             self.columns = unique_names(found.first if named else [""] * len(found.first))
@@ -54,23 +53,21 @@ class CsvFormat:
         self.target_is_text = places.target_kind == "t"
         self._set_order(places)
         as_table = layout["header"] or "t" in layout["kinds"]
-        self.feature_names: list[str] | None = list(layout["columns"]) if as_table else None
+        self.feature_names = list(layout["columns"]) if as_table else None
 
     def _set_order(self, places: Places) -> None:
         """Numbers and texts come in the order of the file, and leave in that of the layout."""
-        kinds = dict(zip(places.features, places.feature_kinds, strict=True))
-        order = {kind: sorted(place for place in kinds if kinds[place] == kind) for kind in "nt"}
-        rank = {place: i for some in order.values() for i, place in enumerate(some)}
-        self._numbers = [rank[place] for place in places.features if kinds[place] == "n"]
-        self._in_order = self._numbers == list(range(len(self._numbers)))
-        self._texts = {
-            name: rank[place] for name, place in zip(places.names, places.features, strict=True) if kinds[place] == "t"
-        }
+        numbers = [place for place in places.features if places.kinds[place] == "n"]
+        self._numbers = np.argsort(np.argsort(numbers)).tolist()
+        self._in_order = numbers == sorted(numbers)
+        pairs = zip(places.names, places.features, strict=True)
+        texts = {name: place for name, place in pairs if places.kinds[place] == "t"}
+        self._texts = dict(zip(texts, np.argsort(np.argsort(list(texts.values()))).tolist(), strict=True))
 
     def layout(self) -> dict[str, Any]:
-        """The facts that another file must share to be read alike: ``columns`` (the features), ``kinds`` (one letter
-        for each of them), ``target``, ``target_kind``, whether there is a ``header``, and the order of the columns:
-        ``places``, ``target_place``, ``n_columns``."""
+        """The facts that another file must share to be read in the same way: ``columns`` (the features), ``kinds``
+        (one letter for each of them), ``target``, ``target_kind``, whether there is a ``header``, and the order of the
+        columns: ``places``, ``target_place``, ``n_columns``."""
         return dict(self._layout)
 
     def parse(self, text: Any, **limits: Any) -> Parsed:

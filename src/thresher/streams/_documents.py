@@ -10,21 +10,19 @@ from typing import Any
 import numpy as np
 
 from .._gate import Table, Text
-from ._source import Mark, Part, foreign
+from ._source import Mark, Part, RowSource
 
 _LONGEST_TEXT = 1 << 26
 
 
-class DocumentSource:
+class DocumentSource(RowSource):
     """Documents in a fixed mixed order: sub-folders one after the other would show a learner one class at a time.
 
     Hidden files are passed over. A folder without sub-folders holds documents without labels, in the order of their
     names.
     """
 
-    columns: list[str] | None = ["text"]
-    feature_names: list[str] | None = ["text"]
-    begin = Mark(0, 1)
+    columns = feature_names = ["text"]
 
     def __init__(self, path: Path) -> None:
         if not path.is_dir():
@@ -45,7 +43,7 @@ class DocumentSource:
 
     def parts(self, n_rows: int, start: Mark) -> Iterator[Part]:
         if start.offset > len(self._files) or start.line != start.offset + 1:
-            raise foreign(self.path, start)
+            raise self.foreign(start)
         done = sum(map(os.path.getsize, self._files[: start.offset]))
         for begin in range(start.offset, len(self._files), n_rows):
             some = self._files[begin : begin + n_rows]

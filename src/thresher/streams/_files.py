@@ -74,10 +74,10 @@ def absolute_names(path: PathLike) -> list[str]:
 
 
 def version_of(path: PathLike) -> Any:
-    """A plain value that differs when the content of a file does.
+    """A value of JSON that differs when the content of a file does.
 
     For a file on this machine, its size and a checksum of some blocks; for a URL, the version that its file system
-    tells. None for a file that does not exist, and the URL itself where nobody answers.
+    reports. None for a file that does not exist, and the URL itself where nobody answers.
     """
     text = os.fspath(path)
     if is_url(text):
@@ -107,7 +107,7 @@ def size_of(path: Path) -> int:
 
 
 def suffix_of(path: Path) -> str:
-    """The suffix that tells the format, below that of a compression."""
+    """The suffix of the format, below that of a compression."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     return next((suffix for suffix in reversed(suffixes) if suffix not in COMPRESSED), "")
 
@@ -118,12 +118,12 @@ def format_of(path: Path) -> Format:
 
 
 def format_by_name(path: Path) -> Format | None:
-    """The format that a file's name tells; None if the file must be looked at."""
+    """The format by a file's name; None if the file must be looked at."""
     return "documents" if path.is_dir() else _SUFFIXES.get(suffix_of(path))
 
 
 def format_by_head(head: Head) -> Format:
-    """The format that the beginning of a file tells."""
+    """The format by the beginning of a file."""
     if head.magic.startswith(b"PAR1"):
         return "parquet"
     if head.magic.startswith(b"ARROW1"):
@@ -136,11 +136,11 @@ def format_by_head(head: Head) -> Format:
 
 def counts_from_zero(text: bytes) -> bool:
     """Whether the first rows of a svmlight file have a feature 0."""
-    maybe = b" 0" in text or b"\t0" in text  # a plain search spares most files the slow one
+    maybe = b" 0" in text or b"\t0" in text  # a search for bytes spares most files the slow one
     return maybe and _INDEX_ZERO.search(text) is not None
 
 
-def check_alike(path: Path, kind: Format, layout: dict[str, Any]) -> None:
+def check_same_features(path: Path, kind: Format, layout: dict[str, Any]) -> None:
     """Refuse a file that cannot hold the same features as those read before."""
     before = "svmlight" if "zero_based" in layout else "tables"
     if (kind == "svmlight") != (before == "svmlight") or (kind == "documents" and layout.get("columns") != ["text"]):
@@ -152,7 +152,7 @@ def open_source(file: Path, options: ReadOptions, layout: dict[str, Any] | None)
     head = functools.cache(lambda: read_head(file))
     kind = options.format or format_by_name(file) or format_by_head(head())
     if layout is not None:
-        check_alike(file, kind, layout)
+        check_same_features(file, kind, layout)
     if options.zero_based and kind != "svmlight":
         raise ValueError("open_stream: zero_based is for svmlight files.")
     if kind == "documents":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -30,20 +30,23 @@ class Parsed(NamedTuple):
     skipped: int
 
 
-class TextFormat(Protocol):
+class TextFormat:
     """A format of lines: the place where the rows begin, and a parser."""
 
-    start: int
-    first_line: int
-    columns: list[str] | None
-    feature_names: list[str] | None
+    start: int = 0
+    first_line: int = 1
+    columns: list[str] | None = None
+    feature_names: list[str] | None = None
 
-    def layout(self) -> dict[str, Any]: ...
+    def layout(self) -> dict[str, Any]:
+        raise NotImplementedError
+
     def parse(self, text: Text, **limits: Any) -> Parsed:
         """Parse some text; `limits` are final, first_line, max_rows and skip_malformed of the core's parsers."""
-        ...
+        raise NotImplementedError
 
-    def join(self, pieces: Sequence[Parsed]) -> tuple[Any, NDArray[Any] | None]: ...
+    def join(self, pieces: Sequence[Parsed]) -> tuple[Any, NDArray[Any] | None]:
+        raise NotImplementedError
 
 
 def _is_float(dtype: DTypeLike) -> bool:

@@ -70,7 +70,11 @@ def fetch(url: str) -> Path:
         draft = cache / f".{uuid.uuid4().hex}"
         draft.mkdir()
         try:
-            _download(url, system, path, draft / copy.name, known.get("size"))
+            with _in_one_sentence(url):
+                system.get_file(path, str(draft / copy.name))
+            arrived, promised = (draft / copy.name).stat().st_size, known.get("size")
+            if promised is not None and arrived != promised:
+                raise OSError(f"{url}: only {arrived:,} of {promised:,} bytes arrived.")
             try:
                 draft.rename(copy.parent)
             except OSError:
@@ -79,14 +83,6 @@ def fetch(url: str) -> Path:
         finally:
             shutil.rmtree(draft, ignore_errors=True)
     return copy
-
-
-def _download(url: str, system: Any, path: str, to: Path, promised: int | None) -> None:
-    with _in_one_sentence(url):
-        system.get_file(path, str(to))
-    arrived = to.stat().st_size
-    if promised is not None and arrived != promised:
-        raise OSError(f"{url}: only {arrived:,} of {promised:,} bytes arrived.")
 
 
 def naturally(path: str | Path) -> tuple[list[tuple[int, str]], str]:
@@ -99,7 +95,7 @@ def naturally(path: str | Path) -> tuple[list[tuple[int, str]], str]:
 
 
 def _place(url: str) -> tuple[str, str, str]:
-    """What stands before the link of the chain that names the file, this link, and what stands behind it."""
+    """The part of a chain before the link that names the file, this link, and the part behind it."""
     links = url.split("::")
     n = next(i for i, link in enumerate(links) if "://" in link)
     return "".join(link + "::" for link in links[:n]), links[n], "".join("::" + link for link in links[n + 1 :])
@@ -119,8 +115,7 @@ def _matched(url: str, pattern: str, match: str) -> str:
 
 def _name(url: str, path: str) -> str:
     """The last part of the path, which tells the format; the end of it, if a disk takes no names as long as that."""
-    plain = re.split(r"[?#]", path)[0] if _place(url)[1].startswith("http") else path
-    name = PurePosixPath(plain).name
+    name = PurePosixPath(re.split(r"[?#]", path)[0] if _place(url)[1].startswith("http") else path).name
     return "file" if name in ("", "..") else name.encode(errors="replace")[-200:].decode(errors="ignore")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
@@ -36,30 +36,31 @@ class Part:
     n_skipped: int  # malformed lines so far, from where reading began
 
 
-def foreign(path: Path, start: Mark) -> ValueError:
-    return ValueError(f"{path.name}: the position {tuple(start)} does not fit this file; it was taken in another one.")
-
-
-class RowSource(Protocol):
+class RowSource:
     """One opened file: its features, and, for a table, the names of all its columns."""
 
     path: Path
     n_bytes: int
     columns: list[str] | None
     feature_names: list[str] | None
-    begin: Mark
+    begin = Mark(0, 1)
 
     def parts(self, n_rows: int, start: Mark) -> Iterator[Part]:
         """Parts of `n_rows` rows, the last one of what is left."""
-        ...
+        raise NotImplementedError
 
     def layout(self) -> dict[str, Any]:
-        """The facts that another file must share to be read alike."""
-        ...
+        """The facts that another file must share to be read in the same way."""
+        raise NotImplementedError
+
+    def foreign(self, start: Mark) -> ValueError:
+        """The error for a position that does not fit."""
+        where = f"{self.path.name}: the position {tuple(start)}"
+        return ValueError(f"{where} does not fit this file; it was taken in another one.")
 
 
-class TextSource:
-    """A file of lines: svmlight or CSV, plain or compressed."""
+class TextSource(RowSource):
+    """A file of lines: svmlight or CSV, compressed or not."""
 
     def __init__(self, path: Path, text_format: TextFormat, options: ReadOptions) -> None:
         self.path = path
@@ -67,7 +68,6 @@ class TextSource:
         self.columns = text_format.columns
         self.feature_names = text_format.feature_names
         self.begin = Mark(text_format.start, text_format.first_line)
-        self.layout = text_format.layout
         self._format = text_format
         self._skip_malformed = bool(options.skip_malformed)
         self._threaded = bool(options.prefetch)
@@ -79,8 +79,9 @@ class TextSource:
             window = _Window(file)
             if start != self.begin:
                 window.fill()
-                if not self._begins_a_line(offset, file.before, window.is_over()):
-                    raise foreign(self.path, start)
+                begins_a_line = file.before == b"\n" or (file.before != b"" and window.is_over())
+                if offset <= self.begin.offset or not begins_a_line:
+                    raise self.foreign(start)
             while not window.is_over():
                 pieces: list[Parsed] = []
                 first_line, wanted = line, n_rows
@@ -98,8 +99,8 @@ class TextSource:
                 X, y = self._format.join(pieces) if pieces else (None, None)
                 yield Part(X, y, first_line, Mark(offset, line), file.n_read(offset), skipped)
 
-    def _begins_a_line(self, offset: int, before: bytes, at_end: bool) -> bool:
-        return offset > self.begin.offset and (before == b"\n" or (before != b"" and at_end))
+    def layout(self) -> dict[str, Any]:
+        return self._format.layout()
 
     def _parse(self, window: _Window, first_line: int, max_rows: int) -> Parsed:
         try:

@@ -15,7 +15,7 @@ from .._gate import Rule, at_least, check_value, none
 from ._ahead import ahead
 from ._files import files_of, open_source, size_of
 from ._format import Format, Header, PathLike, ReadOptions
-from ._source import Mark, Part, RowSource, foreign
+from ._source import Mark, Part, RowSource
 
 _BATCHES_AHEAD = 2
 _LAYOUT = none | Rule("the layout() of another stream", lambda v: isinstance(v, dict))
@@ -160,7 +160,7 @@ class Stream:
         return Position(0, 0, *self._sources[0].begin)
 
     def layout(self) -> dict[str, Any]:
-        """Names and kinds of the columns, to open another file alike: ``open_stream(..., layout=...)``."""
+        """Names and kinds of the columns, to open another file in the same way: ``open_stream(..., layout=...)``."""
         return dict(self._layout)
 
     def __repr__(self) -> str:
@@ -171,7 +171,7 @@ class Stream:
         return self.batches()
 
     def batches(self, start: Sequence[int] | None = None) -> Iterator[Batch]:
-        """The batches from `start` on, the ``position`` of an earlier batch, of this stream or of one opened alike."""
+        """The batches from `start` on, the ``position`` of an earlier batch of a stream with the same options."""
         begin = self.start if start is None else self._checked(start)
         made = self._batches(begin)
         if self._reading.prefetch:
@@ -223,7 +223,7 @@ class Stream:
             return
         n_rows = part.X.shape[0]
         if skip >= n_rows:
-            raise foreign(self.paths[file], begin)
+            raise self._source(file).foreign(begin)
         order = np.random.default_rng([self.random_state, n_pass, file, begin.offset]).permutation(n_rows)
         for k in range(skip, n_rows, self.batch_size):
             some = order[k : k + self.batch_size]

@@ -16,18 +16,13 @@ from scipy import sparse
 from .. import _core
 from .._gate import at_least, boolean, checked, none
 from ._compression import TextBytes, compression
-from ._format import FLOAT, Parsed, PathLike, Text
+from ._format import FLOAT, Parsed, PathLike, Text, TextFormat
 
 _VALUES_PER_WRITE = 1 << 20
 
 
-class SvmlightFormat:
+class SvmlightFormat(TextFormat):
     """svmlight text to CSR arrays, as wide as `n_features` or, without it, as their own largest column."""
-
-    start: int = 0
-    first_line: int = 1
-    columns: list[str] | None = None
-    feature_names: list[str] | None = None
 
     def __init__(self, n_features: int | None, zero_based: bool, dtype: DTypeLike) -> None:
         self.n_features = None if n_features is None else int(n_features)
@@ -123,8 +118,8 @@ def _whole_text(path: Path) -> AbstractContextManager[Any]:
     if compression(path) is not None:
         with TextBytes(path) as file:
             return nullcontext(b"".join(file.blocks()))
-    with open(path, "rb") as plain:
-        return mmap.mmap(plain.fileno(), 0, access=mmap.ACCESS_READ)
+    with open(path, "rb") as text:
+        return mmap.mmap(text.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 @checked(zero_based=boolean)

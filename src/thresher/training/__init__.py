@@ -20,8 +20,8 @@ from ._predictions import is_known_label as is_known_label
 from ._predictions import is_no_class as is_no_class
 from ._predictions import learner_of as learner_of
 from ._predictions import match_labels as match_labels
-from ._predictions import plain_label as plain_label
 from ._predictions import predict_with_scores as predict_with_scores
+from ._predictions import written_label as written_label
 from ._records import HeldOut, History
 from ._row_sample import Sampler as Sampler
 from ._row_sample import read_all

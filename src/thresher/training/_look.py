@@ -11,7 +11,7 @@ from scipy import sparse
 
 from .. import _engine
 from ..streams import Stream
-from ._predictions import plain_label
+from ._predictions import written_label
 from ._row_sample import stack_batches
 
 MOST_CLASSES = 1000
@@ -41,7 +41,7 @@ class Facts:
         self.n_values += X.nnz if sparse.issparse(X) else int(np.prod(X.shape))
         if y is not None:
             for label, count in zip(*np.unique(y, return_counts=True), strict=True):
-                self.classes[str(plain_label(label))] = self.classes.get(str(plain_label(label)), 0) + int(count)
+                self.classes[str(written_label(label))] = self.classes.get(str(written_label(label)), 0) + int(count)
 
 
 class LabelCounts:
@@ -55,7 +55,7 @@ class LabelCounts:
         if y is None or self._too_many:
             return
         for label, count in zip(*np.unique(y, return_counts=True), strict=True):
-            self._counts[plain_label(label)] = self._counts.get(plain_label(label), 0) + int(count)
+            self._counts[written_label(label)] = self._counts.get(written_label(label), 0) + int(count)
         if len(self._counts) > MOST_CLASSES:
             self._too_many, self._counts = True, {}
 

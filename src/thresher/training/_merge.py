@@ -35,7 +35,7 @@ def merge_models(models: Sequence[Any], start: Any = None, *, again: bool = Fals
     if not models:
         raise ValueError("merge_models: models must hold at least one model, got none.")
     for other in (*models[1:], *([] if start is None else [start])):
-        _check_alike(models[0], other)
+        _check_mergeable(models[0], other)
     learners = [learner_of(model) for model in models]
     begin = None if start is None else learner_of(start)
     if hasattr(learners[0], "_merged"):
@@ -64,7 +64,7 @@ def _merge_states(merged: Any, learners: list[Any], start: Any, again: bool) -> 
     merged._weights_cache = None
 
 
-def _check_alike(a: Any, b: Any) -> None:
+def _check_mergeable(a: Any, b: Any) -> None:
     steps_a, steps_b = (list(dict(model.steps).values()) if hasattr(model, "steps") else [model] for model in (a, b))
     if [type(step) for step in steps_a] != [type(step) for step in steps_b]:
         raise ValueError("merge_models: the models must be of the same class.")
@@ -72,7 +72,7 @@ def _check_alike(a: Any, b: Any) -> None:
         if repr(x) != repr(y):
             raise ValueError(f"merge_models: the parameters differ: {x!r} and {y!r}.")
         if not (x is steps_a[-1] and (hasattr(x, "state_") or hasattr(x, "_merged"))):
-            _check_fitted_alike(x, y)
+            _check_same_fit(x, y)
     for name, what in (("classes_", "classes"), ("tasks_", "tasks, in the same order")):
         if not np.array_equal(getattr(steps_a[-1], name, ()), getattr(steps_b[-1], name, ())):
             raise ValueError(f"merge_models: the models must know the same {what}.")
@@ -82,7 +82,7 @@ def _check_alike(a: Any, b: Any) -> None:
         raise ValueError("merge_models: the models must know their features by the same names, in the same order.")
 
 
-def _check_fitted_alike(a: Any, b: Any) -> None:
+def _check_same_fit(a: Any, b: Any) -> None:
     if not all(_equal(getattr(a, name, None), getattr(b, name, None)) for name in a._fitted):
         raise ValueError(
             f"merge_models: the {type(a).__name__} of the models saw different data, so that their columns "

@@ -59,7 +59,7 @@ def drop_unlabelled(model: Any, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[A
     return (X[np.flatnonzero(~missing)], y[~missing]) if missing.any() else (X, y)
 
 
-def plain_label(label: Any) -> Any:
+def written_label(label: Any) -> Any:
     """A label as people write it: 1 rather than 1.0."""
     if isinstance(label, np.generic):
         label = label.item()

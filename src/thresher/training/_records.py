@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics import ProgressiveAveragePrecision, ProgressiveF1, ProgressiveROCAUC
-from ._predictions import plain_label
+from ._predictions import written_label
 from ._row_sample import Sampler
 
 _MOST_POINTS = 256
@@ -120,7 +120,7 @@ class RareClassMeasures:
         if len(classes) != 2 or positive not in list(classes):
             raise ValueError(f"train: positive must be one of two classes, {list(classes)}, got {positive!r}.")
         self.positive = positive
-        self.name = str(plain_label(positive))
+        self.name = str(written_label(positive))
         self.measures = {name: kind() for name, kind in _KINDS.items()}
 
     def add(self, classes: NDArray[Any], y: NDArray[Any], scores: NDArray[np.float64] | None) -> None:

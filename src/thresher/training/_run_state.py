@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .._estimators import task_of
-from ..persistence import save_model
+from ..persistence import load_model, save_model
 from ..streams import Batch, Position, Stream, version_of
 from ._look import Facts
-from ._predictions import learner_of, plain_label
+from ._predictions import learner_of, written_label
 from ._records import History, RareClassMeasures
 
 
@@ -19,11 +20,15 @@ class RunState:
     """The state of a run: all that a checkpoint keeps beside the model."""
 
     def __init__(
-        self, record: dict[str, Any], fingerprint: dict[str, Any], measures: RareClassMeasures | None = None
+        self,
+        record: dict[str, Any],
+        fingerprint: dict[str, Any],
+        measures: RareClassMeasures | None = None,
+        path: Path | None = None,
+        seconds: float = 0.0,
     ) -> None:
-        self.record = record
-        self.fingerprint = fingerprint
-        self.measures = measures
+        self.record, self.fingerprint, self.measures = record, fingerprint, measures
+        self._path, self._seconds, self._last_save = path, seconds, time.monotonic()
         self.history = History(positive=None if measures is None else measures.name)
         self.facts = Facts()
         self.position: Position | None = None
@@ -34,33 +39,41 @@ class RunState:
         self.position = batch.position
         if batch.position.n_pass == 0:
             self.facts.add(batch.X, batch.y if task_of(model) == "classification" else None)
-        rows, mistakes, loss = _counts(model)
+        counts = _counts(model)
         key = {"name": batch.path.name, "pass": batch.position.n_pass + 1, "number": batch.position.file}
         if self.file is None or any(self.file[k] != key[k] for k in key):
-            if self.file is not None:
-                self.history.files.append(_within(self.file))
-            begin = self.file["end"] if self.file is not None else [0, 0, 0.0]
-            self.file = {**key, "begin": begin}
-        self.file["end"] = [rows, mistakes, loss]
-        if self.history.is_due(rows):
-            self.history.add(rows, mistakes, loss, len(learner_of(model).support_))
+            self.file = {**key, "begin": self._end_file()}
+        self.file["end"] = list(counts)
+        if self.history.is_due(counts[0]):
+            self.history.add(*counts, len(learner_of(model).support_))
             if batch.position.n_pass == 0:
                 self._note_measures()
+
+    def _end_file(self) -> list[Any]:
+        """Add the file being read to the history; returns the counts at its end."""
+        if self.file is None:
+            return [0, 0, 0.0]
+        within = [end - begin for begin, end in zip(self.file["begin"], self.file["end"], strict=True)]
+        counts = dict(zip(("rows", "mistakes", "loss"), within, strict=True))
+        self.history.files.append({"name": self.file["name"], "pass": self.file["pass"], **counts})
+        return list(self.file["end"])
 
     def _note_measures(self) -> None:
         if self.measures is not None:
             self.measures.note(self.history, self.facts.n_rows)
 
     def close(self, model: Any) -> None:
-        if self.file is not None:
-            self.history.files.append(_within(self.file))
-            self.file = None
+        self._end_file()
+        self.file = None
         self._note_measures()
-        rows, mistakes, loss = _counts(model)
-        if not self.history.rows or self.history.rows[-1] < rows:
-            self.history.add(rows, mistakes, loss, len(learner_of(model).support_))
+        counts = _counts(model)
+        if not self.history.rows or self.history.rows[-1] < counts[0]:
+            self.history.add(*counts, len(learner_of(model).support_))
 
-    def save(self, model: Any, path: Path, n_skipped: int) -> None:
+    def save_if_due(self, model: Any, n_skipped: int, at_once: bool) -> None:
+        """Write a checkpoint, if there is a file for it, after so many seconds or at once."""
+        if self._path is None or not (at_once or time.monotonic() - self._last_save >= self._seconds):
+            return
         model.record_ = self.record | {
             "training": {
                 "position": list(self.position or ()),
@@ -72,10 +85,14 @@ class RunState:
                 **({} if self.measures is None else {"measured": self.measures.to_dict()}),
             }
         }
-        save_model(model, path)
+        save_model(model, self._path)
+        self._last_save = time.monotonic()
 
-    def restore(self, model: Any, stream: Stream, where: str) -> Any:
-        """Go on from a checkpoint; returns its model."""
+    def resume(self, model: Any, stream: Stream) -> Any:
+        """Go on from the checkpoint, if there is one; returns the model to go on with."""
+        if self._path is None or not self._path.exists():
+            return model
+        model, where = load_model(self._path), self._path.name
         kept = getattr(model, "record_", {}).get("training")
         if not isinstance(kept, dict):
             raise ValueError(f"{where}: a model, but no checkpoint.")
@@ -113,7 +130,7 @@ def fingerprint(model: Any, stream: Stream, classes: Any) -> dict[str, Any]:
         "shuffle": [stream.shuffle, stream.random_state],
         "columns": stream.layout(),
         "reading": stream.options,
-        "classes": None if classes is None else [str(plain_label(label)) for label in classes],
+        "classes": None if classes is None else [str(written_label(label)) for label in classes],
     }
 
 
@@ -146,8 +163,3 @@ def _counts(model: Any) -> tuple[int, int, float]:
     learner = learner_of(model)
     rows = learner.n_samples_seen_
     return rows, int(getattr(learner, "n_mistakes_", 0)), float(learner.progressive_loss_ * rows)
-
-
-def _within(file: dict[str, Any]) -> dict[str, Any]:
-    rows, mistakes, loss = (end - begin for begin, end in zip(file["begin"], file["end"], strict=True))
-    return {"name": file["name"], "pass": file["pass"], "rows": rows, "mistakes": mistakes, "loss": loss}

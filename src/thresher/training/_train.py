@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._estimators import task_of
-from ..persistence import load_model
 from ..streams import Batch, Stream
 from ._look import MOST_CLASSES, Facts, look
 from ._predictions import drop_unlabelled, is_fitted, learner_of, match_labels, predict_with_scores, predictable_rows
@@ -123,17 +121,17 @@ def train(
     if classes is None and task_of(model) == "classification":
         classes = _find_classes(stream)
     measures = None if positive is None else RareClassMeasures(positive, classes if classes is not None else ())
-    state = RunState(dict(record or {}), fingerprint(model, stream, classes), measures)
-    keeper = _Checkpoint(checkpoint, checkpoint_seconds)
+    path = None if checkpoint is None else Path(checkpoint)
+    state = RunState(dict(record or {}), fingerprint(model, stream, classes), measures, path, checkpoint_seconds)
     if resume:
-        model = keeper.restore(model, state, stream)
+        model = state.resume(model, stream)
     trainer = _Trainer(model, classes, state, predict_first)
     for batch in stream.batches(state.position):
         trainer.learn(batch)
         if on_batch is not None:
             on_batch(state.history, stream)
         stop = should_stop is not None and should_stop()
-        keeper.save(model, state, stream, at_once=stop)
+        state.save_if_due(model, stream.n_skipped, at_once=stop)
         if stop:
             raise Interrupted
     if not is_fitted(model):
@@ -148,26 +146,6 @@ def _find_classes(stream: Stream) -> list[Any]:
     if len(classes) < 2:
         raise ValueError(f"{stream.path.name}: all rows have the same class, {classes[0]!r}; two are needed.")
     return classes
-
-
-class _Checkpoint:
-    """A file that is written every few seconds, or no file."""
-
-    def __init__(self, path: str | Path | None, seconds: float) -> None:
-        self._path = None if path is None else Path(path)
-        self._seconds = seconds
-        self._last = time.monotonic()
-
-    def restore(self, model: Any, state: RunState, stream: Stream) -> Any:
-        """The model to go on with: that of the checkpoint, if there is one."""
-        if self._path is None or not self._path.exists():
-            return model
-        return state.restore(load_model(self._path), stream, self._path.name)
-
-    def save(self, model: Any, state: RunState, stream: Stream, at_once: bool) -> None:
-        if self._path is not None and (at_once or time.monotonic() - self._last >= self._seconds):
-            state.save(model, self._path, stream.n_skipped)
-            self._last = time.monotonic()
 
 
 class _Trainer:

@@ -26,12 +26,15 @@ class HistoryFile:
 
     def __init__(self, path: str | os.PathLike[str], header: dict[str, Any], n_folds: int) -> None:
         self._path = Path(path)
+        self._where = f"CoupledAnnealingSearchCV: history {self._path.name}"
         self._n_folds = n_folds
         self._header = header
         self.known: dict[str, dict[str, Any]] = {}
         if self._path.is_dir() or not self._path.absolute().parent.is_dir():
             raise ValueError(f"{self._where}: must be a file in a folder that exists, got {os.fspath(path)!r}.")
-        lines, whole = self._whole_lines()
+        content = self._path.read_bytes() if self._path.exists() else b""
+        whole = content.rfind(b"\n") + 1  # behind the last line that was finished
+        lines = content[:whole].splitlines()
         if lines:
             self._check_header(lines[0])
             self._read(lines[1:])
@@ -40,10 +43,6 @@ class HistoryFile:
         if not lines:
             self._append([{"thresher": "search history", "format": FORMAT, **header}])
 
-    @property
-    def _where(self) -> str:
-        return f"CoupledAnnealingSearchCV: history {self._path.name}"
-
     def add(self, records: list[dict[str, Any]]) -> None:
         """Write evaluations down; when this returns, they are on the disk."""
         self._append(records)
@@ -51,15 +50,9 @@ class HistoryFile:
 
     def _append(self, records: list[dict[str, Any]]) -> None:
         with open(self._path, "ab") as file:
-            file.write(b"".join(json.dumps(plain(r)).encode() + b"\n" for r in records))
+            file.write(b"".join(json.dumps(to_json(r)).encode() + b"\n" for r in records))
             file.flush()
             os.fsync(file.fileno())
-
-    def _whole_lines(self) -> tuple[list[bytes], int]:
-        """The lines that were finished, and where the last one ends."""
-        content = self._path.read_bytes() if self._path.exists() else b""
-        whole = content.rfind(b"\n") + 1
-        return content[:whole].splitlines(), whole
 
     def _check_header(self, line: bytes) -> None:
         try:
@@ -71,7 +64,7 @@ class HistoryFile:
             raise ValueError(f"{self._where}: not a history of a search; name another file.")
         if found.get("format") != FORMAT:
             raise ValueError(f"{self._where}: format {found.get('format')!r} is not known here, only {FORMAT}.")
-        expected = json.loads(json.dumps(plain(self._header)))
+        expected = json.loads(json.dumps(to_json(self._header)))
         others = [name for name in expected if found.get(name) != expected[name]]
         if others:
             words = ["estimator's parameters" if name == "params" else name for name in others]
@@ -84,7 +77,7 @@ class HistoryFile:
         for number, line in enumerate(lines, start=2):
             try:
                 record = json.loads(line)
-                record["score"] = unplain(record["score"])
+                record["score"] = from_json(record["score"])
                 record["folds"] = [_fold(fold) for fold in record["folds"]]
                 for name in ("n_used", "seconds"):
                     record[name] = None if record[name] is None else float(record[name])
@@ -97,7 +90,7 @@ class HistoryFile:
 
 def _fold(fold: dict[str, Any]) -> dict[str, Any]:
     """The results that scikit-learn keeps of one fit, from JSON."""
-    numbers = {k: unplain(v) for k, v in fold.items() if k != "fit_error"}
+    numbers = {k: from_json(v) for k, v in fold.items() if k != "fit_error"}
     if not {"test_scores", "fit_time", "score_time"} <= numbers.keys():
         raise ValueError
     return {"fit_error": fold["fit_error"], **numbers}
@@ -105,10 +98,10 @@ def _fold(fold: dict[str, Any]) -> dict[str, Any]:
 
 def key_of(params: dict[str, Any]) -> str:
     """Parameters as text that is the same for the same parameters, read or about to be written."""
-    return json.dumps(plain(params), sort_keys=True)
+    return json.dumps(to_json(params), sort_keys=True)
 
 
-def plain(value: Any) -> Any:
+def to_json(value: Any) -> Any:
     """A value for JSON: numbers and text as they are, other objects by a name that does not change."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -117,9 +110,9 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, dict):
-        return {str(k): plain(v) for k, v in value.items()}
+        return {str(k): to_json(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(v) for v in value]
+        return [to_json(v) for v in value]
     if isinstance(value, (np.ndarray, np.random.RandomState, np.random.Generator)):
         return f"{type(value).__name__} {joblib.hash(value)}"
     if hasattr(value, "__qualname__"):
@@ -127,6 +120,6 @@ def plain(value: Any) -> Any:
     return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
 
 
-def unplain(value: Any) -> Any:
-    """Numbers back from the form that :func:`plain` gave them."""
-    return {k: unplain(v) for k, v in value.items()} if isinstance(value, dict) else float(value)
+def from_json(value: Any) -> Any:
+    """Numbers back from the form that :func:`to_json` gave them."""
+    return {k: from_json(v) for k, v in value.items()} if isinstance(value, dict) else float(value)

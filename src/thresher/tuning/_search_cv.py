@@ -21,7 +21,7 @@ from ._annealing import N_STARTS, annealing_and_simplex
 from ._candidates import Candidates
 from ._directed import directed
 from ._folds import FixedFolds, with_seed
-from ._history import HistoryFile, plain
+from ._history import HistoryFile, to_json
 from ._labelled_folds import folds_for
 from ._random import randomly
 from ._sparsity import counting
@@ -257,14 +257,14 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
         """All that evaluations depend on."""
         params = {n: v for n, v in self.estimator.get_params(deep=True).items() if not n.endswith("n_jobs")}
         return {
-            "estimator": plain(type(self.estimator)),
-            "params": {n: plain(type(v) if hasattr(v, "get_params") else v) for n, v in sorted(params.items())},
+            "estimator": to_json(type(self.estimator)),
+            "params": {n: to_json(type(v) if hasattr(v, "get_params") else v) for n, v in sorted(params.items())},
             "space": {name: repr(given) for name, given in self._ranges.items()},
-            "scoring": plain(self.scoring),
-            "random_state": plain(self.random_state),
+            "scoring": to_json(self.scoring),
+            "random_state": to_json(self.random_state),
             "folds": joblib.hash(self.cv.folds),
             "data": self._data,
-            "error_score": plain(self.error_score),
+            "error_score": to_json(self.error_score),
             "return_train_score": self.return_train_score,
         }
 

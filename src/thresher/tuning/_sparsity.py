@@ -118,7 +118,7 @@ def sparsity_scorer(scoring: Any = "error", kappa: float = 0.2) -> SparsityScore
 
 
 class Counted(float):
-    """A score with the number of weights that its model uses; otherwise a plain number."""
+    """A score with the number of weights that its model uses; otherwise a number."""
 
     n_used: int | None = None
 
