@@ -11,10 +11,9 @@ import pytest
 from scipy import sparse
 
 from thresher.distributed import ShardError
-from thresher.distributed._arrow_rows import ColumnRoles, batches_of, blank_row
 from thresher.distributed._shards import ArrayShard
 from thresher.distributed._spark import _as_shard_error
-from thresher.distributed._spark_frames import ArrowShard
+from thresher.distributed._spark_frames import ArrowShard, ColumnRoles, batches_of, blank_row
 
 VECTOR = pa.struct(
     [

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from thresher import distributed
 from thresher.cluster import SparseKMeans
-from thresher.distributed._dask_data import dask_shards
+from thresher.distributed._dask import dask_shards
 from thresher.online import AROWClassifier, PAClassifier
 
 pytestmark = pytest.mark.xdist_group("dask")

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.metrics import silhouette_samples
 
-from thresher.metrics import _silhouette, sampled_silhouette
+from thresher.metrics import _cluster_scores, sampled_silhouette
 
 METRICS = pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 
@@ -71,7 +71,7 @@ def test_distances_from_a_sample_are_nearly_those_from_all():
 def test_a_row_is_not_its_own_neighbour_in_a_sample_either(monkeypatch):
     X, labels = clusters(60)
     drawn = iter([np.array([1, 2, 5]), np.array([0, 1, 4, 5, 9, 20, 30, 31, 44])])
-    monkeypatch.setattr(_silhouette, "_draw", lambda *_: next(drawn))
+    monkeypatch.setattr(_cluster_scores, "_draw", lambda *_: next(drawn))
     some = np.array([0, 1, 4, 5, 9, 20, 30, 31, 44])
     labels[:] = np.arange(60) % 2
     found = sampled_silhouette(X, labels, n_samples=3, n_others=9).values
@@ -90,7 +90,7 @@ def test_seeds_and_blocks(monkeypatch, layout):
     assert_array_equal(first.values, again.values)
     assert first.mean == again.mean
     assert not np.array_equal(first.rows, other.rows)
-    monkeypatch.setattr(_silhouette, "_BLOCK", 300)
+    monkeypatch.setattr(_cluster_scores, "_BLOCK", 300)
     parts = sampled_silhouette(layout(X), labels, n_samples=50, n_others=80, random_state=1)
     assert_allclose(parts.values, first.values, atol=1e-12)
 

@@ -9,10 +9,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from thresher._gate._table import Table
-from thresher.streams._csv import CsvFormat
-from thresher.streams._csv_look import unique_names
-from thresher.streams._format import ReadOptions
-from thresher.streams._source import Head
+from thresher.streams._csv import CsvFormat, unique_names
+from thresher.streams._source import Head, ReadOptions
 
 
 def opened(text, complete=True, layout=None, **options):

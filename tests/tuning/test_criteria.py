@@ -22,8 +22,8 @@ from sklearn.preprocessing import StandardScaler
 from thresher.cluster import SparseKMeans
 from thresher.dual_averaging import L1RDAClassifier
 from thresher.metrics import sampled_silhouette
-from thresher.tuning import CRITERIA, _criteria, criterion, sparsity_scorer
-from thresher.tuning._sparsity import weights_of
+from thresher.tuning import CRITERIA, _scorers, criterion, sparsity_scorer
+from thresher.tuning._scorers import weights_of
 
 NAMES = ["error", "balanced_error", "f1", "roc_auc", "average_precision", "mse", "silhouette", "line_fit"]
 
@@ -132,7 +132,7 @@ def test_silhouette_of_many_rows_looks_at_some(monkeypatch):
     Z = np.vstack([rng.normal(size=(6000, 2)), rng.normal(size=(6000, 2)) + 8])
     model = KMeans(2, n_init=1, random_state=0).fit(Z)
     seen = []
-    monkeypatch.setattr(_criteria, "sampled_silhouette", lambda *a, **k: seen.append(k) or sampled_silhouette(*a, **k))
+    monkeypatch.setattr(_scorers, "sampled_silhouette", lambda *a, **k: seen.append(k) or sampled_silhouette(*a, **k))
     found = criterion("silhouette")(model, Z)
     assert seen == [{"n_samples": 2000, "n_others": 2000, "metric": "euclidean"}]
     assert found == pytest.approx(sampled_silhouette(Z, model.predict(Z), n_samples=5000).mean, abs=0.01)

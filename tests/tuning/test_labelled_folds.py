@@ -10,7 +10,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from thresher.datasets import make_tri_class
 from thresher.semi_supervised import S3VC, TriClassSVC, UniversumSVC
 from thresher.tuning import CoupledAnnealingSearchCV, LabelledKFold, tune_tri_class
-from thresher.tuning._labelled_folds import folds_for
+from thresher.tuning._folds import folds_for
 
 RNG = np.random.default_rng(0)
 CODES = RNG.integers(3, size=60)  # 2 is unlabelled

@@ -8,8 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 from thresher.tuning import Choice, Log, Uniform, Whole, directed_search, nelder_mead
-from thresher.tuning._directed import poll
-from thresher.tuning._simplex import first_simplex, simplex
+from thresher.tuning._searches import first_simplex, poll, simplex
 
 
 def rosenbrock(x):

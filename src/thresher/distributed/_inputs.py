@@ -93,7 +93,7 @@ class ShardSource:
             from ._spark_frames import frame_shards
 
             return frame_shards(self.data, self.y, self.weight, self.features)
-        from ._dask_data import dask_shards
+        from ._dask import dask_shards
 
         return dask_shards(self.data, self.y, self.weight, self.features)
 

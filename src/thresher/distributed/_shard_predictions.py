@@ -63,7 +63,7 @@ def predict(
         raise ValueError(f"predict: method must be one of {', '.join(_METHODS)} that the model has, got {method!r}.")
     library = library_of(shards)
     if library.startswith("dask"):
-        from ._dask_data import predict_dask
+        from ._dask import predict_dask
 
         return predict_dask(model, shards, method, features)
     if library == "pyspark":

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
-from ._dask_data import DaskBlock
+from ._dask import DaskBlock
 from ._engines import Done, Engine, ShardError, ShardTask, packed
 from ._shards import ArrayShard, Shard
 from ._spark_frames import ask_partitions, check_runs

@@ -16,12 +16,9 @@
 ==========================================  ============================================================================
 """
 
-from ._line_fit import balanced_line_fit
-from ._multi_task_scores import explained_variance_over_tasks
-from ._novelty_rates import detection_rate, rejection_rate
-from ._partitions import variation_of_information
+from ._cluster_scores import balanced_line_fit, sampled_silhouette, variation_of_information
+from ._prediction_scores import detection_rate, explained_variance_over_tasks, rejection_rate
 from ._progressive import ProgressiveAveragePrecision, ProgressiveF1, ProgressiveROCAUC
-from ._silhouette import sampled_silhouette
 from ._support import sign_f1, support_f1, support_precision, support_recall
 
 __all__ = [

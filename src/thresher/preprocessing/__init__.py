@@ -12,8 +12,7 @@
 
 from ._encoder import TableEncoder
 from ._interactions import InteractionGroups, groups_from_graph
-from ._pipeline import StreamingPipeline
-from ._prepare import prepared
+from ._pipeline import StreamingPipeline, prepared
 from ._scaler import RunningScaler
 from ._task_column import part as part
 from ._task_column import task_column_rule as task_column_rule

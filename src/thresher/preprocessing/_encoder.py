@@ -12,11 +12,9 @@ from .. import _core
 from .._estimators import check_is_fitted, param
 from .._gate import Rule, Table, at_least, auto, boolean, check_params, none, one_of
 from . import _pieces
-from ._encoder_merging import emptied_encoder, merge_encoders
-from ._encoder_state import check_added, check_buckets, check_frequencies, is_names
-from ._input import emptied, read_input, refuse_missing
+from ._encoder_state import check_added, check_buckets, check_frequencies, emptied_encoder, is_names, merge_encoders
 from ._pieces import MOST_BUCKETS, Sparse
-from ._running import RunningTransformer, require
+from ._running import RunningTransformer, emptied, read_input, refuse_missing, require
 
 _ROWS_TO_LOOK_AT = 1000
 

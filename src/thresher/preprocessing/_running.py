@@ -1,10 +1,16 @@
-"""Base class of transformers that learn batch by batch."""
+"""Transformers that learn batch by batch: their base class, and the rows that they take."""
 
 from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
+from scipy import sparse
+
 from .._estimators import Estimator, TransformerContract, is_fitted
+from .._gate import Table, Text, as_rows
+
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 class RunningTransformer(TransformerContract, Estimator):
@@ -41,3 +47,61 @@ def require(holds: bool, rule: str) -> None:
     """Refuse attributes from a model file that break a rule."""
     if not holds:
         raise ValueError(rule)
+
+
+def is_frame(X: Any) -> bool:
+    """A pandas or polars DataFrame, or a pyarrow Table."""
+    return hasattr(X, "iloc") or (hasattr(X, "schema") and hasattr(X, "columns"))
+
+
+def read_input(X: Any, who: str) -> Any:
+    """``X`` as a Table, an array or a csr_array in order, of float64 or float32; NaN and infinities are let through."""
+    if isinstance(X, Table):
+        return X
+    if is_frame(X):
+        return Table.from_frame(X)
+    if sparse.issparse(X):
+        as_rows(X, who, look=False)  # looks at the structure
+        X = X.tocsr()
+        X = sparse.csr_array((_floats(X.data), X.indices, X.indptr), shape=X.shape)
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        return X
+    array = np.asarray(X) if not isinstance(X, np.ndarray) else X
+    if array.ndim == 2 and array.dtype.kind in "fiub":
+        array = np.ascontiguousarray(_floats(array))
+    as_rows(array, who, look=False)  # refuses in its own words what is no table of numbers
+    return np.ascontiguousarray(array if array.dtype in _FLOATS else array.astype(np.float64))
+
+
+def _floats(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if values.dtype in _FLOATS and values.dtype.isnative:
+        return values
+    return values.astype(np.float32 if values.dtype == np.float16 else np.float64)
+
+
+def refuse_value(place: tuple[int, int, float], names: list[str] | None, who: str) -> None:
+    row, column, value = place
+    where = repr(names[column]) if names is not None else str(column)
+    what = "finite numbers" if np.isinf(value) else "numbers up to 1e100 in size"
+    raise ValueError(f"{who}: X must hold {what}, got {value} in row {row}, column {where}.")
+
+
+def emptied(table: Table, name: str, text: bool) -> Table:
+    """The same table, a column without any value taken for one of text or of numbers."""
+    others = table.select([other for other in table.columns if other != name])
+    if text:
+        return Table(table.columns, others.numbers, {**others.text, name: Text.from_list([None] * len(table))})
+    before = sum(other not in others.text for other in table.columns[: table.columns.index(name)])
+    return Table(table.columns, np.insert(others.numbers, before, np.nan, axis=1), others.text)
+
+
+def refuse_missing(table: Table, missing: str, who: str) -> None:
+    """Refuse a number that is missing, where that is an error."""
+    if missing == "error" and np.isnan(table.numbers).any():
+        row, column = np.argwhere(np.isnan(table.numbers))[0]
+        raise ValueError(
+            f"{who}: a number is missing in row {row}, column {table.number_names[column]!r}; "
+            'missing="zero" or missing="indicator" takes it.'
+        )

@@ -12,8 +12,7 @@ from scipy import sparse
 from .. import _core
 from .._estimators import check_is_fitted, param
 from .._gate import Table, as_rows, boolean, check_params, one_of
-from ._input import read_input, refuse_value
-from ._running import RunningTransformer, require
+from ._running import RunningTransformer, read_input, refuse_value, require
 
 Array = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from .._gate import Rule, Table, Text
-from ._input import is_frame
+from ._running import is_frame
 
 task_column_rule = Rule(
     "None, or a column by its name or its number from 0",

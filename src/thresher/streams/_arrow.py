@@ -13,8 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from .._gate import Table, Text
 from ._column_places import ColumnNames, Places, by_layout, by_options, checked_layout
-from ._format import ReadOptions
-from ._source import Mark, Part, RowSource
+from ._source import Mark, Part, ReadOptions, RowSource
 
 _ROWS_AT_ONCE = 1 << 14
 _INDEX_OF_PANDAS = re.compile(r"__index_level_\d+__")

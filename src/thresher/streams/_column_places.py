@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._csv_look import CsvHead
-from ._format import Column, ReadOptions
+from ._source import Column, ReadOptions
 
 
 @dataclass(frozen=True)
@@ -132,17 +131,6 @@ def _places_columns(layout: dict[str, Any], with_target: bool) -> bool:
         and layout["target_kind"] in (("n", "t") if with_target else (None,))
         and type(layout["header"]) is bool
     )
-
-
-def is_named(found: CsvHead, layout: dict[str, Any]) -> bool:
-    """Whether the first row of a file that is to be read by a layout holds names."""
-    if layout["header"] and set(found.first) & {*layout["columns"], layout["target"]}:
-        return True
-    if len(found.first) != layout["n_columns"]:
-        return False
-    counts = found.first_counts()
-    numbers = [counts[place] for place, kind in zip(layout["places"], layout["kinds"], strict=True) if kind == "n"]
-    return any(count.words for count in numbers) and not any(count.numbers for count in numbers)
 
 
 def by_layout(file: str, names: list[str] | None, n_columns: int, layout: dict[str, Any], with_target: bool) -> Places:

@@ -17,9 +17,8 @@ from ._compression import SUFFIXES as COMPRESSED
 from ._compression import compression
 from ._csv import CsvFormat
 from ._documents import DocumentSource
-from ._format import Format, PathLike, ReadOptions
 from ._remote import cache_key, expand, fetch, is_url, naturally, opened
-from ._source import Head, RowSource, TextSource, read_head
+from ._source import Format, Head, PathLike, ReadOptions, RowSource, TextSource, read_head
 from ._svmlight import SvmlightFormat
 
 _SUFFIXES: dict[str, Format] = {

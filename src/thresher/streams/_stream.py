@@ -14,8 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 from .._gate import Rule, at_least, check_value, none
 from ._ahead import ahead
 from ._files import files_of, open_source, size_of
-from ._format import Format, Header, PathLike, ReadOptions
-from ._source import Mark, Part, RowSource
+from ._source import Format, Header, Mark, Part, PathLike, ReadOptions, RowSource
 
 _BATCHES_AHEAD = 2
 _LAYOUT = none | Rule("the layout() of another stream", lambda v: isinstance(v, dict))

@@ -16,7 +16,7 @@ from scipy import sparse
 from .. import _core
 from .._gate import at_least, boolean, checked, none
 from ._compression import TextBytes, compression
-from ._format import FLOAT, Parsed, PathLike, Text, TextFormat
+from ._source import FLOAT, Parsed, PathLike, Text, TextFormat
 
 _VALUES_PER_WRITE = 1 << 20
 

@@ -22,10 +22,9 @@ from ._predictions import learner_of as learner_of
 from ._predictions import match_labels as match_labels
 from ._predictions import predict_with_scores as predict_with_scores
 from ._predictions import written_label as written_label
-from ._records import HeldOut, History
-from ._row_sample import Sampler as Sampler
-from ._row_sample import read_all
-from ._row_sample import stack_batches as stack_batches
+from ._records import HeldOut, History, read_all
+from ._records import Sampler as Sampler
+from ._records import stack_batches as stack_batches
 from ._run_state import check_same_run as check_same_run
 from ._run_state import fingerprint as fingerprint
 from ._run_state import model_signature as model_signature

@@ -12,7 +12,7 @@ from scipy import sparse
 from .. import _engine
 from ..streams import Stream
 from ._predictions import written_label
-from ._row_sample import stack_batches
+from ._records import stack_batches
 
 MOST_CLASSES = 1000
 _RARE = 0.2  # of the rows: a rarer class of two is measured by itself, because the error hides it

@@ -14,8 +14,7 @@ from .._estimators import task_of
 from ..streams import Batch, Stream
 from ._look import MOST_CLASSES, Facts, look
 from ._predictions import drop_unlabelled, is_fitted, learner_of, match_labels, predict_with_scores, predictable_rows
-from ._records import Collector, HeldOut, History, RareClassMeasures
-from ._row_sample import Sampler
+from ._records import Collector, HeldOut, History, RareClassMeasures, Sampler
 from ._run_state import RunState, fingerprint
 
 

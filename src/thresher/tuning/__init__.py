@@ -19,14 +19,11 @@
 
 from .._gate import Choice, Log, Range, Uniform, Whole, search_space
 from ._annealing import coupled_annealing
-from ._criteria import CRITERIA, criterion
-from ._directed import directed_search
-from ._labelled_folds import LabelledKFold, NoveltyKFold
-from ._random import random_search
+from ._folds import LabelledKFold, NoveltyKFold
+from ._scorers import CRITERIA, criterion, sparsity_scorer
+from ._scorers import weights_of as weights_of
 from ._search_cv import CoupledAnnealingSearchCV
-from ._simplex import nelder_mead
-from ._sparsity import sparsity_scorer
-from ._sparsity import weights_of as weights_of
+from ._searches import directed_search, nelder_mead, random_search
 from ._stages import TriClassTuning, tune_tri_class
 from ._trials import SearchResult
 

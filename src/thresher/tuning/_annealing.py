@@ -11,8 +11,8 @@ import numpy as np
 
 from .._engine import generator
 from .._gate import at_least, boolean, checked, seed
-from ._simplex import SIZE
-from ._simplex import simplex as simplex_steps
+from ._searches import SIZE
+from ._searches import simplex as simplex_steps
 from ._trials import OF_A_SEARCH, Array, Budget, Params, SearchResult, Steps, Trials, Walk, maximise
 
 N_STARTS = at_least(2)

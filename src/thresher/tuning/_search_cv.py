@@ -19,12 +19,10 @@ from .._figures import progress_bar
 from .._gate import Range, Rule, as_space, boolean, check_params, none, one_of, search_space, seed
 from ._annealing import N_STARTS, annealing_and_simplex
 from ._candidates import Candidates
-from ._directed import directed
-from ._folds import FixedFolds, with_seed
+from ._folds import FixedFolds, folds_for, with_seed
 from ._history import HistoryFile, to_json
-from ._labelled_folds import folds_for
-from ._random import randomly
-from ._sparsity import counting
+from ._scorers import counting
+from ._searches import directed, randomly
 from ._trials import LIMITS, Params, Trials
 
 _PATH = Rule("a path", lambda v: isinstance(v, (str, os.PathLike)))

@@ -7,7 +7,7 @@ from typing import Any
 
 from .._gate import at_least, boolean, checked, search_space, seed
 from ..semi_supervised import TriClassSVC, UniversumSVC
-from ._labelled_folds import LabelledKFold
+from ._folds import LabelledKFold
 from ._search_cv import CoupledAnnealingSearchCV
 
 _SHARED = (
