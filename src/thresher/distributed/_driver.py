@@ -26,10 +26,15 @@ from ._shards import Shard, rows_at, rows_checksum
 _SAMPLE = 4096  # rows from everywhere, by which starts are chosen
 
 
-@dataclass(frozen=True)
-class RoundOptions:
-    """Options of a run; see :func:`fit`."""
+@dataclass
+class Rounds:
+    """A run under way, on the driver; see :func:`fit` for its options."""
 
+    model: Any
+    shards: Sequence[Shard]
+    engine: Engine
+    checkpoint: Checkpoint
+    watch: Watch
     mode: str
     n_rounds: int | None = None
     average: bool | str = "auto"
@@ -40,28 +45,14 @@ class RoundOptions:
     resume: bool = False
     should_stop: Callable[[], bool] | None = None
 
-
-class Rounds:
-    """A run under way, on the driver."""
-
-    def __init__(
-        self,
-        model: Any,
-        shards: Sequence[Shard],
-        engine: Engine,
-        options: RoundOptions,
-        checkpoint: Checkpoint,
-        watch: Watch,
-    ) -> None:
-        self.model, self.shards, self.engine, self.options = model, shards, engine, options
-        self.mode, self.checkpoint, self._watch = options.mode, checkpoint, watch
-        self.classes = None if options.classes is None else np.asarray(options.classes)
+    def __post_init__(self) -> None:
+        self.classes = None if self.classes is None else np.asarray(self.classes)
         self.facts: ShardFacts | None = None
         self.history: list[dict[str, Any]] = []
         self._counts: dict[str, Any] = {}
         self._n_rounds, self._remark = 0, ""
-        self._rows = rows_checksum(checkpoint.fingerprint["shards"])
-        before = (getattr(model, "record_", None) or {}).get("distributed", {}).get("identity")
+        self._rows = rows_checksum(self.checkpoint.fingerprint["shards"])
+        before = (getattr(self.model, "record_", None) or {}).get("distributed", {}).get("identity")
         self._knows_rows = self._rows is not None and before == self._rows  # the start has learned from these shards
 
     @property
@@ -91,12 +82,12 @@ class Rounds:
 
     def run(self) -> Any:
         """Every round, from the first or from where a checkpoint stands."""
-        if not self.options.resume:
+        if not self.resume:
             self.checkpoint.remove()
-        kept = self.checkpoint.load() if self.options.resume else None
+        kept = self.checkpoint.load() if self.resume else None
         done = kept is not None and self._take_up(*kept)
         default = self.learner._n_rounds() if self.mode == "sums" else 1
-        self._n_rounds = default if self.options.n_rounds is None else self.options.n_rounds
+        self._n_rounds = default if self.n_rounds is None else self.n_rounds
         if self.facts is None:
             self._begin()
             if self._is_fitted:  # a model that cannot be saved is refused before hours of work
@@ -112,7 +103,7 @@ class Rounds:
         if mean is not None:
             self.learner = mean.result(self.learner)
         self.model.record_ = {"distributed": self._record(done)}
-        if not self.options.keep_checkpoint:
+        if not self.keep_checkpoint:
             self.checkpoint.remove()
         return self.model
 
@@ -131,7 +122,7 @@ class Rounds:
     def _mean_so_far(self) -> Average | None:
         """The mean of the models after each round, if it is asked for."""
         n_done = len(self.history)
-        if not averages(self.learner, self.mode, self.options.average):
+        if not averages(self.learner, self.mode, self.average):
             return None
         if not n_done:
             return Average()
@@ -265,7 +256,7 @@ class Rounds:
 
     def _pass(self, n_round: int) -> tuple[int, bool]:
         """Let every shard learn on from the model, and merge the results."""
-        task = LearnPass(self.model, self.classes, self.options.shuffle, (self.options.random_state, n_round))
+        task = LearnPass(self.model, self.classes, self.shuffle, (self.random_state, n_round))
         reached = list(self._run(task, n_round + 1, "learning"))
         before = counts_of(self.learner)["rows"]
         if all(counts_of(each)["rows"] == before for each in reached):
@@ -310,14 +301,14 @@ class Rounds:
         """The results of a task on all shards, in their order."""
 
         def on_done(n_done: int) -> None:
-            self._watch(Progress(doing, n_round, self._n_rounds, n_done, len(self.shards), self._remark))
+            self.watch(Progress(doing, n_round, self._n_rounds, n_done, len(self.shards), self._remark))
 
         on_done(0)
         return results_of(self.engine, task, self.shards, on_done)
 
     def _stop_if_asked(self) -> None:
         """Between two tasks, when the result of the last one is kept."""
-        if self.options.should_stop is not None and self.options.should_stop():
+        if self.should_stop is not None and self.should_stop():
             raise Interrupted
 
     def _record(self, done: bool) -> dict[str, Any]:

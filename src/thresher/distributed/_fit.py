@@ -14,7 +14,7 @@ from .._estimators import clone
 from .._gate import at_least, boolean, checked, none, one_of
 from ..training import learner_of, model_signature
 from ._checkpoint import Checkpoint
-from ._driver import RoundOptions, Rounds
+from ._driver import Rounds
 from ._engines import engine_of
 from ._inputs import ShardSource
 from ._shard_progress import Watch, watching
@@ -141,22 +141,12 @@ def fit(
         raise ValueError(f"fit: classes must be a list of labels, got {classes!r}.")
     model = clone(estimator) if start is None else copy_fitted(start, estimator)
     source = ShardSource(shards, y, weight, features, n_shards, reading)
-    options = RoundOptions(
-        mode=chosen_mode(learner_of(model), mode),
-        n_rounds=n_rounds,
-        average=average,
-        classes=classes,
-        shuffle=shuffle,
-        random_state=random_state,
-        keep_checkpoint=keep_checkpoint,
-        resume=resume,
-        should_stop=should_stop,
-    )
+    mode = chosen_mode(learner_of(model), mode)
     parts = source.shards()
     fingerprint = {
         "model": model_signature(model),
         "shards": [identity(shard) for shard in parts],
-        "mode": options.mode,
+        "mode": mode,
         "average": average,
         "mixing": [shuffle, random_state] if shuffle else 0,
         "classes": None if classes is None else [str(each) for each in classes],
@@ -167,7 +157,17 @@ def fit(
     runs = engine_of(engine)
     try:
         with watching(progress, on_progress) as watch:
-            return Rounds(model, parts, runs, options, kept, watch).run()
+            return Rounds(
+                *(model, parts, runs, kept, watch, mode),
+                n_rounds=n_rounds,
+                average=average,
+                classes=classes,
+                shuffle=shuffle,
+                random_state=random_state,
+                keep_checkpoint=keep_checkpoint,
+                resume=resume,
+                should_stop=should_stop,
+            ).run()
     finally:
         runs.close()
 

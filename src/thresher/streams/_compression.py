@@ -9,8 +9,10 @@ import re
 import stat
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from io import FileIO
 from pathlib import Path
+from typing import Any
 
 from ._ahead import ahead
 
@@ -136,31 +138,19 @@ def _placed(path: Path, file: FileIO, decode: Callable[[FileIO], Iterator[bytes]
         raise ValueError(f"{path.name}: the compressed file is damaged or cut short ({reason}).") from None
 
 
-def _gzip(file: FileIO) -> Iterator[bytes]:
+def _members(file: FileIO, new: Callable[[], Any], padding: bytes) -> Iterator[bytes]:
+    """The text of all members of a file, between which there may be padding."""
     rest = file.read(_CHUNK)
     while rest:
-        member = zlib.decompressobj(wbits=31)
+        member = new()
         while not member.eof:
-            data = rest or file.read(_CHUNK)
-            if not data:
+            if not rest and getattr(member, "needs_input", True) and not (rest := file.read(_CHUNK)):
                 raise EOFError("the end is missing")
-            yield member.decompress(data, _BLOCK)
-            rest = member.unconsumed_tail
-        rest = member.unused_data.lstrip(b"\0")  # members may be padded
+            yield member.decompress(rest, _BLOCK)
+            rest = getattr(member, "unconsumed_tail", b"")
+        rest = member.unused_data.lstrip(padding)
         while not rest and (data := file.read(_CHUNK)):
-            rest = data.lstrip(b"\0")
-
-
-def _bzip2(file: FileIO) -> Iterator[bytes]:
-    rest = b""
-    while rest or (rest := file.read(_CHUNK)):
-        part = bz2.BZ2Decompressor()
-        while not part.eof:
-            if part.needs_input and not rest and not (rest := file.read(_CHUNK)):
-                raise EOFError("the end is missing")
-            yield part.decompress(rest, _BLOCK)
-            rest = b""
-        rest = part.unused_data
+            rest = data.lstrip(padding)
 
 
 def _zstd(file: FileIO) -> Iterator[bytes]:
@@ -188,4 +178,8 @@ def _zstd(file: FileIO) -> Iterator[bytes]:
     yield bytes(block)
 
 
-_DECODERS: dict[str, Callable[[FileIO], Iterator[bytes]]] = {"gzip": _gzip, "bzip2": _bzip2, "zstd": _zstd}
+_DECODERS: dict[str, Callable[[FileIO], Iterator[bytes]]] = {
+    "gzip": partial(_members, new=partial(zlib.decompressobj, wbits=31), padding=b"\0"),
+    "bzip2": partial(_members, new=bz2.BZ2Decompressor, padding=b""),
+    "zstd": _zstd,
+}

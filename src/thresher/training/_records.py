@@ -126,10 +126,8 @@ class History:
         return not self.rows or rows >= self.rows[-1] * (1 + 8 / _MOST_POINTS)
 
     def add(self, rows: int, mistakes: int, loss: float, n_used: int) -> None:
-        self.rows.append(rows)
-        self.mistakes.append(mistakes)
-        self.loss.append(loss)
-        self.n_used.append(n_used)
+        for name, value in {"rows": rows, "mistakes": mistakes, "loss": loss, "n_used": n_used}.items():
+            getattr(self, name).append(value)
 
     def add_measures(self, rows: int, values: dict[str, float]) -> None:
         """Note measures after so many rows, unless that was done."""

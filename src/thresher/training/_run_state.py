@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,24 +17,23 @@ from ._predictions import learner_of, written_label
 from ._records import History, RareClassMeasures
 
 
+@dataclass
 class RunState:
     """The state of a run: all that a checkpoint keeps beside the model."""
 
-    def __init__(
-        self,
-        record: dict[str, Any],
-        fingerprint: dict[str, Any],
-        measures: RareClassMeasures | None = None,
-        path: Path | None = None,
-        seconds: float = 0.0,
-    ) -> None:
-        self.record, self.fingerprint, self.measures = record, fingerprint, measures
-        self._path, self._seconds, self._last_save = path, seconds, time.monotonic()
-        self.history = History(positive=None if measures is None else measures.name)
-        self.facts = Facts()
-        self.position: Position | None = None
-        self.file: dict[str, Any] | None = None  # the file being read, with the counts at its begin
-        self.n_skipped = 0  # before this start
+    record: dict[str, Any]
+    fingerprint: dict[str, Any]
+    measures: RareClassMeasures | None
+    path: Path | None
+    seconds: float
+    facts: Facts = field(default_factory=Facts)
+    position: Position | None = None
+    file: dict[str, Any] | None = None  # the file being read, with the counts at its begin
+    n_skipped: int = 0  # before this start
+
+    def __post_init__(self) -> None:
+        self.history = History(positive=None if self.measures is None else self.measures.name)
+        self._last_save = time.monotonic()
 
     def note(self, model: Any, batch: Batch) -> None:
         self.position = batch.position
@@ -72,7 +72,7 @@ class RunState:
 
     def save_if_due(self, model: Any, n_skipped: int, at_once: bool) -> None:
         """Write a checkpoint, if there is a file for it, after so many seconds or at once."""
-        if self._path is None or not (at_once or time.monotonic() - self._last_save >= self._seconds):
+        if self.path is None or not (at_once or time.monotonic() - self._last_save >= self.seconds):
             return
         model.record_ = self.record | {
             "training": {
@@ -85,14 +85,14 @@ class RunState:
                 **({} if self.measures is None else {"measured": self.measures.to_dict()}),
             }
         }
-        save_model(model, self._path)
+        save_model(model, self.path)
         self._last_save = time.monotonic()
 
     def resume(self, model: Any, stream: Stream) -> Any:
         """Go on from the checkpoint, if there is one; returns the model to go on with."""
-        if self._path is None or not self._path.exists():
+        if self.path is None or not self.path.exists():
             return model
-        model, where = load_model(self._path), self._path.name
+        model, where = load_model(self.path), self.path.name
         kept = getattr(model, "record_", {}).get("training")
         if not isinstance(kept, dict):
             raise ValueError(f"{where}: a model, but no checkpoint.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -202,12 +203,12 @@ def count_used(weights: Any) -> int:
     return int(weights.count_nonzero() if sparse.issparse(weights) else np.count_nonzero(weights))
 
 
+@dataclass(frozen=True, repr=False, eq=False)
 class SparsityScorer:
     """A scorer ``(estimator, X, y) -> float`` that :func:`sparsity_scorer` made."""
 
-    def __init__(self, scoring: Any, kappa: float) -> None:
-        self.scoring = scoring
-        self.kappa = kappa
+    scoring: Any
+    kappa: float
 
     def __call__(self, estimator: Any, X: Any, y: Any = None, **params: Any) -> float:
         weights = weights_of(estimator)
@@ -281,11 +282,11 @@ class Counted(float):
     n_used: int | None = None
 
 
+@dataclass(frozen=True, repr=False, eq=False)
 class Counting:
     """A scorer that also counts the weights in use."""
 
-    def __init__(self, scorer: Any) -> None:
-        self.scorer = scorer
+    scorer: Any
 
     def __call__(self, estimator: Any, *args: Any, **kwargs: Any) -> Any:
         return remember_used(self.scorer(estimator, *args, **kwargs), estimator)

@@ -95,28 +95,24 @@ class SearchStopped(Exception):
     """Ends a search; its text is the reason."""
 
 
+@dataclass
 class Trials:
     """Evaluates points until a budget is used up. A point that comes again is remembered, not evaluated."""
 
-    def __init__(
-        self,
-        space: Mapping[str, Range],
-        evaluate: Callable[[str, list[Params]], Sequence[Evaluation]],
-        n_evaluations: int,
-        max_seconds: float | None = None,
-        watch: Callable[[Trials], Any] | None = None,
-    ) -> None:
-        self.space = space
-        self.n_evaluations = n_evaluations
+    space: Mapping[str, Range]
+    scorer: Callable[[str, list[Params]], Sequence[Evaluation]]
+    n_evaluations: int
+    max_seconds: float | None = None
+    watch: Callable[[Trials], Any] | None = None
+
+    def __post_init__(self) -> None:
         self.history: list[dict[str, Any]] = []
         self.best: dict[str, Any] | None = None
         self._least = math.inf  # the energy of the best
-        self._evaluate = evaluate
-        self._watch = watch
-        self._deadline = math.inf if max_seconds is None else time.monotonic() + max_seconds
+        self._deadline = math.inf if self.max_seconds is None else time.monotonic() + self.max_seconds
         self._energies: dict[tuple[float, ...], float] = {}
         self._n_idle = 0
-        sizes = [r.n_values for r in space.values()]
+        sizes = [r.n_values for r in self.space.values()]
         self._n_points = math.prod(n for n in sizes if n) if all(sizes) else math.inf
 
     def params_at(self, point: Array) -> Params:
@@ -150,8 +146,8 @@ class Trials:
             if self.history and time.monotonic() >= self._deadline:
                 raise SearchStopped("seconds")
             self._record(stage, dict(list(fresh.items())[:room]))
-            if self._watch is not None:
-                self._watch(self)
+            if self.watch is not None:
+                self.watch(self)
         self._n_idle = 0 if fresh else self._n_idle + 1
         if len(self.history) >= self._n_points or self._n_idle > _MOST_STEPS_WITHOUT_NEWS:
             raise SearchStopped("exhausted")
@@ -160,7 +156,7 @@ class Trials:
         return np.array([self._energies[key] for key in keys])
 
     def _record(self, stage: str, fresh: dict[tuple[float, ...], Params]) -> None:
-        found = self._evaluate(stage, list(fresh.values()))
+        found = self.scorer(stage, list(fresh.values()))
         for (key, params), each in zip(fresh.items(), found, strict=True):
             self._energies[key] = -each.score if math.isfinite(each.score) else math.inf
             self.history.append({"evaluation": len(self.history), "stage": stage, "params": params, **vars(each)})
