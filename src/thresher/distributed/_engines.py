@@ -60,6 +60,8 @@ class ShardTask:
 class Engine:
     """A place where tasks run."""
 
+    is_spark = False
+
     def run(self, task: ShardTask, shards: Sequence[Shard], on_done: Done) -> Iterator[Any]:
         """Yield ``task(shard)`` in the order of the shards; call `on_done` with the number of results so far."""
         raise NotImplementedError
@@ -80,7 +82,7 @@ class SerialEngine(Engine):
 
 def results_of(engine: Engine, task: ShardTask, shards: Sequence[Shard], on_done: Done) -> Iterator[Any]:
     """The results of a task on shards, in their order; the first failure is raised."""
-    if any(getattr(shard, "read_by_spark", False) for shard in shards) and not hasattr(engine, "session"):
+    if not getattr(engine, "is_spark", True) and any(getattr(shard, "read_by_spark", False) for shard in shards):
         raise ValueError('fit: a Spark data frame is read by Spark: choose engine="spark" or its session.')
     for result in engine.run(task, shards, on_done):
         if isinstance(result, ShardError):

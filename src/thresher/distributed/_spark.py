@@ -125,6 +125,8 @@ class SparkEngine(Engine):
     for the run is stopped at the end, and the log level of Java restored.
     """
 
+    is_spark = True
+
     def __init__(self, session: Any, *, opened: bool = False, log_level: str | None = None) -> None:
         if not hasattr(session, "sparkContext") or "connect" in type(session).__module__:
             raise ValueError(
