@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Any
 
-from ..preprocessing import part
+from ..preprocessing import split_tasks
 from ..training import Run
 from ._auto_options import KERNELS, STRUCTURE, AutoOptions
 from ._auto_options import changed_options as changed_options
@@ -198,7 +198,7 @@ def make_plan(
     """Everything that is decided before the first model is fitted: the plan, the candidates, and the reasons."""
     data = gather(X, y, options, stream_options)
     if options.task_column is not None:
-        part(data.X, options.task_column, "auto")  # refuses what is no column of tasks
+        split_tasks(data.X, options.task_column, "auto")  # refuses what is no column of tasks
     options = settle_labels(options, data)
     task, why_task = choose_task(data, options)
     if task == "classification":

@@ -228,7 +228,7 @@ class Rounds:
     def _row_of_each_task(self, X: Any, tasks: list[NDArray[Any]]) -> NDArray[np.int64]:
         if not tasks:
             return np.zeros(1, dtype=np.int64)
-        here = self.model._parted(X)[1]["tasks"]
+        here = self.model._split_tasks(X)[1]["tasks"]
         every = np.unique(np.concatenate(tasks))
         missing = every[~np.isin(every, here)]
         if len(missing):

@@ -19,12 +19,12 @@ _SMALL = 1 << 20  # bytes that travel with each task rather than to all workers
 @contextmanager
 def sharing(client: Any, share: list[Any]) -> Iterator[None]:
     """Let joblib use the workers of a client. Shared data travel once, and are released at the end."""
-    lasting = _Lasting(client)
+    durable = _DurableClient(client)
     try:
-        with joblib.parallel_config(backend=Backend(client=lasting, scatter=share)):
+        with joblib.parallel_config(backend=Backend(client=durable, scatter=share)):
             yield
     finally:
-        lasting.release()
+        durable.release()
 
 
 class Backend(DaskDistributedBackend):  # type: ignore[misc]
@@ -46,7 +46,7 @@ class Backend(DaskDistributedBackend):  # type: ignore[misc]
         return super().retrieve_result_callback(out)
 
 
-class _Lasting:
+class _DurableClient:
     """A client whose data outlive the workers that hold them.
 
     joblib scatters shared data, and by itself large arguments such as the rows of a fold. Scattered data are lost with

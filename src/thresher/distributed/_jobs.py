@@ -53,7 +53,7 @@ class ScanShard(ShardTask):
             if self.classes:
                 self._add_labels(seen, y)
             if getattr(self.pipeline, "task_column", None) is not None:
-                tasks = self.pipeline._parted(X)[1]["tasks"]
+                tasks = self.pipeline._split_tasks(X)[1]["tasks"]
                 seen.tasks = np.unique(tasks if seen.tasks is None else np.concatenate([seen.tasks, tasks]))
             self._add_rows(seen, X, y)
         return seen
@@ -113,7 +113,7 @@ class FitTransformer(ShardTask):
     def work(self, shard: Shard) -> Any:
         transformer = deepcopy(self.pipeline[self.step] if self.begun is None else self.begun)
         for X, y, _ in islice(shard.batches(), None if self.whole else 1):
-            Z, _ = self.pipeline._parted(X)
+            Z, _ = self.pipeline._split_tasks(X)
             for _, before in self.pipeline.steps[: self.step]:
                 Z = before.transform(Z)
             transformer.partial_fit(Z, y)

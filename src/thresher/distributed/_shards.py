@@ -71,8 +71,8 @@ class ArrayShard:
             return
         batch = ShardBatch(self.X, None if self.y is None else np.asarray(self.y), self.weight)
         if shuffle:
-            runs = range(0, n_rows, shuffle)
-            batch = batch.take(np.concatenate([mixed(begin, min(shuffle, n_rows - begin), seed) for begin in runs]))
+            runs = [(begin, min(shuffle, n_rows - begin)) for begin in range(0, n_rows, shuffle)]
+            batch = batch.take(np.concatenate([shuffled_rows(*run, seed) for run in runs]))
         yield batch
 
     def check_lengths(self, where: str) -> None:
@@ -82,7 +82,7 @@ class ArrayShard:
                 raise ValueError(f"{where} has {self.X.shape[0]} rows, but its {name} has {len(column)}.")
 
 
-def mixed(begin: int, n_rows: int, seed: int) -> NDArray[np.int64]:
+def shuffled_rows(begin: int, n_rows: int, seed: int) -> NDArray[np.int64]:
     """Rows from `begin` on, in random order."""
     return begin + np.random.default_rng([seed, begin]).permutation(n_rows)
 

@@ -15,7 +15,7 @@ from .._gate import Table, Text
 from ..streams import tables_of
 from ._dask import frame_columns, named_features
 from ._shard_predictions import predict_rows
-from ._shards import Shard, ShardBatch, mixed
+from ._shards import Shard, ShardBatch, shuffled_rows
 
 _ROWS = 4096  # in a batch, whatever the size of those that come
 _NUMBERS = ("byte", "short", "integer", "long", "float", "double", "boolean")
@@ -48,7 +48,7 @@ def batches_of(arrived: Iterator[Any], columns: ColumnRoles, shuffle: int = 0, s
         y = None if columns.y is None else _labels(table.column(columns.y), columns.y)
         weight = None if columns.weight is None else _labels(table.column(columns.weight), columns.weight)
         batch = ShardBatch(rows_of(table, columns), y, None if weight is None else weight.astype(np.float64))
-        yield batch.take(mixed(begin, len(table), seed) - begin) if shuffle else batch
+        yield batch.take(shuffled_rows(begin, len(table), seed) - begin) if shuffle else batch
         begin += len(table)
 
 

@@ -14,7 +14,7 @@ from ._encoder import TableEncoder
 from ._interactions import InteractionGroups, groups_from_graph
 from ._pipeline import StreamingPipeline, prepared
 from ._scaler import RunningScaler
-from ._task_column import part as part
+from ._task_column import split_tasks as split_tasks
 from ._task_column import task_column_rule as task_column_rule
 
 __all__ = [

@@ -14,7 +14,7 @@ from .._gate import Rule, Table, at_least, auto, boolean, check_params, none, on
 from . import _pieces
 from ._encoder_state import check_added, check_buckets, check_frequencies, emptied_encoder, is_names, merge_encoders
 from ._pieces import MOST_BUCKETS, Sparse
-from ._running import RunningTransformer, emptied, read_input, refuse_missing, require
+from ._running import RunningTransformer, read_input, refuse_missing, require, without_values
 
 _ROWS_TO_LOOK_AT = 1000
 
@@ -246,7 +246,7 @@ class TableEncoder(EncoderState, RunningTransformer):
                 if not gone:
                     was, now = ("numbers", "text") if kind == "n" else ("text", "numbers")
                     raise ValueError(f"{who}: column {name!r} held {was} in the first rows, got {now}.")
-                table = emptied(table, name, text=kind != "n")
+                table = without_values(table, name, text=kind != "n")
         return table if table.columns == self.columns_ else table.select(self.columns_)
 
     def _refuse_too_many(self, name: str, n: int) -> None:

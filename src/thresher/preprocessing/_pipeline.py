@@ -15,7 +15,7 @@ from .._estimators import Estimator, clone, is_fitted, param, task_of
 from .._gate import Rule, Table, check_value
 from ._encoder import TableEncoder
 from ._scaler import RunningScaler
-from ._task_column import part, task_column_rule, without
+from ._task_column import split_tasks, task_column_rule, without
 
 
 class _OfLastStep:
@@ -141,7 +141,7 @@ class StreamingPipeline(Estimator):
         """
         *transformers, learner = self._checked_steps()
         made = [clone(step) for step in transformers]
-        Z, tasks = self._parted(X)
+        Z, tasks = self._split_tasks(X)
         for step in made:
             Z = step.fit(Z, y).transform(Z)
         _hand_over_groups(made, learner)
@@ -180,7 +180,7 @@ class StreamingPipeline(Estimator):
 
     def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, frozen: bool = False) -> None:
         *transformers, learner = (step for _, step in self.steps)
-        Z, tasks = self._parted(X)
+        Z, tasks = self._split_tasks(X)
         for step in transformers:
             if not frozen and not (getattr(step, "_stays", False) and is_fitted(step)):
                 step.partial_fit(Z, y)
@@ -203,23 +203,23 @@ class StreamingPipeline(Estimator):
 
     def _seen(self, X: Any) -> tuple[Any, dict[str, Any]]:
         """Rows as the learner takes them, and the tasks they belong to."""
-        Z, tasks = self._parted(X)
+        Z, tasks = self._split_tasks(X)
         for _, step in self.steps[:-1]:
             Z = step.transform(Z)
         return Z, tasks
 
-    def _parted(self, X: Any) -> tuple[Any, dict[str, Any]]:
+    def _split_tasks(self, X: Any) -> tuple[Any, dict[str, Any]]:
         """Rows without the column of tasks, and the tasks as the learner's arguments."""
         if self.task_column is None:
             return X, {}
-        rows, tasks = part(X, self.task_column, type(self).__name__)
+        rows, tasks = split_tasks(X, self.task_column, type(self).__name__)
         return rows, {"tasks": tasks}
 
     def knows_task(self, X: Any) -> NDArray[np.bool_]:
         """For each row, whether the learner has met its task; a row of another one cannot be predicted."""
         if self.task_column is None:
             return np.ones(X.shape[0], dtype=bool)
-        tasks, known = part(X, self.task_column, type(self).__name__).tasks, self[-1].tasks_
+        tasks, known = split_tasks(X, self.task_column, type(self).__name__).tasks, self[-1].tasks_
         if (tasks.dtype.kind == "U") != (known.dtype.kind == "U"):
             return np.zeros(len(tasks), dtype=bool)
         return np.isin(tasks, known)

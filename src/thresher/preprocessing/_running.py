@@ -88,7 +88,7 @@ def refuse_value(place: tuple[int, int, float], names: list[str] | None, who: st
     raise ValueError(f"{who}: X must hold {what}, got {value} in row {row}, column {where}.")
 
 
-def emptied(table: Table, name: str, text: bool) -> Table:
+def without_values(table: Table, name: str, text: bool) -> Table:
     """The same table, a column without any value taken for one of text or of numbers."""
     others = table.select([other for other in table.columns if other != name])
     if text:

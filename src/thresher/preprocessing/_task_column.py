@@ -17,14 +17,14 @@ task_column_rule = Rule(
 )
 
 
-class Parted(NamedTuple):
+class RowsAndTasks(NamedTuple):
     """Rows without the column of tasks, and that column as labels."""
 
     X: Any
     tasks: np.ndarray[Any, Any]
 
 
-def part(X: Any, column: str | int, who: str) -> Parted:
+def split_tasks(X: Any, column: str | int, who: str) -> RowsAndTasks:
     """Take the tasks out of a table, a data frame or (by number) an array."""
     if sparse.issparse(X):
         raise ValueError(f"{who}: task_column needs a table, a data frame or an array, got sparse rows.")
@@ -34,16 +34,16 @@ def part(X: Any, column: str | int, who: str) -> Parted:
         raise ValueError(f"{who}: task_column {column!r} needs a table or a data frame, whose columns have names.")
     place = _place(names, rows.shape[1], column, who)
     if names is None:
-        return Parted(np.delete(rows, place, axis=1), _labels(rows[:, place], f"column {column}", who))
+        return RowsAndTasks(np.delete(rows, place, axis=1), _labels(rows[:, place], f"column {column}", who))
     rest = rows.select([name for name in names if name != names[place]])
-    return Parted(rest, _labels(rows[names[place]], f"column {names[place]!r}", who))
+    return RowsAndTasks(rest, _labels(rows[names[place]], f"column {names[place]!r}", who))
 
 
 def without(X: Any, column: str | int, who: str) -> Any:
     """Rows like these without the column of tasks, which may be missing already."""
     if isinstance(X, Table) and isinstance(column, str) and column not in X.columns:
         return X
-    return part(X, column, who).X
+    return split_tasks(X, column, who).X
 
 
 def _place(names: list[str] | None, n_columns: int, column: str | int, who: str) -> int:

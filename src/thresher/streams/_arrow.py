@@ -86,7 +86,7 @@ class ArrowSource(RowSource):
         import pyarrow
 
         if start.line != start.offset + 1:
-            raise self.foreign(start)
+            raise self.wrong_position(start)
         target = self._places.target_name
         columns = [*self._places.names, *([] if target is None else [target])]
         row, place = start.offset, 0
@@ -111,7 +111,7 @@ class ArrowSource(RowSource):
             if end > start.offset:
                 yield chunk.slice(max(0, start.offset - row)), place
         if end < start.offset:
-            raise self.foreign(start)
+            raise self.wrong_position(start)
 
     def _parquet(self, columns: list[str], skip: int) -> Iterator[tuple[int, Any, int]]:
         """Record batches with the number of their first row; row groups that end before row `skip` are left out."""

@@ -43,7 +43,7 @@ class DocumentSource(RowSource):
 
     def parts(self, n_rows: int, start: Mark) -> Iterator[Part]:
         if start.offset > len(self._files) or start.line != start.offset + 1:
-            raise self.foreign(start)
+            raise self.wrong_position(start)
         done = sum(map(os.path.getsize, self._files[: start.offset]))
         for begin in range(start.offset, len(self._files), n_rows):
             some = self._files[begin : begin + n_rows]

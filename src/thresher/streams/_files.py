@@ -17,7 +17,7 @@ from ._compression import SUFFIXES as COMPRESSED
 from ._compression import compression
 from ._csv import CsvFormat
 from ._documents import DocumentSource
-from ._remote import cache_key, expand, fetch, is_url, naturally, opened
+from ._remote import cache_key, expand, fetch, is_url, natural_order, opened
 from ._source import Format, Head, PathLike, ReadOptions, RowSource, TextSource, read_head
 from ._svmlight import SvmlightFormat
 
@@ -54,7 +54,7 @@ def names_of(path: PathLike | Sequence[PathLike]) -> list[Path | str]:
         if not names:
             raise ValueError("open_stream: the list of files is empty.")
     elif isinstance(path, str) and glob.has_magic(path) and not os.path.exists(path):
-        names = [*sorted(map(Path, glob.glob(path, recursive=True)), key=naturally)]
+        names = [*sorted(map(Path, glob.glob(path, recursive=True)), key=natural_order)]
         if not names:
             raise FileNotFoundError(f"No file matches {path!r}.")
     else:

@@ -49,7 +49,7 @@ def expand(url: str) -> list[str]:
         found = system.glob(pattern)
     if not found:
         raise FileNotFoundError(f"No file matches {url!r}.")
-    return sorted((_matched(url, pattern, match) for match in found), key=naturally)
+    return sorted((_matched(url, pattern, match) for match in found), key=natural_order)
 
 
 def fetch(url: str) -> Path:
@@ -85,7 +85,7 @@ def fetch(url: str) -> Path:
     return copy
 
 
-def naturally(path: str | Path) -> tuple[list[tuple[int, str]], str]:
+def natural_order(path: str | Path) -> tuple[list[tuple[int, str]], str]:
     """By which to sort names: 2 before 10."""
     parts = re.split(r"(\d+)", str(path))
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts], str(path)

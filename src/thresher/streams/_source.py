@@ -150,7 +150,7 @@ class RowSource:
         """The facts that another file must share to be read in the same way."""
         raise NotImplementedError
 
-    def foreign(self, start: Mark) -> ValueError:
+    def wrong_position(self, start: Mark) -> ValueError:
         """The error for a position that does not fit."""
         where = f"{self.path.name}: the position {tuple(start)}"
         return ValueError(f"{where} does not fit this file; it was taken in another one.")
@@ -178,7 +178,7 @@ class TextSource(RowSource):
                 window.fill()
                 begins_a_line = file.before == b"\n" or (file.before != b"" and window.is_over())
                 if offset <= self.begin.offset or not begins_a_line:
-                    raise self.foreign(start)
+                    raise self.wrong_position(start)
             while not window.is_over():
                 pieces: list[Parsed] = []
                 first_line, wanted = line, n_rows

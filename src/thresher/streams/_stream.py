@@ -222,7 +222,7 @@ class Stream:
             return
         n_rows = part.X.shape[0]
         if skip >= n_rows:
-            raise self._source(file).foreign(begin)
+            raise self._source(file).wrong_position(begin)
         order = np.random.default_rng([self.random_state, n_pass, file, begin.offset]).permutation(n_rows)
         for k in range(skip, n_rows, self.batch_size):
             some = order[k : k + self.batch_size]

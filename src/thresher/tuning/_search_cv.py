@@ -22,7 +22,7 @@ from ._candidates import Candidates
 from ._folds import FixedFolds, folds_for, with_seed
 from ._history import HistoryFile, to_json
 from ._scorers import counting
-from ._searches import directed, randomly
+from ._searches import at_random, directed
 from ._trials import LIMITS, Params, Trials
 
 _PATH = Rule("a path", lambda v: isinstance(v, (str, os.PathLike)))
@@ -239,7 +239,7 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
         if self.search == "directed":
             return directed(start)
         if self.search == "random":
-            return randomly(start, self._rng)
+            return at_random(start, self._rng)
         return annealing_and_simplex(start, self.n_starts, self.simplex, self._rng)
 
     def _format_results(self, candidate_params: Any, n_splits: int, out: Any, more_results: Any = None) -> Any:

@@ -188,7 +188,7 @@ def draw(n_dims: int, rng: np.random.Generator) -> Steps:
         yield rng.random((_AT_ONCE, n_dims))
 
 
-def randomly(start: Mapping[str, Any] | None, rng: np.random.Generator) -> Callable[[Trials], None]:
+def at_random(start: Mapping[str, Any] | None, rng: np.random.Generator) -> Callable[[Trials], None]:
     """The search of :func:`random_search`."""
 
     def search(trials: Trials) -> None:
@@ -231,4 +231,4 @@ def random_search(
     {'k': 3}
     """
     budget = Budget(n_evaluations, max_seconds, n_jobs, error_score)
-    return maximise("random_search", objective, space, randomly(start, generator(random_state)), start, budget)
+    return maximise("random_search", objective, space, at_random(start, generator(random_state)), start, budget)
