@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from .._estimators import clone
 from .._gate import Choice, Range, carrying
-from ..preprocessing import part
+from ..preprocessing import split_tasks
 from ._candidate_model import KERNEL_FEATURES, build, is_worth_a_kernel, of_learner, space_of, with_kernel
 from ._plan import Candidate, Folds, Plan, has_kernel
 from ._task import has_stand_ins, stand_ins
@@ -276,7 +276,7 @@ def make_folds(plan: Plan) -> Folds:
             folds = [(learn, np.union1d(test, others)) for learn, test in folds]
     if plan.options.task_column is None:
         return folds
-    tasks = part(data.X, plan.options.task_column, "auto").tasks
+    tasks = split_tasks(data.X, plan.options.task_column, "auto").tasks
     return [(learn, test[np.isin(tasks[test], tasks[learn])]) for learn, test in folds]
 
 

@@ -11,7 +11,7 @@ from .. import registry
 from .._gate import Table
 from .._gate import label as label_rule
 from ..registry import Method
-from ..training import plain_label
+from ..training import written_label
 from ._auto_options import STRUCTURE, AutoOptions
 from ._data import TrainingData
 from ._plan import Plan, find_method
@@ -193,9 +193,9 @@ def _as_written(label: Any, name: str, data: TrainingData, must_fit: bool) -> An
     if not label_rule.holds(label):
         raise ValueError(f"auto: {name} must be {label_rule.says}, got {label!r}.")
     if data.y is None or data.look.is_text:
-        return str(plain_label(label))
+        return str(written_label(label))
     try:
-        number = plain_label(float(label))
+        number = written_label(float(label))
     except ValueError:
         number = None
     if isinstance(number, int):

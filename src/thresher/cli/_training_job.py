@@ -141,10 +141,10 @@ def _found_classes(seen: Any, count: int | None, name: str) -> list[Any]:
 
 
 def number_of(label: str, name: str) -> float:
-    from ..training import plain_label
+    from ..training import written_label
 
     try:
-        return plain_label(float(label))  # type: ignore[no-any-return]
+        return written_label(float(label))  # type: ignore[no-any-return]
     except ValueError:
         raise ValueError(f"{name}: the labels are numbers, but --classes holds {label!r}.") from None
 
