@@ -111,7 +111,10 @@ class Learner:
 
     def room(self, n_features: int, target: Target) -> dict[str, int]:
         """The axes of a state that rows of this width, with these targets, make longer."""
-        return {"weight": n_features + 1} | {name: axis.size for name, axis in self.axes.items()}
+        sizes = {"weight": n_features + 1}
+        for name, axis in self.axes.items():  # once per batch: a comprehension would be one more call
+            sizes[name] = axis.size
+        return sizes
 
     def remember(self, state: State, rows: Rows) -> Memory:
         """Keep what these rows may change of the state, to put it back if they are refused."""
