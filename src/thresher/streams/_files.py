@@ -167,5 +167,6 @@ def open_source(file: Path, options: ReadOptions, layout: dict[str, Any] | None)
     from_zero = options.zero_based if layout is None else bool(layout["zero_based"])
     if from_zero is None:
         from_zero = counts_from_zero(head().text)
-    compression(file)  # refuses at once what cannot be read, not at the first batch
+    else:
+        compression(file)  # refuses at once what cannot be read, not at the first batch
     return TextSource(file, SvmlightFormat(options.n_features, from_zero, options.dtype), options)
