@@ -101,3 +101,13 @@ def test_scikit_learns_contract(estimator, check):
     if check.func.__name__ == "check_class_weight_classifiers" and estimator._exactness == "call":
         estimator = clone(estimator).set_params(batch_size=None)  # 1000 passes: batches of 8 rows would take minutes
     check(estimator)
+
+
+def test_users_may_subclass_an_estimator():
+    from thresher.online import AROWClassifier
+
+    class Careful(AROWClassifier):
+        """An AROW of a user."""
+
+    assert Careful(r=2.0).get_params()["r"] == 2.0
+    assert Careful.__doc__.startswith("An AROW of a user.")
