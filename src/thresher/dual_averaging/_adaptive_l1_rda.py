@@ -6,19 +6,9 @@ from typing import Any
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import (
-    Advice,
-    ClassLoss,
-    GoodFor,
-    LinearClassifier,
-    LinearRegressor,
-    Power,
-    SelectsFeatures,
-    ValueLoss,
-    param,
-)
+from .._estimators import Advice, GoodFor, Power, param
 from .._gate import Log, non_negative, positive
-from ._sparse import SparseLinear
+from ._sparse import SparseClassifier, SparseLinear, SparseRegressor
 
 _FOR_SPARSITY = GoodFor(
     2,
@@ -58,7 +48,7 @@ class _AdaptiveL1RDA(SparseLinear):
         )
 
 
-class AdaptiveL1RDAClassifier(_AdaptiveL1RDA, SelectsFeatures, ClassLoss, LinearClassifier):
+class AdaptiveL1RDAClassifier(_AdaptiveL1RDA, SparseClassifier):
     r"""Sparse linear classifier by dual averaging with a step size for every feature: rare features take longer steps.
 
     As :class:`L1RDAClassifier` it keeps exact zeros in a stream. Where features differ in how often they occur, as
@@ -83,7 +73,7 @@ class AdaptiveL1RDAClassifier(_AdaptiveL1RDA, SelectsFeatures, ClassLoss, Linear
     alpha: Any = param(default=1e-4, search=Log(1e-7, 1e-1), kw_only=False)
 
 
-class AdaptiveL1RDARegressor(_AdaptiveL1RDA, ValueLoss, LinearRegressor):
+class AdaptiveL1RDARegressor(_AdaptiveL1RDA, SparseRegressor):
     r"""Sparse linear regression by dual averaging with a step size for every feature.
 
     See :class:`AdaptiveL1RDAClassifier` for the equations. Steps shrink with the gradients a feature has seen, so that

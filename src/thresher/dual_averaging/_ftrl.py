@@ -6,19 +6,9 @@ from typing import Any
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import (
-    Advice,
-    ClassLoss,
-    GoodFor,
-    LinearClassifier,
-    LinearRegressor,
-    Power,
-    SelectsFeatures,
-    ValueLoss,
-    param,
-)
+from .._estimators import Advice, GoodFor, Power, param
 from .._gate import Log, non_negative, positive
-from ._sparse import SparseLinear
+from ._sparse import SparseClassifier, SparseLinear, SparseRegressor
 
 
 class _FTRL(SparseLinear):
@@ -66,7 +56,7 @@ class _FTRL(SparseLinear):
         return self._sparse_learner(_core.Ftrl, alpha=self.eta0, beta=self.beta, l2=self.l2)
 
 
-class FTRLClassifier(_FTRL, SelectsFeatures, ClassLoss, LinearClassifier):
+class FTRLClassifier(_FTRL, SparseClassifier):
     r"""Sparse linear classifier that follows the regularised leader (FTRL-proximal), the workhorse of click prediction.
 
     Each feature has its own step size, and its zeros are exact in a stream. The first to try on sparse data where
@@ -89,7 +79,7 @@ class FTRLClassifier(_FTRL, SelectsFeatures, ClassLoss, LinearClassifier):
     loss: str = param(default="logistic")
 
 
-class FTRLRegressor(_FTRL, ValueLoss, LinearRegressor):
+class FTRLRegressor(_FTRL, SparseRegressor):
     r"""Sparse linear regression that follows the regularised leader; see :class:`FTRLClassifier` for the equations."""
 
     _advice = Advice(

@@ -6,19 +6,9 @@ from typing import Any
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import (
-    Advice,
-    ClassLoss,
-    GoodFor,
-    LinearClassifier,
-    LinearRegressor,
-    Power,
-    SelectsFeatures,
-    ValueLoss,
-    param,
-)
+from .._estimators import Advice, GoodFor, Power, param
 from .._gate import Log, at_least, non_negative, positive
-from ._sparse import SparseLinear
+from ._sparse import SparseClassifier, SparseLinear, SparseRegressor
 
 _FOR_SPARSITY = GoodFor(3, "few features are wanted and its zeros are exact", lambda p: p.wants_sparsity)
 
@@ -60,7 +50,7 @@ class _L1RDA(SparseLinear):
         )
 
 
-class L1RDAClassifier(_L1RDA, SelectsFeatures, ClassLoss, LinearClassifier):
+class L1RDAClassifier(_L1RDA, SparseClassifier):
     r"""Sparse linear classifier by regularised dual averaging: its zeros are exact, and survive ``partial_fit``.
 
     The mean of all gradients so far decides: a feature whose mean gradient stays below ``alpha`` has weight zero,
@@ -100,7 +90,7 @@ class L1RDAClassifier(_L1RDA, SelectsFeatures, ClassLoss, LinearClassifier):
     alpha: Any = param(default=1e-4, search=Log(1e-7, 1e-1), kw_only=False)
 
 
-class L1RDARegressor(_L1RDA, ValueLoss, LinearRegressor):
+class L1RDARegressor(_L1RDA, SparseRegressor):
     r"""Sparse linear regression by regularised dual averaging; see :class:`L1RDAClassifier` for the equations.
 
     The squared loss has gradients without a bound: steps overshoot while :math:`\sqrt t < \eta_0 \|x\|^2 / 2`. Scale

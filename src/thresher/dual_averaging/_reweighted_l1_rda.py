@@ -6,9 +6,9 @@ from typing import Any
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import ClassLoss, LinearClassifier, LinearRegressor, SelectsFeatures, ValueLoss, param
+from .._estimators import param
 from .._gate import Log, non_negative, positive
-from ._sparse import SparseLinear
+from ._sparse import SparseClassifier, SparseLinear, SparseRegressor
 
 
 class _ReweightedL1RDA(SparseLinear):
@@ -49,7 +49,7 @@ class _ReweightedL1RDA(SparseLinear):
         )
 
 
-class ReweightedL1RDAClassifier(_ReweightedL1RDA, SelectsFeatures, ClassLoss, LinearClassifier):
+class ReweightedL1RDAClassifier(_ReweightedL1RDA, SparseClassifier):
     r"""Sparse linear classifier by dual averaging whose l1 penalty spares large weights and presses small ones.
 
     Every step weighs the penalty of each feature anew by :math:`1/(|w| + \epsilon)`: closer to counting features than
@@ -70,7 +70,7 @@ class ReweightedL1RDAClassifier(_ReweightedL1RDA, SelectsFeatures, ClassLoss, Li
     """
 
 
-class ReweightedL1RDARegressor(_ReweightedL1RDA, ValueLoss, LinearRegressor):
+class ReweightedL1RDARegressor(_ReweightedL1RDA, SparseRegressor):
     r"""Sparse linear regression by dual averaging with a reweighted l1 penalty.
 
     See :class:`ReweightedL1RDAClassifier` for the equations. The squared loss has gradients without a bound: scale

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._engine import Learner, loss_params
-from .._estimators import param
+from .._estimators import ClassLoss, LinearClassifier, LinearRegressor, SelectsFeatures, ValueLoss, param
 from .._gate import Array, Log, at_least, auto, boolean, non_negative, none
 from ._synchronous import Synchronous
 
@@ -102,3 +102,11 @@ class SparseLinear(Synchronous):
             "debias": bool(self.debias),
             "free_constant": not self.penalize_intercept,
         }
+
+
+class SparseClassifier(SelectsFeatures, ClassLoss, LinearClassifier):
+    """Base class of l1 learners of classes."""
+
+
+class SparseRegressor(ValueLoss, LinearRegressor):
+    """Base class of l1 learners of values."""

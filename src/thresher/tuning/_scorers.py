@@ -11,17 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.metrics import (
-    accuracy_score,
-    average_precision_score,
-    balanced_accuracy_score,
-    check_scoring,
-    f1_score,
-    get_scorer,
-    get_scorer_names,
-    mean_squared_error,
-    roc_auc_score,
-)
+from sklearn import metrics
 from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.utils.metadata_routing import get_routing_for_object
 
@@ -102,7 +92,7 @@ def _f1(estimator: Any, X: Any, y: Any, **weight: Any) -> Any:
     classes, predicted = _classes(estimator, y), estimator.predict(X)
     two = len(classes) == 2 and bool(np.isin(np.union1d(y, predicted), classes).all())  # no outliers beside them
     which = {"pos_label": classes[1]} if two else {"average": "macro"}
-    return f1_score(y, predicted, zero_division=0.0, **which, **weight)
+    return metrics.f1_score(y, predicted, zero_division=0.0, **which, **weight)
 
 
 def _against_the_rest(measure: Callable[..., float], estimator: Any, X: Any, y: Any, **weight: Any) -> float:
@@ -154,11 +144,11 @@ def _classes(estimator: Any, y: Any) -> Any:
 
 
 _OF_CLASSES = "classification"
-_error = partial(_of_predictions, lambda *ys, **weight: accuracy_score(*ys, **weight) - 1)
-_balanced_error = partial(_of_predictions, lambda *ys, **weight: balanced_accuracy_score(*ys, **weight) - 1)
-_mse = partial(_of_predictions, lambda *ys, **weight: -mean_squared_error(*ys, **weight))
-_roc_auc = partial(_against_the_rest, roc_auc_score)
-_average_precision = partial(_against_the_rest, average_precision_score)
+_error = partial(_of_predictions, lambda *ys, **weight: metrics.accuracy_score(*ys, **weight) - 1)
+_balanced_error = partial(_of_predictions, lambda *ys, **weight: metrics.balanced_accuracy_score(*ys, **weight) - 1)
+_mse = partial(_of_predictions, lambda *ys, **weight: -metrics.mean_squared_error(*ys, **weight))
+_roc_auc = partial(_against_the_rest, metrics.roc_auc_score)
+_average_precision = partial(_against_the_rest, metrics.average_precision_score)
 CRITERIA: dict[str, Criterion] = {
     c.name: c
     for c in (
@@ -216,11 +206,13 @@ class SparsityScorer:
             raise ValueError(
                 f"sparsity_scorer: the estimator must have coef_ or cluster_centers_, got {type(estimator).__name__}."
             )
-        score = (check_scoring(estimator) if self.scoring is None else self._scorer())(estimator, X, y, **params)
+        score = (metrics.check_scoring(estimator) if self.scoring is None else self._scorer())(
+            estimator, X, y, **params
+        )
         return float((1 - self.kappa) * score - self.kappa * count_used(weights) / np.prod(weights.shape))
 
     def _scorer(self) -> Any:
-        return criterion(self.scoring) if _is_ours(self.scoring) else get_scorer(self.scoring)
+        return criterion(self.scoring) if _is_ours(self.scoring) else metrics.get_scorer(self.scoring)
 
     def _accept_sample_weight(self) -> bool:  # scikit-learn asks before it passes any
         return self.scoring is not None and _takes_weights(self._scorer())
@@ -270,7 +262,7 @@ def sparsity_scorer(scoring: Any = "error", kappa: float = 0.2) -> SparsityScore
     """
     known = Rule(
         "a name of criterion(), of scikit-learn's scorers, or a scorer",
-        lambda v: callable(v) or v is None or _is_ours(v) or v in get_scorer_names(),
+        lambda v: callable(v) or v is None or _is_ours(v) or v in metrics.get_scorer_names(),
     )
     check_arguments("sparsity_scorer", scoring=(scoring, known), kappa=(kappa, fraction))
     return SparsityScorer(scoring, float(kappa))
