@@ -70,5 +70,4 @@ def learner(estimator: Any, n_features: int) -> Learner:
     """The compiled update rule of an estimator, with the estimator's parameters, checked."""
     if not hasattr(estimator, "_checked_learner"):
         raise TypeError(f"learner: estimator must be a linear estimator of thresher, got {estimator!r}.")
-    checked: Learner = estimator._checked_learner(n_features)
-    return checked
+    return estimator._checked_learner(n_features)

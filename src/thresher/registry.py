@@ -97,8 +97,7 @@ def component(name: str) -> type[Any] | None:
     """The class of a name that a model file may hold: an estimator, a transformer or the pipeline; else None."""
     for room in (*FAMILIES, *HELPERS):
         if name in _exports(room) and hasattr(cls := _load(room, name), "get_params"):
-            found: type[Any] = cls
-            return found
+            return cls
     return None
 
 

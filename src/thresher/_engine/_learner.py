@@ -136,8 +136,7 @@ class Learner:
         """The mean loss of each model of the grid so far, of rows that were predicted before they were learned from."""
         tally = state.arrays["tally"]
         mean = tally[:, 2] / np.maximum(tally[:, 3], np.finfo(float).tiny)
-        losses: Array = mean.reshape(self.n_models, -1).mean(axis=1)
-        return losses
+        return mean.reshape(self.n_models, -1).mean(axis=1)
 
     def chosen(self, state: State) -> int:
         """The model of the grid that is read."""
@@ -270,8 +269,7 @@ class Learner:
 
     def _evidence(self, state: State, outputs: range, weights: Array) -> Array:
         """The evidence for each feature over all outputs: here, the size of its largest weight."""
-        most: Array = np.abs(weights[:, :-1]).max(axis=0)
-        return most
+        return np.abs(weights[:, :-1]).max(axis=0)
 
     def finish(self, state: State) -> None:
         """Close an unfinished mini-batch with the rows it has."""
@@ -336,5 +334,4 @@ def _with_columns(rows: Rows, selected: NDArray[np.bool_]) -> Rows:
 
 def winning_codes(margins: Array) -> NDArray[np.intp]:
     """Codes of the classes that scores of shape (n_outputs, n_rows) speak for."""
-    winner: NDArray[np.intp] = (margins[0] > 0).astype(np.intp) if len(margins) == 1 else margins.argmax(axis=0)
-    return winner
+    return (margins[0] > 0).astype(np.intp) if len(margins) == 1 else margins.argmax(axis=0)

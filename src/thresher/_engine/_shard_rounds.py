@@ -57,8 +57,7 @@ def add(total: Sums | None, more: Sums) -> Sums:
 
 def join(question: Question, total: Sums | None, more: Sums) -> Sums:
     """Return what two answers say together: their sum, unless the question knows better; earlier rows come first."""
-    joined: Sums = getattr(question, "add", add)(total, more)
-    return joined
+    return getattr(question, "add", add)(total, more)
 
 
 def outgrown(estimator: Any) -> FloatingPointError:

@@ -377,8 +377,7 @@ def by_gain(prior: Array, precisions: Sequence[Array], moves: Sequence[Array]) -
     gains = [np.maximum(precision - prior, 0.0) for precision in precisions]
     gained = _total(gains)
     moved = _total([gain * move for gain, move in zip(gains, moves, strict=True)])
-    mean: Array = np.divide(moved, gained, out=np.zeros_like(moved), where=gained > 0)
-    return mean
+    return np.divide(moved, gained, out=np.zeros_like(moved), where=gained > 0)
 
 
 def _joint_precision(first: Array, each: Sequence[Array]) -> Array:

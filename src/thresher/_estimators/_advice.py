@@ -123,5 +123,4 @@ class Advice:
 
 def advice_of(cls: type[Any]) -> Advice:
     """The advice that a class itself declares; a subclass does not inherit it."""
-    advice: Advice = vars(cls).get("_advice", Advice())
-    return advice
+    return vars(cls).get("_advice", Advice())

@@ -32,8 +32,7 @@ def _foreign_kind(estimator: Any) -> str | None:
         return next((kind for name, kind in _MIXINS.items() if issubclass(estimator, getattr(base, name))), None)
     from sklearn.utils import get_tags
 
-    kind: str | None = get_tags(estimator).estimator_type
-    return kind
+    return get_tags(estimator).estimator_type
 
 
 def clone(estimator: Any) -> Any:

@@ -105,8 +105,7 @@ class BatchLearner(Learner):
 
     @property
     def rule(self) -> type[BatchRule]:
-        rule: Any = self.core
-        return rule  # type: ignore[no-any-return]
+        return self.core  # type: ignore[return-value]
 
     steep = True  # what a batch changes is remembered until it is accepted
 

@@ -223,8 +223,7 @@ class ClustererContract:
 
     def fit_predict(self, X: Any, y: Any = None, **options: Any) -> np.ndarray[Any, Any]:
         """Fit, and return the cluster of each row."""
-        labels: np.ndarray[Any, Any] = self.fit(X, **options).labels_  # type: ignore[attr-defined]
-        return labels
+        return self.fit(X, **options).labels_  # type: ignore[attr-defined]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]

@@ -56,8 +56,7 @@ class MeasuredLearner(BatchLearner):
     def measures(self, state: State) -> Array:
         """The measure of each model so far, a mean over its outputs; 0 before anything can be said."""
         values = [self._measure(view["cells"]).value for view in state.views]
-        means: Array = np.reshape(values, (self.n_models, -1)).mean(axis=1)
-        return means
+        return np.reshape(values, (self.n_models, -1)).mean(axis=1)
 
     def chosen(self, state: State) -> int:
         """The model with the largest measure; the first of several."""

@@ -291,8 +291,7 @@ class OwnFunctions:
     def _read_own(self, functions: Array, borders: Any, outlier_label: Any) -> np.ndarray[Any, Any]:
         """The class with the largest function of those above their border; a label, unless it is None, if none is."""
         if outlier_label is None:
-            labels: np.ndarray[Any, Any] = self.classes_[functions.argmax(axis=1)]
-            return labels
+            return self.classes_[functions.argmax(axis=1)]
         inside = np.where(functions > borders, functions, -np.inf)
         winner = np.where(np.isneginf(inside).all(axis=1), len(self.classes_), inside.argmax(axis=1))
         return with_label(self.classes_, outlier_label)[winner]

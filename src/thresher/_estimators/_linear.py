@@ -102,9 +102,7 @@ class LinearRegressor(ReadsValues, OnlineLinear):
 
     def predict(self, X: Any) -> Array:
         """The value of each row."""
-        values: Array = self._scores(X)[:, 0]
-        return values
+        return self._scores(X)[:, 0]
 
     def _shape_weights(self, weights: Array) -> Array:
-        row: Array = weights[0]
-        return row
+        return weights[0]

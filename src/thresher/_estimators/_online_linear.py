@@ -241,8 +241,7 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
         now = tuple(map(self.__dict__.get, self._params))
         cached = self.__dict__.get("_learner_cache")
         if cached is not None and cached[0] == n_features and all(map(operator.is_, cached[1], now)):
-            learner: Learner = cached[2]
-            return learner
+            return cached[2]
         check_params(self, self._param_rules)
         learner = self._with_intercept(self._learner(n_features))
         self._learner_cache = (n_features, now, learner)
@@ -300,8 +299,7 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
         width = self.n_features_in_ if n_features is None else n_features
         same = cached is not None and cached[2] is made_by and cached[0] == width
         if same and all(map(operator.is_, cached[1], map(kept.get, self._params))):  # nothing changed since the fit
-            learner: Learner = made_by
-            return learner
+            return made_by
         learner = self._checked_learner(width)
         if learner is not made_by and not self._can_continue(learner, made_by):
             raise ValueError(

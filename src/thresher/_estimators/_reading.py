@@ -91,8 +91,7 @@ class ReadsClasses(ClassifierContract, ReadsTargets):
 
     def _read_scores(self, scores: Array) -> np.ndarray[Any, Any]:
         winner = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        labels: np.ndarray[Any, Any] = self.classes_[winner]
-        return labels
+        return self.classes_[winner]
 
 
 class LinearClasses(ReadsClasses):

@@ -20,7 +20,6 @@ from ._rules import (
     at_least,
     auto,
     boolean,
-    check_arguments,
     check_params,
     check_value,
     class_weights,

@@ -140,8 +140,7 @@ def class_factors(class_weight: Any, classes: Labels, codes: Array, who: str) ->
 
 def balanced(counts: NDArray[Any]) -> Array:
     """The weights with which all classes, seen so often, have the same."""
-    weights: Array = counts.sum() / (len(counts) * np.maximum(counts, 1.0))
-    return weights
+    return counts.sum() / (len(counts) * np.maximum(counts, 1.0))
 
 
 def carrying(labels: Labels, label: Any) -> NDArray[np.bool_]:

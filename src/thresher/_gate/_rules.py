@@ -92,9 +92,3 @@ def check_value(who: str, name: str, value: Any, rule: Rule) -> None:
         shown = " ".join(repr(value).split())
         shown = shown if len(shown) <= 80 else shown[:77] + "..."
         raise ValueError(f"{who}: {name} must be {rule.says}, got {shown}.")
-
-
-def check_arguments(who: str, **arguments: tuple[Any, Rule]) -> None:
-    """Refuse, in the user's words, the first value that breaks its rule."""
-    for name, (value, rule) in arguments.items():
-        check_value(who, name, value, rule)

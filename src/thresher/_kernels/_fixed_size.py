@@ -72,8 +72,7 @@ def inverse_root(K: Array, who: str) -> Array:
         raise ValueError(f"{who}: the kernel must not be 0 on all landmarks; are all their values 0?")
     values, vectors = values[kept], vectors[:, kept]
     tallest = np.abs(vectors).argmax(axis=0)  # an eigenvector has no sign of its own: its largest entry is positive
-    root: Array = vectors * (np.sign(vectors[tallest, np.arange(len(values))]) / np.sqrt(values))
-    return root
+    return vectors * (np.sign(vectors[tallest, np.arange(len(values))]) / np.sqrt(values))
 
 
 def by_entropy(kernel: Kernel, candidates: Any, m: int, drawn_from: int) -> NDArray[np.intp]:

@@ -27,8 +27,7 @@ def squares(X: Any) -> Array:
     X = as_floats(X)
     if sparse.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-    values: Array = np.einsum("ij,ij->i", X, X)
-    return values
+    return np.einsum("ij,ij->i", X, X)
 
 
 def unit_rows(X: Any) -> Any:

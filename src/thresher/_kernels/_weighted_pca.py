@@ -142,5 +142,4 @@ def _above_0(found: Leading) -> Leading:
 
 def _direction(scores: Array) -> Array:
     """+1 or -1 for each column, so that its largest entry is positive: an eigenvector has no sign of its own."""
-    turned: Array = np.where(scores.max(axis=0) >= -scores.min(axis=0), 1.0, -1.0)
-    return turned
+    return np.where(scores.max(axis=0) >= -scores.min(axis=0), 1.0, -1.0)

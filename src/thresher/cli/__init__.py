@@ -42,8 +42,7 @@ class _Lazy(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             return None
-        command: click.Command = getattr(importlib.import_module(f"thresher.cli.{_COMMANDS[name][0]}"), name)
-        return command
+        return getattr(importlib.import_module(f"thresher.cli.{_COMMANDS[name][0]}"), name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

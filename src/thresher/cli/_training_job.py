@@ -144,7 +144,7 @@ def number_of(label: str, name: str) -> float:
     from ..training import written_label
 
     try:
-        return written_label(float(label))  # type: ignore[no-any-return]
+        return written_label(float(label))
     except ValueError:
         raise ValueError(f"{name}: the labels are numbers, but --classes holds {label!r}.") from None
 

@@ -112,8 +112,7 @@ class StepsInRounds:
     _prefers_sums: ClassVar[bool] = True
 
     def _n_rounds(self: Any) -> int:
-        n_rounds: int = self.max_iter
-        return n_rounds
+        return self.max_iter
 
     def _begin(self: Any, facts: ShardFacts) -> None:
         """Take the starts, and learn from no row: what passes over shards have in common."""
@@ -169,15 +168,13 @@ def _start(model: Any, facts: ShardFacts) -> Array:
     if hasattr(model, "cluster_centers_"):
         return _where_it_stands(model, facts)[0]
     if not isinstance(model.init, str):
-        given: Array = model._start(np.empty((0, facts.n_features)), None, None)
-        return given
+        return model._start(np.empty((0, facts.n_features)), None, None)
     if facts.sample is None:
         raise ValueError(f"SparseKMeans: init must be an array where there is no sample of rows, got {model.init!r}.")
     rows, _ = present(facts.sample[0], None, facts.n_features, cosine=model.metric == "cosine")
     refuse_few("SparseKMeans", model.n_clusters, rows.shape[0], "rows that starts are drawn from")
     seeded = deepcopy(model.random_state) if model.random_state is not None else 0  # a driver that begins again
-    drawn: Array = model._start(rows, None, _engine.generator(seeded))
-    return drawn
+    return model._start(rows, None, _engine.generator(seeded))
 
 
 def _where_it_stands(model: Any, facts: ShardFacts) -> tuple[Array, ClusterSums]:

@@ -131,8 +131,7 @@ def _draw(shares: Array, size: int, rng: np.random.Generator) -> NDArray[np.intp
     if edges[-1] == 0:
         return rng.integers(len(shares), size=size)
     places = np.searchsorted(edges, rng.random(size) * edges[-1], side="right")
-    found: NDArray[np.intp] = np.minimum(places, len(shares) - 1)
-    return found
+    return np.minimum(places, len(shares) - 1)
 
 
 def dense(rows: Any) -> Array:

@@ -132,8 +132,7 @@ class ProximalPlaneClustering(FromStarts, Estimator):
 
     def predict(self, X: Any) -> Labels:
         """The plane each row is nearest to."""
-        labels: Labels = self.transform(X).argmin(axis=1).astype(np.int32)
-        return labels
+        return self.transform(X).argmin(axis=1).astype(np.int32)
 
     def transform(self, X: Any) -> Array:
         """The distance of each row from each plane."""

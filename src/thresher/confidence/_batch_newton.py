@@ -147,8 +147,7 @@ def _smooth(slack: Array, width: float) -> Array:
 def _less(slack: Array, width: float) -> Array:
     """The smaller one of a and 1 - a, of a with s = e (1 / (1 - a) - 1 / a)."""
     size = np.abs(slack)
-    less: Array = 2.0 * width / (size + 2.0 * width + np.hypot(size, 2.0 * width))
-    return less
+    return 2.0 * width / (size + 2.0 * width + np.hypot(size, 2.0 * width))
 
 
 class Regulariser(Protocol):
@@ -178,8 +177,7 @@ class Normal(NamedTuple):
 
     def best(self, m: Array, pull: Array, bend: Array) -> Array:
         factor = linalg.cho_factor(self.precision + bend, lower=True, check_finite=False)
-        best: Array = m + linalg.cho_solve(factor, self._rest(m, pull), check_finite=False)
-        return best
+        return m + linalg.cho_solve(factor, self._rest(m, pull), check_finite=False)
 
     def excess(self, m: Array, pull: Array) -> float:
         rest = linalg.solve_triangular(self.root, self._rest(m, pull), lower=True, check_finite=False)

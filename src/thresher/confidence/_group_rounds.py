@@ -117,8 +117,7 @@ class _Choice:
         """m_j = s_j^2 Sigma_jj + 2 mu_j s_j of every column, s = sum_i C a_i y_i x_i."""
         diagonal = self.params["score"] == "diagonal"
         moved = s / (1.0 / self._spread + self.params["C"] * self.squares) if diagonal else s
-        scores: Array = s * (moved + 2.0 * self._mean)
-        return scores
+        return s * (moved + 2.0 * self._mean)
 
     def _solve(self, new: Ids, slopes: Array) -> Run[Sums | None]:
         """Weights with one more group; None if it would stay at its means, and so that rule was asked for."""
@@ -204,8 +203,7 @@ class GroupPrior:
         return self._weights(u)
 
     def _weights(self, u: Array) -> Array:
-        weights: Array = self.colour @ u
-        return weights
+        return self.colour @ u
 
     def reach(self, pull: Array) -> float:
         """The length of a group's pull up to which it would stay at its means: the sum of the lengths of the others."""
@@ -216,5 +214,4 @@ class GroupPrior:
         """argmin_x R(x) + steep |x - u|^2 / 2."""
         away = steep * (u - self.centre)
         moved = group_square_conjugate(away[:-1], self.labels, self.sigma + steep)[1]
-        best: Array = self.centre + np.append(moved, away[-1] / (1.0 + steep))
-        return best
+        return self.centre + np.append(moved, away[-1] / (1.0 + steep))

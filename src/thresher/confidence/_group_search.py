@@ -100,8 +100,7 @@ class Group(NamedTuple):
 
     def mean(self, w: Array) -> Array:
         """Weights of the features from those of the whitened ones."""
-        mean: Array = linalg.solve_triangular(self.root, w, trans="T", lower=True, check_finite=False)
-        return mean
+        return linalg.solve_triangular(self.root, w, trans="T", lower=True, check_finite=False)
 
 
 class GroupSearch:
@@ -177,8 +176,7 @@ class GroupSearch:
             moved = s / (1.0 / self._spread + C * self.columns.squares)
         else:
             moved = s
-        scores: Array = s * (moved + 2.0 * self._mean)
-        return scores
+        return s * (moved + 2.0 * self._mean)
 
     def _smoothed(self, pull: Array) -> Array:
         """Sigma_h X'u = S X' (I + C X S X')^-1 u, with S the covariance before the batch."""
@@ -189,8 +187,7 @@ class GroupSearch:
             kernel[np.diag_indices_from(kernel)] += 1.0
             self._smoother = spread, linalg.cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False)
         spread, factor = self._smoother
-        smoothed: Array = spread.T @ linalg.cho_solve(factor, pull, check_finite=False)
-        return smoothed
+        return spread.T @ linalg.cho_solve(factor, pull, check_finite=False)
 
     def _add(self, columns: Ids) -> bool:
         """A group of these columns; False if it would stay at its means, and so that rule was asked for."""
@@ -272,8 +269,7 @@ def best_columns(scores: Array, left: NDArray[np.bool_], n: int) -> Ids:
     if len(places) > n:
         near = np.flatnonzero(scores >= np.partition(scores, -n)[-n])
         places, scores = places[near], scores[near]
-    best: Ids = places[np.argsort(-scores, kind="stable")[:n]]
-    return best
+    return places[np.argsort(-scores, kind="stable")[:n]]
 
 
 def root_of(covariance: Array, gain: Array) -> Array:

@@ -150,5 +150,4 @@ def _inverse(symmetric: Array) -> Array:
 def _moved(values: Sequence[Array], precisions: Sequence[Array]) -> Array:
     """The first, moved by the mean of the others' moves, weighed by the precision that each has gained."""
     first, *others = values
-    moved: Array = first + by_gain(precisions[0], precisions[1:], [other - first for other in others])
-    return moved
+    return first + by_gain(precisions[0], precisions[1:], [other - first for other in others])

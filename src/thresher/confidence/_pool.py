@@ -163,8 +163,7 @@ def _costs(lesson: BatchLesson, view: View, params: Params) -> Array:
     """C D_i."""
     positive = lesson.y > 0
     shares = shares_of(view, lesson.weight[~positive].sum(), lesson.weight[positive].sum(), params["cost"])
-    cost: Array = params["C"] * lesson.weight * np.where(positive, shares[1], shares[0])
-    return cost
+    return params["C"] * lesson.weight * np.where(positive, shares[1], shares[0])
 
 
 def shares_of(view: View, negative: float, positive: float, kappa: float) -> tuple[float, float]:

@@ -48,8 +48,7 @@ class CovarianceBlocks(NamedTuple):
         """The place of each feature in its block."""
         n = len(self.block)
         first = np.flatnonzero(np.diff(self.block, prepend=-1))
-        position: Ids = np.arange(n) - np.repeat(first, np.diff(first, append=n))
-        return position
+        return np.arange(n) - np.repeat(first, np.diff(first, append=n))
 
     def places(self, ids: Ids) -> Ids:
         """The places of these features; -1 for those that are not known."""
@@ -61,8 +60,7 @@ class CovarianceBlocks(NamedTuple):
 
     def variances(self) -> Array:
         """Of the known features."""
-        variances: Array = self.rows[np.arange(len(self.ids)), self.position()]
-        return variances
+        return self.rows[np.arange(len(self.ids)), self.position()]
 
     def marginal(self, ids: Ids) -> Array:
         """The covariance of these features, dense."""

@@ -60,8 +60,7 @@ class Design(NamedTuple):
         return cls(matrix_of(rows).astype(np.float64, copy=False), constant)
 
     def scores(self, weights: Array) -> Array:
-        scores: Array = np.asarray(self.X @ weights[:-1] + self.constant * weights[-1])
-        return scores
+        return np.asarray(self.X @ weights[:-1] + self.constant * weights[-1])
 
     def pull(self, share: Array) -> Array:
         """X' share."""

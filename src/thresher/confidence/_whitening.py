@@ -16,8 +16,7 @@ _BLOCK = 4096  # rows whose coordinates are changed at once
 
 def scores(X: Any, constant: float, weights: Array) -> Array:
     """Scores of shape (n_outputs, n_rows); ``weights`` has a column for each output, the constant's row last."""
-    out: Array = np.ascontiguousarray((X @ weights[:-1] + constant * weights[-1]).T, dtype=np.float64)
-    return out
+    return np.ascontiguousarray((X @ weights[:-1] + constant * weights[-1]).T, dtype=np.float64)
 
 
 def gram(X: Any, constant: float) -> Array:
@@ -35,8 +34,7 @@ def root(precision: Array) -> Array:
     """The lower triangular L of P = L L'. FloatingPointError where rounding left none."""
     try:
         if np.isfinite(precision).all():
-            lower: Array = linalg.cholesky(precision, lower=True, check_finite=False)
-            return lower
+            return linalg.cholesky(precision, lower=True, check_finite=False)
     except linalg.LinAlgError:
         pass
     raise FloatingPointError("The precision outgrew floating point; scale the features to about 1.")

@@ -65,6 +65,5 @@ def _on(runs: Engine, share: list[Any]) -> AbstractContextManager[Any]:
         except ImportError:
             raise ImportError('backend on Spark needs joblibspark: pip install "thresher[spark]".') from None
         register_spark()
-        config: AbstractContextManager[Any] = joblib.parallel_config(backend="spark", n_jobs=-1)
-        return config
+        return joblib.parallel_config(backend="spark", n_jobs=-1)
     raise ValueError(f"backend: engine must be serial, Dask's or Spark's, got {runs!r}.")

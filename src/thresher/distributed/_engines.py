@@ -115,8 +115,7 @@ def engine_of(engine: Any) -> Engine:
 
         return spark_engine(engine)
     if hasattr(engine, "run") and hasattr(engine, "close"):
-        own: Engine = engine
-        return own
+        return engine
     raise ValueError(
         'fit: engine must be "serial", "dask", "spark", an address such as dask://host:port, spark://host:port or '
         f"local[2,4], a Dask client or a Spark session, got {engine!r}."

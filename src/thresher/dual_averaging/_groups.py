@@ -79,8 +79,7 @@ class Groups:
 
     def any_of(self, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """For each group, whether anything is true of its members."""
-        is_true: NDArray[np.bool_] = np.logical_or.reduceat(used[self.core.members], self.core.starts[:-1])
-        return is_true
+        return np.logical_or.reduceat(used[self.core.members], self.core.starts[:-1])
 
 
 class GroupList(Sequence[NDArray[np.int64]]):
@@ -181,8 +180,7 @@ def _prefixes(separator: str, columns: Sequence[str] | None, who: str) -> list[s
 def labels_of_encoder(encoder: Any, who: str) -> Sequence[Any]:
     """One label per column that a fitted encoder makes: the name of the column, or columns, it comes from."""
     if hasattr(encoder, "groups_"):
-        labels: Sequence[Any] = encoder.groups_
-        return labels
+        return encoder.groups_
     if not hasattr(encoder, "categories_") or not hasattr(encoder, "get_feature_names_out"):
         raise ValueError(
             f"{who}: groups must come from a fitted encoder that says which columns belong together, got "
@@ -226,8 +224,7 @@ def _numbered(labels: NDArray[Any]) -> NDArray[np.int64]:
     if labels.max() > 4 * len(labels):
         return np.unique(labels, return_inverse=True)[1].astype(np.int64)
     there = np.bincount(labels) > 0
-    places: NDArray[np.int64] = (np.cumsum(there) - 1)[labels]
-    return places
+    return (np.cumsum(there) - 1)[labels]
 
 
 def _numbered_texts(labels: NDArray[Any]) -> tuple[NDArray[np.int64], tuple[str, ...]]:

@@ -71,16 +71,14 @@ class SparseLinear(Synchronous):
         """The strengths of an automatic penalty: the range worth tuning, evenly on a logarithmic scale."""
         span = self._search_space["alpha"]
         assert isinstance(span, Log)
-        penalties: Array = np.geomspace(span.low, span.high, N_PENALTIES)
-        return penalties
+        return np.geomspace(span.low, span.high, N_PENALTIES)
 
     @property
     def penalty_(self) -> float:
         """The strength of the l1 penalty: of several, the one with the least progressive loss so far."""
         learner = self._learner_now()
         params = learner.grid[learner.chosen(self.state_)] if learner.grid else learner.params
-        number: float = params[self._core_penalty]
-        return number
+        return params[self._core_penalty]
 
     @property
     def path_(self) -> dict[str, Array]:

@@ -32,8 +32,7 @@ def bins_of(scores: Array, top: int) -> NDArray[np.intp]:
     around_0 = np.ldexp(sizes, OCTAVES - top) * PER_OCTAVE
     step = np.where(octave > 0, (2 * PER_OCTAVE) * fraction, around_0).astype(np.intp)  # products by 2^i are exact
     place = np.where(octave > 0, (octave - 1) * PER_OCTAVE, 0) + step
-    bins: NDArray[np.intp] = np.where(scores == 0, ZERO, np.where(scores > 0, ZERO + 1 + place, ZERO - 1 - place))
-    return bins
+    return np.where(scores == 0, ZERO, np.where(scores > 0, ZERO + 1 + place, ZERO - 1 - place))
 
 
 def raise_top(counts: Array, octaves: int) -> None:

@@ -247,8 +247,7 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
 
     def _coef_of(self, q: int) -> Array:
         """The coefficients of support vectors in one kernel, for every output."""
-        coef: Array = self.dual_coef_ * (self.weights_[:, q : q + 1] * self.factors_[q])
-        return coef
+        return self.dual_coef_ * (self.weights_[:, q : q + 1] * self.factors_[q])
 
     def _check_loaded(self, n_outputs: int = 1) -> None:
         """Refuse attributes of a file that do not belong together."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .._gate import as_rows, at_least, boolean, check_arguments, check_value, positive
+from .._gate import as_rows, at_least, boolean, check_value, positive
 from .._kernels import RBF, Kernel, Linear, Polynomial
 
 _WIDTHS = tuple(2.0**e for e in range(-3, 7))
@@ -54,7 +54,7 @@ def simple_mkl_kernels(
     rbf(gamma=2) on column 0 / linear
     """
     who = "simple_mkl_kernels"
-    check_arguments(who, each=(each, boolean))
+    check_value(who, "each", each, boolean)
     for name, values, rule in (("widths", widths, positive), ("degrees", degrees, at_least(1))):
         for value in values:
             check_value(who, name, value, rule)

@@ -46,8 +46,7 @@ class GivenMatrices:
         self.n_kernels, self.n_rows = len(matrices), len(present)
 
     def diagonal(self, q: int) -> Array:
-        diagonal: Array = self._matrices[q].diagonal()[self._present].astype(np.float64)
-        return diagonal
+        return self._matrices[q].diagonal()[self._present].astype(np.float64)
 
     def matrix(self, q: int) -> Array:
         if self.n_rows == len(self._matrices[q]):

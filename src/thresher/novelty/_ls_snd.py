@@ -125,8 +125,7 @@ def least_squares_snd(K: Array, Y: Array, ridge: Array, coupling: float) -> tupl
 
 def _solved(A: Array, ridge: Array, Y: Array) -> Array:
     A[np.diag_indices_from(A)] += ridge
-    solution: Array = linalg.cho_solve(linalg.cho_factor(A, lower=True, overwrite_a=True, check_finite=False), Y)
-    return solution
+    return linalg.cho_solve(linalg.cho_factor(A, lower=True, overwrite_a=True, check_finite=False), Y)
 
 
 def border(values: Array, weight: Array, share: float) -> float:

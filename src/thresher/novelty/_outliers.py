@@ -141,8 +141,7 @@ class ReadsNovelty(OwnFunctions, ReadsClasses, Declared):
 
     def _all_scores(self, X: Any) -> Array:
         """One score per row and class."""
-        scores: Array = self._functions(X)  # type: ignore[attr-defined]
-        return scores
+        return self._functions(X)  # type: ignore[attr-defined]
 
     def _thresholds(self) -> Any:
         """Borders: the score of a class must be above its own."""
@@ -153,8 +152,7 @@ class ReadsNovelty(OwnFunctions, ReadsClasses, Declared):
 
         The largest of a row says how well it is known; minus that is a score of novelty.
         """
-        scores: Array = self._all_scores(X) - self._thresholds()
-        return scores
+        return self._all_scores(X) - self._thresholds()
 
     def decision_function(self, X: Any) -> Array:
         """Scores that tell the classes apart: one per class; with two classes, the second's less the first's."""

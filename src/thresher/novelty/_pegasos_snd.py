@@ -137,12 +137,10 @@ class PegasosSNDClassifier(ReadsNovelty, SharedClassifier):
     @property
     def norms_(self) -> Array:
         """The lengths of the classes' weights."""
-        norms: Array = np.linalg.norm(self._all_weights(), axis=1)
-        return norms
+        return np.linalg.norm(self._all_weights(), axis=1)
 
     @property
     def cosines_(self) -> Array:
         """The cosines of the angles between the classes' weights."""
         W = self._all_weights() / np.maximum(self.norms_, np.finfo(float).tiny)[:, None]
-        cosines: Array = np.clip(W @ W.T, -1.0, 1.0)
-        return cosines
+        return np.clip(W @ W.T, -1.0, 1.0)

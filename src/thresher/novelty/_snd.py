@@ -164,8 +164,7 @@ class SNDClassifier(NoveltyMachine):
 
 def inverse_coupling(coupling: float, n_classes: int) -> Array:
     r"""The inverse of :math:`\Gamma = (\gamma - 1) I + 1 1^\top`."""
-    inverse: Array = (np.eye(n_classes) - 1.0 / (coupling + n_classes - 1.0)) / (coupling - 1.0)
-    return inverse
+    return (np.eye(n_classes) - 1.0 / (coupling + n_classes - 1.0)) / (coupling - 1.0)
 
 
 def offsets(values: Array, alpha: Array, most: Array) -> Array:

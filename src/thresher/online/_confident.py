@@ -28,8 +28,7 @@ class ConfidentLearner(Learner):
         each = np.empty((len(outputs), weights.shape[1] - 1))
         for place, k in enumerate(outputs):
             self.core.evidence(state.views[k], self._params_of(state, k), each[place])
-        evidence: Array = np.nan_to_num(each, nan=0.0, posinf=np.inf).sum(axis=0)
-        return evidence
+        return np.nan_to_num(each, nan=0.0, posinf=np.inf).sum(axis=0)
 
 
 class ConfidentClassifier(GaussianProbability, SelectsFeatures, LinearClassifier):

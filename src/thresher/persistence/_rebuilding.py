@@ -98,8 +98,7 @@ def _params(cls: Any, in_file: dict[str, Any]) -> dict[str, Any]:
     others: ``_from_file`` takes the parameters of a file and returns those of today."""
     today = {permanent: name for name, permanent in cls._file_names().items()}
     require(set(in_file) <= set(today), f"the parameters are not those of {cls.__name__}")
-    params: dict[str, Any] = cls._from_file({today[name]: value for name, value in in_file.items()})
-    return params
+    return cls._from_file({today[name]: value for name, value in in_file.items()})
 
 
 def _state(model: Any, header: dict[str, Any], prefix: str, unpacker: Unpacker) -> State:

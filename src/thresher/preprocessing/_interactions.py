@@ -253,5 +253,4 @@ def groups_from_graph(edges: Any, n_features: int | None = None) -> list[list[in
         raise ValueError(f"groups_from_graph: edges must join features from 0 to {n_features - 1}, got {most}.")
     if (pairs[:, 0] == pairs[:, 1]).any():
         raise ValueError("groups_from_graph: edges must join two different features.")
-    found: list[list[int]] = np.unique(np.sort(pairs, axis=1), axis=0).tolist()
-    return found
+    return np.unique(np.sort(pairs, axis=1), axis=0).tolist()

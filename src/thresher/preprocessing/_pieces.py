@@ -104,8 +104,7 @@ def _unit_rows(values: Array, starts: NDArray[np.int64]) -> Array:
     lengths = np.diff(starts)
     full = lengths > 0
     squares = np.add.reduceat(values**2, starts[:-1][full]) if full.any() else np.empty(0)
-    unit: Array = values / np.repeat(np.sqrt(squares), lengths[full])
-    return unit
+    return values / np.repeat(np.sqrt(squares), lengths[full])
 
 
 def looks_like_prose(values: list[str]) -> bool:

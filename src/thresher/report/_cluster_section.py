@@ -121,8 +121,7 @@ class _Centres:
     def elsewhere(self, k: int) -> Array:
         """Return the mean of all other clusters, weighted by their rows."""
         weights = np.where(np.arange(len(self.shares)) == k, 0.0, self.shares)
-        mean: Array = weights @ self.rows / max(weights.sum(), 1e-300)
-        return mean
+        return weights @ self.rows / max(weights.sum(), 1e-300)
 
 
 def profiles(subject: Subject) -> Section | None:
@@ -283,8 +282,7 @@ def _depths(sample: Sample) -> Array | None:
     own, other = (np.where(mask, away, np.inf).min(axis=1) for mask in (same, ~same))
     own[np.isinf(own)] = other[np.isinf(own)]  # alone in its cluster
     farther = np.maximum(own, other)
-    depths: Array = (other - own) / np.where(farther > 0, farther, 1.0)
-    return depths
+    return (other - own) / np.where(farther > 0, farther, 1.0)
 
 
 def in_words(features: list[dict[str, Any]]) -> str:

@@ -31,8 +31,7 @@ def data(subject: Subject) -> Section | None:
         "lines skipped": known.get("skipped") or None,
         **others,
     }
-    stored, n_cells = figures["values stored"], (figures["rows"] or 0) * (figures["features"] or 0)
-    fill = float(stored / n_cells) if stored and n_cells else None  # the share of values that are stored, not zero
+    fill = _share_stored(figures)
     sentences = [_size_sentence(figures, len(files), fill), _balance_sentence(classes), _others_sentence(others)]
     return {
         "title": "The data",
@@ -44,6 +43,12 @@ def data(subject: Subject) -> Section | None:
         "classes": dict(sorted(classes.items(), key=lambda item: -item[1])[:_MOST_CLASSES]),
         "n_classes": len(classes),
     }
+
+
+def _share_stored(figures: dict[str, Any]) -> float | None:
+    """The share of values that are stored, because they are not zero."""
+    stored, n_cells = figures["values stored"], (figures["rows"] or 0) * (figures["features"] or 0)
+    return float(stored / n_cells) if stored and n_cells else None
 
 
 def _split_classes(subject: Subject, counts: dict[str, int]) -> tuple[dict[str, int], dict[str, int]]:

@@ -168,8 +168,7 @@ def _leads(subject: Subject, Z: Any, cells: Codes, n_groups: int) -> Array:
         scores = answered
     best = np.sort(scores, axis=1)
     others = np.where(scores == best[:, -1:], best[:, -2:-1], best[:, -1:])
-    leads: Array = (scores - others).T
-    return leads
+    return (scores - others).T
 
 
 def _two_columns(X: Any) -> Array | None:

@@ -115,8 +115,7 @@ def _macro_f1(tables: Array) -> Array:
     hits = np.diagonal(tables, axis1=1, axis2=2)
     sums = tables.sum(axis=1) + tables.sum(axis=2)
     scores = np.divide(2 * hits, sums, out=np.full_like(hits, np.nan), where=sums > 0)
-    means: Array = np.nanmean(scores, axis=1)  # a class that neither occurs nor is answered has no F1
-    return means
+    return np.nanmean(scores, axis=1)  # a class that neither occurs nor is answered has no F1
 
 
 @dataclass(frozen=True)
@@ -185,8 +184,7 @@ def average_precision(ranked: Ranked) -> tuple[float, Array]:
 
 def _spread(ranked: Ranked, of_positives: Array, of_negatives: Array) -> Array:
     """Look up what each row adds if it is negative (first column) or positive (second)."""
-    pairs: Array = np.stack([of_negatives, of_positives], axis=1)[ranked.group]
-    return pairs
+    return np.stack([of_negatives, of_positives], axis=1)[ranked.group]
 
 
 Output = tuple[NDArray[np.bool_], Ranked]  # the rows of a class, and all rows in order of its score
@@ -233,8 +231,7 @@ def r2(y: Array, predicted: Array, seed: int = 0) -> Estimate:
 
     def explained(means: Array) -> Array:
         total = means[..., 2] - means[..., 1] ** 2
-        share: Array = 1 - np.divide(means[..., 0], total, out=np.full_like(total, np.nan), where=total > 0)
-        return share
+        return 1 - np.divide(means[..., 0], total, out=np.full_like(total, np.nan), where=total > 0)
 
     return _bootstrap(np.stack([(y - predicted) ** 2, centred, centred**2], axis=1), explained, seed)
 

@@ -21,7 +21,7 @@ def page(title: str, summary: dict[str, Any], sections: dict[str, Section]) -> s
     environment = _environment()
     room = resources.files(__package__)
     template = environment.from_string(room.joinpath("template.html").read_text("utf-8"))
-    html: str = template.render(
+    return template.render(
         title=title,
         kind=f"thresher report · {_KINDS[sections['model']['task']]}",
         summary=summary,
@@ -30,7 +30,6 @@ def page(title: str, summary: dict[str, Any], sections: dict[str, Section]) -> s
         style=room.joinpath("style.css").read_text("utf-8"),
         version=__version__,
     )
-    return html
 
 
 def _environment() -> Any:

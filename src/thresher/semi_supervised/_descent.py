@@ -90,8 +90,7 @@ def most_steps(n_rows: int) -> int:
 
 def losses(scores: Array, side: Array, epsilon: float) -> Array:
     """H_1(side f) where the side is a class, I_eps(f) where it is 0."""
-    values: Array = np.maximum(np.where(side == 0, np.abs(scores) - epsilon, 1 - side * scores), 0.0)
-    return values
+    return np.maximum(np.where(side == 0, np.abs(scores) - epsilon, 1 - side * scores), 0.0)
 
 
 def descend(K: Any, given: SideProblem, read: Reading, limits: Limits, *, from_all: bool) -> Descent:
@@ -152,8 +151,7 @@ class _Machine:
         return box_qp(K, side, lower, upper, epsilon=epsilon, start=start, **limits)
 
     def scores(self, solution: BoxSolution) -> Array:
-        scores: Array = (solution.scores + solution.multiplier)[: len(self._given.side)]
-        return scores
+        return (solution.scores + solution.multiplier)[: len(self._given.side)]
 
     def objective(self, solution: BoxSolution, read: Reading) -> float:
         """J, which does not depend on the sides that open rows had."""

@@ -99,8 +99,7 @@ def kernel_distances(K: Array, metric: str) -> Array:
     if metric == "cosine":
         length = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
         K, diagonal = K / np.outer(length, length), (diagonal > 0).astype(np.float64)
-    distances: Array = np.maximum(diagonal[:, None] + diagonal - 2 * K, 0.0)
-    return distances
+    return np.maximum(diagonal[:, None] + diagonal - 2 * K, 0.0)
 
 
 def check_adjacency(given: Any, n_rows: int, who: str, *, normalized: bool) -> Any:

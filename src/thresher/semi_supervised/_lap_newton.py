@@ -67,8 +67,7 @@ def _solved(H: Array, cost: Array, right: Array) -> Array:
     """
     C = cost[:, None]
     if H.shape[1] <= H.shape[0]:
-        found: Array = linalg.cho_solve(linalg.cho_factor(H.T @ H + np.diag(1.0 / cost)), right)
-        return found
+        return linalg.cho_solve(linalg.cho_factor(H.T @ H + np.diag(1.0 / cost)), right)
     factor = linalg.cho_factor(np.eye(len(H)) + H @ (C * H.T))
     found = np.zeros_like(right)
     for _ in range(2):

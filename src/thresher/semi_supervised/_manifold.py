@@ -52,13 +52,11 @@ class Reduced(NamedTuple):
 
     def scores(self, x: Array, intercept: float) -> Array:
         """Of labelled rows."""
-        scores: Array = self.half.T @ (self.half @ x) + self.e * intercept
-        return scores
+        return self.half.T @ (self.half @ x) + self.e * intercept
 
     def weights(self, x: Array, intercept: float) -> Array:
         """w, from P z = Z'x."""
-        w: Array = linalg.solve_triangular(self.factor, self.half @ x - self.constant * intercept, trans=1, lower=True)
-        return w
+        return linalg.solve_triangular(self.factor, self.half @ x - self.constant * intercept, trans=1, lower=True)
 
 
 def reduced(F: Array, labelled: NDArray[np.intp], penalty: ManifoldPenalty) -> Reduced | None:

@@ -26,8 +26,7 @@ class Roles(NamedTuple):
     @property
     def labelled(self) -> NDArray[np.bool_]:
         """Rows of classes."""
-        rows: NDArray[np.bool_] = ~(self.irrelevant | self.unlabelled)
-        return rows
+        return ~(self.irrelevant | self.unlabelled)
 
     def of(self, rows: NDArray[np.bool_]) -> Roles:
         """Some of the rows."""

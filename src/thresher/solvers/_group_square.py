@@ -78,5 +78,4 @@ def group_cut(lengths: Array, sigma: float) -> float:
 
 
 def _lengths(w: Array, groups: Labels) -> Array:
-    lengths: Array = np.sqrt(np.bincount(groups, w * w))
-    return lengths
+    return np.sqrt(np.bincount(groups, w * w))

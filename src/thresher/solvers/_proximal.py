@@ -101,8 +101,7 @@ def norms(rows: Array, p: float) -> Array:
     if p in (1, 2, np.inf):
         return np.asarray(np.linalg.norm(rows, p, axis=-1))
     scaled, _, size = _scaled(rows, 0.0)
-    values: Array = size[..., 0] * (np.abs(scaled) ** p).sum(axis=-1) ** (1 / p)
-    return values
+    return size[..., 0] * (np.abs(scaled) ** p).sum(axis=-1) ** (1 / p)
 
 
 def _lp_roots(v: Array, a: Array, p: float, n_steps: int = 200) -> Array:
@@ -143,5 +142,4 @@ def _entries(v: Array, s: Array, a: Array, p: float, n_steps: int = 100) -> Arra
         before, z = z, np.clip(lower, 0.0, z)
         if (before - z <= 4e-16 * before).all():
             break
-    x: Array = z if p >= 2 else z**e
-    return x
+    return z if p >= 2 else z**e

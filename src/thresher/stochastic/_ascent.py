@@ -85,5 +85,4 @@ class Ascent:
     def _soft(self) -> Array:
         cut = np.full(len(self._v), self._l1 / (self._l2 + self._kappa))
         cut[-1] = 0.0  # the constant bears no l1 penalty
-        weights: Array = self._v - np.clip(self._v, -cut, cut)
-        return weights
+        return self._v - np.clip(self._v, -cut, cut)

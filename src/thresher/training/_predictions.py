@@ -40,8 +40,7 @@ def predictable_rows(model: Any, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[
 
 def is_known_label(model: Any, y: NDArray[Any]) -> NDArray[np.bool_]:
     """For each label, whether a classifier can predict it: as a class, or as a label for rows of no class."""
-    known: NDArray[np.bool_] = np.isin(y, model.classes_) | is_no_class(model, y, "outlier_label", "irrelevant_label")
-    return known
+    return np.isin(y, model.classes_) | is_no_class(model, y, "outlier_label", "irrelevant_label")
 
 
 def is_no_class(model: Any, y: NDArray[Any], *names: str) -> NDArray[np.bool_]:

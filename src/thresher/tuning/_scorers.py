@@ -15,7 +15,7 @@ from sklearn import metrics
 from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from .._gate import Rule, check_arguments, fraction
+from .._gate import Rule, check_value, fraction
 from ..metrics import sampled_silhouette
 
 _MOST_ROWS_FOR_SILHOUETTE = 2000  # to measure, and to measure from
@@ -264,7 +264,8 @@ def sparsity_scorer(scoring: Any = "error", kappa: float = 0.2) -> SparsityScore
         "a name of criterion(), of scikit-learn's scorers, or a scorer",
         lambda v: callable(v) or v is None or _is_ours(v) or v in metrics.get_scorer_names(),
     )
-    check_arguments("sparsity_scorer", scoring=(scoring, known), kappa=(kappa, fraction))
+    check_value("sparsity_scorer", "scoring", scoring, known)
+    check_value("sparsity_scorer", "kappa", kappa, fraction)
     return SparsityScorer(scoring, float(kappa))
 
 

@@ -48,8 +48,7 @@ METRICS: list[Option] = named({"euclidean": "a small distance (least squares)", 
 
 
 def file_of(answers: DialogueAnswers) -> DataFile:
-    file: DataFile = answers.data(answers["file"])
-    return file
+    return answers.data(answers["file"])
 
 
 def look_at(answers: DialogueAnswers) -> Look:
@@ -260,8 +259,7 @@ def shapes(answers: Mapping[str, Any] | None = None) -> list[Option]:
 
 
 def usual_shape(answers: Mapping[str, Any] | None = None) -> str:
-    shape: str = shapes()[0].value
-    return shape
+    return shapes()[0].value
 
 
 def clusters_take(answers: DialogueAnswers, parameter: str) -> bool:
