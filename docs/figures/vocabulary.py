@@ -25,9 +25,10 @@ def main() -> None:
             continue
         docs = [" ".join(p.doc.split()) for p in all_]
         usual = max(docs, key=docs.count)
-        meaning = re.split(r"(?<=[^.][.:])\s", usual.replace("|", "\\|"))[0].rstrip(":.")
-        meaning = re.sub(r":math:`([^`]*)`", r"$\1$", re.sub(r":\w+:`~?([^`]*)`", r"`\1`", meaning))
-        meaning = re.sub(r"\s*\(?\$[^$]*\$ in \[\d+\]_[^)]*\)?", "", meaning.replace("``", "`"))
+        first = re.split(r"(?<=[^.][.:])\s", usual.replace("|", "\\|"))[0].rstrip(":.")
+        first = re.sub(r"\s*\(:math:[^)]*in \[\d\]_[^)]*\)", "", first)  # the letters of the papers, which differ
+        first = re.sub(r"\s*\((?:[^()]|\([^()]*\))*$|\s*\[\d\]_", "", first.replace("``", "`"))
+        meaning = re.sub(r":\w+:`~?([^`]*)`", r"`\1`", re.sub(r":math:`([^`]*)`", r"$\1$", first))
         types = max((p.rule.type for p in all_), key=[p.rule.type for p in all_].count).removesuffix(" or None")
         defaults = sorted({repr(p.default) for p in all_}, key=lambda d: (len(d), d))
         shown = ", ".join(f"`{d}`" for d in defaults[:6]) + (", ..." if len(defaults) > 6 else "")

@@ -58,7 +58,7 @@ def loss_rules(names: tuple[str, ...]) -> dict[str, Rule]:
 def describe_aliases(names: Iterable[str]) -> str:
     """A sentence on other accepted names of these losses, for docstrings."""
     aliases = [f'``"{LOSSES[name].alias}"``' for name in names if LOSSES[name].alias]
-    return f"{' and '.join(aliases)} {'is' if len(aliases) == 1 else 'are'} accepted as well."
+    return f"Loss of a row. {' and '.join(aliases)} {'is' if len(aliases) == 1 else 'are'} accepted as well."
 
 
 def describe_parameter(parameter: str, names: Iterable[str]) -> str:
