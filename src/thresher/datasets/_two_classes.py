@@ -1,4 +1,4 @@
-"""Two classes with labels turned around or missing, or among rows of neither: the toy problems of two theses."""
+"""Two classes with labels turned around or missing, or among rows of neither: the toy problems of two works."""
 
 from __future__ import annotations
 
