@@ -5,6 +5,7 @@
 #   make test-oldest  a choice of the tests with the oldest dependencies that pyproject.toml allows; FULL=1: all but the slow ones
 #   make tiers      measure all tests, which decides what make test runs; TESTS=tests/cli: those of one folder
 #   make coverage   lines of src/thresher that make test runs; FULL=1: that all tests but the slow ones run
+#   make mutants    faults put in on purpose: how many make test catches of those that all tests catch
 #   make check      style, spelling, types, import contracts, clang-tidy
 #   make sanitize   the core's tests under address and undefined-behaviour sanitizers
 #   make bench      speed against peers, in one run
@@ -27,7 +28,7 @@ ifneq ($(DATA),)
 export THRESHER_DATA := $(abspath $(DATA))
 endif
 
-.PHONY: demo test test-rest test-oldest tiers coverage check sanitize bench guard papers docs dist wheels clean
+.PHONY: demo test test-rest test-oldest tiers coverage mutants check sanitize bench guard papers docs dist wheels clean
 
 demo: $(VENV)/built-lab
 	$(BIN)/thresher demo
@@ -47,6 +48,9 @@ coverage: $(VENV)/built-test
 	$(BIN)/coverage run -m pytest -m "not $(if $(FULL),slow,rest)" -n $(JOBS)
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --skip-covered --sort=cover
+
+mutants: $(VENV)/built-test
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tests/mutants --jobs $(JOBS) $(OPTIONS)
 
 # Versions as promised to users (tests/release/oldest.py), in an environment of their own. The oldest scikit-learn asks
 # polars for names by a protocol that is deprecated there since 1.40.
