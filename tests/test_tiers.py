@@ -94,7 +94,7 @@ def test_new_tests_that_break_the_budget_are_named_on_a_machine_of_any_speed(tmp
     monkeypatch.setattr(tiers, "BUDGET", 10.0)
     held = table(tmp_path / "t.json", [0.01] * 10, test_it=[0.5] * 16)
     run = {f"tests/a.py::test_it[{k}]": tiers.Measured("tests/a.py::test_it", 16, 0.5 * pace) for k in range(16)}
-    run["tests/b.py::test_new"] = tiers.Measured("tests/b.py::test_new", 1, 2.0 * pace)
+    run["tests/b.py::test_new"] = tiers.Measured("tests/b.py::test_new", 1, 2.5 * pace)
     assert tiers.excess(run, held) == []
     run["tests/b.py::test_long"] = tiers.Measured("tests/b.py::test_long", 1, 3.0 * pace)
     assert tiers.excess(run, held) == ["tests/b.py::test_long", "tests/b.py::test_new"]
