@@ -65,8 +65,7 @@ def methods(task: str | None = None, needs: Collection[str] | None = None) -> li
     >>> [m.name for m in registry.methods("regression", needs=["groups"])]
     ['groupfobos-regressor', 'grouprda-regressor']
     """
-    every = (_describe(family, cls) for family in FAMILIES for cls in _estimators(family))
-    fitting = [method for method in every if task in (None, method.task)]
+    fitting = [method for method in _all_methods() if task in (None, method.task)]
     return fitting if needs is None else [method for method in fitting if set(method.needs) == set(needs)]
 
 
@@ -119,6 +118,10 @@ def _exports(room: str) -> tuple[str, ...]:
 
 def _load(room: str, name: str) -> Any:
     return getattr(importlib.import_module(f"thresher.{room}"), name)
+
+
+def _all_methods() -> list[Method]:
+    return [_describe(family, cls) for family in FAMILIES for cls in _estimators(family)]
 
 
 def _estimators(family: str) -> list[type[Any]]:
