@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-BUDGET = 360.0  # CPU seconds of make test without collection; about three minutes on two cores
+BUDGET = 240.0  # CPU seconds of make test without collection; about two and a half minutes on two cores
 LIMIT = 1.2  # budgets: make test fails above
 PER_CASE = 0.002  # CPU seconds that pytest-xdist spends on a case, outside of the test
 SAMPLE = 12  # cases of a function that make tiers measures
