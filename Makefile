@@ -1,6 +1,6 @@
 # The verbs. CI calls these and nothing else.
 #   make demo       build, then learn from a generated stream and write a report
-#   make test       build, then the tests that find most in four minutes
+#   make test       build, then the fast part of the test suite: four minutes on two cores
 #   make test-rest  all other tests: more variants and layouts, clusters, long fuzzing
 #   make test-oldest  a choice of the tests with the oldest dependencies that pyproject.toml allows; FULL=1: all but the slow ones
 #   make tiers      measure all tests, which decides what make test runs; TESTS=tests/cli: those of one folder
