@@ -90,11 +90,10 @@ def test_measuring_one_file_leaves_the_others_alone(tmp_path):
 
 
 @pytest.mark.parametrize("pace", [0.5, 1.0, 4.0])
-def test_new_tests_that_break_the_budget_are_named_on_a_machine_of_any_speed(tmp_path, monkeypatch, pace):
-    monkeypatch.setattr(tiers, "BUDGET", 10.0)
+def test_seconds_count_alike_on_a_machine_of_any_speed(tmp_path, pace):
     held = table(tmp_path / "t.json", [0.01] * 10, test_it=[0.5] * 16)
     run = {f"tests/a.py::test_it[{k}]": tiers.Measured("tests/a.py::test_it", 16, 0.5 * pace) for k in range(16)}
     run["tests/b.py::test_new"] = tiers.Measured("tests/b.py::test_new", 1, 2.5 * pace)
-    assert tiers.excess(run, held) == []
+    assert tiers.spent(run, held) == (pytest.approx(10.5), ["tests/b.py::test_new"])
     run["tests/b.py::test_long"] = tiers.Measured("tests/b.py::test_long", 1, 3.0 * pace)
-    assert tiers.excess(run, held) == ["tests/b.py::test_long", "tests/b.py::test_new"]
+    assert tiers.spent(run, held) == (pytest.approx(13.5), ["tests/b.py::test_long", "tests/b.py::test_new"])

@@ -134,8 +134,8 @@ def first_tier(functions: dict[str, list[Any]], table: Table) -> set[str]:
     return chosen
 
 
-def excess(measured: dict[str, Measured], table: Table) -> list[str]:
-    """Functions that are not in the table and take longest, if they break the budget of a run of ``make test``.
+def spent(measured: dict[str, Measured], table: Table) -> tuple[float, list[str]]:
+    """The seconds that a run of ``make test`` took, and the functions that took longest of those not in the table.
 
     Seconds are the table's: how much slower this machine is, or how busy, shows in the functions that are listed.
     """
@@ -146,9 +146,8 @@ def excess(measured: dict[str, Measured], table: Table) -> list[str]:
         else:
             unlisted[case.function] += case.seconds
     pace = here / listed if listed else 1.0
-    if listed + sum(unlisted.values()) / pace <= LIMIT * BUDGET:
-        return []
-    return sorted(unlisted, key=lambda function: -unlisted[function])[:10]
+    longest = sorted(unlisted, key=lambda function: -unlisted[function])
+    return listed + sum(unlisted.values()) / pace, longest[:10]
 
 
 def cpu() -> float:
@@ -166,7 +165,7 @@ class Tiers:
         self.is_measuring, self.is_first_tier = config.getoption("--measure"), config.option.markexpr == "not rest"
         self.is_worker = hasattr(config, "workerinput")
         self.measured: dict[str, Measured] = {}
-        self.excess: list[str] = []
+        self.seconds, self.unlisted = 0.0, list[str]()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -199,13 +198,17 @@ class Tiers:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self.is_measuring and not self.is_worker:
             Table().write(self.measured)
-        elif self.is_first_tier and not self.is_worker and (found := excess(self.measured, Table())):
-            self.excess, session.exitstatus = found, pytest.ExitCode.TESTS_FAILED
+        elif self.is_first_tier and not self.is_worker:
+            self.seconds, self.unlisted = spent(self.measured, Table())
+            if self.seconds > LIMIT * BUDGET:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        if self.excess:
+        if self.seconds:
+            terminalreporter.write_line(f"{self.seconds:.0f} of {LIMIT * BUDGET:.0f} CPU seconds used")
+        if self.seconds > LIMIT * BUDGET:
+            terminalreporter.write_line("make test is over its budget with these tests, which are not in")
             terminalreporter.write_line(
-                "These tests are new to tests/tiers.json, and make test is over its budget with"
+                "tests/tiers.json; `make tiers` measures all, `make tiers TESTS=FOLDER` some:", red=True
             )
-            terminalreporter.write_line("them. `make tiers` measures all, `make tiers TESTS=FOLDER` some.", red=True)
-            terminalreporter.write_line("\n".join(self.excess))
+            terminalreporter.write_line("\n".join(self.unlisted))
