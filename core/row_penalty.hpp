@@ -1,6 +1,7 @@
 // Penalties on the rows of a weight matrix: a row holds one feature over all tasks. Each prox needs one number for the whole row,
 // O(n_tasks), and gives an entry from it in O(1).
 #pragma once
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -44,8 +45,28 @@ struct RowPenalty {
       default: return lp_entry(v, of_its_row, cut, p);
     }
   }
+  /// The prox of a whole row, in place; whether an entry changed.
+  bool shrink(double* w, std::int64_t n, double cut, double l1_weight) const {
+    const double number = of_row([w](std::int64_t q) { return w[q]; }, n, cut, l1_weight);
+    if (!(number > 0)) {
+      std::fill(w, w + n, 0.0);
+      return true;
+    }
+    if (kind == Coupling::l21) return map(w, n, [=](double v) { return number * v; });
+    return map(w, n, [=](double v) { return entry(v, number, cut, l1_weight); });
+  }
 
  private:
+  template <class F>
+  static bool map(double* w, std::int64_t n, F f) {
+    bool moved = false;
+    for (std::int64_t q = 0; q < n; ++q) {
+      const double v = f(w[q]);
+      moved |= v != w[q];
+      w[q] = v;
+    }
+    return moved;
+  }
   static Coupling named(const std::string& name) {
     if (name == "l1") return Coupling::l1;
     if (name == "l21") return Coupling::l21;

@@ -90,6 +90,11 @@ struct ConfidentDiagonal : Plain {
   }
 };
 
+/// y += a x. The arrays do not overlap, which lets the compiler use vectors without a look at their addresses.
+inline void add_multiple(double a, const double* __restrict x, double* __restrict y, index_t n) {
+  for (index_t k = 0; k < n; ++k) y[k] += a * x[k];
+}
+
 /// The same with the whole covariance: O(non-zeros d + d^2) an update.
 template <class Rule>
 struct ConfidentFull : Plain {
@@ -127,10 +132,7 @@ struct ConfidentFull : Plain {
     const double m = y * margin;
     if (rule.satisfied(m)) return false;
     for (double& v : sx) v = 0;
-    x.each([&](index_t j, double xj) {
-      const double* row = covariance + j * n;
-      for (index_t k = 0; k < n; ++k) sx[k] += xj * row[k];
-    });
+    x.each([&](index_t j, double xj) { add_multiple(xj, covariance + j * n, sx.data(), n); });
     const double v = std::max(0.0, x.dot(sx.data()));  // a matrix from a stranger's file may not be a covariance
     if (!std::isfinite(v)) return false;
     const Step asked = rule.step(m, v, weight);
@@ -142,7 +144,7 @@ struct ConfidentFull : Plain {
       const double drop = beta * sx[j];
       double* row = covariance + j * n;
       const double floor = row[j] * std::numeric_limits<double>::epsilon();
-      for (index_t k = 0; k < n; ++k) row[k] -= drop * sx[k];
+      add_multiple(-drop, sx.data(), row, n);
       row[j] = std::max(row[j], floor);  // rounding must not end all doubt
     }
     return true;

@@ -106,14 +106,7 @@ struct MultiTaskFobos : Plain {
   bool prox(index_t j, double* w, double step) const {
     const index_t n = rounds.n_tasks;
     if (std::all_of(w, w + n, [](double v) { return v == 0; })) return false;
-    const double cut = alpha * step, of_row = penalty.of_row([w](index_t q) { return w[q]; }, n, cut, l1_of(j));
-    bool moved = false;
-    for (index_t q = 0; q < n; ++q) {
-      const double v = of_row > 0 ? penalty.entry(w[q], of_row, cut, l1_of(j)) : 0;
-      moved |= v != w[q];
-      w[q] = v;
-    }
-    return moved;
+    return penalty.shrink(w, n, alpha * step, l1_of(j));
   }
   /// Row j as if the open round were complete.
   const double* read(index_t j) const {
