@@ -131,8 +131,7 @@ struct ConfidentFull : Plain {
   bool update(const Row& x, double y, double margin, double weight) {
     const double m = y * margin;
     if (rule.satisfied(m)) return false;
-    for (double& v : sx) v = 0;
-    x.each([&](index_t j, double xj) { add_multiple(xj, covariance + j * n, sx.data(), n); });
+    multiply(x);
     const double v = std::max(0.0, x.dot(sx.data()));  // a matrix from a stranger's file may not be a covariance
     if (!std::isfinite(v)) return false;
     const Step asked = rule.step(m, v, weight);
@@ -148,6 +147,26 @@ struct ConfidentFull : Plain {
       row[j] = std::max(row[j], floor);  // rounding must not end all doubt
     }
     return true;
+  }
+
+ private:
+  /// sx = Sigma x, four rows of Sigma at a time: sums stay in registers between them.
+  template <class Row>
+  void multiply(const Row& x) {
+    double* const sum = sx.data();
+    double a[4];
+    const double* row[4];
+    int held = 0;
+    std::fill(sum, sum + n, 0.0);
+    x.each([&](index_t j, double xj) {
+      a[held] = xj;
+      row[held] = covariance + j * n;
+      if (++held < 4) return;
+      held = 0;
+      for (index_t k = 0; k < n; ++k)
+        sum[k] = (((sum[k] + a[0] * row[0][k]) + a[1] * row[1][k]) + a[2] * row[2][k]) + a[3] * row[3][k];
+    });
+    for (int i = 0; i < held; ++i) add_multiple(a[i], row[i], sum, n);
   }
 };
 
