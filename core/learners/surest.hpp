@@ -50,6 +50,13 @@ struct Surest : Learner {
   }
 };
 
+/// The score of a row that is only looked at, without a question for every feature where all of them are read.
+template <class Learner, class Row>
+double look(const Surest<Learner>& learner, const Row& x) {
+  if (learner.n_selected == 0) return x.sum([&](index_t j, double xj) { return learner.Learner::weight(j) * xj; });
+  return x.sum([&](index_t j, double xj) { return learner.weight(j) * xj; });
+}
+
 template <class Rule> using SurestDiagonal = Surest<ConfidentDiagonal<Rule>>;
 template <class Rule> using SurestFull = Surest<ConfidentFull<Rule>>;
 
