@@ -42,6 +42,7 @@ WIDTHS = {"dense": 28, "CSR": 10_000}
 N_ROWS = {"dense": 20_000, "CSR": 4_000}
 NNZ = 75
 N_TASKS = 4
+N_CLASSES = 4
 
 
 def _pairs(n_features: int) -> list[list[int]]:
@@ -58,19 +59,26 @@ def watched(n_features: int) -> dict[str, Any]:
     pairs, chain = _pairs(n_features), _chain(n_features)
     return {
         "Pa": PAClassifier(),
+        "PaJoint": PAClassifier(multi_class="joint"),
         "ArowDiagonal": AROWClassifier(),
         "ArowFull": AROWClassifier(covariance="full"),
+        "ArowJoint": AROWClassifier(multi_class="joint"),
         "ArowSelecting": AROWClassifier(n_features_to_select=10),
         "CwDiagonal": CWClassifier(),
         "CwFull": CWClassifier(covariance="full"),
         "CwVarianceDiagonal": CWClassifier(variant="variance"),
         "CwVarianceFull": CWClassifier(variant="variance", covariance="full"),
+        "CwJoint": CWClassifier(multi_class="joint"),
+        "CwVarianceJoint": CWClassifier(variant="variance", multi_class="joint"),
         "ScwDiagonal": SCWClassifier(),
         "ScwFull": SCWClassifier(covariance="full"),
+        "ScwJoint": SCWClassifier(multi_class="joint"),
         "NarowDiagonal": NAROWClassifier(),
         "NarowFull": NAROWClassifier(covariance="full"),
+        "NarowJoint": NAROWClassifier(multi_class="joint"),
         "NherdDiagonal": NHERDClassifier(),
         "NherdFull": NHERDClassifier(covariance="full"),
+        "NherdJoint": NHERDClassifier(multi_class="joint"),
         "SopDiagonal": SOPClassifier(),
         "SopFull": SOPClassifier(covariance="full"),
         "Ofs": OFSClassifier(n_features_to_select=10),
@@ -123,11 +131,13 @@ def watch(name: str) -> Watch:
     X, y, w = rows(layout)
     estimator = watched(X.shape[1])[core]
     tasks = {"tasks": np.arange(len(y)) % N_TASKS} if core.startswith("MultiTask") else {}
+    if core.endswith("Joint"):  # the side of two planes that a row is on
+        y = 2 * (y > 0) + (X @ np.roll(w, 1) > 0)
 
     def new() -> Any:
         """A model that has seen two rows, so that nothing is made for the first time."""
         first = {key: each[:2] for key, each in tasks.items()}
-        return type(estimator)(**estimator.get_params()).partial_fit(X[:2], y[:2], classes=[-1.0, 1.0], **first)
+        return type(estimator)(**estimator.get_params()).partial_fit(X[:2], y[:2], classes=np.unique(y), **first)
 
     def product() -> Any:
         return X @ w

@@ -17,6 +17,10 @@ inline void check_codes(const std::optional<In<index_t>>& codes, index_t n_codes
   require(inside, "a code names a task or class that is not there");
 }
 
+/// Whether the code of a row is that of one of the outputs; tasks and classes of other learners may have codes of their own.
+template <class L, class = void> struct CodesAreOutputs : std::false_type {};
+template <class L> struct CodesAreOutputs<L, std::void_t<decltype(L::codes_are_outputs)>> : std::true_type {};
+
 template <class L>
 nb::tuple run_matrix_pass_of(const Rows& rows, double bias, In<double> y, index_t n_codes, std::optional<In<index_t>> codes,
                              std::optional<In<double>> rounds, std::optional<In<double>> weight, std::optional<In<index_t>> order,
@@ -38,6 +42,7 @@ nb::tuple run_matrix_pass_of(const Rows& rows, double bias, In<double> y, index_
   const PySource source(std::move(state), std::move(params), rows.n_features + 1);
   Tally& tally = *reinterpret_cast<Tally*>(source.array("tally", "tally"));
   L learner(source);
+  require(!CodesAreOutputs<L>::value || (n_codes > 1 && n_codes == learner.width()), "there must be an output for every class");
   require(!margins || static_cast<index_t>(margins->shape(0)) == lesson.n_steps * learner.width(),
           "margins and steps differ in length");
   std::vector<double> out(static_cast<std::size_t>(learner.width()));

@@ -19,7 +19,7 @@ from benchmarks import _report, guard  # noqa: E402
 from benchmarks.__main__ import SECTIONS  # noqa: E402
 from benchmarks._front import FrontLine, cell, front_table, has, number  # noqa: E402
 from benchmarks._growth import slope  # noqa: E402
-from benchmarks._guard_cases import WIDTHS, names, watched  # noqa: E402
+from benchmarks._guard_cases import N_CLASSES, WIDTHS, names, watched  # noqa: E402
 from benchmarks._report import Table  # noqa: E402
 
 from thresher import _core, onepass  # noqa: E402
@@ -114,7 +114,9 @@ def test_the_guard_asks_for_a_baseline_of_what_it_does_not_know_and_of_what_is_g
 
 def test_the_guard_watches_every_compiled_learner():
     compiled = {name for name in dir(_core) if hasattr(getattr(_core, name), "run_pass")}
-    reached = {name: onepass.learner(model, WIDTHS["dense"]).core.__name__ for name, model in watched(28).items()}
+    n_outputs = {name: N_CLASSES if name.endswith("Joint") else 1 for name in watched(28)}
+    learners = {name: onepass.learner(each, WIDTHS["dense"], n_outputs[name]) for name, each in watched(28).items()}
+    reached = {name: learner.core.__name__ for name, learner in learners.items()}
     assert reached == {name: name for name in compiled}
 
 

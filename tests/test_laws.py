@@ -666,8 +666,8 @@ def test_grown_states_merge_like_wide_ones(model):
         return model_
 
     wide = [(X[9 * i : 9 * (i + 1)], y[9 * i : 9 * (i + 1)]) for i in range(len(WIDTHS))]
-    learner = onepass.learner(with_params(model), 31)
     grown_start, wide_start = run(batches[:1], grow=True), run(wide[:1])
+    learner = onepass.learner(wide_start, 31)
     grown = [run([batches[k], batches[5]], grown_start, grow=True).state_ for k in (2, 4)]
     wide_ = [run([wide[k], wide[5]], wide_start).state_ for k in (2, 4)]
     grown_start.state_.grow(32)
@@ -689,7 +689,7 @@ def test_shards_that_grew_to_different_widths_merge_as_if_all_had_the_widest(mod
     widest = [s.copy() for s in (start.state_, *shards)]
     for s in widest:
         s.grow(11)
-    learner = onepass.learner(with_params(model), 10)
+    learner = onepass.learner(start, 10)
     assert_same_state(model, learner.merge(start.state_, shards, [9, 9]), learner.merge(widest[0], widest[1:], [9, 9]))
 
 

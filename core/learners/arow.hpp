@@ -1,5 +1,6 @@
 #pragma once
 #include "confidence.hpp"
+#include "joint.hpp"
 
 namespace thresher {
 
@@ -24,5 +25,6 @@ struct ArowRule : HingeRule {
 
 THRESHER_LEARNER(ArowDiagonal, "AROW with one variance per weight: r, precision.", ConfidentDiagonal<ArowRule>)
 THRESHER_LEARNER(ArowFull, "AROW with a full covariance: r.", ConfidentFull<ArowRule>)
+THRESHER_LEARNER(ArowJoint, "AROW of several classes in one step: r, precision.", JointDiagonal<ArowRule>)
 
 }  // namespace thresher

@@ -1,5 +1,6 @@
 #pragma once
 #include "confidence.hpp"
+#include "joint.hpp"
 #include "surest.hpp"
 
 namespace thresher {
@@ -70,5 +71,7 @@ THRESHER_LEARNER(CwDiagonal, "CW with one variance per weight: phi, precision, n
 THRESHER_LEARNER(CwFull, "CW with a full covariance: phi, n_selected.", SurestFull<CwRule>)
 THRESHER_LEARNER(CwVarianceDiagonal, "CW that bounds variances: phi, precision, n_selected.", SurestDiagonal<CwVarianceRule>)
 THRESHER_LEARNER(CwVarianceFull, "CW that bounds variances: phi, n_selected.", SurestFull<CwVarianceRule>)
+THRESHER_LEARNER(CwJoint, "CW of several classes in one step: phi, precision.", JointDiagonal<CwRule>)
+THRESHER_LEARNER(CwVarianceJoint, "CW that bounds variances, of several classes: phi, precision.", JointDiagonal<CwVarianceRule>)
 
 }  // namespace thresher

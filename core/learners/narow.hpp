@@ -1,5 +1,6 @@
 #pragma once
 #include "confidence.hpp"
+#include "joint.hpp"
 #include "surest.hpp"
 
 namespace thresher {
@@ -26,5 +27,6 @@ struct NarowRule : HingeRule {
 
 THRESHER_LEARNER(NarowDiagonal, "NAROW: b, precision, n_selected.", SurestDiagonal<NarowRule>)
 THRESHER_LEARNER(NarowFull, "NAROW: b, n_selected.", SurestFull<NarowRule>)
+THRESHER_LEARNER(NarowJoint, "NAROW of several classes in one step: b, precision.", JointDiagonal<NarowRule>)
 
 }  // namespace thresher

@@ -1,5 +1,6 @@
 #pragma once
 #include "confidence.hpp"
+#include "joint.hpp"
 #include "surest.hpp"
 
 namespace thresher {
@@ -25,5 +26,6 @@ struct NherdRule : HingeRule {
 
 THRESHER_LEARNER(NherdDiagonal, "Normal herd: C, precision, n_selected.", SurestDiagonal<NherdRule>)
 THRESHER_LEARNER(NherdFull, "Normal herd: C, n_selected.", SurestFull<NherdRule>)
+THRESHER_LEARNER(NherdJoint, "Normal herd of several classes in one step: C, precision.", JointDiagonal<NherdRule>)
 
 }  // namespace thresher

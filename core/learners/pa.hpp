@@ -7,6 +7,11 @@
 
 namespace thresher {
 
+/// tau of a row with this loss and square.
+inline double pa_step(double l, double square, double cost, bool squared) {
+  return squared ? l / (square + 1 / (2 * cost)) : std::min(cost, l / square);
+}
+
 /// Passive-aggressive classification: the smallest move that repairs the row's hinge loss l = max(0, 1 - y <w, x>).
 ///
 ///     w += tau y x      tau = l / |x|^2 (hard)  |  min(C, l / |x|^2) (I)  |  l / (|x|^2 + 1 / (2 C)) (II)
@@ -37,8 +42,7 @@ struct Pa : Plain {
     if (l == 0) return false;
     const double square = x.square();
     if (square < std::numeric_limits<double>::min()) return false;  // as good as empty
-    const double cost = C * weight;
-    const double tau = squared ? l / (square + 1 / (2 * cost)) : std::min(cost, l / square);
+    const double tau = pa_step(l, square, C * weight, squared);
     x.each([&](index_t j, double xj) { coef[j] += tau * y * xj; });
     return true;
   }

@@ -1,5 +1,6 @@
 #pragma once
 #include "cw.hpp"
+#include "joint.hpp"
 
 namespace thresher {
 
@@ -27,5 +28,6 @@ struct ScwRule : PhiRule {
 
 THRESHER_LEARNER(ScwDiagonal, "Soft CW: C, phi, squared, precision, n_selected.", SurestDiagonal<ScwRule>)
 THRESHER_LEARNER(ScwFull, "Soft CW: C, phi, squared, n_selected.", SurestFull<ScwRule>)
+THRESHER_LEARNER(ScwJoint, "Soft CW of several classes in one step: C, phi, squared, precision.", JointDiagonal<ScwRule>)
 
 }  // namespace thresher

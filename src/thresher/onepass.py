@@ -66,8 +66,13 @@ def rows(X: Any, *, n_features: int | None = None) -> Rows:
     return _gate.as_rows(X, "rows", n_features=n_features)
 
 
-def learner(estimator: Any, n_features: int) -> Learner:
-    """The compiled update rule of an estimator, with the estimator's parameters, checked."""
+def learner(estimator: Any, n_features: int, n_outputs: int | None = None) -> Learner:
+    """The compiled update rule of an estimator, with the estimator's parameters, checked.
+
+    The rule may depend on the number of outputs: one for two classes or values, otherwise one for each class. If it is
+    not given, it is that of the estimator if fitted, or 1.
+    """
     if not hasattr(estimator, "_checked_learner"):
         raise TypeError(f"learner: estimator must be a linear estimator of thresher, got {estimator!r}.")
-    return estimator._checked_learner(n_features)
+    outputs = estimator._n_outputs if n_outputs is None else n_outputs
+    return estimator._checked_learner(n_features).for_outputs(outputs)

@@ -122,6 +122,50 @@ def run(
         yield score, mu, sigma
 
 
+def arow(r: float) -> Rule:
+    """beta = 1 / (v + r / share), pull = (1 - m) beta, 1 / S += x x' share / r"""
+
+    def step(m: float, v: float, share: float) -> Step:
+        beta = 1 / (v + r / share)
+        return ((1 - m) * beta, share / r, beta) if m < 1 else None
+
+    return step
+
+
+def passive_aggressive(C: float, variant: str) -> Rule:
+    """PA with all variances 1, which stay: v is the square of the row."""
+
+    def step(m: float, v: float, share: float) -> Step:
+        if m >= 1 or v == 0:
+            return None
+        taus = {"hard": (1 - m) / v, "I": min(C * share, (1 - m) / v), "II": (1 - m) / (v + 1 / (2 * C * share))}
+        return taus[variant], 0.0, 0.0
+
+    return step
+
+
+def run_jointly(
+    rule: Rule, X: Array, codes: Array, n_classes: int, *, form: str = "drop", intercept: float = 0.0, weight: Array
+) -> Iterator[tuple[Array, Array, Array]]:
+    """All classes in one vector of weights: a row of class t becomes a positive row z of two classes, whose blocks are
+    x for t, -x for the class b with the largest score but t, and 0 for the others. Scores, mu and sigma have a row for
+    each class."""
+    X = with_constant(X, intercept)
+    mu, sigma = np.zeros((n_classes, X.shape[1])), np.ones((n_classes, X.shape[1]))
+    for x, t, share in zip(X, codes, weight, strict=True):
+        scores = mu @ x
+        b = max((k for k in range(n_classes) if k != t), key=lambda k: scores[k])
+        z = np.outer((np.arange(n_classes) == t) * 1.0 - (np.arange(n_classes) == b), x).ravel()
+        flat = sigma.ravel()
+        step = rule(mu.ravel() @ z, z @ (flat * z), share) if share > 0 else None
+        if step is not None:
+            pull, gain, drop = step
+            mu = mu + (pull * flat * z).reshape(mu.shape)
+            flat = flat - drop * (flat * z) ** 2 if form == "drop" else 1 / (1 / flat + gain * z**2)
+            sigma = flat.reshape(mu.shape)
+        yield scores, mu, sigma
+
+
 def sop(
     X: Array, y: Array, *, a: float, form: str = "full", intercept: float = 0.0, weight: Array | None = None
 ) -> Iterator[tuple[float, Array, Array]]:

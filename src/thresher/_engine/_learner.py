@@ -127,6 +127,10 @@ class Learner:
         """The state before the first row: named arrays of shape ``(n_outputs, ...)``, one model after the other."""
         return State(self.fields(), n_outputs * self.n_models, self.sizes(n_features))
 
+    def for_outputs(self, n_outputs: int) -> Learner:
+        """The form of the learner for that many outputs."""
+        return self
+
     def outputs_of(self, state: State, model: int) -> range:
         """The outputs of one model of the grid."""
         n = state.n_outputs // self.n_models

@@ -47,6 +47,12 @@ class Field:
     beside: str = ""
     lazy: str = ""
 
+    @property
+    def is_square(self) -> bool:
+        """Whether it is a matrix over one axis twice, as a covariance is."""
+        first, _, second = self.axes.partition(" ")
+        return first == second
+
     def shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
         return tuple(sizes[axis] for axis in self.axes.split() if axis != "model") or (1,)
 
@@ -59,8 +65,8 @@ class Field:
         shape = self.whole_shape(n_outputs, sizes)
         if self.initial == 0:
             return np.zeros(shape)  # pages that nobody touches stay unmapped
-        if len(shape) == 3:
-            return np.broadcast_to(self.initial * np.eye(*shape[1:]), shape).copy()
+        if self.is_square:
+            return np.broadcast_to(self.initial * np.eye(shape[1]), shape).copy()
         return np.full(shape, self.initial)
 
 
@@ -315,9 +321,14 @@ def _merge_field(
 ) -> None:
     """Merge one array of the states, of which the first is the start."""
     for part in _parts(states[0], field):
-        first, *each = (s.arrays[field.name][part] for s in states)
-        prior, *spread = (s.arrays[field.by][part] for s in states) if field.by else (first, *each)
-        out[part] = rule(first, each, prior, spread, share, again)
+        first, *each = (_flat(field, s.arrays[field.name][part]) for s in states)
+        prior, *spread = (_flat(field, s.arrays[field.by][part]) for s in states) if field.by else (first, *each)
+        out[part] = rule(first, each, prior, spread, share, again).reshape(out[part].shape)
+
+
+def _flat(field: Field, values: Array) -> Array:
+    """One vector for each output of a field whose two axes differ: its entries are merged one by one."""
+    return values.reshape(len(values), -1) if " " in field.axes and not field.is_square else values
 
 
 def _parts(state: State, field: Field) -> Iterator[Any]:

@@ -15,6 +15,7 @@ from ._contract import (
 from ._costs import MEASURES, ChoosesCosts, MeasuredLearner
 from ._coupled import CoupledLearner, SharedClassifier
 from ._declared import Declared, param
+from ._joint_classes import JointClassifier, JointLearner
 from ._kernel_machine import (
     ChoosesKernel,
     FixedSizeMachine,

@@ -115,6 +115,7 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
         rows = _gate.check_features(self, X, reset=True, look=self._looks_first or self.n_steps is not None)
         learner = self._learner_for(X, rows.n_features)
         target = read(rows.n_rows)
+        learner = learner.for_outputs(target.n_outputs)
         weight = self._weigh(_gate.check_weights(sample_weight, rows.n_rows, type(self).__name__), target)
         if weight is not None and not weight.any():
             raise ValueError(f"{type(self).__name__}: sample_weight must hold a weight above 0, got only zeros.")
@@ -167,6 +168,7 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
         rows = _gate.check_features(self, X, reset=first, grow=grow)
         learner = self._learner_for(X, rows.n_features) if first else self._learner_now(rows.n_features)
         target = read(rows.n_rows)
+        learner = learner.for_outputs(target.n_outputs)
         if self.class_weight == "balanced":
             raise ValueError(
                 f'{type(self).__name__}: class_weight must be None or a dict in partial_fit, got "balanced": '
@@ -285,9 +287,13 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
 
     def _state_shape(self, learner: Learner) -> tuple[int, dict[str, int]]:
         """The number of outputs and the sizes that the state of this fitted model must have."""
-        classes = getattr(self, "classes_", ())
-        n_outputs = len(classes) if len(classes) > 2 else 1
-        return n_outputs * learner.n_models, learner.sizes(self.n_features_in_)
+        return self._n_outputs * learner.n_models, learner.sizes(self.n_features_in_)
+
+    @property
+    def _n_outputs(self) -> int:
+        """The number of scores of a row."""
+        n_classes = len(self.__dict__.get("classes_", ()))
+        return n_classes if n_classes > 2 else 1
 
     def _learner_now(self, n_features: int | None = None) -> Learner:
         """The learner of a fitted model; its state must be of the learner's making."""
@@ -297,10 +303,10 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
         cached: Any = kept.get("_learner_cache")
         made_by: Any = kept.get("_learner_of_state")
         width = self.n_features_in_ if n_features is None else n_features
-        same = cached is not None and cached[2] is made_by and cached[0] == width
+        same = cached is not None and cached[0] == width and cached[2].for_outputs(self._n_outputs) is made_by
         if same and all(map(operator.is_, cached[1], map(kept.get, self._params))):  # nothing changed since the fit
             return made_by
-        learner = self._checked_learner(width)
+        learner = self._checked_learner(width).for_outputs(self._n_outputs)
         if learner is not made_by and not self._can_continue(learner, made_by):
             raise ValueError(
                 f"{type(self).__name__}: a parameter that decides what is learned was changed since the fit; "

@@ -149,7 +149,11 @@ class GaussianProbability:
         """
         me: Any = self
         rows = me._rows_to_score(X)
-        return _shares_of_classes(me._scores_of(rows), me._variances_of(rows))
+        return _shares_of_classes(me._leads(me._scores_of(rows)), me._variances_of(rows))
+
+    def _leads(self, scores: Array) -> Array:
+        """What must be above 0 for each output to win."""
+        return scores
 
 
 def _shares_of_classes(scores: Array, variances: Array) -> Array:

@@ -94,14 +94,18 @@ class AROWClassifier(DiagonalClassifier):
     )
 
     def _learner(self, n_features: int) -> Learner:
+        self._check_joint_form()
         if self.r == "auto" or self.n_features_to_select is not None:
             return self._selecting_arow()
         if self.covariance == "full":
             return Learner(_core.ArowFull, {"r": float(self.r)})
-        return Learner(_core.ArowDiagonal, {"r": float(self.r), "precision": self.diagonal == "precision"})
+        params = {"r": float(self.r), "precision": self.diagonal == "precision"}
+        return self._with_joint_form(Learner(_core.ArowDiagonal, params), _core.ArowJoint)
 
     def _selecting_arow(self) -> Learner:
         """AROW-K, or several of them where something is left to be chosen."""
+        if self.multi_class == "joint":
+            raise ValueError(f'AROWClassifier: with multi_class="joint", r must be a number above 0, got {self.r!r}.')
         if self.covariance == "full" or self.diagonal == "precision":
             name = "n_features_to_select" if self.r != "auto" else 'r="auto"'
             raise ValueError(

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._engine import Learner, State
-from .._estimators import GaussianProbability, LinearClassifier, SelectsFeatures, param, read_only
+from .._estimators import (
+    GaussianProbability,
+    JointClassifier,
+    JointLearner,
+    LinearClassifier,
+    SelectsFeatures,
+    param,
+    read_only,
+)
 from .._gate import Array, at_least, none, one_of
 
 if TYPE_CHECKING:
@@ -109,7 +117,7 @@ class ConfidentClassifier(GaussianProbability, SelectsFeatures, LinearClassifier
         return self._learner_now().spreads(rows, self.state_)
 
 
-class DiagonalClassifier(ConfidentClassifier):
+class DiagonalClassifier(JointClassifier, ConfidentClassifier):
     """Base class of learners with two forms of a diagonal covariance."""
 
     diagonal: str = param(
@@ -119,8 +127,32 @@ class DiagonalClassifier(ConfidentClassifier):
         :math:`\Sigma^{-1}`, which stays more doubtful.""",
     )
 
-    def _surest(self, diagonal: type[CoreLearner], full: type[CoreLearner], **params: Any) -> Learner:
-        """The compiled learner of the covariance that was asked for."""
+    def _surest(
+        self, diagonal: type[CoreLearner], full: type[CoreLearner], joint: type[CoreLearner], **params: Any
+    ) -> Learner:
+        """The compiled learner of the covariance and the form for several classes that were asked for."""
+        self._check_joint_form()
         if self.covariance == "full":
             return self._selecting(full, params)
-        return self._selecting(diagonal, {**params, "precision": self.diagonal == "precision"})
+        return self._with_joint_form(
+            self._selecting(diagonal, {**params, "precision": self.diagonal == "precision"}), joint
+        )
+
+    def _check_joint_form(self) -> None:
+        """Refuse what has no joint form."""
+        if self.multi_class != "joint":
+            return
+        for name, only in (("covariance", "diagonal"), ("n_features_to_select", None)):
+            if getattr(self, name) != only:
+                raise ValueError(
+                    f'{type(self).__name__}: with multi_class="joint", {name} must be {only!r}, '
+                    f"got {getattr(self, name)!r}."
+                )
+
+    @property
+    def variance_(self) -> Array:
+        """The variance of each weight."""
+        learner = self._learner_now()
+        if isinstance(learner, JointLearner):
+            return read_only(learner.variances(self.state_)[:, :-1])
+        return super().variance_

@@ -62,5 +62,5 @@ class CWClassifier(DiagonalClassifier):
     def _learner(self, n_features: int) -> Learner:
         phi = float(ndtri(self.confidence))
         if self.variant == "variance":
-            return self._surest(_core.CwVarianceDiagonal, _core.CwVarianceFull, phi=phi)
-        return self._surest(_core.CwDiagonal, _core.CwFull, phi=phi)
+            return self._surest(_core.CwVarianceDiagonal, _core.CwVarianceFull, _core.CwVarianceJoint, phi=phi)
+        return self._surest(_core.CwDiagonal, _core.CwFull, _core.CwJoint, phi=phi)

@@ -44,7 +44,7 @@ class NAROWClassifier(DiagonalClassifier):
     )
 
     def _learner(self, n_features: int) -> Learner:
-        return self._surest(_core.NarowDiagonal, _core.NarowFull, b=float(self.b))
+        return self._surest(_core.NarowDiagonal, _core.NarowFull, _core.NarowJoint, b=float(self.b))
 
     def _look_back(self, rows: Rows, target: Target) -> None:
         """Say so when no row was long enough."""

@@ -42,4 +42,4 @@ class NHERDClassifier(DiagonalClassifier):
     )
 
     def _learner(self, n_features: int) -> Learner:
-        return self._surest(_core.NherdDiagonal, _core.NherdFull, C=float(self.C))
+        return self._surest(_core.NherdDiagonal, _core.NherdFull, _core.NherdJoint, C=float(self.C))

@@ -6,11 +6,11 @@ import math
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import LinearClassifier, param
+from .._estimators import JointClassifier, param
 from .._gate import Log, one_of, positive
 
 
-class PAClassifier(LinearClassifier):
+class PAClassifier(JointClassifier):
     r"""Passive-aggressive classifier: the smallest change of the weights that repairs the row at hand.
 
     A row that is classified with a margin of 1 changes nothing. Any other moves the weights just far enough, or as far
@@ -54,4 +54,4 @@ class PAClassifier(LinearClassifier):
 
     def _learner(self, n_features: int) -> Learner:
         cost = math.inf if self.variant == "hard" else float(self.C)
-        return Learner(_core.Pa, {"C": cost, "squared": self.variant == "II"})
+        return self._with_joint_form(Learner(_core.Pa, {"C": cost, "squared": self.variant == "II"}), _core.PaJoint)

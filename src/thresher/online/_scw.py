@@ -55,4 +55,4 @@ class SCWClassifier(DiagonalClassifier):
 
     def _learner(self, n_features: int) -> Learner:
         params = {"C": float(self.C), "phi": float(ndtri(self.confidence)), "squared": self.variant == "II"}
-        return self._surest(_core.ScwDiagonal, _core.ScwFull, **params)
+        return self._surest(_core.ScwDiagonal, _core.ScwFull, _core.ScwJoint, **params)

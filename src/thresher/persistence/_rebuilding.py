@@ -109,7 +109,7 @@ def _state(model: Any, header: dict[str, Any], prefix: str, unpacker: Unpacker) 
     require(counted, "the number of passes must be an integer of at least 0")
     n_outputs, sizes = header["n_outputs"], header["sizes"]
     require(sizes.get("weight") == model.n_features_in_ + 1, "the number of features does not fit the weights")
-    learner = model._checked_learner(model.n_features_in_)
+    learner = model._checked_learner(model.n_features_in_).for_outputs(model._n_outputs)
     fields = learner.fields()
     expected_outputs, expected_sizes = model._state_shape(learner)
     expected_sizes |= {axis: max(sizes[axis], expected_sizes[axis]) for axis in learner.open_axes}
@@ -129,7 +129,7 @@ def _check_array(field: Any, array: Any, shape: tuple[int, ...]) -> None:
     require(fits, f"{name} must be float64 of shape {shape}")
     require(bool(np.isfinite(array).all()), f"{name} must hold finite numbers")
     if field.initial > 0:
-        diagonal = np.diagonal(array, axis1=-2, axis2=-1) if array.ndim == 3 else array
+        diagonal = np.diagonal(array, axis1=-2, axis2=-1) if field.is_square else array
         require(diagonal.min() > 0, f"{name} must hold numbers above 0")
     if field.merge == "sum" and "weight" not in field.axes.split():
         require(array.min() >= 0, f"{name} must hold counts and sums of at least 0")

@@ -1,0 +1,41 @@
+#pragma once
+#include "joint.hpp"
+#include "pa.hpp"
+
+namespace thresher {
+
+/// Passive-aggressive steps of several classes, see JointClasses: the smallest move that repairs l = max(0, 1 - (s_t - s_b)).
+///
+///     w_t += tau x,   w_b -= tau x,      tau as in Pa, with 2 |x|^2 in place of |x|^2
+///
+/// A row weight multiplies C.   Crammer et al., JMLR 7 (2006), section 8.
+struct PaJoint : JointClasses {
+  double C;
+  bool squared;
+
+  template <class Source>
+  static std::vector<Field> fields(const Source&) {
+    return {{"coef", "weight output", 0.0, "mean"}};
+  }
+  template <class Source>
+  explicit PaJoint(const Source& s) : JointClasses(s), C(s.number("C")), squared(s.flag("squared")) {}
+
+  template <class Row>
+  bool update(const Row& x, const Item& item, const double* out) {
+    const double l = loss(out, item);
+    if (l == 0) return false;
+    const double square = 2 * x.square();
+    if (square < std::numeric_limits<double>::min()) return false;
+    const double tau = pa_step(l, square, C * item.weight, squared);
+    double *own = mean + item.code, *other = mean + rival(out, item.code);
+    x.each([&](index_t j, double xj) {
+      own[j * n_classes] += tau * xj;
+      other[j * n_classes] -= tau * xj;
+    });
+    return true;
+  }
+};
+
+THRESHER_LEARNER(PaJoint, "Passive-aggressive steps of several classes: C, squared.", PaJoint)
+
+}  // namespace thresher
