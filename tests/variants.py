@@ -19,6 +19,7 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"r": "auto"},
         {"multi_class": "joint"},
         {"multi_class": "joint", "diagonal": "precision", "r": 0.1, "fit_intercept": False},
+        {"multi_class": "auto"},
     ],
     "cw": [
         {"covariance": "full"},
@@ -33,6 +34,7 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"diagonal": "precision", "C": 0.1},
         {"n_features_to_select": 3},
         {"multi_class": "joint"},
+        {"multi_class": "auto"},
     ],
     "narow": [
         {"covariance": "full"},
@@ -51,6 +53,7 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"variant": "hard"},
         {"variant": "II", "C": 0.3, "intercept_scaling": 1.0},
         {"multi_class": "joint"},
+        {"multi_class": "auto"},
     ],
     "bcw": [
         {"batch_size": 8},

@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "../matrix_pass.hpp"
@@ -12,16 +13,38 @@ namespace thresher {
 ///
 ///     m = <mu_t, x> - <mu_b, x>,      v = x' Sigma_t x + x' Sigma_b x.
 ///
-/// Weights are laid out by feature and class: one read of the row scores all classes, and two of them learn.
+/// Weights are laid out by feature and class: one read of the row scores all classes, and two of them learn. `apart`: each class
+/// learns against the rest instead, in the same layout. `races`: keep the share of wrong rows, of which row t counts as t^3, to tell
+/// which form does better by now.
 /// Crammer & Singer, JMLR 3 (2003); Crammer, Dredze & Kulesza, EMNLP 2009.
 struct JointClasses : Plain {
   static constexpr const char* outputs = "output";  // the axis of the classes
   static constexpr bool codes_are_outputs = true;
-  double* mean;
+  struct Side {
+    index_t code;
+    double sign;
+  };
+  double *mean, *n_judged = nullptr, *late_error = nullptr;
   index_t n_classes;
+  bool apart;
 
+  /// The fields of a learner, and those of its race.
   template <class Source>
-  explicit JointClasses(const Source& s) : mean(s.array("coef", "weight output")), n_classes(s.extent("output")) {}
+  static std::vector<Field> and_race(const Source& s, std::vector<Field> all) {
+    if (s.flag("races")) {
+      all.push_back({"n_judged", "", 0.0, "sum"});
+      all.push_back({"late_error", "", 0.0, "mean"});
+    }
+    return all;
+  }
+  template <class Source>
+  explicit JointClasses(const Source& s)
+      : mean(s.array("coef", "weight output")), n_classes(s.extent("output")), apart(s.flag("apart")) {
+    if (s.flag("races")) {
+      n_judged = s.array("n_judged", "");
+      late_error = s.array("late_error", "");
+    }
+  }
 
   index_t width() const { return n_classes; }
   void open(const Item&) {}
@@ -35,7 +58,13 @@ struct JointClasses : Plain {
     score(x, item, out);
   }
   void weights(index_t j, double* out) const { std::copy_n(mean + j * n_classes, n_classes, out); }
-  double loss(const double* out, const Item& item) const { return Hinge().value(lead(out, item.code), 1); }
+  /// Of a class against the rest, the mean over the classes.
+  double loss(const double* out, const Item& item) const {
+    if (!apart) return Hinge().value(out[item.code] - out[rival(out, item.code)], 1);
+    double sum = 0;
+    for (index_t k = 0; k < n_classes; ++k) sum += Hinge().value(out[k], k == item.code ? 1 : -1);
+    return sum / static_cast<double>(n_classes);
+  }
   bool wrong(const double* out, const Item& item) const { return std::max_element(out, out + n_classes) - out != item.code; }
 
  protected:
@@ -46,7 +75,22 @@ struct JointClasses : Plain {
       if (k != code && out[k] > out[best]) best = k;
     return best;
   }
-  double lead(const double* out, index_t code) const { return out[code] - out[rival(out, code)]; }
+  /// learn(sides, m) for the classes that a row concerns: the sides that move together, and their margin.
+  template <class Learn>
+  bool each_step(const Item& item, const double* out, Learn learn) {
+    if (late_error) {
+      ++*n_judged;
+      *late_error += (wrong(out, item) - *late_error) * (4 / (*n_judged + 3));
+    }
+    const index_t t = item.code, b = rival(out, t);
+    if (!apart) return learn(std::array<Side, 2>{Side{t, 1.0}, Side{b, -1.0}}, out[t] - out[b]);
+    bool moved = false;
+    for (index_t k = 0; k < n_classes; ++k) {
+      const double y = k == t ? 1 : -1;
+      moved |= learn(std::array<Side, 1>{Side{k, y}}, y * out[k]);
+    }
+    return moved;
+  }
 };
 
 /// The joint form of a rule of ConfidentDiagonal, with one variance for each weight of each class.
@@ -58,7 +102,8 @@ struct JointDiagonal : JointClasses {
 
   template <class Source>
   static std::vector<Field> fields(const Source& s) {
-    return {{"coef", "weight output", 0.0, "weighted", "variance"}, {"variance", "weight output", Rule::prior(s), "precision"}};
+    return and_race(
+        s, {{"coef", "weight output", 0.0, "weighted", "variance"}, {"variance", "weight output", Rule::prior(s), "precision"}});
   }
   template <class Source>
   explicit JointDiagonal(const Source& s)
@@ -66,22 +111,31 @@ struct JointDiagonal : JointClasses {
 
   template <class Row>
   bool update(const Row& x, const Item& item, const double* out) {
-    const index_t t = item.code, b = rival(out, t), stride = n_classes;
-    const double m = out[t] - out[b];
+    return each_step(item, out, [&](const auto& sides, double m) { return learn(x, sides, m, item.weight); });
+  }
+
+ private:
+  template <class Row, class Sides>
+  bool learn(const Row& x, const Sides& sides, double m, double weight) {
     if (rule.satisfied(m)) return false;
-    const double v = x.sum([&](index_t j, double xj) { return (variance[j * stride + t] + variance[j * stride + b]) * xj * xj; });
+    const double v = x.sum([&](index_t j, double xj) {
+      double both = 0;
+      for (const Side& side : sides) both += variance[j * n_classes + side.code];
+      return both * xj * xj;
+    });
     if (!std::isfinite(v)) return false;
-    const Step asked = rule.step(m, v, item.weight);
+    const Step asked = rule.step(m, v, weight);
     if (!asked.finite()) return false;
     const double r = asked.inertia_above(v), beta = 1 / (v + r), step = asked.pull;
+    const bool by_precision = precision;
     const auto move = [=](double& mu, double& sigma, double xj, double pull) {
       const double sx = sigma * xj;
       mu += pull * sx;
-      sigma *= precision ? r / (r + sx * xj) : beta * (r + std::max(0.0, v - sx * xj));
+      sigma *= by_precision ? r / (r + sx * xj) : beta * (r + std::max(0.0, v - sx * xj));
     };
     x.each([&](index_t j, double xj) {
-      move(mean[j * stride + t], variance[j * stride + t], xj, step);
-      move(mean[j * stride + b], variance[j * stride + b], xj, -step);
+      for (const Side& side : sides)
+        move(mean[j * n_classes + side.code], variance[j * n_classes + side.code], xj, side.sign * step);
     });
     return true;
   }

@@ -14,25 +14,24 @@ struct PaJoint : JointClasses {
   bool squared;
 
   template <class Source>
-  static std::vector<Field> fields(const Source&) {
-    return {{"coef", "weight output", 0.0, "mean"}};
+  static std::vector<Field> fields(const Source& s) {
+    return and_race(s, {{"coef", "weight output", 0.0, "mean"}});
   }
   template <class Source>
   explicit PaJoint(const Source& s) : JointClasses(s), C(s.number("C")), squared(s.flag("squared")) {}
 
   template <class Row>
   bool update(const Row& x, const Item& item, const double* out) {
-    const double l = loss(out, item);
-    if (l == 0) return false;
-    const double square = 2 * x.square();
-    if (square < std::numeric_limits<double>::min()) return false;
-    const double tau = pa_step(l, square, C * item.weight, squared);
-    double *own = mean + item.code, *other = mean + rival(out, item.code);
-    x.each([&](index_t j, double xj) {
-      own[j * n_classes] += tau * xj;
-      other[j * n_classes] -= tau * xj;
+    const double row_square = x.square();
+    return each_step(item, out, [&](const auto& sides, double m) {
+      const double l = Hinge().value(m, 1), square = static_cast<double>(sides.size()) * row_square;
+      if (l == 0 || square < std::numeric_limits<double>::min()) return false;
+      const double tau = pa_step(l, square, C * item.weight, squared);
+      x.each([&](index_t j, double xj) {
+        for (const Side& side : sides) mean[j * n_classes + side.code] += tau * side.sign * xj;
+      });
+      return true;
     });
-    return true;
   }
 };
 

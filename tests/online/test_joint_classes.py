@@ -136,6 +136,41 @@ def test_what_has_no_joint_form_is_refused(option, message):
         AROWClassifier(multi_class="joint", **option).fit(np.eye(3), [0, 1, 2])
 
 
+@over_rules
+def test_auto_learns_both_forms_and_reads_the_one_with_fewer_late_mistakes(rule):
+    X, codes, weight = stream(400)
+    race = make(rule, multi_class="auto").fit(X, codes, sample_weight=weight)
+    forms = {
+        form: make(rule, multi_class=form).fit(X, codes, sample_weight=weight) for form in ("joint", "one_vs_rest")
+    }
+    assert_array_equal(race.state_.arrays["n_mistakes"][:, 0], [each.n_mistakes_ for each in forms.values()])
+    errors = []
+    for form in forms:
+        model, wrong = make(rule, multi_class=form), []
+        for i in np.flatnonzero(weight):
+            before = model.n_mistakes_ if wrong else 0
+            model.partial_fit(X[[i]], codes[[i]], classes=range(4), sample_weight=weight[[i]])
+            wrong.append(model.n_mistakes_ - before)
+        t = np.arange(1, len(wrong) + 1)
+        errors.append(np.average(wrong, weights=t * (t + 1) * (t + 2)))  # t^3, in the form that a running mean has
+    assert_allclose(race.state_.arrays["late_error"][:, 0], errors, rtol=1e-9)
+    assert race.multi_class_ == list(forms)[int(np.argmin(errors))]
+    read = forms[race.multi_class_]
+    assert_allclose(race.coef_, read.coef_, rtol=1e-9, atol=1e-12)
+    assert_allclose(race.decision_function(X), read.decision_function(X), rtol=1e-9, atol=1e-12)
+    assert_allclose(race.progressive_loss_, read.progressive_loss_, rtol=1e-9)
+    if hasattr(race, "variance_"):
+        assert_allclose(race.variance_, read.variance_, rtol=1e-9, atol=1e-12)
+
+
+def test_auto_is_one_against_the_rest_where_there_is_no_joint_form():
+    X, codes, _ = stream()
+    for option in ({"covariance": "full"}, {"n_features_to_select": 3}):
+        auto, apart = (make("arow", multi_class=form, **option).fit(X, codes) for form in ("auto", "one_vs_rest"))
+        assert_same_bits(auto.state_, apart.state_)
+        assert auto.multi_class_ == "one_vs_rest"
+
+
 def test_a_state_has_an_output_for_every_class():
     learner = onepass.learner(make("arow"), 11, n_outputs=3)
     X, codes, _ = stream()

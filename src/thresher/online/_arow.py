@@ -43,9 +43,9 @@ class AROWClassifier(DiagonalClassifier):
     Notes
     -----
     A pass costs O(stored values) with a diagonal covariance, and a few times as much with ``n_features_to_select``,
-    which includes comparing all features after 64, 128, 256, ... rows. More than two classes are learned one against
-    the rest. Any chunking into calls of :meth:`partial_fit` gives the same bits. A row weight divides ``r`` for that
-    row; a row given twice is not the same as a row of weight two.
+    which includes comparing all features after 64, 128, 256, ... rows. More than two classes: see ``multi_class``.
+    Any chunking into calls of :meth:`partial_fit` gives the same bits. A row weight divides ``r`` for that row; a row
+    given twice is not the same as a row of weight two.
 
     References
     ----------
@@ -121,7 +121,7 @@ class AROWClassifier(DiagonalClassifier):
 
     def _model_read(self) -> dict[str, Any]:
         learner = self._learner_now()
-        return dict(learner.grid[learner.chosen(self.state_)] if learner.grid else learner.params)
+        return learner.params | dict(learner.grid[learner.chosen(self.state_)] if learner.grid else {})
 
     @property
     def r_(self) -> float:

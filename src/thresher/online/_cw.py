@@ -30,7 +30,7 @@ class CWClassifier(DiagonalClassifier):
 
     Notes
     -----
-    A pass costs O(stored values) with a diagonal covariance. More than two classes are learned one against the rest.
+    A pass costs O(stored values) with a diagonal covariance. More than two classes: see ``multi_class``.
     Any chunking into calls of :meth:`partial_fit` gives the same bits. The constraint is hard, so that a row weight
     makes no difference (except 0). ``progressive_loss_`` is the hinge loss, to compare with other learners.
 

@@ -25,7 +25,7 @@ class NAROWClassifier(DiagonalClassifier):
 
     Notes
     -----
-    A pass costs O(stored values) with a diagonal covariance. More than two classes are learned one against the rest.
+    A pass costs O(stored values) with a diagonal covariance. More than two classes: see ``multi_class``.
     Any chunking into calls of :meth:`partial_fit` gives the same bits. A row weight divides :math:`r_t`.
 
     References

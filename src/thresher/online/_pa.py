@@ -25,7 +25,7 @@ class PAClassifier(JointClassifier):
 
     Notes
     -----
-    A pass costs O(stored values). More than two classes are learned one against the rest. Any chunking into calls of
+    A pass costs O(stored values). More than two classes: see ``multi_class``. Any chunking into calls of
     :meth:`partial_fit` gives the same bits. A row weight multiplies ``C``, so the hard variant ignores it (except 0).
 
     References
