@@ -1,4 +1,4 @@
-"""``python -m benchmarks [--quick] [--only NAME ...] [--json FILE] [--update]``, each section in its own process."""
+"""``python -m benchmarks [NAME ...] [--quick] [--json FILE] [--update]``, each section in its own process."""
 
 from __future__ import annotations
 
@@ -44,13 +44,16 @@ SECTIONS = (
     "clusters",
     "unlabelled",
     "shards",
+    "newcomer",
 )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed against peers, in one run.")
     parser.add_argument("--quick", action="store_true", help="small sizes: does it run; the figures mean little")
-    parser.add_argument("--only", nargs="+", choices=SECTIONS, metavar="NAME", help=f"some of: {', '.join(SECTIONS)}")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of: {', '.join(SECTIONS)}")
+    parser.add_argument("--only", nargs="+", choices=SECTIONS, metavar="NAME", help="the same")
+    parser.add_argument("--all", action="store_true", help="tables of every set, too, where a section has them")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the tables there, too")
     parser.add_argument(
         "--update",
@@ -64,8 +67,11 @@ def main() -> None:
     )
     parser.add_argument("--unpinned", action="store_true", help="leave the number of threads to each library")
     options = parser.parse_args()
-    if options.update and (options.quick or options.unpinned):
-        parser.error("--update needs full sizes, on one thread.")
+    if unknown := set(options.names) - set(SECTIONS):
+        parser.error(f"NAME must be one of {', '.join(SECTIONS)}, got {', '.join(sorted(unknown))}.")
+    options.only = [*options.names, *(options.only or ())]
+    if options.update and (options.quick or options.unpinned or options.all):
+        parser.error("--update needs full sizes, on one thread, without --all.")
 
     if options.front:
         return _write_front_page(options.only or SECTIONS)
@@ -114,7 +120,12 @@ def _run(name: str, options: argparse.Namespace) -> tuple[list[Table], list[Fron
     """The tables of one section, and its lines of the front page; one line of progress on stderr."""
     print(f"{name} ...", end="", file=sys.stderr, flush=True)
     begin = time.perf_counter()
-    chosen = {"--quick": options.quick, "--unpinned": options.unpinned, "--pictures": options.update}
+    chosen = {
+        "--quick": options.quick,
+        "--unpinned": options.unpinned,
+        "--pictures": options.update,
+        "--all": options.all,
+    }
     flags = [flag for flag, on in chosen.items() if on]
     command = [sys.executable, "-m", "benchmarks._section", name, *flags]
     threads = {} if options.unpinned else SINGLE_THREAD

@@ -1,4 +1,4 @@
-"""One section, alone in its process: ``python -m benchmarks._section NAME [--quick] [--unpinned] [--pictures]``."""
+"""One section, alone in its process: ``python -m benchmarks._section NAME``, with options of ``benchmarks``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def main() -> None:
         _growth.PICTURES = FOLDER / "pictures"
     section = import_module(f"benchmarks.{name}")
     with nullcontext() if "--unpinned" in options else _one_thread():
-        tables = section.run("--quick" in options)
+        run = getattr(section, "every", section.run) if "--all" in options else section.run
+        tables = run("--quick" in options)
     lines = section.front(tables) if hasattr(section, "front") else []
     print(json.dumps({"tables": [asdict(table) for table in tables], "front": [asdict(line) for line in lines]}))
 
