@@ -131,7 +131,7 @@ def _newsgroups() -> tuple[Any, ...]:
 def _splice() -> tuple[Any, ...]:
     """Letters as columns of zeros and ones; 3 % are positive."""
     held = load("splice")
-    some = np.random.default_rng(0).permutation(len(held.y))[:10_000]
+    some = np.random.default_rng(0).permutation(len(held.y))[:5_000]
     X = held.X[some]
     n, d = X.shape
     columns = (4 * np.arange(d, dtype=np.int32) + X).ravel().astype(np.int32)

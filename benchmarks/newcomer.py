@@ -63,6 +63,11 @@ def _tables(quick: bool, *, every: bool) -> list[Table]:
     return tables + ([_long("classifiers, %", streams | others), _long("regressors, R2", amounts)] if every else [])
 
 
+def _kind() -> str:
+    """Stand-ins have the names of real sets, so that every title tells."""
+    return "real" if is_there("") else f"generated (no {DATA})"
+
+
 # --- distances --------------------------------------------------------------------------------------------------------
 
 
@@ -97,12 +102,11 @@ def _stream_table(scores: Scores, sparse_sets: list[str], notes: list[str], quic
     sets = list(scores[SGD])
     columns = ["learner", "sets", "sparse", "dense", "all", "below itself tuned", "worst", "below VW", "worst "]
     columns += ["below SGD", "worst  ", "CPU time / SGD"]
-    here = "real sets" if is_there("") else f"generated rows ({DATA} names no folder)"
     table = Table(
-        f"Streaming classifiers at their defaults: accuracy in %, one pass over rows as they come, {len(sets)} sets",
+        f"Streaming classifiers at their defaults: accuracy in %, one pass over rows as they come, {len(sets)} {_kind()} sets",
         columns,
         notes=[
-            f"Sets: {', '.join(sets)}; {here}. Means over 10 splits of a small set, 2 of a larger, 1 of the largest.",
+            f"Sets: {', '.join(sets)}. Means over 10 splits of a small set, 2 of a larger, 1 of the largest.",
             f"Itself tuned: the best of {N_SETTINGS} settings of the declared range, chosen on the last fifth of the "
             "training rows. Below SGD: one pass of SGDClassifier over the same rows, dense ones standardised. River "
             f"gets dense rows only, at most {RIVER_ROWS:,}. Multi-task learners get sets of two classes as one task, "
@@ -145,7 +149,7 @@ def _other_table(scores: Scores, streams: Scores) -> Table:
 def _regressor_table(scores: Scores) -> Table:
     sets = list(scores[SGD_REGRESSOR])
     table = Table(
-        f"Regressors at their defaults: R2 by three folds, fit to rows as they come, {len(sets)} sets",
+        f"Regressors at their defaults: R2 by three folds, fit to rows as they come, {len(sets)} {_kind()} sets",
         ["learner", "sets", "mean", "median", "below itself tuned", "worst", "below SGD", "worst ", "CPU time / SGD"],
         notes=[
             f"Sets: {', '.join(sets)}. Below SGD: SGDRegressor's fit to standardised rows. Vowpal Wabbit: one pass. "
@@ -202,7 +206,7 @@ def _long(what: str, scores: Scores) -> Table:
 
 
 def _verdicts(streams: Scores, amounts: Scores, scales: list[Found], forms: list[Found], costs: list[Found]) -> Table:
-    table = Table("What defaults must show", ["claim", "figure", "verdict"])
+    table = Table(f"What defaults must show, on {_kind()} sets", ["claim", "figure", "verdict"])
     ours = [learner for learner in streams if any(each.tuned is not None for each in streams[learner].values())]
     tuned = {learner: _distances(streams, learner, "tuned") for learner in ours}
     _judge(table, "every streaming classifier within 1 point of itself tuned on average", _means(tuned), 1.0)
