@@ -103,7 +103,7 @@ def _stream_table(scores: Scores, sparse_sets: list[str], notes: list[str], quic
     columns = ["learner", "sets", "sparse", "dense", "all", "below itself tuned", "worst", "below VW", "worst "]
     columns += ["below SGD", "worst  ", "CPU time / SGD"]
     table = Table(
-        f"Streaming classifiers at their defaults: accuracy in %, one pass over rows as they come, {len(sets)} {_kind()} sets",
+        f"Streaming classifiers at their defaults: accuracy in %, one pass, unscaled rows, {len(sets)} {_kind()} sets",
         columns,
         notes=[
             f"Sets: {', '.join(sets)}. Means over 10 splits of a small set, 2 of a larger, 1 of the largest.",
