@@ -113,7 +113,7 @@ def decoded(n_draws: int = 10) -> None:
                 model.set_params(gamma=width / X.var()).fit(X).labels_
                 for width in (2, 10)
                 for model in (
-                    KernelSpectralClustering(k),
+                    KernelSpectralClustering(k, decoding="hamming"),
                     KernelSpectralClustering(k, decoding="margin"),
                     SpectralClustering(k, random_state=0),
                 )

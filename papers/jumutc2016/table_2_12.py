@@ -31,8 +31,8 @@ PUBLISHED = {  # errors of Bi-SemiKSC and SemiKSC in %
     "ecoli": (3.6, 3.9),
 }
 METHODS: dict[str, tuple[Any, Any]] = {
-    "Bi-SemiKSC": (BiSemiKSC(), None),
-    "SemiKSC": (SemiKSC(), None),
+    "Bi-SemiKSC": (BiSemiKSC(gamma="scale"), None),
+    "SemiKSC": (SemiKSC(gamma="scale"), None),
     "SVM on the labels": (SVC(), {"C": Log(1e-2, 1e3), "gamma": Log(1e-4, 100.0)}),
 }
 

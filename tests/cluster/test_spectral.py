@@ -35,8 +35,8 @@ KSC = KernelSpectralClustering
 
 
 def exemptions(model):
-    why = "The width that suits rows by their variance does not know weights."
-    by_variance = model.gamma == "scale" and model.n_clusters > 1
+    why = "Neighbours are rows, whatever their weights."
+    by_variance = model.gamma == "neighbors" and model.n_clusters > 1
     return {f"check_sample_weight_equivalence_on_{kind}_data": why for kind in ("dense", "sparse") if by_variance}
 
 
@@ -202,9 +202,9 @@ def test_memory_stays_far_below_the_kernel_matrix():
 
 
 def test_coefficients_sum_to_0_however_loose_the_tolerance(blobs):
-    model = KSC(3, eigen_solver="lanczos", tol=0.1).fit(blobs[0])
+    model = KSC(3, gamma="scale", eigen_solver="lanczos", tol=0.1).fit(blobs[0])
     assert_allclose(model.dual_coef_.sum(axis=1), 0, atol=1e-13)
-    assert_allclose(model.eigenvalues_, KSC(3).fit(blobs[0]).eigenvalues_, rtol=0.1)
+    assert_allclose(model.eigenvalues_, KSC(3, gamma="scale").fit(blobs[0]).eigenvalues_, rtol=0.1)
 
 
 def test_eigenvectors_that_have_not_settled_are_told(blobs, monkeypatch):
@@ -449,7 +449,7 @@ def test_searches_find_the_width_of_the_kernel_by_themselves():
         ({"n_clusters": 2.0}, r"n_clusters must be an integer of at least 1, got 2\.0\."),
         ({"kernel": "poly"}, r"kernel must be one of .* or a kernel of thresher.kernels, got 'poly'\."),
         ({"gamma": -1.0}, r"gamma must be"),
-        ({"decoding": "none"}, r"decoding must be one of 'hamming', 'margin', got 'none'\."),
+        ({"decoding": "none"}, r"decoding must be one of 'auto', 'hamming', 'margin', 'angle', got 'none'\."),
         ({"eigen_solver": "arpack"}, r"eigen_solver must be one of 'auto', 'dense', 'lanczos', got 'arpack'\."),
         ({"tol": 0.0}, r"tol must be a number above 0, got 0\.0\."),
         ({"n_components": 0}, r"n_components must be"),
@@ -569,7 +569,7 @@ FORGERIES = {
 
 @pytest.mark.parametrize("forgery", FORGERIES.values(), ids=FORGERIES)
 def test_attributes_that_do_not_belong_together_are_refused(blobs, forgery):
-    model = copy.deepcopy(KSC(3).fit(blobs[0]))
+    model = copy.deepcopy(KSC(3, gamma="scale").fit(blobs[0]))
     model._check_loaded()
     setattr(model, *forgery)
     with pytest.raises(ValueError, match=r"^KernelSpectralClustering: |^RBF: "):

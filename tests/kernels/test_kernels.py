@@ -323,7 +323,7 @@ def test_kernels_of_others_are_not_kept():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: RBF(0.0), r'RBF: gamma must be "scale" or a number above 0, got 0.0\.'),
+        (lambda: RBF(0.0), r'RBF: gamma must be "scale", "neighbors" or a number above 0, got 0.0\.'),
         (lambda: RBF("auto"), r"RBF: gamma must be"),
         (lambda: Polynomial(degree=0), r"Polynomial: degree must be an integer of at least 1, got 0\."),
         (lambda: Polynomial(coef0=-1.0), r"Polynomial: coef0 must be a number of at least 0, got -1.0\."),

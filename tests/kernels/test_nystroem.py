@@ -159,7 +159,7 @@ def test_kernels_with_a_width_are_worth_tuning():
             {"kernel": "poly"},
             r"kernel must be one of 'rbf', 'polynomial', 'linear', 'cosine' or a kernel of .*, got 'poly'\.",
         ),
-        ({"gamma": -1.0}, r'gamma must be "scale" or a number above 0, got -1.0\.'),
+        ({"gamma": -1.0}, r'gamma must be "scale", "neighbors" or a number above 0, got -1.0\.'),
         ({"n_components": 0}, r'n_components must be "sqrt", an integer of at least 1 or a float above 0, got 0\.'),
         ({"n_components": "all"}, r"n_components must be"),
         ({"selection": "leverage"}, r"selection must be one of 'entropy', 'random', 'kmeans', got 'leverage'\."),

@@ -151,7 +151,7 @@ def test_refusals_name_the_rule(model, moons):
         with pytest.raises(ValueError, match=rf"^{who}: {words}"):
             clone(model).set_params(**params).fit(X, labels)
 
-    refused(r"coupling must be a number above 1, got 1\.0\.", coupling=1.0)
+    refused(r'coupling must be a number above 1( or "auto")?, got 1\.0\.', coupling=1.0)
     refused(r"reject must be True or False, got 1\.", reject=1)
     refused(r"outlier_label must be a label, a whole number or text or None, got 0\.5\.", outlier_label=0.5)
     refused(r"outlier_label must be a label where reject=True, got None\.", outlier_label=None)

@@ -211,7 +211,7 @@ def test_rows_on_which_no_function_is_above_0_are_outliers(classes, label, kind,
 
 def test_rows_so_far_that_kernels_are_0_are_outliers():
     X, y = rows()
-    model = BiSemiKSC(outlier_label=7).fit(X, y)
+    model = BiSemiKSC(gamma="scale", outlier_label=7).fit(X, y)
     assert_array_equal(model.class_scores(X + 1e6), 0.0)
     assert_array_equal(model.predict(X + 1e6), 7)
 

@@ -153,11 +153,13 @@ def test_a_doubled_weight_is_a_repeated_row(cls):
 def test_class_weights_multiply_c_but_not_that_of_unlabelled_rows(cls):
     X, y = rows()
     weight = np.select([y == 0, y == 1], [3.0, 0.5], 1.0)
-    one = cls(gamma=0.3, class_weight={0: 3.0, 1: 0.5}).fit(X, y)
-    assert_array_equal(one.decision_function(X), cls(gamma=0.3).fit(X, y, sample_weight=weight).decision_function(X))
+    one = cls(C_unlabelled=0.1, gamma=0.3, class_weight={0: 3.0, 1: 0.5}).fit(X, y)
+    assert_array_equal(
+        one.decision_function(X), cls(C_unlabelled=0.1, gamma=0.3).fit(X, y, sample_weight=weight).decision_function(X)
+    )
     n = np.bincount(y[y >= 0])
-    balanced = cls(gamma=0.3, class_weight="balanced").fit(X, y)
-    given = cls(gamma=0.3, class_weight={0: 15 / (2 * n[0]), 1: 15 / (2 * n[1])}).fit(X, y)
+    balanced = cls(C_unlabelled=0.1, gamma=0.3, class_weight="balanced").fit(X, y)
+    given = cls(C_unlabelled=0.1, gamma=0.3, class_weight={0: 15 / (2 * n[0]), 1: 15 / (2 * n[1])}).fit(X, y)
     assert_array_equal(balanced.decision_function(X), given.decision_function(X))
 
 
@@ -171,7 +173,11 @@ THREE = np.where(np.arange(40) < 10, np.arange(40) % 3, -1)
     ("model", "y", "said"),
     [
         (TriClassSVC(C=0), Y, "TriClassSVC: C must be a number above 0, got 0."),
-        (TriClassSVC(C_unlabelled=-1), Y, "TriClassSVC: C_unlabelled must be a number of at least 0, got -1."),
+        (
+            TriClassSVC(C_unlabelled=-1),
+            Y,
+            'TriClassSVC: C_unlabelled must be a number of at least 0 or "auto", got -1.',
+        ),
         (TriClassSVC(epsilon=1.0), Y, "TriClassSVC: epsilon must be a number of at least 0 and below 1, got 1.0."),
         (TriClassSVC(init="zero"), Y, "TriClassSVC: init must be one of 'universum', 'svm', got 'zero'."),
         (S3VC(balance="0"), Y, "S3VC: balance must be a number or None, got '0'."),

@@ -170,7 +170,7 @@ def test_conjugate_gradients_come_to_the_same(params):
 
 def test_conjugate_gradients_stop_where_they_say_they_do():
     X, y = rows(seed=4)
-    model = LapSVC(solver="primal", inner="cg", tol=1e-3).fit(X, y)
+    model = LapSVC(alpha_graph=1000.0, gamma="scale", solver="primal", inner="cg", tol=1e-3).fit(X, y)
     assert 1e-8 < model.residual_ <= 1e-3
     problem = twin(model, X, y)
 
@@ -184,9 +184,11 @@ def test_conjugate_gradients_stop_where_they_say_they_do():
     now, at_first = norm(coefficients(model, 50), model.intercept_[0]), norm(np.zeros(50), 0.0)
     assert_allclose(model.residual_, now / at_first, rtol=1e-6)
     with pytest.warns(ConvergenceWarning, match=r"^LapSVC: not converged, the relative gradient is .*raise max_iter"):
-        LapSVC(solver="primal", inner="cg", tol=1e-9, max_iter=1).fit(X, y)
+        LapSVC(alpha_graph=1000.0, gamma="scale", solver="primal", inner="cg", tol=1e-9, max_iter=1).fit(X, y)
     with pytest.warns(ConvergenceWarning, match=r"^LapSVC: not converged, the relative gradient is"):
-        model = LapSVC(solver="primal", inner="cg", tol=1e-30, max_iter=10_000).fit(X, y)
+        model = LapSVC(alpha_graph=1000.0, gamma="scale", solver="primal", inner="cg", tol=1e-30, max_iter=10_000).fit(
+            X, y
+        )
     assert model.n_iter_ < 100  # rounding is noticed
     assert model.residual_ < 1e-11
 

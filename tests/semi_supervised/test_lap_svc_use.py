@@ -106,15 +106,21 @@ def test_weights_are_of_losses_and_class_weights_multiply_them():
     X, y = rows()
     weight = np.select([y == 0, y == 1], [3.0, 0.5], 1.0)
     for scaling in ("belkin", "thesis"):
-        by_class = LapSVC(scaling=scaling, class_weight={0: 3.0, 1: 0.5}).fit(X, y)
-        by_row = LapSVC(scaling=scaling).fit(X, y, sample_weight=weight)
+        by_class = LapSVC(alpha_graph=1000.0, gamma="scale", scaling=scaling, class_weight={0: 3.0, 1: 0.5}).fit(X, y)
+        by_row = LapSVC(alpha_graph=1000.0, gamma="scale", scaling=scaling).fit(X, y, sample_weight=weight)
         assert_array_equal(by_class.decision_function(X), by_row.decision_function(X))
-        plain = LapSVC(scaling=scaling, tol=1e-10).fit(X, y)
+        plain = LapSVC(alpha_graph=1000.0, gamma="scale", scaling=scaling, tol=1e-10).fit(X, y)
         assert np.abs(plain.decision_function(X) - by_row.decision_function(X)).max() > 1e-3
-        heavy = LapSVC(scaling=scaling, tol=1e-10).fit(X, y, sample_weight=np.where(y == -1, 9.0, 1.0))
+        heavy = LapSVC(alpha_graph=1000.0, gamma="scale", scaling=scaling, tol=1e-10).fit(
+            X, y, sample_weight=np.where(y == -1, 9.0, 1.0)
+        )
         assert_allclose(heavy.decision_function(X), plain.decision_function(X), atol=1e-9)
-    mean = LapSVC(tol=1e-10).fit(X, y, sample_weight=np.full(50, 7.0))
-    assert_allclose(mean.decision_function(X), LapSVC(tol=1e-10).fit(X, y).decision_function(X), atol=1e-6)
+    mean = LapSVC(alpha_graph=1000.0, gamma="scale", tol=1e-10).fit(X, y, sample_weight=np.full(50, 7.0))
+    assert_allclose(
+        mean.decision_function(X),
+        LapSVC(alpha_graph=1000.0, gamma="scale", tol=1e-10).fit(X, y).decision_function(X),
+        atol=1e-6,
+    )
 
 
 # --- scikit-learn, refusals, files ------------------------------------------------------------------------------------
@@ -151,7 +157,7 @@ X, Y = rows()
     ("params", "y", "said"),
     [
         ({"alpha": 0}, Y, "LapSVC: alpha must be a number above 0, got 0."),
-        ({"alpha_graph": -1}, Y, "LapSVC: alpha_graph must be a number of at least 0, got -1."),
+        ({"alpha_graph": -1}, Y, 'LapSVC: alpha_graph must be a number of at least 0 or "auto", got -1.'),
         ({"solver": "auto"}, Y, "LapSVC: solver must be one of 'dual', 'primal', got 'auto'."),
         ({"scaling": None}, Y, "LapSVC: scaling must be one of 'belkin', 'thesis', got None."),
         ({"graph": "ring"}, Y, "LapSVC: graph must be one of 'knn', 'full', got 'ring'."),

@@ -151,7 +151,9 @@ def test_the_loss_of_an_unlabelled_row_in_its_forms(epsilon):
 
 
 @pytest.mark.parametrize("cls", list(METHODS))
-@pytest.mark.parametrize("params", [{"kernel": "linear"}, {"gamma": 0.3}, {"class_weight": "balanced"}], ids=str)
+@pytest.mark.parametrize(
+    "params", [{"kernel": "linear"}, {"gamma": 0.3}, {"gamma": "scale", "class_weight": "balanced"}], ids=str
+)
 def test_without_unlabelled_rows_it_is_a_support_vector_machine(cls, params):
     X, y = rows(7, 60, 0)
     y = np.array(["no", "yes"])[(y > 0).astype(int)]
@@ -166,7 +168,7 @@ def test_without_unlabelled_rows_it_is_a_support_vector_machine(cls, params):
 def test_a_cost_of_0_leaves_unlabelled_rows_out(cls):
     X, y = rows(7)
     y[y == 2] = -1
-    model, known = cls(C_unlabelled=0.0, **EXACT).fit(X, y), SVC(tol=1e-9).fit(X[y != -1], y[y != -1])
+    model, known = cls(C_unlabelled=0.0, gamma="scale", **EXACT).fit(X, y), SVC(tol=1e-9).fit(X[y != -1], y[y != -1])
     assert_allclose(model.decision_function(X), known.decision_function(X), atol=1e-5)
     assert_array_equal(model.transduction_, y)
 

@@ -18,6 +18,7 @@ from ._declared import Declared, param
 from ._joint_classes import JointClassifier, JointLearner
 from ._kernel_machine import (
     ChoosesKernel,
+    ComparesNeighbors,
     FixedSizeMachine,
     KeepsRows,
     KernelClassifier,

@@ -18,15 +18,19 @@ from .._kernels import (
     FixedSize,
     Kernel,
     Linear,
+    Neighbors,
     Polynomial,
+    anchor_places,
     are_rows,
     as_arrays,
     as_rows,
+    count_landmarks,
     fixed_size,
     gram,
     how_many,
     is_array,
     kernel_scores,
+    share_neighbors,
     width,
 )
 from ._advice import MOST_COMPARED
@@ -35,6 +39,7 @@ from ._declared import Declared, param
 from ._reading import ReadsClasses
 
 _NAMES = ("rbf", "polynomial", "linear", "cosine")
+_FEW_LANDMARKS = 20  # with fewer, nearly all of them would be neighbours
 _kernel_object = Rule("a kernel of thresher.kernels", lambda v: isinstance(v, Kernel), type="Kernel")
 
 
@@ -47,7 +52,9 @@ class ChoosesKernel(Declared):
     gamma: Any = param(
         default="scale",
         rule=width,
-        doc='Width of the RBF and polynomial kernels; ``"scale"`` is ``1 / (n_features * X.var())``.',
+        doc="""Width of the RBF and polynomial kernels: a number; ``"scale"``, which is ``1 / (n_features * X.var())``;
+        or ``"neighbors"``, 2 over the median squared distance of a row from its 10th neighbour (``"scale"`` in a
+        polynomial kernel).""",
         search=Log(1e-4, 10.0, when={"kernel": "rbf"}),
     )
     degree: int = param(default=3, rule=at_least(1), doc="Degree of the polynomial kernel.")
@@ -61,7 +68,15 @@ class ChoosesKernel(Declared):
     def _named_kernel(self) -> Kernel:
         if self.kernel in ("linear", "cosine"):
             return Linear() if self.kernel == "linear" else Cosine()
-        return RBF(self.gamma) if self.kernel == "rbf" else Polynomial(self.degree, self.gamma, self.coef0)
+        if self.kernel == "auto" and self._has_no_width:
+            return Neighbors()
+        if self.kernel in ("rbf", "auto"):
+            return RBF(self.gamma)
+        return Polynomial(self.degree, "scale" if self._has_no_width else self.gamma, self.coef0)
+
+    @property
+    def _has_no_width(self) -> bool:
+        return isinstance(self.gamma, str) and self.gamma == "neighbors"
 
 
 class WeighsLosses(Declared):
@@ -154,6 +169,13 @@ class KernelMachine(KeepsRows, ChoosesKernel, Estimator):
     )
 
     _fitted: ClassVar[tuple[str, ...]] = ("kernel_",)
+    _spread_of_neighbors: ClassVar[float] = 0.0  # how far neighbours of neighbours count in a kernel of neighbours
+
+    def _kernel_for(self, rows: Any, names: Any = None) -> Kernel:
+        kernel = super()._kernel_for(rows, names)
+        if isinstance(kernel, Neighbors) and 8 * rows.shape[0] ** 2 > self.cache_size * 2**20:
+            return RBF("neighbors").settled(rows, names)
+        return kernel
 
     @property
     def _is_precomputed(self) -> bool:
@@ -163,6 +185,7 @@ class KernelMachine(KeepsRows, ChoosesKernel, Estimator):
         """The rows to learn from, or the kernel matrix itself; nothing is remembered of them."""
         rows = _gate.check_matrix(self, X, reset=True)
         self._names = list(X.columns) if hasattr(X, "columns") else None  # by which kernels find their features
+        self._shared: Any = None  # from the time a kernel of neighbours is made until coefficients are kept
         if not self._is_precomputed:
             return rows
         K = np.ascontiguousarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
@@ -177,7 +200,13 @@ class KernelMachine(KeepsRows, ChoosesKernel, Estimator):
 
     def _gram(self, rows: Any) -> Any:
         """The kernel matrix: an array, or its rows on demand where it would take more than ``cache_size`` megabytes."""
-        return rows if self._is_precomputed else gram(self._kernel_for(rows, self._names), rows, self.cache_size)
+        if self._is_precomputed:
+            return rows
+        kernel = self._kernel_for(rows, self._names)
+        if not isinstance(kernel, Neighbors):
+            return gram(kernel, rows, self.cache_size)
+        self._shared = share_neighbors(kernel, rows, rows, self._spread_of_neighbors)
+        return self._shared.matrix()
 
     def _whole_gram(self, rows: Any) -> Array:
         """The kernel matrix as an array, for those that need all of it at once."""
@@ -199,9 +228,11 @@ class KernelMachine(KeepsRows, ChoosesKernel, Estimator):
     def _keep(self, X: Any, rows: Any, there: NDArray[np.intp], coef: Array, kernel: Kernel | None = None) -> None:
         """Remember the features, and of the rows that count, by their places among all, those that have a coefficient,
         of shape (n_outputs, n_there), other than 0; the kernel too, if it is settled already."""
-        used = np.flatnonzero(coef.any(axis=0))
         if kernel is None and not self._is_precomputed:
             kernel = self._kernel_for(self._some(rows, there), self._names)
+            if isinstance(kernel, Neighbors):
+                coef, self._shared = self._shared.of_anchors(coef), None
+        used = np.flatnonzero(coef.any(axis=0) | isinstance(kernel, Neighbors))  # all are neighbours of new rows
         _gate.commit_features(self, X, rows.shape[1])
         self.kernel_, self.support_ = kernel, there[used]
         self.dual_coef_ = np.ascontiguousarray(coef[:, used])
@@ -229,6 +260,24 @@ class KernelMachine(KeepsRows, ChoosesKernel, Estimator):
         return tags
 
 
+class ComparesNeighbors(KernelMachine):
+    """Base class of machines whose kernel is that of shared neighbours, unless one is chosen, or its width."""
+
+    kernel: Any = param(
+        default="auto",
+        rule=one_of("auto", *_NAMES, "precomputed") | _kernel_object,
+        doc="""By name, or an object of :mod:`thresher.kernels`. ``"auto"`` is ``"rbf"`` if ``gamma`` is given.
+        Otherwise two rows are alike if they have neighbours in common, which adapts to the density of the rows
+        everywhere: with :math:`z_r(x) \\propto [1 - \\|x - x_r\\|^2 / h(x)^2]_+` the weights, of sum 1, of the 10 rows
+        nearest to x, where :math:`h` is the distance from the 11th,
+        :math:`k(x, x') = \\sum_r z_r(x) z_r(x') / \\sum_i z_r(x_i)` (Liu, He and Chang, 2010). Where the matrix does
+        not fit into ``cache_size``, or landmarks are fewer than 20, it is ``"rbf"`` with a width by neighbours. With
+        ``"precomputed"``, :meth:`fit` takes the kernel of every row with every row, and the other methods that of their
+        rows with those of :meth:`fit`.""",
+    )
+    gamma: Any = param(default="neighbors", search=Log(1e-4, 100.0, when={"kernel": ("auto", "rbf")}))
+
+
 class FixedSizeMachine(KernelMachine):
     """Base class of machines that may compare rows with a few landmarks instead of with one another."""
 
@@ -248,8 +297,13 @@ class FixedSizeMachine(KernelMachine):
         who = type(self).__name__
         if self._is_precomputed:
             raise ValueError(f"{who}: n_components must be None if kernels are precomputed, got {self.n_components!r}.")
-        drawn_from = int(_engine.generator(self.random_state).integers(2**63))
-        return fixed_size(self._kernel_for(rows, self._names), rows, self.n_components, drawn_from, who)
+        drawn_from, n_rows = int(_engine.generator(self.random_state).integers(2**63)), rows.shape[0]
+        n_seen = max(n_landmarks := count_landmarks(self.n_components, n_rows), _FEW_LANDMARKS)
+        seen = rows[anchor_places(n_rows, n_seen, drawn_from)] if self._has_no_width else rows  # as far apart as those
+        kernel = ChoosesKernel._kernel_for(self, seen, self._names)
+        if isinstance(kernel, Neighbors) and n_landmarks < _FEW_LANDMARKS:
+            kernel = RBF("neighbors").settled(seen, self._names)
+        return fixed_size(kernel, rows, self.n_components, drawn_from, who)
 
     def _keep_fixed(self, X: Any, rows: Any, there: NDArray[np.intp], coef: Array, fixed: FixedSize | None) -> None:
         """Remember the rows that have a coefficient, or the landmarks."""

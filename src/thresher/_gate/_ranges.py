@@ -315,8 +315,12 @@ def _own_space(estimator: Any, prefix: str) -> dict[str, Range]:
     return {
         f"{prefix}{name}": span
         for name, span in declared.items()
-        if all(is_same(getattr(estimator, k, None), v) for k, v in (span.when or {}).items())
+        if all(_is_one_of(getattr(estimator, k, None), v) for k, v in (span.when or {}).items())
     }
+
+
+def _is_one_of(value: Any, wanted: Any) -> bool:
+    return any(is_same(value, one) for one in (wanted if isinstance(wanted, tuple) else (wanted,)))
 
 
 def _is_number(value: Any) -> bool:

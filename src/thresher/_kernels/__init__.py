@@ -15,6 +15,7 @@ from ._gram import Gram, gram
 from ._kept_rows import are_rows, as_arrays, as_rows, is_array
 from ._kernel import Kernel, Scaled, WeightedSum
 from ._landmark_sample import are_places, first, is_sample, stacked
+from ._neighbors import Neighbors, SharedNeighbors, anchor_places, n_near, neighbor_width, share_neighbors
 from ._objects import RBF, Cosine, Linear, Polynomial, width
 from ._plain import from_plain, to_plain
 from ._products import Array, as_floats, squared_distances, squares, unit_rows

@@ -14,7 +14,8 @@ from .._engine import slices
 from .._gate import Rule, positive
 from ._kernel import Kernel
 from ._landmark_sample import first, swaps
-from ._products import Array
+from ._neighbors import Neighbors, anchor_places, share_neighbors
+from ._products import Array, squares
 
 CANDIDATES = 2  # rows to choose among, for every landmark
 _RELATIVE_CUT = 1e-12  # eigenvalues below this part of the largest are rounding errors
@@ -40,6 +41,10 @@ class FixedSize(NamedTuple):
     root: Array
     features: Array
 
+    def own(self, rows: Any) -> Array:
+        """The kernel of each row with itself: not only the part of it that the features have, where there is more."""
+        return squares(self.features) if isinstance(self.kernel, Neighbors) else self.kernel.diagonal(rows)
+
     def coef(self, weights: Array) -> Array:
         """Coefficients of the landmarks, for weights of the features: k(x, S) coef = features(x) weights."""
         return np.ascontiguousarray(weights @ self.root.T)
@@ -56,6 +61,10 @@ def count_landmarks(n_components: Any, n_rows: int) -> int:
 def fixed_size(kernel: Kernel, rows: Any, n_components: Any, drawn_from: int, who: str) -> FixedSize:
     """Features of all rows, from landmarks of high entropy among a random sample."""
     m = min(count_landmarks(n_components, rows.shape[0]), rows.shape[0])
+    if isinstance(kernel, Neighbors):
+        places = anchor_places(rows.shape[0], m, drawn_from)
+        shared = share_neighbors(kernel, rows, rows[places])
+        return FixedSize(kernel, places, np.diag(shared.root), shared.F.toarray())
     sample = first(drawn_from, np.arange(rows.shape[0]), CANDIDATES * m)
     places = np.sort(sample[by_entropy(kernel, rows[sample], m, drawn_from)])
     landmarks = rows[places]

@@ -12,12 +12,18 @@ from scipy import sparse
 from .._gate import Rule, at_least, non_negative, positive
 from . import _columns
 from ._kernel import Kernel
+from ._neighbors import neighbor_width
 from ._products import Array, as_floats, distances_to, products, squares, unit_rows
 
-width = Rule(
+_factor = Rule(
     '"scale" or a number above 0',
     lambda v: (isinstance(v, str) and v == "scale") or positive.holds(v),
     type='float or "scale"',
+)
+width = Rule(
+    '"scale", "neighbors" or a number above 0',
+    lambda v: (isinstance(v, str) and v in ("scale", "neighbors")) or positive.holds(v),
+    type='float, "scale" or "neighbors"',
 )
 _features = {"features": Rule(_columns.says, _columns.are_features)}
 
@@ -48,8 +54,10 @@ class ColumnKernel(Kernel):
         names = getattr(X, "columns", None) if names is None else names
         rows = as_floats(X)
         known: dict[str, Any] = {"features": _columns.placed(self.features, rows, names, who)}
-        if getattr(self, "gamma", None) == "scale":
-            known["gamma"] = scale(_columns.pick(rows, known["features"], who))
+        gamma = getattr(self, "gamma", None)
+        if isinstance(gamma, str):
+            some = _columns.pick(rows, known["features"], who)
+            known["gamma"] = (neighbor_width(some) if gamma == "neighbors" else 0.0) or scale(some)
         return self if all(getattr(self, name) == value for name, value in known.items()) else replace(self, **known)
 
     def describe(self, names: Sequence[str] | None = None) -> str:
@@ -57,9 +65,9 @@ class ColumnKernel(Kernel):
 
     def _check_settled(self, n_features: int | None = None) -> None:
         who = type(self).__name__
-        if getattr(self, "gamma", None) == "scale":
+        if isinstance(gamma := getattr(self, "gamma", None), str):
             raise ValueError(
-                f'{who}: gamma must be a number when two sets of rows are compared, got "scale"; '
+                f'{who}: gamma must be a number when two sets of rows are compared, got "{gamma}"; '
                 "settled(X) puts in the number for X."
             )
         if self.features is not None and isinstance(self.features[0], str):
@@ -150,8 +158,9 @@ class RBF(ColumnKernel):
 
     Parameters
     ----------
-    gamma : float or "scale", default="scale"
-        Width: :math:`1 / (2 \sigma^2)`. ``"scale"`` is ``1 / (n_features * X.var())`` over the columns that count.
+    gamma : float, "scale" or "neighbors", default="scale"
+        Width: :math:`1 / (2 \sigma^2)`. ``"scale"`` is ``1 / (n_features * X.var())`` over the columns that count,
+        ``"neighbors"`` 2 over the median squared distance of a row from its 10th neighbour.
     features : int, str or list of these, optional
         See :class:`Linear`.
 
@@ -211,7 +220,7 @@ class Polynomial(ColumnKernel):
     coef0: float = 1.0
     _param_rules: ClassVar[dict[str, Rule]] = {
         "degree": at_least(1),
-        "gamma": width,
+        "gamma": _factor,
         "coef0": non_negative,
         **_features,
     }

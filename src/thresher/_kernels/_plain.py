@@ -6,10 +6,11 @@ from dataclasses import fields
 from typing import Any
 
 from ._kernel import Kernel, Scaled, WeightedSum
+from ._neighbors import Neighbors
 from ._objects import RBF, Cosine, Linear, Polynomial
 
 _CLASSES: dict[str, type[Kernel]] = {
-    cls.__name__: cls for cls in (Linear, Cosine, RBF, Polynomial, Scaled, WeightedSum)
+    cls.__name__: cls for cls in (Linear, Cosine, RBF, Polynomial, Scaled, WeightedSum, Neighbors)
 }
 _DEEPEST = 16  # kernels inside kernels
 

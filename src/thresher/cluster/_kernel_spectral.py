@@ -9,14 +9,23 @@ from numpy.typing import NDArray
 
 from .. import _gate
 from .._engine import one_blas_thread
-from .._estimators import Advice, FixedSizeMachine, GoodFor, check_is_fitted, param, warn_of_convergence
-from .._gate import Log, check_params, one_of, positive
-from .._kernels import Array, Components, Kernel, is_array, of_features, of_kernel, squares, times
+from .._estimators import (
+    Advice,
+    ComparesNeighbors,
+    FixedSizeMachine,
+    GoodFor,
+    check_is_fitted,
+    param,
+    warn_of_convergence,
+)
+from .._gate import check_params, one_of, positive
+from .._kernels import Array, Components, Kernel, Neighbors, is_array, of_features, of_kernel, squares, times
 from ..metrics import balanced_line_fit
 from ._centres import Clusters
+from ._directions import directions, unit
 from ._sums import refuse_few
 
-Codes = NDArray[np.int8]
+Codes = NDArray[Any]
 
 
 def signs(scores: Array) -> Codes:
@@ -56,7 +65,7 @@ class _SpectralSolution(NamedTuple):
     kernel: Kernel | None
 
 
-class KernelSpectralClustering(Clusters, FixedSizeMachine):
+class KernelSpectralClustering(Clusters, ComparesNeighbors, FixedSizeMachine):
     r"""Kernel spectral clustering (KSC): clusters of any shape, with an answer for rows that were not there.
 
     Spectral clustering as kernel principal components, in which a row counts by the inverse of its degree
@@ -76,8 +85,9 @@ class KernelSpectralClustering(Clusters, FixedSizeMachine):
         The cluster of each row, as :meth:`predict` has it; 0 is the one with the most frequent code. Not kept in
         model files.
     codebook_ : ndarray of shape (n_codes, n_clusters - 1)
-        The ``n_clusters`` most frequent sign patterns of the training rows, +1 or -1, most frequent first and of
-        equal ones by their values. There may be fewer, of which :meth:`fit` warns.
+        The directions of clusters, largest cluster first; with signs as codes, the ``n_clusters`` most frequent sign
+        patterns of the training rows, +1 or -1, most frequent first and of equal ones by their values. There may be
+        fewer, of which :meth:`fit` warns.
     eigenvalues_ : ndarray of shape (n_clusters - 1,)
         (:math:`\lambda`), largest first. Those of clusters far apart are close to 1.
     support_ : ndarray
@@ -140,14 +150,15 @@ class KernelSpectralClustering(Clusters, FixedSizeMachine):
     n_clusters: int = param(
         default=2, doc="Number of clusters (:math:`k`). One cluster has no scores, and all rows.", kw_only=False
     )
-    kernel: Any = param(default="rbf", kw_only=False)
-    gamma: Any = param(default="scale", search=Log(1e-4, 100.0, when={"kernel": "rbf"}))
+    kernel: Any = param(default="auto", kw_only=False)
     decoding: str = param(
-        default="hamming",
-        rule=one_of("hamming", "margin"),
-        doc="""The code of a row whose own is none of the codebook: the one with the fewest other signs, as published,
-        of several the one whose planes (where a score is 0) are nearest; or the one with the nearest planes, however
-        many. The second loses fewer rows where there are many clusters that are not far apart.""",
+        default="auto",
+        rule=one_of("auto", "hamming", "margin", "angle"),
+        doc="""How scores are read as clusters. ``"hamming"``, as published: by the code of their signs, or, where that
+        is none of the codebook, by the one with the fewest other signs, of several the one whose planes (where a score
+        is 0) are nearest. ``"margin"``: such rows by the nearest planes, however many. ``"angle"``: by the nearest of
+        ``n_clusters`` directions, which K-means finds among the scores of training rows, all of length 1; best where
+        there are many clusters. ``"auto"`` is ``"angle"`` with the kernel of shared neighbours, else ``"hamming"``.""",
     )
     eigen_solver: str = param(
         default="auto",
@@ -193,7 +204,10 @@ class KernelSpectralClustering(Clusters, FixedSizeMachine):
         self.dual_coef_, self._degree_coef = self.dual_coef_[:-1], self.dual_coef_[-1]
         self.eigenvalues_, self.intercept_ = found.components.values, found.components.intercept
         scores = self.transform(X)
-        self.codebook_ = most_frequent(signs(scores[there]), weight[there], self.n_clusters)
+        if self._reads_angles:
+            self.codebook_ = directions(unit(scores[there]), weight[there], self.n_clusters)
+        else:
+            self.codebook_ = most_frequent(signs(scores[there]), weight[there], self.n_clusters)
         self.labels_ = self._nearest(scores)
         self._look_back(found.components.has_settled)
         return self
@@ -210,7 +224,7 @@ class KernelSpectralClustering(Clusters, FixedSizeMachine):
             return _SpectralSolution(found, np.arange(len(weight)), found.coef, weight, None)
         F = fixed.features
         total = weight @ F
-        missing = np.maximum(fixed.kernel.diagonal(rows) - squares(F), 0.0)  # of a row's similarity with itself
+        missing = np.maximum(fixed.own(rows) - squares(F), 0.0)  # of a row's similarity with itself
         found = of_features(F, weight / self._positive(F @ total + weight * missing), n_scores)
         self._refuse_flat(found)
         return _SpectralSolution(found, fixed.places, fixed.coef(found.coef), fixed.coef(total[None])[0], fixed.kernel)
@@ -284,7 +298,13 @@ class KernelSpectralClustering(Clusters, FixedSizeMachine):
         labels = self._nearest(scores)
         return balanced_line_fit(scores, labels, degrees=degrees, balance_weight=balance_weight, through=through)
 
+    @property
+    def _reads_angles(self) -> bool:
+        return self.decoding == "angle" or (self.decoding == "auto" and isinstance(self.kernel_, Neighbors))
+
     def _nearest(self, scores: Array) -> NDArray[np.int64]:
+        if self._reads_angles:
+            return np.asarray((unit(scores) @ self.codebook_.T).argmax(axis=1), dtype=np.int64)
         return nearest(scores, np.sqrt(self.eigenvalues_), self.codebook_, self.decoding)
 
     @property
@@ -301,6 +321,12 @@ class KernelSpectralClustering(Clusters, FixedSizeMachine):
         if (self.eigenvalues_ <= 0).any() or (np.diff(self.eigenvalues_) > 0).any():
             raise ValueError(f"{who}: eigenvalues_ must be above 0, largest first.")
         codes = self.codebook_
+        if self._reads_angles:
+            if not is_array(codes, "f", 2) or codes.shape[1] != n_scores or not 1 <= len(codes) <= self.n_clusters:
+                raise ValueError(
+                    f"{who}: codebook_ must be directions of {n_scores} scores, {self.n_clusters} at most."
+                )
+            return
         if not is_array(codes, "i", 2) or codes.shape[1] != n_scores or not 1 <= len(codes) <= self.n_clusters:
             raise ValueError(f"{who}: codebook_ must be codes of {n_scores} signs, {self.n_clusters} at most.")
         if (np.abs(codes) != 1).any() or len(np.unique(codes, axis=0)) < len(codes):

@@ -10,7 +10,7 @@ from scipy import linalg
 from .. import _gate
 from .._estimators import Advice, GoodFor, WeighsLosses, param
 from .._gate import Array, Log, Rule, positive
-from ._novelty_kernel import NoveltyMachine, NoveltySolution
+from ._novelty_kernel import NoveltyMachine, NoveltySolution, border
 from ._snd import inverse_coupling
 
 _below_one = Rule("a number of at least 0 and below 1", lambda v: positive.holds(1 - v) and v >= 0, type="float")
@@ -126,13 +126,3 @@ def least_squares_snd(K: Array, Y: Array, ridge: Array, coupling: float) -> tupl
 def _solved(A: Array, ridge: Array, Y: Array) -> Array:
     A[np.diag_indices_from(A)] += ridge
     return linalg.cho_solve(linalg.cho_factor(A, lower=True, overwrite_a=True, check_finite=False), Y)
-
-
-def border(values: Array, weight: Array, share: float) -> float:
-    """A number that at most this share of values, by weight, is not above: halfway to the next one that is."""
-    order = np.argsort(values, kind="stable")
-    values, reached = values[order], np.cumsum(weight[order])
-    outside = int(np.count_nonzero(reached <= share * reached[-1] * (1 + 1e-12)))
-    if outside == 0:
-        return float(values[0] - 1e-9 * max(abs(values[0]), values[-1] - values[0]))  # below it, also when rounded
-    return float((values[outside - 1] + values[outside]) / 2)

@@ -22,6 +22,11 @@ class NoveltySolution(NamedTuple):
     scores: Array
     gap: float = 0.0
     n_iter: int = 0
+    own: Array = np.empty(0)  # the kernel of each row with itself
+
+    def left_out(self) -> Array:
+        """The functions on the rows, each without its own coefficient: about what a new row like it would have."""
+        return self.scores - self.coef * self.own - self.offsets[:, None]
 
 
 class NoveltyMachine(ReadsNovelty, KernelClassifier):
@@ -79,3 +84,15 @@ class NoveltyMachine(ReadsNovelty, KernelClassifier):
         if self._is_outlier(self.classes_).any():
             raise ValueError(f"{type(self).__name__}: classes_ must not hold that of outliers.")
         _gate.check_loaded_arrays(self, {"norms_": (n,), "cosines_": (n, n)})
+
+
+def border(values: Array, weight: Array, share: float) -> float:
+    """A number that at most this share of values, by weight, is not above: halfway to the next one that is."""
+    order = np.argsort(values, kind="stable")
+    values, reached = values[order], np.cumsum(weight[order])
+    outside = int(np.count_nonzero(reached <= share * reached[-1] * (1 + 1e-12)))
+    if outside == len(values):
+        return float(values[-1])
+    if outside == 0:
+        return float(values[0] - 1e-9 * max(abs(values[0]), values[-1] - values[0]))  # below it, also when rounded
+    return float((values[outside - 1] + values[outside]) / 2)

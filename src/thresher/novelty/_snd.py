@@ -7,12 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._estimators import Advice, GoodFor, param, warn_of_convergence
-from .._gate import Array, Rule, Uniform, at_least, non_negative, positive
+from .._gate import Array, Rule, Uniform, above_one, at_least, auto, non_negative, positive
 from ..solvers import BoxSolution, box_qp
-from ._novelty_kernel import NoveltyMachine, NoveltySolution
+from ._novelty_kernel import NoveltyMachine, NoveltySolution, border
 
 _share = Rule("a number above 0 and at most 1", lambda v: positive.holds(v) and v <= 1, type="float")
 _NOTHING = 1e-8  # squared lengths below this part of the rows' own are none
+_APART = 10.0  # coupling for each class
+_PUBLISHED = 2.0
 _ROUND = 100  # steps for each variable, before the first look at whether there is anything to find
 
 
@@ -75,6 +77,16 @@ class SNDClassifier(NoveltyMachine):
         GoodFor(1, aim="outliers"),
     )
 
+    coupling: Any = param(
+        default="auto",
+        rule=above_one | auto,
+        doc=r"""Above 1 (:math:`\gamma`): near 1 the classes repel one another most; large values leave each alone. A
+        number gives the published machine, and so does ``"auto"``, with 2, if ``gamma`` or another kernel is given.
+        Otherwise :math:`\gamma` is 10 times the number of classes, so that the others move a class's weights by a tenth
+        at most, however many they are; each function is divided by its :math:`\rho_j`, so that classes can be compared;
+        and their border is where a share ``nu`` of the training rows would be rejected if they were new, each judged
+        without its own coefficient.""",
+    )
     nu: float = param(
         default=0.1,
         rule=_share,
@@ -89,7 +101,7 @@ class SNDClassifier(NoveltyMachine):
         negated rows of the others surround the origin; that is warned of.""",
     )
     gamma: Any = param(
-        default="scale",
+        default="neighbors",
         doc=r"""Width of the RBF kernel, :math:`\exp(-\gamma \|x - z\|^2)` (:math:`1 / (2 \sigma^2)` in [1]_), and
         factor of the polynomial one. **The parameter that decides what an outlier is.** A wide kernel tells classes
         apart and rejects little around them, a narrow one draws closer and rejects more: rules that are good at the
@@ -109,11 +121,13 @@ class SNDClassifier(NoveltyMachine):
     def _solve(self, rows: Any, Y: Array, weight: Array) -> NoveltySolution:
         signs = np.ascontiguousarray(Y.T)
         most = weight / (self.nu * weight.sum())  # C of each row
-        inverse = inverse_coupling(self.coupling, len(signs))
+        coupling = self._coupling(len(signs))
+        inverse = inverse_coupling(coupling, len(signs))
         mirrored = len(signs) == 2 and np.array_equal(signs[0], -signs[1])
         if mirrored:  # w_2 = -w_1 and rho_2 = rho_1, to the last bit if one is made of the other
-            signs, inverse = signs[:1], np.array([[1.0 / (self.coupling - 1.0)]])
-        solution, is_nothing = self._descend(self._gram(rows), signs, most, inverse)
+            signs, inverse = signs[:1], np.array([[1.0 / (coupling - 1.0)]])
+        K = self._gram(rows)
+        solution, is_nothing = self._descend(K, signs, most, inverse)
         who = type(self).__name__
         if is_nothing:
             warn_of_convergence(
@@ -131,7 +145,27 @@ class SNDClassifier(NoveltyMachine):
         rho = offsets(signs * scores, signs * solution.x, most)
         if mirrored:
             coef, rho, scores, gap = np.vstack([coef, -coef]), np.repeat(rho, 2), np.vstack([scores, -scores]), 2 * gap
-        return NoveltySolution(coef, rho, scores, gap, solution.n_iter)
+        found = NoveltySolution(coef, rho, scores, gap, solution.n_iter, K.diagonal())
+        return self._compared(found, Y, weight) if self._is_compared and not is_nothing else found
+
+    @property
+    def _is_compared(self) -> bool:
+        """Whether everything is left to the rows."""
+        return self.coupling == "auto" and self._has_no_width and isinstance(self.kernel, str) and self.kernel == "rbf"
+
+    def _coupling(self, n_classes: int) -> float:
+        if self._is_compared:
+            return _APART * n_classes
+        return _PUBLISHED if self.coupling == "auto" else float(self.coupling)
+
+    def _compared(self, found: NoveltySolution, Y: Array, weight: Array) -> NoveltySolution:
+        """The functions in units of their offsets, and a border by the rows of classes, each as if it were new."""
+        if (found.offsets > _NOTHING * np.abs(found.scores).max(axis=1)).all():
+            unit = found.offsets[:, None]
+            found = found._replace(coef=found.coef / unit, scores=found.scores / unit, offsets=np.ones(len(unit)))
+        known = (Y > 0).any(axis=1)
+        highest = found.left_out()[:, known].max(axis=0)
+        return found._replace(offsets=found.offsets + border(highest, weight[known], float(self.nu)))
 
     def _descend(self, K: Any, signs: Array, most: Array, inverse: Array) -> tuple[BoxSolution, bool]:
         """The solution in x = alpha Y, and whether its weights are as good as 0: a gap that is a part of nothing is

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from .._engine import one_blas_thread
 from .._estimators import Advice, FixedSizeMachine, GoodFor, param, warn_of_convergence
-from .._gate import Log, at_least, boolean, check_params, non_negative, none, one_of, positive
+from .._gate import Log, at_least, auto, boolean, check_params, non_negative, none, one_of, positive
 from .._kernels import Array
 from ._descent import Descent
 from ._graph import Drawn, Laplacian, check_adjacency, laplacian
@@ -18,6 +18,7 @@ from ._manifold import ManifoldPenalty
 from ._partial_machine import Descended
 from ._roles import Roles, filled
 
+_SMOOTH = 30.0  # what changes along the graph weigh beside the size of the function
 _AGREE = 1e-6  # scores of the model and of the problem it solves
 
 
@@ -89,14 +90,17 @@ class LapSVC(Descended, FixedSizeMachine):
         search=Log(1e-6, 1.0),
         kw_only=False,
     )
-    alpha_graph: float = param(
-        default=1000.0,
-        rule=non_negative,
-        doc=r"""Strength of the penalty on changes along the graph (:math:`\gamma_I`). With 0 unlabelled rows are
-        absent, from ``gamma="scale"`` and the landmarks, too, and only get their answers in ``transduction_``.""",
+    alpha_graph: Any = param(
+        default="auto",
+        rule=non_negative | auto,
+        doc=r"""Strength of the penalty on changes along the graph (:math:`\gamma_I`). ``"auto"`` is 30 times ``alpha``
+        in the scaling "thesis", and :math:`30\, n^2` times ``alpha`` in the other, so that it weighs the same whatever
+        the number of rows: labels spread far. With 0 unlabelled rows are absent, from ``gamma`` and the landmarks, too,
+        and only get their answers in ``transduction_``.""",
         search=Log(1e-1, 1e6),
         kw_only=False,
     )
+    gamma: Any = param(default="neighbors")
     solver: str = param(
         default="dual",
         rule=one_of("dual", "primal"),
@@ -180,7 +184,7 @@ class LapSVC(Descended, FixedSizeMachine):
         sample_weight : array-like of shape (n_samples,), optional
             Weights of at least 0, which multiply the losses of labelled rows. A row of weight 0 is absent, from the
             graph, too; other weights of unlabelled rows make no difference. ``class_weight="balanced"`` and
-            ``gamma="scale"`` count the rows that are there, not their weights.
+            ``gamma`` count the rows that are there, not their weights.
         adjacency : array-like or sparse matrix of shape (n_samples, n_samples), optional
             A graph of your own in place of ``graph``: symmetric, with weights of at least 0. Its diagonal does not
             count.
@@ -252,7 +256,10 @@ class LapSVC(Descended, FixedSizeMachine):
         labelled, n = np.flatnonzero(roles.labelled), len(weight)
         by_mean = self.scaling == "belkin"
         cost = weight[labelled] / weight[labelled].sum() if by_mean else weight[labelled]
-        smoothness = self.alpha_graph / n**2 if by_mean else float(self.alpha_graph)
+        if isinstance(self.alpha_graph, str):
+            smoothness = _SMOOTH * float(self.alpha)
+        else:
+            smoothness = self.alpha_graph / n**2 if by_mean else float(self.alpha_graph)
         penalty = ManifoldPenalty(float(self.alpha), smoothness, along, self.solver == "primal")
         sides = [side[labelled] for side in roles.outputs()]
         return LapProblem(labelled, cost, sides, penalty, float(self.tol), int(self.max_iter))

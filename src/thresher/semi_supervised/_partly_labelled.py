@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from .. import _gate
 from .._engine import one_blas_thread
-from .._estimators import Baseline, WeighsLosses, param, warn_of_convergence
-from .._gate import Log, Rule, Uniform, at_least, label, non_negative, none, number, positive
+from .._estimators import Baseline, ComparesNeighbors, WeighsLosses, param, warn_of_convergence
+from .._gate import Log, Rule, Uniform, at_least, auto, label, non_negative, none, number, positive
 from .._kernels import Array
 from ._descent import Descent, InnerProducts, Limits, SideProblem, cheapest_side, descend, losses
 from ._partial_machine import Descended, PartlyLabelledRows
 from ._roles import Roles, check_labels, class_factors, filled, read_roles
 
 PLAIN_SVM = Baseline({"C_unlabelled": 0.0}, ("epsilon",), "a plain SVM")
+_ALL_OPEN = 0.1  # what all unlabelled rows weigh beside the labelled ones
 _below_one = Rule("a number of at least 0 and below 1", lambda v: non_negative.holds(v) and v < 1, type="float")
 
 
@@ -31,7 +32,7 @@ class _PlainSVM:
     _read: Callable[[Array, float], Array]
 
 
-class PartlyLabelledSVC(_PlainSVM, WeighsLosses, Descended):
+class PartlyLabelledSVC(_PlainSVM, WeighsLosses, Descended, ComparesNeighbors):
     """Base class: a subclass says how an unlabelled row may be read.
 
     Attributes
@@ -43,14 +44,22 @@ class PartlyLabelledSVC(_PlainSVM, WeighsLosses, Descended):
     """
 
     C: float = param(default=1.0, doc="Weight of the losses of labelled rows.")
-    C_unlabelled: float = param(
+    C_unlabelled: Any = param(
         default=0.1,
-        rule=non_negative,
-        doc="Weight of the losses of unlabelled rows (:math:`C_U`); with 0 they are absent.",
+        rule=non_negative | auto,
+        doc="""Weight of the losses of unlabelled rows (:math:`C_U`); with 0 they are absent. With ``"auto"`` all of
+        them together weigh a tenth of the labelled rows.""",
         search=Log(1e-4, 1.0),
         kw_only=False,
     )
-    kernel: Any = param(default="rbf", kw_only=False)
+    kernel: Any = param(
+        default="auto",
+        doc="""By name, or an object of :mod:`thresher.kernels`. ``"auto"`` is ``"rbf"`` if ``gamma`` is given.
+        Otherwise two rows are alike if they have neighbours in common, or neighbours of neighbours, and so on: with the
+        kernel K of :class:`SemiKSC`, it is :math:`K (I - 0.99 K)^{-1}`, of mean diagonal 1, by which labels reach far.
+        Where the matrix does not fit into ``cache_size``, it is ``"rbf"`` with a width by neighbours.""",
+        kw_only=False,
+    )
     tol: float = param(
         default=1e-4,
         rule=positive,
@@ -60,6 +69,7 @@ class PartlyLabelledSVC(_PlainSVM, WeighsLosses, Descended):
 
     _fitted: ClassVar[tuple[str, ...]] = ("dual_gap_",)
     _by_position: ClassVar[tuple[str, ...]] = ("C", "C_unlabelled", "kernel")
+    _spread_of_neighbors = 0.99
 
     def _learn_from(self, X: Any, given: PartlyLabelledRows) -> None:
         check_labels(type(self).__name__, self.irrelevant_label, self.unlabelled_label)
@@ -101,7 +111,7 @@ class PartlyLabelledSVC(_PlainSVM, WeighsLosses, Descended):
         who, there = type(self).__name__, given.there
         roles = read_roles(given.labels[there], self.irrelevant_label, self.unlabelled_label, who)
         factors = class_factors(self.class_weight, roles, self.irrelevant_label, who)
-        cost = np.where(roles.unlabelled, float(self.C_unlabelled), float(self.C) * factors) * given.weight
+        cost = np.where(roles.unlabelled, self._open_cost(roles, given.weight), float(self.C) * factors) * given.weight
         roles, there, cost = roles.of(cost > 0), there[cost > 0], cost[cost > 0]
         if len(np.unique(roles.codes[roles.labelled])) < len(roles.classes):
             self._refuse_weightless()
@@ -110,6 +120,13 @@ class PartlyLabelledSVC(_PlainSVM, WeighsLosses, Descended):
                 f"{who}: balance must be None unless there are two classes and unlabelled rows, got {self.balance!r}."
             )
         return there, roles, cost
+
+    def _open_cost(self, roles: Roles, weight: Array) -> float:
+        """The factor of the losses of unlabelled rows."""
+        if not isinstance(self.C_unlabelled, str):
+            return float(self.C_unlabelled)
+        open_ = float(weight[roles.unlabelled].sum())
+        return _ALL_OPEN * float(self.C) * float(weight[roles.labelled].sum()) / open_ if open_ > 0 else 0.0
 
     def _matrix(self, rows: Any) -> Any:
         """The kernel matrix; of inner products that do not fit, the rows, where no mean of rows is asked for."""

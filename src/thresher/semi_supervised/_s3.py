@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .._estimators import Advice, GoodFor
+from typing import Any
+
+from .._estimators import Advice, GoodFor, param
 from ._descent import better_class
 from ._partly_labelled import PLAIN_SVM, MovesUnlabelled
 
@@ -44,5 +46,7 @@ class S3VC(MovesUnlabelled):
     """
 
     _advice = Advice(GoodFor(1, aim="gaps"), baseline=PLAIN_SVM)
+
+    C_unlabelled: Any = param(default="auto")
 
     _read = staticmethod(better_class)

@@ -27,8 +27,8 @@ class SemiKSC(SpectralClassifier):
     The last term is that of kernel spectral clustering: scores should be far from 0 on all rows, and close where rows
     are close together. Choose it where classes are clusters, and a few labels are enough to name them; it has nothing
     to converge, and takes any number of unlabelled rows with ``n_components``. The kernel must be narrow for that,
-    narrower than the gaps between clusters: try ten times ``gamma="scale"``, and more. With a wide one it is no more
-    than kernel ridge regression on the labels. Where labels are a hundred or more, or classes are no clusters,
+    narrower than the gaps between clusters, as that of shared neighbours is; with a wide one it is no more than kernel
+    ridge regression on the labels. Where labels are a hundred or more, or classes are no clusters,
     scikit-learn's ``SVC`` on the labels alone is as good or better (:doc:`few labels </few-labels>`); compare the two
     in folds of labelled rows.
 
@@ -43,7 +43,7 @@ class SemiKSC(SpectralClassifier):
     :math:`(I - W K)\, a = C y`, and with a constant term those of (2.38) in [2]_. Both are solved in a symmetric form,
     by one factorisation for all classes (one against the rest), whose signs tell whether there is a minimum:
     :math:`O(n^3)`, or :math:`O(n m^2)` with m landmarks. All rows are kept, or all landmarks. A row weight is how often
-    a row counts, labelled or not, but for ``gamma="scale"`` and ``class_weight="balanced"``, where all count once.
+    a row counts, labelled or not, but for widths, neighbours and ``class_weight="balanced"``, where all count once.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class SemiKSC(SpectralClassifier):
         at least 0, in units of the first eigenvalue :math:`\lambda` of kernel spectral clustering: 1 without a constant
         term, and often far less with one. Below 1 there is exactly one minimum, if the kernel has no values below 0 and
         there is no constant term; the nearer to 1, the more unlabelled rows count. With 0 they do so in
-        ``gamma="scale"`` and as landmarks only. Beyond 1, it may be a saddle point that is found: ``is_minimum_``.""",
+        widths, as neighbours and as landmarks only. Beyond 1, it may be a saddle point: ``is_minimum_``.""",
         search=Choice([0.0, 0.5, 0.9, 0.99, 0.999]),
         kw_only=False,
     )

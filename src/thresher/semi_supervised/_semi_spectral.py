@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._engine import one_blas_thread
-from .._estimators import FixedSizeMachine, WeighsLosses, param, warn_of_convergence
+from .._estimators import ComparesNeighbors, FixedSizeMachine, WeighsLosses, param, warn_of_convergence
 from .._gate import Array, Log, boolean, check_value, fraction
-from .._kernels import FixedSize
+from .._kernels import FixedSize, Neighbors
 from ._partial_machine import PartlyLabelled, PartlyLabelledRows
 from ._roles import Roles, filled
 from ._spread import Stationary
@@ -27,7 +27,7 @@ class SpreadProblem(NamedTuple):
     targets: Array
 
 
-class SpectralClassifier(WeighsLosses, PartlyLabelled, FixedSizeMachine):
+class SpectralClassifier(WeighsLosses, PartlyLabelled, ComparesNeighbors, FixedSizeMachine):
     """Base class: a subclass finds its functions and reads them.
 
     Attributes
@@ -47,8 +47,7 @@ class SpectralClassifier(WeighsLosses, PartlyLabelled, FixedSizeMachine):
     C: float = param(
         default=10.0, doc=r"Weight of the squared errors of labelled rows (:math:`\rho`).", search=Log(1e-2, 1e3)
     )
-    kernel: Any = param(default="rbf", kw_only=False)
-    gamma: Any = param(default="scale", search=Log(1e-4, 100.0, when={"kernel": "rbf"}))
+    kernel: Any = param(default="auto", kw_only=False)
     class_weight: Any = param(
         default=None, doc="Weights of the classes, which multiply ``C``. Unlabelled rows have none."
     )
@@ -80,7 +79,7 @@ class SpectralClassifier(WeighsLosses, PartlyLabelled, FixedSizeMachine):
                 K = self._whole_gram(some)
                 found = self._by_matrix(K, self._given(roles, weight, K @ weight, K.diagonal()))
             else:
-                degrees, own = _degrees(fixed, some, weight), fixed.kernel.diagonal(some)
+                degrees, own = _degrees(fixed, some, weight), fixed.own(some)
                 found = self._by_features(fixed.features, self._given(roles, weight, degrees, own))
         if found.rcond == 0 or not np.isfinite(found.coef).all():
             who = type(self).__name__
@@ -136,6 +135,6 @@ def _degrees(fixed: FixedSize, rows: Any, weight: Array) -> Array:
     """Sums of the approximate kernel. Rows far from all landmarks have hardly any, or less than none: but where the
     kernel has no values below 0, a row is at least like itself."""
     degrees: Array = fixed.features @ (fixed.features.T @ weight)
-    if (fixed.kernel(rows[fixed.places]) < 0).any():
+    if isinstance(fixed.kernel, Neighbors) or (fixed.kernel(rows[fixed.places]) < 0).any():
         return degrees
     return np.maximum(degrees, fixed.kernel.diagonal(rows) * weight)
