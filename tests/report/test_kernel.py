@@ -83,11 +83,14 @@ def test_rows_of_no_class_are_counted(cls):
 def test_without_outliers_the_share_of_rejected_rows_is_told():
     X, y = moons()
     known = y != "unknown"
-    model = SNDClassifier(outlier_label="unknown", nu=0.2).fit(X[known], y[known])
+    model = SNDClassifier(outlier_label="unknown", nu=0.2, gamma="scale").fit(X[known], y[known])
     found = sections(model, sample=(X[known], y[known]))["no_class"]
     assert found["rejected"] == found["classes rejected"] > 0
     assert "detection rate" not in found
     assert "none of them is known to be of no class" in found["says"]
+    sections(
+        SNDClassifier(outlier_label="unknown").fit(X[known], y[known]), sample=(X[known], y[known])
+    )  # rejects none
     kept = SNDClassifier(outlier_label="unknown", reject=False).fit(X[known], y[known])
     assert "no_class" not in sections(kept, sample=(X[known], y[known]))
 

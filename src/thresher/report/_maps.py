@@ -130,6 +130,8 @@ def regions(subject: Subject) -> Section | None:
     grid = np.stack([part.ravel() for part in np.meshgrid(*axes)], axis=1)
     Z = subject.passed(_rows_like(sample.X, grid))
     answers = np.asarray(subject.learner.predict(Z))
+    if subject.task == "classification" and not subject.knows(answers):  # no class, where no row of the sample is
+        return None
     found, codes, true = _coded(subject, np.concatenate([answers, sample.predicted]), sample.y)
     cells, predicted = codes[: len(answers)], codes[len(answers) :]
     if not 1 < len(found) <= MOST_COLOURS:

@@ -145,6 +145,10 @@ class Subject:
                 texts[value] = f"{text} ({n_same + 1})" if text in texts.values() else text
         return texts
 
+    def knows(self, labels: NDArray[Any]) -> bool:
+        """Whether all labels are among :attr:`classes`."""
+        return all(self._texts.get(value, label(value)) in self.classes for value in _distinct(labels)[0])
+
     def codes(self, labels: NDArray[Any]) -> NDArray[np.intp]:
         """Return the places of labels in :attr:`classes`."""
         found, places = _distinct(labels)
