@@ -326,7 +326,7 @@ def test_precisions_of_confidence_weighted_learners_add_up(options):
         )
 
 
-PEGASOS = [m for m in MODELS if isinstance(m, PegasosClassifier | PegasosRegressor)]
+PEGASOS = [m for m in MODELS if isinstance(m, PegasosClassifier | PegasosRegressor) and m.alpha != "auto"]
 
 
 @pytest.mark.parametrize("model", PEGASOS, ids=name_of)
@@ -409,9 +409,9 @@ def without_columns(state, places, old_width):
     out = {}
     for f in state.fields:
         a = state.arrays[f.name]
-        for axis, name in enumerate(f.axes.split(), start=1):
-            if name == "weight":
-                a = np.take(a, kept, axis=axis)
+        for axis, name in enumerate((name for name in f.axes.split() if name != "shared"), start=1):
+            if name == "weight" or (name == "column" and a.shape[axis]):
+                a = np.take(a, kept if name == "weight" else places, axis=axis)
         if f.name == "ids":  # of features, and of the constant; -1 where there is none
             known = {-1: -1, **{int(old): new for new, old in enumerate(kept)}}
             a = np.vectorize(known.__getitem__, otypes=[float])(a)
@@ -452,7 +452,7 @@ def test_columns_that_are_never_non_zero_change_nothing_when_dense(model):
     seen = without_columns(wide.state_, places, X.shape[1])
     for name, a in narrow.state_.arrays.items():
         if name != "stamp":  # which batch touched a weight last: a dense row touches all of them
-            assert_allclose(seen[name], a, rtol=1e-12, atol=1e-12 * max(1.0, np.abs(a).max()), err_msg=name)
+            assert_allclose(seen[name], a, rtol=1e-12, atol=1e-12 * max(1.0, np.abs(a).max(initial=0)), err_msg=name)
     assert not wide.coef_[..., np.setdiff1d(np.arange(30), places)].any()
 
 

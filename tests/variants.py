@@ -20,6 +20,8 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"multi_class": "joint"},
         {"multi_class": "joint", "diagonal": "precision", "r": 0.1, "fit_intercept": False},
         {"multi_class": "auto"},
+        {"r": "auto", "scale": False, "covariance": "full"},
+        {"r": 1.0, "scale": True},
     ],
     "cw": [
         {"covariance": "full"},
@@ -48,8 +50,9 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"n_features_to_select": 3, "covariance": "full"},
         {"multi_class": "joint"},
     ],
-    "sop": [{"covariance": "full"}, {"a": 0.1}, {"n_features_to_select": 3}],
+    "sop": [{"a": "auto"}, {"covariance": "full"}, {"a": 0.1}, {"n_features_to_select": 3}],
     "pa": [
+        {"C": "auto"},
         {"variant": "hard"},
         {"variant": "II", "C": 0.3, "intercept_scaling": 1.0},
         {"multi_class": "joint"},
@@ -83,6 +86,7 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         },
     ],
     "pegasos": [
+        {"alpha": "auto"},
         {"average": True},
         {"batch_size": 8, "alpha": 0.1, "intercept_scaling": 1.0},
         {"batch_size": 8, "alpha": 0.1, "average": True, "penalize_intercept": False},
@@ -95,11 +99,13 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"alpha": 0.01, "penalize_intercept": False},
     ],
     "pegasos-regressor": [
+        {"alpha": "auto"},
         {"loss": "epsilon_insensitive", "alpha": 0.01, "max_iter": 50},
         {"loss": "quantile", "alpha": 0.01, "tau": 0.3, "max_iter": 50},
         {"batch_size": 8, "alpha": 0.01, "average": True, "max_iter": 50},
     ],
     "l1rda": [
+        {"eta0": "auto"},
         {"batch_size": 8, "alpha": 0.01},
         {"l2_weight": 0.1, "rho": 0.01},
         {"loss": "logistic", "alpha": 0.01},

@@ -19,3 +19,4 @@ from ._state import Field, Memory, State, added, by_gain, merge
 from ._target import Target
 from ._task_rounds import TaskTarget, check_rounds, encode_tasks, read_rounds, read_tasks, round_orders
 from ._threads import in_threads, one_blas_thread
+from ._tuning import Tuning

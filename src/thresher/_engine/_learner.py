@@ -19,6 +19,7 @@ from ._lesson import Lesson, n_workers
 from ._losses import LOSSES
 from ._state import Field, Memory, State
 from ._target import Target
+from ._tuning import Tuning
 
 if TYPE_CHECKING:
     from .._core import CoreLearner  # what all compiled learners offer; there is no such class at run time
@@ -70,6 +71,8 @@ class Learner:
         What is counted against a model of the grid: its progressive loss, or its progressive mistakes.
     joint : str, optional
         The parameter that limits the features of all outputs together; without it, each output selects its own.
+    tuning : Tuning, optional
+        What it finds out by itself: which model of the grid is best, in units of the data, and the scale of columns.
     """
 
     core: type[CoreLearner]
@@ -79,6 +82,7 @@ class Learner:
     grid: tuple[Mapping[str, Any], ...] = ()
     judge: str = "loss"
     joint: str = ""
+    tuning: Tuning | None = None
 
     @property
     def n_models(self) -> int:
@@ -94,19 +98,29 @@ class Learner:
     @property
     def open_axes(self) -> tuple[str, ...]:
         """Axes that grow with what is learned, and may have any length."""
-        return ()
+        return () if self.tuning is None else ("column",)
+
+    def constant(self, state: State) -> float:
+        """Value of the constant feature; beside columns of unit size, 1."""
+        is_scaled = self.tuning is not None and state.arrays["is_scaled"][0, 0]
+        return 1.0 if is_scaled and self.intercept else self.intercept
 
     def continues(self, other: Learner) -> bool:
         """Whether it can go on with a state that ``other`` made, as far as parameters tell."""
+        if self.tuning != other.tuning or (self.tuning is not None and self.grid != other.grid):
+            return False
         return self.core is other.core and self.params.get("free_constant") == other.params.get("free_constant")
 
     def fields(self) -> list[Field]:
         """The arrays that make up its state."""
-        return [*(Field(*f) for f in self.core.fields(self.params)), *_COUNTS]
+        measured = () if self.tuning is None else self.tuning.fields()
+        return [*(Field(*f) for f in self.core.fields(self.params)), *_COUNTS, *measured]
 
     def sizes(self, n_features: int) -> dict[str, int]:
         """The length of each axis that a field names."""
         models = {"model": len(self.grid)} if self.grid else {}
+        if self.tuning is not None:
+            models["column"] = 0
         return {"weight": n_features + 1, "tally": 4, **models} | {name: axis.size for name, axis in self.axes.items()}
 
     def room(self, n_features: int, target: Target) -> dict[str, int]:
@@ -146,18 +160,23 @@ class Learner:
         """The model of the grid that is read."""
         if not self.grid:
             return 0
+        if self.tuning is not None:
+            return self.tuning.chosen(self, state)
         against = state.arrays["n_mistakes"] if self.judge == "mistakes" else self.progressive_losses(state)
         return int(against.argmin())
 
     def _params_of(self, state: State, output: int) -> dict[str, Any]:
-        if not self.grid:
-            return self.params
-        return {**self.params, **self.grid[output * self.n_models // state.n_outputs]}
+        params = self.params
+        if self.grid:
+            params = {**params, **self.grid[output * self.n_models // state.n_outputs]}
+        return params if self.tuning is None else self.tuning.params(params, state)
 
     def learn(self, lesson: Lesson, state: State) -> PassResult:
         """One pass: predict each row, then learn from it; ``state`` changes in place."""
         if type(lesson.rows) is not Rows or lesson.rows.n_features + 1 != state.sizes["weight"]:
             self.check(lesson, state)
+        if self.tuning is not None:
+            return self._learn_tuned(self.tuning, lesson, state)
         if state.n_outputs > 1 and lesson.output is None:
             return self._learn_outputs(lesson, state)
         output = lesson.output or 0
@@ -178,7 +197,7 @@ class Learner:
         self, lesson: Lesson, state: State, output: int, order: NDArray[np.int64] | None, margins: Array | None
     ) -> PassResult:
         view, target = state.views[output], lesson.target
-        params = self._params_of(state, output) if self.grid else self.params
+        params = self._params_of(state, output) if self.grid or self.tuning else self.params
         positive = target.positive(output % target.n_outputs if self.grid else output)
         y = np.ascontiguousarray(target.y, dtype=np.float64)
         order = None if order is None else np.ascontiguousarray(order, dtype=np.int64)
@@ -186,7 +205,7 @@ class Learner:
         n_mistakes, begin = 0, 0
         while True:
             mistakes, diverged, paused = self.core.run_pass(
-                lesson.rows, self.intercept, y, positive, weight, order, view, params, margins, begin
+                lesson.rows, self.constant(state), y, positive, weight, order, view, params, margins, begin
             )
             n_mistakes += mistakes
             if paused < 0:
@@ -224,16 +243,99 @@ class Learner:
                     n_mistakes += wrong
         return PassResult(n_mistakes, -1)
 
+    def _learn_tuned(self, tuning: Tuning, lesson: Lesson, state: State) -> PassResult:
+        """Milestone by milestone, all candidates in turn; one that outgrows floating point is left out."""
+        tuning.begin(state, lesson.rows)
+        order = np.arange(lesson.rows.n_rows) if lesson.order is None else np.asarray(lesson.order, dtype=np.int64)
+        present = None if lesson.weight is None else lesson.weight[order] > 0
+        n_mistakes, size = 0, tuning.chunk(state, lesson.rows)
+        for begin, end, milestone in tuning.segments(state, order, present):
+            for at in range(begin, end, size):
+                part = order[at : min(at + size, end)]
+                mistakes, diverged = self._learn_part(tuning, lesson, state, part)
+                n_mistakes += mistakes
+                if diverged >= 0:
+                    return PassResult(n_mistakes, at + diverged)
+                if not lesson.is_measured:
+                    there = part if present is None else part[present[at : at + len(part)]]
+                    tuning.measure(state, lesson.rows, lesson.target, there)
+            if milestone:
+                if not lesson.is_measured:
+                    tuning.freeze(self, state)
+                tuning.turn(self, state, milestone)
+        return PassResult(n_mistakes, -1)
+
+    def _learn_part(self, tuning: Tuning, lesson: Lesson, state: State, part: NDArray[np.int64]) -> PassResult:
+        """Let all candidates that are still running learn from some rows."""
+        target, weight, order = lesson.target, lesson.weight, part
+        rows, is_scaled = lesson.rows, state.arrays["is_scaled"][0, 0]
+        if is_scaled or tuning.scales_target:
+            rows = tuning.scaled(state, rows, part) if is_scaled else rows
+            y = tuning.targets(state, target.y)
+            target, weight, order = (
+                Target(y[part] if is_scaled else y, target.classes),
+                weight[part] if is_scaled and weight is not None else weight,
+                np.arange(len(part)) if is_scaled else part,
+            )
+        here = Lesson(rows, target, weight, memory=lesson.memory)
+        present = slice(None) if weight is None else np.flatnonzero(weight[order])
+        n_mistakes = 0
+        for model in tuning.running(self, state):
+            outputs = self.outputs_of(state, int(model))
+            margins = np.empty((len(outputs), len(part)))
+
+            def learn_one(k: int, outputs: range = outputs, margins: Array = margins) -> int:
+                return self._learn_output(here, state, outputs[k], order, margins[k]).diverged
+
+            with ExitStack() as stack:
+                workers = n_workers(lesson.n_jobs, len(outputs))
+                run = map if workers == 1 else stack.enter_context(ThreadPoolExecutor(workers)).map
+                diverged = max(run(learn_one, range(len(outputs))))
+            if diverged >= 0:
+                if not tuning.fail(self, state, int(model)):
+                    return PassResult(n_mistakes, diverged)
+            elif target.classes is not None:
+                wrong = int(np.count_nonzero(winning_codes(margins[:, present]) != target.y[order[present]]))
+                state.views[outputs[0]]["n_mistakes"][0] += wrong
+                n_mistakes += wrong
+            else:  # targets of -1 and +1
+                wrong = int(np.count_nonzero((margins[0, present] > 0) != (target.y[order[present]] > 0)))
+                state.views[outputs[0]]["n_mistakes"][0] += wrong
+        return PassResult(n_mistakes, -1)
+
+    def look_at(self, lesson: Lesson, state: State) -> None:
+        """Look at all rows of a fit before the first of them is learned from."""
+        lesson.is_measured = self.tuning is not None
+        if self.tuning is not None:
+            self.tuning.begin(state, lesson.rows)
+            rows, size = np.arange(lesson.rows.n_rows), self.tuning.chunk(state, lesson.rows)
+            there = rows if lesson.weight is None else np.flatnonzero(lesson.weight > 0)
+            for at in range(0, len(there), size):
+                self.tuning.measure(state, lesson.rows, lesson.target, there[at : at + size])
+            self.tuning.freeze(self, state)
+
+    def decide(self, state: State) -> None:
+        """Let the best model of a grid alone go on, if they are candidates in a race."""
+        if self.tuning is not None:
+            self.tuning.decide(self, state)
+
+    def reads_weights(self, state: State) -> bool:
+        """Whether scores are products with :meth:`weights`, which the state does not hold as they are."""
+        is_scaled = self.tuning is not None and state.arrays["is_scaled"][0, 0]
+        return bool(is_scaled or (self.joint and state.n_outputs > self.n_models))
+
     def scores(self, rows: Rows, state: State) -> Array:
         """Scores of shape ``(n_rows, n_outputs)``; O(non-zeros), however many features there are."""
         outputs = self.outputs_of(state, self.chosen(state)) if self.grid else range(state.n_outputs)
         out = np.empty((rows.n_rows, len(outputs)))
-        if self.joint and len(outputs) > 1:
-            linear_scores(rows, self.intercept, self.weights(state), out)
+        if self.reads_weights(state):
+            linear_scores(rows, self.constant(state), self.weights(state), out)
             return out
         for place, k in enumerate(outputs):
-            params = self._params_of(state, k) if self.grid else self.params
+            params = self._params_of(state, k)
             self.core.scores(rows, self.intercept, state.views[k], params, out[:, place])
+        if self.tuning is not None and self.tuning.scales_target:
+            out = out * state.arrays["target_scale"][0, 0] + state.arrays["target_shift"][0, 0]
         return out
 
     def spreads(self, rows: Rows, state: State) -> Array:
@@ -242,8 +344,10 @@ class Learner:
         out = np.empty((rows.n_rows, len(outputs)))
         if self.joint and len(outputs) > 1:
             rows = _with_columns(rows, self.selected(state))
+        if self.tuning is not None and state.arrays["is_scaled"][0, 0]:
+            rows = self.tuning.scaled(state, rows)
         for place, k in enumerate(outputs):
-            self.core.spreads(rows, self.intercept, state.views[k], self._params_to_read(state, k), out[:, place])
+            self.core.spreads(rows, self.constant(state), state.views[k], self._params_to_read(state, k), out[:, place])
         return out
 
     def weights(self, state: State, model: int | None = None) -> Array:
@@ -265,6 +369,8 @@ class Learner:
             if 0 < most < np.count_nonzero(weights[:, :-1].any(axis=0)):
                 selected = largest(self._evidence(state, outputs, weights), most)
                 weights[:, :-1][:, ~selected] = 0.0
+        if self.tuning is not None:
+            weights = self.tuning.in_users_units(weights, state, self.constant(state))
         return weights, selected
 
     def _params_to_read(self, state: State, output: int) -> dict[str, Any]:
@@ -314,7 +420,10 @@ class Learner:
             Whether the start has learned from these rows before: then changes are averaged, where they would be added.
         """
 
-        return _state.merge(start, states, weights, again=again, settle=self.settle_all, rebuild=self.rebuild)
+        merged = _state.merge(start, states, weights, again=again, settle=self.settle_all, rebuild=self.rebuild)
+        if self.tuning is not None and len(states) > 1:
+            self.tuning.merge(self, merged, start, states)
+        return merged
 
 
 def largest(values: Array, n: int) -> NDArray[np.bool_]:

@@ -35,6 +35,8 @@ class Lesson:
         From ``state.remember``: told before anything but the columns of ``rows`` changes.
     n_jobs : int, optional
         Threads over outputs.
+    is_measured : bool, default=False
+        Whether the state knows the scale of these rows already, for learners that tune themselves.
     """
 
     rows: Rows
@@ -45,6 +47,7 @@ class Lesson:
     margins: Array | None = None
     memory: Memory | None = None
     n_jobs: int | None = None
+    is_measured: bool = False
 
 
 def n_workers(n_jobs: int | None, n_outputs: int) -> int:

@@ -27,7 +27,8 @@ class Field:
     ``axes`` names the axes of the array for one output: ``"weight"`` (one entry per feature, the constant last),
     ``"group"``, ``"selected"``, any other name, two names for a matrix, or ``""`` for one number. A square starts as a
     multiple of the identity. ``"model"`` is one number for a whole model instead of one per output; a state may hold
-    the outputs of several models, one after the other.
+    the outputs of several models, one after the other. ``"shared"`` comes first where there is one array for all of
+    them.
 
     ``merge`` is ``"sum"`` (changes add up), ``"mean"`` (changes are averaged), ``"precision"`` (a variance or
     covariance: inverses add up), ``"weighted"`` (a mean weighed by the inverse of the field named ``by``) or
@@ -54,11 +55,12 @@ class Field:
         return first == second
 
     def shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
-        return tuple(sizes[axis] for axis in self.axes.split() if axis != "model") or (1,)
+        return tuple(sizes[axis] for axis in self.axes.split() if axis not in ("model", "shared")) or (1,)
 
     def whole_shape(self, n_outputs: int, sizes: Mapping[str, int]) -> tuple[int, ...]:
         """The shape of the array over all outputs."""
-        return (sizes.get("model", 1) if self.axes == "model" else n_outputs, *self.shape(sizes))
+        n = 1 if self.axes.startswith("shared") else sizes.get("model", 1) if self.axes == "model" else n_outputs
+        return (n, *self.shape(sizes))
 
     def block(self, n_outputs: int, sizes: Mapping[str, int]) -> Array:
         """Fresh values for every output."""

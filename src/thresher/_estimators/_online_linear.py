@@ -120,12 +120,17 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
         if weight is not None and not weight.any():
             raise ValueError(f"{type(self).__name__}: sample_weight must hold a weight above 0, got only zeros.")
         state = self._new_state(learner, rows.n_features, target.n_outputs)
+        lesson = Lesson(rows, target, weight)
+        if self.shuffle:  # else the rows are a stream, of which only the past is known
+            learner.look_at(lesson, state)
         n_iter = 0
         before = None
         for pieces in self._passes(target):
+            if n_iter == 1:
+                learner.decide(state)
             try:
                 for order in pieces:
-                    self._learn(learner, state, Lesson(rows, target, weight, order))
+                    self._learn(learner, state, replace(lesson, order=order))
             except FloatingPointError:
                 _gate.refuse_values(rows, X, type(self).__name__)
                 raise
@@ -273,12 +278,11 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
 
     def _scores_of(self, rows: Rows, learner: Learner | None = None) -> Array:
         learner = learner or self._learner_now()
-        together = learner.joint and self.state_.n_outputs > learner.n_models
-        if not together and not learner.params.get("n_selected"):
+        if not learner.reads_weights(self.state_) and not learner.params.get("n_selected"):
             return learner.scores(rows, self.state_)
         weights = self._all_weights()  # which features are in use is decided once
         scores = np.empty((rows.n_rows, len(weights)))
-        linear_scores(rows, learner.intercept, weights, scores)
+        linear_scores(rows, learner.constant(self.state_), weights, scores)
         return scores
 
     def _scores_again(self, rows: Rows, target: Target) -> Array:
@@ -347,7 +351,7 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
     @property
     def intercept_(self) -> Array:
         """Constant terms."""
-        return self._all_weights()[:, -1] * self._learner_now().intercept
+        return self._all_weights()[:, -1] * self._learner_now().constant(self.state_)
 
     @property
     def support_(self) -> NDArray[np.intp]:

@@ -6,8 +6,8 @@ from typing import Any
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import Advice, GoodFor, Power, param
-from .._gate import Log, non_negative, positive
+from .._estimators import AUTO_STEP, Advice, GoodFor, Power, Step, param
+from .._gate import Log, auto, non_negative, positive
 from ._sparse import SparseClassifier, SparseLinear, SparseRegressor
 
 _FOR_SPARSITY = GoodFor(
@@ -28,10 +28,13 @@ class _AdaptiveL1RDA(SparseLinear):
        modelling", KU Leuven, 2016.
     """
 
-    eta0: float = param(
+    _raced = Step("eta0", "eta0", -0.5, (3e-2, 1e-1, 3e-1, 1.0, 3.0))
+
+    eta0: float | str = param(
         default=1.0,
-        rule=positive,
-        doc=r"Step size (:math:`\eta` in [1]_ and [2]_). From 0.1 to 10: the fewer features are wanted, the larger.",
+        rule=positive | auto,
+        doc=rf"""Step size (:math:`\eta` in [1]_ and [2]_). From 0.1 to 10: the fewer features are wanted, the larger.
+        {AUTO_STEP}""",
         search=Log(1e-2, 1e2),
     )
     smoothing: float = param(
@@ -44,7 +47,7 @@ class _AdaptiveL1RDA(SparseLinear):
 
     def _learner(self, n_features: int) -> Learner:
         return self._sparse_learner(
-            _core.AdaptiveL1Rda, eta0=self.eta0, smoothing=self.smoothing, l2_weight=self.l2_weight
+            _core.AdaptiveL1Rda, eta0=self._fixed_step, smoothing=self.smoothing, l2_weight=self.l2_weight
         )
 
 
@@ -87,4 +90,4 @@ class AdaptiveL1RDARegressor(_AdaptiveL1RDA, SparseRegressor):
     )
 
     alpha: Any = param(default=1e-4, search=Log(1e-7, 1.0), kw_only=False)
-    eta0: float = param(default=1.0, search=Log(1e-3, 1e2))
+    eta0: float | str = param(default=1.0, search=Log(1e-3, 1e2))

@@ -6,8 +6,8 @@ from typing import Any
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import Advice, GoodFor, Power, param
-from .._gate import Log, non_negative, positive
+from .._estimators import AUTO_STEP, Advice, GoodFor, Power, Step, param
+from .._gate import Log, auto, non_negative, positive
 from ._sparse import SparseClassifier, SparseLinear, SparseRegressor
 
 
@@ -21,11 +21,14 @@ class _FTRL(SparseLinear):
 
     _core_penalty = "l1"
 
-    eta0: float = param(
+    _raced = Step("eta0", "alpha", -0.5, (3e-2, 1e-1, 3e-1, 1.0, 3.0, 1e1))
+
+    eta0: float | str = param(
         default=0.3,
-        rule=positive,
-        doc=r"""Step size (:math:`\alpha` in [1]_, ``--ftrl_alpha`` of Vowpal Wabbit). Features of size 1 want 0.1 to 1;
-        rows of norm 1 with many small values, as tf-idf makes them, 3 to 10 with ``beta=0.1``.""",
+        rule=positive | auto,
+        doc=rf"""Step size (:math:`\alpha` in [1]_, ``--ftrl_alpha`` of Vowpal Wabbit). Features of size 1 want 0.1 to
+        1; rows of norm 1 with many small values, as tf-idf makes them, 3 to 10 with ``beta=0.1``.
+        {AUTO_STEP}""",
         search=Log(1e-3, 1e1),
         kw_only=False,
         file="alpha",
@@ -53,7 +56,7 @@ class _FTRL(SparseLinear):
     def _learner(self, n_features: int) -> Learner:
         if self.beta == 0 and self.l2 == 0:
             raise ValueError(f"{type(self).__name__}: beta must be a number above 0 when l2 is 0, got {self.beta!r}.")
-        return self._sparse_learner(_core.Ftrl, alpha=self.eta0, beta=self.beta, l2=self.l2)
+        return self._sparse_learner(_core.Ftrl, alpha=self._fixed_step, beta=self.beta, l2=self.l2)
 
 
 class FTRLClassifier(_FTRL, SparseClassifier):
@@ -86,4 +89,4 @@ class FTRLRegressor(_FTRL, SparseRegressor):
         GoodFor(2, aim="few features"), powers={"alpha": Power(squared=1), "eta0": Power(squared=1, other=1)}
     )
 
-    eta0: float = param(default=1.0, kw_only=False)
+    eta0: float | str = param(default=1.0, kw_only=False)

@@ -6,8 +6,8 @@ from typing import Any
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import Advice, GoodFor, Power, param
-from .._gate import Log, at_least, non_negative, positive
+from .._estimators import AUTO_STEP, Advice, GoodFor, Power, Step, param
+from .._gate import Log, at_least, auto, non_negative, positive
 from ._sparse import SparseClassifier, SparseLinear, SparseRegressor
 
 _FOR_SPARSITY = GoodFor(3, "few features are wanted and its zeros are exact", lambda p: p.wants_sparsity)
@@ -22,12 +22,14 @@ class _L1RDA(SparseLinear):
     .. [2] H. Yang, "Sparse learning under regularization framework", CUHK, 2011.
     """
 
-    eta0: float = param(
+    _raced = Step("eta0", "eta0", -1.0, (1.0, 3.0, 1e1, 3e1, 3e2))
+
+    eta0: float | str = param(
         default=1.0,
-        rule=positive,
-        doc=r"""Step size (:math:`1/\gamma` in [1]_ and [2]_). 1 suits features of unit size. Rows of norm 1 with many
+        rule=positive | auto,
+        doc=rf"""Step size (:math:`1/\gamma` in [1]_ and [2]_). 1 suits features of unit size. Rows of norm 1 with many
         small values, as tf-idf makes them, want 10 to 300, with the logistic loss 300 to 3000: with less, margins never
-        reach 1 and every row counts alike.""",
+        reach 1 and every row counts alike. {AUTO_STEP}""",
         search=Log(1e-3, 1e3),
     )
     rho: float = param(
@@ -46,7 +48,7 @@ class _L1RDA(SparseLinear):
             raise ValueError(f"{type(self).__name__}: debias must be False with batch_size above 1, got True.")
         core = _core.L1Rda if self.batch_size == 1 else _core.L1RdaBatch
         return self._sparse_learner(
-            core, eta0=self.eta0, rho=self.rho, l2_weight=self.l2_weight, batch_size=self.batch_size
+            core, eta0=self._fixed_step, rho=self.rho, l2_weight=self.l2_weight, batch_size=self.batch_size
         )
 
 
@@ -104,4 +106,4 @@ class L1RDARegressor(_L1RDA, SparseRegressor):
     )
 
     alpha: Any = param(default=1e-4, search=Log(1e-7, 1.0), kw_only=False)
-    eta0: float = param(default=0.1, search=Log(1e-4, 1e2))
+    eta0: float | str = param(default=0.1, search=Log(1e-4, 1e2))

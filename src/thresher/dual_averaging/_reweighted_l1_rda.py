@@ -6,8 +6,8 @@ from typing import Any
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import param
-from .._gate import Log, non_negative, positive
+from .._estimators import AUTO_STEP, Step, param
+from .._gate import Log, auto, non_negative, positive
 from ._sparse import SparseClassifier, SparseLinear, SparseRegressor
 
 
@@ -28,10 +28,12 @@ class _ReweightedL1RDA(SparseLinear):
         search=Log(1e-8, 1e-1),
         kw_only=False,
     )
-    eta0: float = param(
+    _raced = Step("eta0", "eta0", -1.0, (1.0, 3.0, 1e1, 3e1, 3e2))
+
+    eta0: float | str = param(
         default=1.0,
-        rule=positive,
-        doc=r"Step size (:math:`1/\gamma` in [1]_); see :class:`L1RDAClassifier`.",
+        rule=positive | auto,
+        doc=rf"Step size (:math:`1/\gamma` in [1]_); see :class:`L1RDAClassifier`. {AUTO_STEP}",
         search=Log(1e-3, 1e3),
     )
     rho: float = param(default=0.0, rule=non_negative, doc=r"Extra sparsity in early steps (:math:`\rho` in [1]_).")
@@ -45,7 +47,7 @@ class _ReweightedL1RDA(SparseLinear):
 
     def _learner(self, n_features: int) -> Learner:
         return self._sparse_learner(
-            _core.ReweightedL1Rda, eta0=self.eta0, rho=self.rho, smoothing=self.smoothing, l2_weight=0.0
+            _core.ReweightedL1Rda, eta0=self._fixed_step, rho=self.rho, smoothing=self.smoothing, l2_weight=0.0
         )
 
 
@@ -77,4 +79,4 @@ class ReweightedL1RDARegressor(_ReweightedL1RDA, SparseRegressor):
     features and targets to about 1, or lower ``eta0``.
     """
 
-    eta0: float = param(default=0.1, search=Log(1e-4, 1e2))
+    eta0: float | str = param(default=0.1, search=Log(1e-4, 1e2))

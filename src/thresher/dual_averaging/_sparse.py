@@ -7,14 +7,22 @@ from typing import Any
 import numpy as np
 
 from .._engine import Learner, loss_params
-from .._estimators import ClassLoss, LinearClassifier, LinearRegressor, SelectsFeatures, ValueLoss, param
+from .._estimators import (
+    ClassLoss,
+    LinearClassifier,
+    LinearRegressor,
+    SelectsFeatures,
+    SelfTuned,
+    ValueLoss,
+    param,
+)
 from .._gate import Array, Log, at_least, auto, boolean, non_negative, none
 from ._synchronous import Synchronous
 
 N_PENALTIES = 13  # of "auto": two in a decade of the usual six
 
 
-class SparseLinear(Synchronous):
+class SparseLinear(SelfTuned, Synchronous):
     """Base class of the l1 learners.
 
     Examples

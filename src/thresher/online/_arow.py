@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import Advice, GoodFor, param
+from .._estimators import AUTO_STEP, Advice, GoodFor, OnlineLinear, Step, param
 from .._gate import Log, at_least, auto, none, positive
 from ._confident import ConfidentLearner, DiagonalClassifier
 
@@ -76,12 +76,14 @@ class AROWClassifier(DiagonalClassifier):
         GoodFor(2, aim="rare class", settings="(n_features_to_select=K)"),
     )
 
+    _raced = Step("r", "r", 1.0, (1e-2, 1e-1, 1.0, 1e1))
+
     r: float | str = param(
         default=1.0,
         rule=positive | auto,
-        doc=r"""Inertia (:math:`r` in [1]_). Larger values take smaller steps: raise it when labels are noisy.
-        ``"auto"`` learns with 0.3 and with 1 times the mean of :math:`\|x\|^2` so far, for twice the time, and reads
-        the one that has made fewer mistakes.""",
+        doc=rf"""Inertia (:math:`r` in [1]_). Larger values take smaller steps: raise it when labels are noisy.
+        {AUTO_STEP} With ``n_features_to_select="auto"``, too, it learns with 0.3 and with 1 times the mean of
+        :math:`\|x\|^2`, on rows as they come.""",
         search=Log(1e-3, 1e3),
         kw_only=False,
     )
@@ -95,29 +97,32 @@ class AROWClassifier(DiagonalClassifier):
 
     def _learner(self, n_features: int) -> Learner:
         self._check_joint_form()
-        if self.r == "auto" or self.n_features_to_select is not None:
+        if self.n_features_to_select is not None:
             return self._selecting_arow()
         if self.covariance == "full":
-            return Learner(_core.ArowFull, {"r": float(self.r)})
-        params = {"r": float(self.r), "precision": self.diagonal == "precision"}
+            return Learner(_core.ArowFull, {"r": self._fixed_step})
+        params = {"r": self._fixed_step, "precision": self.diagonal == "precision"}
         return self._with_joint_form(Learner(_core.ArowDiagonal, params), _core.ArowJoint)
 
     def _selecting_arow(self) -> Learner:
         """AROW-K, or several of them where something is left to be chosen."""
-        if self.multi_class == "joint":
-            raise ValueError(f'AROWClassifier: with multi_class="joint", r must be a number above 0, got {self.r!r}.')
         if self.covariance == "full" or self.diagonal == "precision":
-            name = "n_features_to_select" if self.r != "auto" else 'r="auto"'
             raise ValueError(
-                f'AROWClassifier: with {name}, covariance must be "diagonal" and diagonal "drop", '
+                f'AROWClassifier: with n_features_to_select, covariance must be "diagonal" and diagonal "drop", '
                 f"got {self.covariance!r} and {self.diagonal!r}."
             )
-        sizes = SIZES if self.n_features_to_select == "auto" else (self.n_features_to_select or 0,)
-        inertias = RELATIVE_INERTIAS if self.r == "auto" else (self.r,)
+        chooses = self.n_features_to_select == "auto"
+        sizes = SIZES if chooses else (self.n_features_to_select or 0,)
+        inertias = RELATIVE_INERTIAS if chooses and self._races else (self._fixed_step,)
         models = tuple({"n_selected": float(k), "r": float(r)} for k in sizes for r in inertias)
-        params = {"relative": self.r == "auto", **models[0]}
+        params = {"relative": chooses and self._races, **models[0]}
         grid = models if len(models) > 1 else ()
         return ConfidentLearner(_core.ArowSelecting, params, grid=grid, judge="mistakes", joint=self._joint)
+
+    def _with_intercept(self, learner: Learner) -> Learner:
+        if self._races and self.n_features_to_select == "auto":
+            return OnlineLinear._with_intercept(self, learner)
+        return super()._with_intercept(learner)
 
     def _model_read(self) -> dict[str, Any]:
         learner = self._learner_now()
@@ -126,7 +131,7 @@ class AROWClassifier(DiagonalClassifier):
     @property
     def r_(self) -> float:
         """The inertia of the model that is read."""
-        return float(self._model_read()["r"])
+        return self._step_in_use()
 
     @property
     def n_features_to_select_(self) -> int | None:

@@ -14,6 +14,7 @@ from .._estimators import (
     JointLearner,
     LinearClassifier,
     SelectsFeatures,
+    SelfTuned,
     param,
     read_only,
 )
@@ -39,7 +40,7 @@ class ConfidentLearner(Learner):
         return np.nan_to_num(each, nan=0.0, posinf=np.inf).sum(axis=0)
 
 
-class ConfidentClassifier(GaussianProbability, SelectsFeatures, LinearClassifier):
+class ConfidentClassifier(SelfTuned, GaussianProbability, SelectsFeatures, LinearClassifier):
     r"""Weights are believed to be normal, with a mean and a covariance; so is the score of a row.
 
     Attributes

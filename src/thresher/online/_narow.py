@@ -5,8 +5,8 @@ from __future__ import annotations
 from .. import _core
 from .._core import Rows
 from .._engine import Learner, Target
-from .._estimators import param, warn_of_convergence
-from .._gate import Log, positive
+from .._estimators import AUTO_STEP, Step, param, warn_of_convergence
+from .._gate import Log, auto, positive
 from ._confident import DiagonalClassifier
 
 
@@ -33,24 +33,26 @@ class NAROWClassifier(DiagonalClassifier):
     .. [1] F. Orabona and K. Crammer, "New adaptive algorithms for online classification", NIPS 2010.
     """
 
-    b: float = param(
+    _raced = Step("b", "b", -1.0, (1e1, 1e2, 1e3, 1e4))
+
+    b: float | str = param(
         default=1.0,
-        rule=positive,
-        doc="""One over the variance at which a row teaches nothing more (:math:`b` in [1]_). All variances start at 1,
+        rule=positive | auto,
+        doc=f"""One over the variance at which a row teaches nothing more (:math:`b` in [1]_). All variances start at 1,
         so that ``b`` must be above one over the squared length of a row (with its constant): raise it when rows are
-        short.""",
+        short. {AUTO_STEP}""",
         search=Log(0.1, 1e3),
         kw_only=False,
     )
 
     def _learner(self, n_features: int) -> Learner:
-        return self._surest(_core.NarowDiagonal, _core.NarowFull, _core.NarowJoint, b=float(self.b))
+        return self._surest(_core.NarowDiagonal, _core.NarowFull, _core.NarowJoint, b=self._fixed_step)
 
     def _look_back(self, rows: Rows, target: Target) -> None:
         """Say so when no row was long enough."""
         if not self.support_.size:
             warn_of_convergence(
-                f"NAROWClassifier: no row was doubtful enough to learn from (variance above 1 / b = {1 / self.b:.3g}); "
-                "a larger b learns from more.",
+                "NAROWClassifier: no row was doubtful enough to learn from "
+                f"(variance above 1 / b = {1 / self._step_in_use():.3g}); a larger b learns from more.",
                 stacklevel=4,
             )

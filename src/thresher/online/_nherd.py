@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import param
-from .._gate import Log, positive
+from .._estimators import AUTO_STEP, Step, param
+from .._gate import Log, auto, positive
 from ._confident import DiagonalClassifier
 
 
@@ -33,13 +33,15 @@ class NHERDClassifier(DiagonalClassifier):
     .. [1] K. Crammer and D. D. Lee, "Learning via Gaussian herding", NIPS 2010.
     """
 
-    C: float = param(
+    _raced = Step("C", "C", -1.0, (1e-1, 1.0, 1e1, 1e2))
+
+    C: float | str = param(
         default=1.0,
-        rule=positive,
-        doc="Aggressiveness (:math:`C` in [1]_). Lower it when labels are noisy.",
+        rule=positive | auto,
+        doc=f"Aggressiveness (:math:`C` in [1]_). Lower it when labels are noisy. {AUTO_STEP}",
         search=Log(1e-3, 1e3),
         kw_only=False,
     )
 
     def _learner(self, n_features: int) -> Learner:
-        return self._surest(_core.NherdDiagonal, _core.NherdFull, _core.NherdJoint, C=float(self.C))
+        return self._surest(_core.NherdDiagonal, _core.NherdFull, _core.NherdJoint, C=self._fixed_step)

@@ -6,11 +6,11 @@ import math
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import JointClassifier, param
-from .._gate import Log, one_of, positive
+from .._estimators import AUTO_STEP, JointClassifier, SelfTuned, Step, param
+from .._gate import Log, auto, one_of, positive
 
 
-class PAClassifier(JointClassifier):
+class PAClassifier(SelfTuned, JointClassifier):
     r"""Passive-aggressive classifier: the smallest change of the weights that repairs the row at hand.
 
     A row that is classified with a margin of 1 changes nothing. Any other moves the weights just far enough, or as far
@@ -42,16 +42,18 @@ class PAClassifier(JointClassifier):
     array(['spam'], dtype='<U4')
     """
 
-    C: float = param(
+    _raced = Step("C", "C", -1.0, (1e-2, 1e-1, 1.0, 1e1))
+
+    C: float | str = param(
         default=1.0,
-        rule=positive,
-        doc="""Aggressiveness (:math:`C` in [1]_): the largest step of variant I, the weight of the loss in variant II.
-        Lower it when labels are noisy. The hard variant does not use it.""",
+        rule=positive | auto,
+        doc=f"""Aggressiveness (:math:`C` in [1]_): the largest step of variant I, the weight of the loss in variant II.
+        Lower it when labels are noisy. The hard variant does not use it. {AUTO_STEP}""",
         search=Log(1e-4, 1e2),
         kw_only=False,
     )
     variant: str = param(default="I", rule=one_of("hard", "I", "II"), doc="PA, PA-I or PA-II of [1]_.")
 
     def _learner(self, n_features: int) -> Learner:
-        cost = math.inf if self.variant == "hard" else float(self.C)
+        cost = math.inf if self.variant == "hard" else self._fixed_step
         return self._with_joint_form(Learner(_core.Pa, {"C": cost, "squared": self.variant == "II"}), _core.PaJoint)

@@ -6,8 +6,8 @@ from scipy.special import ndtri
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import Advice, GoodFor, param
-from .._gate import Log, Uniform, above_half, one_of, positive
+from .._estimators import AUTO_STEP, Advice, GoodFor, Step, param
+from .._gate import Log, Uniform, above_half, auto, one_of, positive
 from ._confident import DiagonalClassifier
 
 
@@ -36,11 +36,13 @@ class SCWClassifier(DiagonalClassifier):
 
     _advice = Advice(GoodFor(2, aim="nothing to tune"))
 
-    C: float = param(
+    _raced = Step("C", "C", -1.0, (1.0, 1e1, 1e2, 1e3))
+
+    C: float | str = param(
         default=1.0,
-        rule=positive,
-        doc=r"""Price of a row that stays short of the confidence (:math:`C` in [1]_): the longest step :math:`\alpha`
-        of variant I. Lower it when labels are noisy.""",
+        rule=positive | auto,
+        doc=rf"""Price of a row that stays short of the confidence (:math:`C` in [1]_): the longest step :math:`\alpha`
+        of variant I. Lower it when labels are noisy. {AUTO_STEP}""",
         search=Log(1e-3, 1e3),
         kw_only=False,
     )
@@ -54,5 +56,5 @@ class SCWClassifier(DiagonalClassifier):
     variant: str = param(default="I", rule=one_of("I", "II"), doc="SCW-I or SCW-II of [1]_.")
 
     def _learner(self, n_features: int) -> Learner:
-        params = {"C": float(self.C), "phi": float(ndtri(self.confidence)), "squared": self.variant == "II"}
+        params = {"C": self._fixed_step, "phi": float(ndtri(self.confidence)), "squared": self.variant == "II"}
         return self._surest(_core.ScwDiagonal, _core.ScwFull, _core.ScwJoint, **params)

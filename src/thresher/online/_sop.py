@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import param, read_only
-from .._gate import Array, Log, positive
+from .._estimators import AUTO_STEP, Step, param, read_only
+from .._gate import Array, Log, auto, positive
 from ._confident import ConfidentClassifier
 
 
@@ -40,11 +40,13 @@ class SOPClassifier(ConfidentClassifier):
        34(3), 2005.
     """
 
-    a: float = param(
+    _raced = Step("a", "a", 1.0, (1e-2, 1e-1, 1.0, 1e1))
+
+    a: float | str = param(
         default=1.0,
-        rule=positive,
-        doc="""Mistakes of unit length that each feature begins with (:math:`a` in [1]_). Large values make it the
-        perceptron.""",
+        rule=positive | auto,
+        doc=f"""Mistakes of unit length that each feature begins with (:math:`a` in [1]_). Large values make it the
+        perceptron. {AUTO_STEP}""",
         search=Log(1e-3, 1e3),
         kw_only=False,
     )
@@ -55,8 +57,10 @@ class SOPClassifier(ConfidentClassifier):
     )
 
     def _learner(self, n_features: int) -> Learner:
+        if self.covariance == "full" and self._races:
+            raise ValueError('SOPClassifier: a must be a number when covariance is "full", got "auto".')
         core = _core.SopFull if self.covariance == "full" else _core.SopDiagonal
-        return self._selecting(core, {"a": float(self.a)})
+        return self._selecting(core, {"a": self._fixed_step})
 
     def _can_continue(self, learner: Learner, made_by: Learner | None) -> bool:
         if made_by is not None and self.covariance == "full" and learner.params["a"] != made_by.params["a"]:
@@ -68,5 +72,5 @@ class SOPClassifier(ConfidentClassifier):
         """The variance of each weight."""
         self._learner_now()
         if "square_sum" in self.state_.arrays:
-            return read_only(1 / (self.a + self.state_.arrays["square_sum"][:, :-1]))
+            return read_only(1 / (self._step_in_use() + self._of_the_model_read("square_sum")[:, :-1]))
         return super().variance_

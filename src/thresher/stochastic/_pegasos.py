@@ -8,19 +8,32 @@ import numpy as np
 
 from .. import _core
 from .._engine import Learner, loss_params
-from .._estimators import Advice, ClassLoss, GoodFor, LinearClassifier, LinearRegressor, OnlineLinear, ValueLoss, param
-from .._gate import Array, Log, at_least, boolean, one_for_each, one_per_feature, positive
+from .._estimators import (
+    AUTO_STEP,
+    Advice,
+    ClassLoss,
+    GoodFor,
+    LinearClassifier,
+    LinearRegressor,
+    SelfTuned,
+    Step,
+    ValueLoss,
+    param,
+)
+from .._gate import Array, Log, at_least, auto, boolean, one_for_each, one_per_feature, positive
 
 
-class RidgeByFeature(OnlineLinear):
+class RidgeByFeature(SelfTuned):
     """Base class of learners whose l2 penalty is one for all features or one for each."""
+
+    _raced = Step("alpha", "inverse_alpha", -1.0, (1e1, 1e2, 1e3, 1e4, 1e5))
 
     alpha: Any = param(
         default=1e-4,
-        rule=positive | one_per_feature,
-        doc=r"""Strength of the penalty (:math:`\lambda` in [1]_ and [2]_). One value per feature gives coordinate-wise
-        Pegasos: each weight has its own penalty :math:`\frac{\alpha_j}{2} w_j^2`, and the projection uses the same
-        metric. An infinite value leaves a feature out; :func:`ard_weights` finds values from data.""",
+        rule=positive | one_per_feature | auto,
+        doc=rf"""Strength of the penalty (:math:`\lambda` in [1]_ and [2]_). One value per feature gives coordinate-wise
+        Pegasos: each weight has its own penalty :math:`\frac{{\alpha_j}}{{2}} w_j^2`, and the projection uses the same
+        metric. An infinite value leaves a feature out; :func:`ard_weights` finds values from data. {AUTO_STEP}""",
         search=Log(1e-7, 1e-1),
         kw_only=False,
     )
@@ -33,8 +46,13 @@ class RidgeByFeature(OnlineLinear):
 
     def _penalty_params(self, n_features: int) -> dict[str, Any]:
         """1 / alpha for all weights, or for each of them and the constant; a feature of infinite alpha is left out."""
-        one_for_all = np.ndim(self.alpha) == 0
-        common, each = (1.0 / float(self.alpha), None) if one_for_all else (1.0, self._inverses(n_features))
+        common, each = 1.0, None
+        if self._races:
+            common = self._fixed_step
+        elif np.ndim(self.alpha) == 0:
+            common = 1.0 / float(self.alpha)
+        else:
+            each = self._inverses(n_features)
         return {"inverse_alpha": common, "inverse_alphas": each, "free_constant": not self.penalize_intercept}
 
     def _inverses(self, n_features: int) -> Array:

@@ -1,0 +1,308 @@
+"""Learners that tune themselves: candidates for a step size learn side by side, and columns are scaled as they come.
+
+Candidates count in units of the data, and so do scaled rows, so that neither the scale of a column nor that of the
+targets matters. All that is measured is in the state. It is looked at again after 1, 2, 4, 8, ... rows and stays as it
+is in between; so any chunking of the rows gives the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import Rows, add_moments
+from .._gate import Array
+from ._state import Field, State, added
+from ._target import Target
+
+if TYPE_CHECKING:
+    from ._learner import Learner
+
+_MEASURED = 1 << 12  # rows from which the unit of sparse rows is told
+_BYTES = 1 << 20  # of scaled rows at a time: they stay in cache while all outputs learn from them
+_FEW = 8  # rows: with so many, deviations are taken for twice as large as they seem
+_FAR = 5.0  # deviations: what lies farther from the mean is learned from as if it lay there
+_SAME = 1e-12  # a deviation this small beside the mean is rounding, not variation
+# After so many rows, at most so many candidates go on: 100,000 rows cost about two passes of one of them.
+_PLACES = ((1 << 11, 4), (1 << 12, 3), (1 << 14, 2), (1 << 16, 1))
+_SURE = 3.0  # standard errors: a candidate that is so far behind is dropped from the first of these milestones on
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What a learner finds out by itself.
+
+    Parameters
+    ----------
+    name : str, default=""
+        The parameter of the core that has candidates; without one, nothing is raced.
+    power : float, default=0.0
+        The unit of the candidates: this power of the typical squared length of a row.
+    scales : bool, default=False
+        Whether dense rows are centred and scaled.
+    scales_target : bool, default=False
+        Whether targets are, too.
+    """
+
+    name: str = ""
+    power: float = 0.0
+    scales: bool = False
+    scales_target: bool = False
+
+    # --- state --------------------------------------------------------------------------------------------------------
+
+    def fields(self) -> list[Field]:
+        """What a state keeps beside what is learned."""
+        race = [Field(name, "model", 0.0, "sum") for name in ("older_mark", "mark", "n_drops")]
+        numbers = ("unit_sum", "unit_count", "unit", "is_scaled", "n_measured")
+        derived = [Field(name, "shared", 0.0, "derived") for name in numbers]
+        target = [Field(name, "shared", 0.0, "derived") for name in ("target_mean", "target_m2", "target_shift")]
+        columns = ("column_mean", "column_m2", "column_count", "shift", "inverse")
+        return [
+            *(race if self.name else ()),
+            *derived,
+            *((*target, Field("target_scale", "shared", 1.0, "derived")) if self.scales_target else ()),
+            *(Field(name, "shared column", 0.0, "derived") for name in columns),
+        ]
+
+    def params(self, params: dict[str, Any], state: State) -> dict[str, Any]:
+        """The parameters of a candidate, which are relative, in the units of these data."""
+        unit = one(state, "unit") or 1.0
+        absolute = {self.name: params[self.name] * unit**self.power} if self.name else {}
+        if self.scales_target and params.get("epsilon"):
+            absolute["epsilon"] = params["epsilon"] / one(state, "target_scale")
+        return {**params, **absolute}
+
+    # --- the race -----------------------------------------------------------------------------------------------------
+
+    def running(self, learner: Learner, state: State) -> NDArray[np.intp]:
+        """The candidates that go on."""
+        drops = state.arrays["n_drops"][:, 0] if self.name else np.zeros(1)
+        return np.flatnonzero(drops == drops.min())
+
+    def chosen(self, learner: Learner, state: State) -> int:
+        """The candidate that has done best lately: fewest mistakes, of equal ones the least loss."""
+        running = self.running(learner, state)
+        recent = self._against(learner, state) - state.arrays["older_mark"][:, 0]
+        losses = state.arrays["tally"][:, 2].reshape(learner.n_models, -1).sum(axis=1)
+        return int(running[np.lexsort((losses[running], recent[running]))[0]])
+
+    def _against(self, learner: Learner, state: State) -> Array:
+        """What counts against each candidate so far."""
+        if learner.judge == "mistakes":
+            mistakes: Array = state.arrays["n_mistakes"][:, 0]
+            return mistakes
+        return state.arrays["tally"][:, 2].reshape(learner.n_models, -1).sum(axis=1)
+
+    def decide(self, learner: Learner, state: State) -> None:
+        """End the race: what comes now are rows that were seen before, which say nothing about new ones."""
+        if self.name and learner.grid:
+            self._drop(state, np.setdiff1d(self.running(learner, state), self.chosen(learner, state)))
+
+    @staticmethod
+    def _drop(state: State, models: Any) -> None:
+        state.arrays["n_drops"][models, 0] += 1
+
+    def turn(self, learner: Learner, state: State, n_rows: int) -> None:
+        """A milestone: drop candidates that are far behind, and those for which there is no place any more."""
+        if not self.name or not learner.grid:
+            return
+        places = min((most for rows, most in _PLACES if n_rows >= rows), default=0)
+        running = self.running(learner, state)
+        total, mark = self._against(learner, state), state.arrays["mark"][:, 0]
+        if places and len(running) > 1:
+            lately = (total - mark)[running]
+            best = running[int(np.lexsort((total[running], lately))[0])]
+            gap = lately - lately.min()
+            rank = np.lexsort((abs(running - best), lately))
+            behind = np.zeros(len(running), dtype=bool)
+            behind[rank[places:]] = True
+            if learner.judge == "mistakes":
+                behind |= (gap > _SURE * np.sqrt(lately + lately.min() + 1)) & (abs(running - best) > 1)
+            self._drop(state, running[behind])
+        state.arrays["older_mark"][:, 0] = mark
+        mark[:] = total
+
+    def fail(self, learner: Learner, state: State, model: int) -> bool:
+        """Leave out a candidate whose weights outgrew floating point; whether another one goes on."""
+        if not self.name or len(self.running(learner, state)) == 1:
+            return False
+        fresh, outputs = state.blank(state.sizes["weight"]), learner.outputs_of(state, model)
+        shared = {f.name for f in state.fields if f.axes.startswith(("shared", "model"))}
+        for name, array in state.arrays.items():
+            if name not in shared:
+                array[outputs.start : outputs.stop] = fresh.arrays[name][outputs.start : outputs.stop]
+        self._drop(state, model)
+        return True
+
+    # --- measures -----------------------------------------------------------------------------------------------------
+
+    def begin(self, state: State, rows: Rows) -> None:
+        """Decide by the first rows whether columns are scaled, and make room for what is known about them."""
+        if self.scales and rows.columns is None and not state.arrays["tally"][:, 0].any():
+            state.arrays["is_scaled"][0, 0] = 1
+        if one(state, "is_scaled") and state.sizes["column"] < rows.n_features:
+            state.grow(state.sizes["weight"], column=rows.n_features)
+
+    def measure(self, state: State, rows: Rows, target: Target, part: NDArray[np.int64]) -> None:
+        """Add rows to what is known about their columns, their length and their targets."""
+        n_before = one(state, "n_measured")
+        if one(state, "is_scaled"):
+            block = np.ascontiguousarray(dense(rows, part), dtype=np.float64)
+            n, missing = np.full(rows.n_features, n_before), np.zeros(rows.n_features)
+            mean, m2, count = (state.arrays[f"column_{name}"][0] for name in ("mean", "m2", "count"))
+            add_moments(Rows.dense(block, False), n, mean, m2, missing)
+            count[: rows.n_features] += np.count_nonzero(block, axis=0)
+        elif n_before < _MEASURED:
+            squares = row_squares(rows, part[: int(_MEASURED - n_before)])
+            logs = np.log(squares[squares > 0])
+            for name, values in (("unit_sum", logs), ("unit_count", np.ones(len(logs)))):
+                total = state.arrays[name]
+                total[0, 0] = np.cumsum(np.append(total[0, 0], values))[-1]  # one by one: chunks leave no trace
+        if self.scales_target:
+            n, missing = np.full(1, n_before), np.zeros(1)
+            mean, m2 = state.arrays["target_mean"][0], state.arrays["target_m2"][0]
+            add_moments(
+                Rows.dense(np.asarray(target.y[part], dtype=np.float64).reshape(-1, 1), False), n, mean, m2, missing
+            )
+        state.arrays["n_measured"][0, 0] = n_before + len(part)
+
+    def freeze(self, learner: Learner, state: State) -> None:
+        """Take what was measured so far as the scale of the rows that come."""
+        n = one(state, "n_measured")
+        if n == 0:
+            return
+        unit = one(state, "unit_sum") / max(one(state, "unit_count"), 1.0)
+        if one(state, "is_scaled"):
+            mean, m2, count = (state.arrays[f"column_{name}"][0] for name in ("mean", "m2", "count"))
+            centred = learner.intercept != 0
+            squares = m2 if centred else m2 + n * mean**2
+            varies = (count > 0) & (squares > n * (_SAME * mean) ** 2)
+            inverse = np.sqrt(np.divide(count, squares, out=np.zeros_like(squares), where=varies))
+            state.arrays["shift"][0] = mean if centred else 0.0
+            state.arrays["inverse"][0] = np.where(np.isfinite(inverse), inverse / (1 + _FEW / n), 0.0)
+            unit = np.log(max(float(count.sum()) / n, 1.0))
+        state.arrays["unit"][0, 0] = 2.0 ** (np.round(4 * unit / np.log(2)) / 4)  # the last digits leave no trace
+        if self.scales_target:
+            deviation = np.sqrt(one(state, "target_m2") / n)
+            state.arrays["target_shift"][0, 0] = one(state, "target_mean") if learner.intercept else 0.0
+            if learner.intercept == 0:
+                deviation = np.sqrt(deviation**2 + one(state, "target_mean") ** 2)
+            state.arrays["target_scale"][0, 0] = deviation if deviation > 0 else 1.0
+
+    # --- learning -----------------------------------------------------------------------------------------------------
+
+    def segments(
+        self, state: State, order: NDArray[np.int64], present: NDArray[np.bool_] | None
+    ) -> Iterator[tuple[int, int, int]]:
+        """Pieces of an order that end where milestones lie: begin, end, and the milestone if it was reached, else 0."""
+        n_seen = int(state.arrays["tally"][:, 0].max())
+        counts = None if present is None else np.cumsum(present)
+        begin = 0
+        while begin < len(order):
+            goal = 1 << n_seen.bit_length() if n_seen else 1
+            if counts is None:
+                end = min(begin + goal - n_seen, len(order))
+                n_seen += end - begin
+            else:
+                before = int(counts[begin - 1]) if begin else 0
+                end = min(int(np.searchsorted(counts, before + goal - n_seen)) + 1, len(order))
+                n_seen += int(counts[end - 1]) - before
+            yield begin, end, goal if n_seen == goal else 0
+            begin = end
+
+    def chunk(self, state: State, rows: Rows) -> int:
+        """How many rows are learned by all outputs before the next ones."""
+        return max(1, min(4096, _BYTES // (8 * rows.n_features))) if one(state, "is_scaled") else 4096
+
+    def scaled(self, state: State, rows: Rows, part: NDArray[np.int64] | None = None) -> Rows:
+        """Rows in the units in which they are learned."""
+        width = rows.n_features
+        block = dense(rows, np.arange(rows.n_rows) if part is None else part)
+        shift, inverse = state.arrays["shift"][0, :width], state.arrays["inverse"][0, :width]
+        scaled = (block - shift) * inverse
+        return Rows.dense(np.clip(scaled, -_FAR, _FAR, out=scaled), False)
+
+    def targets(self, state: State, y: Array) -> Array:
+        return (y - one(state, "target_shift")) / one(state, "target_scale") if self.scales_target else y
+
+    # --- reading ------------------------------------------------------------------------------------------------------
+
+    def in_users_units(self, weights: Array, state: State, intercept: float) -> Array:
+        """Weights for rows and targets as they come."""
+        weights = weights.copy()
+        if one(state, "is_scaled"):
+            width = min(weights.shape[1] - 1, state.sizes["column"])
+            weights[:, :width] *= state.arrays["inverse"][0, :width]
+            if intercept:
+                weights[:, -1] -= weights[:, :width] @ state.arrays["shift"][0, :width] / intercept
+        if self.scales_target:
+            weights *= one(state, "target_scale")
+            if intercept:
+                weights[:, -1] += one(state, "target_shift") / intercept
+        return weights
+
+    def merge(self, learner: Learner, merged: State, start: State, states: Sequence[State]) -> None:
+        """Moments of all rows, those of the start once; the order of the shards leaves no trace."""
+        counts = [s.arrays["n_measured"] for s in (start, *states)]
+        total = np.maximum(added(counts[0], counts[1:]), 0.0)
+        for name in ("unit_sum", "unit_count"):
+            begun, *reached = (s.arrays[name] for s in (start, *states))
+            merged.arrays[name][...] = added(begun, reached)
+        merged.arrays["is_scaled"][...] = max(one(s, "is_scaled") for s in states)
+        pairs = [("column_mean", "column_m2")] if one(merged, "is_scaled") else []
+        for mean, m2 in [*pairs, *([("target_mean", "target_m2")] if self.scales_target else [])]:
+            width = merged.arrays[mean].shape[1]
+            each = [(s.arrays["n_measured"], padded(s, mean, width), padded(s, m2, width)) for s in (start, *states)]
+            about = np.min([a for _, a, _ in each[1:]], axis=0)
+            sums = [n * (a - about) for n, a, _ in each]
+            squares = [q + n * (a - about) ** 2 for n, a, q in each]
+            first, second = added(sums[0], sums[1:]), added(squares[0], squares[1:])
+            merged.arrays[mean][...] = about + np.divide(first, total, out=np.zeros_like(first), where=total > 0)
+            square = np.divide(first**2, total, out=np.zeros_like(first), where=total > 0)
+            merged.arrays[m2][...] = np.maximum(second - square, 0.0)
+        if pairs:
+            width = merged.sizes["column"]
+            stored = [padded(s, "column_count", width) for s in (start, *states)]
+            merged.arrays["column_count"][...] = np.maximum(added(stored[0], stored[1:]), 0.0)
+        merged.arrays["n_measured"][...] = total
+        self.freeze(learner, merged)
+
+
+def one(state: State, name: str) -> float:
+    """A number that all outputs share."""
+    return float(state.arrays[name][0, 0])
+
+
+def padded(state: State, name: str, width: int) -> Array:
+    """An array of columns, with zeros for those that the state has not met."""
+    array = state.arrays[name]
+    return np.pad(array, ((0, 0), (0, width - array.shape[1])))
+
+
+def dense(rows: Rows, part: NDArray[np.int64]) -> Array:
+    """Some rows as an array."""
+    if rows.columns is None:
+        block: Array = rows.values[part]
+        return block
+    from scipy import sparse
+
+    matrix = sparse.csr_array((rows.values, rows.columns, rows.starts), shape=(rows.n_rows, rows.n_features))
+    return np.asarray(matrix[part].toarray(), dtype=np.float64)
+
+
+def row_squares(rows: Rows, part: NDArray[np.int64]) -> Array:
+    """The squared length of some rows."""
+    if rows.columns is None:
+        block = np.asarray(rows.values[part], dtype=np.float64)
+        return np.add.reduce(block * block, axis=1)
+    starts, ends = rows.starts[part], rows.starts[part + 1]
+    squares = np.zeros(len(part))
+    for place in np.flatnonzero(ends > starts):
+        values = np.asarray(rows.values[starts[place] : ends[place]], dtype=np.float64)
+        squares[place] = np.add.reduce(values * values)
+    return squares

@@ -1,0 +1,109 @@
+"""Estimators that choose their own step size, and scale dense rows as they come."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from .._engine import Learner, Tuning
+from .._gate import Array, auto, boolean
+from ._declared import param
+from ._online_linear import OnlineLinear
+
+AUTO_STEP = """``"auto"`` learns with several values side by side, in units of the data, and reads the one that has done
+        best on rows that it had not seen; dense rows are then scaled, see ``scale``."""
+
+
+class Step(NamedTuple):
+    """A parameter that says how far a row may move the weights, and what is worth a try in its place."""
+
+    name: str
+    """The parameter."""
+    core: str
+    """The core's name of it."""
+    power: float
+    """It counts in this power of the squared length of a row."""
+    candidates: tuple[float, ...]
+    """What ``"auto"`` tries, in these units."""
+
+
+class SelfTuned(OnlineLinear):
+    """Base class of learners with a step size that may be ``"auto"``.
+
+    Attributes
+    ----------
+    race_ : dict of str to ndarray
+        The candidates of an automatic step size: ``value``, ``n_mistakes`` or ``loss`` on rows that they had not seen,
+        and whether each is still ``running``.
+    """
+
+    scale: Any = param(
+        default="auto",
+        rule=boolean | auto,
+        doc="""Learn from dense rows with their columns centred and divided by their deviation, as far as they are known
+        when a row comes; from sparse rows as they are. Penalties and steps then count in scaled units, ``coef_`` in
+        those of ``X``. ``"auto"`` scales where the step size is ``"auto"``, too: a number for it gives the published
+        learner.""",
+    )
+
+    _raced: ClassVar[Step | None] = None
+
+    @property
+    def _fixed_step(self) -> float:
+        """The step size, or that of a first candidate where it is automatic."""
+        assert self._raced is not None
+        return self._raced.candidates[0] if self._races else float(getattr(self, self._raced.name))
+
+    @property
+    def _races(self) -> bool:
+        return self._raced is not None and isinstance(getattr(self, self._raced.name), str)
+
+    @property
+    def _is_scaled(self) -> bool:
+        return self._races if isinstance(self.scale, str) else bool(self.scale)
+
+    @property
+    def _is_tuned(self) -> bool:
+        """Whether anything is found out from the rows: the step size, or the scale of columns."""
+        return self._races or self._is_scaled
+
+    def _with_intercept(self, learner: Learner) -> Learner:
+        learner = super()._with_intercept(learner)
+        if learner.tuning is not None or not self._is_tuned:
+            return learner
+        is_classifier = "class_weight" in self._params
+        grid, judge, name, power = learner.grid, learner.judge, "", 0.0
+        if self._races and self._raced is not None:
+            name, power = self._raced.core, self._raced.power
+            if not grid:
+                grid = tuple({name: value} for value in self._raced.candidates)
+                judge = "mistakes" if is_classifier else "loss"
+        return replace(learner, grid=grid, judge=judge, tuning=Tuning(name, power, self._is_scaled, not is_classifier))
+
+    def _step_in_use(self) -> float:
+        """The step size of the model that is read; in scaled units if rows are scaled."""
+        learner = self._learner_now()
+        assert self._raced is not None
+        outputs = learner.outputs_of(self.state_, learner.chosen(self.state_))
+        return float(learner._params_of(self.state_, outputs[0])[self._raced.core])
+
+    @property
+    def race_(self) -> dict[str, Array]:
+        """The candidates of an automatic step size, and how they did on rows that they had not seen."""
+        learner = self._learner_now()
+        if self._raced is None or not self._races or learner.tuning is None:
+            raise AttributeError(f"{type(self).__name__} has race_ only where a step size is automatic.")
+        models = range(learner.n_models)
+        first = [learner.outputs_of(self.state_, model)[0] for model in models]
+        running = learner.tuning.running(learner, self.state_)
+        judged = {
+            "mistakes": lambda: {"n_mistakes": self.state_.arrays["n_mistakes"][:, 0].copy()},
+            "loss": lambda: {"loss": learner.progressive_losses(self.state_)},
+        }[learner.judge]()
+        return {
+            "value": np.array([learner._params_of(self.state_, k)[self._raced.core] for k in first]),
+            **judged,
+            "running": np.isin(np.arange(learner.n_models), running),
+        }
