@@ -32,6 +32,7 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"multi_class": "joint", "variant": "variance"},
     ],
     "scw": [
+        {"C": "auto"},
         {"covariance": "full", "variant": "II"},
         {"diagonal": "precision", "C": 0.1},
         {"n_features_to_select": 3},
@@ -39,12 +40,14 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"multi_class": "auto"},
     ],
     "narow": [
+        {"b": "auto"},
         {"covariance": "full"},
         {"diagonal": "precision"},
         {"n_features_to_select": 3},
         {"multi_class": "joint"},
     ],
     "nherd": [
+        {"C": "auto"},
         {"covariance": "full"},
         {"diagonal": "precision"},
         {"n_features_to_select": 3, "covariance": "full"},
