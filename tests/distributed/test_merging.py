@@ -111,12 +111,16 @@ def settled(learner, state):
     return state
 
 
+def is_square(spread):
+    return spread.ndim == 3 and spread.shape[1] == spread.shape[2]
+
+
 def inverse(spread):
-    return 1 / spread if spread.ndim == 2 else np.linalg.inv(spread)
+    return np.linalg.inv(spread) if is_square(spread) else 1 / spread
 
 
 def times(matrix, vector):
-    return matrix * vector if matrix.ndim == 2 else np.einsum("kij,kj->ki", matrix, vector)
+    return np.einsum("kij,kj->ki", matrix, vector) if is_square(matrix) else matrix * vector
 
 
 ALIGNED = {"SBCWClassifier", "PoolCWClassifier", "ASCWClassifier"}  # whose selections are put together first
@@ -175,7 +179,7 @@ def test_every_array_of_every_round_is_the_start_and_what_the_shards_add_to_it(m
         learner = onepass.learner(start, start.n_features_in_)
         first, *each = (settled(learner, m.state_) for m in (start, *reached))
         for f in first.fields:
-            entrywise = again and f.merge == "weighted" and first.arrays[f.by].ndim == 2
+            entrywise = again and f.merge == "weighted" and not is_square(first.arrays[f.by])
             added = f.name in ("tally", "n_mistakes") or not (entrywise or f.name in averaged)
             truth = by_hand(f, first, each, share, added)
             if truth is not None:

@@ -238,7 +238,7 @@ def test_a_batch_that_outgrows_floating_point_is_refused_and_leaves_no_trace(reg
     [
         (AdaptiveL1RDAClassifier, {"alpha": -1}, 'alpha must be a number of at least 0 or "auto", got -1.'),
         (AdaptiveL1RDARegressor, {"smoothing": 0.0}, "smoothing must be a number above 0, got 0.0."),
-        (AdaptiveL1RDAClassifier, {"eta0": 0}, "eta0 must be a number above 0, got 0."),
+        (AdaptiveL1RDAClassifier, {"eta0": 0}, 'eta0 must be a number above 0 or "auto", got 0.'),
         (AdaptiveL1RDARegressor, {"l2_weight": -0.5}, "l2_weight must be a number of at least 0, got -0.5."),
         (AdaptiveL1RDAClassifier, {"debias": 1}, "debias must be True or False, got 1."),
         (
@@ -251,7 +251,7 @@ def test_a_batch_that_outgrows_floating_point_is_refused_and_leaves_no_trace(reg
             {"n_features_to_select": 2.5},
             "n_features_to_select must be an integer of at least 1 or None, got 2.5.",
         ),
-        (FTRLClassifier, {"eta0": 0.0}, "eta0 must be a number above 0, got 0.0."),
+        (FTRLClassifier, {"eta0": 0.0}, 'eta0 must be a number above 0 or "auto", got 0.0.'),
         (FTRLClassifier, {"beta": -1.0}, "beta must be a number of at least 0, got -1.0."),
         (FTRLRegressor, {"beta": 0.0}, "beta must be a number above 0 when l2 is 0, got 0.0."),
         (FTRLRegressor, {"alpha": -1e-9}, 'alpha must be a number of at least 0 or "auto", got -1e-09.'),

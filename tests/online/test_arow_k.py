@@ -49,10 +49,10 @@ def test_agrees_with_the_page_step_by_step(stream, layout, dtype, k):
 def test_row_weights_and_the_running_size_of_rows(stream, relative):
     X, y = stream
     weight = np.random.default_rng(0).choice([0.0, 0.5, 1.0, 3.0], size=len(y))
-    r = 0.3 if relative else 0.7
-    steps = list(arow_k(X, y, k=7, r=r, relative=relative, weight=weight))
-    if relative:  # the first of the two models that r="auto" learns
-        model = AROWClassifier(r="auto", n_features_to_select=7, max_iter=1, shuffle=False)
+    k, r = (10, 0.3) if relative else (7, 0.7)
+    steps = list(arow_k(X, y, k=k, r=r, relative=relative, weight=weight))
+    if relative:  # the first of the models that "auto" learns
+        model = AROWClassifier(r="auto", n_features_to_select="auto", max_iter=1, shuffle=False)
     else:
         model = learner(n_features_to_select=7)
     model.fit(X, y, sample_weight=weight)
@@ -91,17 +91,17 @@ def test_looking_changes_nothing_that_is_learned(stream):
         assert_array_equal(array, unseen.state_.arrays[name])
 
 
-def test_all_features_and_a_given_r_is_plain_arow(stream):
-    """With r relative to rows of length 1, and every feature in use from the start, nothing differs from AROW."""
+def test_candidates_on_rows_of_length_one_are_plain_arow(stream):
+    """In units of rows of length 1, the candidates of r="auto" are AROW with these numbers."""
     X, y = stream
     X = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-9)
     X = X[np.linalg.norm(X, axis=1) > 0.5]
     y = y[: len(X)]
-    automatic = AROWClassifier(r="auto", max_iter=1, shuffle=False).fit(X, y)
-    for k, r in enumerate((0.3, 1.0)):
+    automatic = AROWClassifier(r="auto", scale=False, max_iter=1, shuffle=False).fit(X, y)
+    for k, r in enumerate(automatic.race_["value"]):
         plain = learner(r=r).fit(X, y)
         assert_allclose(automatic.state_.arrays["coef"][k], plain.state_.arrays["coef"][0], rtol=1e-7, atol=1e-10)
-    assert automatic.r_ in (0.3, 1.0)
+    assert automatic.r_ in automatic.race_["value"]
     assert automatic.n_features_to_select_ is None
 
 
@@ -132,8 +132,6 @@ def test_a_csr_stream_of_many_features_is_the_dense_one(stream):
 def test_other_covariances_are_refused(options):
     with pytest.raises(ValueError, match=r'AROWClassifier: with n_features_to_select, covariance must be "diagonal"'):
         AROWClassifier(n_features_to_select=3, **options).fit([[1.0], [0.0]], [0, 1])
-    with pytest.raises(ValueError, match=r'AROWClassifier: with r="auto", covariance must be "diagonal"'):
-        AROWClassifier(r="auto", **options).fit([[1.0], [0.0]], [0, 1])
 
 
 def test_a_feature_that_only_the_scout_has_met_takes_nobodys_place():

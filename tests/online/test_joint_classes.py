@@ -128,7 +128,7 @@ def test_shards_add_up_their_precisions():
             "AROWClassifier: with multi_class=.joint., covariance must be 'diagonal', got 'full'.",
         ),
         ({"n_features_to_select": 3}, 'with multi_class="joint", n_features_to_select must be None, got 3.'),
-        ({"r": "auto"}, "with multi_class=.joint., r must be a number above 0, got 'auto'."),
+        ({"r": "auto"}, 'multi_class must be "one_vs_rest" or "auto" with an automatic step size, got "joint".'),
     ],
 )
 def test_what_has_no_joint_form_is_refused(option, message):

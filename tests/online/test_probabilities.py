@@ -93,8 +93,8 @@ def test_features_that_are_not_read_carry_no_doubt(problem):
 
 def test_of_several_models_the_variances_are_those_of_the_one_in_use(three_classes):
     X, y = three_classes
-    model = AROWClassifier(r="auto", random_state=0).fit(X, y)
+    model = AROWClassifier(r="auto", scale=False, random_state=0).fit(X, y)
     learner = model._learner_now()
     outputs = learner.outputs_of(model.state_, learner.chosen(model.state_))
-    assert model.state_.n_outputs == 2 * len(outputs) == 6
+    assert model.state_.n_outputs == 4 * len(outputs) == 12
     assert_array_equal(model.variance_, model.state_.arrays["variance"][outputs, :-1])

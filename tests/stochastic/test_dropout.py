@@ -351,7 +351,7 @@ def test_the_first_long_steps_of_a_steep_loss_are_refused_with_advice(problem):
 @pytest.mark.parametrize(
     "params, says",
     [
-        ({"alpha": 0}, "alpha must be a number above 0 or one number above 0 per feature, got 0"),
+        ({"alpha": 0}, 'alpha must be a number above 0 or one number above 0 per feature or "auto", got 0'),
         ({"alpha": [0.1, 0.2]}, "alpha must have one entry per feature, got 2 for 12 features"),
         ({"alpha": np.r_[-1.0, np.ones(11)]}, "alpha must hold numbers above 0, got -1.0 for feature 0"),
         ({"loss": "quantile"}, "loss must be one of"),

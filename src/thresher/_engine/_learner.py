@@ -202,10 +202,11 @@ class Learner:
         y = np.ascontiguousarray(target.y, dtype=np.float64)
         order = None if order is None else np.ascontiguousarray(order, dtype=np.int64)
         weight = None if lesson.weight is None else np.ascontiguousarray(lesson.weight, dtype=np.float64)
+        constant = self.intercept if self.tuning is None else self.constant(state)
         n_mistakes, begin = 0, 0
         while True:
             mistakes, diverged, paused = self.core.run_pass(
-                lesson.rows, self.constant(state), y, positive, weight, order, view, params, margins, begin
+                lesson.rows, constant, y, positive, weight, order, view, params, margins, begin
             )
             n_mistakes += mistakes
             if paused < 0:
@@ -319,20 +320,28 @@ class Learner:
         if self.tuning is not None:
             self.tuning.decide(self, state)
 
+    def units(self, state: State) -> Array:
+        """The factor of each feature from the weight that is learned to that of rows as they come."""
+        units = np.ones(state.sizes["weight"] - 1)
+        if self.tuning is not None and state.arrays["is_scaled"][0, 0]:
+            units[: state.sizes["column"]] = state.arrays["inverse"][0]
+        return units
+
     def reads_weights(self, state: State) -> bool:
         """Whether scores are products with :meth:`weights`, which the state does not hold as they are."""
-        is_scaled = self.tuning is not None and state.arrays["is_scaled"][0, 0]
-        return bool(is_scaled or (self.joint and state.n_outputs > self.n_models))
+        if self.tuning is not None and state.arrays["is_scaled"][0, 0]:
+            return True
+        return bool(self.joint) and state.n_outputs > self.n_models
 
     def scores(self, rows: Rows, state: State) -> Array:
         """Scores of shape ``(n_rows, n_outputs)``; O(non-zeros), however many features there are."""
         outputs = self.outputs_of(state, self.chosen(state)) if self.grid else range(state.n_outputs)
         out = np.empty((rows.n_rows, len(outputs)))
-        if self.reads_weights(state):
+        if (self.joint and len(outputs) > 1) or (self.tuning is not None and self.reads_weights(state)):
             linear_scores(rows, self.constant(state), self.weights(state), out)
             return out
         for place, k in enumerate(outputs):
-            params = self._params_of(state, k)
+            params = self._params_of(state, k) if self.grid or self.tuning is not None else self.params
             self.core.scores(rows, self.intercept, state.views[k], params, out[:, place])
         if self.tuning is not None and self.tuning.scales_target:
             out = out * state.arrays["target_scale"][0, 0] + state.arrays["target_shift"][0, 0]

@@ -119,7 +119,10 @@ class JointClassifier(LinearClassifier):
     def _with_joint_form(self, of_two: Learner, core: type[CoreLearner]) -> Learner:
         """The learner, with a joint form for more than two classes if it was asked for."""
         if getattr(self, "_is_tuned", False) and self.multi_class == "joint":
-            raise ValueError(f'{type(self).__name__}: multi_class must be "one_vs_rest" or "auto" with "auto" steps.')
+            raise ValueError(
+                f'{type(self).__name__}: multi_class must be "one_vs_rest" or "auto" with an automatic step size, '
+                'got "joint".'
+            )
         if self.multi_class == "one_vs_rest" or getattr(self, "_is_tuned", False) or of_two.params.get("n_selected"):
             return of_two
         forms = FORMS[self.multi_class]

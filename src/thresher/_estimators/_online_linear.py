@@ -173,7 +173,8 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
         rows = _gate.check_features(self, X, reset=first, grow=grow)
         learner = self._learner_for(X, rows.n_features) if first else self._learner_now(rows.n_features)
         target = read(rows.n_rows)
-        learner = learner.for_outputs(target.n_outputs)
+        if first:
+            learner = learner.for_outputs(target.n_outputs)
         if self.class_weight == "balanced":
             raise ValueError(
                 f'{type(self).__name__}: class_weight must be None or a dict in partial_fit, got "balanced": '
@@ -242,6 +243,7 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
     def _keep(self, learner: Learner) -> None:
         """Remember the learner that the state was made by, once its rows were accepted."""
         self._learner_of_state = learner
+        self._rule_of_state = self._learner_cache[2]
 
     def _checked_learner(self, n_features: int) -> Learner:
         """The learner; rules are looked at again only when a parameter is another object than last time."""
@@ -278,7 +280,7 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
 
     def _scores_of(self, rows: Rows, learner: Learner | None = None) -> Array:
         learner = learner or self._learner_now()
-        if not learner.reads_weights(self.state_) and not learner.params.get("n_selected"):
+        if not learner.params.get("n_selected") and not learner.reads_weights(self.state_):
             return learner.scores(rows, self.state_)
         weights = self._all_weights()  # which features are in use is decided once
         scores = np.empty((rows.n_rows, len(weights)))
@@ -307,7 +309,7 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
         cached: Any = kept.get("_learner_cache")
         made_by: Any = kept.get("_learner_of_state")
         width = self.n_features_in_ if n_features is None else n_features
-        same = cached is not None and cached[0] == width and cached[2].for_outputs(self._n_outputs) is made_by
+        same = cached is not None and cached[0] == width and cached[2] is kept.get("_rule_of_state")
         if same and all(map(operator.is_, cached[1], map(kept.get, self._params))):  # nothing changed since the fit
             return made_by
         learner = self._checked_learner(width).for_outputs(self._n_outputs)
@@ -384,7 +386,11 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
 
     def __getstate__(self) -> dict[str, Any]:
         kept = vars(self).copy()
-        for name in ("_learner_cache", "_learner_of_state"):  # compiled code is found again, not stored
+        for name in (
+            "_learner_cache",
+            "_learner_of_state",
+            "_rule_of_state",
+        ):  # compiled code is found again, not stored
             kept.pop(name, None)
         if "_weights_cache" in kept:
             kept["_weights_cache"] = None

@@ -69,6 +69,10 @@ class SelfTuned(OnlineLinear):
         """Whether anything is found out from the rows: the step size, or the scale of columns."""
         return self._races or self._is_scaled
 
+    @property
+    def _looks_first(self) -> bool:  # type: ignore[override]
+        return self._is_tuned
+
     def _with_intercept(self, learner: Learner) -> Learner:
         learner = super()._with_intercept(learner)
         if learner.tuning is not None or not self._is_tuned:

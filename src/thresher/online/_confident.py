@@ -88,15 +88,23 @@ class ConfidentClassifier(SelfTuned, GaussianProbability, SelectsFeatures, Linea
         self._learner_now()
         if "covariance" not in self.state_.arrays:
             raise AttributeError(f'{type(self).__name__} keeps covariance_ only with covariance="full"; see variance_.')
-        return read_only(self._of_the_model_read("covariance")[:, :-1, :-1])
+        covariance, learner = self._of_the_model_read("covariance")[:, :-1, :-1], self._learner_now()
+        if learner.tuning is not None:
+            units = learner.units(self.state_)
+            covariance = covariance * np.outer(units, units)
+        return read_only(covariance)
 
     @property
     def variance_(self) -> Array:
         """The variance of each weight."""
         self._learner_now()
         if "variance" in self.state_.arrays:
-            return read_only(self._of_the_model_read("variance")[:, :-1])
+            return self._for_rows_as_they_come(self._of_the_model_read("variance")[:, :-1])
         return np.diagonal(self.covariance_, axis1=1, axis2=2)
+
+    def _for_rows_as_they_come(self, variance: Array) -> Array:
+        learner = self._learner_now()
+        return read_only(variance if learner.tuning is None else variance * learner.units(self.state_) ** 2)
 
     def _of_the_model_read(self, name: str) -> Array:
         """An array of the state; of several models that learn side by side, that of the one in use."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import AUTO_STEP, Step, param, read_only
+from .._estimators import AUTO_STEP, Step, param
 from .._gate import Array, Log, auto, positive
 from ._confident import ConfidentClassifier
 
@@ -72,5 +72,6 @@ class SOPClassifier(ConfidentClassifier):
         """The variance of each weight."""
         self._learner_now()
         if "square_sum" in self.state_.arrays:
-            return read_only(1 / (self._step_in_use() + self._of_the_model_read("square_sum")[:, :-1]))
+            squares = self._of_the_model_read("square_sum")[:, :-1]
+            return self._for_rows_as_they_come(1 / (self._step_in_use() + squares))
         return super().variance_
