@@ -122,7 +122,8 @@ def novelty_scores(n_draws: int, sets: tuple[str, ...] = NOVELTY) -> list[Result
                 classes = rng.permutation(frequent)
                 known = rng.permutation(np.flatnonzero(np.isin(y, classes[:n_known])))
                 new = rng.permutation(np.flatnonzero(y == classes[n_known]))[:400]
-                train, test = known[:500], known[500:900]
+                n_train = min(500, len(known) // 2)
+                train, test = known[:n_train], known[n_train : n_train + 400]
                 rows, is_new = X[np.append(test, new)], np.repeat([0, 1], [len(test), len(new)])
                 scale = 1.0 / (X.shape[1] * X[train].var())
                 machines = (OneClassSVM(gamma=factor * scale).fit(X[train]) for factor in (1.0, 10.0))
