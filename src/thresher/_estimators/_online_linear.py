@@ -390,7 +390,7 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
             "_learner_cache",
             "_learner_of_state",
             "_rule_of_state",
-        ):  # compiled code is found again, not stored
+        ):  # compiled code is found again
             kept.pop(name, None)
         if "_weights_cache" in kept:
             kept["_weights_cache"] = None
