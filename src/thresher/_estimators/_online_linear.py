@@ -364,7 +364,7 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
     def n_samples_seen_(self) -> int:
         """Rows learned from so far, with repeats; rows of weight 0 do not count."""
         check_is_fitted(self)
-        return int(self.state_.arrays["tally"][0, 0])
+        return int(self.state_.arrays["tally"][:, 0].max())
 
     @property
     def n_updates_(self) -> int:

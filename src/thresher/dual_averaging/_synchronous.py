@@ -81,6 +81,10 @@ class Synchronous(OnlineLinear):
         who = type(self).__name__
         if getattr(self, "debias", False):  # a second learner would need gradients of its own
             raise ValueError(f'{who}: debias must be False with mode="sums", got True; mode="passes" takes it.')
+        if getattr(self, "_is_tuned", False):
+            raise ValueError(
+                f'{who}: eta0 must be a number and scale False with mode="sums"; mode="passes" takes both.'
+            )
         if self.class_weight == "balanced":
             raise ValueError(f'{who}: class_weight must be None or a dict with mode="sums", got "balanced".')
         return self._one_step()

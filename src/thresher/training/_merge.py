@@ -55,7 +55,7 @@ def _merge_states(merged: Any, learners: list[Any], start: Any, again: bool) -> 
     """Give a learner, which is one of the widest, the state that all of them make together."""
     states = [learner.state_ for learner in learners]
     begin = states[0].blank(merged.n_features_in_ + 1) if start is None else start.state_
-    rows = [float(learner.n_samples_seen_ - begin.arrays["tally"][0, 0]) for learner in learners]
+    rows = [float(learner.n_samples_seen_ - begin.arrays["tally"][:, 0].max()) for learner in learners]
     if min(rows) < 0 or not sum(rows) > 0:
         raise ValueError("merge_models: the models must have learned from rows beyond those of the start.")
     some = [i for i, n in enumerate(rows) if n > 0 or states[i].sizes != begin.sizes]  # no rows, no trace

@@ -1,0 +1,139 @@
+"""Step sizes that choose themselves, and dense rows that are scaled as they come."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from thresher.dual_averaging import L1RDARegressor
+from thresher.online import AROWClassifier, PAClassifier, SCWClassifier
+from thresher.stochastic import PegasosClassifier, PegasosRegressor
+
+TUNED = [AROWClassifier(r="auto"), SCWClassifier(C="auto"), PAClassifier(C="auto"), PegasosClassifier(alpha="auto")]
+
+
+def rows(n=600, d=6, seed=0, noise=0.5):
+    """Columns far from 0 and of very different sizes, one of them mostly zero, one constant."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    X[:, 1] *= rng.random(n) < 0.1
+    y = X @ rng.normal(size=d) + noise * rng.normal(size=n) > 0
+    X = (X + np.array([3.0, 0, -2, 1, 0, 5])) * 2.0 ** np.array([0, -8, 10, 3, 0, -4])
+    X[:, 4] = 7.0
+    return X, y
+
+
+def scaled_rows(X):
+    """Each row by the columns of the first 1, 2, 4, 8, ... rows before it, and the scale after all rows."""
+    out, shift, inverse = [], np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    for i, x in enumerate(X):
+        out.append(np.clip((x - shift) * inverse, -5, 5))
+        n = i + 1
+        if n & (n - 1) == 0:
+            past = X[:n]
+            squares, count = ((past - past.mean(axis=0)) ** 2).sum(axis=0), (past != 0).sum(axis=0)
+            varies = (count > 0) & (squares > 1e-20)
+            shift = past.mean(axis=0)
+            inverse = np.where(varies, np.sqrt(count / np.where(varies, squares, 1)), 0) / (1 + 8 / n)
+    return np.array(out), shift, inverse
+
+
+def unit(X, n):
+    """The typical squared length of scaled rows: the number of values other than 0, to a quarter of a power of two."""
+    return 2 ** (np.round(4 * np.log2(max((X[:n] != 0).sum() / n, 1))) / 4) if n else 1.0
+
+
+def test_candidates_are_plain_learners_of_scaled_rows():
+    X, y = rows()
+    model = PAClassifier(C="auto").partial_fit(X, y, classes=[False, True])
+    Z, shift, inverse = scaled_rows(X)
+    mistakes = []
+    for k, relative in enumerate((0.01, 0.1, 1.0, 10.0)):
+        w, wrong = np.zeros(X.shape[1] + 1), 0
+        for i, z in enumerate(Z):
+            C = relative / unit(X, 1 << (i.bit_length() - 1) if i else 0)
+            z, sign = np.append(z, 1.0), 1 if y[i] else -1
+            score = w @ z
+            wrong += (score > 0) != y[i]
+            w = w + min(C, max(0, 1 - sign * score) / (z @ z)) * sign * z
+        mistakes.append(wrong)
+        assert_allclose(model.state_.arrays["coef"][k], w, rtol=1e-9, atol=1e-12)
+    assert_array_equal(model.race_["n_mistakes"], mistakes)
+    chosen = model._learner_now().chosen(model.state_)
+    scaled = model.state_.arrays["coef"][chosen]
+    assert_allclose(model.coef_[0], scaled[:-1] * inverse, rtol=1e-9)
+    assert_allclose(model.intercept_, scaled[-1] - (scaled[:-1] * inverse) @ shift, rtol=1e-9)
+    assert model.coef_[0, 4] == 0  # a column that never varied
+
+
+@pytest.mark.parametrize("model", TUNED, ids=lambda m: type(m).__name__)
+def test_the_units_of_columns_do_not_matter(model):
+    X, y = rows(1200)
+    factors = 2.0 ** np.array([10, -10, 3, -7, 0, 5])
+    one = type(model)(**model.get_params()).set_params(random_state=0).fit(X[:900], y[:900])
+    other = type(model)(**model.get_params()).set_params(random_state=0).fit(X[:900] * factors, y[:900])
+    assert_allclose(other.coef_ * factors, one.coef_, rtol=1e-9)
+    assert_array_equal(other.predict(X[900:] * factors), one.predict(X[900:]))
+    assert one.score(X[900:], y[900:]) > 0.8
+
+
+@pytest.mark.parametrize("model", [PegasosRegressor(alpha="auto"), L1RDARegressor(eta0="auto")])
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+def test_the_units_of_targets_do_not_matter(model, layout):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 5))
+    y = X @ rng.normal(size=5) + 0.1 * rng.normal(size=500)
+    one = type(model)(**model.get_params()).set_params(random_state=0).fit(layout(X), y)
+    other = type(model)(**model.get_params()).set_params(random_state=0).fit(layout(X), 1024 * y + 50_000)
+    assert one.score(X, y) > 0.9
+    assert_allclose(other.predict(X), 1024 * one.predict(X) + 50_000, rtol=1e-6)
+
+
+def test_a_number_gives_the_published_learner():
+    X, y = rows()
+    assert PAClassifier(C=0.1).fit(X, y).state_.arrays.keys() == {"coef", "tally", "n_mistakes"}
+    with pytest.raises(AttributeError, match="PAClassifier has race_ only where a step size is automatic"):
+        _ = PAClassifier(C=0.1).fit(X, y).race_
+
+
+def test_sparse_rows_stay_as_they_are():
+    X, y = rows()
+    X = sparse.csr_array(X / np.abs(X).max(axis=0))
+    model = PAClassifier(C="auto").partial_fit(X, y, classes=[False, True])
+    best = model.race_["value"][model._learner_now().chosen(model.state_)]
+    assert model.state_.sizes["column"] == 0
+    assert model._step_in_use() == best
+
+
+def test_candidates_leave_the_race_and_later_rows_cost_less():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(70_000, 3))
+    y = X[:, 0] + rng.normal(size=len(X)) > 0
+    model = AROWClassifier(r="auto")
+    left = []
+    for begin, end in ((0, 1000), (1000, 3000), (3000, 5000), (5000, 20_000), (20_000, 70_000)):
+        model.partial_fit(X[begin:end], y[begin:end], classes=[False, True])
+        left.append(int(model.race_["running"].sum()))
+    assert left[0] == 4
+    assert left == sorted(left, reverse=True)
+    assert left[2] <= 3
+    assert left[3] <= 2
+    assert left[4] == 1
+
+
+def test_a_second_pass_is_for_the_best_candidate_alone():
+    X, y = rows()
+    model = PAClassifier(C="auto", max_iter=3, random_state=0).fit(X, y)
+    assert model.race_["running"].sum() == 1
+    assert model.n_samples_seen_ == 1800
+
+
+def test_a_candidate_that_outgrows_floating_point_is_left_out():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 60)) * 10
+    y = X @ rng.normal(size=60)
+    model = L1RDARegressor(eta0="auto", scale=False, max_iter=5, random_state=0).fit(X, y)
+    assert not model.race_["running"].all()
+    assert np.isfinite(model.coef_).all()
