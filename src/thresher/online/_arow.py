@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from .. import _core
 from .._engine import Learner
 from .._estimators import AUTO_STEP, Advice, GoodFor, OnlineLinear, Step, param
-from .._gate import Log, at_least, auto, none, positive
+from .._gate import Log, at_least, auto, boolean, none, positive
 from ._confident import ConfidentLearner, DiagonalClassifier
 
 SIZES = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000)  # what "auto" chooses a number of features from
@@ -87,6 +88,15 @@ class AROWClassifier(DiagonalClassifier):
         search=Log(1e-3, 1e3),
         kw_only=False,
     )
+    scale: Any = param(
+        default="auto",
+        rule=boolean | auto | none,
+        doc="""Learn from dense rows with their columns centred and divided by their deviation, as far as they are known
+        when a row comes; from sparse rows as they are. Steps then count in scaled units, ``coef_`` in those of ``X``.
+        ``"auto"`` scales where ``r`` is ``"auto"``, too: a number for it gives the published learner. ``None`` is
+        ``False``, and an automatic ``r`` is then 0.3 or 1 times the mean squared length of rows, whichever has made
+        fewer mistakes.""",
+    )
     n_features_to_select: Any = param(
         default=None,
         rule=at_least(1) | none | auto,
@@ -97,7 +107,7 @@ class AROWClassifier(DiagonalClassifier):
 
     def _learner(self, n_features: int) -> Learner:
         self._check_joint_form()
-        if self.n_features_to_select is not None:
+        if self.n_features_to_select is not None or self._is_relative:
             return self._selecting_arow()
         if self.covariance == "full":
             return Learner(_core.ArowFull, {"r": self._fixed_step})
@@ -111,18 +121,27 @@ class AROWClassifier(DiagonalClassifier):
                 f'AROWClassifier: with n_features_to_select, covariance must be "diagonal" and diagonal "drop", '
                 f"got {self.covariance!r} and {self.diagonal!r}."
             )
-        chooses = self.n_features_to_select == "auto"
-        sizes = SIZES if chooses else (self.n_features_to_select or 0,)
-        inertias = RELATIVE_INERTIAS if chooses and self._races else (self._fixed_step,)
+        sizes = SIZES if self.n_features_to_select == "auto" else (self.n_features_to_select or 0,)
+        inertias = RELATIVE_INERTIAS if self._is_relative else (self._fixed_step,)
         models = tuple({"n_selected": float(k), "r": float(r)} for k in sizes for r in inertias)
-        params = {"relative": chooses and self._races, **models[0]}
+        params = {"relative": self._is_relative, **models[0]}
         grid = models if len(models) > 1 else ()
         return ConfidentLearner(_core.ArowSelecting, params, grid=grid, judge="mistakes", joint=self._joint)
 
+    @property
+    def _is_relative(self) -> bool:
+        """Whether r counts in units of the mean squared length of rows, without a race of steps."""
+        return self._races and (self.scale is None or self.n_features_to_select == "auto")
+
     def _with_intercept(self, learner: Learner) -> Learner:
-        if self._races and self.n_features_to_select == "auto":
+        if self._is_relative:
             return OnlineLinear._with_intercept(self, learner)
         return super()._with_intercept(learner)
+
+    @classmethod
+    def _from_file(cls, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Files that know no scale have the older form of an automatic r."""
+        return params if "scale" in params else {**params, "scale": None}
 
     def _model_read(self) -> dict[str, Any]:
         learner = self._learner_now()
