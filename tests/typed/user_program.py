@@ -43,7 +43,7 @@ if TYPE_CHECKING:  # mistakes, for mypy alone
     AROWClassifier(r=[1.0])  # type: ignore[arg-type]
     AROWClassifier(R=1.0)  # type: ignore[call-arg]
     AROWClassifier(max_iter=2.5)  # type: ignore[arg-type]
-    L1RDARegressor(eta0="fast")  # type: ignore[arg-type]
+    L1RDARegressor(rho="fast")  # type: ignore[arg-type]
     SparseKMeans(n_clusters="three")  # type: ignore[arg-type]
     AROWClassifier().fit(np.ones((2, 2)))  # type: ignore[call-arg]
     load_model(3)  # type: ignore[arg-type]
