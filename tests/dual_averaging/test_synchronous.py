@@ -198,7 +198,11 @@ def test_rounds_and_passes_may_take_turns(problem):
 
 # --- rows wherever they are -----------------------------------------------------------------------------------------
 
-SYNCHRONOUS = [m for m in models() if isinstance(m, Synchronous) and not getattr(m, "debias", False)]
+SYNCHRONOUS = [
+    m
+    for m in models()
+    if isinstance(m, Synchronous) and not getattr(m, "debias", False) and getattr(m, "eta0", 1.0) != "auto"
+]
 
 
 @pytest.mark.parametrize("model", SYNCHRONOUS, ids=name_of)
@@ -280,6 +284,10 @@ def test_as_many_rounds_as_fit_would_make_steps():
     ("model", "sentence"),
     [
         (
+            L1RDAClassifier(eta0="auto"),
+            'L1RDAClassifier: eta0 must be a number and scale False with mode="sums"; mode="passes" takes both.',
+        ),
+        (
             L1RDAClassifier(debias=True),
             'L1RDAClassifier: debias must be False with mode="sums", got True; mode="passes" takes it.',
         ),
@@ -288,7 +296,7 @@ def test_as_many_rounds_as_fit_would_make_steps():
             'FTRLClassifier: class_weight must be None or a dict with mode="sums", got "balanced".',
         ),
     ],
-    ids=["debias", "balanced"],
+    ids=["auto", "debias", "balanced"],
 )
 def test_what_has_no_synchronous_step_is_refused_before_any_row_is_read(model, sentence, problem):
     X, y = problem

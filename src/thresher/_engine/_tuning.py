@@ -300,9 +300,10 @@ def row_squares(rows: Rows, part: NDArray[np.int64]) -> Array:
     if rows.columns is None:
         block = np.asarray(rows.values[part], dtype=np.float64)
         return np.add.reduce(block * block, axis=1)
-    starts, ends = rows.starts[part], rows.starts[part + 1]
-    squares = np.zeros(len(part))
-    for place in np.flatnonzero(ends > starts):
-        values = np.asarray(rows.values[starts[place] : ends[place]], dtype=np.float64)
-        squares[place] = np.add.reduce(values * values)
+    lengths, squares = rows.starts[part + 1] - rows.starts[part], np.zeros(len(part))
+    if lengths.any():
+        begins = np.cumsum(lengths) - lengths
+        places = np.repeat(rows.starts[part] - begins, lengths) + np.arange(lengths.sum())
+        values = np.asarray(rows.values[places], dtype=np.float64)
+        squares[lengths > 0] = np.add.reduceat(values * values, begins[lengths > 0])
     return squares
