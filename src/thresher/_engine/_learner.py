@@ -295,13 +295,13 @@ class Learner:
             if diverged >= 0:
                 if not tuning.fail(self, state, int(model)):
                     return PassResult(n_mistakes, diverged)
-            elif target.classes is not None:
-                wrong = int(np.count_nonzero(winning_codes(margins[:, present]) != target.y[order[present]]))
-                state.views[outputs[0]]["n_mistakes"][0] += wrong
-                n_mistakes += wrong
-            else:  # targets of -1 and +1
-                wrong = int(np.count_nonzero((margins[0, present] > 0) != (target.y[order[present]] > 0)))
-                state.views[outputs[0]]["n_mistakes"][0] += wrong
+                continue
+            y = target.y[order[present]]
+            is_code = target.classes is not None  # else numbers, of which -1 and +1 are classes
+            wrong = winning_codes(margins[:, present]) != y if is_code else (margins[0, present] > 0) != (y > 0)
+            tuning.count(state, int(model), wrong, None if weight is None else weight[order[present]])
+            state.views[outputs[0]]["n_mistakes"][0] += np.count_nonzero(wrong)
+            n_mistakes += int(np.count_nonzero(wrong)) * is_code
         return PassResult(n_mistakes, -1)
 
     def look_at(self, lesson: Lesson, state: State) -> None:

@@ -57,7 +57,7 @@ class Tuning:
 
     def fields(self) -> list[Field]:
         """What a state keeps beside what is learned."""
-        race = [Field(name, "model", 0.0, "sum") for name in ("older_mark", "mark", "n_drops")]
+        race = [Field(name, "model", 0.0, "sum") for name in ("missed", "older_mark", "mark", "n_drops")]
         numbers = ("unit_sum", "unit_count", "unit", "is_scaled", "n_measured")
         derived = [Field(name, "shared", 0.0, "derived") for name in numbers]
         target = [Field(name, "shared", 0.0, "derived") for name in ("target_mean", "target_m2", "target_shift")]
@@ -92,10 +92,10 @@ class Tuning:
         return int(running[np.lexsort((losses[running], recent[running]))[0]])
 
     def _against(self, learner: Learner, state: State) -> Array:
-        """What counts against each candidate so far."""
+        """What counts against each candidate so far: the weight of rows that it missed, or its loss."""
         if learner.judge == "mistakes":
-            mistakes: Array = state.arrays["n_mistakes"][:, 0]
-            return mistakes
+            missed: Array = state.arrays["missed"][:, 0]
+            return missed
         return state.arrays["tally"][:, 2].reshape(learner.n_models, -1).sum(axis=1)
 
     def decide(self, learner: Learner, state: State) -> None:
@@ -126,6 +126,13 @@ class Tuning:
             self._drop(state, running[behind])
         state.arrays["older_mark"][:, 0] = mark
         mark[:] = total
+
+    def count(self, state: State, model: int, wrong: NDArray[np.bool_], weight: Array | None) -> None:
+        """Note which of some rows a candidate missed."""
+        if self.name and "missed" in state.arrays:
+            missed = state.arrays["missed"]
+            lost = np.ones(np.count_nonzero(wrong)) if weight is None else weight[wrong]
+            missed[model % len(missed), 0] = np.cumsum(np.append(missed[model % len(missed), 0], lost))[-1]
 
     def fail(self, learner: Learner, state: State, model: int) -> bool:
         """Leave out a candidate whose weights outgrew floating point; whether another one goes on."""
