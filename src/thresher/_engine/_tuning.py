@@ -26,6 +26,7 @@ _MEASURED = 1 << 12  # rows from which the unit of sparse rows is told
 _BYTES = 1 << 20  # of scaled rows at a time: they stay in cache while all outputs learn from them
 _FEW = 8  # rows: with so many, deviations are taken for twice as large as they seem
 _FAR = 5.0  # deviations: what lies farther from the mean is learned from as if it lay there
+_TARGETS = ("target_shift", "target_scale")
 _SAME = 1e-12  # a deviation this small beside the mean is rounding, not variation
 # After so many rows, at most so many candidates go on: 100,000 rows cost about two passes of one of them.
 _PLACES = ((1 << 11, 4), (1 << 12, 3), (1 << 14, 2), (1 << 16, 1))
@@ -253,7 +254,7 @@ class Tuning:
                 weights[:, -1] += one(state, "target_shift") / intercept
         return weights
 
-    def merge(self, learner: Learner, merged: State, start: State, states: Sequence[State]) -> None:
+    def merge(self, merged: State, start: State, states: Sequence[State]) -> None:
         """Moments of all rows, those of the start once; the order of the shards leaves no trace."""
         counts = [s.arrays["n_measured"] for s in (start, *states)]
         total = np.maximum(added(counts[0], counts[1:]), 0.0)
@@ -277,7 +278,13 @@ class Tuning:
             stored = [padded(s, "column_count", width) for s in (start, *states)]
             merged.arrays["column_count"][...] = np.maximum(added(stored[0], stored[1:]), 0.0)
         merged.arrays["n_measured"][...] = total
-        self.freeze(learner, merged)
+        frozen = ["unit", *(["shift", "inverse"] if pairs else []), *(_TARGETS if self.scales_target else [])]
+        rows = np.array([one(s, "n_measured") for s in states])
+        share = rows / np.sort(rows).sum() if rows.any() else np.full(len(states), 1 / len(states))
+        for name in frozen:  # until the next milestone, the scales that the weights of the shards belong to
+            width = merged.arrays[name].shape[1]
+            parts = [w * padded(s, name, width) for w, s in zip(share, states, strict=True)]
+            merged.arrays[name][...] = added(np.zeros_like(parts[0]), parts)
 
 
 def one(state: State, name: str) -> float:
