@@ -128,6 +128,13 @@ def test_a_second_pass_is_for_the_best_candidate_alone():
     model = PAClassifier(C="auto", max_iter=3, random_state=0).fit(X, y)
     assert model.race_["running"].sum() == 1
     assert model.n_samples_seen_ == 1800
+    assert_array_equal(model.race_["n_rows"], np.where(model.race_["running"], 1800, 600))
+
+
+def test_the_hard_variant_has_nothing_to_race():
+    X, y = rows()
+    automatic = PAClassifier(C="auto", variant="hard", random_state=0).fit(X, y)
+    assert_array_equal(automatic.coef_, PAClassifier(variant="hard", random_state=0).fit(X, y).coef_)
 
 
 def test_a_candidate_that_outgrows_floating_point_is_left_out():

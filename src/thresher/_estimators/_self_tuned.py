@@ -35,8 +35,9 @@ class SelfTuned(OnlineLinear):
     Attributes
     ----------
     race_ : dict of str to ndarray
-        The candidates of an automatic step size: ``value``, ``n_mistakes`` or ``loss`` on rows that they had not seen,
-        and whether each is still ``running``.
+        The candidates of an automatic step size: ``value``, ``n_mistakes`` or mean ``loss`` before learning from
+        ``n_rows`` rows, and whether each is still ``running``. After :meth:`fit` with several passes, the best one has
+        seen more rows than the others.
     """
 
     scale: Any = param(
@@ -109,5 +110,6 @@ class SelfTuned(OnlineLinear):
         return {
             "value": np.array([learner._params_of(self.state_, k)[self._raced.core] for k in first]),
             **judged,
+            "n_rows": self.state_.arrays["tally"][first, 0],
             "running": np.isin(np.arange(learner.n_models), running),
         }

@@ -54,6 +54,10 @@ class PAClassifier(SelfTuned, JointClassifier):
     )
     variant: str = param(default="I", rule=one_of("hard", "I", "II"), doc="PA, PA-I or PA-II of [1]_.")
 
+    @property
+    def _races(self) -> bool:
+        return self.variant != "hard" and super()._races  # which has no use for C
+
     def _learner(self, n_features: int) -> Learner:
         cost = math.inf if self.variant == "hard" else self._fixed_step
         return self._with_joint_form(Learner(_core.Pa, {"C": cost, "squared": self.variant == "II"}), _core.PaJoint)
