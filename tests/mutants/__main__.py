@@ -1,11 +1,11 @@
 """Faults put into the library on purpose: how many does ``make test`` notice, and how many the rest of the suite?
 
     make mutants                                          # the run of record
-    python tests/mutants.py --python 20 --cpp 10 --seed 3   # a small one
+    python tests/mutants --python 20 --cpp 10 --seed 3   # a small one
 
 A copy of the checkout under build/mutants holds all mutants at once, each behind a switch (python_sources.py,
 core_headers.py). pytest collects there once, records which tests reach which mutants, and forks a process for each
-mutant that runs the tests that reach it, until one fails (mutants_run.py). Tests of ``make test`` come first; the rest
+mutant that runs the tests that reach it, until one fails (trials.py). Tests of ``make test`` come first; the rest
 runs for those that survive. Results: build/mutants/results.json.
 """
 
