@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import warnings
 from collections.abc import Iterable
-from importlib import import_module
 
 import numpy as np
 
+from . import _newcomer_kernels as kernels
 from ._newcomer_checks import FORMS, Found, cost_check, multi_class_check, scale_check
 from ._newcomer_peers import RIVER_ROWS, SGD, SGD_FIT, SGD_SCALED, VW, class_peers, regression_peers
 from ._newcomer_runs import (
@@ -27,7 +26,6 @@ from ._report import Table
 
 FIRST = ("arow", "ftrl", "scw")  # those that have to be as good as the peers
 SGD_REGRESSOR = "SGDRegressor, standardised"
-KERNEL_CHECKS = "benchmarks._newcomer_kernels"
 
 
 def run(quick: bool) -> list[Table]:
@@ -49,16 +47,17 @@ def _tables(quick: bool, *, every: bool) -> list[Table]:
     others = run_all(small, other_classifiers(), {}, quick, tune=not quick)
     amounts = run_all(regression(quick), regressors(), regression_peers(), quick, tune=not quick)
     scales, forms, costs = scale_check(quick), multi_class_check(quick), cost_check(quick)
-    kernels: list[Table] = []
-    if importlib.util.find_spec(KERNEL_CHECKS):
-        kernels = import_module(KERNEL_CHECKS).run(quick)
+    machines = kernels.run(quick)
+    verdicts = _verdicts(streams, amounts, scales, forms, costs)
+    for claim, behind in kernels.claims(machines):
+        _judge(verdicts, claim, behind, 0.0, 3)
     tables = [
-        _verdicts(streams, amounts, scales, forms, costs),
+        verdicts,
         _stream_table(streams, sparse_sets, notes, quick),
         _other_table(others, streams),
         _regressor_table(amounts),
         *_check_tables(scales, forms, costs),
-        *kernels,
+        kernels.table(machines),
     ]
     return tables + ([_long("classifiers, %", streams | others), _long("regressors, R2", amounts)] if every else [])
 
