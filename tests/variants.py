@@ -17,6 +17,8 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"n_features_to_select": 4},
         {"n_features_to_select": "auto", "r": "auto"},
         {"r": "auto"},
+        {"r": "auto", "multi_class": "joint"},
+        {"r": "auto", "multi_class": "auto"},
         {"multi_class": "joint"},
         {"multi_class": "joint", "diagonal": "precision", "r": 0.1, "fit_intercept": False},
         {"multi_class": "auto"},

@@ -14,8 +14,7 @@ namespace thresher {
 ///     m = <mu_t, x> - <mu_b, x>,      v = x' Sigma_t x + x' Sigma_b x.
 ///
 /// Weights are laid out by feature and class: one read of the row scores all classes, and two of them learn. `apart`: each class
-/// learns against the rest instead, in the same layout. `races`: keep the share of wrong rows, of which row t counts as t^3, to tell
-/// which form does better by now.
+/// learns against the rest instead, in the same layout.
 /// Crammer & Singer, JMLR 3 (2003); Crammer, Dredze & Kulesza, EMNLP 2009.
 struct JointClasses : Plain {
   static constexpr const char* outputs = "output";  // the axis of the classes
@@ -24,27 +23,13 @@ struct JointClasses : Plain {
     index_t code;
     double sign;
   };
-  double *mean, *n_judged = nullptr, *late_error = nullptr;
+  double* mean;
   index_t n_classes;
   bool apart;
 
-  /// The fields of a learner, and those of its race.
-  template <class Source>
-  static std::vector<Field> and_race(const Source& s, std::vector<Field> all) {
-    if (s.flag("races")) {
-      all.push_back({"n_judged", "", 0.0, "sum"});
-      all.push_back({"late_error", "", 0.0, "mean"});
-    }
-    return all;
-  }
   template <class Source>
   explicit JointClasses(const Source& s)
-      : mean(s.array("coef", "weight output")), n_classes(s.extent("output")), apart(s.flag("apart")) {
-    if (s.flag("races")) {
-      n_judged = s.array("n_judged", "");
-      late_error = s.array("late_error", "");
-    }
-  }
+      : mean(s.array("coef", "weight output")), n_classes(s.extent("output")), apart(s.flag("apart")) {}
 
   index_t width() const { return n_classes; }
   void open(const Item&) {}
@@ -78,10 +63,6 @@ struct JointClasses : Plain {
   /// learn(sides, m) for the classes that a row concerns: the sides that move together, and their margin.
   template <class Learn>
   bool each_step(const Item& item, const double* out, Learn learn) {
-    if (late_error) {
-      ++*n_judged;
-      *late_error += (wrong(out, item) - *late_error) * (4 / (*n_judged + 3));
-    }
     const index_t t = item.code, b = rival(out, t);
     if (!apart) return learn(std::array<Side, 2>{Side{t, 1.0}, Side{b, -1.0}}, out[t] - out[b]);
     bool moved = false;
@@ -102,8 +83,7 @@ struct JointDiagonal : JointClasses {
 
   template <class Source>
   static std::vector<Field> fields(const Source& s) {
-    return and_race(
-        s, {{"coef", "weight output", 0.0, "weighted", "variance"}, {"variance", "weight output", Rule::prior(s), "precision"}});
+    return {{"coef", "weight output", 0.0, "weighted", "variance"}, {"variance", "weight output", Rule::prior(s), "precision"}};
   }
   template <class Source>
   explicit JointDiagonal(const Source& s)

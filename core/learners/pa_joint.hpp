@@ -14,8 +14,8 @@ struct PaJoint : JointClasses {
   bool squared;
 
   template <class Source>
-  static std::vector<Field> fields(const Source& s) {
-    return and_race(s, {{"coef", "weight output", 0.0, "mean"}});
+  static std::vector<Field> fields(const Source&) {
+    return {{"coef", "weight output", 0.0, "mean"}};
   }
   template <class Source>
   explicit PaJoint(const Source& s) : JointClasses(s), C(s.number("C")), squared(s.flag("squared")) {}

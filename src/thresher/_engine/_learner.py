@@ -270,28 +270,16 @@ class Learner:
         """Let all candidates that are still running learn from some rows."""
         target, weight, order = lesson.target, lesson.weight, part
         rows, is_scaled = lesson.rows, state.arrays["is_scaled"][0, 0]
-        if is_scaled or tuning.scales_target:
-            rows = tuning.scaled(state, rows, part) if is_scaled else rows
-            y = tuning.targets(state, target.y)
-            target, weight, order = (
-                Target(y[part] if is_scaled else y, target.classes),
-                weight[part] if is_scaled and weight is not None else weight,
-                np.arange(len(part)) if is_scaled else part,
-            )
-        here = Lesson(rows, target, weight, memory=lesson.memory)
+        if is_scaled:
+            rows, target, order = tuning.scaled(state, rows, part), target.take(part), np.arange(len(part))
+            weight = None if weight is None else weight[part]
+        if tuning.scales_target:
+            target = target._replace(y=tuning.targets(state, target.y))
+        here = Lesson(rows, target, weight, order, memory=lesson.memory, n_jobs=lesson.n_jobs)
         present = slice(None) if weight is None else np.flatnonzero(weight[order])
         n_mistakes = 0
         for model in tuning.running(self, state):
-            outputs = self.outputs_of(state, int(model))
-            margins = np.empty((len(outputs), len(part)))
-
-            def learn_one(k: int, outputs: range = outputs, margins: Array = margins) -> int:
-                return self._learn_output(here, state, outputs[k], order, margins[k]).diverged
-
-            with ExitStack() as stack:
-                workers = n_workers(lesson.n_jobs, len(outputs))
-                run = map if workers == 1 else stack.enter_context(ThreadPoolExecutor(workers)).map
-                diverged = max(run(learn_one, range(len(outputs))))
+            diverged, margins = self._learn_model(here, state, int(model))
             if diverged >= 0:
                 if not tuning.fail(self, state, int(model)):
                     return PassResult(n_mistakes, diverged)
@@ -300,9 +288,24 @@ class Learner:
             is_code = target.classes is not None  # else numbers, of which -1 and +1 are classes
             wrong = winning_codes(margins[:, present]) != y if is_code else (margins[0, present] > 0) != (y > 0)
             tuning.count(state, int(model), wrong, None if weight is None else weight[order[present]])
-            state.views[outputs[0]]["n_mistakes"][0] += np.count_nonzero(wrong)
+            first = self.outputs_of(state, int(model))[0]
+            state.views[first]["n_mistakes"][0] += np.count_nonzero(wrong)
             n_mistakes += int(np.count_nonzero(wrong)) * is_code
         return PassResult(n_mistakes, -1)
+
+    def _learn_model(self, lesson: Lesson, state: State, model: int) -> tuple[int, Array]:
+        """Let one model of a grid learn: where it diverged, or -1, and scores of shape (n_outputs, n_steps)."""
+        outputs, order = self.outputs_of(state, model), lesson.order
+        assert order is not None
+        margins = np.empty((len(outputs), len(order)))
+
+        def learn_one(k: int) -> int:
+            return self._learn_output(lesson, state, outputs[k], order, margins[k]).diverged
+
+        with ExitStack() as stack:
+            workers = n_workers(lesson.n_jobs, len(outputs))
+            run = map if workers == 1 else stack.enter_context(ThreadPoolExecutor(workers)).map
+            return max(run(learn_one, range(len(outputs)))), margins
 
     def look_at(self, lesson: Lesson, state: State) -> None:
         """Look at all rows of a fit before the first of them is learned from."""
@@ -343,9 +346,7 @@ class Learner:
         for place, k in enumerate(outputs):
             params = self._params_of(state, k) if self.grid or self.tuning is not None else self.params
             self.core.scores(rows, self.intercept, state.views[k], params, out[:, place])
-        if self.tuning is not None and self.tuning.scales_target:
-            out = out * state.arrays["target_scale"][0, 0] + state.arrays["target_shift"][0, 0]
-        return out
+        return out if self.tuning is None else self.tuning.in_target_units(out, state)
 
     def spreads(self, rows: Rows, state: State) -> Array:
         """The variance of each score, of learners that keep variances of their weights."""

@@ -32,6 +32,10 @@ class Target(NamedTuple):
     def n_outputs(self) -> int:
         return 1 if self.classes is None or len(self.classes) == 2 else len(self.classes)
 
+    def take(self, part: NDArray[np.int64]) -> Target:
+        """The targets of some of the rows."""
+        return self._replace(y=self.y[part])
+
     def groups(self) -> Array:
         """Codes that tell whether neighbouring rows are of one kind: classes, or the side of the mean a value is on."""
         return self.y if self.classes is not None else (self.y > self.y.mean()).astype(np.float64)

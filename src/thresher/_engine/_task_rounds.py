@@ -34,6 +34,11 @@ class TaskTarget(NamedTuple):
     def n_outputs(self) -> int:
         return len(self.tasks)
 
+    def take(self, part: Codes) -> TaskTarget:
+        """The targets of some of the rows."""
+        codes = None if self.codes is None else self.codes[part]
+        return self._replace(y=self.y[part], codes=codes, rounds=self.rounds[part], present=self.present[part])
+
     def of_rows(self) -> Codes:
         """The task of every row."""
         return np.zeros(len(self.y), dtype=np.int64) if self.codes is None else self.codes

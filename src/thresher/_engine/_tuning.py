@@ -39,16 +39,19 @@ class Tuning:
 
     Parameters
     ----------
+    races : bool, default=False
+        Whether the models of the grid are candidates, of which the best alone goes on.
     name : str, default=""
-        The parameter of the core that has candidates; without one, nothing is raced.
+        The parameter of the core that counts in units of the data, if there is one.
     power : float, default=0.0
-        The unit of the candidates: this power of the typical squared length of a row.
+        These units: this power of the typical squared length of a row.
     scales : bool, default=False
         Whether dense rows are centred and scaled.
     scales_target : bool, default=False
         Whether targets are, too.
     """
 
+    races: bool = False
     name: str = ""
     power: float = 0.0
     scales: bool = False
@@ -64,7 +67,7 @@ class Tuning:
         target = [Field(name, "shared", 0.0, "derived") for name in ("target_mean", "target_m2", "target_shift")]
         columns = ("column_mean", "column_m2", "column_count", "shift", "inverse")
         return [
-            *(race if self.name else ()),
+            *(race if self.races else ()),
             *derived,
             *((*target, Field("target_scale", "shared", 1.0, "derived")) if self.scales_target else ()),
             *(Field(name, "shared column", 0.0, "derived") for name in columns),
@@ -82,7 +85,7 @@ class Tuning:
 
     def running(self, learner: Learner, state: State) -> NDArray[np.intp]:
         """The candidates that go on."""
-        drops = state.arrays["n_drops"][:, 0] if self.name else np.zeros(1)
+        drops = state.arrays["n_drops"][:, 0] if self.races else np.zeros(learner.n_models)
         return np.flatnonzero(drops == drops.min())
 
     def chosen(self, learner: Learner, state: State) -> int:
@@ -101,7 +104,7 @@ class Tuning:
 
     def decide(self, learner: Learner, state: State) -> None:
         """End the race: what comes now are rows that were seen before, which say nothing about new ones."""
-        if self.name and learner.grid:
+        if self.races:
             self._drop(state, np.setdiff1d(self.running(learner, state), self.chosen(learner, state)))
 
     @staticmethod
@@ -110,7 +113,7 @@ class Tuning:
 
     def turn(self, learner: Learner, state: State, n_rows: int) -> None:
         """A milestone: drop candidates that are far behind, and those for which there is no place any more."""
-        if not self.name or not learner.grid:
+        if not self.races:
             return
         places = min((most for rows, most in _PLACES if n_rows >= rows), default=0)
         running = self.running(learner, state)
@@ -130,14 +133,14 @@ class Tuning:
 
     def count(self, state: State, model: int, wrong: NDArray[np.bool_], weight: Array | None) -> None:
         """Note which of some rows a candidate missed."""
-        if self.name and "missed" in state.arrays:
+        if self.races:
             missed = state.arrays["missed"]
             lost = np.ones(np.count_nonzero(wrong)) if weight is None else weight[wrong]
             missed[model % len(missed), 0] = np.cumsum(np.append(missed[model % len(missed), 0], lost))[-1]
 
     def fail(self, learner: Learner, state: State, model: int) -> bool:
         """Leave out a candidate whose weights outgrew floating point; whether another one goes on."""
-        if not self.name or len(self.running(learner, state)) == 1:
+        if not self.races or len(self.running(learner, state)) == 1:
             return False
         fresh, outputs = state.blank(state.sizes["weight"]), learner.outputs_of(state, model)
         shared = {f.name for f in state.fields if f.axes.startswith(("shared", "model"))}
@@ -253,6 +256,12 @@ class Tuning:
             if intercept:
                 weights[:, -1] += one(state, "target_shift") / intercept
         return weights
+
+    def in_target_units(self, scores: Array, state: State) -> Array:
+        """Scores for targets as they come."""
+        if not self.scales_target:
+            return scores
+        return scores * one(state, "target_scale") + one(state, "target_shift")
 
     def merge(self, merged: State, start: State, states: Sequence[State]) -> None:
         """Moments of all rows, those of the start once; the order of the shards leaves no trace."""

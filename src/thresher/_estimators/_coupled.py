@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,13 +27,13 @@ class CoupledLearner(Learner):
     """Codes that rows may have beside those of the outputs."""
 
     def new_state(self, n_features: int, n_outputs: int = 1) -> State:
-        return State(self.fields(), 1, self.sizes(n_features) | {self.axis: n_outputs})
+        return State(self.fields(), self.n_models, self.sizes(n_features) | {self.axis: n_outputs})
 
     def continues(self, other: Learner) -> bool:
         return super().continues(other) and self.params.get("penalty") == other.params.get("penalty")
 
     def _params_of(self, state: State, output: int = 0) -> dict[str, Any]:
-        return self.params | {f"n_{self.axis}s": state.sizes[self.axis]}
+        return super()._params_of(state, output) | {f"n_{self.axis}s": state.sizes[self.axis]}
 
     def room(self, n_features: int, target: Target) -> dict[str, int]:
         return super().room(n_features, target) | {self.axis: target.n_outputs}
@@ -41,13 +41,33 @@ class CoupledLearner(Learner):
     def learn(self, lesson: Lesson, state: State) -> PassResult:
         """One pass over all outputs together; margins, if any, are of shape ``(n_steps * n_outputs,)``."""
         self.check(lesson, state)
-        view, core, target = state.views[0], self.core, lesson.target.coupled()
+        if self.tuning is not None:
+            return self._learn_tuned(self.tuning, lesson, state)
+        result = self._learn_together(lesson, state, 0)
+        state.views[0]["n_mistakes"][0] += result.n_mistakes
+        return result
+
+    def _learn_model(self, lesson: Lesson, state: State, model: int) -> tuple[int, Array]:
+        assert lesson.order is not None
+        width = 1 if self.axis == "task" else state.sizes[self.axis]
+        margins = np.empty((len(lesson.order), width))
+        result = self._learn_together(replace(lesson, margins=margins.reshape(-1)), state, model)
+        return result.diverged, margins.T
+
+    def _learn_together(self, lesson: Lesson, state: State, model: int) -> PassResult:
+        """One pass of one model."""
+        view, core, target, params = (
+            state.views[model],
+            self.core,
+            lesson.target.coupled(),
+            self._params_of(state, model),
+        )
         weight = None if lesson.weight is None else np.ascontiguousarray(lesson.weight, dtype=np.float64)
         n_mistakes, begin = 0, 0
         while True:
             mistakes, diverged, paused = core.run_pass(  # type: ignore[call-arg]
                 rows=lesson.rows,
-                bias=self.intercept,
+                bias=self.constant(state),
                 y=np.ascontiguousarray(target.y, dtype=np.float64),
                 n_codes=target.n_codes + self.n_more_codes,
                 codes=target.codes,
@@ -55,45 +75,55 @@ class CoupledLearner(Learner):
                 weight=weight,
                 order=lesson.order,
                 state=view,
-                params=self._params_of(state),
+                params=params,
                 margins=lesson.margins,
                 begin=begin,
             )
             n_mistakes += mistakes
             if paused < 0:
-                break
+                return PassResult(n_mistakes, diverged)
             if lesson.memory is not None:
                 lesson.memory.widen()
-            self.settle(state)
+            core.settle(view, params, state.sizes["weight"])
             begin = paused
-        view["n_mistakes"][0] += n_mistakes
-        return PassResult(n_mistakes, diverged)
 
     def scores(
         self, rows: Rows, state: State, codes: NDArray[np.int64] | None = None, width: int | None = None
     ) -> Array:
         """Scores of shape ``(n_rows, width)``: one for the task of each row, or one for each class."""
         out = np.empty((rows.n_rows, state.sizes[self.axis] if width is None else width))
-        n_codes = state.sizes[self.axis]
+        tuning, model = self.tuning, self.chosen(state)
+        if tuning is None or not self.reads_weights(state):
+            self._look(rows, state, model, codes, out)
+        else:
+            size = tuning.chunk(state, rows)
+            for at in range(0, rows.n_rows, size):
+                part = np.arange(at, min(at + size, rows.n_rows))
+                those = None if codes is None else codes[part]
+                self._look(tuning.scaled(state, rows, part), state, model, those, out[at : at + size])
+        return out if tuning is None else tuning.in_target_units(out, state)
+
+    def _look(self, rows: Rows, state: State, model: int, codes: NDArray[np.int64] | None, out: Array) -> None:
+        """The scores of rows in the units in which they are learned."""
         self.core.scores(  # type: ignore[call-arg]
             rows=rows,
-            bias=self.intercept,
-            n_codes=n_codes,
+            bias=self.constant(state),
+            n_codes=state.sizes[self.axis],
             codes=codes,
-            state=state.views[0],
-            params=self._params_of(state),
+            state=state.views[model],
+            params=self._params_of(state, model),
             out=out.reshape(-1),
         )
-        return out
 
     def weights(self, state: State, model: int | None = None) -> Array:
         """All weights, shape ``(n_outputs, n_features + 1)``, that of the constant feature last."""
-        n_weights = state.sizes["weight"]
+        n_weights, model = state.sizes["weight"], self.chosen(state) if model is None else model
         out = np.empty((n_weights, state.sizes[self.axis]))
         self.core.weights(  # type: ignore[call-arg]
-            state=state.views[0], params=self._params_of(state), n_weights=n_weights, out=out.reshape(-1)
+            state=state.views[model], params=self._params_of(state, model), n_weights=n_weights, out=out.reshape(-1)
         )
-        return np.ascontiguousarray(out.T)
+        weights = np.ascontiguousarray(out.T)
+        return weights if self.tuning is None else self.tuning.in_users_units(weights, state, self.constant(state))
 
 
 class Coupled(OnlineLinear):
@@ -110,7 +140,7 @@ class Coupled(OnlineLinear):
 
     def _state_shape(self, learner: Learner) -> tuple[int, dict[str, int]]:
         assert isinstance(learner, CoupledLearner)
-        return 1, learner.sizes(self.n_features_in_) | {learner.axis: self._n_coupled()}
+        return learner.n_models, learner.sizes(self.n_features_in_) | {learner.axis: self._n_coupled()}
 
 
 class SharedClassifier(Coupled, WeighsClasses, LinearScores):

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._core import Rows, linear_scores
-from .._engine import Learner, Lesson, PassResult, State
+from .._engine import Learner, State, Tuning
 from .._gate import Array, one_of
 from ._coupled import CoupledLearner
 from ._declared import param
 from ._linear import LinearClassifier
+from ._self_tuned import SelfTuned
 
 if TYPE_CHECKING:
     from .._core import CoreLearner
@@ -23,71 +23,25 @@ FORMS = {"joint": ({"apart": False},), "auto": ({"apart": False}, {"apart": True
 """The value of multi_class -> the forms that learn."""
 
 
-class _Model(NamedTuple):
-    """The part of a state that is one of several models."""
-
-    views: list[dict[str, Array]]
-    sizes: dict[str, int]
-
-
 @dataclass(frozen=True)
 class JointLearner(CoupledLearner):
-    """A rule for two classes, and its forms for more; of several forms, the one with the lowest late error is read."""
+    """A rule for two classes, and its forms for more, which race if there are several."""
 
     axis: str = "output"
     of_two: Learner = field(kw_only=True)
 
-    @cached_property
-    def _of_two(self) -> Learner:
-        return replace(self.of_two, intercept=self.intercept)
-
     def for_outputs(self, n_outputs: int) -> Learner:
-        return self if n_outputs > 1 else self._of_two
-
-    def new_state(self, n_features: int, n_outputs: int = 1) -> State:
-        return State(self.fields(), self.n_models, self.sizes(n_features) | {self.axis: n_outputs})
-
-    def chosen(self, state: State) -> int:
-        return int(state.arrays["late_error"][:, 0].argmin()) if self.grid else 0
-
-    def _params_of(self, state: State, output: int = 0) -> dict[str, Any]:
-        return super()._params_of(state) | (dict(self.grid[output]) if self.grid else {})
-
-    def _alone(self, state: State, model: int) -> tuple[CoupledLearner, Any]:
-        """One of the models: its learner and its part of the state."""
-        params = {**self.params, **self.grid[model]}
-        learner = CoupledLearner(self.core, params, self.intercept, axis=self.axis)
-        return learner, _Model([state.views[model]], state.sizes)
-
-    def learn(self, lesson: Lesson, state: State) -> PassResult:
-        if not self.grid:
-            return super().learn(lesson, state)
-        results = []
-        for learner, part in (self._alone(state, k) for k in range(self.n_models)):
-            results.append(learner.learn(lesson, part))
-            if results[-1].diverged >= 0:
-                return results[-1]
-        return results[self.chosen(state)]
-
-    def scores(self, rows: Rows, state: State, *args: Any, **options: Any) -> Array:
-        if not self.grid:
-            return super().scores(rows, state, *args, **options)
-        learner, part = self._alone(state, self.chosen(state))
-        return learner.scores(rows, part, *args, **options)
-
-    def weights(self, state: State, model: int | None = None) -> Array:
-        if not self.grid:
-            return super().weights(state, model)
-        learner, part = self._alone(state, self.chosen(state) if model is None else model)
-        return learner.weights(part)
+        return self if n_outputs > 1 else self.of_two
 
     def variances(self, state: State) -> Array:
-        """The variances of all weights, shape ``(n_outputs, n_features + 1)``."""
-        return np.ascontiguousarray(state.arrays["variance"][self.outputs_of(state, self.chosen(state))[0]].T)
+        """The variances of all weights, shape ``(n_outputs, n_features + 1)``, in the units that are learned."""
+        return np.ascontiguousarray(state.arrays["variance"][self.chosen(state)].T)
 
     def spreads(self, rows: Rows, state: State) -> Array:
         out = np.empty((rows.n_rows, state.sizes[self.axis]))
-        linear_scores(_squared(rows), self.intercept**2, self.variances(state), out)
+        if self.tuning is not None and self.reads_weights(state):
+            rows = self.tuning.scaled(state, rows)
+        linear_scores(_squared(rows), self.constant(state) ** 2, self.variances(state), out)
         return out
 
 
@@ -98,7 +52,7 @@ def _squared(rows: Rows) -> Rows:
     return Rows.csr(squares, rows.columns, rows.starts, rows.n_features, False)
 
 
-class JointClassifier(LinearClassifier):
+class JointClassifier(SelfTuned, LinearClassifier):
     """Base class of learners that have a joint form for more than two classes.
 
     Attributes
@@ -118,16 +72,21 @@ class JointClassifier(LinearClassifier):
 
     def _with_joint_form(self, of_two: Learner, core: type[CoreLearner]) -> Learner:
         """The learner, with a joint form for more than two classes if it was asked for."""
-        if getattr(self, "_is_tuned", False) and self.multi_class == "joint":
-            raise ValueError(
-                f'{type(self).__name__}: multi_class must be "one_vs_rest" or "auto" with an automatic step size, '
-                'got "joint".'
-            )
-        if self.multi_class == "one_vs_rest" or getattr(self, "_is_tuned", False) or of_two.params.get("n_selected"):
+        if self.multi_class == "one_vs_rest" or of_two.params.get("n_selected"):
             return of_two
         forms = FORMS[self.multi_class]
-        params = {**of_two.params, **forms[0], "races": len(forms) > 1}
-        return JointLearner(core, params, grid=forms if len(forms) > 1 else (), of_two=of_two)
+        return JointLearner(core, {**of_two.params, **forms[0]}, grid=forms, judge="mistakes", of_two=of_two)
+
+    def _tuned(self, learner: Learner) -> Learner:
+        """Where the form is left open, too, each of its forms races with every step size."""
+        if not isinstance(learner, JointLearner):
+            return super()._tuned(learner)
+        of_two = super()._tuned(replace(learner.of_two, intercept=learner.intercept))
+        grid = tuple({**form, **step} for form in learner.grid for step in of_two.grid or ({},))
+        tuning = of_two.tuning
+        if len(grid) > 1:
+            tuning = replace(tuning or Tuning(), races=True)
+        return replace(learner, grid=grid if len(grid) > 1 else (), tuning=tuning, of_two=of_two)
 
     @property
     def multi_class_(self) -> str:

@@ -101,7 +101,8 @@ class MultiTask(PredictorContract, Coupled):
         rounds = _engine.read_rounds(round_ids, n_rows, tasks is not None, who)
         joined = TaskTarget(target.y, target.classes, labels, codes, rounds, present)
         if round_ids is not None:
-            view = None if state is None or not state.arrays["is_open"][0, 0] else state.views[0]
+            model = 0 if state is None else self._learner_now().chosen(state)
+            view = None if state is None or not state.arrays["is_open"][model, 0] else state.views[model]
             open_id = -1.0 if view is None else float(view["round_id"][0])
             in_open = np.zeros(0, bool) if view is None else view["last_round"] == view["n_rounds"][0] + 1
             _engine.check_rounds(joined, open_id, in_open, who)

@@ -75,7 +75,10 @@ class SelfTuned(OnlineLinear):
         return self._is_tuned
 
     def _with_intercept(self, learner: Learner) -> Learner:
-        learner = super()._with_intercept(learner)
+        return self._tuned(super()._with_intercept(learner))
+
+    def _tuned(self, learner: Learner) -> Learner:
+        """The learner, with what it finds out by itself."""
         if learner.tuning is not None or not self._is_tuned:
             return learner
         is_classifier = "class_weight" in self._params
@@ -85,7 +88,8 @@ class SelfTuned(OnlineLinear):
             if not grid:
                 grid = tuple({name: value} for value in self._raced.candidates)
                 judge = "mistakes" if is_classifier else "loss"
-        return replace(learner, grid=grid, judge=judge, tuning=Tuning(name, power, self._is_scaled, not is_classifier))
+        tuning = Tuning(self._races, name, power, self._is_scaled, not is_classifier)
+        return replace(learner, grid=grid, judge=judge, tuning=tuning)
 
     def _step_in_use(self) -> float:
         """The step size of the model that is read; in scaled units if rows are scaled."""

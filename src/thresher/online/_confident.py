@@ -163,5 +163,5 @@ class DiagonalClassifier(JointClassifier, ConfidentClassifier):
         """The variance of each weight."""
         learner = self._learner_now()
         if isinstance(learner, JointLearner):
-            return read_only(learner.variances(self.state_)[:, :-1])
+            return self._for_rows_as_they_come(learner.variances(self.state_)[:, :-1])
         return super().variance_

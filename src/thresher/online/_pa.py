@@ -6,11 +6,11 @@ import math
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import AUTO_STEP, JointClassifier, SelfTuned, Step, param
+from .._estimators import AUTO_STEP, JointClassifier, Step, param
 from .._gate import Log, auto, one_of, positive
 
 
-class PAClassifier(SelfTuned, JointClassifier):
+class PAClassifier(JointClassifier):
     r"""Passive-aggressive classifier: the smallest change of the weights that repairs the row at hand.
 
     A row that is classified with a margin of 1 changes nothing. Any other moves the weights just far enough, or as far
