@@ -13,7 +13,7 @@ def learners() -> dict[str, Any]:
     """New estimators by name."""
     return {
         "PA": PAClassifier(),
-        "Pegasos": PegasosClassifier(),
+        "Pegasos": PegasosClassifier(alpha=1e-4),
         "l1-RDA": L1RDAClassifier(),
         "adaptive l1-RDA": AdaptiveL1RDAClassifier(),
         "FTRL": FTRLClassifier(),

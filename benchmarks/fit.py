@@ -33,7 +33,7 @@ def run(quick: bool) -> list[Table]:
 
 
 def _compare(what: str, problem: Problem, target: int) -> Table:
-    ours = learners() | {"Pegasos, average=True": PegasosClassifier(average=True)}
+    ours = learners() | {"Pegasos, average=True": PegasosClassifier(alpha=1e-4, average=True)}
     models = {PEER: SGDClassifier(tol=None)} | ours
     cases = {name: _fit(model.set_params(max_iter=1), problem) for name, model in models.items()}
     timings = take_turns(cases, keep_results=True)

@@ -39,6 +39,16 @@ double look(const Learner& learner, const Row& x) {
   return x.sum([&](index_t j, double xj) { return learner.weight(j) * xj; });
 }
 
+/// The score by which a learner is judged, of a row that it has not learned from: that of the step, or its own.
+template <class Learner, class Row>
+auto judged(const Learner& learner, const Row& x, double margin, int) -> decltype(learner.judged(x, margin)) {
+  return learner.judged(x, margin);
+}
+template <class Learner, class Row>
+double judged(const Learner&, const Row&, double margin, long) {
+  return margin;
+}
+
 /// How many steps before its turn a row is asked for: memory answers in about the time it takes to learn from 4 KB of rows.
 inline index_t rows_ahead(double row_bytes) {
   return row_bytes < 64 ? 32 : row_bytes > 4096 ? 1 : static_cast<index_t>(std::ceil(8192 / row_bytes));
@@ -59,7 +69,7 @@ PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesso
     const auto x = rows.row(i, bias);
     const double y = lesson.target(i), weight = lesson.weight ? lesson.weight[i] : 1.0;
     const double margin = weight == 0 ? look(learner, x) : learner.margin(x);  // a margin may bring lazy weights up to date
-    if (margins) margins[t * stride] = margin;
+    if (margins) margins[t * stride] = judged(learner, x, margin, 0);
     const double paid = weight == 0 ? 0 : weight * learner.loss(margin, y);
     if (!std::isfinite(margin) || !std::isfinite(paid)) {
       result.diverged = t;

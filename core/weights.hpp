@@ -20,11 +20,45 @@ struct Direct {
 
   double operator[](index_t j) const { return value[j]; }
   double offset_at(index_t j) const { return offset[j]; }
+  bool averages() const { return offset; }
   double held(index_t) const { return 0; }
   void add(index_t j, double change, double lived) {
     value[j] += change;
     if (offset) offset[j] += lived * change;
   }
+  void put(index_t j, double to, double lived) {
+    if (offset) offset[j] -= lived * value[j];
+    value[j] = to;
+  }
+  bool row_completes_batch() { return true; }
+  double n_unfinished() const { return 0; }
+  void next_batch() {}
+  void scale_held(double) {}
+  void settle() {}
+};
+
+/// The same for sums whose mean is asked for as often as they are: each lies beside its offset.
+struct Averaged {
+  struct Sum { double value, offset; };
+  Sum* sums;
+  static constexpr double batch_size = 1;
+
+  static void declare(std::vector<Field>& fields, const char* name, const char* merge, bool) {
+    fields.push_back({name, "weight", 0.0, merge});
+    fields.push_back({"offset", "weight", 0.0, "sum", "", name});
+  }
+  template <class Source>
+  Averaged(const Source& s, const char* name, bool) : sums(reinterpret_cast<Sum*>(s.pair(name, "offset"))) {}
+
+  double operator[](index_t j) const { return sums[j].value; }
+  double offset_at(index_t j) const { return sums[j].offset; }
+  static constexpr bool averages() { return true; }
+  double held(index_t) const { return 0; }
+  void add(index_t j, double change, double lived) {
+    sums[j].value += change;
+    sums[j].offset += lived * change;
+  }
+  void put(index_t j, double to, double lived) { sums[j] = {to, sums[j].offset - lived * sums[j].value}; }
   bool row_completes_batch() { return true; }
   double n_unfinished() const { return 0; }
   void next_batch() {}
@@ -59,6 +93,11 @@ struct HeldBack {
   bool open(index_t j) const { return stamp[j] == *batch; }
   double operator[](index_t j) const { return open(j) ? value[j] : value[j] + pending[j]; }
   double offset_at(index_t j) const { return open(j) ? offset[j] : offset[j] + pending_offset[j]; }
+  bool averages() const { return offset; }
+  void put(index_t j, double to, double lived) {
+    if (offset) offset[j] -= lived * value[j];
+    value[j] = to;
+  }
   /// What the open batch holds back at j.
   double held(index_t j) const { return open(j) ? pending[j] : 0; }
   void add(index_t j, double change, double lived) {

@@ -341,15 +341,15 @@ def test_merged_pegasos_weights_are_the_weighted_mean(model):
     assert_allclose(merged.arrays["square_norm"][:, 0], model.alpha * (penalised**2).sum(axis=1), rtol=1e-10)
 
 
-@pytest.mark.parametrize("model", [m for m in PEGASOS if m.average], ids=name_of)
+@pytest.mark.parametrize("model", [m for m in PEGASOS if m.average in (True, "late")], ids=name_of)
 def test_merged_pegasos_averages_over_the_iterates_of_all_shards(model):
     """The mean over the start's iterates and those that each shard added."""
     learner, start, shards = shards_of(model)
     merged = learner.merge(start, shards, [20.0, 7.0, 31.0])
     start, *shards = (settled(learner, s) for s in (start, *shards))
 
-    def iterates(state):  # how many, and their sum
-        n = state.arrays["n_steps"]
+    def iterates(state):  # how many, or what they count, and their sum
+        n = state.arrays["mass" if model.average == "late" else "n_steps"]
         return n, n * learner.weights(state)
 
     n0, total0 = iterates(start)
@@ -373,18 +373,21 @@ def test_pegasos_settled_is_the_same_model(model):
 
 @pytest.mark.parametrize("alpha", [1e-4, 1e-2])
 @pytest.mark.parametrize("penalize_intercept", [True, False])
-def test_the_averaged_iterate_is_the_mean_of_all_iterates_however_far_projections_pull(alpha, penalize_intercept):
+@pytest.mark.parametrize("average", [True, "late"])
+def test_the_averaged_iterate_is_the_mean_of_all_iterates_however_far_projections_pull(
+    alpha, penalize_intercept, average
+):
     """Early steps of length |x| / alpha are projected again and again: the scale falls by many decades."""
     X, y = rows_for(PegasosClassifier(), n_rows=300, n_classes=2)
     X *= 10
-    averaged = PegasosClassifier(alpha=alpha, average=True, penalize_intercept=penalize_intercept)
+    averaged = PegasosClassifier(alpha=alpha, average=average, penalize_intercept=penalize_intercept)
     last = with_params(averaged, average=False)
-    total = np.zeros(X.shape[1] + 1)
+    total, counts = np.zeros(X.shape[1] + 1), np.arange(len(y)) + 1 if average == "late" else np.ones(len(y))
     for i in range(len(y)):
         first_batch(last, X[i : i + 1], y[i : i + 1], y)
-        total += np.append(last.coef_[0], last.intercept_)
+        total += counts[i] * np.append(last.coef_[0], last.intercept_)
     first_batch(averaged, X, y)
-    mean = total / len(y)
+    mean = total / counts.sum()
     assert_allclose(np.append(averaged.coef_[0], averaged.intercept_), mean, rtol=1e-6, atol=1e-8 * np.abs(mean).max())
 
 

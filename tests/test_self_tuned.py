@@ -11,7 +11,7 @@ from thresher.dual_averaging import L1RDARegressor
 from thresher.online import AROWClassifier, PAClassifier, SCWClassifier
 from thresher.stochastic import PegasosClassifier, PegasosRegressor
 
-TUNED = [AROWClassifier(r="auto"), SCWClassifier(C="auto"), PAClassifier(C="auto"), PegasosClassifier(alpha="auto")]
+TUNED = [AROWClassifier(r="auto"), SCWClassifier(C="auto"), PAClassifier(C="auto"), PegasosClassifier()]
 
 
 def rows(n=600, d=6, seed=0, noise=0.5):
@@ -66,6 +66,30 @@ def test_candidates_are_plain_learners_of_scaled_rows():
     assert_allclose(model.coef_[0], scaled[:-1] * inverse, rtol=1e-9)
     assert_allclose(model.intercept_, scaled[-1] - (scaled[:-1] * inverse) @ shift, rtol=1e-9)
     assert model.coef_[0, 4] == 0  # a column that never varied
+
+
+def test_means_of_late_iterates_race_in_pegasos():
+    X, y = rows()
+    model = PegasosClassifier().partial_fit(X, y, classes=[False, True])
+    Z = np.column_stack([scaled_rows(X)[0], np.ones(len(X))])
+    mistakes = []
+    for k, relative in enumerate((1e2, 1e3, 1e4, 1e5)):
+        w, total, mass, square, wrong = np.zeros(X.shape[1] + 1), np.zeros(X.shape[1] + 1), 0, 0.0, 0
+        for i, z in enumerate(Z):
+            t, sign, length = i + 1, 1 if y[i] else -1, relative / unit(X, 1 << (i.bit_length() - 1) if i else 0)
+            wrong += (total @ z > 0) != y[i]
+            score = w @ z
+            pull = sign / t if sign * score < 1 else 0.0
+            square = (1 - 1 / t) ** 2 * square + 2 * (1 - 1 / t) * pull * score + pull**2 * length * (z @ z)
+            shrink = min(1.0, 1 / np.sqrt(square)) if square else 1.0
+            w, square = shrink * ((1 - 1 / t) * w + pull * length * z), min(square, 1.0)
+            total, mass = total + t * w, mass + t
+        mistakes.append(wrong)
+        learner = model._learner_now()
+        learned = np.empty((1, X.shape[1] + 1))
+        learner.core.weights(model.state_.views[k], learner._params_of(model.state_, k), learned[0])
+        assert_allclose(learned[0], total / mass, rtol=1e-7, atol=1e-9)
+    assert_array_equal(model.race_["n_mistakes"], mistakes)
 
 
 @pytest.mark.parametrize("model", TUNED, ids=lambda m: type(m).__name__)

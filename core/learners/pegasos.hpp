@@ -14,12 +14,15 @@ namespace thresher {
 /// g_t is the mean subgradient of a mini-batch. With one alpha for all features this is the published method; with one alpha per
 /// feature it is that method on features divided by sqrt(alpha_j). Weights are kept as w = scale v, so that shrinking and
 /// projecting cost O(1), and |w|_A^2 is kept along: a row costs O(non-zeros).
-/// The mean of all iterates is (area v - offset) / t, where area = sum of scales and offset gathers area * change.
-/// Shalev-Shwartz et al., Math. Prog. 127 (2011), Fig. 2; all losses: Jumutc (2016), Algorithm 5.
+/// The mean of all iterates is (area v - offset) / t, where area = sum of scales and offset gathers area * change. With `late`,
+/// iterate t counts t times: the first ones are far from the optimum, and that mean is nearer by a factor of log t.
+/// Shalev-Shwartz et al., Math. Prog. 127 (2011), Fig. 2; all losses: Jumutc (2016), Algorithm 5; late iterates: Lacoste-Julien,
+/// Schmidt and Bach (2012).
 template <class Sums>
 struct Pegasos {
   Sums v;
   double *n_steps, *scale, *square_norm, *cross, *held_square, *area, *constant_area, *pull_sum, *n_rows;
+  double* mass;                  // what all iterates in the mean count, if that is not their number
   const double* inverse_alphas;  // one per weight, or null
   double inverse_alpha;
   bool projection, free_constant;
@@ -34,6 +37,7 @@ struct Pegasos {
         {"cross", "", 0.0, "derived"},         {"held_square", "", 0.0, "derived"}, {"area", "", 0.0, "derived"},
         {"constant_area", "", 0.0, "derived"}, {"pull_sum", "", 0.0, "sum"},        {"n_rows", "", 0.0, "sum"}};
     Sums::declare(all, "coef", "mean", s.flag("average"));
+    if (s.flag("late")) all.push_back({"mass", "", 0.0, "sum"});
     return all;
   }
   template <class Source>
@@ -41,9 +45,9 @@ struct Pegasos {
       : v(s, "coef", s.flag("average")), n_steps(s.array("n_steps", "")), scale(s.array("scale", "")),
         square_norm(s.array("square_norm", "")), cross(s.array("cross", "")), held_square(s.array("held_square", "")),
         area(s.array("area", "")), constant_area(s.array("constant_area", "")), pull_sum(s.array("pull_sum", "")),
-        n_rows(s.array("n_rows", "")), inverse_alphas(s.vector("inverse_alphas")), inverse_alpha(s.number("inverse_alpha")),
-        projection(s.flag("projection")), free_constant(s.flag("free_constant")), constant(s.n_weights - 1), criterion(s.loss()) {
-  }
+        n_rows(s.array("n_rows", "")), mass(s.flag("late") ? s.array("mass", "") : nullptr),
+        inverse_alphas(s.vector("inverse_alphas")), inverse_alpha(s.number("inverse_alpha")), projection(s.flag("projection")),
+        free_constant(s.flag("free_constant")), constant(s.n_weights - 1), criterion(s.loss()) {}
 
   template <class Row>
   double margin(const Row& x) const {
@@ -52,8 +56,15 @@ struct Pegasos {
   }
   double iterate(index_t j) const { return j == constant && free_constant ? v[j] : *scale * v[j]; }
   double weight(index_t j) const {
-    if (!v.offset || *n_steps == 0) return iterate(j);
-    return (area_of(j) * v[j] - v.offset_at(j)) / *n_steps;
+    if (!v.averages() || *n_steps == 0) return iterate(j);
+    return (area_of(j) * v[j] - v.offset_at(j)) / (mass ? *mass : *n_steps);
+  }
+  /// Late iterates are judged by their mean, which is what predicts.
+  template <class Row>
+  double judged(const Row& x, double margin) const {
+    if (!mass || *n_steps == 0) return margin;
+    const double bias = x.bias * weight(constant), sum = margin - x.bias * iterate(constant);
+    return bias + (*area / *scale * sum - x.sum([&](index_t j, double xj) { return v.offset_at(j) * xj; }, nothing)) / *mass;
   }
   bool wants_settling() const { return crowded; }
   bool sound() const { return std::isfinite(*held_square) && std::isfinite(*square_norm); }
@@ -87,10 +98,7 @@ struct Pegasos {
   void settle() {
     finish();
     v.settle();
-    for (index_t j = 0; j <= constant; ++j) {
-      if (v.offset) v.offset[j] -= area_of(j) * v.value[j];
-      v.value[j] = iterate(j);
-    }
+    for (index_t j = 0; j <= constant; ++j) v.put(j, iterate(j), area_of(j));
     *scale = 1;
     *area = *constant_area = 0;
     crowded = false;
@@ -141,14 +149,17 @@ struct Pegasos {
       *square_norm = ball;
     }
     v.next_batch();
-    *area += *scale;
-    ++*constant_area;
+    const double count = mass ? *n_steps : 1;
+    *area += count * *scale;
+    *constant_area += count;
+    if (mass) *mass += count;
     // After strong or many projections: before the scale leaves the range of doubles, or area v - offset its precision.
-    crowded = *scale < 1e-150 || (v.offset && (factor < 0.1 || *scale * *n_steps < 1e-2 * *area));
+    crowded = *scale < 1e-150 || (v.averages() && (factor < 0.1 || *scale * (mass ? *mass : *n_steps) < 1e-2 * *area));
   }
 };
 
 THRESHER_LEARNER(Pegasos, "Pegasos, a step for every row.", Pegasos<Direct>)
+THRESHER_LEARNER(PegasosMean, "Pegasos, a step for every row, read by the mean of its iterates.", Pegasos<Averaged>)
 THRESHER_LEARNER(PegasosBatch, "Pegasos, a step for every batch_size rows.", Pegasos<HeldBack>)
 
 }  // namespace thresher

@@ -22,6 +22,7 @@ PEGASOS = LOSS | {
     "inverse_alpha": 10.0,
     "inverse_alphas": None,
     "projection": True,
+    "late": False,
     "average": True,
     "free_constant": True,
     "batch_size": 1.0,
@@ -52,6 +53,7 @@ LEARNERS = {
     "Mbpa": {"n_selecteds": 2.0, "C": 1.0, "alpha": 0.1, "cost_ratio": 0.0},
     "Csoal": {"C": 1.0, "delta": 1.0, "query_budget": 4.0, "cost_ratio": 0.0, "by_weight": False},
     "Pegasos": PEGASOS,
+    "PegasosMean": PEGASOS | {"average": True, "late": True},
     "PegasosBatch": PEGASOS | {"batch_size": 3.0},
     "L1Rda": L1_RDA,
     "L1RdaBatch": L1_RDA | {"batch_size": 3.0, "debias": False},
@@ -486,7 +488,7 @@ def test_parameters_of_another_form_are_refused(name):
         for bad in ("missing", None, object(), "nonsense", [1], np.ones(3)):
             if key == "inverse_alphas" and bad is None:
                 continue
-            if name in ("Pegasos", "L1Rda") and key == "batch_size":
+            if name in ("Pegasos", "PegasosMean", "L1Rda") and key == "batch_size":
                 continue  # mini-batches of one row do not ask
             params = dict(LEARNERS[name])
             if isinstance(bad, str) and bad == "missing":

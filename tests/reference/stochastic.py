@@ -20,7 +20,7 @@ def pegasos(
     epsilon: float = 0.1,
     batch_size: int = 1,
     projection: bool = True,
-    average: bool = False,
+    average: bool | str = False,
     penalize_intercept: bool = True,
     intercept: float = 0.0,
     weight: Array | None = None,
@@ -30,7 +30,8 @@ def pegasos(
 
     g is the mean of weight_i slope_i x_i over a mini-batch, c the mean of weight_i pull_i over all rows so far. A free
     constant takes the step -(1/t) g_b / alpha alone, outside norm and ball. Yields after every row its score and the
-    weights to predict with: the last iterate, or the mean of the iterates after every step. ``close_after`` are rows
+    weights to predict with: the last iterate, or the mean of the iterates after every step; "late" counts iterate t
+    of them t times, and "auto" is the last one. ``close_after`` are rows
     after which an unfinished mini-batch makes a step with the rows it has.
     """
     find = find_loss(loss, tau, epsilon)
@@ -43,7 +44,7 @@ def pegasos(
     total = np.zeros(X.shape[1])
     gradient = np.zeros(X.shape[1])
     t = n_rows = n_waiting = 0
-    pull = 0.0
+    pull = mass = 0.0
     for i, (x, target, share) in enumerate(zip(X, y, weight, strict=True)):
         score = w @ x
         if share > 0:
@@ -59,7 +60,8 @@ def pegasos(
             radius = np.sqrt(pull / n_rows)
             if projection and norm > radius:
                 w = np.where(inside == 1, w * radius / norm, w)
-            total = total + w
+            mass += t if average == "late" else 1
+            total = total + (t if average == "late" else 1) * w
             gradient = np.zeros(X.shape[1])
             n_waiting = 0
-        yield score, total / t if average and t > 0 else w
+        yield score, total / mass if average in (True, "late") and t > 0 else w

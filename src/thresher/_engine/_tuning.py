@@ -28,8 +28,8 @@ _FEW = 8  # rows: with so many, deviations are taken for twice as large as they 
 _FAR = 5.0  # deviations: what lies farther from the mean is learned from as if it lay there
 _TARGETS = ("target_shift", "target_scale")
 _SAME = 1e-12  # a deviation this small beside the mean is rounding, not variation
-# After so many rows, at most so many candidates go on: 100,000 rows cost about two passes of one of them.
-_PLACES = ((1 << 11, 4), (1 << 12, 3), (1 << 14, 2), (1 << 16, 1))
+# After such a part of a race, at most so many candidates go on: half as many rows again cost two passes in all.
+_PLACES = ((1 / 32, 4), (1 / 16, 3), (1 / 4, 2), (1.0, 1))
 _SURE = 3.0  # standard errors: a candidate that is so far behind is dropped from the first of these milestones on
 
 
@@ -49,6 +49,8 @@ class Tuning:
         Whether dense rows are centred and scaled.
     scales_target : bool, default=False
         Whether targets are, too.
+    race_rows : int, default=65536
+        The number of rows after which one candidate is left.
     """
 
     races: bool = False
@@ -56,6 +58,7 @@ class Tuning:
     power: float = 0.0
     scales: bool = False
     scales_target: bool = False
+    race_rows: int = 1 << 16
 
     # --- state --------------------------------------------------------------------------------------------------------
 
@@ -115,7 +118,7 @@ class Tuning:
         """A milestone: drop candidates that are far behind, and those for which there is no place any more."""
         if not self.races:
             return
-        places = min((most for rows, most in _PLACES if n_rows >= rows), default=0)
+        places = min((most for part, most in _PLACES if n_rows >= part * self.race_rows), default=0)
         running = self.running(learner, state)
         total, mark = self._against(learner, state), state.arrays["mark"][:, 0]
         if places and len(running) > 1:
@@ -135,8 +138,8 @@ class Tuning:
         """Note which of some rows a candidate missed."""
         if self.races:
             missed = state.arrays["missed"]
-            lost = np.ones(np.count_nonzero(wrong)) if weight is None else weight[wrong]
-            missed[model % len(missed), 0] = np.cumsum(np.append(missed[model % len(missed), 0], lost))[-1]
+            at = missed[model % len(missed)]
+            at[0] = at[0] + np.count_nonzero(wrong) if weight is None else np.cumsum([at[0], *weight[wrong]])[-1]
 
     def fail(self, learner: Learner, state: State, model: int) -> bool:
         """Leave out a candidate whose weights outgrew floating point; whether another one goes on."""
@@ -326,7 +329,10 @@ def row_squares(rows: Rows, part: NDArray[np.int64]) -> Array:
     lengths, squares = rows.starts[part + 1] - rows.starts[part], np.zeros(len(part))
     if lengths.any():
         begins = np.cumsum(lengths) - lengths
-        places = np.repeat(rows.starts[part] - begins, lengths) + np.arange(lengths.sum())
+        if part[-1] - part[0] + 1 == len(part) and (np.diff(part) == 1).all():
+            places: Any = slice(rows.starts[part[0]], rows.starts[part[-1] + 1])
+        else:
+            places = np.repeat(rows.starts[part] - begins, lengths) + np.arange(lengths.sum())
         values = np.asarray(rows.values[places], dtype=np.float64)
         squares[lengths > 0] = np.add.reduceat(values * values, begins[lengths > 0])
     return squares

@@ -28,7 +28,8 @@ class SeededClassifier(LinearClassifier):
 
     def _new_state(self, learner: Learner, n_features: int, n_outputs: int) -> State:
         state = super()._new_state(learner, n_features, n_outputs)
-        state.arrays["seed"][:, 0] = _engine.generator(self.random_state).integers(_SEEDS, size=n_outputs)
+        seeds = _engine.generator(self.random_state).integers(_SEEDS, size=n_outputs)
+        state.arrays["seed"][:, 0] = np.tile(seeds, learner.n_models)  # candidates differ in nothing but their step
         return state
 
     def _check_counts(self, *names: str) -> None:

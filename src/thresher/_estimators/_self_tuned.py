@@ -27,6 +27,8 @@ class Step(NamedTuple):
     """It counts in this power of the squared length of a row."""
     candidates: tuple[float, ...]
     """What ``"auto"`` tries, in these units."""
+    race_rows: int = 1 << 16
+    """The number of rows after which one of them is left."""
 
 
 class SelfTuned(OnlineLinear):
@@ -89,6 +91,8 @@ class SelfTuned(OnlineLinear):
                 grid = tuple({name: value} for value in self._raced.candidates)
                 judge = "mistakes" if is_classifier else "loss"
         tuning = Tuning(self._races, name, power, self._is_scaled, not is_classifier)
+        if self._raced is not None:
+            tuning = replace(tuning, race_rows=self._raced.race_rows)
         return replace(learner, grid=grid, judge=judge, tuning=tuning)
 
     def _step_in_use(self) -> float:

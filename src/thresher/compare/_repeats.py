@@ -103,7 +103,7 @@ def compare(
     >>> from thresher.dual_averaging import L1RDAClassifier
     >>> from thresher.stochastic import PegasosClassifier
     >>> X, y = make_recovery(400, 30, n_relevant=3, random_state=0)
-    >>> learners = {"sparse": L1RDAClassifier(alpha=0.05), "dense": PegasosClassifier()}
+    >>> learners = {"sparse": L1RDAClassifier(alpha=0.05), "dense": PegasosClassifier(alpha=1e-4)}
     >>> runs = compare(learners, X, y, scoring="error", repeats=8, random_state=0)
     >>> runs.best(), runs.p_value("sparse", "dense") < 0.01
     ('sparse', True)

@@ -17,7 +17,7 @@ def averages(learner: Any, mode: str, asked: bool | str) -> bool:
         return can and bool(getattr(learner, "_wanders", False))
     if asked and not can:
         why = "sums have nothing to average" if mode == "sums" else "its weights are not merged by averages"
-        if getattr(learner, "average", False):
+        if _averages_itself(learner):
             why = "it averages its steps itself"
         raise ValueError(f"fit: average must be False for {type(learner).__name__}, as {why}, got True.")
     return bool(asked)
@@ -26,7 +26,11 @@ def averages(learner: Any, mode: str, asked: bool | str) -> bool:
 def can_average(learner: Any) -> bool:
     """Whether a learner's weights are merged by averages, and it does not average its steps itself."""
     state = getattr(learner, "state_", None)
-    return state is not None and bool(averaged(state)) and not getattr(learner, "average", False)
+    return state is not None and bool(averaged(state)) and not _averages_itself(learner)
+
+
+def _averages_itself(learner: Any) -> bool:
+    return bool(learner._learner_now().params.get("average", False))
 
 
 def averaged(state: Any) -> list[str]:

@@ -20,7 +20,7 @@ from .._estimators import (
     ValueLoss,
     param,
 )
-from .._gate import Array, Log, at_least, auto, boolean, one_for_each, one_per_feature, positive
+from .._gate import Array, Log, at_least, auto, boolean, one_for_each, one_of, one_per_feature, positive
 
 
 class RidgeByFeature(SelfTuned):
@@ -76,6 +76,8 @@ class _Pegasos(RidgeByFeature):
        SVM", Mathematical Programming 127, 2011.
     .. [2] V. Jumutc, "Flexible software design for stochastic and kernel-based learning in advanced data-driven
        modelling", KU Leuven, 2016.
+    .. [3] S. Lacoste-Julien, M. Schmidt and F. Bach, "A simpler approach to obtaining an O(1/t) convergence rate for
+       the projected stochastic subgradient method", arXiv:1212.2002, 2012.
     """
 
     batch_size: int = param(default=1, rule=at_least(1), doc="Rows of a mini-batch (:math:`k`).")
@@ -84,21 +86,27 @@ class _Pegasos(RidgeByFeature):
         rule=boolean,
         doc="Project into the ball. Without it this is plain stochastic gradient descent.",
     )
-    average: bool = param(
-        default=False,
-        rule=boolean,
-        doc="Predict with the mean of all iterates instead of the last one: steadier, and what the theory speaks of.",
+    average: bool | str = param(
+        default="auto",
+        rule=boolean | one_of("late", "auto"),
+        doc="""Predict with the mean of all iterates instead of the last one: steadier, and what the theory speaks of.
+        ``"late"`` counts iterate t of them t times, so that the first ones are soon forgotten [3]_. ``"auto"`` is
+        ``"late"`` where ``alpha`` is ``"auto"``, and candidates are then compared by their means; a number for it gives
+        the published learner, which reads the last iterate.""",
     )
 
     def _learner(self, n_features: int) -> Learner:
+        average = self.average if self.average != "auto" else self._races and "late"
         params = {
             **loss_params(self),
             **self._penalty_params(n_features),
             "projection": bool(self.projection),
-            "average": bool(self.average),
+            "average": bool(average),
+            "late": average == "late",
             "batch_size": float(self.batch_size),
         }
-        return Learner(_core.Pegasos if self.batch_size == 1 else _core.PegasosBatch, params)
+        core = _core.PegasosMean if average == "late" else _core.Pegasos
+        return Learner(core if self.batch_size == 1 else _core.PegasosBatch, params)
 
 
 class PegasosClassifier(_Pegasos, ClassLoss, LinearClassifier):
@@ -106,8 +114,8 @@ class PegasosClassifier(_Pegasos, ClassLoss, LinearClassifier):
 
     Minimises :math:`\frac{\alpha}{2}\|w\|^2 + \frac1n\sum_i \ell(w^\top x_i, y_i)` with steps of length
     :math:`1/(\alpha t)`. The model is dense: every feature that occurred has a weight. Choose
-    :class:`~thresher.dual_averaging.L1RDAClassifier` for a sparse one, :class:`~thresher.online.AROWClassifier` when
-    there is no time to tune ``alpha``.
+    :class:`~thresher.dual_averaging.L1RDAClassifier` for a sparse one. At its defaults, the stream chooses ``alpha``
+    and a mean of iterates predicts.
 
     .. math:: w \leftarrow \Big(1 - \frac1t\Big) w - \frac{1}{\alpha t}\, g_t, \qquad
               w \leftarrow \min\!\Big(1, \frac{R}{\|w\|}\Big) w, \qquad R^2 = \frac{c}{\alpha},
@@ -143,6 +151,10 @@ class PegasosClassifier(_Pegasos, ClassLoss, LinearClassifier):
         GoodFor(1, aim="linear"),
     )
 
+    _raced = Step("alpha", "inverse_alpha", -1.0, (1e2, 1e3, 1e4, 1e5), race_rows=1 << 14)  # means are told apart early
+
+    alpha: Any = param(default="auto", kw_only=False)
+
 
 class PegasosRegressor(_Pegasos, ValueLoss, LinearRegressor):
     r"""Linear regression by stochastic subgradient steps: least squares, Huber, epsilon-insensitive or quantile.
@@ -173,4 +185,5 @@ class PegasosRegressor(_Pegasos, ValueLoss, LinearRegressor):
     )
 
     alpha: Any = param(default=1e-4, search=Log(1e-7, 1.0), kw_only=False)
+    average: bool | str = param(default=False)
     max_iter: int = param(default=20)
