@@ -83,6 +83,13 @@ def _counts(archive: Path) -> Arrays:
     return arrays
 
 
+def thinned(task: Task, ratio: int) -> Task:
+    """So many training rows for one of the rare class, which are the first of it; test rows stay."""
+    positive, negative = np.flatnonzero(task.y), np.flatnonzero(task.y == 0)
+    kept = np.sort(np.concatenate([positive[: len(negative) // ratio], negative]))
+    return task._replace(title=f"{task.title}, thinned to 1:{ratio}", X=task.X[kept], y=task.y[kept])
+
+
 # --- others -----------------------------------------------------------------------------------------------------------
 
 

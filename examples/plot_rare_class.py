@@ -24,7 +24,7 @@ batches = list(make_sparse_stream(160_000, 10_000, n_relevant=200, positives=0.0
 learn, test = batches[:11], batches[11:]
 X_test, y_test = sparse.vstack([X for X, _ in test], format="csr"), np.concatenate([y for _, y in test])
 models = {
-    "PoolCWClassifier": PoolCWClassifier(n_features_to_select=50, cost=0.5, fit_intercept=True),
+    "PoolCWClassifier": PoolCWClassifier(n_features_to_select=50, cost=0.5),
     "AROWClassifier": AROWClassifier(n_features_to_select=50),
     "FTRLClassifier": FTRLClassifier(n_features_to_select=50),
     "AROWClassifier, all features": AROWClassifier(),

@@ -25,7 +25,8 @@ PUBLISHED = {
 
 
 def learner(batch_size: int, keep: bool) -> Any:
-    return ASCWClassifier(50, loss="hinge", batch_size=batch_size, keep=keep, refit=False, shuffle=False)
+    printed = {"cost": None, "fit_intercept": False, "refit": False}
+    return ASCWClassifier(50, loss="hinge", batch_size=batch_size, keep=keep, shuffle=False, **printed)
 
 
 def main() -> None:

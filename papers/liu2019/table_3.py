@@ -26,7 +26,7 @@ from ._news import MEASURES, RATIOS, cell, news
 
 MINUTES = 2
 N_FEATURES = 50
-_BATCHES = {"batch_size": 256, "refit": False, "shuffle": False}
+_BATCHES = {"batch_size": 256, "refit": False, "shuffle": False, "cost": None, "fit_intercept": False}
 _ONE_PASS = {"max_iter": 1, "shuffle": False, "fit_intercept": False}
 _BALANCED = {"class_weight": "balanced"}
 PUBLISHED = {  # F, AUROC, AUPRC at 1:5, 1:10 and 1:19
@@ -57,7 +57,7 @@ def learners(rows: Rows) -> dict[str, Any]:
         "MBPA, constant": MBPAClassifier(N_FEATURES, **_ONE_PASS | {"fit_intercept": True}),
         "OFS, balanced": OFSClassifier(N_FEATURES, **_ONE_PASS, **_BALANCED),
         "SBCW2, balanced": SBCWClassifier(N_FEATURES, **_BATCHES, **_BALANCED),
-        "POOL": PoolCWClassifier(N_FEATURES, shuffle=False),
+        "POOL": PoolCWClassifier(N_FEATURES, shuffle=False, fit_intercept=False),
         "AROW-K": AROWClassifier(n_features_to_select=N_FEATURES, shuffle=False, **_BALANCED),
     }
 

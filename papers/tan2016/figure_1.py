@@ -29,6 +29,7 @@ from ._sets import newsgroups, rcv1
 MINUTES = 2
 SIZES = (10, 30, 100, 300)
 PENALTIES = np.geomspace(0.003, 30, 40)
+_PRINTED = {"cost": None, "fit_intercept": False, "shuffle": False}
 _CS = (0.1, 1.0, 10.0)
 
 
@@ -79,8 +80,8 @@ def path(make: Callable[[float], Any]) -> Callable[[Rows, int], Curve]:
 
 
 METHODS: dict[str, Callable[[Rows, int], Curve]] = {
-    "SBCW": fixed(partial(SBCWClassifier, refit=False, shuffle=False), C=_CS),
-    "SBCW, refitted": fixed(partial(SBCWClassifier, shuffle=False), C=_CS),
+    "SBCW": fixed(partial(SBCWClassifier, refit=False, **_PRINTED), C=_CS),
+    "SBCW, refitted": fixed(partial(SBCWClassifier, **_PRINTED), C=_CS),
     "FGM": fixed(partial(FGMClassifier, tol=1e-2), C=_CS),
     "L1-SVM": path(lambda C: LinearSVC(penalty="l1", dual=False, C=C, fit_intercept=False, tol=1e-2, random_state=0)),
     "sparDCA": path(

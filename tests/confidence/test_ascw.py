@@ -24,7 +24,9 @@ def rare(n_batches=6, n=40, d=14, seed=4):
 
 
 def model_of(**options):
-    return ASCWClassifier(5, n_groups=3, n_costs=3, batch_size=None, **options)
+    """As the paper writes it, but for what the options say."""
+    given = {"cost": None, "fit_intercept": False, "batch_size": None}
+    return ASCWClassifier(5, n_groups=3, n_costs=3, **given | options)
 
 
 def twins(**options):
@@ -82,13 +84,14 @@ def test_before_the_first_batch_was_measured_the_largest_cost_predicts():
     model = model_of().partial_fit(X, y, classes=[-1, 1])  # all said 0
     assert model.measures_.tolist() == [0, 0, 0]
     assert model.cost_ == COSTS[0]
-    nine = ASCWClassifier(5).partial_fit(X, y, classes=[-1, 1])
+    nine = ASCWClassifier(5, cost=None).partial_fit(X, y, classes=[-1, 1])
     assert_allclose(nine.costs_, np.arange(0.95, 0.5, -0.05))
 
 
 def test_one_cost_is_sbcw_with_class_weights():
     data = list(rare(4))
-    model, plain = ASCWClassifier(5, n_groups=3, n_costs=1, batch_size=None), SBCWClassifier(5, n_groups=3)
+    model = ASCWClassifier(5, n_groups=3, n_costs=1, batch_size=None, cost=None)
+    plain = SBCWClassifier(5, n_groups=3)
     plain.set_params(class_weight={-1: 0.25, 1: 0.75})
     for X, y in data:
         model.partial_fit(X, y, classes=[-1, 1])
@@ -97,9 +100,32 @@ def test_one_cost_is_sbcw_with_class_weights():
     assert_allclose(model.coef_, plain.coef_, rtol=1e-12)
 
 
+def test_shares_of_the_loss_are_sbcw_with_a_cost_and_an_even_share_predicts_first():
+    data = list(rare(4))
+    model = ASCWClassifier(5, n_groups=3, n_costs=3, batch_size=None)
+    model.partial_fit(*data[0], classes=[-1, 1])
+    assert_allclose(model.costs_, [0.5, 0.25, 0.75])
+    assert model.cost_ == 0.5
+    for X, y in data[1:]:
+        model.partial_fit(X, y)
+    for j, cost in enumerate(model.costs_):
+        alone = SBCWClassifier(5, n_groups=3, cost=float(cost))
+        for X, y in data:
+            alone.partial_fit(X, y, classes=[-1, 1])
+        assert_allclose(model._learner_now().weights(model.state_, j)[0], alone._all_weights()[0], rtol=1e-12)
+    nine = ASCWClassifier(5).partial_fit(*data[0], classes=[-1, 1])
+    assert_allclose(nine.costs_, [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9])
+
+
+@pytest.mark.parametrize("options", [{"class_weight": {1: 2.0}}, {"faithful": True}], ids=str)
+def test_class_weights_and_the_printed_form_have_the_costs_of_the_paper(options):
+    X, y = next(rare(1))
+    assert_allclose(model_of(cost="adaptive", **options).fit(X, y).costs_, COSTS)
+
+
 def test_several_classes_have_one_cost_by_the_mean_of_their_measures(three_classes):
     X, y = three_classes
-    model = ASCWClassifier(4, n_groups=2, n_costs=3, batch_size=10).fit(X, y)
+    model = ASCWClassifier(4, n_groups=2, n_costs=3, batch_size=10, cost=None).fit(X, y)
     cells = model.state_.arrays["cells"].reshape(3, 3, 3)
     each = 2 * cells[..., 0] / np.maximum(2 * cells[..., 0] + cells[..., 1] + cells[..., 2], 1e-300)
     assert_allclose(model.measures_, each.mean(axis=1), rtol=1e-12)

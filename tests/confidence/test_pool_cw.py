@@ -98,7 +98,7 @@ def test_it_agrees_with_the_definition_batch_by_batch(options, weighted, layout,
 @pytest.mark.parametrize("scout", [False, True])
 def test_a_pool_that_never_fills_agrees_with_the_definition(scout):
     X, y = stream(d=12)
-    model = PoolCWClassifier(8, cost=0.5, scout=scout, batch_size=24)
+    model = PoolCWClassifier(8, cost=0.5, scout=scout, batch_size=24, fit_intercept=False)
     twin = Pool(12, 8, scout=scout)
     for begin in range(0, len(y), 24):
         some = slice(begin, begin + 24)
@@ -110,7 +110,8 @@ def test_a_pool_that_never_fills_agrees_with_the_definition(scout):
 def test_long_streams_forget_as_their_definition_does():
     """The unit of the sums changes now and then; 0.2^300 has no place in floating point."""
     X, y = stream(n_rows=1200, d=25)
-    model, twin = PoolCWClassifier(3, cost=0.5, forgetting=0.2, batch_size=4), Pool(25, 3, forgetting=0.2)
+    model = PoolCWClassifier(3, cost=0.5, forgetting=0.2, batch_size=4, fit_intercept=False)
+    twin = Pool(25, 3, forgetting=0.2)
     changes = 0
     for begin in range(0, len(y), 4):
         some = slice(begin, begin + 4)
@@ -135,7 +136,7 @@ def test_many_passes_give_the_mean_that_a_general_solver_finds():
     """Step 5, with the prior that the batches before left."""
     cp = pytest.importorskip("cvxpy")
     X, y = small_pool()
-    model = PoolCWClassifier(8, cost=0.5, C=0.7, pool=1, max_inner_iter=2000, batch_size=30)
+    model = PoolCWClassifier(8, cost=0.5, C=0.7, pool=1, max_inner_iter=2000, batch_size=30, fit_intercept=False)
     model.partial_fit(X[:30], y[:30], classes=[-1, 1])
     before = model.state_.copy()
     model.partial_fit(X[30:], y[30:])
@@ -172,7 +173,7 @@ def test_the_weights_in_use_are_those_of_the_pool_given_that_the_others_are_0(co
     assert_allclose(model._all_weights()[0, ids[used]], truth, rtol=1e-9)
     assert_allclose(model.variance_[0, model.support_], np.diag(spread)[int(constant) :], rtol=1e-9)
     assert not model.variance_[0, np.setdiff1d(np.arange(40), model.support_)].any()
-    x = np.hstack([np.full((len(X), 1), 0.3), X[:, model.support_]])[:, 1 - constant :]
+    x = np.hstack([np.full((len(X), 1), 0.1), X[:, model.support_]])[:, 1 - constant :]
     z = x @ truth / np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", x, spread, x), 1e-300))
     assert_allclose(model.predict_proba(X)[:, 1], ndtr(z), rtol=1e-9, atol=1e-12)
 
@@ -191,7 +192,7 @@ def test_conditional_pruning_sees_through_copies():
 # --- the model ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", [{}, {"scout": True}, {"fit_intercept": True}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"scout": True}, {"fit_intercept": False}], ids=str)
 def test_there_are_never_more_features_than_asked_for(options):
     X, y = stream(d=60)
     for p in (1, 2, 7):
@@ -206,7 +207,7 @@ def test_there_are_never_more_features_than_asked_for(options):
 
 def test_a_row_without_a_known_feature_is_not_positive_and_even():
     X, y = stream()
-    model = PoolCWClassifier(3, cost=0.5, batch_size=40).fit(X, y)
+    model = PoolCWClassifier(3, cost=0.5, batch_size=40, fit_intercept=False).fit(X, y)
     empty = np.zeros((1, 40))
     assert model.predict(empty) == [-1]
     assert_array_equal(model.predict_proba(empty), [[0.5, 0.5]])
@@ -301,7 +302,7 @@ def test_a_fit_without_any_value_says_so():
 def shards(**options):
     """A start and two shards of a pool that takes all features in, with their learner."""
     X, y = stream(d=10)
-    start = PoolCWClassifier(4, cost=0.5, batch_size=20, **options)
+    start = PoolCWClassifier(4, cost=0.5, batch_size=20, fit_intercept=False, **options)
     start.partial_fit(X[80:140], y[80:140], classes=[-1, 1])
     both = [copy.deepcopy(start).partial_fit(X[a : a + 50], y[a : a + 50]) for a in (140, 190)]
     return onepass.learner(start, 10), start, both

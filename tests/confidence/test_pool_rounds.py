@@ -69,6 +69,7 @@ def test_means_meet_their_conditions_and_active_rows_make_the_covariance(scaling
     X, y, weight = planted(2)
     size = {"pool": pool / 6} if pool < 39 else {"n_features_to_select": 30}
     model = learner(cost=0.4, max_inner_iter=max_inner_iter, fit_intercept=scaling > 0, C=2.0, **size)
+    model.set_params(intercept_scaling=scaling or 1.0)
     reference.play(model, X, y, weight, CUTS)
     known = read(model.state_, 0, scaling > 0)
     assert len(known.ids) == pool

@@ -24,16 +24,21 @@ OPTIONS = [
     {"ranking": "identity", "C": 1.0},
     {"ranking": "full", "C": 1.0, "max_inner_iter": 2},
     {"fit_intercept": True, "intercept_scaling": 0.7},
+    {"cost": 0.3, "C": 0.5},
+    {"cost": "auto", "fit_intercept": True},
 ]
 
 
 def model_of(**options):
-    return SBCWClassifier(P, n_groups=3, shuffle=False, **options)
+    """As the papers write it, but for what the options say."""
+    return SBCWClassifier(P, n_groups=3, shuffle=False, **{"cost": None, "fit_intercept": False} | options)
 
 
 def twin_of(d, **options):
     squared = options.pop("loss", "squared_hinge") == "squared_hinge"
     constant = options.pop("intercept_scaling", 1.0) if options.pop("fit_intercept", False) else 0.0
+    cost = {"auto": 0.5}.get(given := options.pop("cost", None), given)
+    options |= {"positive_cost": cost, "balanced": cost is not None}
     step = options.pop("step", "exact" if options.get("sigma", 1.0) < 1 else "corrected")
     return reference.Sbcw(d, P, R, squared=squared, constant=constant, step=step, **options)
 
@@ -86,10 +91,37 @@ def test_without_a_refit_the_means_of_the_groups_predict():
 
 def test_one_group_of_all_features_with_a_large_batch_is_bcw_after_the_refit(problem):
     X, y = problem
-    sparse_one = SBCWClassifier(X.shape[1], n_groups=1, C=0.8, fit_intercept=True, shuffle=False).fit(X, y)
+    sparse_one = SBCWClassifier(X.shape[1], n_groups=1, C=0.8, cost=None, shuffle=False).fit(X, y)
     full = BCWClassifier(C=0.8, shuffle=False, batch_size=len(y)).fit(X, y)
     assert_allclose(sparse_one.coef_, full.coef_, rtol=1e-8, atol=1e-10)
     assert_allclose(sparse_one.intercept_, full.intercept_, rtol=1e-8, atol=1e-10)
+
+
+def test_a_rare_class_has_half_of_the_loss_unless_classes_have_weights():
+    """In one batch, which knows all rows, that is scikit-learn's "balanced" but for one row of each class."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(4000, 30))
+    y = X[:, 3] + X[:, 8] + rng.normal(size=4000) > 3.6
+    assert y.mean() < 0.03
+    model = SBCWClassifier(2, n_groups=2, shuffle=False).fit(X, y)
+    even = SBCWClassifier(2, n_groups=2, shuffle=False, class_weight="balanced").fit(X, y)
+    plain = SBCWClassifier(2, n_groups=2, cost=None).fit(X, y)
+    assert_allclose(model.coef_, even.coef_, rtol=0.05)
+    assert model.predict(X)[y].mean() > 0.8 > 0.1 > plain.predict(X)[y].mean()
+    weights = {False: 1.0, True: 1.0}
+    assert_array_equal(
+        SBCWClassifier(2, class_weight=weights, shuffle=False).fit(X, y).coef_,
+        SBCWClassifier(2, cost=None, shuffle=False).fit(X, y).coef_,
+    )
+
+
+def test_files_that_know_no_cost_have_none(tmp_path):
+    X, y, _ = next(batches())
+    model = model_of().partial_fit(X, y, classes=[-1, 1])
+    assert SBCWClassifier._from_file({"C": 1.0}) == {"C": 1.0, "cost": None}
+    assert SBCWClassifier._from_file({"cost": 0.3}) == {"cost": 0.3}
+    save_model(model, tmp_path / "m")
+    assert load_model(tmp_path / "m").cost is None
 
 
 def test_exactly_p_features_are_chosen_and_groups_switch_some_of_them_off_without_a_refit():

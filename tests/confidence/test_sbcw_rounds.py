@@ -27,6 +27,8 @@ OPTIONS = [
     {"refit": False},
     {"group_tol": 0.02},
     {"n_groups": 1},
+    {"class_weight": None},
+    {"class_weight": None, "cost": 0.3, "fit_intercept": True},
 ]
 options_ = pytest.mark.parametrize("options", OPTIONS, ids=str)
 
@@ -45,7 +47,8 @@ def planted(n_classes, n=260, d=40, seed=1):
 
 
 def learner(**options):
-    given = {"n_groups": 3, "max_inner_iter": 500, "shuffle": False, "class_weight": {0: 1.5}} | options
+    given = {"n_groups": 3, "max_inner_iter": 500, "shuffle": False, "class_weight": {0: 1.5}, "fit_intercept": False}
+    given |= options
     return SBCWClassifier(7, **given)
 
 
@@ -82,6 +85,7 @@ def test_weights_that_predict_meet_the_conditions_of_the_refit(scaling):
     """Against the formulas alone: BCW on the chosen features, from what was known of them before."""
     X, y, weight = planted(2)
     model = learner(fit_intercept=scaling > 0, intercept_scaling=scaling or 1.0, class_weight=None, max_inner_iter=1)
+    model.set_params(cost=None)
     reference.play(model, X, y, weight, CUTS)
     rows = with_constant(X[weight > 0][:, model.chosen_], scaling)
     precision = np.eye(rows.shape[1]) + 0.1 * rows.T @ rows

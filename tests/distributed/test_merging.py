@@ -322,7 +322,7 @@ def test_every_learner_that_streams_is_in_the_table_of_the_page():
 
 @pytest.mark.parametrize(
     "model",
-    [SBCWClassifier(4, batch_size=8, n_groups=2), ASCWClassifier(4, batch_size=8, n_groups=2, n_costs=2)],
+    [SBCWClassifier(4, batch_size=8, n_groups=2), ASCWClassifier(4, batch_size=8, n_groups=2, n_costs=3)],
     ids=lambda model: type(model).__name__,
 )
 def test_groups_of_small_batches_do_not_overstep_round_after_round(model):

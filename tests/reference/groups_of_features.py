@@ -122,6 +122,7 @@ class Sbcw:
     max_inner_iter: int = 1
     constant: float = 0.0
     positive_cost: float | None = None
+    balanced: bool = False
     keep: bool = False
     faithful: bool = False
     mean: Array = field(init=False)
@@ -133,12 +134,17 @@ class Sbcw:
 
     def __post_init__(self) -> None:
         self.mean, self.coef, self.covariance = np.zeros(self.d + 1), np.zeros(self.d + 1), np.eye(self.d + 1)
+        self.n_seen = np.ones(2)  # weights of negative and positive rows, and one row of each
 
     def learn(self, X: Array, y: Array, weight: Array | None = None) -> None:
         n, C = len(y), self.C
         D = np.ones(n) if weight is None else weight.copy()
         if self.positive_cost is not None:
-            D = D * np.where(y > 0, self.positive_cost, 1 - self.positive_cost)
+            n_of = np.array([1.0, 1.0])
+            if self.balanced:
+                self.n_seen += [D[y < 0].sum(), D[y > 0].sum()]
+                n_of = self.n_seen / self.n_seen.sum()
+            D = D * np.where(y > 0, self.positive_cost / n_of[1], (1 - self.positive_cost) / n_of[0])
         X = np.hstack([X, np.full((n, 1), self.constant)])
         groups: list[Array] = [np.array([self.d])] if self.constant else []  # first, and free
         a = np.full(n, 1 / n) if self.faithful else D.copy()

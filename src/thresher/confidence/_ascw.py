@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._estimators import Advice, BatchLearner, ChoosesCosts, GoodFor, MeasuredLearner, param
-from .._gate import at_least, boolean
+from .._gate import at_least, boolean, none
+from ._class_costs import adaptive, costs_around_half
 from ._group_rule import ChoosesGroups, GroupClassifier, GroupRule
 
 
@@ -18,11 +19,12 @@ class _CostsOfGroups(ChoosesGroups, MeasuredLearner):
 class ASCWClassifier(GroupClassifier, ChoosesCosts):
     r"""Adaptive sparse confidence-weighted learning: a few features, and the cost of the rare class chosen on the way.
 
-    ``n_costs`` models learn from every batch as :class:`SBCWClassifier` does, each with another cost of mistakes:
-    :math:`D_i = c_+` for positive rows and :math:`1 - c_+` for the others, :math:`c_+ = 1 - \theta_j / 2` with
-    :math:`\theta_j = j / (K + 1)`; nine of them have 0.95, 0.9, ..., 0.55. Each predicts a batch before it learns
-    from it, which moves its own progressive ``measure``; the model with the largest measure so far is the one that
-    predicts (of equal ones that of the largest cost, so 0.95 predicts first).
+    ``n_costs`` models learn from every batch as :class:`SBCWClassifier` does, each with another share of the positive
+    class in the loss: nine of them have 0.1, 0.2, ..., 0.9. Each predicts a batch before it learns from it, which moves
+    its own progressive ``measure``; the model with the largest measure so far is the one that predicts, that of 0.5
+    first. With ``cost=None`` the costs are those of [1]_: :math:`D_i = c_+` for positive rows and :math:`1 - c_+` for
+    the others, :math:`c_+ = 1 - \theta_j / 2` with :math:`\theta_j = j / (K + 1)`, so that nine have 0.95, 0.9, ...,
+    0.55 and 0.95 predicts first, however rare the class is.
 
     Choose it for rare positive classes when few features are wanted, batches are large (1,024 rows or more, or a
     hundred positive ones) and F1 is what counts: decisions depend on the cost much more than the order of scores does.
@@ -64,6 +66,13 @@ class ASCWClassifier(GroupClassifier, ChoosesCosts):
     _advice = Advice(GoodFor(3, aim="rare class"))
 
     n_costs: int = param(default=9, rule=at_least(1), doc="Number of costs (:math:`K`). Time and memory grow with it.")
+    cost: Any = param(
+        default="adaptive",
+        rule=adaptive | none,
+        doc="""``"adaptive"`` tries shares of the positive class in the loss of the rows seen so far, from 0.1 to 0.9 if
+        they are nine, and begins with 0.5, unless ``class_weight`` is given or ``faithful``. None tries the costs of
+        [1]_.""",
+    )
     keep: bool = param(
         default=False,
         rule=boolean,
@@ -85,6 +94,8 @@ class ASCWClassifier(GroupClassifier, ChoosesCosts):
             params["ridge"] *= 0.5
             params["step"] = "corrected" if self.step == "auto" else self.step
         n = int(self.n_costs)
-        grid = tuple({"cost": 1.0 - j / (2.0 * (n + 1))} for j in range(1, n + 1))
+        params["balanced"] = self.cost is not None and self.class_weight is None and not self.faithful
+        costs = costs_around_half(n) if params["balanced"] else [1.0 - j / (2.0 * (n + 1)) for j in range(1, n + 1)]
+        grid = tuple({"cost": cost} for cost in costs)
         joint = "" if self.keep else self._joint
         return _CostsOfGroups(core, params, axes=self._axes(params), grid=grid, measure=self.measure, joint=joint)

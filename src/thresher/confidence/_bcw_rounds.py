@@ -10,7 +10,7 @@ from .._engine import Round, outgrown
 from .._estimators import warn_of_convergence
 from . import _whitening
 from ._batch_newton import EXACT, NewtonDescent, Normal, Place, descend, in_step
-from ._shard_rows import Begin, Reader, Speaker, close, keep_tally, shares_of
+from ._shard_rows import Begin, Reader, Speaker, class_shares, close, keep_tally
 
 
 def bcw_round(estimator: Any) -> Round:
@@ -21,7 +21,7 @@ def bcw_round(estimator: Any) -> Round:
     first = yield Begin(reader, tuple(Speaker(None, w) for w in coef.T.copy()), gram=True)
     if not first["rows"]:
         return False
-    shares = shares_of(estimator, first)
+    shares = class_shares(estimator, first)
     reader = reader.weighing(shares)
     try:
         with np.errstate(over="ignore"):

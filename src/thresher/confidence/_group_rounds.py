@@ -13,14 +13,15 @@ import numpy as np
 from scipy import linalg
 
 from .._engine import Round, Sums, outgrown
-from .._estimators import Ids, Params
+from .._estimators import Ids, Params, View
 from .._gate import Array
 from ..solvers import group_square, group_square_conjugate
 from ._batch_newton import EXACT, NewtonDescent, Normal, Place, Run, descend, in_step
+from ._class_costs import shares_of
 from ._group_rule import GroupResult, keep
 from ._group_search import Group, Prior, best_columns, has_settled, root_of
 from ._known import read
-from ._shard_rows import Begin, Reader, close, keep_tally, shares_of, speakers_of
+from ._shard_rows import Begin, Reader, class_shares, close, keep_tally, speakers_of
 
 _REFIT_GAP = 1e-6  # of the hinge
 _WIDEST = 0.01  # the width of the hinge with which a group begins is at least so much, as its weights are not the best
@@ -37,16 +38,19 @@ def sbcw_round(estimator: Any) -> Round:
     first = yield Begin(reader, speakers_of(learner, state), squares=True)
     if not first["rows"]:
         return False
-    shares = shares_of(estimator, first)
+    shares = class_shares(estimator, first)
     reader = reader.weighing(shares)
     gain = params["C"] * float(first["rows"]) * reader.constant**2
     nothing = np.empty(0, np.int64), np.zeros(1), np.zeros(1)
-    priors = [read(view, params) for view in state.views]
-    runs = [
-        _run(_Choice(prior, params, first["squares"], gain, Place(positive, (params["C"],) * 2, *nothing, 0.0)))
-        for prior, positive in zip(priors, reader.positives, strict=True)
+    priors, after = [read(view, params) for view in state.views], state.copy()
+    costs = [
+        _costs(view, first["weight"] * shares, int(k), params)
+        for view, k in zip(after.views, reader.positives, strict=True)
     ]
-    after = state.copy()
+    runs = [
+        _run(_Choice(prior, params, first["squares"], gain, Place(positive, cost, *nothing, 0.0)))
+        for prior, positive, cost in zip(priors, reader.positives, costs, strict=True)
+    ]
     n_known = int((state.arrays["ids"] >= 0).sum(axis=1).max())
     after.grow(state.sizes["weight"], known=n_known + params["p"])
     try:
@@ -59,6 +63,14 @@ def sbcw_round(estimator: Any) -> Round:
     estimator.state_ = after
     close(estimator)
     return False
+
+
+def _costs(view: View, weights: Array, code: int, params: Params) -> tuple[float, float]:
+    """C D of negative and of positive rows, by the weights of all rows of each class."""
+    if params["cost"] is None:
+        return params["C"], params["C"]
+    shares = shares_of(view, float(weights.sum() - weights[code]), float(weights[code]), params["cost"])
+    return params["C"] * shares[0], params["C"] * shares[1]
 
 
 def _run(choice: _Choice) -> Run[tuple[GroupResult, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,8 @@ from .._estimators import (
     WeighsClasses,
     param,
 )
-from .._gate import Array, Log, Whole, at_least, boolean, non_negative, none, one_of, positive
+from .._gate import Array, Log, Whole, at_least, auto, boolean, non_negative, none, one_of, positive
+from ._class_costs import COUNTS, part, shares_of
 from ._group_search import BatchColumns, Group, GroupSearch, Prior, refit
 from ._known import merge_groups, read, write, write_means
 from ._row_blocks import CovarianceBlocks
@@ -91,6 +92,7 @@ class GroupRule(BatchRule):
     @staticmethod
     def fields(params: Params) -> list[tuple[Any, ...]]:
         return [
+            *(COUNTS if params["balanced"] else ()),
             ("ids", "known", -1.0, "derived"),
             ("block", "known", -1.0, "derived"),
             ("spread", "known member", 0.0, "derived"),
@@ -111,7 +113,7 @@ class GroupRule(BatchRule):
     def learn(cls, lesson: BatchLesson, state: State, output: int, params: Params) -> int:
         view = state.views[output]
         prior, predicted = read(view, params), view["coef"][view["ids"] >= 0]
-        cost = lesson.weight * _costs(lesson.y, params.get("cost"))
+        cost = lesson.weight * _costs(lesson, view, params)
         with np.errstate(all="ignore"):
             search = GroupSearch(lesson, cost, prior, params)
             search.run()
@@ -163,11 +165,15 @@ def keep(view: View, prior: Prior, predicted: Array, found: GroupResult, params:
     view["gap"][0] = found.gap
 
 
-def _costs(y: Array, positive_cost: float | None) -> Array:
+def _costs(lesson: BatchLesson, view: View, params: Params) -> Array:
     """D_i: what a mistake costs, by the class of the row."""
-    if positive_cost is None:
-        return np.ones(len(y))
-    return np.where(y > 0, positive_cost, 1.0 - positive_cost)
+    kappa, is_positive = params.get("cost"), lesson.y > 0
+    if kappa is None:
+        return np.ones(len(is_positive))
+    shares = 1.0 - kappa, kappa
+    if params["balanced"]:
+        shares = shares_of(view, lesson.weight[~is_positive].sum(), lesson.weight[is_positive].sum(), kappa)
+    return np.where(is_positive, shares[1], shares[0])
 
 
 class ChoosesGroups(BatchLearner):
@@ -244,9 +250,20 @@ class GroupClassifier(GroupParams, WeighsClasses, BatchClassifier):
         default=None,
         doc="Rows of a batch; None for all rows of a call. A rest of less than half a batch joins the last one.",
     )
-    fit_intercept: bool = param(default=False)
+    cost: Any = param(
+        default="auto",
+        rule=auto | part | none,
+        doc=r"""Share of the positive class in the loss, between 0 and 1, of the rows seen so far; with several classes,
+        each in turn is the positive one. ``"auto"`` is 0.5, so that the rare class has as much of it as the other,
+        unless ``class_weight`` is given. None leaves the rows their weights, as [1]_ does.""",
+    )
 
     _penalty = "sigma"
+
+    @classmethod
+    def _from_file(cls, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Files that know no cost are of models without one."""
+        return params if "cost" in params else {**params, "cost": None}
 
     def _group_params(self) -> dict[str, Any]:
         params = self._search_params() | {
@@ -256,6 +273,7 @@ class GroupClassifier(GroupParams, WeighsClasses, BatchClassifier):
             "refit": bool(self.refit),
             "whiten": True,
             "keep": False,
+            "balanced": False,
         }
         return params if self.step == "auto" else params | {"step": self.step}
 

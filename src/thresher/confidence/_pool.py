@@ -14,6 +14,7 @@ from .._core import ArowDiagonal, add_columns, ascend, best_outside, condition
 from .._engine import State
 from .._estimators import BatchLesson, BatchRule, Ids, Params, View
 from .._gate import Array
+from ._class_costs import COUNTS, shares_of
 
 LEAST_SCALE = 1e-100  # below, sums that are not yet forgotten are brought to another unit
 
@@ -82,8 +83,7 @@ class Pool(BatchRule):
             ("mean", "selected", 0.0, "weighted", "covariance"),
             ("covariance", "selected selected", 1.0, "precision"),
             ("coef", "selected", 0.0, "derived"),
-            ("n_positive", "", 1.0, "sum"),
-            ("n_negative", "", 1.0, "sum"),
+            *COUNTS,
             ("n_batches", "", 0.0, "sum"),
             *candidates,
         ]
@@ -164,16 +164,6 @@ def _costs(lesson: BatchLesson, view: View, params: Params) -> Array:
     positive = lesson.y > 0
     shares = shares_of(view, lesson.weight[~positive].sum(), lesson.weight[positive].sum(), params["cost"])
     return params["C"] * lesson.weight * np.where(positive, shares[1], shares[0])
-
-
-def shares_of(view: View, negative: float, positive: float, kappa: float) -> tuple[float, float]:
-    """Take in so many rows; D of negative and of positive ones, with which kappa and 1 - kappa of all so far are the
-    weights of the classes."""
-    view["n_positive"] += positive
-    view["n_negative"] += negative
-    n_positive, n_negative = view["n_positive"][0], view["n_negative"][0]
-    n_rows = n_positive + n_negative
-    return (1 - kappa) / n_negative * n_rows, kappa / n_positive * n_rows
 
 
 def _learn(lesson: BatchLesson, view: View, prior: Gaussian, cost: Array, params: Params) -> tuple[Gaussian, int]:

@@ -23,14 +23,13 @@ from .._estimators import (
     take,
 )
 from .._gate import Array, Log, Rule, at_least, boolean, positive
+from ._class_costs import adaptive, costs_around_half, part
 from ._pool import LEAST_SCALE, Gaussian, Pool, check_pool, read
 from ._pool_rounds import pool_round, why_not_sums
 from ._shard_rows import LearnsInSums
 
-_COSTS = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9)  # the first of equals is read
+_N_COSTS = 9
 
-_adaptive = Rule('"adaptive"', lambda v: isinstance(v, str) and v == "adaptive", ("adaptive",), type='"adaptive"')
-_part = Rule("a number above 0 and below 1", lambda v: positive.holds(v) and v < 1, type="float")
 _share = Rule("a number above 0 and at most 1", lambda v: positive.holds(v) and v <= 1, type="float")
 _times = Rule("a number of at least 1", lambda v: positive.holds(v) and v >= 1, type="float")
 
@@ -125,10 +124,9 @@ class PoolCWClassifier(LearnsInSums, GaussianProbability, SelectsFeatures, Choos
     -----
     A batch of n rows costs O(non-zeros + d) for the search (one look at each of d sums, no memory of that size) and
     O(n m² + m³) for a pool of m features; the state holds 2 d + m² numbers for each class and cost. Rows are best
-    scaled to length 1. The constant feature is in the model whenever ``fit_intercept`` is set, outside of the pool and
-    of ``n_features_to_select``. It helps where decisions matter and on newsgroups, hurts on a rare Reuters topic, and
-    is off unless asked for. Batches end with a call of :meth:`partial_fit`: chunks at multiples of ``batch_size`` give
-    the same bits. Merged shards keep what all of them kept and what any took in, their precisions and sums added up.
+    scaled to length 1. The constant feature stands outside of the pool and of ``n_features_to_select``. Batches end
+    with a call of :meth:`partial_fit`: chunks at multiples of ``batch_size`` give the same bits. Merged shards keep
+    what all of them kept and what any took in, their precisions and sums added up.
 
     Rounds of sums (:func:`thresher.distributed.fit`) keep one pool for all rows: a round equals one batch of all rows,
     wherever they are, with the means at their best. Sums over all features are added up for each look, then slopes and
@@ -155,7 +153,7 @@ class PoolCWClassifier(LearnsInSums, GaussianProbability, SelectsFeatures, Choos
             "few features are wanted of many, zeros are exact, and a class is rare",
             lambda p: p.wants_sparsity and p.is_wide and p.is_imbalanced,
         ),
-        GoodFor(1, aim="rare class"),
+        GoodFor(2, aim="rare class"),
         start=lambda p: {"max_iter": 1, "cost": 0.5},  # equal costs; a grid of costs takes nine times as long
     )
 
@@ -195,15 +193,14 @@ class PoolCWClassifier(LearnsInSums, GaussianProbability, SelectsFeatures, Choos
     )
     cost: str | float = param(
         default="adaptive",
-        rule=_adaptive | _part,
+        rule=adaptive | part,
         doc=r"""Share of the positive class in the loss, between 0 and 1 (:math:`\kappa`); 0.5 balances the classes and
         is enough for rankings. ``"adaptive"`` learns nine side by side, from 0.1 to 0.9, and reads the one that
         ``measure`` prefers so far: up to nine times the time and memory.""",
     )
     pool: float = param(default=3, rule=_times, doc="Size of the pool, in multiples of ``n_features_to_select``.")
     max_inner_iter: int = param(default=3, doc="Passes of dual coordinate ascent over a batch.")
-    fit_intercept: bool = param(default=False)
-    intercept_scaling: float = param(default=0.3)
+    intercept_scaling: float = param(default=0.1)
     n_jobs: int | None = param(default=None, doc="Threads over classes and costs.")
 
     def _learner(self, n_features: int) -> PoolLearner:
@@ -219,7 +216,7 @@ class PoolCWClassifier(LearnsInSums, GaussianProbability, SelectsFeatures, Choos
             "n_pool": n_pool,
             "n_add": math.ceil(p / 5),
         }
-        costs = _COSTS if isinstance(self.cost, str) else (float(self.cost),)
+        costs = costs_around_half(_N_COSTS) if isinstance(self.cost, str) else (float(self.cost),)
         slots = {"selected": Axis(1 + n_pool)}
         grid, joint = tuple({"cost": c} for c in costs), "n_used" if self.selection == "model" else ""
         return PoolLearner(core, params, axes=slots, grid=grid, measure=self.measure, joint=joint)

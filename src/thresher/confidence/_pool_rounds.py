@@ -17,7 +17,8 @@ from .._engine import Round, Sums, outgrown
 from .._estimators import Ids, Params, View
 from .._gate import Array
 from ._batch_newton import EXACT, MOST_QUESTIONS, NewtonDescent, Normal, Place, Run, descend, in_step
-from ._pool import Gaussian, candidates, fade, read, shares_of, surer, with_new, write
+from ._class_costs import shares_of
+from ._pool import Gaussian, candidates, fade, read, surer, with_new, write
 from ._shard_rows import Begin, Reader, close, keep_tally, speakers_of
 
 

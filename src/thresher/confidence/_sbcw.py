@@ -24,11 +24,12 @@ class SBCWClassifier(LearnsInSums, GroupClassifier):
     covariance :math:`\Sigma_k = (\hat\Sigma_k^{-1} + C X_k^\top X_k)^{-1} = \Upsilon_k \Upsilon_k^\top` is the
     identity, :math:`w_0` the means before the batch and :math:`D_i` the row weights.
 
-    Choose it for rows that fit into memory when a model of a given, small number of features is wanted, and give rare
-    classes their weight (``class_weight``): without one, and without a constant, frequent features of the large class
-    are all it finds. Each batch chooses all features anew and forgets those that it does not choose: give it all rows
-    at once, as the default does, or large batches. In streams, :class:`~thresher.online.AROWClassifier` with
-    ``n_features_to_select`` keeps what earlier rows taught. Without the refit (``refit=False``) it is clearly worse.
+    Choose it for rows that fit into memory when a model of a given, small number of features is wanted. A rare class
+    has as much weight as the other by default (``cost``): without that, and without a constant, frequent features of
+    the large class are all it finds. Each batch chooses all features anew and forgets those that it does not choose:
+    give it all rows at once, as the default does, or large batches. In streams,
+    :class:`~thresher.online.AROWClassifier` with ``n_features_to_select`` keeps what earlier rows taught. Without the
+    refit (``refit=False``) it is clearly worse.
 
     Notes
     -----
@@ -37,8 +38,9 @@ class SBCWClassifier(LearnsInSums, GroupClassifier):
 
     A constant stands outside the groups and pays :math:`w^2/2` alone. Covariances live on in blocks: a new group begins
     with the covariances of its features so far, is a block afterwards, and what is left of older blocks keeps theirs;
-    covariances between blocks are dropped. Row and class weights are the costs :math:`D_i` and do not enter the
-    covariance. With several batches the problem is centred at the last means, as [2]_ writes it ([1]_ is silent).
+    covariances between blocks are dropped. Row weights, class weights and ``cost`` make the costs :math:`D_i`, which do
+    not enter the covariance; ``cost=None`` and ``fit_intercept=False`` are the form of [1]_. With several batches the
+    problem is centred at the last means, as [2]_ writes it ([1]_ is silent).
 
     Corrected, against the text of [1]_: the step of the squared hinge (1 for 0.5), steps for small :math:`\sigma`, dual
     variables that go on from round to round, beginning at :math:`D_i`, and features that are chosen once only.
@@ -66,7 +68,10 @@ class SBCWClassifier(LearnsInSums, GroupClassifier):
 
     def _learner(self, n_features: int) -> BatchLearner:
         core: Any = GroupRule
-        params = self._group_params()
+        cost = self.cost
+        if isinstance(cost, str):
+            cost = 0.5 if self.class_weight is None else None
+        params = self._group_params() | {"cost": cost, "balanced": cost is not None}
         return ChoosesGroups(core, params, axes=self._axes(params), joint=self._joint)
 
     # --- rows that are elsewhere ------------------------------------------------------------------------------------

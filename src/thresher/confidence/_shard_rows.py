@@ -208,7 +208,7 @@ def _n_wrong(scores: Array, codes: NDArray[np.intp]) -> int:
     return int(np.count_nonzero(winner != codes))
 
 
-def shares_of(estimator: Any, first: Sums) -> Array:
+def class_shares(estimator: Any, first: Sums) -> Array:
     """Factors of the weights of classes that only a look at all rows can tell."""
     counts = first["classes"]
     balanced = isinstance(getattr(estimator, "class_weight", None), str)

@@ -52,8 +52,11 @@ class ReweightedL2RDAClassifier(_ReweightedL2RDA, ClassLoss, LinearClassifier):
     r"""Linear classifier by dual averaging with a reweighted l2 penalty, an approximation of counting features.
 
     Every step weighs the penalty of each feature anew by :math:`1/(w^2 + \epsilon)`; large weights go free, small ones
-    are pressed, and those of at most ``threshold`` count as zero when someone looks. Good at finding which of some
-    hundred features are relevant; it needs no step size. On wide sparse data take :class:`FTRLClassifier`.
+    are pressed, and those of at most ``threshold`` count as zero when someone looks.
+
+    This is the learner of [1]_. Use it to find which of some hundred features of about the same scale are relevant. To
+    predict, take :class:`L1RDAClassifier`, or :class:`FTRLClassifier` on wide sparse data: both are more accurate
+    (``python -m benchmarks newcomer``).
 
     .. math:: w_{t+1} = -\frac{G_t}{\alpha t + Q_t}, \qquad Q_t = \sum_{s \le t}\Theta_s, \qquad \Theta_1 = 1, \quad
               \Theta_{t+1} = \frac{1}{w_{t+1}^2 + \epsilon},

@@ -74,7 +74,7 @@ class AROWClassifier(DiagonalClassifier):
         GoodFor(2, "one pass and hardly any tuning are enough for it", lambda p: not p.wants_sparsity),
         GoodFor(1, aim="nothing to tune"),
         GoodFor(1, aim="few features", settings="(n_features_to_select=K)"),
-        GoodFor(2, aim="rare class", settings="(n_features_to_select=K)"),
+        GoodFor(1, aim="rare class", settings="(n_features_to_select=K)"),
     )
 
     _raced = Step("r", "r", 1.0, (1e-2, 1e-1, 1.0, 1e1))
