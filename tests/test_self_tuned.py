@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -10,6 +12,7 @@ from scipy import sparse
 from thresher.dual_averaging import L1RDARegressor
 from thresher.online import AROWClassifier, PAClassifier, SCWClassifier
 from thresher.stochastic import PegasosClassifier, PegasosRegressor
+from thresher.training import merge_models
 
 TUNED = [AROWClassifier(r="auto"), SCWClassifier(C="auto"), PAClassifier(C="auto"), PegasosClassifier()]
 
@@ -153,6 +156,18 @@ def test_a_second_pass_is_for_the_best_candidate_alone():
     assert model.race_["running"].sum() == 1
     assert model.n_samples_seen_ == 1800
     assert_array_equal(model.race_["n_rows"], np.where(model.race_["running"], 1800, 600))
+
+
+def test_merged_candidates_know_what_they_missed_lately():
+    X, y = rows(1000)
+    start = PAClassifier(C="auto").partial_fit(X[:100], y[:100], classes=[False, True])
+    for n_round in range(4):
+        shards = [deepcopy(start).partial_fit(X[k::3], y[k::3]) for k in range(3)]
+        lately = [s.state_.arrays["missed"] - s.state_.arrays["mark"] for s in shards]
+        start = merge_models(shards, start, again=n_round > 0)
+        missed, mark, older = (start.state_.arrays[name] for name in ("missed", "mark", "older_mark"))
+        assert_allclose(missed - mark, np.minimum(sum(lately), missed))
+        assert ((older >= 0) & (older <= mark)).all()
 
 
 def test_the_hard_variant_has_nothing_to_race():

@@ -432,7 +432,7 @@ class Learner:
 
         merged = _state.merge(start, states, weights, again=again, settle=self.settle_all, rebuild=self.rebuild)
         if self.tuning is not None and len(states) > 1:
-            self.tuning.merge(merged, start, states)
+            self.tuning.merge(self, merged, start, states)
         return merged
 
 

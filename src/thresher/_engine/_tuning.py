@@ -26,6 +26,7 @@ _MEASURED = 1 << 12  # rows from which the unit of sparse rows is told
 _BYTES = 1 << 20  # of scaled rows at a time: they stay in cache while all outputs learn from them
 _FEW = 8  # rows: with so many, deviations are taken for twice as large as they seem
 _FAR = 5.0  # deviations: what lies farther from the mean is learned from as if it lay there
+_MARKS = ("older_mark", "mark")
 _TARGETS = ("target_shift", "target_scale")
 _SAME = 1e-12  # a deviation this small beside the mean is rounding, not variation
 # After such a part of a race, at most so many candidates go on: half as many rows again cost two passes in all.
@@ -64,7 +65,8 @@ class Tuning:
 
     def fields(self) -> list[Field]:
         """What a state keeps beside what is learned."""
-        race = [Field(name, "model", 0.0, "sum") for name in ("missed", "older_mark", "mark", "n_drops")]
+        race = [Field(name, "model", 0.0, "sum") for name in ("missed", "n_drops")]
+        race += [Field(name, "model", 0.0, "derived") for name in _MARKS]
         numbers = ("unit_sum", "unit_count", "unit", "is_scaled", "n_measured")
         derived = [Field(name, "shared", 0.0, "derived") for name in numbers]
         target = [Field(name, "shared", 0.0, "derived") for name in ("target_mean", "target_m2", "target_shift")]
@@ -266,8 +268,12 @@ class Tuning:
             return scores
         return scores * one(state, "target_scale") + one(state, "target_shift")
 
-    def merge(self, merged: State, start: State, states: Sequence[State]) -> None:
+    def merge(self, learner: Learner, merged: State, start: State, states: Sequence[State]) -> None:
         """Moments of all rows, those of the start once; the order of the shards leaves no trace."""
+        for name in _MARKS if self.races else ():  # what all shards missed lately is what the merged candidate did
+            lately = [self._against(learner, s) - s.arrays[name][:, 0] for s in states]
+            total = self._against(learner, merged)
+            merged.arrays[name][:, 0] = np.maximum(total - added(np.zeros_like(total), lately), 0.0)
         counts = [s.arrays["n_measured"] for s in (start, *states)]
         total = np.maximum(added(counts[0], counts[1:]), 0.0)
         for name in ("unit_sum", "unit_count"):
