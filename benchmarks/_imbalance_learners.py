@@ -50,8 +50,8 @@ def learners() -> dict[str, Learner]:
         "ASCW, chosen by AUPRC": (ASCWClassifier, {"measure": "average_precision"}),
         "AROW-K": (AROWClassifier, BALANCED),
         "FTRL, cut": (FTRLClassifier, BALANCED | {"max_iter": 1}),
-        "OFS": (OFSClassifier, BALANCED),
-        "SOFS": (SOFSClassifier, BALANCED),
+        "OFS": (OFSClassifier, BALANCED | {"eta0": 0.2}),
+        "SOFS": (SOFSClassifier, BALANCED | {"r": 1.0}),
     }
     found = {name: Learner(_selecting(kind, {**ORDERED, **params})) for name, (kind, params) in ours.items()}
     found["FGM"] = Learner(_selecting(FGMClassifier, BALANCED), stream=False)

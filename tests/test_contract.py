@@ -75,9 +75,9 @@ def exemptions(model: Any) -> dict[str, str]:
         and model.C != "auto"
     ):
         no[weights_7_decades_apart] = "A constant of 0.1 beside features of size 20 moves too slowly to win everywhere."
-    if isinstance(model, CSOALClassifier | MBPAClassifier):
+    if isinstance(model, CSOALClassifier | MBPAClassifier) and model.C != "auto":
         no[weights_7_decades_apart] = "The same constant of 0.1; one of 1 wins."
-    if isinstance(model, OFSClassifier):
+    if isinstance(model, OFSClassifier) and model.eta0 != "auto":
         no[weights_7_decades_apart] = (
             "A weight of 1000 makes steps longer than 1 / alpha, which forget everything; alpha=1e-8, eta0=1e-3 passes."
         )

@@ -9,12 +9,23 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from reference.budget import projected, truncated
 from thresher.dual_averaging import L1RDARegressor
-from thresher.online import AROWClassifier, PAClassifier, SCWClassifier
+from thresher.online import (
+    AROWClassifier,
+    CSOALClassifier,
+    MBPAClassifier,
+    OFSClassifier,
+    PAClassifier,
+    PETrunClassifier,
+    SCWClassifier,
+    SOFSClassifier,
+)
 from thresher.stochastic import PegasosClassifier, PegasosRegressor
 from thresher.training import merge_models
 
 TUNED = [AROWClassifier(r="auto"), SCWClassifier(C="auto"), PAClassifier(C="auto"), PegasosClassifier()]
+TUNED += [OFSClassifier(), MBPAClassifier(), SOFSClassifier(), PETrunClassifier(), CSOALClassifier()]
 
 
 def rows(n=600, d=6, seed=0, noise=0.5):
@@ -69,6 +80,31 @@ def test_candidates_are_plain_learners_of_scaled_rows():
     assert_allclose(model.coef_[0], scaled[:-1] * inverse, rtol=1e-9)
     assert_allclose(model.intercept_, scaled[-1] - (scaled[:-1] * inverse) @ shift, rtol=1e-9)
     assert model.coef_[0, 4] == 0  # a column that never varied
+
+
+def test_features_on_a_budget_are_kept_by_their_scaled_weights():
+    X, y = rows()
+    model = OFSClassifier(2).partial_fit(X, y, classes=[False, True])
+    Z, _, inverse = scaled_rows(X)
+    for k, relative in enumerate((0.03, 0.1, 0.3, 1.0, 3.0)):
+        w = np.zeros(X.shape[1] + 1)
+        for i, z in enumerate(np.column_stack([Z, np.ones(len(X))])):
+            eta, sign = relative / unit(X, 1 << (i.bit_length() - 1) if i else 0), 1 if y[i] else -1
+            far = sign * (w @ z) > 1
+            w = (1 - 0.001 * eta) * w
+            w = w if far else truncated(projected(w + eta * sign * z, 0.001), 2)
+        assert_allclose(model.state_.arrays["coef"][k], w, rtol=1e-9, atol=1e-12)
+    scaled = model.state_.arrays["coef"][model._learner_now().chosen(model.state_)]
+    assert_allclose(model.coef_[0], scaled[:-1] * inverse, rtol=1e-9)
+    assert np.count_nonzero(model.coef_) == 2
+
+
+def test_where_labels_are_counted_no_candidate_sees_more_of_them():
+    X, y = rows()
+    model = CSOALClassifier(query_budget=30, random_state=0).partial_fit(X, y, classes=[False, True])
+    assert model.n_queried_ == 30
+    assert len(model.race_["value"]) == 1
+    assert len(CSOALClassifier(random_state=0).fit(X, y).race_["value"]) == 5
 
 
 def test_means_of_late_iterates_race_in_pegasos():

@@ -54,7 +54,7 @@ def learners(eta0: float, alpha: float) -> list[tuple[str, Any, str]]:
         ("PA-I", PAClassifier(C=0.01), "passes"),
         ("Pegasos", PegasosClassifier(alpha=1e-4), "passes"),
         ("Pegasos, `average=True`", PegasosClassifier(alpha=1e-4, average=True), "passes"),
-        ("OFS, 40 features", OFSClassifier(n_features_to_select=40), "passes"),
+        ("OFS, 40 features", OFSClassifier(n_features_to_select=40, eta0=0.2), "passes"),
     ]
 
 

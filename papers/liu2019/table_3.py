@@ -44,9 +44,9 @@ PUBLISHED = {  # F, AUROC, AUPRC at 1:5, 1:10 and 1:19
 
 def learners(rows: Rows) -> dict[str, Any]:
     return {
-        "OFS": OFSClassifier(N_FEATURES, **_ONE_PASS),
-        "MBPA": MBPAClassifier(N_FEATURES, **_ONE_PASS),
-        "CSOAL": CSOALClassifier(query_budget=len(rows.y) // 100, **_ONE_PASS),
+        "OFS": OFSClassifier(N_FEATURES, eta0=0.2, **_ONE_PASS),
+        "MBPA": MBPAClassifier(N_FEATURES, C=1.0, **_ONE_PASS),
+        "CSOAL": CSOALClassifier(query_budget=len(rows.y) // 100, C=1.0, **_ONE_PASS),
         "FGM": FGMClassifier(N_FEATURES),
         "L1SVM": l1_svm(rows),
         "SBCW1": SBCWClassifier(N_FEATURES, C=10.0, loss="hinge", **_BATCHES),
@@ -54,8 +54,8 @@ def learners(rows: Rows) -> dict[str, Any]:
         "ASCW1": ASCWClassifier(N_FEATURES, loss="hinge", **_BATCHES),
         "ASCW2": ASCWClassifier(N_FEATURES, **_BATCHES),
         "FGM, C = 10": FGMClassifier(N_FEATURES, C=10.0),
-        "MBPA, constant": MBPAClassifier(N_FEATURES, **_ONE_PASS | {"fit_intercept": True}),
-        "OFS, balanced": OFSClassifier(N_FEATURES, **_ONE_PASS, **_BALANCED),
+        "MBPA, constant": MBPAClassifier(N_FEATURES, C=1.0, **_ONE_PASS | {"fit_intercept": True}),
+        "OFS, balanced": OFSClassifier(N_FEATURES, eta0=0.2, **_ONE_PASS, **_BALANCED),
         "SBCW2, balanced": SBCWClassifier(N_FEATURES, **_BATCHES, **_BALANCED),
         "POOL": PoolCWClassifier(N_FEATURES, shuffle=False, fit_intercept=False),
         "AROW-K": AROWClassifier(n_features_to_select=N_FEATURES, shuffle=False, **_BALANCED),

@@ -19,8 +19,9 @@ from thresher.training import Interrupted, merge_models
 from variants import assert_same_bits
 
 AVERAGED = {
-    "pa": {}, "mbpa": {"n_features_to_select": 6}, "csoal": {"random_state": 0}, "petrun": {"n_features_to_select": 6},
-    "ofs": {"n_features_to_select": 6}, "pegasos": {"alpha": 1e-4, "batch_size": 8},
+    "pa": {"C": 1.0}, "mbpa": {"n_features_to_select": 6, "C": 1.0}, "csoal": {"C": 1.0, "random_state": 0},
+    "petrun": {"n_features_to_select": 6, "eta0": 1.0}, "ofs": {"n_features_to_select": 6, "eta0": 0.2},
+    "pegasos": {"alpha": 1e-4, "batch_size": 8},
     "dropoutpegasos": {"random_state": 0}, "groupfobos": {"groups": [0, 0, 1, 1, 2, 2]}, "pegasos-regressor": {},
 }  # fmt: skip
 
@@ -67,11 +68,12 @@ def test_the_rth_model_counts_r_times(shards, name, n_shards):
         assert all(np.array_equal(model.state_.arrays[k], state.arrays[k]) for k in state.arrays)  # not ours to change
 
 
-@pytest.mark.parametrize("name", ["ofs", "petrun", "mbpa"])
-def test_learners_of_few_features_keep_the_largest_of_the_mean(name):
+@pytest.mark.parametrize("name, step", [("ofs", {"eta0": 0.2}), ("petrun", {"eta0": 1.0}), ("mbpa", {"C": 1.0})])
+def test_learners_of_few_features_keep_the_largest_of_the_mean(name, step):
     rng = np.random.default_rng(3)
     noise = [(rng.normal(size=(80, 12)), rng.integers(0, 2, size=80)) for _ in range(6)]
-    models = [registry.estimators()[name](n_features_to_select=2).partial_fit(X, y, classes=[0, 1]) for X, y in noise]
+    cls = registry.estimators()[name]
+    models = [cls(n_features_to_select=2, **step).partial_fit(X, y, classes=[0, 1]) for X, y in noise]
     assert len({tuple(np.flatnonzero(model.coef_)) for model in models}) > 1  # they differ in what they select
     mean = Average()
     for model in models:

@@ -130,7 +130,7 @@ def test_a_step_solves_the_problems_it_says_it_solves(case):
 
 def test_of_equal_weights_the_first_stay():
     for order in ([0, 1, 2, 3], [3, 1, 0, 2]):
-        model = PETrunClassifier(2, fit_intercept=False)
+        model = PETrunClassifier(2, eta0=1.0, fit_intercept=False)
         row = np.array([[1.0, -1.0, 1.0, -1.0]])
         model.partial_fit(row, [1], classes=[-1, 1])
         assert_array_equal(model.coef_, [[1.0, -1.0, 0.0, 0.0]])

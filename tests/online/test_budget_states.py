@@ -15,6 +15,12 @@ from thresher.persistence import load_model, save_model
 from variants import assert_same_bits
 
 BUDGETED = [OFSClassifier, PETrunClassifier, SOFSClassifier, MBPAClassifier]
+PUBLISHED = {
+    OFSClassifier: {"eta0": 0.2},
+    PETrunClassifier: {"eta0": 1.0},
+    SOFSClassifier: {"r": 1.0},
+    MBPAClassifier: {"C": 1.0},
+}
 over_budgeted = pytest.mark.parametrize("cls", BUDGETED)
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 9)) * (RNG.random((80, 9)) < 0.5)
@@ -36,7 +42,7 @@ NAMES = {
 @pytest.mark.parametrize("how", NAMES)
 def test_names_of_features_that_are_not_there_are_refused_by_the_core(cls, how):
     """Before anything is touched, whatever is asked of the learner."""
-    model = cls(4).fit(X, y)
+    model = cls(4, **PUBLISHED[cls]).fit(X, y)
     learner, state = onepass.learner(model, 9), model.state_
     NAMES[how](state.arrays["selected"][0])
     before = state.copy()
@@ -56,7 +62,7 @@ def test_names_of_features_that_are_not_there_are_refused_by_the_core(cls, how):
 @pytest.mark.parametrize("cls", [OFSClassifier, PETrunClassifier, MBPAClassifier])
 @pytest.mark.parametrize("names", [[2, 1, 3, 4], [1, 1, 2, 3]], ids=["disorder", "repeats"])
 def test_names_out_of_order_are_refused_by_the_core(cls, names):
-    model = cls(4).fit(X, y)
+    model = cls(4, **PUBLISHED[cls]).fit(X, y)
     model.state_.arrays["selected"][0] = names
     with pytest.raises(ValueError, match="in order, each once"):
         onepass.learner(model, 9).learn(onepass.Lesson(onepass.rows(X), onepass.Target(y.astype(float))), model.state_)
@@ -66,7 +72,7 @@ def test_names_out_of_order_are_refused_by_the_core(cls, names):
 @pytest.mark.parametrize("name", ["Ofs", "Petrun", "Sofs", "Mbpa"])
 def test_a_budget_that_is_none_is_refused_by_the_core(name, n):
     cls = {"Ofs": OFSClassifier, "Petrun": PETrunClassifier, "Sofs": SOFSClassifier, "Mbpa": MBPAClassifier}[name]
-    model = cls(4).fit(X, y)
+    model = cls(4, **PUBLISHED[cls]).fit(X, y)
     params = onepass.learner(model, 9).params | {"n_selecteds": n}
     with pytest.raises(ValueError, match=r"budget must be|wrong length"):
         getattr(_core, name).rebuild(model.state_.view(0), params, 10)
@@ -76,7 +82,7 @@ def test_a_budget_that_is_none_is_refused_by_the_core(name, n):
 @over_budgeted
 def test_weights_of_any_kind_crash_nothing(cls, bad):
     """Many steps from numbers that no model has: whatever comes of them, only features are ever named."""
-    model = cls(4).fit(X, y)
+    model = cls(4, **PUBLISHED[cls]).fit(X, y)
     learner = onepass.learner(model, 9)
     for name in ("coef", "variance", "place"):
         for at in range(9):
@@ -91,7 +97,7 @@ def test_weights_of_any_kind_crash_nothing(cls, bad):
 
 
 def test_a_heap_that_names_a_feature_twice_stays_in_bounds():
-    model = SOFSClassifier(4).fit(X, y)
+    model = SOFSClassifier(4, r=1.0).fit(X, y)
     learner = onepass.learner(model, 9)
     for names in ([1, 1, 1, 1], [3, 2, 3, 9], [9, 8, 0, 7]):
         state = model.state_.copy()
@@ -209,10 +215,10 @@ def test_a_budget_is_a_number_of_features(cls, bad):
 
 def test_other_parameters_are_named_in_errors():
     for model, words in (
-        (OFSClassifier(alpha=0), "OFSClassifier: alpha must be a number above 0, got 0"),
+        (OFSClassifier(alpha=0), 'OFSClassifier: alpha must be a number above 0 or "auto", got 0'),
         (OFSClassifier(shrink=1), "OFSClassifier: shrink must be True or False, got 1"),
-        (PETrunClassifier(eta0=-1), "PETrunClassifier: eta0 must be a number above 0, got -1"),
-        (SOFSClassifier(r=0), "SOFSClassifier: r must be a number above 0, got 0"),
+        (PETrunClassifier(eta0=-1), 'PETrunClassifier: eta0 must be a number above 0 or "auto", got -1'),
+        (SOFSClassifier(r=0), 'SOFSClassifier: r must be a number above 0 or "auto", got 0'),
         (MBPAClassifier(cost=0), "MBPAClassifier: cost must be a number above 0 or None, got 0"),
         (CSOALClassifier(delta=0), "CSOALClassifier: delta must be a number above 0, got 0"),
         (CSOALClassifier(cost_kind="both"), "CSOALClassifier: cost_kind must be one of 'margin', 'weight', got 'both'"),

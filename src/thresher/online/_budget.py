@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._engine import Axis, Learner, Memory, State
-from .._estimators import LinearClassifier, SelectsFeatures, param
+from .._estimators import LinearClassifier, SelectsFeatures, SelfTuned, param
 from .._gate import Array, at_least
 
 if TYPE_CHECKING:
     from .._core import CoreLearner, Rows  # there is no such class as CoreLearner at run time
+
+# In units of 1 / |x|^2, half a decade apart: 1 repairs a row at once, less is for noisy labels, 3 for larger margins.
+LARGEST_STEPS = (0.03, 0.1, 0.3, 1.0, 3.0)
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class BudgetLearner(Learner):
         return state.remember({"weight": np.union1d(rows.columns, used[used > 0].astype(np.int64) - 1)})
 
 
-class BudgetedClassifier(SelectsFeatures, LinearClassifier):
+class BudgetedClassifier(SelfTuned, SelectsFeatures, LinearClassifier):
     """Base class: keeps the features in use beside the weights, so that no row costs more than they do.
 
     References
@@ -42,8 +45,8 @@ class BudgetedClassifier(SelectsFeatures, LinearClassifier):
     Examples
     --------
     >>> from thresher.online import OFSClassifier
-    >>> X = [[0.0, 1.0, 0.1], [1.0, 0.0, 0.1], [0.1, 0.9, 0.0], [0.9, 0.2, 0.1]]
-    >>> y = ["ham", "spam", "ham", "spam"]
+    >>> X = [[0.0, 1.0, 0.1], [1.0, 0.0, 0.1], [0.1, 0.9, 0.0], [0.9, 0.2, 0.1]] * 10
+    >>> y = ["ham", "spam", "ham", "spam"] * 10
     >>> model = OFSClassifier(n_features_to_select=2, random_state=0).fit(X, y)
     >>> model.predict([[1.0, 0.1, 0.0]])
     array(['spam'], dtype='<U4')

@@ -7,11 +7,12 @@ from typing import ClassVar
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import Advice, GoodFor, SeededClassifier, check_is_fitted, param
-from .._gate import Log, at_least, none, one_of, positive
+from .._estimators import AUTO_STEP, Advice, GoodFor, SeededClassifier, SelfTuned, Step, check_is_fitted, param
+from .._gate import Log, at_least, auto, none, one_of, positive
+from ._budget import LARGEST_STEPS
 
 
-class CSOALClassifier(SeededClassifier):
+class CSOALClassifier(SelfTuned, SeededClassifier):
     r"""Cost-sensitive online active learning: asks for the labels of doubtful rows, and minds the rare class.
 
     Choose it when labels cost more than rows and one class is rare: malicious URLs, faults, fraud. The nearer the score
@@ -78,10 +79,12 @@ class CSOALClassifier(SeededClassifier):
         rule=at_least(1) | none,
         doc="Labels asked for at most. Once they are used up, nothing is learned any more.",
     )
-    C: float = param(
-        default=1.0,
-        rule=positive,
-        doc="Aggressiveness: the largest step. Lower it when labels are noisy.",
+    C: float | str = param(
+        default="auto",
+        rule=positive | auto,
+        doc=f"""Aggressiveness: the largest step. Lower it when labels are noisy. {AUTO_STEP} They are compared by the
+        labels of all rows, asked for or not; with a ``query_budget`` they are not, and ``"auto"`` is 1 divided by the
+        typical squared length of a row.""",
         search=Log(1e-4, 1e2),
     )
     cost: float | None = param(
@@ -98,9 +101,13 @@ class CSOALClassifier(SeededClassifier):
 
     _wanders: ClassVar[bool] = True  # from round to round over shards: the mean of models is steadier than the last
 
+    @property
+    def _raced(self) -> Step:  # type: ignore[override]
+        return Step("C", "C", -1.0, LARGEST_STEPS if self.query_budget is None else (1.0,))
+
     def _learner(self, n_features: int) -> Learner:
         params = {
-            "C": float(self.C),
+            "C": self._fixed_step,
             "delta": float(self.delta),
             "query_budget": math.inf if self.query_budget is None else float(self.query_budget),
             "cost_ratio": float(self.cost or 0),  # 0: estimated
@@ -112,7 +119,9 @@ class CSOALClassifier(SeededClassifier):
     def n_queried_(self) -> int:
         """Labels asked for so far, over all outputs."""
         check_is_fitted(self)
-        return int(self.state_.arrays["n_queried"].sum())
+        learner = self._learner_now()
+        outputs = learner.outputs_of(self.state_, learner.chosen(self.state_))
+        return int(self.state_.arrays["n_queried"][outputs.start : outputs.stop].sum())
 
     def _check_loaded(self) -> None:
         """Refuse counts that are none."""

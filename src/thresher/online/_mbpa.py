@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import Advice, GoodFor, param
-from .._gate import Log, none, positive
-from ._budget import BudgetedClassifier
+from .._estimators import AUTO_STEP, Advice, GoodFor, Step, param
+from .._gate import Log, auto, none, positive
+from ._budget import LARGEST_STEPS, BudgetedClassifier
 
 
 class MBPAClassifier(BudgetedClassifier):
@@ -37,10 +37,12 @@ class MBPAClassifier(BudgetedClassifier):
 
     _advice = Advice(GoodFor(2, aim="bounded memory"))
 
-    C: float = param(
-        default=1.0,
-        rule=positive,
-        doc="Aggressiveness: the largest step. Lower it when labels are noisy.",
+    _raced = Step("C", "C", -1.0, LARGEST_STEPS)
+
+    C: float | str = param(
+        default="auto",
+        rule=positive | auto,
+        doc=f"Aggressiveness: the largest step. Lower it when labels are noisy. {AUTO_STEP}",
         search=Log(1e-4, 1e2),
     )
     alpha: float = param(
@@ -62,4 +64,4 @@ class MBPAClassifier(BudgetedClassifier):
 
     def _learner(self, n_features: int) -> Learner:
         ratio = float(self.cost or 0)  # 0: estimated
-        return self._budget_learner(_core.Mbpa, C=float(self.C), alpha=float(self.alpha), cost_ratio=ratio)
+        return self._budget_learner(_core.Mbpa, C=self._fixed_step, alpha=float(self.alpha), cost_ratio=ratio)

@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import Advice, GoodFor, param
-from .._gate import Log, boolean, positive
-from ._budget import BudgetedClassifier
+from .._estimators import AUTO_STEP, Advice, GoodFor, Step, param
+from .._gate import Log, auto, boolean, positive
+from ._budget import LARGEST_STEPS, BudgetedClassifier
 
 
 class OFSClassifier(BudgetedClassifier):
@@ -39,17 +39,20 @@ class OFSClassifier(BudgetedClassifier):
 
     _advice = Advice(GoodFor(1, aim="bounded memory"))
 
-    alpha: float = param(
-        default=0.01,
-        rule=positive,
+    _raced = Step("eta0", "eta0", -1.0, LARGEST_STEPS)
+
+    alpha: float | str = param(
+        default="auto",
+        rule=positive | auto,
         doc=r"""Strength of the l2 penalty (:math:`\lambda` in [1]_): how fast weights are forgotten, and a ball of
-        radius :math:`1/\sqrt\lambda` that holds them.""",
+        radius :math:`1/\sqrt\lambda` that holds them. ``"auto"`` is 0.01; where ``eta0`` is ``"auto"``, too, 0.001, as
+        short steps need no such bounds.""",
         search=Log(1e-4, 1.0),
     )
-    eta0: float = param(
-        default=0.2,
-        rule=positive,
-        doc=r"Length of all steps (:math:`\eta` in [1]_).",
+    eta0: float | str = param(
+        default="auto",
+        rule=positive | auto,
+        doc=rf"Length of all steps (:math:`\eta` in [1]_). {AUTO_STEP}",
         search=Log(1e-3, 10.0),
     )
     shrink: bool = param(
@@ -63,4 +66,5 @@ class OFSClassifier(BudgetedClassifier):
     _shorter_steps = "a smaller eta0"
 
     def _learner(self, n_features: int) -> Learner:
-        return self._budget_learner(_core.Ofs, alpha=float(self.alpha), eta0=float(self.eta0), shrink=bool(self.shrink))
+        alpha = (0.001 if self._races else 0.01) if isinstance(self.alpha, str) else float(self.alpha)
+        return self._budget_learner(_core.Ofs, alpha=alpha, eta0=self._fixed_step, shrink=bool(self.shrink))

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import param
-from .._gate import positive
+from .._estimators import Step, param
+from .._gate import auto, positive
 from ._budget import BudgetedClassifier
 
 
@@ -29,10 +29,13 @@ class PETrunClassifier(BudgetedClassifier):
     then cut to B.
     """
 
-    eta0: float = param(
-        default=1.0,
-        rule=positive,
-        doc=r"""Length of the steps (:math:`\eta`). It scales all weights alike, and no prediction depends on it.""",
+    _raced = Step("eta0", "eta0", 0.0, (1.0,))
+
+    eta0: float | str = param(
+        default="auto",
+        rule=positive | auto,
+        doc=r"""Length of the steps (:math:`\eta`). It scales all weights alike, and no prediction depends on it.
+        ``"auto"`` is 1, and dense rows are scaled, see ``scale``; a number gives the published learner.""",
     )
 
     _wanders: ClassVar[bool] = True  # from round to round over shards: the mean of models is steadier than the last
@@ -40,4 +43,4 @@ class PETrunClassifier(BudgetedClassifier):
     _shorter_steps = "a smaller eta0"
 
     def _learner(self, n_features: int) -> Learner:
-        return self._budget_learner(_core.Petrun, eta0=float(self.eta0))
+        return self._budget_learner(_core.Petrun, eta0=self._fixed_step)

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import Advice, GoodFor, param, read_only
-from .._gate import Array, Log, positive
+from .._estimators import AUTO_STEP, Advice, GoodFor, Step, param, read_only
+from .._gate import Array, Log, auto, positive
 from ._budget import BudgetedClassifier
 
 
@@ -18,8 +18,8 @@ class SOFSClassifier(BudgetedClassifier):
     Every feature carries a variance, which falls whenever a row with a loss has it. The B features of least variance
     have a weight, all others none. Note what that selects: features that are *frequent* (or large) in rows that were
     hard, whatever their labels say. On text, with B in the thousands, frequent is useful and this is fast; for few and
-    telling features choose :class:`~thresher.dual_averaging.L1RDAClassifier` with ``n_features_to_select``. Scale the
-    features: a large one counts as sure.
+    telling features choose :class:`~thresher.dual_averaging.L1RDAClassifier` with ``n_features_to_select``. Dense
+    rows are scaled at the default of ``r``; with a number, scale the features, as a large one counts as sure.
 
     On a row with hinge loss :math:`\ell = 1 - y\,\mu^\top x > 0`,
 
@@ -49,29 +49,34 @@ class SOFSClassifier(BudgetedClassifier):
 
     Examples
     --------
-    >>> model.support_
-    array([0, 1])
+    >>> len(model.support_)
+    2
     """
 
     _advice = Advice(GoodFor(3, aim="bounded memory"))
 
-    r: float = param(
-        default=1.0,
-        rule=positive,
-        doc=r"Inertia of AROW (:math:`r`; :math:`\gamma` in [1]_). Larger values take smaller steps.",
+    _raced = Step("r", "r", 1.0, (1e-2, 1e-1, 1.0, 1e1))
+
+    r: float | str = param(
+        default="auto",
+        rule=positive | auto,
+        doc=rf"Inertia of AROW (:math:`r`; :math:`\gamma` in [1]_). Larger values take smaller steps. {AUTO_STEP}",
         search=Log(1e-3, 1e3),
     )
     intercept_scaling: float = param(default=1.0)
     max_iter: int = param(default=1)
 
     def _learner(self, n_features: int) -> Learner:
-        return self._budget_learner(_core.Sofs, r=float(self.r))
+        return self._budget_learner(_core.Sofs, r=self._fixed_step)
 
     @property
     def variance_(self) -> Array:
         """The variance of each weight."""
         self._all_weights()
-        return read_only(self.state_.arrays["variance"][:, :-1])
+        learner = self._learner_now()
+        outputs = learner.outputs_of(self.state_, learner.chosen(self.state_))
+        variance = self.state_.arrays["variance"][outputs.start : outputs.stop, :-1]
+        return read_only(variance if learner.tuning is None else variance * learner.units(self.state_) ** 2)
 
     def _check_order(self, view: dict[str, Array], used: NDArray[np.int64]) -> None:
         places = np.zeros(self.state_.sizes["weight"])
