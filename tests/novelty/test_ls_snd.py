@@ -33,9 +33,23 @@ def test_the_fast_form_is_the_direct_system(n_classes, coupling, C):
     K, Y = rbf_kernel(X, gamma=0.2), reference.signs(codes, n_classes)
     ridge = 1 / (C * np.random.default_rng(1).exponential(size=40))
     alpha, rho = reference.direct_ls_snd(K, Y, ridge, coupling)
-    B, offset = least_squares_snd(K, Y, ridge, coupling)
+    B, offset, _ = least_squares_snd(K, Y, ridge, coupling)
     assert_allclose(B * Y, alpha, rtol=1e-8, atol=1e-10 * np.abs(alpha).max())
     assert_allclose(offset, rho, rtol=1e-10)
+
+
+@pytest.mark.parametrize(("n_classes", "coupling"), [(2, 1.05), (3, 2.0), (5, 8.0)])
+def test_errors_of_rows_left_out_are_those_of_weights_learned_without_them(n_classes, coupling):
+    X, codes = problem(30, n_classes)
+    K, Y = rbf_kernel(X, gamma=0.2), reference.signs(codes, n_classes)
+    ridge, inverse = 0.1 + np.random.default_rng(1).random(30), reference.coupling_matrix(coupling, n_classes)
+    inverse = np.linalg.inv(inverse)
+    _, rho, errors = least_squares_snd(K, Y, ridge, coupling, leave_out=True)
+    for i in range(0, 30, 7):
+        rest = np.delete(np.arange(30), i)
+        system = np.kron(K[np.ix_(rest, rest)], inverse) + np.diag(np.repeat(ridge[rest], n_classes))
+        B = np.linalg.solve(system, (Y * rho)[rest].ravel()).reshape(-1, n_classes)
+        assert_allclose(Y[i] * rho - K[i, rest] @ B @ inverse, errors[i], rtol=1e-9)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -98,6 +112,20 @@ def test_it_rejects_about_nu_of_what_is_known_and_finds_the_outliers(kind):
     predicted, y = model.predict(X[800:]), y[800:]
     assert detection_rate(y, predicted) > 0.98
     assert np.mean(predicted[y != -1] == -1) < 0.05 + 0.03
+
+
+@pytest.mark.parametrize("nu", [0.05, 0.2])
+def test_with_a_width_from_neighbours_a_share_nu_of_new_rows_is_rejected(nu):
+    """In ten columns, where a narrow kernel knows each row and hardly any other."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(4, size=1600)
+    X = 3 * np.eye(4, 10)[codes] + rng.normal(size=(1600, 10))
+    model = LSSNDClassifier(nu=nu).fit(X[:400], codes[:400])
+    predicted = model.predict(X[400:])
+    assert abs(np.mean(predicted == -1) - nu) < 0.03
+    assert np.mean(predicted == codes[400:]) > 0.9 * (1 - nu)
+    assert detection_rate(np.full(200, -1), model.predict(rng.normal(size=(200, 10)) - 3)) > 0.95
+    assert_array_equal(model.thresholds_, np.zeros(4))
 
 
 def test_a_kernel_matrix_that_does_not_fit_is_refused():

@@ -32,11 +32,11 @@ def exemptions(model):
     no = dict(REJECTS) if model.reject else {}
     if isinstance(model, SNDClassifier):
         no |= dict.fromkeys(WEIGHTS, "Two runs agree to the duality gap, not to seven digits (see test_snd.py).")
-    elif model.gamma == "scale":
-        no |= dict.fromkeys(WEIGHTS, 'gamma="scale" is another width where rows are repeated.')
+    elif model.gamma == "neighbors":
+        no |= dict.fromkeys(WEIGHTS, "Where rows are repeated, neighbours are nearer.")
     else:
         no[CLASS_WEIGHTS] = "So narrow a kernel hears nothing of the class that counts, from where the others are."
-    if model.reject:
+    if model.reject and isinstance(model, SNDClassifier):
         no[CLASS_WEIGHTS] = "Rows of classes that hardly count are rejected."
     return no
 

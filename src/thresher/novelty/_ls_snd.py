@@ -27,7 +27,10 @@ class LSSNDClassifier(WeighsLosses, NoveltyMachine):
 
     Choose it where speed counts and all rows may be kept: predictions cost O(rows learned from). It is more sensitive
     to mislabelled rows than :class:`SNDClassifier`. Its functions scatter around 0 on the rows of their own class, so
-    that 0 is no border: a class ends where all but a share ``nu`` of its rows are inside.
+    that 0 is no border. With a width from neighbours, the default, each function is divided by its :math:`\rho_j`, and
+    the border of all of them leaves a share ``nu`` of the rows of classes outside, each judged by the functions that
+    all others make (in closed form). With a given width, a class ends where all but a share ``nu`` of its rows are
+    inside, which rejects more of the rows that come later.
 
     Attributes
     ----------
@@ -64,10 +67,10 @@ class LSSNDClassifier(WeighsLosses, NoveltyMachine):
     nu: float = param(
         default=0.05,
         rule=_below_one,
-        doc="Share of the rows of each class that its border leaves outside; it decides on rejections only.",
+        doc="Share of the rows of classes that the borders leave outside; it decides on rejections only.",
     )
     gamma: Any = param(
-        default="scale",
+        default="neighbors",
         doc="""Width of the RBF kernel, and factor of the polynomial one. It decides what an outlier is, see
         :class:`SNDClassifier`.""",
     )
@@ -83,16 +86,27 @@ class LSSNDClassifier(WeighsLosses, NoveltyMachine):
     def _solve(self, rows: Any, Y: Array, weight: Array) -> NoveltySolution:
         K = self._whole_gram(rows)
         try:
-            B, rho = least_squares_snd(K, Y, 1.0 / (self.C * weight), self.coupling)
+            B, rho, errors = least_squares_snd(K, Y, 1.0 / (self.C * weight), self.coupling, self._is_compared)
         except np.linalg.LinAlgError:
             raise ValueError(
                 f"{type(self).__name__}: the kernel matrix with 1 / C added to its diagonal must be positive definite; "
                 f"take a kernel that is, or a smaller C than {self.C!r}."
             ) from None
         coef = inverse_coupling(self.coupling, Y.shape[1]) @ B.T
-        return NoveltySolution(coef, rho, coef @ K)
+        found = NoveltySolution(coef, rho, coef @ K)
+        if errors is None:
+            return found
+        return found._replace(held_out=(Y * rho - errors).T).compared(Y, weight, float(self.nu))
+
+    @property
+    def _is_compared(self) -> bool:
+        """Whether everything is left to the rows."""
+        return self._has_no_width and isinstance(self.kernel, str) and self.kernel == "rbf"
 
     def _finish(self, found: NoveltySolution, Y: Array, weight: Array) -> None:
+        if self._is_compared:
+            self.thresholds_ = np.zeros(Y.shape[1])
+            return
         functions = found.scores - found.offsets[:, None]
         own = Y.T > 0
         self.thresholds_ = np.array(
@@ -107,22 +121,31 @@ class LSSNDClassifier(WeighsLosses, NoveltyMachine):
         _gate.check_loaded_arrays(self, {"thresholds_": (len(self.classes_),)})
 
 
-def least_squares_snd(K: Array, Y: Array, ridge: Array, coupling: float) -> tuple[Array, Array]:
-    r"""The solution of equations (2.27) to (2.29): :math:`B = \alpha \circ Y` and :math:`\rho`.
+def least_squares_snd(
+    K: Array, Y: Array, ridge: Array, coupling: float, leave_out: bool = False
+) -> tuple[Array, Array, Array | None]:
+    r"""The solution of equations (2.27) to (2.29): :math:`B = \alpha \circ Y` and :math:`\rho`; if asked for, also the
+    errors :math:`Y_{ij} \rho_j - \langle w_j, \varphi(x_i)\rangle` of weights learned without row i, at this rho.
 
     Optimal is :math:`K B \Gamma^{-1} + \mathrm{diag}(r) B = Y \mathrm{diag}(\rho)` with :math:`\sum_i B_{ij} Y_{ij} =
     1`. On what the classes have in common :math:`\Gamma` is :math:`\gamma + m - 1`, on the rest :math:`\gamma - 1`.
+    Both are least-squares problems of their own, in which the error of a row that is left out is its coefficient over
+    the diagonal of the inverse.
     """
     m = Y.shape[1]
-    apart = _solved(K / (coupling - 1.0), ridge, Y)
-    common = _solved(K / (coupling + m - 1.0), ridge, Y)
+    apart, inverse = _solved(K / (coupling - 1.0), ridge, Y, leave_out)
+    common, common_inverse = _solved(K / (coupling + m - 1.0), ridge, Y, leave_out)
     T = (np.eye(m) - 1.0 / m) * (Y.T @ apart) + (Y.T @ common) / m
     rho = np.linalg.solve(T, np.ones(m))
     apart, common = apart * rho, common * rho
-    B: Array = apart - apart.mean(axis=1, keepdims=True) + common.mean(axis=1, keepdims=True)
-    return B, rho
+    apart, common = apart - apart.mean(axis=1, keepdims=True), common.mean(axis=1, keepdims=True)
+    errors = apart / inverse[:, None] + common / common_inverse[:, None] if leave_out else None
+    return apart + common, rho, errors
 
 
-def _solved(A: Array, ridge: Array, Y: Array) -> Array:
+def _solved(A: Array, ridge: Array, Y: Array, leave_out: bool) -> tuple[Array, Array]:
+    """The solution, and the diagonal of the inverse if it is asked for."""
     A[np.diag_indices_from(A)] += ridge
-    return linalg.cho_solve(linalg.cho_factor(A, lower=True, overwrite_a=True, check_finite=False), Y)
+    factor = linalg.cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
+    solution = linalg.cho_solve(factor, Y)
+    return solution, linalg.lapack.dpotri(factor[0], lower=True)[0].diagonal() if leave_out else ridge

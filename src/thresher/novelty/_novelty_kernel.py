@@ -12,6 +12,8 @@ from .._estimators import KernelClassifier, param
 from .._gate import Array, Log
 from ._outliers import NoveltyTarget, ReadsNovelty
 
+NOTHING = 1e-8  # squared lengths below this part of the rows' own are none
+
 
 class NoveltySolution(NamedTuple):
     """Of each class: the coefficients of all rows, the offset rho, and the products of its weights with the rows; the
@@ -23,10 +25,26 @@ class NoveltySolution(NamedTuple):
     gap: float = 0.0
     n_iter: int = 0
     own: Array = np.empty(0)  # the kernel of each row with itself
+    held_out: Array = np.empty(0)  # the products of the weights without a row with this row, where they are known
 
     def left_out(self) -> Array:
-        """The functions on the rows, each without its own coefficient: about what a new row like it would have."""
-        return self.scores - self.coef * self.own - self.offsets[:, None]
+        """The functions on the rows, each as if it were new; without its own coefficient where no more is known."""
+        return (self.held_out if self.held_out.size else self.scores - self.coef * self.own) - self.offsets[:, None]
+
+    def compared(self, Y: Array, weight: Array, share: float) -> NoveltySolution:
+        """The functions in units of their offsets, and a border that leaves this share of the rows of classes outside,
+        each as if it were new."""
+        found, unit = self, self.offsets[:, None]
+        if (self.offsets > NOTHING * np.abs(self.scores).max(axis=1)).all():
+            found = self._replace(
+                coef=self.coef / unit,
+                scores=self.scores / unit,
+                offsets=np.ones(len(unit)),
+                held_out=self.held_out / unit if self.held_out.size else self.held_out,
+            )
+        known = (Y > 0).any(axis=1)
+        highest = found.left_out()[:, known].max(axis=0)
+        return found._replace(offsets=found.offsets + border(highest, weight[known], share))
 
 
 class NoveltyMachine(ReadsNovelty, KernelClassifier):

@@ -9,10 +9,9 @@ import numpy as np
 from .._estimators import Advice, GoodFor, param, warn_of_convergence
 from .._gate import Array, Rule, Uniform, above_one, at_least, auto, non_negative, positive
 from ..solvers import BoxSolution, box_qp
-from ._novelty_kernel import NoveltyMachine, NoveltySolution, border
+from ._novelty_kernel import NOTHING, NoveltyMachine, NoveltySolution
 
 _share = Rule("a number above 0 and at most 1", lambda v: positive.holds(v) and v <= 1, type="float")
-_NOTHING = 1e-8  # squared lengths below this part of the rows' own are none
 _APART = 10.0  # coupling for each class
 _PUBLISHED = 2.0
 _ROUND = 100  # steps for each variable, before the first look at whether there is anything to find
@@ -146,7 +145,7 @@ class SNDClassifier(NoveltyMachine):
         if mirrored:
             coef, rho, scores, gap = np.vstack([coef, -coef]), np.repeat(rho, 2), np.vstack([scores, -scores]), 2 * gap
         found = NoveltySolution(coef, rho, scores, gap, solution.n_iter, K.diagonal())
-        return self._compared(found, Y, weight) if self._is_compared and not is_nothing else found
+        return found.compared(Y, weight, float(self.nu)) if self._is_compared and not is_nothing else found
 
     @property
     def _is_compared(self) -> bool:
@@ -157,15 +156,6 @@ class SNDClassifier(NoveltyMachine):
         if self._is_compared:
             return _APART * n_classes
         return _PUBLISHED if self.coupling == "auto" else float(self.coupling)
-
-    def _compared(self, found: NoveltySolution, Y: Array, weight: Array) -> NoveltySolution:
-        """The functions in units of their offsets, and a border by the rows of classes, each as if it were new."""
-        if (found.offsets > _NOTHING * np.abs(found.scores).max(axis=1)).all():
-            unit = found.offsets[:, None]
-            found = found._replace(coef=found.coef / unit, scores=found.scores / unit, offsets=np.ones(len(unit)))
-        known = (Y > 0).any(axis=1)
-        highest = found.left_out()[:, known].max(axis=0)
-        return found._replace(offsets=found.offsets + border(highest, weight[known], float(self.nu)))
 
     def _descend(self, K: Any, signs: Array, most: Array, inverse: Array) -> tuple[BoxSolution, bool]:
         """The solution in x = alpha Y, and whether its weights are as good as 0: a gap that is a part of nothing is
@@ -181,7 +171,7 @@ class SNDClassifier(NoveltyMachine):
             )  # fmt: skip
             left, x, n_iter, steps = left - steps, found.x, n_iter + found.n_iter, 2 * steps
             converged = found.converged or found.gap <= self.tol * abs(found.objective)
-            is_nothing = bool(found.objective <= _NOTHING * rows_own * inverse[0, 0])
+            is_nothing = bool(found.objective <= NOTHING * rows_own * inverse[0, 0])
             if converged or is_nothing or left <= 0:
                 return found._replace(n_iter=n_iter, converged=converged), is_nothing
 
