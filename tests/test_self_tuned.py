@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from reference.budget import projected, truncated
-from thresher.dual_averaging import L1RDARegressor
+from thresher.dual_averaging import L1RDARegressor, ReweightedL1RDAClassifier
 from thresher.online import (
     AROWClassifier,
     CSOALClassifier,
@@ -21,11 +21,19 @@ from thresher.online import (
     SCWClassifier,
     SOFSClassifier,
 )
-from thresher.stochastic import PegasosClassifier, PegasosRegressor
+from thresher.stochastic import DropoutPegasosClassifier, PegasosClassifier, PegasosRegressor
 from thresher.training import merge_models
 
 TUNED = [AROWClassifier(r="auto"), SCWClassifier(C="auto"), PAClassifier(C="auto"), PegasosClassifier()]
-TUNED += [OFSClassifier(), MBPAClassifier(), SOFSClassifier(), PETrunClassifier(), CSOALClassifier()]
+TUNED += [
+    DropoutPegasosClassifier(),
+    ReweightedL1RDAClassifier(),
+    OFSClassifier(),
+    MBPAClassifier(),
+    SOFSClassifier(),
+    PETrunClassifier(),
+    CSOALClassifier(),
+]
 
 
 def rows(n=600, d=6, seed=0, noise=0.5):

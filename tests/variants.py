@@ -106,6 +106,7 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"alpha": 1e-4, "projection": False},
     ],
     "dropoutpegasos": [
+        {"alpha": 1e-4},
         {"alpha": 0.1, "loss": "logistic", "intercept_scaling": 1.0},
         {"alpha": 0.01, "penalize_intercept": False},
     ],
@@ -134,8 +135,9 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
     "ftrl-regressor": [{"alpha": "auto", "debias": True}],
     "ftrl": [{"n_features_to_select": 4, "debias": True}, {"l2": 1.0, "loss": "hinge"}],
     "reweightedl1rda": [
-        {"alpha": 1e-3, "rho": 0.01, "penalize_intercept": True},
-        {"n_features_to_select": 4},
+        {"eta0": 1.0},
+        {"alpha": 1e-3, "eta0": 1.0, "rho": 0.01, "penalize_intercept": True},
+        {"n_features_to_select": 4, "eta0": 1.0},
         {"debias": True, "alpha": 1e-3},
     ],
     "reweightedl1rda-regressor": [{"loss": "epsilon_insensitive"}],

@@ -22,7 +22,8 @@ AVERAGED = {
     "pa": {"C": 1.0}, "mbpa": {"n_features_to_select": 6, "C": 1.0}, "csoal": {"C": 1.0, "random_state": 0},
     "petrun": {"n_features_to_select": 6, "eta0": 1.0}, "ofs": {"n_features_to_select": 6, "eta0": 0.2},
     "pegasos": {"alpha": 1e-4, "batch_size": 8},
-    "dropoutpegasos": {"random_state": 0}, "groupfobos": {"groups": [0, 0, 1, 1, 2, 2]}, "pegasos-regressor": {},
+    "dropoutpegasos": {"alpha": 1e-4, "random_state": 0},
+    "groupfobos": {"groups": [0, 0, 1, 1, 2, 2]}, "pegasos-regressor": {},
 }  # fmt: skip
 
 

@@ -75,7 +75,7 @@ def test_a_gap_is_the_steps_it_stands_for(smoothing, alpha, rho, n):
 
 def test_a_feature_that_comes_back_after_100_000_rows():
     """All the while it is zero, so that it costs one operation; and its penalty has grown as if it had been stepped."""
-    model = ReweightedL1RDAClassifier(1e-3, smoothing=0.1, fit_intercept=False, loss="hinge")
+    model = ReweightedL1RDAClassifier(1e-3, eta0=1.0, smoothing=0.1, fit_intercept=False, loss="hinge")
     model.partial_fit(sparse.csr_array([[1.0, 0.0]]), [1], classes=[-1, 1])
     n = 100_000
     columns = np.tile([1.0], n)
@@ -93,7 +93,7 @@ def test_a_feature_that_comes_back_after_100_000_rows():
 
 def test_zero_costs_nothing_and_stays_zero():
     learner, state, w = after_a_gap(
-        np.array([1.0, -1.0]), np.array([2e3, 2e3]), 5, 10**12, ReweightedL1RDAClassifier(1e-3)
+        np.array([1.0, -1.0]), np.array([2e3, 2e3]), 5, 10**12, ReweightedL1RDAClassifier(1e-3, eta0=1.0)
     )
     assert_array_equal(w, [0, 0])
     learner.settle(state)
@@ -102,7 +102,7 @@ def test_zero_costs_nothing_and_stays_zero():
 
 def test_a_free_constant_is_not_penalised_at_all(problem):
     X, y = problem
-    given = {"alpha": 5.0, "rho": 1.0, "smoothing": 0.01, "max_iter": 1, "shuffle": False}
+    given = {"alpha": 5.0, "eta0": 1.0, "rho": 1.0, "smoothing": 0.01, "max_iter": 1, "shuffle": False}
     model = ReweightedL1RDAClassifier(**given).partial_fit(X, y, classes=[-1, 1])
     assert not model.coef_.any()
     assert model.intercept_ != 0
@@ -114,7 +114,7 @@ def test_a_free_constant_is_not_penalised_at_all(problem):
 def test_a_parameter_that_changes_under_way_holds_from_then_on(problem, changed):
     """Weights that were not touched since owe steps of the old parameter."""
     X, y = sparse.csr_array(problem[0]), problem[1]
-    one, two = (ReweightedL1RDAClassifier(1e-3, loss="logistic") for _ in range(2))
+    one, two = (ReweightedL1RDAClassifier(1e-3, eta0=1.0, loss="logistic") for _ in range(2))
     for model in (one, two):
         model.partial_fit(X[:40], y[:40], classes=[-1, 1])
     one.set_params(**changed)

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import _core
 from .._engine import Learner, loss_params
-from .._estimators import ClassLoss, SeededClassifier, param
+from .._estimators import AUTO_STEP, ClassLoss, SeededClassifier, param
 from .._gate import Log
 from ._pegasos import RidgeByFeature
 
@@ -54,11 +54,13 @@ class DropoutPegasosClassifier(RidgeByFeature, ClassLoss, SeededClassifier):
     array(['spam'], dtype='<U4')
     """
 
+    _raced = RidgeByFeature._raced._replace(candidates=(1e2, 3e2, 1e3, 1e4))
+
     alpha: Any = param(
-        default=1e-4,
-        doc=r"""Strength of the penalty (:math:`\lambda` in [1]_), one for all or one per feature. Nothing holds the
+        default="auto",
+        doc=rf"""Strength of the penalty (:math:`\lambda` in [1]_), one for all or one per feature. Nothing holds the
         first, long steps of the squared losses back: with those, scale the rows and take an ``alpha`` of 0.1 or
-        more.""",
+        more. {AUTO_STEP}""",
         search=Log(1e-6, 1.0),
         kw_only=False,
     )
