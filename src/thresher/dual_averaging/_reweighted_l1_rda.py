@@ -74,7 +74,7 @@ class ReweightedL1RDAClassifier(_ReweightedL1RDA, SparseClassifier):
     O(features) each. Any chunking into calls of :meth:`partial_fit` gives the same bits.
     """
 
-    _raced = _ReweightedL1RDA._raced._replace(candidates=(1.0, 3.0, 1e1, 3e1, 1e2))
+    _raced = _ReweightedL1RDA._raced._replace(candidates=(1.0, 3.0, 1e1, 3e1, 1e2), race_rows=1 << 14)
 
     eta0: float | str = param(default="auto")
 

@@ -103,7 +103,7 @@ class CSOALClassifier(SelfTuned, SeededClassifier):
 
     @property
     def _raced(self) -> Step:  # type: ignore[override]
-        return Step("C", "C", -1.0, LARGEST_STEPS if self.query_budget is None else (1.0,))
+        return Step("C", "C", -1.0, LARGEST_STEPS if self.query_budget is None else (1.0,), race_rows=1 << 14)
 
     def _learner(self, n_features: int) -> Learner:
         params = {

@@ -151,7 +151,7 @@ class PegasosClassifier(_Pegasos, ClassLoss, LinearClassifier):
         GoodFor(1, aim="linear"),
     )
 
-    _raced = Step("alpha", "inverse_alpha", -1.0, (1e2, 1e3, 1e4, 1e5), race_rows=1 << 14)  # means are told apart early
+    _raced = Step("alpha", "inverse_alpha", -1.0, (3e2, 1e3, 1e4), race_rows=1 << 13)  # means are told apart early
 
     alpha: Any = param(default="auto", kw_only=False)
 
