@@ -12,11 +12,11 @@ from thresher.stochastic import PegasosClassifier
 def learners() -> dict[str, Any]:
     """New estimators by name."""
     return {
-        "PA": PAClassifier(),
+        "PA": PAClassifier(C=1.0),
         "Pegasos": PegasosClassifier(alpha=1e-4),
-        "l1-RDA": L1RDAClassifier(),
-        "adaptive l1-RDA": AdaptiveL1RDAClassifier(),
-        "FTRL": FTRLClassifier(),
-        "AROW, drop": AROWClassifier(),
-        "AROW, precision": AROWClassifier(diagonal="precision"),
+        "l1-RDA": L1RDAClassifier(1e-4, eta0=1.0),
+        "adaptive l1-RDA": AdaptiveL1RDAClassifier(1e-4, eta0=1.0),
+        "FTRL": FTRLClassifier(eta0=0.3, alpha=1.0),
+        "AROW, drop": AROWClassifier(r=1.0),
+        "AROW, precision": AROWClassifier(r=1.0, diagonal="precision"),
     }

@@ -203,7 +203,7 @@ def _wide(quick: bool) -> list[Table]:
     X, y = _rows(n_features, n_rows)
     groups = np.arange(n_features) // MEMBERS
     models = {
-        "L1RDA": L1RDAClassifier(),
+        "L1RDA": L1RDAClassifier(1e-4, eta0=1.0),
         "GroupRDA": GroupRDAClassifier(groups),
         "GroupRDA, all groups in use": GroupRDAClassifier(groups, alpha=1e-9),
         "GroupRDA, l1_weight=0.5": GroupRDAClassifier(groups, l1_weight=0.5),
@@ -231,7 +231,7 @@ def _wide_growth(quick: bool) -> Table:
     for n_features in sizes:
         X, y = _rows(n_features, n_rows)
         groups = np.arange(n_features) // MEMBERS
-        made = (L1RDAClassifier(), GroupRDAClassifier(groups), GroupFOBOSClassifier(groups))
+        made = (L1RDAClassifier(1e-4, eta0=1.0), GroupRDAClassifier(groups), GroupFOBOSClassifier(groups))
         for name, best in _passes(dict(zip(names, made, strict=True)), X, y, 3).items():
             times[name].append(1e6 * best / n_rows)
     table = Table(

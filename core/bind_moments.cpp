@@ -1,7 +1,10 @@
 // Running moments of the columns of rows.
 #include "moments.hpp"
 
+#include <vector>
+
 #include "bind.hpp"
+#include "standard_rows.hpp"
 
 namespace thresher {
 namespace {
@@ -23,12 +26,47 @@ nb::object add(const Rows& rows, Column n, Column mean, Column m2, Column missin
   return nb::make_tuple(found.row, found.column, found.value);
 }
 
+void require_rows(const Rows& rows, const In<index_t>& part) {
+  require(rows.finding.fault == Fault::none, "rows with a fault have no scale");
+  for (std::size_t i = 0; i < part.shape(0); ++i)
+    require(part.data()[i] >= 0 && part.data()[i] < rows.n_rows, "part must name rows that there are");
+}
+
+void measure(const Rows& rows, const In<index_t>& part, double n, Column mean, Column m2, Column count) {
+  require_rows(rows, part);
+  for (const Column& column : {mean, m2, count})
+    require(static_cast<index_t>(column.shape(0)) >= rows.n_features, "there must be moments for every feature");
+  nb::gil_scoped_release nogil;
+  std::vector<double> room(static_cast<std::size_t>(rows.n_features));
+  std::visit([&](const auto& x) {
+    measure_rows(x, part.data(), static_cast<index_t>(part.shape(0)), {mean.data(), m2.data(), count.data(), n}, room.data());
+  }, rows.any);
+}
+
+void scale(const Rows& rows, const In<index_t>& part, const In<double>& shift, const In<double>& inverse, double far,
+           Column out) {
+  require_rows(rows, part);
+  require(static_cast<index_t>(std::min(shift.shape(0), inverse.shape(0))) >= rows.n_features,
+          "there must be a scale for every feature");
+  require(static_cast<index_t>(out.shape(0)) == static_cast<index_t>(part.shape(0)) * rows.n_features,
+          "out must have room for all values");
+  nb::gil_scoped_release nogil;
+  std::visit([&](const auto& x) {
+    scale_rows(x, part.data(), static_cast<index_t>(part.shape(0)), shift.data(), inverse.data(), far, out.data());
+  }, rows.any);
+}
+
 }  // namespace
 
 void bind_moments(nb::module_& m) {
   m.def("add_moments", &add, nb::arg("rows"), nb::arg("n").noconvert(), nb::arg("mean").noconvert(), nb::arg("m2").noconvert(),
         nb::arg("missing").noconvert(),
         "Add rows to running moments. A value of no sane size is returned as (row, column, value), and nothing is added.");
+  m.def("measure_rows", &measure, nb::arg("rows"), nb::arg("part"), nb::arg("n"), nb::arg("mean").noconvert(),
+        nb::arg("m2").noconvert(), nb::arg("count").noconvert(),
+        "Add some rows to the running mean, squared deviations and number of non-zeros of their columns, known from n rows.");
+  m.def("scale_rows", &scale, nb::arg("rows"), nb::arg("part"), nb::arg("shift"), nb::arg("inverse"), nb::arg("far"),
+        nb::arg("out").noconvert(), "Write (x - shift) * inverse of some rows, at most far from 0, into out, row by row.");
 }
 
 }  // namespace thresher

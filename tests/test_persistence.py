@@ -22,7 +22,7 @@ from variants import first_batch, models, name_of, rows_for
 def saved(tmp_path):
     """A model, its file, and a way to write the file anew with another header or other arrays."""
     X, y = rows_for(AROWClassifier())
-    model = first_batch(AROWClassifier(), X, y)
+    model = first_batch(AROWClassifier(1.0), X, y)
     path = tmp_path / "m.thresher"
     save_model(model, path)
     with safetensors.safe_open(path, framework="numpy") as file:

@@ -58,7 +58,7 @@ def learners(rows: Rows) -> dict[str, Any]:
         "OFS, balanced": OFSClassifier(N_FEATURES, eta0=0.2, **_ONE_PASS, **_BALANCED),
         "SBCW2, balanced": SBCWClassifier(N_FEATURES, **_BATCHES, **_BALANCED),
         "POOL": PoolCWClassifier(N_FEATURES, shuffle=False, fit_intercept=False),
-        "AROW-K": AROWClassifier(n_features_to_select=N_FEATURES, shuffle=False, **_BALANCED),
+        "AROW-K": AROWClassifier(r=1.0, n_features_to_select=N_FEATURES, shuffle=False, **_BALANCED),
     }
 
 

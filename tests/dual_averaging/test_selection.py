@@ -45,8 +45,7 @@ classifiers = pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda e: e.
 
 
 def learner(estimator, k=5, **options):
-    steps = {"eta0": 0.3} if "FTRL" not in estimator.__name__ else {}
-    return estimator(**({"n_features_to_select": k, "max_iter": 1, "shuffle": False} | steps | options))
+    return estimator(**({"n_features_to_select": k, "max_iter": 1, "shuffle": False, "eta0": 0.3} | options))
 
 
 def stream(estimator, n_rows=300, n_features=40, seed=0):

@@ -45,8 +45,8 @@ TWINS = [
     AdaptiveL1RDAClassifier(alpha=0.02, eta0=0.5, loss="squared_hinge"),
     AdaptiveL1RDAClassifier(eta0=0.5, n_features_to_select=3),
     AdaptiveL1RDARegressor(alpha=0.05, eta0=0.3, penalize_intercept=True),
-    FTRLClassifier(alpha=0.3, l2=0.1, loss="pinball", tau=0.2),
-    FTRLClassifier(n_features_to_select=4),
+    FTRLClassifier(alpha=0.3, eta0=0.3, l2=0.1, loss="pinball", tau=0.2),
+    FTRLClassifier(eta0=0.3, n_features_to_select=4),
     FTRLRegressor(alpha=0.4, loss="quantile", tau=0.3),
     ReweightedL1RDAClassifier(alpha=0.004, eta0=2.0, rho=0.01),
     ReweightedL1RDAClassifier(eta0=2.0, n_features_to_select=4, penalize_intercept=True),
@@ -134,7 +134,7 @@ def test_a_round_of_classes_that_share_features(model, layout, dtype, three_clas
 def test_shared_features_keep_to_their_number_and_with_two_classes_are_l1(problem, three_classes):
     X, y = three_classes
     for n in (1, 3, 9):
-        few = in_rounds(SharedRDAClassifier(n_features_to_select=3), divided(X, y, None, [20]), n)
+        few = in_rounds(SharedRDAClassifier(eta0=1.0, n_features_to_select=3), divided(X, y, None, [20]), n)
         assert len(few.support_) == 3
     X, y = problem
     shared, plain = (
@@ -152,7 +152,7 @@ def test_shared_features_keep_to_their_number_and_with_two_classes_are_l1(proble
 BATCHED = [
     L1RDAClassifier(alpha=0.02, eta0=2.0),
     L1RDAClassifier(alpha=0.02, eta0=2.0, class_weight={"ham": 2.0, "spam": 0.5, "maybe": 0.0}),
-    L1RDAClassifier(alpha=0.01, loss="logistic", l2_weight=0.1, rho=0.1, penalize_intercept=True),
+    L1RDAClassifier(alpha=0.01, eta0=1.0, loss="logistic", l2_weight=0.1, rho=0.1, penalize_intercept=True),
     L1RDAClassifier(alpha="auto", eta0=2.0),
     L1RDAClassifier(eta0=2.0, n_features_to_select=3),
     L1RDARegressor(alpha=0.02),
@@ -199,9 +199,9 @@ def test_rounds_and_passes_may_take_turns(problem):
 # --- rows wherever they are -----------------------------------------------------------------------------------------
 
 SYNCHRONOUS = [
-    m
+    with_params(m, eta0=0.5) if getattr(m, "eta0", None) == "auto" else m
     for m in models()
-    if isinstance(m, Synchronous) and not getattr(m, "debias", False) and getattr(m, "eta0", 1.0) != "auto"
+    if isinstance(m, Synchronous) and not getattr(m, "debias", False)
 ]
 
 
@@ -246,7 +246,7 @@ def test_a_round_is_replayed_from_its_totals_to_the_bit_and_changes_nothing_befo
 
 
 def test_a_question_carries_the_weights_in_use_and_no_others():
-    model = L1RDAClassifier(alpha=0.5)
+    model = L1RDAClassifier(alpha=0.5, eta0=1.0)
     X = sparse.csr_array(([1.0, -1.0, 0.1], ([0, 1, 2], [7, 7, 99_998])), shape=(3, 100_000))
     fitted = in_rounds(model, [(X, np.array([1, 0, 1]), None)], 1)
     assert fitted.support_.size == 1
@@ -268,7 +268,7 @@ def test_tol_stops_rounds_where_it_stops_fit(problem):
 
 def test_weights_that_are_all_zero_are_no_reason_to_stop(problem):
     X, y = problem
-    model = begun(L1RDAClassifier(alpha=100.0, tol=1.0, fit_intercept=False), X, y)
+    model = begun(L1RDAClassifier(alpha=100.0, eta0=1.0, tol=1.0, fit_intercept=False), X, y)
     assert not any(run_round(model, facts_of(X, y), [(X, y, None)]) for _ in range(3))
     assert run_round(model, facts_of(X, y), [(X, y, np.zeros(60))])  # no rows: nothing will ever change
     assert model.n_samples_seen_ == 180
@@ -292,7 +292,7 @@ def test_as_many_rounds_as_fit_would_make_steps():
             'L1RDAClassifier: debias must be False with mode="sums", got True; mode="passes" takes it.',
         ),
         (
-            FTRLClassifier(class_weight="balanced"),
+            FTRLClassifier(eta0=0.3, class_weight="balanced"),
             'FTRLClassifier: class_weight must be None or a dict with mode="sums", got "balanced".',
         ),
     ],
@@ -323,7 +323,7 @@ def test_weights_that_outgrow_floating_point_are_refused_and_leave_the_model_alo
 
 def test_wider_rows_and_labels_that_nobody_announced_are_refused(problem):
     X, y = problem
-    model = begun(L1RDAClassifier(), X, y)
+    model = begun(L1RDAClassifier(eta0=1.0), X, y)
     wide = np.hstack([X, X[:, :1] + 1])
     for rows, n in ((wide, 13), (sparse.csr_array(wide), 13), (X[:, :-1], 11)):
         with pytest.raises(ValueError, match=f"X has {n} features, but L1RDAClassifier is expecting 12"):

@@ -52,7 +52,7 @@ def test_row_weights_and_the_running_size_of_rows(stream, relative):
     k, r = (10, 0.3) if relative else (7, 0.7)
     steps = list(arow_k(X, y, k=k, r=r, relative=relative, weight=weight))
     if relative:  # the first of the models that "auto" learns
-        model = AROWClassifier(r="auto", n_features_to_select="auto", max_iter=1, shuffle=False)
+        model = AROWClassifier(r="auto", scale=None, n_features_to_select="auto", max_iter=1, shuffle=False)
     else:
         model = learner(n_features_to_select=7)
     model.fit(X, y, sample_weight=weight)

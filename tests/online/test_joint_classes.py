@@ -135,7 +135,7 @@ def test_what_has_no_joint_form_is_refused(option, message):
         AROWClassifier(multi_class="joint", **option).fit(np.eye(3), [0, 1, 2])
 
 
-@over_rules
+@pytest.mark.parametrize("rule", [name for name in RULES if name.startswith("cw")])
 def test_auto_learns_both_forms_and_reads_the_one_with_fewer_late_mistakes(rule):
     X, codes, weight = stream(400)
     race = make(rule, multi_class="auto").fit(X, codes, sample_weight=weight)
@@ -159,6 +159,33 @@ def test_auto_learns_both_forms_and_reads_the_one_with_fewer_late_mistakes(rule)
     assert_allclose(race.progressive_loss_, read.progressive_loss_, rtol=1e-9)
     if hasattr(race, "variance_"):
         assert_allclose(race.variance_, read.variance_, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("rule", [name for name in RULES if not name.startswith("cw")])
+def test_with_a_number_for_its_step_auto_is_the_published_learner(rule):
+    X, codes, weight = stream()
+    auto, apart = (make(rule, multi_class=m).fit(X, codes, sample_weight=weight) for m in ("auto", "one_vs_rest"))
+    assert_same_bits(auto.state_, apart.state_)
+    assert auto.multi_class_ == "one_vs_rest"
+
+
+def test_forms_and_steps_race_together():
+    """On rows of length 2, each candidate is a plain learner; before the first row their length is taken for 1."""
+    X, codes, weight = (each[stream()[0].any(axis=1)] for each in stream())
+    X = 2 * X / np.linalg.norm(X, axis=1)[:, None]
+    options = {"shuffle": False, "max_iter": 1, "fit_intercept": False}
+    race = PAClassifier("auto", scale=False, **options)
+    race.partial_fit(X, codes, classes=range(4), sample_weight=weight)
+    assert_allclose(race.race_["value"], np.tile([0.01, 0.1, 1.0, 10.0], 2) / 4)
+    first = int(np.flatnonzero(weight)[0]) + 1
+    learner, mistakes = race._learner_now(), []
+    for k, (form, C) in enumerate((form, C) for form in ("joint", "one_vs_rest") for C in (0.01, 0.1, 1.0, 10.0)):
+        plain = PAClassifier(C, multi_class=form, **options)
+        plain.partial_fit(X[:first], codes[:first], classes=range(4), sample_weight=weight[:first])
+        plain.set_params(C=C / 4).partial_fit(X[first:], codes[first:], sample_weight=weight[first:])
+        assert_allclose(learner.weights(race.state_, k)[:, :-1], plain.coef_, rtol=1e-9, atol=1e-12)
+        mistakes.append(plain.n_mistakes_)
+    assert_array_equal(race.race_["n_mistakes"], mistakes)
 
 
 def test_auto_is_one_against_the_rest_where_there_is_no_joint_form():

@@ -13,12 +13,12 @@ from thresher.online import AROWClassifier, CWClassifier, NAROWClassifier, NHERD
 PROBABLE = [
     (cls, own | form)
     for cls, own in (
-        (AROWClassifier, {}),
+        (AROWClassifier, {"r": 1.0}),
         (CWClassifier, {}),
         (CWClassifier, {"variant": "variance"}),
-        (SCWClassifier, {"variant": "II"}),
+        (SCWClassifier, {"C": 1.0, "variant": "II"}),
         (NAROWClassifier, {"b": 1.7}),
-        (NHERDClassifier, {}),
+        (NHERDClassifier, {"C": 1.0}),
         (SOPClassifier, {"a": 0.6}),
     )
     for form in ({}, {"covariance": "full"})
@@ -66,9 +66,9 @@ def test_several_classes_share_the_doubt(three_classes, cls, params):
 def test_probabilities_at_the_edge(three_classes):
     X, y = three_classes
     empty = np.zeros((1, X.shape[1]))
-    two = AROWClassifier(fit_intercept=False).fit(X, y == "a")
+    two = AROWClassifier(1.0, fit_intercept=False).fit(X, y == "a")
     assert_array_equal(two.predict_proba(empty), [[0.5, 0.5]])
-    many = AROWClassifier(fit_intercept=False).fit(X, y)
+    many = AROWClassifier(1.0, fit_intercept=False).fit(X, y)
     assert_allclose(many.predict_proba(empty), [[1 / 3] * 3])
     two.state_.arrays["variance"][...] = 1e-320  # no doubt is left
     assert_array_equal(two.predict_proba(X[X.any(axis=1)]).max(axis=1), 1.0)
@@ -93,7 +93,7 @@ def test_features_that_are_not_read_carry_no_doubt(problem):
 
 def test_of_several_models_the_variances_are_those_of_the_one_in_use(three_classes):
     X, y = three_classes
-    model = AROWClassifier(r="auto", scale=False, random_state=0).fit(X, y)
+    model = AROWClassifier(r="auto", scale=False, multi_class="one_vs_rest", random_state=0).fit(X, y)
     learner = model._learner_now()
     outputs = learner.outputs_of(model.state_, learner.chosen(model.state_))
     assert model.state_.n_outputs == 4 * len(outputs) == 12

@@ -160,7 +160,7 @@ class Learner:
         """The model of the grid that is read."""
         if not self.grid:
             return 0
-        if self.tuning is not None:
+        if self.tuning is not None and self.tuning.races:
             return self.tuning.chosen(self, state)
         against = state.arrays["n_mistakes"] if self.judge == "mistakes" else self.progressive_losses(state)
         return int(against.argmin())
@@ -169,7 +169,7 @@ class Learner:
         params = self.params
         if self.grid:
             params = {**params, **self.grid[output * self.n_models // state.n_outputs]}
-        return params if self.tuning is None else self.tuning.params(params, state)
+        return params if self.tuning is None else self.tuning.params(params, state, self.grid)
 
     def learn(self, lesson: Lesson, state: State) -> PassResult:
         """One pass: predict each row, then learn from it; ``state`` changes in place."""

@@ -7,14 +7,14 @@ is in between; so any chunking of the rows gives the same bits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import Rows, add_moments
+from .._core import Rows, add_moments, measure_rows, scale_rows
 from .._gate import Array
 from ._state import Field, State, added
 from ._target import Target
@@ -31,6 +31,7 @@ _TARGETS = ("target_shift", "target_scale")
 _SAME = 1e-12  # a deviation this small beside the mean is rounding, not variation
 # After such a part of a race, at most so many candidates go on: half as many rows again cost two passes in all.
 _PLACES = ((1 / 32, 4), (1 / 16, 3), (1 / 4, 2), (1.0, 1))
+_FIRST = 1 << 11  # rows after which the second part of a race begins
 _SURE = 3.0  # standard errors: a candidate that is so far behind is dropped from the first of these milestones on
 
 
@@ -42,6 +43,9 @@ class Tuning:
     ----------
     races : bool, default=False
         Whether the models of the grid are candidates, of which the best alone goes on.
+    n_first : int, default=0
+        Where the grid has two parts, the number of models of the first. They race alone; then those of the second go on
+        from the state of the leader, with its step size, for which they have None.
     name : str, default=""
         The parameter of the core that counts in units of the data, if there is one.
     power : float, default=0.0
@@ -55,6 +59,7 @@ class Tuning:
     """
 
     races: bool = False
+    n_first: int = 0
     name: str = ""
     power: float = 0.0
     scales: bool = False
@@ -67,7 +72,7 @@ class Tuning:
         """What a state keeps beside what is learned."""
         race = [Field(name, "model", 0.0, "sum") for name in ("missed", "n_drops")]
         race += [Field(name, "model", 0.0, "derived") for name in _MARKS]
-        numbers = ("unit_sum", "unit_count", "unit", "is_scaled", "n_measured")
+        numbers = ["unit_sum", "unit_count", "unit", "is_scaled", "n_measured", *(["leader"] if self.n_first else [])]
         derived = [Field(name, "shared", 0.0, "derived") for name in numbers]
         target = [Field(name, "shared", 0.0, "derived") for name in ("target_mean", "target_m2", "target_shift")]
         columns = ("column_mean", "column_m2", "column_count", "shift", "inverse")
@@ -78,8 +83,10 @@ class Tuning:
             *(Field(name, "shared column", 0.0, "derived") for name in columns),
         ]
 
-    def params(self, params: dict[str, Any], state: State) -> dict[str, Any]:
+    def params(self, params: dict[str, Any], state: State, grid: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """The parameters of a candidate, which are relative, in the units of these data."""
+        if self.name and params[self.name] is None:
+            params = {**params, self.name: grid[max(int(one(state, "leader")) - 1, 0)][self.name]}
         unit = one(state, "unit") or 1.0
         absolute = {self.name: params[self.name] * unit**self.power} if self.name else {}
         if self.scales_target and params.get("epsilon"):
@@ -91,6 +98,10 @@ class Tuning:
     def running(self, learner: Learner, state: State) -> NDArray[np.intp]:
         """The candidates that go on."""
         drops = state.arrays["n_drops"][:, 0] if self.races else np.zeros(learner.n_models)
+        if self.n_first:
+            leader, places = int(one(state, "leader")), np.arange(learner.n_models)
+            asleep = (places < self.n_first) & (places != leader - 1) if leader else places >= self.n_first
+            drops = np.where(asleep, np.inf, drops)
         return np.flatnonzero(drops == drops.min())
 
     def chosen(self, learner: Learner, state: State) -> int:
@@ -133,8 +144,35 @@ class Tuning:
             if learner.judge == "mistakes":
                 behind |= (gap > _SURE * np.sqrt(lately + lately.min() + 1)) & (abs(running - best) > 1)
             self._drop(state, running[behind])
+        if self.n_first and not one(state, "leader") and self._is_late(state, n_rows):
+            self._begin_second(learner, state)
         state.arrays["older_mark"][:, 0] = mark
         mark[:] = total
+
+    def leader(self, learner: Learner, state: State) -> int:
+        """The candidate of the first part that the others go on from; until they do, the one that is read."""
+        leader = int(one(state, "leader")) if self.n_first else 0
+        return leader - 1 if leader else self.chosen(learner, state)
+
+    @staticmethod
+    def _is_late(state: State, n_rows: int) -> bool:
+        """Whether the first part of a race is long enough, or as long as rows of which all are known allow."""
+        return n_rows >= _FIRST or n_rows < one(state, "n_measured") < 4 * n_rows
+
+    def _begin_second(self, learner: Learner, state: State) -> None:
+        """Let the second part of the grid go on from the state of the leader."""
+        leader = self.chosen(learner, state)
+        state.arrays["leader"][0, 0] = leader + 1
+        from_there = learner.outputs_of(state, leader)
+        for each in state.fields:
+            array = state.arrays[each.name]
+            if each.axes == "model":
+                array[self.n_first :] = array[leader]
+            elif not each.axes.startswith("shared"):
+                for model in range(self.n_first, learner.n_models):
+                    outputs = learner.outputs_of(state, model)
+                    array[outputs.start : outputs.stop] = array[from_there.start : from_there.stop]
+        state.arrays["n_drops"][:, 0] = 0
 
     def count(self, state: State, model: int, wrong: NDArray[np.bool_], weight: Array | None) -> None:
         """Note which of some rows a candidate missed."""
@@ -168,11 +206,8 @@ class Tuning:
         """Add rows to what is known about their columns, their length and their targets."""
         n_before = one(state, "n_measured")
         if one(state, "is_scaled"):
-            block = np.ascontiguousarray(dense(rows, part), dtype=np.float64)
-            n, missing = np.full(rows.n_features, n_before), np.zeros(rows.n_features)
             mean, m2, count = (state.arrays[f"column_{name}"][0] for name in ("mean", "m2", "count"))
-            add_moments(Rows.dense(block, False), n, mean, m2, missing)
-            count[: rows.n_features] += np.count_nonzero(block, axis=0)
+            measure_rows(rows, np.ascontiguousarray(part), n_before, mean, m2, count)
         elif n_before < _MEASURED:
             squares = row_squares(rows, part[: int(_MEASURED - n_before)])
             logs = np.log(squares[squares > 0])
@@ -237,11 +272,10 @@ class Tuning:
 
     def scaled(self, state: State, rows: Rows, part: NDArray[np.int64] | None = None) -> Rows:
         """Rows in the units in which they are learned."""
-        width = rows.n_features
-        block = dense(rows, np.arange(rows.n_rows) if part is None else part)
-        shift, inverse = state.arrays["shift"][0, :width], state.arrays["inverse"][0, :width]
-        scaled = (block - shift) * inverse
-        return Rows.dense(np.clip(scaled, -_FAR, _FAR, out=scaled), False)
+        part = np.arange(rows.n_rows) if part is None else np.ascontiguousarray(part)
+        scaled = np.empty((len(part), rows.n_features))
+        scale_rows(rows, part, state.arrays["shift"][0], state.arrays["inverse"][0], _FAR, scaled.reshape(-1))
+        return Rows.dense(scaled, False)
 
     def targets(self, state: State, y: Array) -> Array:
         return (y - one(state, "target_shift")) / one(state, "target_scale") if self.scales_target else y
@@ -279,6 +313,8 @@ class Tuning:
         for name in ("unit_sum", "unit_count"):
             begun, *reached = (s.arrays[name] for s in (start, *states))
             merged.arrays[name][...] = added(begun, reached)
+        if self.n_first:
+            merged.arrays["leader"][...] = max(one(s, "leader") for s in states)
         merged.arrays["is_scaled"][...] = max(one(s, "is_scaled") for s in states)
         pairs = [("column_mean", "column_m2")] if one(merged, "is_scaled") else []
         for mean, m2 in [*pairs, *([("target_mean", "target_m2")] if self.scales_target else [])]:
@@ -314,17 +350,6 @@ def padded(state: State, name: str, width: int) -> Array:
     """An array of columns, with zeros for those that the state has not met."""
     array = state.arrays[name]
     return np.pad(array, ((0, 0), (0, width - array.shape[1])))
-
-
-def dense(rows: Rows, part: NDArray[np.int64]) -> Array:
-    """Some rows as an array."""
-    if rows.columns is None:
-        block: Array = rows.values[part]
-        return block
-    from scipy import sparse
-
-    matrix = sparse.csr_array((rows.values, rows.columns, rows.starts), shape=(rows.n_rows, rows.n_features))
-    return np.asarray(matrix[part].toarray(), dtype=np.float64)
 
 
 def row_squares(rows: Rows, part: NDArray[np.int64]) -> Array:

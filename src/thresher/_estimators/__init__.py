@@ -34,5 +34,5 @@ from ._multi_task import MultiTask, MultiTaskClassifier, MultiTaskRegressor
 from ._online_linear import OnlineLinear, read_only
 from ._reading import GaussianProbability, ReadsClasses, ReadsTargets, ReadsValues
 from ._seeded import SeededClassifier
-from ._self_tuned import AUTO_STEP, SelfTuned, Step
+from ._self_tuned import AUTO_STEP, SelfTuned, Step, StepInUse
 from ._solved import Optimum, SolvedClassifier

@@ -62,17 +62,18 @@ class JointClassifier(SelfTuned, LinearClassifier):
     """
 
     multi_class: str = param(
-        default="one_vs_rest",
+        default="auto",
         rule=one_of("one_vs_rest", "joint", "auto"),
         doc="""How more than two classes are learned. ``"one_vs_rest"``: each against all others, in ``n_jobs`` threads.
         ``"joint"``: together, in one step for each row, which moves the class of the row up and the best of the other
-        classes down. ``"auto"``: both side by side, for twice the memory; the one with fewer mistakes on late rows is
-        read.""",
+        classes down. ``"auto"``: both side by side, and the one with fewer mistakes on late rows goes on; with a number
+        for the step size, each against all others, as published.""",
     )
 
     def _with_joint_form(self, of_two: Learner, core: type[CoreLearner]) -> Learner:
         """The learner, with a joint form for more than two classes if it was asked for."""
-        if self.multi_class == "one_vs_rest" or of_two.params.get("n_selected"):
+        published = self.multi_class == "auto" and self._raced is not None and not self._races
+        if self.multi_class == "one_vs_rest" or published or of_two.params.get("n_selected"):
             return of_two
         forms = FORMS[self.multi_class]
         return JointLearner(core, {**of_two.params, **forms[0]}, grid=forms, judge="mistakes", of_two=of_two)

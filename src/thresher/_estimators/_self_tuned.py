@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -29,6 +30,20 @@ class Step(NamedTuple):
     """What ``"auto"`` tries, in these units."""
     race_rows: int = 1 << 16
     """The number of rows after which one of them is left."""
+
+    def value(self, params: Mapping[str, Any]) -> float:
+        """The parameter, of a learner with these parameters of the core."""
+        value = float(params[self.core])
+        return 1 / value if self.core == f"inverse_{self.name}" else value
+
+
+class StepInUse:
+    """The step size of the model that is read: an attribute of fitted estimators."""
+
+    def __get__(self, estimator: Any, owner: Any = None) -> float:
+        if estimator is None:
+            return self  # type: ignore[return-value]
+        return float(estimator._step_in_use())
 
 
 class SelfTuned(OnlineLinear):
@@ -84,23 +99,21 @@ class SelfTuned(OnlineLinear):
         if learner.tuning is not None or not self._is_tuned:
             return learner
         is_classifier = "class_weight" in self._params
-        grid, judge, name, power = learner.grid, learner.judge, "", 0.0
-        if self._races and self._raced is not None:
-            name, power = self._raced.core, self._raced.power
-            if not grid:
-                grid = tuple({name: value} for value in self._raced.candidates)
-                judge = "mistakes" if is_classifier else "loss"
-        tuning = Tuning(self._races, name, power, self._is_scaled, not is_classifier)
-        if self._raced is not None:
-            tuning = replace(tuning, race_rows=self._raced.race_rows)
-        return replace(learner, grid=grid, judge=judge, tuning=tuning)
+        if not self._races or self._raced is None:
+            return replace(learner, tuning=Tuning(scales=self._is_scaled, scales_target=not is_classifier))
+        name, power = self._raced.core, self._raced.power
+        steps = tuple({name: value} for value in self._raced.candidates)
+        others = tuple({name: None, **other} for other in learner.grid[1:])
+        tuning = Tuning(True, len(steps) if others else 0, name, power, self._is_scaled, not is_classifier)
+        tuning = replace(tuning, race_rows=self._raced.race_rows)
+        return replace(learner, grid=(*steps, *others), judge="mistakes" if is_classifier else "loss", tuning=tuning)
 
     def _step_in_use(self) -> float:
         """The step size of the model that is read; in scaled units if rows are scaled."""
         learner = self._learner_now()
         assert self._raced is not None
         outputs = learner.outputs_of(self.state_, learner.chosen(self.state_))
-        return float(learner._params_of(self.state_, outputs[0])[self._raced.core])
+        return self._raced.value(learner._params_of(self.state_, outputs[0]))
 
     @property
     def race_(self) -> dict[str, Array]:
@@ -116,7 +129,7 @@ class SelfTuned(OnlineLinear):
             "loss": lambda: {"loss": learner.progressive_losses(self.state_)},
         }[learner.judge]()
         return {
-            "value": np.array([learner._params_of(self.state_, k)[self._raced.core] for k in first]),
+            "value": np.array([self._raced.value(learner._params_of(self.state_, k)) for k in first]),
             **judged,
             "n_rows": self.state_.arrays["tally"][first, 0],
             "running": np.isin(np.arange(learner.n_models), running),

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import AUTO_STEP, Advice, GoodFor, Power, Step, param
+from .._estimators import AUTO_STEP, Advice, GoodFor, Power, Step, StepInUse, param
 from .._gate import Log, auto, non_negative, positive
 from ._sparse import SparseClassifier, SparseLinear, SparseRegressor
 
@@ -29,9 +29,10 @@ class _AdaptiveL1RDA(SparseLinear):
     """
 
     _raced = Step("eta0", "eta0", -0.5, (3e-2, 1e-1, 3e-1, 1.0, 3.0))
+    eta0_ = StepInUse()
 
     eta0: float | str = param(
-        default=1.0,
+        default="auto",
         rule=positive | auto,
         doc=rf"""Step size (:math:`\eta` in [1]_ and [2]_). From 0.1 to 10: the fewer features are wanted, the larger.
         {AUTO_STEP}""",
@@ -73,7 +74,7 @@ class AdaptiveL1RDAClassifier(_AdaptiveL1RDA, SparseClassifier):
 
     _advice = Advice(_FOR_SPARSITY, GoodFor(3, aim="few features"))
 
-    alpha: Any = param(default=1e-4, search=Log(1e-7, 1e-1), kw_only=False)
+    alpha: Any = param(default=1e-5, search=Log(1e-7, 1e-1), kw_only=False)
 
 
 class AdaptiveL1RDARegressor(_AdaptiveL1RDA, SparseRegressor):

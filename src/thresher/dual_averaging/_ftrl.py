@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import AUTO_STEP, Advice, GoodFor, Power, Step, param
+from .._estimators import AUTO_STEP, Advice, GoodFor, Power, Step, StepInUse, param
 from .._gate import Log, auto, non_negative, positive
 from ._sparse import SparseClassifier, SparseLinear, SparseRegressor
 
@@ -22,9 +22,10 @@ class _FTRL(SparseLinear):
     _core_penalty = "l1"
 
     _raced = Step("eta0", "alpha", -0.5, (3e-2, 1e-1, 3e-1, 1.0, 3.0, 1e1))
+    eta0_ = StepInUse()
 
     eta0: float | str = param(
-        default=0.3,
+        default="auto",
         rule=positive | auto,
         doc=rf"""Step size (:math:`\alpha` in [1]_, ``--ftrl_alpha`` of Vowpal Wabbit). Features of size 1 want 0.1 to
         1; rows of norm 1 with many small values, as tf-idf makes them, 3 to 10 with ``beta=0.1``.
@@ -39,7 +40,7 @@ class _FTRL(SparseLinear):
         doc=r"What a feature's step size begins with (:math:`\beta` in [1]_).",
     )
     alpha: Any = param(
-        default=1.0,
+        default=0.03,
         doc=r"""Strength of the l1 penalty (:math:`\lambda_1` in [1]_): a bound on the *sum* of gradients, so that it
         weighs less the longer the stream. Larger values give fewer features.
         ``"auto"`` learns with 13 strengths side by side and reads the one with the least progressive loss.""",

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import AUTO_STEP, Advice, GoodFor, Power, Step, param
+from .._estimators import AUTO_STEP, Advice, GoodFor, Power, Step, StepInUse, param
 from .._gate import Log, at_least, auto, non_negative, positive
 from ._sparse import SparseClassifier, SparseLinear, SparseRegressor
 
@@ -23,9 +23,10 @@ class _L1RDA(SparseLinear):
     """
 
     _raced = Step("eta0", "eta0", -1.0, (1.0, 3.0, 1e1, 3e1, 3e2))
+    eta0_ = StepInUse()
 
     eta0: float | str = param(
-        default=1.0,
+        default="auto",
         rule=positive | auto,
         doc=rf"""Step size (:math:`1/\gamma` in [1]_ and [2]_). 1 suits features of unit size. Rows of norm 1 with many
         small values, as tf-idf makes them, want 10 to 300, with the logistic loss 300 to 3000: with less, margins never
@@ -89,7 +90,7 @@ class L1RDAClassifier(_L1RDA, SparseClassifier):
         start=lambda p: {"eta0": 100.0} if p.is_sparse else {},  # rows of texts have length 1, spread over many columns
     )
 
-    alpha: Any = param(default=1e-4, search=Log(1e-7, 1e-1), kw_only=False)
+    alpha: Any = param(default=1e-5, search=Log(1e-7, 1e-1), kw_only=False)
 
 
 class L1RDARegressor(_L1RDA, SparseRegressor):

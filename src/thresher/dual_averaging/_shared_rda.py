@@ -8,12 +8,23 @@ import numpy as np
 
 from .. import _core
 from .._engine import Learner, State, loss_params
-from .._estimators import Advice, ClassLoss, CoupledLearner, GoodFor, SharedClassifier, param
-from .._gate import Array, Log, at_least, non_negative, none, positive
+from .._estimators import (
+    AUTO_STEP,
+    Advice,
+    ClassLoss,
+    CoupledLearner,
+    GoodFor,
+    SelfTuned,
+    SharedClassifier,
+    Step,
+    StepInUse,
+    param,
+)
+from .._gate import Array, Log, at_least, auto, non_negative, none, positive
 from ._synchronous import Synchronous, uncut
 
 
-class SharedRDAClassifier(Synchronous, ClassLoss, SharedClassifier):
+class SharedRDAClassifier(SelfTuned, Synchronous, ClassLoss, SharedClassifier):
     r"""Sparse linear classifier that uses the same features for all classes.
 
     One against the rest chooses features for each class alone, and a model of ten classes then needs the union of ten
@@ -59,11 +70,14 @@ class SharedRDAClassifier(Synchronous, ClassLoss, SharedClassifier):
         search=Log(1e-7, 1e-1),
         kw_only=False,
     )
-    eta0: float = param(
-        default=1.0,
-        rule=positive,
-        doc=r"""Step size (:math:`1/\gamma`). 1 suits features of unit size; rows of norm 1 with many small values, as
-        tf-idf makes them, want 10 to 300.""",
+    _raced = Step("eta0", "eta0", -1.0, (1.0, 3.0, 1e1, 3e1, 3e2))
+    eta0_ = StepInUse()
+
+    eta0: float | str = param(
+        default="auto",
+        rule=positive | auto,
+        doc=rf"""Step size (:math:`1/\gamma`). 1 suits features of unit size; rows of norm 1 with many small values, as
+        tf-idf makes them, want 10 to 300. {AUTO_STEP}""",
         search=Log(1e-3, 1e3),
     )
     n_features_to_select: int | None = param(
@@ -78,7 +92,7 @@ class SharedRDAClassifier(Synchronous, ClassLoss, SharedClassifier):
         params = {
             **loss_params(self),
             "alpha": float(self.alpha),
-            "eta0": float(self.eta0),
+            "eta0": self._fixed_step,
             "n_selected": float(self.n_features_to_select or 0),
         }
         return CoupledLearner(_core.SharedRda, params, axis="output")

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import AUTO_STEP, Advice, GoodFor, OnlineLinear, Step, param
+from .._estimators import AUTO_STEP, Advice, GoodFor, OnlineLinear, Step, StepInUse, param
 from .._gate import Log, at_least, auto, boolean, none, positive
 from ._confident import ConfidentLearner, DiagonalClassifier
 
@@ -78,13 +78,13 @@ class AROWClassifier(DiagonalClassifier):
     )
 
     _raced = Step("r", "r", 1.0, (1e-2, 1e-1, 1.0, 1e1))
+    r_ = StepInUse()
 
     r: float | str = param(
-        default=1.0,
+        default="auto",
         rule=positive | auto,
         doc=rf"""Inertia (:math:`r` in [1]_). Larger values take smaller steps: raise it when labels are noisy.
-        {AUTO_STEP} With ``n_features_to_select="auto"``, too, it learns with 0.3 and with 1 times the mean of
-        :math:`\|x\|^2`, on rows as they come.""",
+        {AUTO_STEP}""",
         search=Log(1e-3, 1e3),
         kw_only=False,
     )
@@ -102,7 +102,8 @@ class AROWClassifier(DiagonalClassifier):
         rule=at_least(1) | none | auto,
         doc=r"""Use at most this many features: those with the largest :math:`\mu_j^2 / \Sigma_{jj}` of a model on all
         of them. ``"auto"`` learns with 10, 30, 100, ..., 30,000, side by side, and reads the one that has made the
-        fewest mistakes. Diagonal covariances of the drop rule only.""",
+        fewest mistakes; with an automatic ``r``, too, from the row on from which that is known. Diagonal covariances
+        of the drop rule only.""",
     )
 
     def _learner(self, n_features: int) -> Learner:
@@ -122,6 +123,7 @@ class AROWClassifier(DiagonalClassifier):
                 f"got {self.covariance!r} and {self.diagonal!r}."
             )
         sizes = SIZES if self.n_features_to_select == "auto" else (self.n_features_to_select or 0,)
+        sizes = sizes[::-1] if self._races and not self._is_relative else sizes  # steps race with all features first
         inertias = RELATIVE_INERTIAS if self._is_relative else (self._fixed_step,)
         models = tuple({"n_selected": float(k), "r": float(r)} for k in sizes for r in inertias)
         params = {"relative": self._is_relative, **models[0]}
@@ -131,7 +133,7 @@ class AROWClassifier(DiagonalClassifier):
     @property
     def _is_relative(self) -> bool:
         """Whether r counts in units of the mean squared length of rows, without a race of steps."""
-        return self._races and (self.scale is None or self.n_features_to_select == "auto")
+        return self._races and self.scale is None
 
     def _with_intercept(self, learner: Learner) -> Learner:
         if self._is_relative:
@@ -146,11 +148,6 @@ class AROWClassifier(DiagonalClassifier):
     def _model_read(self) -> dict[str, Any]:
         learner = self._learner_now()
         return learner.params | dict(learner.grid[learner.chosen(self.state_)] if learner.grid else {})
-
-    @property
-    def r_(self) -> float:
-        """The inertia of the model that is read."""
-        return self._step_in_use()
 
     @property
     def n_features_to_select_(self) -> int | None:

@@ -59,6 +59,14 @@ class CWClassifier(DiagonalClassifier):
         doc="""The constraint as it stands, in standard deviations [2]_, or with a variance in their place [1]_.""",
     )
 
+    multi_class: str = param(
+        default="one_vs_rest",
+        doc="""How more than two classes are learned. ``"one_vs_rest"``: each against all others, in ``n_jobs`` threads,
+        as published. ``"joint"``: together, in one step for each row, which moves the class of the row up and the best
+        of the other classes down. ``"auto"``: both side by side, and the one with fewer mistakes on late rows goes
+        on.""",
+    )
+
     def _learner(self, n_features: int) -> Learner:
         phi = float(ndtri(self.confidence))
         if self.variant == "variance":

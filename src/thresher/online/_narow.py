@@ -5,7 +5,7 @@ from __future__ import annotations
 from .. import _core
 from .._core import Rows
 from .._engine import Learner, Target
-from .._estimators import AUTO_STEP, Step, param, warn_of_convergence
+from .._estimators import AUTO_STEP, Step, StepInUse, param, warn_of_convergence
 from .._gate import Log, auto, positive
 from ._confident import DiagonalClassifier
 
@@ -37,9 +37,10 @@ class NAROWClassifier(DiagonalClassifier):
     """
 
     _raced = Step("b", "b", -1.0, (1e1, 1e2, 1e3, 1e4))
+    b_ = StepInUse()
 
     b: float | str = param(
-        default=1.0,
+        default="auto",
         rule=positive | auto,
         doc=f"""One over the variance at which a row teaches nothing more (:math:`b` in [1]_). All variances start at 1,
         so that ``b`` must be above one over the squared length of a row (with its constant): raise it when rows are

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import AUTO_STEP, Step, param
+from .._estimators import AUTO_STEP, Step, StepInUse, param
 from .._gate import Log, auto, positive
 from ._confident import DiagonalClassifier
 
@@ -34,9 +34,10 @@ class NHERDClassifier(DiagonalClassifier):
     """
 
     _raced = Step("C", "C", -1.0, (1e-1, 1.0, 1e1, 1e2))
+    C_ = StepInUse()
 
     C: float | str = param(
-        default=1.0,
+        default="auto",
         rule=positive | auto,
         doc=f"Aggressiveness (:math:`C` in [1]_). Lower it when labels are noisy. {AUTO_STEP}",
         search=Log(1e-3, 1e3),

@@ -6,7 +6,7 @@ import math
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import AUTO_STEP, JointClassifier, Step, param
+from .._estimators import AUTO_STEP, JointClassifier, Step, StepInUse, param
 from .._gate import Log, auto, one_of, positive
 
 
@@ -43,9 +43,10 @@ class PAClassifier(JointClassifier):
     """
 
     _raced = Step("C", "C", -1.0, (1e-2, 1e-1, 1.0, 1e1))
+    C_ = StepInUse()
 
     C: float | str = param(
-        default=1.0,
+        default="auto",
         rule=positive | auto,
         doc=f"""Aggressiveness (:math:`C` in [1]_): the largest step of variant I, the weight of the loss in variant II.
         Lower it when labels are noisy. The hard variant does not use it. {AUTO_STEP}""",

@@ -6,7 +6,7 @@ from scipy.special import ndtri
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import AUTO_STEP, Advice, GoodFor, Step, param
+from .._estimators import AUTO_STEP, Advice, GoodFor, Step, StepInUse, param
 from .._gate import Log, Uniform, above_half, auto, one_of, positive
 from ._confident import DiagonalClassifier
 
@@ -37,9 +37,10 @@ class SCWClassifier(DiagonalClassifier):
     _advice = Advice(GoodFor(2, aim="nothing to tune"))
 
     _raced = Step("C", "C", -1.0, (1.0, 1e1, 1e2, 1e3))
+    C_ = StepInUse()
 
     C: float | str = param(
-        default=1.0,
+        default="auto",
         rule=positive | auto,
         doc=rf"""Price of a row that stays short of the confidence (:math:`C` in [1]_): the longest step :math:`\alpha`
         of variant I. Lower it when labels are noisy. {AUTO_STEP}""",

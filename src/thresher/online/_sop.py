@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import AUTO_STEP, Step, param
+from .._estimators import AUTO_STEP, Step, StepInUse, param
 from .._gate import Array, Log, auto, positive
 from ._confident import ConfidentClassifier
 
@@ -41,12 +41,13 @@ class SOPClassifier(ConfidentClassifier):
     """
 
     _raced = Step("a", "a", 1.0, (1e-2, 1e-1, 1.0, 1e1))
+    a_ = StepInUse()
 
     a: float | str = param(
-        default=1.0,
+        default="auto",
         rule=positive | auto,
         doc=f"""Mistakes of unit length that each feature begins with (:math:`a` in [1]_). Large values make it the
-        perceptron. {AUTO_STEP}""",
+        perceptron. {AUTO_STEP} With a full covariance it is 1.""",
         search=Log(1e-3, 1e3),
         kw_only=False,
     )
@@ -57,10 +58,16 @@ class SOPClassifier(ConfidentClassifier):
     )
 
     def _learner(self, n_features: int) -> Learner:
-        if self.covariance == "full" and self._races:
-            raise ValueError('SOPClassifier: a must be a number when covariance is "full", got "auto".')
         core = _core.SopFull if self.covariance == "full" else _core.SopDiagonal
         return self._selecting(core, {"a": self._fixed_step})
+
+    @property
+    def _races(self) -> bool:
+        return self.covariance != "full" and super()._races  # a is inside the matrix
+
+    @property
+    def _fixed_step(self) -> float:
+        return 1.0 if self.covariance == "full" and self.a == "auto" else super()._fixed_step
 
     def _can_continue(self, learner: Learner, made_by: Learner | None) -> bool:
         if made_by is not None and self.covariance == "full" and learner.params["a"] != made_by.params["a"]:
