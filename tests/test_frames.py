@@ -28,11 +28,11 @@ def n_frames(call: Callable[[], object]) -> int:
     return n
 
 
-@pytest.mark.parametrize("estimator", [AROWClassifier, L1RDAClassifier])
+@pytest.mark.parametrize("estimator", [AROWClassifier(1.0), L1RDAClassifier(eta0=1.0)])
 def test_few_calls_lead_to_the_core(estimator):
     X = np.random.default_rng(0).normal(size=(50, 5))
     y = (X[:, 0] > 0).astype(int)
-    model = estimator().partial_fit(X, y, classes=[0, 1])
+    model = estimator.partial_fit(X, y, classes=[0, 1])
     model.predict(X)
     assert n_frames(lambda: model.partial_fit(X, y)) <= 20
     assert n_frames(lambda: model.predict(X)) <= 12
