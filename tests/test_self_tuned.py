@@ -178,6 +178,18 @@ def test_sparse_rows_stay_as_they_are():
     assert model._step_in_use() == best
 
 
+def test_the_first_row_counts_in_its_own_units():
+    """A row of length 64 after which steps of 1 / 64^2 follow: one of length 1 there is never made up for."""
+    X, y = rows(200)
+    X = sparse.csr_array(np.abs(X / np.abs(X).max(axis=0)) * 64)
+    one = OFSClassifier().partial_fit(X, y, classes=[False, True])
+    other = OFSClassifier().partial_fit(X[:1], y[:1], classes=[False, True]).partial_fit(X[1:], y[1:])
+    assert_array_equal(one.coef_, other.coef_)
+    first = OFSClassifier().partial_fit(X[:1], y[:1], classes=[False, True])
+    square = float((X[:1].toarray() ** 2).sum())
+    assert_allclose(first.race_["value"] * square, (0.03, 0.1, 0.3, 1.0, 3.0), rtol=0.1)
+
+
 def test_candidates_leave_the_race_and_later_rows_cost_less():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(70_000, 3))

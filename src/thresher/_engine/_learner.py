@@ -246,9 +246,9 @@ class Learner:
 
     def _learn_tuned(self, tuning: Tuning, lesson: Lesson, state: State) -> PassResult:
         """Milestone by milestone, all candidates in turn; one that outgrows floating point is left out."""
-        tuning.begin(state, lesson.rows)
         order = np.arange(lesson.rows.n_rows) if lesson.order is None else np.asarray(lesson.order, dtype=np.int64)
         present = None if lesson.weight is None else lesson.weight[order] > 0
+        tuning.begin(state, lesson.rows, order if present is None else order[present])
         n_mistakes, size = 0, tuning.chunk(state, lesson.rows)
         for begin, end, milestone in tuning.segments(state, order, present):
             for at in range(begin, end, size):

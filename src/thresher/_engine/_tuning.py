@@ -195,12 +195,18 @@ class Tuning:
 
     # --- measures -----------------------------------------------------------------------------------------------------
 
-    def begin(self, state: State, rows: Rows) -> None:
-        """Decide by the first rows whether columns are scaled, and make room for what is known about them."""
+    def begin(self, state: State, rows: Rows, part: NDArray[np.int64] | None = None) -> None:
+        """Decide by the first rows whether columns are scaled, and make room for what is known about them.
+
+        The first row of a stream is learned from in its own units: later ones may not undo a step in others.
+        """
         if self.scales and rows.columns is None and not state.arrays["tally"][:, 0].any():
             state.arrays["is_scaled"][0, 0] = 1
         if one(state, "is_scaled") and state.sizes["column"] < rows.n_features:
             state.grow(state.sizes["weight"], column=rows.n_features)
+        if part is not None and len(part) and not one(state, "is_scaled") and not one(state, "unit"):
+            (square,) = row_squares(rows, part[:1])
+            state.arrays["unit"][0, 0] = rounded(np.log(square)) if square > 0 else 0.0
 
     def measure(self, state: State, rows: Rows, target: Target, part: NDArray[np.int64]) -> None:
         """Add rows to what is known about their columns, their length and their targets."""
@@ -237,7 +243,7 @@ class Tuning:
             state.arrays["shift"][0] = mean if centred else 0.0
             state.arrays["inverse"][0] = np.where(np.isfinite(inverse), inverse / (1 + _FEW / n), 0.0)
             unit = np.log(max(float(count.sum()) / n, 1.0))
-        state.arrays["unit"][0, 0] = 2.0 ** (np.round(4 * unit / np.log(2)) / 4)  # the last digits leave no trace
+        state.arrays["unit"][0, 0] = rounded(unit)
         if self.scales_target:
             deviation = np.sqrt(one(state, "target_m2") / n)
             state.arrays["target_shift"][0, 0] = one(state, "target_mean") if learner.intercept else 0.0
@@ -339,6 +345,11 @@ class Tuning:
             width = merged.arrays[name].shape[1]
             parts = [w * padded(s, name, width) for w, s in zip(share, states, strict=True)]
             merged.arrays[name][...] = added(np.zeros_like(parts[0]), parts)
+
+
+def rounded(log: float) -> float:
+    """A unit whose logarithm is given, to a quarter of a power of two: the last digits leave no trace."""
+    return float(2.0 ** (np.round(4 * log / np.log(2)) / 4))
 
 
 def one(state: State, name: str) -> float:
