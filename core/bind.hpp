@@ -100,6 +100,7 @@ struct PySource {
   }
   const Loss& loss() const {
     owned_loss = make_loss(nb::cast<std::string>(get(params, "loss")), number("tau"), number("epsilon"));
+    if (params.contains("damping")) owned_loss->damping = number("damping");
     return *owned_loss;
   }
 

@@ -24,6 +24,16 @@ struct Loss {
   virtual double conjugate(double, double) const { return std::numeric_limits<double>::quiet_NaN(); }
   virtual ~Loss() = default;
 
+  double damping = 0;  // the curvature, where steps must not overshoot
+  /// The weighted slope of a step that moves the score by reach() for each unit of it. Damped, it is that of an implicit step for
+  /// the squared loss, whose slope is taken where the step ends, and at most that of 1 / curvature for every smooth one: no score
+  /// moves past its target.   Karampatziakis & Langford, UAI 2011.
+  template <class Reach>
+  double step(double p, double y, double weight, Reach reach) const {
+    const double plain = weight * slope(p, y);
+    return damping == 0 || plain == 0 ? plain : plain / (1 + damping * weight * reach());
+  }
+
   // What each loss declares, beside its `name` and a line `about` it for the wizard. These are the defaults.
   static constexpr const char* alias = "";  // another accepted name: scikit-learn's
   static constexpr bool for_classes = false, for_values = false;

@@ -57,6 +57,10 @@ struct AdaptiveL1RdaRule {
     }, count);
     sound = std::isfinite(all);
   }
+  template <class Row>
+  static constexpr double reach(const Row&) {
+    return 0;
+  }
   double weight(index_t j) const { return j == constant && free_constant ? -eta0 * sums[j].gradient / inertia(j) : penalised(j); }
   bool active(index_t j) const { return order(j) > cut; }
 

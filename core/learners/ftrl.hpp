@@ -53,6 +53,10 @@ struct FtrlRule {
     }, [&](index_t j, double xj) { all += free_constant ? move(j, slope * xj, 0, 0) : move(j, slope * xj, l1, l2); });
     sound = std::isfinite(all);
   }
+  template <class Row>
+  static constexpr double reach(const Row&) {
+    return 0;
+  }
   double weight(index_t j) const {
     if (j != constant || !free_constant) return penalised(j);
     return sums[j].n == 0 ? 0 : pulled(sums[j], std::sqrt(sums[j].n), 0, 0);  // beta may be 0, before the first gradient

@@ -62,7 +62,8 @@ struct GroupFobos : Plain {
 
   template <class Row>
   bool update(const Row& x, double y, double margin, double weight) {
-    const double slope = weight * criterion.slope(margin, y), eta = eta0 / std::sqrt(*n_steps + 1), step = eta * slope;
+    const double eta = eta0 / std::sqrt(*n_steps + 1);
+    const double slope = criterion.step(margin, y, weight, [&] { return eta * x.square(); }), step = eta * slope;
     if (slope != 0)
       x.each([&](index_t j, double xj) {
         if (xj == 0) return;

@@ -35,6 +35,19 @@ struct GroupRda : Plain {
       throw std::invalid_argument("the groups are not those of the state");
   }
   double loss(double margin, double y) const { return criterion.value(margin, y); }
+
+  /// The weighted slope; a weight moves once for each of its groups.
+  template <class Row, class Members>
+  double slope(const Row& x, double y, double margin, double weight, const Members& members) const {
+    return criterion.step(margin, y, weight, [&] {
+      const double square = x.sum([&](index_t j, double xj) {
+        double n_groups = 0;
+        members.each(j, [&](index_t, double) { ++n_groups; });
+        return std::max(n_groups, 1.0) * xj * xj;
+      }, [](index_t, double bias) { return bias * bias; });
+      return eta0 / std::sqrt(*n_steps + 1) * square;
+    });
+  }
 };
 
 /// The group lasso: r = rho = 0 and the Euclidean norm. On the scale of sums
@@ -81,7 +94,7 @@ struct GroupLassoRda : GroupRda {
 
   template <class Row>
   bool update(const Row& x, double y, double margin, double weight) {
-    const double slope = weight * criterion.slope(margin, y);
+    const double slope = GroupRda::slope(x, y, margin, weight, members);
     if (slope != 0)
       x.each([&](index_t j, double xj) { add(j, slope * xj); }, [&](index_t j, double bias) { gradient_sum[j] += slope * bias; });
     ++*n_steps;

@@ -48,6 +48,11 @@ struct L1RdaRule {
       if (keep(j)) count(j, xj);
     }, count);
   }
+  template <class Row>
+  double reach(const Row& x) const {
+    const double t = *n_steps + 1;
+    return x.square() / (l2_weight * t + std::sqrt(t) / eta0);
+  }
   double weight(index_t j) const {
     return j == constant && free_constant ? -constant_scale * gradient_sum[j] : -scale * soft_threshold(gradient_sum[j], cut);
   }

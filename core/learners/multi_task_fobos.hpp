@@ -67,7 +67,8 @@ struct MultiTaskFobos : Plain {
   bool update(const Row& x, const Item& item, const double* out) {
     rounds.join(item);
     const double often = std::min(rounds.number() / rounds.n_seen[item.code], most);
-    const double move = eta(rounds.number()) * often * item.weight * criterion.slope(*out, item.y);
+    const double length = eta(rounds.number()) * often;
+    const double move = length * criterion.step(*out, item.y, item.weight, [&] { return length * x.square(); });
     if (move != 0) x.each([&](index_t j, double xj) { row(j)[item.code] -= move * xj; });
     if (rounds.ends_after(item)) close();
     return move != 0;

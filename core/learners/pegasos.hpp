@@ -75,7 +75,7 @@ struct Pegasos {
     *pull_sum += weight * criterion.pull(y);
     ++*n_rows;
     const Step next = step_ahead();
-    const double slope = weight * criterion.slope(margin, y) / v.batch_size;
+    const double slope = criterion.step(margin, y, weight, [&] { return next.length * inverse_square(x); }) / v.batch_size;
     if (slope != 0) {
       const double gain = -slope * next.length;
       *cross += gain * (free_constant ? margin - x.bias * v[constant] : margin);
@@ -121,6 +121,11 @@ struct Pegasos {
   // A free constant is not scaled, so its own scales sum to the number of steps.
   double area_of(index_t j) const { return j == constant && free_constant ? *constant_area : *area; }
 
+  /// |x|^2 in the metric of the penalty.
+  template <class Row>
+  double inverse_square(const Row& x) const {
+    return inverse_alphas ? x.sum([&](index_t j, double xj) { return inverse_alphas[j] * xj * xj; }) : inverse_alpha * x.square();
+  }
   template <class Row, class InverseAlpha>
   void add(const Row& x, double gain, double next_scale, InverseAlpha inverse) {
     const double step = gain / next_scale;

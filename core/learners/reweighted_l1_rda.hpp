@@ -57,6 +57,10 @@ struct ReweightedL1RdaRule {
       ++last_step[j];
     });
   }
+  template <class Row>
+  double reach(const Row& x) const {
+    return eta0 / std::sqrt(*n_steps + 1) * x.square();
+  }
   double weight(index_t j) const {
     const Course now = course(j, *n_steps);
     if (shown < 0 || is_free(j)) return value(j, now);

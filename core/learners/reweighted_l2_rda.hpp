@@ -53,12 +53,13 @@ struct ReweightedL2Rda : Plain {
 
   template <class Row>
   bool update(const Row& x, double y, double margin, double weight) {
-    const double slope = weight * criterion.slope(margin, y);
+    const double slope = criterion.step(margin, y, weight, [&] {
+      return x.sum([&](index_t j, double xj) { return xj == 0 ? 0 : xj * xj / next(j).denominator; });
+    });
     if (slope != 0)
       x.each([&](index_t j, double xj) {  // every j was caught up by margin
         if (xj == 0) return;
-        const Course next = stepped(gradient_sum[j], {denominator[j], last_step[j]});
-        keep(j, next);
+        keep(j, next(j));
         gradient_sum[j] += slope * xj;
       });
     ++*n_steps;
@@ -77,6 +78,7 @@ struct ReweightedL2Rda : Plain {
     const double w = value(gradient, c), theta = c.step == 0 ? 1 : 1 / (w * w + smoothing);
     return {c.denominator + alpha + theta, c.step + 1};
   }
+  Course next(index_t j) const { return stepped(gradient_sum[j], {denominator[j], last_step[j]}); }  // of one that is up to date
   Course course(index_t j) const {
     const double g = gradient_sum[j], t = *n_steps;
     Course c{denominator[j], last_step[j]};

@@ -12,6 +12,7 @@ namespace thresher {
 ///
 ///   static void declare(fields, second)     Rule(source, second)     its arrays; as the `second` learner, without an l1 penalty
 ///   double score(row, keep)                 void add(row, slope, keep)     over the features that `keep` names, and the constant
+///   double reach(row)                       how far a unit of slope moves the score of its row; 0 if gradients shorten their own steps
 ///   double weight(j)   bool active(j)       the weight for a prediction; whether it is in use now
 ///   bool   sound                            whether its sums are still finite
 ///   double order(j)                         weights are 0 where this is at most the penalty's cut
@@ -102,7 +103,7 @@ struct Sparse {
 
   template <class Rule_, class Row, class Keep>
   bool learn(Rule_& of, const Row& x, double y, double margin, double weight, Keep keep) {
-    const double slope = weight * criterion.slope(margin, y) / rule.batch_size();
+    const double slope = criterion.step(margin, y, weight, [&] { return of.reach(x); }) / rule.batch_size();
     if (slope != 0) of.add(x, slope, keep);
     return slope != 0;
   }

@@ -37,7 +37,7 @@ struct SparseGroupRda : GroupRda {
 
   template <class Row>
   bool update(const Row& x, double y, double margin, double weight) {
-    const double slope = weight * criterion.slope(margin, y);
+    const double slope = GroupRda::slope(x, y, margin, weight, members);
     if (slope != 0) x.each([&](index_t j, double xj) { gradient_sum[j] += slope * xj; });
     ++*n_steps;
     look_up();

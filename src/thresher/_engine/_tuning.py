@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _MEASURED = 1 << 12  # rows from which the unit of sparse rows is told
 _BYTES = 1 << 20  # of scaled rows at a time: they stay in cache while all outputs learn from them
 _FEW = 8  # rows: with so many, deviations are taken for twice as large as they seem
-_FAR = 5.0  # deviations: what lies farther from the mean is learned from as if it lay there
+_FAR = 5.0  # deviations: what lies farther from the mean decides a class as if it lay there
 _MARKS = ("older_mark", "mark")
 _TARGETS = ("target_shift", "target_scale")
 _SAME = 1e-12  # a deviation this small beside the mean is rounding, not variation
@@ -280,7 +280,8 @@ class Tuning:
         """Rows in the units in which they are learned."""
         part = np.arange(rows.n_rows) if part is None else np.ascontiguousarray(part)
         scaled = np.empty((len(part), rows.n_features))
-        scale_rows(rows, part, state.arrays["shift"][0], state.arrays["inverse"][0], _FAR, scaled.reshape(-1))
+        far = np.inf if self.scales_target else _FAR
+        scale_rows(rows, part, state.arrays["shift"][0], state.arrays["inverse"][0], far, scaled.reshape(-1))
         return Rows.dense(scaled, False)
 
     def targets(self, state: State, y: Array) -> Array:

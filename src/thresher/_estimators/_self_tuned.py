@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._engine import Learner, Tuning
+from .._engine import LOSSES, Learner, Tuning
 from .._gate import Array, auto, boolean
 from ._declared import param
 from ._online_linear import OnlineLinear
@@ -106,7 +106,9 @@ class SelfTuned(OnlineLinear):
         others = tuple({name: None, **other} for other in learner.grid[1:])
         tuning = Tuning(True, len(steps) if others else 0, name, power, self._is_scaled, not is_classifier)
         tuning = replace(tuning, race_rows=self._raced.race_rows)
-        return replace(learner, grid=(*steps, *others), judge="mistakes" if is_classifier else "loss", tuning=tuning)
+        params = learner.params if is_classifier else {**learner.params, **_damping(learner)}
+        judge = "mistakes" if is_classifier else "loss"
+        return replace(learner, params=params, grid=(*steps, *others), judge=judge, tuning=tuning)
 
     def _step_in_use(self) -> float:
         """The step size of the model that is read; in scaled units if rows are scaled."""
@@ -134,3 +136,9 @@ class SelfTuned(OnlineLinear):
             "n_rows": self.state_.arrays["tally"][first, 0],
             "running": np.isin(np.arange(learner.n_models), running),
         }
+
+
+def _damping(learner: Learner) -> dict[str, float]:
+    """What keeps steps of a smooth loss from overshooting, for the core."""
+    curvature = LOSSES[learner.params["loss"]].curvature
+    return {"damping": curvature} if np.isfinite(curvature) else {}
