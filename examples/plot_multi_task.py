@@ -16,8 +16,8 @@ from thresher.dual_averaging import MultiTaskRDARegressor
 X, y, tasks, rounds, truth = make_multi_task(160, 40, 8, n_relevant=6, noise=2.0, return_coef=True, random_state=0)
 train = rounds < 60
 models = {
-    "each task alone: penalty='l1'": MultiTaskRDARegressor("l1", alpha=0.45, max_iter=20, random_state=0),
-    "together: penalty='l21'": MultiTaskRDARegressor("l21", alpha=0.9, max_iter=20, random_state=0),
+    "each task alone: penalty='l1'": MultiTaskRDARegressor("l1", alpha=0.45, eta0=0.1, max_iter=20, random_state=0),
+    "together: penalty='l21'": MultiTaskRDARegressor("l21", alpha=0.9, eta0=0.1, max_iter=20, random_state=0),
 }
 
 # %%

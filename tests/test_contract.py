@@ -9,15 +9,6 @@ from sklearn.base import clone
 
 from strict_checks import parametrize_with_checks
 from thresher.confidence import ASCWClassifier, BCWClassifier, PoolCWClassifier, SBCWClassifier
-from thresher.dual_averaging import (
-    GroupFOBOSRegressor,
-    GroupRDARegressor,
-    L1RDARegressor,
-    MultiTaskFOBOSRegressor,
-    MultiTaskRDARegressor,
-    ReweightedL1RDARegressor,
-    ReweightedL2RDARegressor,
-)
 from thresher.novelty import PegasosSNDClassifier
 from thresher.online import (
     AROWClassifier,
@@ -36,7 +27,6 @@ from variants import models
 
 ORDER = "An online learner sees rows in order: a repeated row is two updates, a doubled weight is one."
 DOUBT = "A probability is the score over its deviation, which differs between rows: in what order they are is chance."
-UNSCALED = "The squared loss on features around 100 is refused with advice (FloatingPointError) where steps overshoot."
 
 
 def exemptions(model: Any) -> dict[str, str]:
@@ -44,13 +34,6 @@ def exemptions(model: Any) -> dict[str, str]:
     no = dict.fromkeys(
         ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"), ORDER
     )
-    averaging = isinstance(model, L1RDARegressor | ReweightedL1RDARegressor | ReweightedL2RDARegressor)
-    if averaging and model.loss == "squared" and getattr(model, "batch_size", 1) == 1:
-        no |= dict.fromkeys(("check_fit_idempotent", "check_fit_check_is_fitted", "check_n_features_in"), UNSCALED)
-    if isinstance(model, MultiTaskRDARegressor | MultiTaskFOBOSRegressor) and model.loss == "squared":
-        no |= dict.fromkeys(("check_fit_idempotent", "check_fit_check_is_fitted", "check_n_features_in"), UNSCALED)
-    if isinstance(model, (GroupRDARegressor, GroupFOBOSRegressor)):
-        no |= dict.fromkeys(("check_fit_idempotent", "check_fit_check_is_fitted", "check_n_features_in"), UNSCALED)
     weights_7_decades_apart = "check_class_weight_classifiers"
     if isinstance(model, AROWClassifier | SOFSClassifier) and not model.fit_intercept:
         no[weights_7_decades_apart] = "Without a constant term no class can win everywhere."

@@ -763,7 +763,7 @@ def test_a_parameter_that_shapes_the_state_cannot_change_under_way():
 @pytest.mark.parametrize("spare", [False, True])
 def test_a_batch_that_diverges_while_it_grows_is_undone(spare):
     X, y = rows_for(L1RDARegressor())
-    model = first_batch(L1RDARegressor(), X, y)
+    model = first_batch(L1RDARegressor(eta0=0.1), X, y)
     if spare:  # room is there already, so nothing moves to new memory
         model.partial_fit(sparse.csr_array((1, X.shape[1] + 1)), [0.0], grow=True)
     before = {name: a.copy() for name, a in model.state_.arrays.items()}
@@ -782,7 +782,7 @@ def test_an_averaged_model_that_settles_in_a_refused_batch_is_put_back():
     X, y = rng.normal(size=(30, 3)), rng.normal(size=30)
     X[:, 2] = 0
     for average in (False, True):
-        model = PegasosRegressor(average=average).partial_fit(sparse.csr_array(X), 1e3 * y)
+        model = PegasosRegressor(1e-4, average=average).partial_fit(sparse.csr_array(X), 1e3 * y)
         before = model.state_.copy()
         bad = sparse.csr_array(np.array([[0.0, 0.0, 1e99]] * 4))
         with pytest.raises(FloatingPointError):
@@ -840,7 +840,7 @@ def test_a_fit_that_came_to_nothing_says_so():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1000, 5))
     with pytest.warns(ConvergenceWarning, match=r"PegasosRegressor: a constant would predict better.*larger alpha"):
-        PegasosRegressor(random_state=0).fit(X, X[:, 0])
+        PegasosRegressor(alpha=1e-4, random_state=0).fit(X, X[:, 0])
     with pytest.warns(ConvergenceWarning, match=r"L1RDAClassifier: no feature is in use"):
         L1RDAClassifier(alpha=100.0).fit(X, X[:, 0] > 0)
     with warnings.catch_warnings():

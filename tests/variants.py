@@ -111,7 +111,8 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"alpha": 0.01, "penalize_intercept": False},
     ],
     "pegasos-regressor": [
-        {"alpha": "auto"},
+        {"alpha": 1e-4},
+        {"average": False, "loss": "huber"},
         {"loss": "epsilon_insensitive", "alpha": 0.01, "max_iter": 50},
         {"loss": "quantile", "alpha": 0.01, "tau": 0.3, "max_iter": 50},
         {"batch_size": 8, "alpha": 0.01, "average": True, "max_iter": 50},
@@ -132,7 +133,7 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"n_features_to_select": 4},
         {"debias": True, "alpha": 0.01},
     ],
-    "ftrl-regressor": [{"alpha": "auto", "debias": True}],
+    "ftrl-regressor": [{"alpha": "auto", "eta0": 1.0, "debias": True}],
     "ftrl": [{"n_features_to_select": 4, "debias": True}, {"l2": 1.0, "loss": "hinge"}],
     "reweightedl1rda": [
         {"eta0": 1.0},
@@ -140,11 +141,15 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"n_features_to_select": 4, "eta0": 1.0},
         {"debias": True, "alpha": 1e-3},
     ],
-    "reweightedl1rda-regressor": [{"loss": "epsilon_insensitive"}],
-    "reweightedl2rda-regressor": [{"loss": "epsilon_insensitive", "threshold": 0.0}],
+    "adaptivel1rda-regressor": [{"eta0": 1.0}],
+    "reweightedl1rda-regressor": [{"loss": "epsilon_insensitive"}, {"loss": "epsilon_insensitive", "eta0": 0.1}],
+    "reweightedl2rda-regressor": [
+        {"loss": "epsilon_insensitive", "threshold": 0.0},
+        {"loss": "epsilon_insensitive", "threshold": 0.0, "alpha": 0.1, "smoothing": 1.0},
+    ],
     "l1rda-regressor": [
         {"loss": "epsilon_insensitive"},
-        {"loss": "quantile"},
+        {"loss": "quantile", "eta0": 0.1},
         {"batch_size": 8, "eta0": 0.05},
     ],
     "sharedrda": [{"loss": "logistic", "alpha": 0.01}, {"n_features_to_select": 4}],
@@ -159,13 +164,13 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"groups": [[3, 1], [0, 2]], "alpha": 0.01, "l1_weight": 0.3, "rho": 0.01},
         {"groups": {"some": [0, 1], "more": [1, 2, 3]}, "alpha": 0.01, "norm": "inf"},
     ],
-    "grouprda-regressor": [{"groups": [[0, 1], [2, 3]], "alpha": 0.01, "eta0": 0.05}],
+    "grouprda-regressor": [{"groups": [[0, 1], [2, 3]], "alpha": 0.01}],
     "groupfobos": [
         {"groups": [[0, 1], [2, 3]], "alpha": 0.01},
         {"groups": [[0, 1], [2, 3]], "alpha": 0.01, "l1_weight": 0.3},
         {"groups": [[0, 1], [2, 3]], "alpha": 0.01, "norm": "inf"},
     ],
-    "groupfobos-regressor": [{"groups": [[0, 1], [2, 3]], "alpha": 0.01, "eta0": 0.05}],
+    "groupfobos-regressor": [{"groups": [[0, 1], [2, 3]], "alpha": 0.01}],
 }  # penalties and passes with which the papers' own recursions, in NumPy, pass scikit-learn's score checks
 
 # Chance decides what partial_fit learns.

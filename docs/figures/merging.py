@@ -118,7 +118,7 @@ def main() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N_TRAIN + N_TEST, 50))
     y = X[:, :10] @ rng.normal(size=10) + rng.normal(size=len(X))
-    compare("l1-RDA, values: R2", L1RDARegressor(alpha=1e-3), X, y)
+    compare("l1-RDA, values: R2", L1RDARegressor(alpha=1e-3, eta0=0.1), X, y)
 
 
 if __name__ == "__main__":

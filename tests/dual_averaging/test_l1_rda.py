@@ -315,7 +315,7 @@ def far_out():
 
 def test_divergence_is_refused_with_advice():
     with pytest.raises(FloatingPointError, match=r"L1RDARegressor: .*scale the features.*eta0"):
-        L1RDARegressor(random_state=0).fit(*far_out())
+        L1RDARegressor(eta0=0.1, random_state=0).fit(*far_out())
 
 
 @pytest.mark.parametrize("batch_size", [1, 2])
@@ -323,12 +323,12 @@ def test_divergence_in_the_last_step_is_refused_too(batch_size):
     """No later row has a score to notice it by."""
     X, y = np.array([[1e99], [1e99], [1e99]]), np.array([1e99, 1e99, 1e99])
     with pytest.raises(FloatingPointError, match="scale the features"):
-        L1RDARegressor(fit_intercept=False, max_iter=1, shuffle=False, batch_size=batch_size).fit(X, y)
+        L1RDARegressor(eta0=0.1, fit_intercept=False, max_iter=1, shuffle=False, batch_size=batch_size).fit(X, y)
 
 
 def test_a_fit_that_diverges_leaves_the_earlier_model_as_it_was(regression):
     X, y = regression
-    model = L1RDARegressor(random_state=0).fit(X, y)
+    model = L1RDARegressor(eta0=0.1, random_state=0).fit(X, y)
     before = {name: array.copy() for name, array in model.state_.arrays.items()}
     coef, predicted = model.coef_.copy(), model.predict(X)
     with pytest.raises(FloatingPointError):

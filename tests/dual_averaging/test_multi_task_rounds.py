@@ -36,12 +36,12 @@ MODELS = [
     MultiTaskRDAClassifier(alpha=0.02),
     MultiTaskRDAClassifier("l1", alpha=0.02, fit_intercept=False),
     MultiTaskRDAClassifier("l1_l21", alpha=0.02, loss="logistic"),
-    MultiTaskRDARegressor("lp1", p=np.inf, alpha=0.02),
-    MultiTaskRDARegressor("lp1", p=3.0, alpha=0.02),
+    MultiTaskRDARegressor("lp1", p=np.inf, alpha=0.02, eta0=0.1),
+    MultiTaskRDARegressor("lp1", p=3.0, alpha=0.02, eta0=0.1),
     MultiTaskFOBOSClassifier(alpha=0.02),
     MultiTaskFOBOSClassifier("lp1", p=np.inf, alpha=0.02),
-    MultiTaskFOBOSRegressor("l1_l21", alpha=0.02),
-    MultiTaskFOBOSRegressor("l1", alpha=0.02, loss="epsilon_insensitive"),
+    MultiTaskFOBOSRegressor("l1_l21", alpha=0.02, eta0=0.1),
+    MultiTaskFOBOSRegressor("l1", alpha=0.02, eta0=0.1, loss="epsilon_insensitive"),
 ]
 over_all = pytest.mark.parametrize("model", MODELS, ids=name_of)
 
@@ -326,7 +326,7 @@ def test_l1_weights_that_do_not_fit_are_refused():
 @pytest.mark.parametrize("cls", [MultiTaskRDARegressor, MultiTaskFOBOSRegressor])
 def test_weights_that_outgrow_floating_point_are_refused_and_nothing_has_changed(cls):
     X, y, tasks, _ = rows(cls())
-    model = learn(cls(), X, y, tasks)
+    model = learn(cls(eta0=0.1), X, y, tasks)
     before, known = bits(model.state_), model.tasks_.copy()
     wild = sparse.csr_array(np.full((200, 7), 1e60))
     with pytest.raises(FloatingPointError, match=r"outgrew floating point at row \d+; scale .* smaller eta0"):

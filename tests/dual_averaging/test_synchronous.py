@@ -47,17 +47,17 @@ TWINS = [
     AdaptiveL1RDARegressor(alpha=0.05, eta0=0.3, penalize_intercept=True),
     FTRLClassifier(alpha=0.3, eta0=0.3, l2=0.1, loss="pinball", tau=0.2),
     FTRLClassifier(eta0=0.3, n_features_to_select=4),
-    FTRLRegressor(alpha=0.4, loss="quantile", tau=0.3),
+    FTRLRegressor(1.0, alpha=0.4, loss="quantile", tau=0.3),
     ReweightedL1RDAClassifier(alpha=0.004, eta0=2.0, rho=0.01),
     ReweightedL1RDAClassifier(eta0=2.0, n_features_to_select=4, penalize_intercept=True),
-    ReweightedL1RDARegressor(alpha=0.01, loss="epsilon_insensitive"),
+    ReweightedL1RDARegressor(alpha=0.01, eta0=0.1, loss="epsilon_insensitive"),
     ReweightedL2RDAClassifier(threshold=0.3, loss="modified_huber"),
-    ReweightedL2RDARegressor(smoothing=2.0, threshold=0.05),
+    ReweightedL2RDARegressor(alpha=0.1, smoothing=2.0, threshold=0.05),
     GroupRDAClassifier(alpha=0.02, eta0=2.0),
     GroupRDAClassifier([[0, 1, 3], [4, 5]], alpha=0.03, eta0=2.0),
     GroupRDAClassifier([[0, 1, 3], [3, 4, 5]], alpha=0.03, eta0=2.0),
     GroupRDAClassifier([[0, 1, 3], [4, 5]], alpha=0.02, eta0=2.0, l1_weight=0.3, rho=0.01),
-    GroupRDARegressor([[0, 1, 3], [4, 5]], alpha=0.05, norm="inf"),
+    GroupRDARegressor([[0, 1, 3], [4, 5]], alpha=0.05, eta0=0.1, norm="inf"),
 ]
 
 
@@ -155,8 +155,8 @@ BATCHED = [
     L1RDAClassifier(alpha=0.01, eta0=1.0, loss="logistic", l2_weight=0.1, rho=0.1, penalize_intercept=True),
     L1RDAClassifier(alpha="auto", eta0=2.0),
     L1RDAClassifier(eta0=2.0, n_features_to_select=3),
-    L1RDARegressor(alpha=0.02),
-    L1RDARegressor(alpha="auto"),
+    L1RDARegressor(alpha=0.02, eta0=0.1),
+    L1RDARegressor(alpha="auto", eta0=0.1),
 ]
 
 
@@ -201,7 +201,7 @@ def test_rounds_and_passes_may_take_turns(problem):
 SYNCHRONOUS = [
     with_params(m, eta0=0.5) if getattr(m, "eta0", None) == "auto" else m
     for m in models()
-    if isinstance(m, Synchronous) and not getattr(m, "debias", False)
+    if isinstance(m, Synchronous) and not getattr(m, "debias", False) and getattr(m, "smoothing", 1) != "auto"
 ]
 
 

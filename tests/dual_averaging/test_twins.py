@@ -262,7 +262,7 @@ def test_a_batch_that_outgrows_floating_point_is_refused_and_leaves_no_trace(reg
         (ReweightedL1RDARegressor, {"rho": -1}, "rho must be a number of at least 0, got -1."),
         (ReweightedL1RDAClassifier, {"smoothing": -1}, "smoothing must be a number above 0, got -1."),
         (ReweightedL2RDAClassifier, {"alpha": 0.0}, "alpha must be a number above 0, got 0.0."),
-        (ReweightedL2RDARegressor, {"smoothing": 0}, "smoothing must be a number above 0, got 0."),
+        (ReweightedL2RDARegressor, {"smoothing": 0}, 'smoothing must be a number above 0 or "auto", got 0.'),
         (ReweightedL2RDAClassifier, {"threshold": -1}, "threshold must be a number of at least 0, got -1."),
     ],
     ids=str,

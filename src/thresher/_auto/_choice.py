@@ -158,7 +158,8 @@ def _from_data(method: Method, plan: Plan) -> dict[str, Any]:
 def _passes(method: Method, n_rows: int) -> int | None:
     if method.task == "clustering" or not method.streams:
         return None
-    return int(np.clip(math.ceil(_VISITS / n_rows), method.defaults.get("max_iter", 1), _MOST_PASSES))
+    least = method.defaults.get("max_iter", 1)
+    return int(np.clip(math.ceil(_VISITS / n_rows), method.cls._few_passes if least == "auto" else least, _MOST_PASSES))
 
 
 def max_rows(method: Method) -> float:

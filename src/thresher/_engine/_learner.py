@@ -262,7 +262,10 @@ class Learner:
                     tuning.measure(state, lesson.rows, lesson.target, there)
             if milestone:
                 if not lesson.is_measured:
+                    unit = state.arrays["unit"][0, 0]
                     tuning.freeze(self, state)
+                    if tuning.derives and state.arrays["unit"][0, 0] != unit:
+                        self.rebuild(state)
                 tuning.turn(self, state, milestone)
         return PassResult(n_mistakes, -1)
 

@@ -56,6 +56,8 @@ class Tuning:
         Whether targets are, too.
     race_rows : int, default=65536
         The number of rows after which one candidate is left.
+    derives : bool, default=False
+        Whether the core keeps weights that follow from the parameter, and must be told when its unit changes.
     """
 
     races: bool = False
@@ -65,6 +67,7 @@ class Tuning:
     scales: bool = False
     scales_target: bool = False
     race_rows: int = 1 << 16
+    derives: bool = False
 
     # --- state --------------------------------------------------------------------------------------------------------
 

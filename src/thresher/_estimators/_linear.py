@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+import math
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from .._core import Rows, loss_value
 from .._engine import Target, best_constant
-from .._gate import Array, class_weights, count_of_jobs, one_of
+from .._gate import Array, at_least, auto, class_weights, count_of_jobs, one_of
 from ._contract import check_is_fitted, warn_of_convergence
 from ._declared import Declared, param
 from ._online_linear import OnlineLinear
 from ._reading import LinearClasses, ReadsValues
+
+VISITS, MOST_PASSES = 100_000, 200  # rows that a regressor sees in all, so that it has converged on few of them
 
 
 class WeighsClasses(Declared):
@@ -80,6 +83,22 @@ class LinearRegressor(ReadsValues, OnlineLinear):
     """
 
     intercept_scaling: float = param(default=1.0)
+    max_iter: Any = param(
+        default="auto",
+        rule=at_least(1) | auto,
+        doc=f"""Passes over the data in :meth:`fit`; :meth:`partial_fit` always makes one. Where the step size is
+        ``"auto"``, too, ``"auto"`` makes as many as it takes to see {VISITS:,} rows, from 5 to {MOST_PASSES}; with a
+        number for it, 5.""",
+    )
+
+    _few_passes: ClassVar[int] = 5
+
+    def _n_passes(self, n_rows: int) -> int:
+        if self.max_iter != "auto":
+            return int(self.max_iter)
+        return max(
+            self._few_passes, min(math.ceil(VISITS / n_rows), MOST_PASSES) if getattr(self, "_races", False) else 0
+        )
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, *, grow: bool = False) -> Self:  # type: ignore[override]
         return super().partial_fit(X, y, None, sample_weight, grow=grow)

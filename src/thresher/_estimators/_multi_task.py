@@ -112,7 +112,7 @@ class MultiTask(PredictorContract, Coupled):
         if target.codes is None or (not self.shuffle and self.n_steps is None):
             return super()._passes(target)
         rng = _engine.generator(self.random_state) if self.shuffle else None
-        return _engine.round_orders(target, self.max_iter, self.n_steps, rng)
+        return _engine.round_orders(target, self._n_passes(len(target.y)), self.n_steps, rng)
 
     def _commit_target(self, target: Any) -> None:
         super()._commit_target(target)

@@ -232,9 +232,13 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
     def _passes(self, target: Target) -> Iterator[Iterator[NDArray[np.int64] | None]]:
         """The visiting orders of :meth:`fit`."""
         n_rows = len(target.y)
-        n_visits = self.max_iter * n_rows if self.n_steps is None else self.n_steps * getattr(self, "batch_size", 1)
+        n_visits = self.n_steps * getattr(self, "batch_size", 1) if self.n_steps else self._n_passes(n_rows) * n_rows
         mixed = self.shuffle and _engine.are_mixed(target.groups())
         return _engine.passes(n_rows, n_visits, self.shuffle, mixed, self.random_state)
+
+    def _n_passes(self, n_rows: int) -> int:
+        """The passes that :meth:`fit` makes over so many rows."""
+        return int(self.max_iter)
 
     def _learner_for(self, X: Any, n_features: int) -> Learner:
         """The learner of a fit or a first batch; one that goes by the names of columns looks at ``X``."""

@@ -14,7 +14,8 @@ from ._declared import param
 from ._online_linear import OnlineLinear
 
 AUTO_STEP = """``"auto"`` learns with several values side by side, in units of the data, and reads the one that has done
-        best on rows that it had not seen; dense rows are then scaled, see ``scale``."""
+        best on rows that it had not seen; dense rows are then scaled, see ``scale``. Regressors count targets in units
+        of their deviation then, and damp their steps, so that none overshoots."""
 
 
 class Step(NamedTuple):
@@ -30,6 +31,8 @@ class Step(NamedTuple):
     """What ``"auto"`` tries, in these units."""
     race_rows: int = 1 << 16
     """The number of rows after which one of them is left."""
+    derives: bool = False
+    """Whether the core keeps weights that follow from it."""
 
     def value(self, params: Mapping[str, Any]) -> float:
         """The parameter, of a learner with these parameters of the core."""
@@ -105,7 +108,7 @@ class SelfTuned(OnlineLinear):
         steps = tuple({name: value} for value in self._raced.candidates)
         others = tuple({name: None, **other} for other in learner.grid[1:])
         tuning = Tuning(True, len(steps) if others else 0, name, power, self._is_scaled, not is_classifier)
-        tuning = replace(tuning, race_rows=self._raced.race_rows)
+        tuning = replace(tuning, race_rows=self._raced.race_rows, derives=self._raced.derives)
         params = learner.params if is_classifier else {**learner.params, **_damping(learner)}
         judge = "mistakes" if is_classifier else "loss"
         return replace(learner, params=params, grid=(*steps, *others), judge=judge, tuning=tuning)

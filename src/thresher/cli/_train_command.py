@@ -174,7 +174,8 @@ def _order(job: TrainingJob, model: Any) -> dict[str, Any]:
 
     given, seen = job.given, job.seen
     small = seen.whole and len(job.stream.paths) == 1
-    max_iter = given["max_iter"] or (getattr(learner_of(model), "max_iter", 1) if small else 1)
+    passes = getattr(learner_of(model), "_n_passes", lambda n_rows: 1)
+    max_iter = given["max_iter"] or (passes(seen.n_rows) if small else 1)
     shuffle = given["shuffle"] if given["shuffle"] is not None else seen.n_rows if small else 0
     if not shuffle and not seen.mixed:
         job.screen.remark("Rows seem to be sorted by target; shuffle them with --shuffle 100000, or shuffle the file.")

@@ -87,8 +87,9 @@ class AdaptiveL1RDARegressor(_AdaptiveL1RDA, SparseRegressor):
     _advice = Advice(
         _FOR_SPARSITY,
         GoodFor(1, aim="few features"),
+        start=lambda p: {"eta0": 1.0},
         powers={"alpha": Power(squared=1), "eta0": Power(squared=1, other=1)},
     )
 
     alpha: Any = param(default=1e-4, search=Log(1e-7, 1.0), kw_only=False)
-    eta0: float | str = param(default=1.0, search=Log(1e-3, 1e2))
+    eta0: float | str = param(default="auto", search=Log(1e-3, 1e2))

@@ -21,7 +21,7 @@ class _FTRL(SparseLinear):
 
     _core_penalty = "l1"
 
-    _raced = Step("eta0", "alpha", -0.5, (3e-2, 1e-1, 3e-1, 1.0, 3.0, 1e1))
+    _raced = Step("eta0", "alpha", -0.5, (3e-2, 1e-1, 3e-1, 1.0, 3.0, 1e1), derives=True)
     eta0_ = StepInUse()
 
     eta0: float | str = param(
@@ -87,7 +87,9 @@ class FTRLRegressor(_FTRL, SparseRegressor):
     r"""Sparse linear regression that follows the regularised leader; see :class:`FTRLClassifier` for the equations."""
 
     _advice = Advice(
-        GoodFor(2, aim="few features"), powers={"alpha": Power(squared=1), "eta0": Power(squared=1, other=1)}
+        GoodFor(2, aim="few features"),
+        start=lambda p: {"eta0": 1.0},
+        powers={"alpha": Power(squared=1), "eta0": Power(squared=1, other=1)},
     )
 
-    eta0: float | str = param(default=1.0, kw_only=False)
+    eta0: float | str = param(default="auto", kw_only=False)

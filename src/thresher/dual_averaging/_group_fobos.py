@@ -32,7 +32,7 @@ class _GroupFOBOS(Grouped):
         core = _NO_GROUPS if groups is None else groups.core
         params = loss_params(self) | {
             "alpha": float(self.alpha),
-            "eta0": float(self.eta0),
+            "eta0": self._fixed_step,
             "l1_weight": l1_weight,
             "l1_weights": l1_weights,
             "largest": self.norm != 2,
@@ -90,8 +90,8 @@ class GroupFOBOSClassifier(_GroupFOBOS, ClassLoss, LinearClassifier):
 class GroupFOBOSRegressor(_GroupFOBOS, ValueLoss, LinearRegressor):
     r"""Linear regression with penalties on groups of features; see :class:`GroupFOBOSClassifier` for the equations.
 
-    Scale features and targets to about 1, or lower ``eta0``; weights that outgrow floating point are refused with
-    advice.
+    With a number for ``eta0``, scale features and targets to about 1; weights that outgrow floating point are refused
+    with advice.
 
     Examples
     --------
@@ -104,5 +104,7 @@ class GroupFOBOSRegressor(_GroupFOBOS, ValueLoss, LinearRegressor):
     True
     """
 
+    _advice = Advice(start=lambda p: {"eta0": 0.1})
+
     alpha: float = param(default=1e-4, search=Log(1e-7, 1.0), kw_only=False)
-    eta0: float = param(default=0.1, search=Log(1e-4, 1e2))
+    eta0: float | str = param(default="auto", search=Log(1e-4, 1e2))

@@ -28,7 +28,7 @@ class _GroupRDA(Synchronous, Grouped):
 
     def _learner_with(self, groups: Groups | None) -> GroupLearner:
         l1_weight, l1_weights = self._l1_weights(groups)
-        shared = loss_params(self) | {"eta0": float(self.eta0), "rho": float(self.rho), "free_constant": True}
+        shared = loss_params(self) | {"eta0": self._fixed_step, "rho": float(self.rho), "free_constant": True}
         if groups is None:  # every norm of one weight is its size
             alone = {"alpha": float(self.alpha) * (1 + l1_weight), "l2_weight": 0.0, "batch_size": 1.0}
             alone |= {"n_selected": 0.0, "debias": False}
@@ -55,9 +55,9 @@ class _GroupRDA(Synchronous, Grouped):
             return super()._chosen(groups, used)
         starts, members = groups.core.starts, groups.core.members
         apart = _core.Groups(starts, np.arange(len(members), dtype=np.int32), len(members))
-        params = self._learner_now().params | {"groups": apart}
-        chosen = np.zeros(len(groups), dtype=bool)
-        for view in self.state_.views:
+        learner, chosen = self._learner_now(), np.zeros(len(groups), dtype=bool)
+        for k in learner.outputs_of(self.state_, learner.chosen(self.state_)):
+            view, params = self.state_.views[k], learner._params_of(self.state_, k) | {"groups": apart}
             sums = np.append(view["gradient_sum"][members], 0.0)
             shares = np.empty(len(sums))
             _core.SparseGroupRda.weights({"n_steps": view["n_steps"], "gradient_sum": sums}, params, shares)
@@ -115,7 +115,7 @@ class GroupRDAClassifier(_GroupRDA, ClassLoss, LinearClassifier):
 class GroupRDARegressor(_GroupRDA, ValueLoss, LinearRegressor):
     r"""Linear regression that selects whole groups of features; see :class:`GroupRDAClassifier` for the equations.
 
-    Scale features and targets as for :class:`L1RDARegressor`.
+    With a number for ``eta0``, scale features and targets as for :class:`L1RDARegressor`.
 
     Examples
     --------
@@ -131,8 +131,9 @@ class GroupRDARegressor(_GroupRDA, ValueLoss, LinearRegressor):
     _advice = Advice(
         _FOR_GROUPS,
         GoodFor(3, aim="few features"),
+        start=lambda p: {"eta0": 0.1},
         powers={"alpha": Power(squared=1), "eta0": Power(other=1)},
     )
 
     alpha: float = param(default=1e-4, search=Log(1e-7, 1.0), kw_only=False)
-    eta0: float = param(default=0.1, search=Log(1e-4, 1e2))
+    eta0: float | str = param(default="auto", search=Log(1e-4, 1e2))

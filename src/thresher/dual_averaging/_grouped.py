@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._engine import Axis, Learner
-from .._estimators import OnlineLinear, check_is_fitted, param
-from .._gate import Array, Log, Rule, check_params, non_negative, positive
+from .._estimators import AUTO_STEP, SelfTuned, Step, check_is_fitted, param
+from .._gate import Array, Log, Rule, auto, check_params, non_negative, positive
 from ._groups import ENCODER, GroupList, Groups, groups_rule, plain_groups, read_groups
 
 _one_per_group = Rule(
@@ -46,7 +46,7 @@ def group_axis(groups: Groups) -> dict[str, Axis]:
     return {"group": Axis(len(groups), lambda columns: np.unique(groups.core.touched(columns)))}
 
 
-class Grouped(OnlineLinear):
+class Grouped(SelfTuned):
     """Base class: reads ``groups`` once, when learning begins, and keeps them with the state.
 
     Attributes
@@ -76,7 +76,14 @@ class Grouped(OnlineLinear):
         search=Log(1e-7, 1e-1),
         kw_only=False,
     )
-    eta0: float = param(default=1.0, rule=positive, doc=r"Step size (:math:`1/\gamma` in [1]_).", search=Log(1e-3, 1e3))
+    _raced = Step("eta0", "eta0", -1.0, (1.0, 3.0, 1e1, 3e1, 3e2))
+
+    eta0: float | str = param(
+        default=1.0,
+        rule=positive | auto,
+        doc=rf"Step size (:math:`1/\gamma` in [1]_). {AUTO_STEP}",
+        search=Log(1e-3, 1e3),
+    )
     l1_weight: Any = param(
         default=0.0,
         rule=non_negative | _one_per_group,

@@ -96,15 +96,17 @@ class L1RDAClassifier(_L1RDA, SparseClassifier):
 class L1RDARegressor(_L1RDA, SparseRegressor):
     r"""Sparse linear regression by regularised dual averaging; see :class:`L1RDAClassifier` for the equations.
 
-    The squared loss has gradients without a bound: steps overshoot while :math:`\sqrt t < \eta_0 \|x\|^2 / 2`. Scale
-    features and targets to about 1, or lower ``eta0``; weights that outgrow floating point are refused with advice.
+    With a number for ``eta0`` this is the published learner, whose steps overshoot while
+    :math:`\sqrt t < \eta_0 \|x\|^2 / 2`: scale features and targets to about 1, or lower ``eta0``; weights that outgrow
+    floating point are refused with advice. By default neither matters: see ``eta0`` and ``scale``.
     """
 
     _advice = Advice(
         _FOR_SPARSITY,
         GoodFor(2, "{they} learn{s} amounts from rows in any order"),
+        start=lambda p: {"eta0": 0.1},
         powers={"alpha": Power(squared=1), "eta0": Power(other=1)},
     )
 
     alpha: Any = param(default=1e-4, search=Log(1e-7, 1.0), kw_only=False)
-    eta0: float | str = param(default=0.1, search=Log(1e-4, 1e2))
+    eta0: float | str = param(default="auto", search=Log(1e-4, 1e2))

@@ -32,18 +32,18 @@ class MultiTaskFOBOSClassifier(PenalisedTasks, ClassLoss, MultiTaskClassifier):
     _core_learner = _core.MultiTaskFobos
     _advice = Advice(GoodFor(2, aim="tasks"))
 
-    eta0: float = param(default=0.1, search=Log(1e-3, 1e2))
+    eta0: float | str = param(default=0.1, search=Log(1e-3, 1e2))
 
 
 class MultiTaskFOBOSRegressor(PenalisedTasks, ValueLoss, MultiTaskRegressor):
     r"""Sparse linear regression for several tasks at once, by forward-backward splitting.
 
-    See :class:`MultiTaskFOBOSClassifier` for the equations. With the squared loss, scale features and targets to about
-    1, or lower ``eta0``; weights that outgrow floating point are refused with advice.
+    See :class:`MultiTaskFOBOSClassifier` for the equations. With a number for ``eta0``, scale features and targets to
+    about 1; weights that outgrow floating point are refused with advice.
     """
 
     _core_learner = _core.MultiTaskFobos
-    _advice = Advice(GoodFor(2, aim="tasks"))
+    _advice = Advice(GoodFor(2, aim="tasks"), start=lambda p: {"eta0": 0.1})
 
     alpha: float = param(default=1e-4, search=Log(1e-7, 1.0), kw_only=False)
-    eta0: float = param(default=0.1, search=Log(1e-4, 1e1))
+    eta0: float | str = param(default="auto", search=Log(1e-4, 1e1))

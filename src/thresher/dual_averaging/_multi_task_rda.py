@@ -57,7 +57,7 @@ class MultiTaskRDAClassifier(PenalisedTasks, ClassLoss, MultiTaskClassifier):
 class MultiTaskRDARegressor(PenalisedTasks, ValueLoss, MultiTaskRegressor):
     r"""Sparse linear regression for several tasks at once, by dual averaging; see :class:`MultiTaskRDAClassifier`.
 
-    Scale features and targets as for :class:`L1RDARegressor`.
+    With a number for ``eta0``, scale features and targets as for :class:`L1RDARegressor`.
 
     Examples
     --------
@@ -66,7 +66,12 @@ class MultiTaskRDARegressor(PenalisedTasks, ValueLoss, MultiTaskRegressor):
     """
 
     _core_learner = _core.MultiTaskRda
-    _advice = Advice(_FOR_TASKS, GoodFor(1, aim="tasks"), powers={"alpha": Power(squared=1), "eta0": Power(other=1)})
+    _advice = Advice(
+        _FOR_TASKS,
+        GoodFor(1, aim="tasks"),
+        start=lambda p: {"eta0": 0.1},
+        powers={"alpha": Power(squared=1), "eta0": Power(other=1)},
+    )
 
     alpha: float = param(default=1e-4, search=Log(1e-7, 1.0), kw_only=False)
-    eta0: float = param(default=0.1, search=Log(1e-4, 1e2))
+    eta0: float | str = param(default="auto", search=Log(1e-4, 1e2))

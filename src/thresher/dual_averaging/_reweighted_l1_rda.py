@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import AUTO_STEP, Step, param
+from .._estimators import AUTO_STEP, Advice, Step, param
 from .._gate import Log, auto, non_negative, positive
 from ._sparse import SparseClassifier, SparseLinear, SparseRegressor
 
@@ -82,8 +82,10 @@ class ReweightedL1RDAClassifier(_ReweightedL1RDA, SparseClassifier):
 class ReweightedL1RDARegressor(_ReweightedL1RDA, SparseRegressor):
     r"""Sparse linear regression by dual averaging with a reweighted l1 penalty.
 
-    See :class:`ReweightedL1RDAClassifier` for the equations. The squared loss has gradients without a bound: scale
-    features and targets to about 1, or lower ``eta0``.
+    See :class:`ReweightedL1RDAClassifier` for the equations. With a number for ``eta0``, scale features and targets to
+    about 1: gradients of the squared loss have no bound.
     """
 
-    eta0: float | str = param(default=0.1, search=Log(1e-4, 1e2))
+    _advice = Advice(start=lambda p: {"eta0": 0.1})
+
+    eta0: float | str = param(default="auto", search=Log(1e-4, 1e2))

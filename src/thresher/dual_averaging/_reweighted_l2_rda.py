@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from .. import _core
 from .._engine import Learner, loss_params
-from .._estimators import ClassLoss, LinearClassifier, LinearRegressor, ValueLoss, param
-from .._gate import Log, non_negative, positive
+from .._estimators import (
+    AUTO_STEP,
+    Advice,
+    ClassLoss,
+    LinearClassifier,
+    LinearRegressor,
+    SelfTuned,
+    Step,
+    ValueLoss,
+    param,
+)
+from .._gate import Log, auto, non_negative, positive
 from ._synchronous import Synchronous
 
 
-class _ReweightedL2RDA(Synchronous):
+class _ReweightedL2RDA(SelfTuned, Synchronous):
     """Dual averaging with a reweighted l2 penalty.
 
     References
@@ -25,11 +35,13 @@ class _ReweightedL2RDA(Synchronous):
         search=Log(1e-6, 1.0),
         kw_only=False,
     )
-    smoothing: float = param(
+    _raced = Step("smoothing", "smoothing", -1.0, (1e1, 1e2, 1e3, 1e4))
+
+    smoothing: float | str = param(
         default=10.0,
-        rule=positive,
-        doc=r"""Keeps the reweighting finite (:math:`\epsilon` in [1]_). Small weights are about ``smoothing`` times
-        their mean gradient, so that it is a step size, too.""",
+        rule=positive | auto,
+        doc=rf"""Keeps the reweighting finite (:math:`\epsilon` in [1]_). Small weights are about ``smoothing`` times
+        their mean gradient, so that it is a step size, too. {AUTO_STEP}""",
         search=Log(1e-2, 1e3),
     )
     threshold: float = param(
@@ -44,8 +56,8 @@ class _ReweightedL2RDA(Synchronous):
     _shorter_steps = "a larger alpha"
 
     def _learner(self, n_features: int) -> Learner:
-        numbers = {name: float(getattr(self, name)) for name in ("alpha", "smoothing", "threshold")}
-        return Learner(_core.ReweightedL2Rda, {**loss_params(self), **numbers})
+        numbers = {name: float(getattr(self, name)) for name in ("alpha", "threshold")}
+        return Learner(_core.ReweightedL2Rda, {**loss_params(self), **numbers, "smoothing": self._fixed_step})
 
 
 class ReweightedL2RDAClassifier(_ReweightedL2RDA, ClassLoss, LinearClassifier):
@@ -84,8 +96,8 @@ class ReweightedL2RDAClassifier(_ReweightedL2RDA, ClassLoss, LinearClassifier):
 class ReweightedL2RDARegressor(_ReweightedL2RDA, ValueLoss, LinearRegressor):
     r"""Linear regression by dual averaging with a reweighted l2 penalty.
 
-    See :class:`ReweightedL2RDAClassifier` for the equations. The squared loss has gradients without a bound:
-    steps overshoot while :math:`\alpha t < \|x\|^2 / 2`, so scale features and targets to about 1, or raise ``alpha``.
+    See :class:`ReweightedL2RDAClassifier` for the equations. With a number for ``smoothing``, steps overshoot while
+    :math:`\alpha t < \|x\|^2 / 2`, so scale features and targets to about 1, or raise ``alpha``.
 
     Examples
     --------
@@ -98,5 +110,8 @@ class ReweightedL2RDARegressor(_ReweightedL2RDA, ValueLoss, LinearRegressor):
     array([3, 7])
     """
 
-    alpha: float = param(default=0.1, kw_only=False)
-    smoothing: float = param(default=1.0, search=Log(1e-3, 1e1))
+    _raced = _ReweightedL2RDA._raced._replace(candidates=(1e3, 1e4, 1e5, 1e6))
+    _advice = Advice(start=lambda p: {"alpha": 0.1, "smoothing": 1.0})
+
+    alpha: float = param(default=1e-4, kw_only=False)
+    smoothing: float | str = param(default="auto", search=Log(1e-3, 1e1))

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._engine import loss_params
-from .._estimators import CoupledLearner, MultiTask, param
-from .._gate import Array, Log, Rule, non_negative, one_for_each, one_of, positive
+from .._estimators import AUTO_STEP, CoupledLearner, MultiTask, SelfTuned, Step, param
+from .._gate import Array, Log, Rule, auto, non_negative, one_for_each, one_of, positive
 
 _one_per_feature = Rule(
     "one number of at least 0 per feature",
@@ -23,7 +23,7 @@ def _is_power(v: Any) -> bool:
     return isinstance(v, (int, float, np.integer, np.floating)) and not isinstance(v, bool) and bool(v >= 1)
 
 
-class PenalisedTasks(MultiTask):
+class PenalisedTasks(SelfTuned, MultiTask):
     """Base class: a feature is a row of weights, one per task, and the rows are penalised.
 
     References
@@ -58,7 +58,14 @@ class PenalisedTasks(MultiTask):
         search=Log(1e-7, 1e-1),
         kw_only=False,
     )
-    eta0: float = param(default=1.0, rule=positive, doc=r"Step size (:math:`1/\gamma` in [1]_).", search=Log(1e-3, 1e3))
+    _raced = Step("eta0", "eta0", -1.0, (1.0, 3.0, 1e1, 3e1, 3e2))
+
+    eta0: float | str = param(
+        default=1.0,
+        rule=positive | auto,
+        doc=rf"Step size (:math:`1/\gamma` in [1]_). {AUTO_STEP}",
+        search=Log(1e-3, 1e3),
+    )
     p: float = param(default=2.0, rule=_power, doc='The power of ``penalty="lp1"``, at least 1; infinity is allowed.')
     l1_weight: Any = param(
         default=1.0,
@@ -73,7 +80,7 @@ class PenalisedTasks(MultiTask):
             "penalty": self._penalty_name(),
             "p": 2.0 if math.isinf(self.p) else float(self.p),
             "alpha": float(self.alpha),
-            "eta0": float(self.eta0),
+            "eta0": self._fixed_step,
             "l1_weight": weight,
             "l1_weights": each,
         }

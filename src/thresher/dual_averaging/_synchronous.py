@@ -74,7 +74,7 @@ class Synchronous(OnlineLinear):
 
     def _n_rounds(self) -> int:
         """As many steps as :meth:`fit` would make with a mini-batch of all rows."""
-        return self.max_iter if self.n_steps is None else self.n_steps
+        return self._n_passes(1) if self.n_steps is None else self.n_steps
 
     def _round(self, facts: ShardFacts) -> Round:
         """One gradient over all rows, then one step. True when weights moved by at most ``tol``."""
@@ -82,8 +82,9 @@ class Synchronous(OnlineLinear):
         if getattr(self, "debias", False):  # a second learner would need gradients of its own
             raise ValueError(f'{who}: debias must be False with mode="sums", got True; mode="passes" takes it.')
         if getattr(self, "_is_tuned", False):
+            step = getattr(self, "_raced").name  # noqa: B009
             raise ValueError(
-                f'{who}: eta0 must be a number and scale False with mode="sums"; mode="passes" takes both.'
+                f'{who}: {step} must be a number and scale False with mode="sums"; mode="passes" takes both.'
             )
         if self.class_weight == "balanced":
             raise ValueError(f'{who}: class_weight must be None or a dict with mode="sums", got "balanced".')

@@ -10,6 +10,8 @@ from .. import _core
 from .._engine import Learner, loss_params
 from .._estimators import (
     AUTO_STEP,
+    MOST_PASSES,
+    VISITS,
     Advice,
     ClassLoss,
     GoodFor,
@@ -164,9 +166,9 @@ class PegasosRegressor(_Pegasos, ValueLoss, LinearRegressor):
     of :math:`c(y) = \sup_p -\ell'(p, y)\,p` (:math:`y^2/4` for the squared loss), so that it never shuts out the
     optimum however large the targets are.
 
-    Scale the features, and mind ``alpha`` with the squared loss: steps overshoot while
-    :math:`\alpha t < \|x\|^2 / 2`, which is 60,000 steps for the default and rows of squared norm 12. Where a constant
-    would predict better, :meth:`fit` warns; ``alpha=1e-2`` is then a good next try.
+    With a number for ``alpha`` this is the published learner: scale the features, and mind that steps overshoot while
+    :math:`\alpha t < \|x\|^2 / 2`, which is 60,000 steps for 1e-4 and rows of squared norm 12. Where a constant would
+    predict better, :meth:`fit` warns; ``alpha=1e-2`` is then a good next try.
 
     Examples
     --------
@@ -184,6 +186,13 @@ class PegasosRegressor(_Pegasos, ValueLoss, LinearRegressor):
         start=lambda p: {"alpha": 1e-2},  # small data are not done with long first steps
     )
 
-    alpha: Any = param(default=1e-4, search=Log(1e-7, 1.0), kw_only=False)
-    average: bool | str = param(default=False)
-    max_iter: int = param(default=20)
+    _raced = RidgeByFeature._raced._replace(candidates=(1e3, 1e4, 1e5, 1e6))
+    _few_passes = 20
+
+    alpha: Any = param(default="auto", search=Log(1e-7, 1.0), kw_only=False)
+    max_iter: Any = param(
+        default="auto",
+        doc=f"""Passes over the data in :meth:`fit`; :meth:`partial_fit` always makes one. Where ``alpha`` is
+        ``"auto"``, too, ``"auto"`` makes as many as it takes to see {VISITS:,} rows, from 20 to {MOST_PASSES}; with a
+        number for it, 20.""",
+    )
