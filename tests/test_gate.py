@@ -963,7 +963,7 @@ def test_a_batch_that_diverges_leaves_a_model_that_can_be_used(form):
     with pytest.raises(FloatingPointError, match="L1RDARegressor: the weights outgrew floating point at row"):
         model.partial_fit(form(100 * X), y)
     assert_array_equal(model.predict(X), before)
-    new = L1RDARegressor()
+    new = L1RDARegressor(eta0=0.1)
     with pytest.raises(FloatingPointError, match="L1RDARegressor: the weights outgrew floating point at row"):
         new.partial_fit(form(100 * X), y)
     assert not hasattr(new, "state_")
