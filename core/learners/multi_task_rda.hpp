@@ -68,8 +68,8 @@ struct MultiTaskRda : Plain {
   template <class Row>
   bool update(const Row& x, const Item& item, const double* out) {
     rounds.join(item);
-    const double slope = criterion.step(
-        *out, item.y, item.weight, [&] { return step(rounds.number()) / rounds.seen(item.code) * x.square(); });
+    const double slope =
+        criterion.step(*out, item.y, item.weight, [&] { return step(rounds.number()) / rounds.seen(item.code) * x.square(); });
     if (slope != 0) x.each([&](index_t j, double xj) { at(j, item.code) += slope * xj; });
     if (rounds.ends_after(item)) rounds.close();
     return slope != 0;
