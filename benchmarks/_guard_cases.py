@@ -94,7 +94,7 @@ def watched(n_features: int) -> dict[str, Any]:
         "AdaptiveL1Rda": AdaptiveL1RDAClassifier(1e-4, eta0=1.0),
         "Ftrl": FTRLClassifier(eta0=0.3, alpha=1.0),
         "ReweightedL1Rda": ReweightedL1RDAClassifier(eta0=1.0),
-        "ReweightedL2Rda": ReweightedL2RDAClassifier(),
+        "ReweightedL2Rda": ReweightedL2RDAClassifier(smoothing=10.0),
         "MultiTaskRda": MultiTaskRDAClassifier(),
         "MultiTaskFobos": MultiTaskFOBOSClassifier(),
         "SharedRda": SharedRDAClassifier(eta0=1.0),

@@ -143,6 +143,7 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
     ],
     "adaptivel1rda-regressor": [{"eta0": 1.0}],
     "reweightedl1rda-regressor": [{"loss": "epsilon_insensitive"}, {"loss": "epsilon_insensitive", "eta0": 0.1}],
+    "reweightedl2rda": [{"smoothing": 10.0}],
     "reweightedl2rda-regressor": [
         {"loss": "epsilon_insensitive", "threshold": 0.0},
         {"loss": "epsilon_insensitive", "threshold": 0.0, "alpha": 0.1, "smoothing": 1.0},

@@ -51,7 +51,7 @@ TWINS = [
     ReweightedL1RDAClassifier(alpha=0.004, eta0=2.0, rho=0.01),
     ReweightedL1RDAClassifier(eta0=2.0, n_features_to_select=4, penalize_intercept=True),
     ReweightedL1RDARegressor(alpha=0.01, eta0=0.1, loss="epsilon_insensitive"),
-    ReweightedL2RDAClassifier(threshold=0.3, loss="modified_huber"),
+    ReweightedL2RDAClassifier(smoothing=10.0, threshold=0.3, loss="modified_huber"),
     ReweightedL2RDARegressor(alpha=0.1, smoothing=2.0, threshold=0.05),
     GroupRDAClassifier(alpha=0.02, eta0=2.0),
     GroupRDAClassifier([[0, 1, 3], [4, 5]], alpha=0.03, eta0=2.0),

@@ -92,6 +92,10 @@ class ReweightedL2RDAClassifier(_ReweightedL2RDA, ClassLoss, LinearClassifier):
     array([3, 7])
     """
 
+    _raced = _ReweightedL2RDA._raced._replace(candidates=(1e2, 3e2, 1e3, 3e3, 1e4))
+
+    smoothing: float | str = param(default="auto")
+
 
 class ReweightedL2RDARegressor(_ReweightedL2RDA, ValueLoss, LinearRegressor):
     r"""Linear regression by dual averaging with a reweighted l2 penalty.
