@@ -54,7 +54,7 @@ def learners() -> dict[str, Learner]:
         "SOFS": (SOFSClassifier, BALANCED | {"r": 1.0}),
     }
     found = {name: Learner(_selecting(kind, {**ORDERED, **params})) for name, (kind, params) in ours.items()}
-    found["FGM"] = Learner(_selecting(FGMClassifier, BALANCED), stream=False)
+    found["FGM"] = Learner(_selecting(FGMClassifier, BALANCED | {"fit_intercept": False}), stream=False)
     found["AROW, p surest"] = Learner(_surest_of_arow)
     found["L1-SVM"] = Learner(_l1_svm, stream=False)
     found["chi2 + logistic regression"] = Learner(_chi2, stream=False)

@@ -82,7 +82,7 @@ def path(make: Callable[[float], Any]) -> Callable[[Rows, int], Curve]:
 METHODS: dict[str, Callable[[Rows, int], Curve]] = {
     "SBCW": fixed(partial(SBCWClassifier, refit=False, **_PRINTED), C=_CS),
     "SBCW, refitted": fixed(partial(SBCWClassifier, **_PRINTED), C=_CS),
-    "FGM": fixed(partial(FGMClassifier, tol=1e-2), C=_CS),
+    "FGM": fixed(partial(FGMClassifier, tol=1e-2, fit_intercept=False), C=_CS),
     "L1-SVM": path(lambda C: LinearSVC(penalty="l1", dual=False, C=C, fit_intercept=False, tol=1e-2, random_state=0)),
     "sparDCA": path(
         lambda C: SparseSDCAClassifier(0.03 / C, 0.9, loss="hinge", fit_intercept=False, tol=1e-2, random_state=0)

@@ -81,9 +81,13 @@ class FGMClassifier(GroupParams, SolvedClassifier):
         slowly, and leave few groups in use.""",
     )
     fit_intercept: bool = param(
-        default=False,
+        default=True,
         doc="""Learn a constant term, as the weight of one more feature, which stands outside the groups and pays
-        :math:`w^2/2`. It couples all rows, so that many more passes are needed.""",
+        :math:`w^2/2`. [1]_ has none.""",
+    )
+    intercept_scaling: float = param(
+        default=0.1,
+        doc="""Value of that constant feature. It couples all rows: the larger it is, the more passes are needed.""",
     )
     max_iter: int = param(default=1000, doc="Most passes over the rows in each round.")
     tol: float = param(default=1e-4, doc="A round ends when the duality gap is no larger part of the objective.")
