@@ -61,7 +61,7 @@ def twin(model, X, y, weight=None, close_after=()):
         epsilon=getattr(model, "epsilon", 0.0),
         batch_size=model.batch_size,
         projection=model.projection,
-        average=model.average is True,
+        average=model.average,
         penalize_intercept=model.penalize_intercept,
         intercept=model.intercept_scaling if model.fit_intercept else 0.0,
         weight=weight,
