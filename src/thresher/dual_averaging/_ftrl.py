@@ -40,7 +40,7 @@ class _FTRL(SparseLinear):
         doc=r"What a feature's step size begins with (:math:`\beta` in [1]_).",
     )
     alpha: Any = param(
-        default=0.03,
+        default=0.01,
         doc=r"""Strength of the l1 penalty (:math:`\lambda_1` in [1]_): a bound on the *sum* of gradients, so that it
         weighs less the longer the stream. Larger values give fewer features.
         ``"auto"`` learns with 13 strengths side by side and reads the one with the least progressive loss.""",
