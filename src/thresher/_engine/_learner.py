@@ -305,10 +305,11 @@ class Learner:
         def learn_one(k: int) -> int:
             return self._learn_output(lesson, state, outputs[k], order, margins[k]).diverged
 
-        with ExitStack() as stack:
-            workers = n_workers(lesson.n_jobs, len(outputs))
-            run = map if workers == 1 else stack.enter_context(ThreadPoolExecutor(workers)).map
-            return max(run(learn_one, range(len(outputs)))), margins
+        workers = n_workers(lesson.n_jobs, len(outputs))
+        if workers == 1:
+            return max(map(learn_one, range(len(outputs)))), margins
+        with ThreadPoolExecutor(workers) as pool:
+            return max(pool.map(learn_one, range(len(outputs)))), margins
 
     def look_at(self, lesson: Lesson, state: State) -> None:
         """Look at all rows of a fit before the first of them is learned from."""

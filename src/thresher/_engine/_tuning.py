@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -220,9 +222,9 @@ class Tuning:
         elif n_before < _MEASURED:
             squares = row_squares(rows, part[: int(_MEASURED - n_before)])
             logs = np.log(squares[squares > 0])
-            for name, values in (("unit_sum", logs), ("unit_count", np.ones(len(logs)))):
-                total = state.arrays[name]
-                total[0, 0] = np.cumsum(np.append(total[0, 0], values))[-1]  # one by one: chunks leave no trace
+            total = state.arrays["unit_sum"]
+            total[0, 0] = reduce(add, logs.tolist(), total[0, 0])  # one by one: chunks leave no trace
+            state.arrays["unit_count"][0, 0] += len(logs)
         if self.scales_target:
             n, missing = np.full(1, n_before), np.zeros(1)
             mean, m2 = state.arrays["target_mean"][0], state.arrays["target_m2"][0]
