@@ -32,7 +32,7 @@ def path(tmp_path):
 
 
 def test_what_is_predicted_first_is_what_the_learner_counts(path):
-    run = train(AROWClassifier(), open_stream(path, batch_size=1), predict_first=True)
+    run = train(AROWClassifier(1.0), open_stream(path, batch_size=1), predict_first=True)
     held_out = run.held_out
     assert held_out.n_rows == 399  # the first row meets an empty model
     assert run.model.n_mistakes_ - np.sum(held_out.y != held_out.predicted) in (0, 1)
