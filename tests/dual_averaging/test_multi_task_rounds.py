@@ -33,13 +33,13 @@ from variants import assert_same_bits, bits, name_of
 
 NAMES = np.array(["oak", "elm", "fir", "ash"])
 MODELS = [
-    MultiTaskRDAClassifier(alpha=0.02),
+    MultiTaskRDAClassifier(alpha=0.02, eta0=1.0),
     MultiTaskRDAClassifier("l1", alpha=0.02, fit_intercept=False),
     MultiTaskRDAClassifier("l1_l21", alpha=0.02, loss="logistic"),
     MultiTaskRDARegressor("lp1", p=np.inf, alpha=0.02, eta0=0.1),
     MultiTaskRDARegressor("lp1", p=3.0, alpha=0.02, eta0=0.1),
-    MultiTaskFOBOSClassifier(alpha=0.02),
-    MultiTaskFOBOSClassifier("lp1", p=np.inf, alpha=0.02),
+    MultiTaskFOBOSClassifier(alpha=0.02, eta0=0.1),
+    MultiTaskFOBOSClassifier("lp1", p=np.inf, alpha=0.02, eta0=0.1),
     MultiTaskFOBOSRegressor("l1_l21", alpha=0.02, eta0=0.1),
     MultiTaskFOBOSRegressor("l1", alpha=0.02, eta0=0.1, loss="epsilon_insensitive"),
 ]

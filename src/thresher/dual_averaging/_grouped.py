@@ -79,7 +79,7 @@ class Grouped(SelfTuned):
     _raced = Step("eta0", "eta0", -1.0, (1.0, 3.0, 1e1, 3e1, 3e2))
 
     eta0: float | str = param(
-        default=1.0,
+        default="auto",
         rule=positive | auto,
         doc=rf"Step size (:math:`1/\gamma` in [1]_). {AUTO_STEP}",
         search=Log(1e-3, 1e3),

@@ -32,7 +32,7 @@ class MultiTaskFOBOSClassifier(PenalisedTasks, ClassLoss, MultiTaskClassifier):
     _core_learner = _core.MultiTaskFobos
     _advice = Advice(GoodFor(2, aim="tasks"))
 
-    eta0: float | str = param(default=0.1, search=Log(1e-3, 1e2))
+    eta0: float | str = param(default="auto", search=Log(1e-3, 1e2))
 
 
 class MultiTaskFOBOSRegressor(PenalisedTasks, ValueLoss, MultiTaskRegressor):
