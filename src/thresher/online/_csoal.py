@@ -7,9 +7,8 @@ from typing import ClassVar
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import AUTO_STEP, Advice, GoodFor, SeededClassifier, SelfTuned, Step, check_is_fitted, param
+from .._estimators import Advice, GoodFor, SeededClassifier, SelfTuned, Step, check_is_fitted, param
 from .._gate import Log, at_least, auto, none, one_of, positive
-from ._budget import LARGEST_STEPS
 
 
 class CSOALClassifier(SelfTuned, SeededClassifier):
@@ -82,9 +81,9 @@ class CSOALClassifier(SelfTuned, SeededClassifier):
     C: float | str = param(
         default="auto",
         rule=positive | auto,
-        doc=f"""Aggressiveness: the largest step. Lower it when labels are noisy. {AUTO_STEP} They are compared by the
-        labels of all rows, asked for or not; with a ``query_budget`` they are not, and ``"auto"`` is 1 divided by the
-        typical squared length of a row.""",
+        doc="""Aggressiveness: the largest step. Lower it when labels are noisy. ``"auto"`` is 0.3 divided by the
+        typical squared length of a row, and dense rows are then scaled, see ``scale``: values are not compared, because
+        that would take the labels of rows that nobody asked about.""",
         search=Log(1e-4, 1e2),
     )
     cost: float | None = param(
@@ -101,9 +100,7 @@ class CSOALClassifier(SelfTuned, SeededClassifier):
 
     _wanders: ClassVar[bool] = True  # from round to round over shards: the mean of models is steadier than the last
 
-    @property
-    def _raced(self) -> Step:  # type: ignore[override]
-        return Step("C", "C", -1.0, LARGEST_STEPS if self.query_budget is None else (1.0,), race_rows=1 << 14)
+    _raced = Step("C", "C", -1.0, (0.3,))
 
     def _learner(self, n_features: int) -> Learner:
         params = {
