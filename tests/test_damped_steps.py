@@ -123,6 +123,7 @@ def test_regressors_are_right_at_their_defaults_on_rows_as_they_come(cls):
     model = cls(random_state=0).fit(X[:400], y[:400])
     assert model.score(X[400:], y[400:]) > best - 0.02
     assert model.n_iter_ == 200
+    assert getattr(model, f"{model._raced.name}_") in model.race_["value"]
 
 
 @pytest.mark.parametrize("cls", STREAMING)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._engine import Axis, Learner
-from .._estimators import AUTO_STEP, SelfTuned, Step, check_is_fitted, param
+from .._estimators import AUTO_STEP, SelfTuned, Step, StepInUse, check_is_fitted, param
 from .._gate import Array, Log, Rule, auto, check_params, non_negative, positive
 from ._groups import ENCODER, GroupList, Groups, groups_rule, plain_groups, read_groups
 
@@ -77,6 +77,7 @@ class Grouped(SelfTuned):
         kw_only=False,
     )
     _raced = Step("eta0", "eta0", -1.0, (1.0, 3.0, 1e1, 3e1, 3e2))
+    eta0_ = StepInUse()
 
     eta0: float | str = param(
         default="auto",

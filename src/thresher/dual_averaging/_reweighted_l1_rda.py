@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import AUTO_STEP, Advice, Step, param
+from .._estimators import AUTO_STEP, Advice, Step, StepInUse, param
 from .._gate import Log, auto, non_negative, positive
 from ._sparse import SparseClassifier, SparseLinear, SparseRegressor
 
@@ -29,6 +29,7 @@ class _ReweightedL1RDA(SparseLinear):
         kw_only=False,
     )
     _raced = Step("eta0", "eta0", -1.0, (1.0, 3.0, 1e1, 3e1, 3e2))
+    eta0_ = StepInUse()
 
     eta0: float | str = param(
         default=1.0,

@@ -12,6 +12,7 @@ from .._estimators import (
     LinearRegressor,
     SelfTuned,
     Step,
+    StepInUse,
     ValueLoss,
     param,
 )
@@ -36,6 +37,7 @@ class _ReweightedL2RDA(SelfTuned, Synchronous):
         kw_only=False,
     )
     _raced = Step("smoothing", "smoothing", -1.0, (1e1, 1e2, 1e3, 1e4))
+    smoothing_ = StepInUse()
 
     smoothing: float | str = param(
         default=10.0,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._engine import loss_params
-from .._estimators import AUTO_STEP, CoupledLearner, MultiTask, SelfTuned, Step, param
+from .._estimators import AUTO_STEP, CoupledLearner, MultiTask, SelfTuned, Step, StepInUse, param
 from .._gate import Array, Log, Rule, auto, non_negative, one_for_each, one_of, positive
 
 _one_per_feature = Rule(
@@ -59,6 +59,7 @@ class PenalisedTasks(SelfTuned, MultiTask):
         kw_only=False,
     )
     _raced = Step("eta0", "eta0", -1.0, (1.0, 3.0, 1e1, 3e1, 3e2))
+    eta0_ = StepInUse()
 
     eta0: float | str = param(
         default="auto",

@@ -46,6 +46,11 @@ class RidgeByFeature(SelfTuned):
         and is wild at the start when ``alpha`` is small.""",
     )
 
+    @property
+    def alpha_(self) -> Any:
+        """The strength of the penalty of the model that is read; in scaled units if rows are scaled."""
+        return self._step_in_use() if self._races else self.alpha
+
     def _penalty_params(self, n_features: int) -> dict[str, Any]:
         """1 / alpha for all weights, or for each of them and the constant; a feature of infinite alpha is left out."""
         common, each = 1.0, None
