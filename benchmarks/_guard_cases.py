@@ -88,6 +88,7 @@ def watched(n_features: int) -> dict[str, Any]:
         "Csoal": CSOALClassifier(C=1.0, random_state=0),
         "Pegasos": PegasosClassifier(alpha=1e-4),
         "PegasosBatch": PegasosClassifier(alpha=1e-4, batch_size=16),
+        "PegasosMean": PegasosClassifier(alpha=1e-4, average="late"),
         "DropoutPegasos": DropoutPegasosClassifier(alpha=1e-4, random_state=0),
         "L1Rda": L1RDAClassifier(1e-4, eta0=1.0),
         "L1RdaBatch": L1RDAClassifier(1e-4, eta0=1.0, batch_size=16),

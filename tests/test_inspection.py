@@ -70,7 +70,7 @@ def test_regressors_have_a_value(regression):
 @pytest.mark.parametrize("covariance", ["diagonal", "full"])
 def test_confidence_decides_where_it_is_known(three_classes, covariance):
     X, y = three_classes
-    model = AROWClassifier(covariance=covariance, random_state=0).fit(X, y)
+    model = AROWClassifier(1.0, covariance=covariance, random_state=0).fit(X, y)
     sure = np.abs(model.coef_) / np.sqrt(model.variance_)
     for f in features_that_matter(model):
         k = sure[:, f.index].argmax()

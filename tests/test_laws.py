@@ -290,7 +290,7 @@ def test_a_merged_model_goes_on_learning(model):
 
 @pytest.mark.parametrize("batch_size", [1, 8])
 def test_gradient_sums_of_dual_averaging_add_up(batch_size):
-    model = L1RDAClassifier(alpha=0.01, batch_size=batch_size)
+    model = L1RDAClassifier(alpha=0.01, eta0=1.0, batch_size=batch_size)
     X, y = rows_for(model, n_classes=2, n_rows=70)
     first = first_batch(with_params(model), X[:40], y[:40], y)
     second = first_batch(with_params(model), X[40:], y[40:], y)  # 30 rows: the last batch has 6
@@ -308,7 +308,7 @@ def test_gradient_sums_of_dual_averaging_add_up(batch_size):
 @pytest.mark.parametrize("options", [{}, {"diagonal": "precision"}, {"covariance": "full"}], ids=str)
 def test_precisions_of_confidence_weighted_learners_add_up(options):
     """From a common start with precision P0 and mean m0: P = P1 + P2 - P0 and P m = P1 m1 + P2 m2 - P0 m0."""
-    learner, start, (first, second, _) = shards_of(AROWClassifier(**options))
+    learner, start, (first, second, _) = shards_of(AROWClassifier(1.0, **options))
     merged = learner.merge(start, [first, second], [1.0, 5.0])
     spread = "covariance" if options.get("covariance") == "full" else "variance"
 
@@ -743,7 +743,7 @@ def test_a_feature_that_appears_reallocates_only_now_and_then():
 
 def test_state_written_by_pickle_is_bytes_of_arrays_only():
     """A file of a small model stays small: no spare room, no data, no caches of compiled code."""
-    model = PAClassifier().fit(*rows_for(PAClassifier(), n_rows=2000))
+    model = PAClassifier(1.0).fit(*rows_for(PAClassifier(), n_rows=2000))
     file = io.BytesIO()
     pickle.dump(model, file)
     assert len(file.getvalue()) < 5000

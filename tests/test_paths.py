@@ -86,8 +86,8 @@ def test_what_makes_no_path_is_refused(estimator, alphas, stream, says):
 
 AUTOMATIC = [
     L1RDAClassifier("auto", eta0=0.3),
-    AdaptiveL1RDAClassifier("auto", loss="logistic"),
-    FTRLClassifier(alpha="auto"),
+    AdaptiveL1RDAClassifier("auto", eta0=1.0, loss="logistic"),
+    FTRLClassifier(alpha="auto", eta0=0.3),
 ]
 
 

@@ -228,7 +228,7 @@ def test_adaptive_steps_add_rho_to_the_root():
     assert_allclose(second, 0.5 * (2 - 0.2) / (0.3 + np.sqrt(2)))
 
 
-@pytest.mark.parametrize("estimator", [PegasosClassifier(alpha=0.1), L1RDAClassifier(alpha=0.01)])
+@pytest.mark.parametrize("estimator", [PegasosClassifier(alpha=0.1), L1RDAClassifier(alpha=0.01, eta0=1.0)])
 def test_a_mini_batch_of_equal_rows_is_one_row(problem, estimator):
     """B5"""
     X, y = problem

@@ -144,8 +144,8 @@ def test_features_are_ranked_by_their_largest_weight():
 def test_confident_learners_rank_by_the_sum_of_their_evidence_and_all_classes_read_the_same_features():
     X, y = problem(5)
     for options in ({}, {"covariance": "full"}):
-        whole = SCWClassifier(random_state=0, **options).fit(X, y)
-        few = make(SCWClassifier, 6, **options).fit(X, y)
+        whole = SCWClassifier(1.0, random_state=0, **options).fit(X, y)
+        few = make(SCWClassifier, 6, C=1.0, **options).fit(X, y)
         evidence = (whole.coef_**2 / whole.variance_).sum(axis=0)
         assert_array_equal(few.support_, np.sort(np.argsort(-evidence, kind="stable")[:6]))
         assert_array_equal(few.coef_[:, few.support_], whole.coef_[:, few.support_])

@@ -164,7 +164,18 @@ def test_methods_without_groups_or_tasks_name_those_that_take_them(capsys):
 
 # --- tasks ------------------------------------------------------------------------------------------------------------
 
-TRAIN = ["train", "exam.csv", "--target", "score", "--method", "multitaskrda-regressor", "--alpha", "0.01"]
+TRAIN = [
+    "train",
+    "exam.csv",
+    "--target",
+    "score",
+    "--method",
+    "multitaskrda-regressor",
+    "--alpha",
+    "0.01",
+    "--max-iter",
+    "5",
+]
 
 
 @pytest.mark.parametrize("column", ["school", "1"])

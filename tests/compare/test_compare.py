@@ -176,7 +176,7 @@ def test_a_plain_loop_gives_the_same_scores(problem):
 @pytest.mark.parametrize("vary", ["splits", "orders"])
 def test_threads_processes_and_layouts_leave_no_trace(problem, vary):
     X, y = problem
-    learners = {"l1rda": L1RDAClassifier(alpha=0.03), "arow": "arow"}
+    learners = {"l1rda": L1RDAClassifier(alpha=0.03, eta0=1.0), "arow": AROWClassifier(1.0)}
     given = {"y": y, "vary": vary, "repeats": 4, "random_state": 1, "scoring": "roc_auc"}
     one = compare(learners, X, **given)
     others = [compare(learners, X, **given, n_jobs=2), compare(learners, sparse.coo_array(X), **given)]
@@ -231,7 +231,7 @@ def test_frames_regressors_and_clusters_are_compared_alike(problem):
     X, y = problem
     frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(12)])
     assert compare({"arow": "arow"}, frame, y, repeats=2).n_runs == 2
-    found = compare({"ridge": Ridge(), "pegasos": "pegasos-regressor"}, X, X[:, 0], scoring="mse", repeats=3)
+    found = compare({"ridge": Ridge(1e-6), "pegasos": "pegasos-regressor"}, X, X[:, 0], scoring="mse", repeats=3)
     assert found.best() == "ridge"
     assert compare({"two": KMeans(2, n_init=1), "three": KMeans(3, n_init=1)}, X, repeats=2, vary="orders").n_runs == 2
 

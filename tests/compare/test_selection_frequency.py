@@ -138,7 +138,7 @@ def test_the_result_is_that_of_a_plain_loop(problem):
 
 def test_threads_processes_and_layouts_leave_no_trace(problem):
     X, y = problem
-    model = L1RDAClassifier(alpha=0.03)
+    model = L1RDAClassifier(alpha=0.03, eta0=1.0)
     one = selection_frequency(model, X, y, n_runs=12, random_state=1)
     two = selection_frequency(model, X, y, n_runs=12, random_state=1, n_jobs=2)
     csr = selection_frequency(model, sparse.coo_array(X), y, n_runs=12, random_state=1)

@@ -23,7 +23,7 @@ AVERAGED = {
     "petrun": {"n_features_to_select": 6, "eta0": 1.0}, "ofs": {"n_features_to_select": 6, "eta0": 0.2},
     "pegasos": {"alpha": 1e-4, "batch_size": 8},
     "dropoutpegasos": {"alpha": 1e-4, "random_state": 0},
-    "groupfobos": {"groups": [0, 0, 1, 1, 2, 2]}, "pegasos-regressor": {},
+    "groupfobos": {"groups": [0, 0, 1, 1, 2, 2], "eta0": 0.1}, "pegasos-regressor": {"alpha": 1e-4},
 }  # fmt: skip
 
 
@@ -90,7 +90,7 @@ def test_learners_of_few_features_keep_the_largest_of_the_mean(name, step):
 def test_features_that_appear_later_weigh_0_before():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 5)), rng.integers(0, 2, size=60)
-    narrow = PAClassifier().partial_fit(sparse.csr_array(X[:30, :3]), y[:30], classes=[0, 1], grow=True)
+    narrow = PAClassifier(1.0).partial_fit(sparse.csr_array(X[:30, :3]), y[:30], classes=[0, 1], grow=True)
     wide = deepcopy(narrow).partial_fit(sparse.csr_array(X[30:]), y[30:], grow=True)
     mean = Average()
     mean.add(narrow)

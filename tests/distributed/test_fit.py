@@ -54,7 +54,9 @@ def by_hand(model, shards, n_rounds, classes):
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
 @pytest.mark.parametrize(
-    "model", [AROWClassifier(), PAClassifier(), L1RDAClassifier(), OFSClassifier(n_features_to_select=3)], ids=repr
+    "model",
+    [AROWClassifier(), PAClassifier(), L1RDAClassifier(eta0=1.0), OFSClassifier(n_features_to_select=3)],
+    ids=repr,
 )
 def test_rounds_are_passes_from_one_start_merged(model, layout, n_classes):
     X, y = rows(n_classes=n_classes)
@@ -244,7 +246,7 @@ def test_one_class_and_no_rows_are_refused():
         CWClassifier(),
         SCWClassifier(),
         L1RDAClassifier(1e-5, eta0=100.0),
-        AdaptiveL1RDAClassifier(),
+        AdaptiveL1RDAClassifier(eta0=1.0),
         PAClassifier(),
         PegasosClassifier(1e-4),
     ],
@@ -314,7 +316,7 @@ def test_files_of_the_same_name_elsewhere_are_news(tmp_path):
         assert_same_bits(found.state_, distributed.fit(AROWClassifier(), other, start=model).state_)
 
 
-@pytest.mark.parametrize("model", [BCWClassifier(), L1RDAClassifier(), PoolCWClassifier(3, cost=0.5)], ids=repr)
+@pytest.mark.parametrize("model", [BCWClassifier(), L1RDAClassifier(eta0=1.0), PoolCWClassifier(3, cost=0.5)], ids=repr)
 def test_a_start_meets_features_that_are_new_to_it_in_sums_as_well(model):
     X, y = rows()
     narrow = [(sparse.csr_array(X[:300, :5]), y[:300])]
@@ -359,7 +361,7 @@ def test_rows_are_counted_where_only_the_first_were_looked_at(tmp_path):
 @pytest.mark.parametrize("mode", ["passes", "sums"])
 def test_rounds_are_the_passes_of_a_model(mode):
     X, y = rows()
-    assert distributed.fit(L1RDAClassifier(), cut(X, y), n_rounds=3, mode=mode).n_iter_ == 3
+    assert distributed.fit(L1RDAClassifier(eta0=1.0), cut(X, y), n_rounds=3, mode=mode).n_iter_ == 3
 
 
 def test_shards_without_rows_have_answers_of_the_same_kind():

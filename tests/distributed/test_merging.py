@@ -279,7 +279,7 @@ def test_values_learned_in_shards_are_as_large_as_those_of_one_machine():
     X = rng.normal(size=(8000, 10))
     y = X @ rng.normal(size=10)
     shards = [(X[k::8], y[k::8]) for k in range(8)]
-    for model in (L1RDARegressor(alpha=1e-3), AdaptiveL1RDARegressor(alpha=1e-3), FTRLRegressor()):
+    for model in (L1RDARegressor(alpha=1e-3), AdaptiveL1RDARegressor(alpha=1e-3, eta0=1.0), FTRLRegressor(1.0)):
         for n_rounds in (1, 3):
             assert distributed.fit(model, shards, n_rounds=n_rounds).score(X, y) > 0.97
 
@@ -300,7 +300,7 @@ def test_sums_over_shards_are_a_mini_batch_of_all_rows(layout):
 
 
 def test_sums_take_as_many_rounds_as_the_learner_says_unless_tol_ends_them():
-    model = L1RDAClassifier(alpha=0.02, loss="logistic", max_iter=6)
+    model = L1RDAClassifier(alpha=0.02, eta0=1.0, loss="logistic", max_iter=6)
     assert len(distributed.fit(model, shards_for(model), mode="sums").record_["distributed"]["rounds"]) == 6
     model = with_params(model, tol=10.0)
     record = distributed.fit(model, shards_for(model), mode="sums").record_["distributed"]

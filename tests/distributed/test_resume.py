@@ -124,7 +124,7 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path):
     start = AROWClassifier().fit(*shards[0])
     stopped(path, shards=shards)
     for model, data, words, options in [
-        (AROWClassifier(r=2.0), shards, "model .*r=1.0.*r=2.0", {}),
+        (AROWClassifier(r=2.0), shards, "model .*r='auto'.*r=2.0", {}),
         (PAClassifier(), shards, "model AROWClassifier", {}),
         (AROWClassifier(), shards[:2], "shards ", {}),
         (AROWClassifier(), [(X + np.eye(*X.shape, k=-9), y) for X, y in shards], "shards ", {}),

@@ -84,7 +84,7 @@ def test_other_columns_than_those_learned_are_refused():
 def test_a_pipeline_hands_groups_over_and_is_saved(letters, tmp_path):
     X, y = letters
     model = StreamingPipeline(
-        [("cross", InteractionGroups()), ("learn", GroupRDAClassifier("encoder", alpha=0.02, random_state=0))]
+        [("cross", InteractionGroups()), ("learn", GroupRDAClassifier("encoder", alpha=0.02, eta0=1.0, random_state=0))]
     ).fit(X, y)
     assert "x2:x5" in model[-1].selected_groups_
     assert len(model[-1].selected_groups_) < 20

@@ -48,7 +48,7 @@ def test_a_category_that_comes_later_starts_from_zero():
     def table(words):
         return Table(["w"], np.empty((len(words), 0)), {"w": Text.from_list(words)})
 
-    model = StreamingPipeline([("encode", TableEncoder()), ("learn", AROWClassifier())])
+    model = StreamingPipeline([("encode", TableEncoder()), ("learn", AROWClassifier(1.0))])
     model.partial_fit(table(["a", "b"]), [0, 1], classes=[0, 1])
     before = model.coef_.copy()
     model.partial_fit(table(["c", "c"]), [1, 1])

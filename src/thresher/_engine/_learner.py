@@ -284,6 +284,8 @@ class Learner:
         for model in tuning.running(self, state):
             diverged, margins = self._learn_model(here, state, int(model))
             if diverged >= 0:
+                if lesson.memory is not None:
+                    lesson.memory.widen()
                 if not tuning.fail(self, state, int(model)):
                     return PassResult(n_mistakes, diverged)
                 continue

@@ -57,7 +57,7 @@ class StreamingPipeline(Estimator):
     --------
     >>> from thresher.online import AROWClassifier
     >>> from thresher.preprocessing import RunningScaler, StreamingPipeline
-    >>> model = StreamingPipeline([("scale", RunningScaler()), ("learn", AROWClassifier())])
+    >>> model = StreamingPipeline([("scale", RunningScaler()), ("learn", AROWClassifier(r=1.0))])
     >>> for X, y in [([[1.0, 300.0], [2.0, 100.0]], [0, 1]), ([[1.5, 250.0]], [0])]:
     ...     model = model.partial_fit(X, y, classes=[0, 1])
     >>> model.predict([[2.0, 120.0]])

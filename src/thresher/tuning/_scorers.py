@@ -256,7 +256,7 @@ def sparsity_scorer(scoring: Any = "error", kappa: float = 0.2) -> SparsityScore
     >>> from thresher.dual_averaging import L1RDAClassifier
     >>> from thresher.tuning import sparsity_scorer
     >>> X, y = [[0.0, 1.0], [0.0, -1.0], [0.0, 2.0]], [1, 0, 1]
-    >>> model = L1RDAClassifier(random_state=0).fit(X, y)
+    >>> model = L1RDAClassifier(eta0=1.0, random_state=0).fit(X, y)
     >>> round(sparsity_scorer("accuracy", kappa=0.2)(model, X, y), 6)  # 0.8 of 1, less 0.2 of one weight in two
     0.7
     """
