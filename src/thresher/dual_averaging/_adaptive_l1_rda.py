@@ -20,6 +20,11 @@ _FOR_SPARSITY = GoodFor(
 class _AdaptiveL1RDA(SparseLinear):
     """Dual averaging with a step size for every feature.
 
+    Attributes
+    ----------
+    eta0_ : float
+        The step size of the model that is read; in units of scaled rows where they are scaled.
+
     References
     ----------
     .. [1] J. Duchi, E. Hazan and Y. Singer, "Adaptive subgradient methods for online learning and stochastic

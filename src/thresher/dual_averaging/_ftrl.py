@@ -14,6 +14,11 @@ from ._sparse import SparseClassifier, SparseLinear, SparseRegressor
 class _FTRL(SparseLinear):
     """Follow the regularised leader, proximal form.
 
+    Attributes
+    ----------
+    eta0_ : float
+        The step size of the model that is read; in units of scaled rows where they are scaled.
+
     References
     ----------
     .. [1] H. B. McMahan et al., "Ad click prediction: a view from the trenches", KDD 2013.

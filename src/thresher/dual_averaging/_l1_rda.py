@@ -16,6 +16,11 @@ _FOR_SPARSITY = GoodFor(3, "few features are wanted and its zeros are exact", la
 class _L1RDA(SparseLinear):
     """l1-regularised dual averaging.
 
+    Attributes
+    ----------
+    eta0_ : float
+        The step size of the model that is read; in units of scaled rows where they are scaled.
+
     References
     ----------
     .. [1] L. Xiao, "Dual averaging methods for regularized stochastic learning and online optimization", JMLR 11, 2010.

@@ -39,6 +39,11 @@ class SharedRDAClassifier(SelfTuned, Synchronous, ClassLoss, SharedClassifier):
     the minimiser of :math:`\langle\bar G, W\rangle + \alpha\sum_j\|W_j\|_2 + \|W\|^2/(2\eta_0\sqrt t)`. The groups
     carry no factor for their size: :math:`\alpha` means the same for any number of classes that a feature matters to.
 
+    Attributes
+    ----------
+    eta0_ : float
+        The step size of the model that is read; in units of scaled rows where they are scaled.
+
     Notes
     -----
     A row costs O(classes) for each of its stored values whose feature is in use, and O(1) for the others to be

@@ -37,7 +37,7 @@ class AROWClassifier(DiagonalClassifier):
     Attributes
     ----------
     r_ : float
-        The inertia of the model that is read; with ``"auto"``, in units of the mean :math:`\|x\|^2`.
+        The inertia of the model that is read; in units of scaled rows where they are scaled.
     n_features_to_select_ : int or None
         The number of features that the model that is read may use.
 

@@ -26,6 +26,11 @@ class NAROWClassifier(DiagonalClassifier):
     .. math:: \beta = \frac{1}{v + r_t}, \qquad \mu \leftarrow \mu + \ell\,\beta\,y\,\Sigma x, \qquad
               \Sigma^{-1} \leftarrow \Sigma^{-1} + \tfrac{1}{r_t} x x^\top .
 
+    Attributes
+    ----------
+    b_ : float
+        The bound of the model that is read; in units of scaled rows where they are scaled.
+
     Notes
     -----
     A pass costs O(stored values) with a diagonal covariance. More than two classes: see ``multi_class``.

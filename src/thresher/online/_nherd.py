@@ -23,6 +23,11 @@ class NHERDClassifier(DiagonalClassifier):
               \Sigma \leftarrow \Sigma - \beta^2 (v + 2 \gamma)\,(\Sigma x)(\Sigma x)^\top
               \iff \Sigma^{-1} \leftarrow \Sigma^{-1} + (2 C + C^2 v)\,x x^\top .
 
+    Attributes
+    ----------
+    C_ : float
+        The aggressiveness of the model that is read; in units of scaled rows where they are scaled.
+
     Notes
     -----
     A pass costs O(stored values) with a diagonal covariance. More than two classes: see ``multi_class``.

@@ -14,14 +14,19 @@ class PAClassifier(JointClassifier):
     r"""Passive-aggressive classifier: the smallest change of the weights that repairs the row at hand.
 
     A row that is classified with a margin of 1 changes nothing. Any other moves the weights just far enough, or as far
-    as ``C`` lets it. First order, one number per feature. With noisy labels it needs a small ``C`` (0.01 to 0.1); try
-    :class:`AROWClassifier` first, which needs no such choice.
+    as ``C`` lets it. First order, one number per feature: half the memory of :class:`AROWClassifier`, which is the
+    first to try.
 
     With the hinge loss :math:`\ell = \max(0, 1 - y\,w^\top x)`, :math:`w \leftarrow w + \tau\,y\,x` where
 
     .. math:: \tau = \frac{\ell}{\|x\|^2}\ (\text{hard}), \qquad
               \tau = \min\!\Big(C, \frac{\ell}{\|x\|^2}\Big)\ (\text{I}), \qquad
               \tau = \frac{\ell}{\|x\|^2 + 1/(2C)}\ (\text{II}).
+
+    Attributes
+    ----------
+    C_ : float
+        The largest step of the model that is read; in units of scaled rows where they are scaled.
 
     Notes
     -----

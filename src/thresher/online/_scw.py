@@ -23,6 +23,11 @@ class SCWClassifier(DiagonalClassifier):
     .. math:: \min\ \mathrm{KL}\big(N(\mu', \Sigma')\,\|\,N(\mu, \Sigma)\big) + C \ell\ (\text{I})
               \quad\text{or}\quad + C \ell^2\ (\text{II}), \qquad \ell = \max(0, \phi \sqrt{v'} - m').
 
+    Attributes
+    ----------
+    C_ : float
+        The price of the model that is read; in units of scaled rows where they are scaled.
+
     Notes
     -----
     A pass costs O(stored values) with a diagonal covariance. More than two classes: see ``multi_class``.

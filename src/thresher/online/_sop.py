@@ -27,6 +27,11 @@ class SOPClassifier(ConfidentClassifier):
     covariance_ : ndarray of shape (1, n_features, n_features) or (n_classes, n_features, n_features)
         :math:`\Sigma`, with ``covariance="full"`` only.
 
+    Attributes
+    ----------
+    a_ : float
+        ``a`` of the model that is read; in units of scaled rows where they are scaled.
+
     Notes
     -----
     A pass costs O(stored values) with a diagonal. More than two classes are learned one against the rest. Any chunking
