@@ -51,7 +51,7 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
     "nherd": [
         {"C": "auto"},
         {"covariance": "full"},
-        {"diagonal": "precision"},
+        {"C": 1.0, "diagonal": "precision"},
         {"n_features_to_select": 3, "covariance": "full"},
         {"multi_class": "joint"},
     ],

@@ -70,7 +70,7 @@ def test_no_group_in_use_is_said():
 @pytest.mark.parametrize("classes", [False, True])
 def test_tasks_and_what_they_share(classes):
     table, y = shared()
-    learner = (MultiTaskRDAClassifier if classes else MultiTaskRDARegressor)("l1", 0.05, random_state=0)
+    learner = (MultiTaskRDAClassifier if classes else MultiTaskRDARegressor)("l1", 0.05, eta0=0.1, random_state=0)
     y = np.where(y > 0, "yes", "no") if classes else y
     model = prepared(learner, table, task_column="of").fit(table, y)
     sections, text, page = forms(Report(model, sample=(table, y)))

@@ -75,10 +75,11 @@ def rebuild(described: dict[str, Any], unpacker: Unpacker, prefix: str = "") -> 
         setattr(model, key, value)
     if issubclass(cls, OnlineLinear):
         model.state_ = _state(model, described, prefix, unpacker)
-    model._check_loaded()
-    if issubclass(cls, OnlineLinear):
-        model._weights_cache = None
-        require(bool(np.isfinite(model._all_weights()).all()), "the arrays imply weights that are not finite")
+    with np.errstate(all="ignore"):  # numbers of any size: what comes of them is looked at
+        model._check_loaded()
+        if issubclass(cls, OnlineLinear):
+            model._weights_cache = None
+            require(bool(np.isfinite(model._all_weights()).all()), "the arrays imply weights that are not finite")
     return model
 
 

@@ -39,7 +39,7 @@ class RunState:
         self.position = batch.position
         if batch.position.n_pass == 0:
             self.facts.add(batch.X, batch.y if task_of(model) == "classification" else None)
-        counts = _counts(model)
+        counts = _counts(model, self.history)
         key = {"name": batch.path.name, "pass": batch.position.n_pass + 1, "number": batch.position.file}
         if self.file is None or any(self.file[k] != key[k] for k in key):
             self.file = {**key, "begin": self._end_file()}
@@ -53,7 +53,7 @@ class RunState:
         """Add the file being read to the history; returns the counts at its end."""
         if self.file is None:
             return [0, 0, 0.0]
-        within = [end - begin for begin, end in zip(self.file["begin"], self.file["end"], strict=True)]
+        within = [max(end - begin, 0) for begin, end in zip(self.file["begin"], self.file["end"], strict=True)]
         counts = dict(zip(("rows", "mistakes", "loss"), within, strict=True))
         self.history.files.append({"name": self.file["name"], "pass": self.file["pass"], **counts})
         return list(self.file["end"])
@@ -66,7 +66,7 @@ class RunState:
         self._end_file()
         self.file = None
         self._note_measures()
-        counts = _counts(model)
+        counts = _counts(model, self.history)
         if not self.history.rows or self.history.rows[-1] < counts[0]:
             self.history.add(*counts, len(learner_of(model).support_))
 
@@ -158,8 +158,11 @@ def _difference(before: Any, now: Any) -> str:
     return f"{first}, now it is {second}"
 
 
-def _counts(model: Any) -> tuple[int, int, float]:
-    """Rows, mistakes and loss so far."""
+def _counts(model: Any, history: History) -> tuple[int, int, float]:
+    """Rows, mistakes and loss so far. Where another candidate is read than before, they do not fall."""
     learner = learner_of(model)
     rows = learner.n_samples_seen_
-    return rows, int(getattr(learner, "n_mistakes_", 0)), float(learner.progressive_loss_ * rows)
+    mistakes, loss = int(getattr(learner, "n_mistakes_", 0)), float(learner.progressive_loss_ * rows)
+    if history.mistakes:
+        mistakes = max(mistakes, int(history.mistakes[-1]))
+    return rows, mistakes, loss
