@@ -40,13 +40,15 @@ class Step(NamedTuple):
         return 1 / value if self.core == f"inverse_{self.name}" else value
 
 
-class StepInUse:
+class StepInUse(property):
     """The step size of the model that is read: an attribute of fitted estimators."""
 
-    def __get__(self, estimator: Any, owner: Any = None) -> float:
-        if estimator is None:
-            return self  # type: ignore[return-value]
-        return float(estimator._step_in_use())
+    def __init__(self) -> None:
+        super().__init__(_step_in_use, doc="The step size of the model that is read.")
+
+
+def _step_in_use(estimator: Any) -> float:
+    return float(estimator._step_in_use())
 
 
 class SelfTuned(OnlineLinear):
