@@ -176,7 +176,7 @@ def test_a_plain_loop_gives_the_same_scores(problem):
 @pytest.mark.parametrize("vary", ["splits", "orders"])
 def test_threads_processes_and_layouts_leave_no_trace(problem, vary):
     X, y = problem
-    learners = {"l1rda": L1RDAClassifier(alpha=0.03, eta0=1.0), "arow": AROWClassifier(1.0)}
+    learners = {"l1rda": L1RDAClassifier(alpha=0.03, eta0=1.0), "weak": L1RDAClassifier(alpha=0.01, eta0=1.0)}
     given = {"y": y, "vary": vary, "repeats": 4, "random_state": 1, "scoring": "roc_auc"}
     one = compare(learners, X, **given)
     others = [compare(learners, X, **given, n_jobs=2), compare(learners, sparse.coo_array(X), **given)]
