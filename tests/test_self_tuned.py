@@ -10,7 +10,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from reference.budget import projected, truncated
-from thresher.dual_averaging import L1RDARegressor, ReweightedL1RDAClassifier
+from thresher import onepass
+from thresher._core import measure_rows, scale_rows
+from thresher.dual_averaging import L1RDAClassifier, L1RDARegressor, ReweightedL1RDAClassifier
 from thresher.online import (
     AROWClassifier,
     CSOALClassifier,
@@ -239,3 +241,60 @@ def test_a_candidate_that_outgrows_floating_point_is_left_out():
     model = L1RDARegressor(eta0="auto", scale=False, max_iter=5, random_state=0).fit(X, y)
     assert not model.race_["running"].all()
     assert np.isfinite(model.coef_).all()
+
+
+@pytest.mark.parametrize("is_classifier", [True, False])
+def test_penalties_race_after_the_steps_at_the_leading_one(is_classifier):
+    """From row 2,048 on, each penalty goes on from the state of the leader; before, nobody but the steps learns."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4500, 6))
+    X = sparse.csr_array(2 * X / np.linalg.norm(X, axis=1)[:, None])  # of one length: their unit never changes
+    y = X @ rng.normal(size=6) + 0.3 * rng.normal(size=4500)
+    cls, first = (L1RDAClassifier, {"classes": [False, True]}) if is_classifier else (L1RDARegressor, {})
+    y = y > 0 if is_classifier else np.sign(y)
+    options = {"fit_intercept": False, "loss": "hinge" if is_classifier else "epsilon_insensitive"}
+    race = cls("auto", **options).partial_fit(X, y, **first)
+    learner, n_steps = race._learner_now(), len(cls._raced.candidates)
+    leader = learner.tuning.leader(learner, race.state_)
+    assert race.race_["n_rows"][leader] >= 4096
+    assert (np.delete(race.race_["n_rows"][:n_steps], leader) == 2048).all()
+    penalties, lately = race.path_["penalty"], []
+    for k, penalty in zip([leader, *range(n_steps, learner.n_models)], penalties, strict=True):
+        if race.race_["n_rows"][k] < 4500:
+            continue
+        lately.append(k)
+        if not is_classifier:
+            continue  # whose targets are scaled
+        plain = cls(penalties[0], eta0=race.race_["value"][leader], **options).partial_fit(X[:2048], y[:2048], **first)
+        before = plain.n_mistakes_
+        plain.set_params(alpha=penalty).partial_fit(X[2048:], y[2048:])
+        assert_allclose(learner.weights(race.state_, k)[:, :-1], plain.coef_, rtol=1e-9, atol=1e-12)
+        assert race.state_.arrays["n_mistakes"][k, 0] == plain.n_mistakes_ > before
+    assert len(lately) > 1
+    older = race.state_.arrays["older_mark"][:, 0]  # what was missed or lost up to row 2,048, which all share
+    assert older[leader] > 0
+    assert_allclose(older[lately], older[leader])
+    assert race.penalty_ in penalties
+
+
+def test_rows_are_measured_and_scaled_as_they_should_be():
+    rng = np.random.default_rng(0)
+    X = rng.normal(3, 2, size=(50, 4)) * (rng.random((50, 4)) < 0.7)
+    part = rng.permutation(50)[:20]
+    for form in (np.asarray, sparse.csr_array, lambda each: each.astype(np.float32)):
+        held, exact = onepass.rows(form(X)), X if form(X).dtype == np.float64 else X.astype(np.float32).astype(float)
+        mean, m2, count = np.zeros(4), np.zeros(4), np.zeros(4)
+        for begin in (0, 7):
+            measure_rows(held, part[begin : 7 if begin == 0 else 20], begin, mean, m2, count)
+        some = exact[part]
+        assert_allclose(mean, some.mean(axis=0))
+        assert_allclose(m2, ((some - some.mean(axis=0)) ** 2).sum(axis=0))
+        assert_array_equal(count, np.count_nonzero(some, axis=0))
+        out = np.empty(80)
+        scale_rows(held, part, mean, np.array([1.0, 0.5, 2.0, 0.0]), 1.5, out)
+        assert_allclose(out.reshape(20, 4), np.clip((some - mean) * [1.0, 0.5, 2.0, 0.0], -1.5, 1.5))
+        for bad in (np.array([50]), np.array([-1])):
+            with pytest.raises(ValueError, match="part must name rows that there are"):
+                scale_rows(held, bad, mean, mean, 1.5, np.empty(4))
+            with pytest.raises(ValueError, match="part must name rows that there are"):
+                measure_rows(held, bad, 0, mean, m2, count)

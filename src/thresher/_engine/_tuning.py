@@ -152,7 +152,7 @@ class Tuning:
         if self.n_first and not one(state, "leader") and self._is_late(state, n_rows):
             self._begin_second(learner, state)
         state.arrays["older_mark"][:, 0] = mark
-        mark[:] = total
+        mark[:] = self._against(learner, state)
 
     def leader(self, learner: Learner, state: State) -> int:
         """The candidate of the first part that the others go on from; until they do, the one that is read."""
