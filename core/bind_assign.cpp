@@ -63,17 +63,15 @@ void centre_costs(const Rows& rows, index_t begin, const Table& table, const In<
   std::visit([&](const auto& x) { compare_rows(x, begin, end, centres, Every{out.data(), centres.n_padded}); }, rows.any);
 }
 
-index_t learn_prototype(const Rows& rows, const In<index_t>& order, Out<double> w, double alpha, double eta0, double smoothing,
-                        bool hinge, double tol) {
+void learn_prototype(const Rows& rows, const In<index_t>& order, Out<double> w, double alpha, double eta0, double smoothing,
+                     bool hinge) {
   rows.check();
   check_order(order.data(), static_cast<index_t>(order.shape(0)), rows.n_rows);
   require(static_cast<index_t>(w.shape(0)) == rows.n_features, "there must be a weight for every feature");
   require(alpha >= 0 && eta0 > 0 && smoothing > 0, "alpha must not be negative, eta0 and smoothing must be above 0");
   Prototype prototype(w.data(), rows.n_features, alpha, eta0, smoothing, hinge);
   nb::gil_scoped_release nogil;
-  return std::visit([&](const auto& x) {
-    return run_prototype(x, order.data(), static_cast<index_t>(order.shape(0)), tol, prototype);
-  }, rows.any);
+  std::visit([&](const auto& x) { run_prototype(x, order.data(), static_cast<index_t>(order.shape(0)), prototype); }, rows.any);
 }
 
 }  // namespace
@@ -88,10 +86,9 @@ void bind_assign(nb::module_& m) {
   m.def("centre_costs", &centre_costs, nb::arg("rows"), nb::arg("begin"), nb::arg("table").noconvert(),
         nb::arg("offsets").noconvert(), nb::arg("place").noconvert().none(), nb::arg("middle").noconvert().none(),
         nb::arg("out").noconvert(), "The costs of rows from begin on at every centre, without the squares of the rows.");
-  m.def(
-      "learn_prototype", &learn_prototype, nb::arg("rows"), nb::arg("order").noconvert(), nb::arg("w").noconvert(),
-      nb::arg("alpha"), nb::arg("eta0"), nb::arg("smoothing"), nb::arg("hinge"), nb::arg("tol"),
-      "A sparse stand-in for rows that are drawn in this order, by adaptive dual averaging from w on; how many draws were used.");
+  m.def("learn_prototype", &learn_prototype, nb::arg("rows"), nb::arg("order").noconvert(), nb::arg("w").noconvert(),
+        nb::arg("alpha"), nb::arg("eta0"), nb::arg("smoothing"), nb::arg("hinge"),
+        "A sparse stand-in for rows that are drawn in this order, by adaptive dual averaging from w on.");
 }
 
 }  // namespace thresher

@@ -31,46 +31,38 @@ struct Prototype {
       if (w[j] != 0) active.push_back(j);
   }
 
-  /// One weight after draw t, with its gradient; the square of its movement.
-  double step(index_t j, double g, double t) {
+  /// One weight after draw t, with its gradient.
+  void step(index_t j, double g, double t) {
     sum[j] += g;
     squares[j] += g * g;
-    const double next = -eta / (rho + std::sqrt(squares[j])) * soft_threshold(sum[j], alpha * t) + 0.0, moved = next - w[j];
-    w[j] = next;
-    return moved * moved;
+    w[j] = -eta / (rho + std::sqrt(squares[j])) * soft_threshold(sum[j], alpha * t) + 0.0;
   }
 
-  /// Learn from a row that is drawn t-th; the square of the movement.
+  /// Learn from a row that is drawn t-th.
   template <class Row>
-  double update(const Row& row, double t) {
+  void update(const Row& row, double t) {
     const double pull = !hinge || row.dot(w) < 1 ? 1.0 : 0.0;
     row.each([&](index_t j, double xj) { x[j] = xj; });
-    double moved = 0;
     std::size_t kept = 0;
     for (const index_t j : active) {
-      moved += step(j, (hinge ? 0.0 : w[j]) - pull * x[j], t);
+      step(j, (hinge ? 0.0 : w[j]) - pull * x[j], t);
       x[j] = 0;  // done
       if (w[j] != 0) active[kept++] = j;
     }
     active.resize(kept);
     row.each([&](index_t j, double) {
       if (x[j] == 0) return;
-      moved += step(j, -pull * x[j], t);
+      step(j, -pull * x[j], t);
       x[j] = 0;
       if (w[j] != 0) active.push_back(j);
     });
-    return moved;
   }
 };
 
-/// Learn from rows in the order of their draws, until w moves less than tol (but not while it is 0); how many were used.
+/// Learn from rows in the order of their draws, all of them: a draw that hardly moves w is a row near w, not the end.
 template <class Rows>
-index_t run_prototype(const Rows& rows, const index_t* order, index_t n_draws, double tol, Prototype& prototype) {
-  for (index_t t = 1; t <= n_draws; ++t) {
-    const double moved = prototype.update(rows.row(order[t - 1], 0.0), static_cast<double>(t));
-    if (moved < tol * tol && !prototype.active.empty()) return t;
-  }
-  return n_draws;
+void run_prototype(const Rows& rows, const index_t* order, index_t n_draws, Prototype& prototype) {
+  for (index_t t = 1; t <= n_draws; ++t) prototype.update(rows.row(order[t - 1], 0.0), static_cast<double>(t));
 }
 
 }  // namespace thresher

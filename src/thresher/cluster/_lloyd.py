@@ -138,9 +138,6 @@ def dense(rows: Any) -> Array:
     return np.asarray(as_floats(rows.toarray() if sparse.issparse(rows) else rows))
 
 
-_STILL = 1e-5  # a centre that moves less stays
-
-
 @dataclass(frozen=True)
 class Draws:
     """Centres learned from rows of their clusters that are drawn with replacement, by adaptive dual averaging from the
@@ -167,7 +164,6 @@ class Draws:
                 self.eta0,
                 self.smoothing,
                 self.objective.cosine,
-                0.0 if self.objective.cosine else _STILL,  # a row that is well placed moves nothing
             )
         return self.objective.fit_length(found)
 

@@ -104,7 +104,8 @@ class SparseKMeans(StepsInRounds, SparseCentres):
         rule=one_of("exact", "rda"),
         doc=r"""``"rda"`` finds centres as Algorithm 12 of [1]_ does: by ``n_steps`` rows of their clusters, drawn one
         after another, and adaptive dual averaging. Where values are about 1 it comes close to what ``"exact"`` computes
-        in one read (no centre gets much farther from 0 than :math:`\eta \sqrt T`), and is here to compare with. With
+        in one read (no centre gets much farther from 0 than :math:`\eta \sqrt T`), and is here to compare with: the
+        deviation from it falls as slowly as :math:`\sqrt{\eta s / 2}\; T^{-1/4}`, for rows of deviation :math:`s`. With
         the cosine metric it is the hinge form: the direction of the minimum of
         :math:`\text{mean}\, [1 - x^\top w]_+ + \alpha \|w\|_1`.""",
     )
@@ -119,7 +120,7 @@ class SparseKMeans(StepsInRounds, SparseCentres):
     n_steps: int = param(
         default=10_000,
         rule=at_least(1),
-        doc='Draws for each centre and step with ``solver="rda"`` (:math:`T`).',
+        doc='Draws for each centre and step with ``solver="rda"`` (:math:`T`); all of them are made.',
     )
     eta0: float = param(default=1.0, rule=positive, doc=r'Step size with ``solver="rda"`` (:math:`\eta`).')
     smoothing: float = param(
