@@ -3,6 +3,8 @@
 import warnings
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -14,6 +16,7 @@ from reference.mkl import optimum, unit_trace
 from thresher.datasets import make_additive
 from thresher.kernels import RBF, Linear, Polynomial
 from thresher.mkl import GMKLClassifier, GMKLRegressor, LpMKLClassifier, UniformMKLClassifier
+from thresher.mkl._gmkl import FREE, PRICES
 from thresher.persistence import load_model, save_model
 
 KERNELS = [
@@ -383,3 +386,48 @@ def test_values_that_are_all_alike_need_no_kernel(rows):
     model = GMKLRegressor(KERNELS).fit(rows[0], np.full(28, 3.0))
     assert_allclose(model.predict(rows[0]), 3.0, atol=0.1001)
     assert model.gap_ <= 1e-3
+
+
+# --- values in units of their own -----------------------------------------------------------------------------------
+
+
+def waves(n=90):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, size=(n, 3))
+    return X, np.sin(2 * X[:, 1]) + 0.1 * rng.normal(size=n)
+
+
+def test_an_automatic_price_is_the_one_that_predicts_rows_held_back_best():
+    X, y = waves()
+    model = GMKLRegressor(KERNELS).fit(X, y)
+    assert_allclose(model.epsilon_, FREE * y.std())
+    held = np.arange(90) % 3 == 0
+    errors = []
+    for relative in PRICES:
+        part = GMKLRegressor(KERNELS, C=relative * y.std() * 60, epsilon=model.epsilon_).fit(X[~held], y[~held])
+        errors.append(np.mean((part.predict(X[held]) - y[held]) ** 2))
+    assert_allclose(model.C_, PRICES[np.argmin(errors)] * y.std() * 90)
+    same = GMKLRegressor(KERNELS, C=model.C_, epsilon=model.epsilon_).fit(X, y)
+    assert_allclose(same.predict(X), model.predict(X))
+
+
+def test_the_units_of_values_do_not_matter():
+    X, y = waves()
+    one, other = GMKLRegressor(KERNELS).fit(X, y), GMKLRegressor(KERNELS).fit(X, 1024 * y + 50_000)
+    assert one.score(X, y) > 0.9
+    assert_allclose(other.predict(X), 1024 * one.predict(X) + 50_000, rtol=1e-4)
+
+
+def test_frames_and_matrices_choose_the_same_price():
+    X, y = waves()
+    names = ["a", "b", "c"]
+    kernels = [RBF(0.5, features="b"), Linear(features=["a", "c"])]
+    frame = GMKLRegressor(kernels, standardise=False).fit(pd.DataFrame(X, columns=names), y)
+    assert frame.C_ == GMKLRegressor(kernels, standardise=False).fit(pl.DataFrame(X, schema=names), y).C_
+    matrices = np.stack([np.exp(-0.5 * (X[:, [1]] - X[:, 1]) ** 2), X[:, [0, 2]] @ X[:, [0, 2]].T])
+    assert_allclose(GMKLRegressor("precomputed").fit(matrices, y).C_, frame.C_)
+
+
+def test_few_rows_take_the_price_in_the_middle():
+    X, y = waves(8)
+    assert_allclose(GMKLRegressor(KERNELS).fit(X, y).C_, PRICES[2] * y.std() * 8)

@@ -82,7 +82,7 @@ class ChoosesKernel(Declared):
 class WeighsLosses(Declared):
     """Mixin of machines with a weight of the losses."""
 
-    C: float = param(default=1.0, rule=positive, doc="Weight of the losses.", search=Log(1e-2, 1e2), kw_only=False)
+    C: Any = param(default=1.0, rule=positive, doc="Weight of the losses.", search=Log(1e-2, 1e2), kw_only=False)
 
 
 class KeepsRows:

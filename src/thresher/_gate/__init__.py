@@ -18,6 +18,7 @@ from ._rules import (
     above_half,
     above_one,
     at_least,
+    at_least_one,
     auto,
     boolean,
     check_params,

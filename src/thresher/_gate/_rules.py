@@ -44,6 +44,7 @@ positive = Rule("a number above 0", lambda v: _number(v) and v > 0, type="float"
 non_negative = Rule("a number of at least 0", lambda v: _number(v) and v >= 0, type="float")
 fraction = Rule("a number between 0 and 1", lambda v: _number(v) and 0 <= v <= 1, type="float")
 above_half = Rule("a number above 0.5 and below 1", lambda v: _number(v) and 0.5 < v < 1, type="float")
+at_least_one = Rule("a number of at least 1", lambda v: _number(v) and v >= 1, type="float")
 above_one = Rule("a number above 1", lambda v: _number(v) and v > 1, type="float")
 boolean = Rule("True or False", lambda v: isinstance(v, (bool, np.bool_)), type="bool")
 auto = Rule('"auto"', lambda v: isinstance(v, str) and v == "auto", ("auto",), '"auto"')

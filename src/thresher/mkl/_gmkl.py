@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from .._engine import Target
 from .._estimators import Advice, GoodFor, ReadsValues, param
-from .._gate import Array, Log, Uniform, fraction, non_negative, one_of
+from .._gate import Array, Log, Uniform, auto, check_value, fraction, non_negative, one_of, positive
 from ._kernel_weights import ElasticNet, WeightSet
 from ._mkl_machine import ManyKernelsClassifier, ManyKernelsMachine
 from ._stack import Stack
 from ._weight_search import Dual, Search
+
+PRICES = (0.1, 1.0, 10.0, 100.0)
+"""What ``C="auto"`` of the regressor tries, in deviations of the values times the number of rows."""
+FREE = 0.05
+"""``epsilon="auto"``, in deviations of the values."""
 
 
 class ElasticNetMachine(ManyKernelsMachine):
@@ -95,7 +102,12 @@ class GMKLRegressor(ReadsValues, ElasticNetMachine):
               - \tfrac12 \sum_q \theta_q\, x^\top K_q\, x
 
     Choose it for a few thousand rows at most, where it should be seen which features or which kernels a curved
-    relation needs. ``C`` and ``epsilon`` are in the units of the values.
+    relation needs. Numbers for ``C`` and ``epsilon`` are in the units of the values.
+
+    Attributes
+    ----------
+    C_, epsilon_ : float
+        ``C`` and ``epsilon`` as they were used.
 
     Examples
     --------
@@ -115,13 +127,62 @@ class GMKLRegressor(ReadsValues, ElasticNetMachine):
 
     _advice = Advice(GoodFor(1, aim="curved"))
 
-    epsilon: float = param(
-        default=0.1, rule=non_negative, doc="Errors up to this size cost nothing.", search=Log(1e-3, 1.0)
+    C: float | str = param(
+        default="auto",
+        rule=positive | auto,
+        doc=f"""Weight of the losses (:math:`C`). ``"auto"`` tries {len(PRICES)} numbers, in units of the deviation of
+        the values times the number of rows, on two thirds of the rows, and takes the one that predicts the others
+        best.""",
+        search=Log(1.0, 1e4),
+    )
+    epsilon: float | str = param(
+        default="auto",
+        rule=non_negative | auto,
+        doc=f"""Errors up to this size cost nothing. ``"auto"`` is {FREE:g} deviations of the values.""",
+        search=Log(1e-3, 1.0),
     )
 
+    _fitted: ClassVar[tuple[str, ...]] = ("C_", "epsilon_")
+
+    def _price(self, X: Any, rows: Any, y: Array, counts: Array) -> float:
+        present, n_rows = np.flatnonzero(counts), len(counts)
+        share = counts / counts.sum()
+        deviation = float(np.sqrt(share @ (y - share @ y) ** 2)) or 1.0
+        self.epsilon_ = FREE * deviation if isinstance(self.epsilon, str) else float(self.epsilon)
+        if not isinstance(self.C, str):
+            self.C_ = float(self.C)
+            return self.C_
+        prices = [relative * deviation * n_rows for relative in PRICES]
+        held = present[::3]
+        learned = np.setdiff1d(present, held)
+        self.C_ = prices[len(prices) // 2]
+        if len(learned) >= 2 * len(PRICES):
+            errors = [self._error(price, X, rows, y, counts, learned, held) for price in prices]
+            self.C_ = prices[int(np.argmin(errors))]
+        return self.C_
+
+    def _error(self, price: float, X: Any, rows: Any, y: Array, counts: Array, learned: Any, held: Any) -> float:
+        """The squared error on some rows of a machine that learned others."""
+        params = {**self.get_params(deep=False), "C": price * len(learned) / len(counts), "epsilon": self.epsilon_}
+
+        def some(at: Any) -> Any:
+            if self._is_precomputed:
+                return rows[:, at][:, :, learned]
+            return _safe_indexing(X if hasattr(X, "columns") else rows, at)  # kernels may name columns
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a loose machine is good enough to compare
+            model = type(self)(**params).fit(some(learned), y[learned], counts[learned])
+        return float(np.average((model.predict(some(held)) - y[held]) ** 2, weights=counts[held]))
+
     def _dual(self, target: Target, output: int, costs: Array) -> Dual:
-        return Dual(np.asarray(target.y, dtype=np.float64), -costs, costs, float(self.epsilon))
+        return Dual(np.asarray(target.y, dtype=np.float64), -costs, costs, self.epsilon_)
 
     def predict(self, X: Any) -> Array:
         """The value of each row."""
         return self._functions(X)[:, 0]
+
+    def _check_loaded(self, n_outputs: int = 1) -> None:
+        super()._check_loaded(n_outputs)
+        check_value(type(self).__name__, "C_", self.C_, positive)
+        check_value(type(self).__name__, "epsilon_", self.epsilon_, non_negative)

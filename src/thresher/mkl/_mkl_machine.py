@@ -82,7 +82,7 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
         (n_kernels, n, n) to learn from, (n_kernels, n_rows, n) to predict, divided by the traces of the first.""",
         kw_only=False,
     )
-    C: float = param(
+    C: Any = param(
         default=100.0,
         doc="""Weight of the losses (:math:`C`). Kernels have trace 1, so that it must be large, and it matters more
         than the kind of norm: tune it.""",
@@ -147,7 +147,8 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
         weight = _gate.check_weights(sample_weight, n_rows, who)
         counts, present = self._rows_there(weight, n_rows)
         factors = self._weigh(weight, target)
-        costs = float(self.C) * (counts if factors is None else factors)[present]
+        price = self._price(X, given, target.y, counts)
+        costs = price * (counts if factors is None else factors)[present]
         target = target._replace(y=target.y[present])
         with one_blas_thread():
             view = self._see(X, given, counts)
@@ -165,6 +166,10 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
         self._keep(view, stack, found, coef)
         self._look_back(found)
         return self
+
+    def _price(self, X: Any, rows: Any, y: Array, counts: Array) -> float:
+        """The weight of the losses."""
+        return float(self.C)
 
     @property
     def _is_precomputed(self) -> bool:
