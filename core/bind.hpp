@@ -136,10 +136,25 @@ inline void check_order(const index_t* order, index_t n_steps, index_t n_rows) {
   require(inside, "the order names a row that is not there");
 }
 
+/// Rows in another form, for n_steps steps with `width` scores each.
+inline OtherForm other_form(const std::optional<In<double>>& rows, const std::optional<In<index_t>>& at,
+                            std::optional<Out<double>>& scores, index_t n_features, index_t n_steps, index_t width) {
+  if (!at) return {};
+  require(rows && scores && static_cast<index_t>(at->shape(0)) == n_steps &&
+              static_cast<index_t>(scores->shape(0)) == n_steps * width,
+          "scores of another form and steps differ in length");
+  bool inside = true;
+  for (index_t t = 0; t < n_steps; ++t) inside &= at->data()[t] * n_features <= static_cast<index_t>(rows->shape(0)) - n_features;
+  require(inside, "a step names another form that is not there");
+  return {rows->data(), at->data(), scores->data()};
+}
+
 template <class L>
 nb::tuple run_pass_of(const Rows& rows, double bias, In<double> y, std::optional<double> positive,
                       std::optional<In<double>> weight, std::optional<In<index_t>> order, nb::dict state, nb::dict params,
-                      std::optional<nb::ndarray<double, nb::ndim<1>, nb::device::cpu>> margins, index_t begin) {
+                      std::optional<nb::ndarray<double, nb::ndim<1>, nb::device::cpu>> margins, index_t begin,
+                      std::optional<In<double>> other_rows, std::optional<In<index_t>> other_at,
+                      std::optional<Out<double>> other_scores) {
   rows.check();
   require(static_cast<index_t>(y.shape(0)) == rows.n_rows, "y and the rows differ in length");
   require(!weight || weight->shape(0) == y.shape(0), "weights and rows differ in length");
@@ -153,6 +168,7 @@ nb::tuple run_pass_of(const Rows& rows, double bias, In<double> y, std::optional
   require(begin >= 0, "begin must not be negative");
   if (order) check_order(lesson.order, lesson.n_steps, rows.n_rows);
   require(!margins || static_cast<index_t>(margins->shape(0)) == lesson.n_steps, "margins and steps differ in length");
+  const OtherForm other = other_form(other_rows, other_at, other_scores, rows.n_features, lesson.n_steps, 1);
   const PySource source(std::move(state), std::move(params), rows.n_features + 1);
   Tally& tally = *reinterpret_cast<Tally*>(source.array("tally", "tally"));
   L learner(source);
@@ -160,7 +176,8 @@ nb::tuple run_pass_of(const Rows& rows, double bias, In<double> y, std::optional
   {
     nb::gil_scoped_release nogil;
     r = std::visit([&](const auto& x) {
-      return run_pass(learner, x, bias, lesson, tally, margins ? margins->data() : nullptr, margins ? margins->stride(0) : 0);
+      return run_pass(learner, x, bias, lesson, tally, margins ? margins->data() : nullptr, margins ? margins->stride(0) : 0,
+                      other);
     }, rows.any);
   }
   return nb::make_tuple(r.n_mistakes, r.diverged, r.paused);
@@ -243,7 +260,8 @@ void bind_learner(nb::module_& m, const char* name, const char* what) {
   bind_fields_and_hooks(c);
   c.def_static("run_pass", &run_pass_of<L>, nb::arg("rows"), nb::arg("bias"), nb::arg("y"), nb::arg("positive").none(),
                nb::arg("weight").none(), nb::arg("order").none(), nb::arg("state"), nb::arg("params"),
-               nb::arg("margins").noconvert().none(), nb::arg("begin") = 0);
+               nb::arg("margins").noconvert().none(), nb::arg("begin") = 0, nb::arg("other_rows").none() = nb::none(),
+               nb::arg("other_at").none() = nb::none(), nb::arg("other_scores").noconvert().none() = nb::none());
   c.def_static("scores", &scores_of<L>, nb::arg("rows"), nb::arg("bias"), nb::arg("state"), nb::arg("params"),
                nb::arg("out").noconvert());
   if constexpr (HasSpread<L>::value)

@@ -24,7 +24,9 @@ template <class L> struct CodesAreOutputs<L, std::void_t<decltype(L::codes_are_o
 template <class L>
 nb::tuple run_matrix_pass_of(const Rows& rows, double bias, In<double> y, index_t n_codes, std::optional<In<index_t>> codes,
                              std::optional<In<double>> rounds, std::optional<In<double>> weight, std::optional<In<index_t>> order,
-                             nb::dict state, nb::dict params, std::optional<Out<double>> margins, index_t begin) {
+                             nb::dict state, nb::dict params, std::optional<Out<double>> margins, index_t begin,
+                             std::optional<In<double>> other_rows, std::optional<In<index_t>> other_at,
+                             std::optional<Out<double>> other_scores) {
   rows.check();
   require(begin >= 0, "begin must not be negative");
   require(static_cast<index_t>(y.shape(0)) == rows.n_rows, "y and the rows differ in length");
@@ -45,12 +47,13 @@ nb::tuple run_matrix_pass_of(const Rows& rows, double bias, In<double> y, index_
   require(!CodesAreOutputs<L>::value || (n_codes > 1 && n_codes == learner.width()), "there must be an output for every class");
   require(!margins || static_cast<index_t>(margins->shape(0)) == lesson.n_steps * learner.width(),
           "margins and steps differ in length");
-  std::vector<double> out(static_cast<std::size_t>(learner.width()));
+  const OtherForm other = other_form(other_rows, other_at, other_scores, rows.n_features, lesson.n_steps, learner.width());
+  std::vector<double> out(static_cast<std::size_t>(2 * learner.width()));
   PassResult r;
   {
     nb::gil_scoped_release nogil;
     r = std::visit([&](const auto& x) {
-      return run_matrix_pass(learner, x, bias, lesson, tally, out.data(), margins ? margins->data() : nullptr);
+      return run_matrix_pass(learner, x, bias, lesson, tally, out.data(), margins ? margins->data() : nullptr, other);
     }, rows.any);
   }
   return nb::make_tuple(r.n_mistakes, r.diverged, r.paused);
@@ -88,7 +91,9 @@ void bind_matrix_learner(nb::module_& m, const char* name, const char* what) {
   bind_fields_and_hooks(c);
   c.def_static("run_pass", &run_matrix_pass_of<L>, nb::arg("rows"), nb::arg("bias"), nb::arg("y"), nb::arg("n_codes"),
                nb::arg("codes").none(), nb::arg("rounds").none(), nb::arg("weight").none(), nb::arg("order").none(),
-               nb::arg("state"), nb::arg("params"), nb::arg("margins").noconvert().none(), nb::arg("begin") = 0);
+               nb::arg("state"), nb::arg("params"), nb::arg("margins").noconvert().none(), nb::arg("begin") = 0,
+               nb::arg("other_rows").none() = nb::none(), nb::arg("other_at").none() = nb::none(),
+               nb::arg("other_scores").noconvert().none() = nb::none());
   c.def_static("scores", &matrix_scores_of<L>, nb::arg("rows"), nb::arg("bias"), nb::arg("n_codes"), nb::arg("codes").none(),
                nb::arg("state"), nb::arg("params"), nb::arg("out").noconvert());
   c.def_static("weights", &matrix_weights_of<L>, nb::arg("state"), nb::arg("params"), nb::arg("n_weights"),

@@ -37,22 +37,24 @@ void measure(const Rows& rows, const In<index_t>& part, double n, Column mean, C
   for (const Column& column : {mean, m2, count})
     require(static_cast<index_t>(column.shape(0)) >= rows.n_features, "there must be moments for every feature");
   nb::gil_scoped_release nogil;
-  std::vector<double> room(static_cast<std::size_t>(rows.n_features));
+  std::vector<double> room(4 * static_cast<std::size_t>(rows.n_features));
   std::visit([&](const auto& x) {
     measure_rows(x, part.data(), static_cast<index_t>(part.shape(0)), {mean.data(), m2.data(), count.data(), n}, room.data());
   }, rows.any);
 }
 
-void scale(const Rows& rows, const In<index_t>& part, const In<double>& shift, const In<double>& inverse, double far,
-           Column out) {
+void scale(const Rows& rows, const In<index_t>& part, const In<double>& shift, const In<double>& inverse, double far, Column out,
+           std::optional<Out<std::uint8_t>> is_far) {
   require_rows(rows, part);
+  require(!is_far || is_far->shape(0) == part.shape(0), "is_far must have an entry for every row");
   require(static_cast<index_t>(std::min(shift.shape(0), inverse.shape(0))) >= rows.n_features,
           "there must be a scale for every feature");
   require(static_cast<index_t>(out.shape(0)) == static_cast<index_t>(part.shape(0)) * rows.n_features,
           "out must have room for all values");
   nb::gil_scoped_release nogil;
   std::visit([&](const auto& x) {
-    scale_rows(x, part.data(), static_cast<index_t>(part.shape(0)), shift.data(), inverse.data(), far, out.data());
+    scale_rows(x, part.data(), static_cast<index_t>(part.shape(0)), shift.data(), inverse.data(), far, out.data(),
+               is_far ? is_far->data() : nullptr);
   }, rows.any);
 }
 
@@ -66,7 +68,8 @@ void bind_moments(nb::module_& m) {
         nb::arg("m2").noconvert(), nb::arg("count").noconvert(),
         "Add some rows to the running mean, squared deviations and number of non-zeros of their columns, known from n rows.");
   m.def("scale_rows", &scale, nb::arg("rows"), nb::arg("part"), nb::arg("shift"), nb::arg("inverse"), nb::arg("far"),
-        nb::arg("out").noconvert(), "Write (x - shift) * inverse of some rows, at most far from 0, into out, row by row.");
+        nb::arg("out").noconvert(), nb::arg("is_far").noconvert().none() = nb::none(),
+        "Write (x - shift) * inverse of some rows, at most far from 0, into out, row by row, and which of them lay farther.");
 }
 
 }  // namespace thresher

@@ -8,6 +8,7 @@
 //   double loss(out, const Item&) const
 //   bool   wrong(out, const Item&) const
 //   bool   update(const Row&, const Item&, out)       one step; true when weights moved
+//   void   judged(const Row&, out, to) const          if they differ: the scores by which it is judged, from those it learns from
 //   void   weights(j, out) const                      of feature j for all outputs, as a prediction uses them
 //   bool   sound() const, wants_settling() const      as in learner.hpp
 #pragma once
@@ -39,11 +40,23 @@ inline bool all_finite(const double* x, index_t n) {
   return sum == 0;
 }
 
-/// Visit rows[order[0]], rows[order[1]], ... ; predict each, then learn from it. `out` has room for the scores of one row; with
-/// `margins`, those of step t before its update are written to margins[t * width].
+/// The scores by which a learner is judged, of a row that it has not learned from: those of the step, or its own.
+template <class Learner, class Row>
+auto judge(const Learner& learner, const Row& x, const double* out, double* to, int)
+    -> decltype(learner.judged(x, out, to), static_cast<const double*>(to)) {
+  learner.judged(x, out, to);
+  return to;
+}
+template <class Learner, class Row>
+const double* judge(const Learner&, const Row&, const double* out, double*, long) {
+  return out;
+}
+
+/// Visit rows[order[0]], rows[order[1]], ... ; predict each, then learn from it. `out` has room for the scores of two rows;
+/// with `margins`, those of step t before its update are written to margins[t * width].
 template <class Learner, class Rows>
 PassResult run_matrix_pass(Learner& learner, const Rows& rows, double bias, const MatrixLesson& lesson, Tally& tally, double* out,
-                           double* margins) {
+                           double* margins, const OtherForm& other) {
   PassResult result;
   const index_t ahead = rows_ahead(rows.mean_bytes()), width = learner.width();
   for (index_t t = lesson.begin; t < lesson.n_steps; ++t) {
@@ -57,14 +70,17 @@ PassResult run_matrix_pass(Learner& learner, const Rows& rows, double bias, cons
     } else {
       learner.look(x, item, out);  // an absent row advances no clock
     }
-    if (margins) std::copy(out, out + width, margins + t * width);
+    const double* shown = item.weight == 0 ? out : judge(learner, x, out, out + width, 0);
+    if (margins) std::copy(shown, shown + width, margins + t * width);
+    if (other.differs(t)) learner.look(other.row(t, rows.n_features, bias), item, other.scores + t * width);
+    else if (other.at) std::copy(shown, shown + width, other.scores + t * width);
     const double paid = item.weight == 0 ? 0 : item.weight * learner.loss(out, item);
     if (!all_finite(out, width) || !std::isfinite(paid)) {
       result.diverged = t;
       break;
     }
     if (item.weight == 0) continue;
-    result.n_mistakes += learner.wrong(out, item);
+    result.n_mistakes += learner.wrong(shown, item);
     tally.n_rows += 1;
     tally.loss_sum += paid;
     tally.weight_sum += item.weight;

@@ -15,7 +15,7 @@ struct Tally {
 };
 
 struct PassResult {
-  index_t n_mistakes = 0;  // wrong sign before the update; a score of exactly 0 is not positive
+  index_t n_mistakes = 0;  // wrong sign of the prediction before the update; a score of exactly 0 is not positive
   index_t diverged = -1;   // step whose score was not finite; the pass stops there, before its update
   index_t paused = -1;     // where to go on, once the state was settled as the learner wishes
 };
@@ -39,6 +39,17 @@ double look(const Learner& learner, const Row& x) {
   return x.sum([&](index_t j, double xj) { return learner.weight(j) * xj; });
 }
 
+/// Rows that are read in another form than they are learned from: that of step t is row at[t], unless at[t] is below 0. `scores`
+/// receives what a prediction would say at every step; nothing is asked for where `at` is null.
+struct OtherForm {
+  const double* rows = nullptr;
+  const index_t* at = nullptr;
+  double* scores = nullptr;
+
+  bool differs(index_t t) const { return at && at[t] >= 0; }
+  DenseRow<double> row(index_t t, index_t n_features, double bias) const { return {rows + at[t] * n_features, n_features, bias}; }
+};
+
 /// The score by which a learner is judged, of a row that it has not learned from: that of the step, or its own.
 template <class Learner, class Row>
 auto judged(const Learner& learner, const Row& x, double margin, int) -> decltype(learner.judged(x, margin)) {
@@ -48,6 +59,20 @@ template <class Learner, class Row>
 double judged(const Learner&, const Row&, double margin, long) {
   return margin;
 }
+
+/// Show a learner the rows of a mini-batch that begins at step t, if its steps depend on all of them.
+template <class Learner, class Rows>
+auto look_ahead(Learner& learner, const Rows& rows, double bias, const Lesson& lesson, index_t t, int)
+    -> decltype(learner.foresees_more(), void()) {
+  if (!learner.is_blind()) return;
+  for (; t < lesson.n_steps && learner.foresees_more(); ++t) {
+    const index_t i = lesson.order ? lesson.order[t] : t;
+    const double weight = lesson.weight ? lesson.weight[i] : 1.0;
+    if (weight != 0) learner.foresee(rows.row(i, bias), lesson.target(i), weight);
+  }
+}
+template <class Learner, class Rows>
+void look_ahead(Learner&, const Rows&, double, const Lesson&, index_t, long) {}
 
 /// How many steps before its turn a row is asked for: memory answers in about the time it takes to learn from 4 KB of rows.
 inline index_t rows_ahead(double row_bytes) {
@@ -60,7 +85,7 @@ inline index_t rows_ahead(double row_bytes) {
 /// pass can be replayed bit for bit. A learner may ask for a pause: settling costs O(d) and is the caller's to do. With `margins`, the score of step t before its update is written to margins[t * stride].
 template <class Learner, class Rows>
 PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesson& lesson, Tally& tally, double* margins,
-                    index_t stride) {
+                    index_t stride, const OtherForm& other) {
   PassResult result;
   const index_t ahead = rows_ahead(rows.mean_bytes());
   for (index_t t = lesson.begin; t < lesson.n_steps; ++t) {
@@ -68,15 +93,18 @@ PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesso
     if (lesson.order && t + ahead < lesson.n_steps) rows.prefetch(lesson.order[t + ahead]);
     const auto x = rows.row(i, bias);
     const double y = lesson.target(i), weight = lesson.weight ? lesson.weight[i] : 1.0;
+    if (weight != 0) look_ahead(learner, rows, bias, lesson, t, 0);
     const double margin = weight == 0 ? look(learner, x) : learner.margin(x);  // a margin may bring lazy weights up to date
-    if (margins) margins[t * stride] = judged(learner, x, margin, 0);
+    const double shown = weight == 0 ? margin : judged(learner, x, margin, 0);
+    if (margins) margins[t * stride] = shown;
+    if (other.at) other.scores[t] = other.differs(t) ? look(learner, other.row(t, rows.n_features, bias)) : shown;
     const double paid = weight == 0 ? 0 : weight * learner.loss(margin, y);
     if (!std::isfinite(margin) || !std::isfinite(paid)) {
       result.diverged = t;
       break;
     }
     if (weight == 0) continue;  // an absent row advances no clock
-    result.n_mistakes += (margin > 0) != (y > 0);
+    result.n_mistakes += (shown > 0) != (y > 0);
     tally.n_rows += 1;
     tally.loss_sum += paid;
     tally.weight_sum += weight;

@@ -1,8 +1,11 @@
 // Dense rows in the units in which learners that tune themselves see them: columns centred and divided by their deviation.
 #pragma once
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 
 #include "rows.hpp"
+#include "wide.hpp"
 
 namespace thresher {
 
@@ -10,17 +13,47 @@ namespace thresher {
 struct Columns {
   double *mean, *m2, *count;
   double n;
-
-  void add(const double* x, index_t n_features) {
-    const double share = 1 / ++n;
-    for (index_t j = 0; j < n_features; ++j) {
-      const double d = x[j] - mean[j];
-      mean[j] += d * share;
-      m2[j] += d * (x[j] - mean[j]);
-      count[j] += x[j] != 0 ? 1.0 : 0.0;
-    }
-  }
 };
+
+/// Adds `n_rows` rows, at most four at a time so that what is known of a column stays in registers. A column sees one row after
+/// the other: how rows are cut leaves no trace.
+template <int n_rows>
+THRESHER_WIDE void add_rows(const double* const* x, index_t n_features, Columns& known) {
+  double share[n_rows];
+  for (double& each : share) each = 1 / ++known.n;
+  double *const means = known.mean, *const m2s = known.m2, *const counts = known.count;
+#pragma GCC ivdep  // three arrays and some rows: none overlaps another
+  for (index_t j = 0; j < n_features; ++j) {
+    double mean = means[j], m2 = m2s[j], count = counts[j];
+    for (int i = 0; i < n_rows; ++i) {
+      const double d = x[i][j] - mean;
+      mean += d * share[i];
+      m2 += d * (x[i][j] - mean);
+      count += x[i][j] != 0 ? 1.0 : 0.0;
+    }
+    means[j] = mean;
+    m2s[j] = m2;
+    counts[j] = count;
+  }
+}
+
+/// to[j] = (x[j] - shift[j]) * inverse[j], at most `far` from 0; `to` may be `x`. Whether any of them lay farther:
+/// then its bits changed, which is told without a branch.
+THRESHER_WIDE inline bool scale_row(const double* x, index_t n_features, const double* shift, const double* inverse, double far,
+                                    double* to) {
+  std::int64_t changed = 0;
+#pragma GCC ivdep
+  for (index_t j = 0; j < n_features; ++j) {
+    const double scaled = (x[j] - shift[j]) * inverse[j], low = scaled < -far ? -far : scaled;
+    const double kept = low > far ? far : low;
+    std::int64_t was, is;
+    std::memcpy(&was, &scaled, sizeof was);
+    std::memcpy(&is, &kept, sizeof is);
+    changed |= was ^ is;
+    to[j] = kept;
+  }
+  return changed != 0;
+}
 
 /// All values of a row, where they are or in `room`.
 inline const double* all_values(const DenseRow<double>& row, double*) { return row.values; }
@@ -31,21 +64,28 @@ const double* all_values(const Row& row, double* room) {
   return room;
 }
 
-/// Adds rows[part[0]], rows[part[1]], ... to what is known about their columns, one by one: chunks leave no trace.
+/// Adds rows[part[0]], rows[part[1]], ... to what is known about their columns; `room` holds four rows.
 template <class AllRows>
 void measure_rows(const AllRows& rows, const index_t* part, index_t n_part, Columns known, double* room) {
-  for (index_t i = 0; i < n_part; ++i) known.add(all_values(rows.row(part[i], 0), room), rows.n_features);
+  const double* x[4];
+  for (index_t i = 0; i < n_part; i += 4) {
+    const int n = static_cast<int>(std::min<index_t>(4, n_part - i));
+    for (int k = 0; k < n; ++k) x[k] = all_values(rows.row(part[i + k], 0), room + k * rows.n_features);
+    if (n == 4) add_rows<4>(x, rows.n_features, known);
+    else
+      for (int k = 0; k < n; ++k) add_rows<1>(x + k, rows.n_features, known);
+  }
 }
 
-/// out[i][j] = (x[j] - shift[j]) * inverse[j] of the row part[i], at most `far` from 0.
+/// Row i of `out` is the scaled row part[i]; is_far[i], if somebody asks, says whether some of its values lay farther.
 template <class AllRows>
 void scale_rows(const AllRows& rows, const index_t* part, index_t n_part, const double* shift, const double* inverse, double far,
-                double* out) {
+                double* out, std::uint8_t* is_far) {
   const index_t d = rows.n_features;
   for (index_t i = 0; i < n_part; ++i) {
     double* to = out + i * d;
-    const double* x = all_values(rows.row(part[i], 0), to);
-    for (index_t j = 0; j < d; ++j) to[j] = std::min(std::max((x[j] - shift[j]) * inverse[j], -far), far);
+    const bool some = scale_row(all_values(rows.row(part[i], 0), to), d, shift, inverse, far, to);
+    if (is_far) is_far[i] = some;
   }
 }
 

@@ -1,5 +1,6 @@
 // Where a learner keeps the sums it adds to: at once, or after a whole mini-batch. With `average`, each sum is kept with an
-// offset that gathers lived * change, from which the mean over all steps can be told (see Pegasos).
+// offset that gathers lived * change, from which the mean over all steps can be told (see Pegasos). Lazy weights, which know
+// their own step, need less: AtOnce and Waiting, at the end.
 #pragma once
 #include "learner.hpp"
 
@@ -22,6 +23,7 @@ struct Direct {
   double offset_at(index_t j) const { return offset[j]; }
   bool averages() const { return offset; }
   double held(index_t) const { return 0; }
+  double held_offset(index_t) const { return 0; }
   void add(index_t j, double change, double lived) {
     value[j] += change;
     if (offset) offset[j] += lived * change;
@@ -54,6 +56,7 @@ struct Averaged {
   double offset_at(index_t j) const { return sums[j].offset; }
   static constexpr bool averages() { return true; }
   double held(index_t) const { return 0; }
+  double held_offset(index_t) const { return 0; }
   void add(index_t j, double change, double lived) {
     sums[j].value += change;
     sums[j].offset += lived * change;
@@ -72,6 +75,7 @@ struct Averaged {
 /// touch. A batch therefore costs O(non-zeros), and an unfinished one survives between calls like everything else.
 struct HeldBack {
   double *value, *offset, *pending, *pending_offset, *stamp, *batch, *count;
+  double* square = nullptr;  // if somebody wants it: the sum over the batches of what each added, squared
   index_t n_weights;
   double batch_size;
 
@@ -93,6 +97,7 @@ struct HeldBack {
   bool open(index_t j) const { return stamp[j] == *batch; }
   double operator[](index_t j) const { return open(j) ? value[j] : value[j] + pending[j]; }
   double offset_at(index_t j) const { return open(j) ? offset[j] : offset[j] + pending_offset[j]; }
+  double square_at(index_t j) const { return open(j) ? square[j] : square[j] + pending[j] * pending[j]; }
   bool averages() const { return offset; }
   void put(index_t j, double to, double lived) {
     if (offset) offset[j] -= lived * value[j];
@@ -100,6 +105,7 @@ struct HeldBack {
   }
   /// What the open batch holds back at j.
   double held(index_t j) const { return open(j) ? pending[j] : 0; }
+  double held_offset(index_t j) const { return open(j) ? pending_offset[j] : 0; }
   void add(index_t j, double change, double lived) {
     if (!open(j)) {
       fold(j);
@@ -133,11 +139,64 @@ struct HeldBack {
  private:
   void fold(index_t j) {
     value[j] += pending[j];
+    if (square) square[j] += pending[j] * pending[j];
     pending[j] = 0;
     if (offset) {
       offset[j] += pending_offset[j];
       pending_offset[j] = 0;
     }
+  }
+};
+
+/// Lazy weights in mini-batches of one row: nothing waits.
+struct AtOnce {
+  static constexpr bool waits = false;
+  static constexpr double batch_size = 1;
+
+  static void declare(std::vector<Field>&) {}
+  template <class Source>
+  explicit AtOnce(const Source&) {}
+
+  double operator[](index_t) const { return 0; }
+  void add(index_t, double) {}
+  void clear(index_t) {}
+  static constexpr bool row_completes_batch() { return true; }
+  static constexpr double n_unfinished() { return 0; }
+  void next_batch() {}
+  template <class Open>
+  static constexpr bool finish(index_t, Open) {
+    return false;
+  }
+};
+
+/// What a mini-batch adds to lazy weights. A weight that is up to date until step s holds back what belongs to step s + 1: its
+/// batch is open as long as there were s steps, and over once there were more.
+struct Waiting {
+  static constexpr bool waits = true;
+  double *pending, *count;
+  double batch_size;
+
+  static void declare(std::vector<Field>& fields) {
+    fields.push_back({"pending", "weight", 0.0, "derived"});
+    fields.push_back({"count", "", 0.0, "derived", "", "", "rows"});
+  }
+  template <class Source>
+  explicit Waiting(const Source& s)
+      : pending(s.array("pending", "weight")), count(s.array("count", "")), batch_size(s.number("batch_size")) {}
+
+  double operator[](index_t j) const { return pending[j]; }
+  void add(index_t j, double change) { pending[j] += change; }
+  void clear(index_t j) { pending[j] = 0; }
+  bool row_completes_batch() { return ++*count >= batch_size; }
+  double n_unfinished() const { return *count; }
+  void next_batch() { *count = 0; }
+  /// The rows at hand are the batch, of weights whose batch is open(j). False when there are none.
+  template <class Open>
+  bool finish(index_t n_weights, Open open) {
+    if (*count == 0) return false;
+    for (index_t j = 0; j < n_weights; ++j)
+      if (open(j)) pending[j] *= batch_size / *count;
+    return true;
   }
 };
 

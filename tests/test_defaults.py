@@ -159,6 +159,23 @@ def test_defaults_lose_less_than_a_point_on_real_rows(name, kind):
     _holds(name, kind)
 
 
+def test_one_rule_for_the_constant_and_for_passes():
+    """As docs/vocabulary.md has it, with its exceptions."""
+    exceptions = {("poolcw", "constant"): 0.1, ("csoal", "passes"): 1, ("pegasossnd", "constant"): 1.0}
+    n_kinds = set()
+    for method in registry.methods():
+        if method.streams and method.task != "clustering":
+            keeps_variances = "variance_" in dir(method.cls)
+            is_regression = method.task == "regression"
+            kind = 2 if is_regression else 1 if keeps_variances else 0
+            rule = {"constant": (0.1, 1.0, 1.0)[kind], "passes": (5, 1, "auto")[kind]}
+            rule |= {what: value for (name, what), value in exceptions.items() if name == method.name}
+            found = {"constant": method.defaults["intercept_scaling"], "passes": method.defaults["max_iter"]}
+            assert found == rule, method.name
+            n_kinds.add(kind)
+    assert n_kinds == {0, 1, 2}
+
+
 def main(folder: str | None) -> None:
     kinds = list(KINDS)
     if folder is not None:

@@ -23,7 +23,18 @@ from thresher.dual_averaging import L1RDAClassifier, L1RDARegressor
 from thresher.online import AROWClassifier, PAClassifier
 from thresher.persistence import load_model, save_model
 from thresher.stochastic import PegasosClassifier, PegasosRegressor
-from variants import assert_same_bits, bits, first_batch, models, moved, name_of, regresses, rows_for, with_params
+from variants import (
+    assert_same_bits,
+    bits,
+    first_batch,
+    is_binary,
+    models,
+    moved,
+    name_of,
+    regresses,
+    rows_for,
+    with_params,
+)
 
 MODELS = models()
 over_all = pytest.mark.parametrize("model", MODELS, ids=name_of)
@@ -125,6 +136,57 @@ def test_fit_closes_the_last_mini_batch_with_the_rows_it_has(model):
         learner5.learn(lesson, onwards)
     learner = onepass.learner(tail, X.shape[1])
     assert_allclose(learner5.weights(onwards), learner.weights(tail.state_), rtol=1e-11, atol=1e-13)
+
+
+# --- what is counted was predicted ------------------------------------------------------------------------------------
+
+
+CLASSIFIERS = [(m, k) for m in MODELS if not regresses(m) for k in (2, 3) if k == 2 or not is_binary(m)]
+LEARNS_IN_BATCHES = "max_inner_iter"  # a parameter of those that predict a batch, then learn from it
+
+
+def predicted_first(model, X, y, weight, size):
+    """The mistakes of a fresh model after each batch that it predicts, then learns from: made, and counted by it."""
+    model, made = with_params(model), 0
+    for begin in range(0, len(y), size):
+        part = slice(begin, begin + size)
+        predicted = model.predict(X[part]) if begin else np.repeat(np.unique(y)[0], size)  # all scores are 0
+        made += np.count_nonzero((predicted != y[part]) & (weight[part] > 0))
+        yield made, first_batch(model, X[part], y[part], y, sample_weight=weight[part])
+
+
+@pytest.mark.parametrize(("model", "n_classes"), CLASSIFIERS, ids=[f"{name_of(m)}-{k}" for m, k in CLASSIFIERS])
+@over_layouts
+def test_mistakes_are_those_of_predictions_before_each_row(model, n_classes, layout):
+    """Or each batch. Where every look at the weights chooses features anew, counts are those of the rows as learned."""
+    X, y = rows_for(model, n_rows=40, n_classes=n_classes, seed=3)
+    weight = np.random.default_rng(1).exponential(size=len(y))
+    weight[::7] = 0
+    in_batches, few = hasattr(model, LEARNS_IN_BATCHES), getattr(model, "n_features_to_select", None)
+    counted, paid = 0, 0.0
+    for made, now in predicted_first(model, layout(X), y, weight, 8 if in_batches else 1):
+        in_state = "selected" in now.state_.sizes and n_classes == 2  # a budget that the learner keeps itself
+        if in_batches or in_state or not isinstance(few, int) or few >= X.shape[1]:
+            assert now.n_mistakes_ == made
+        paid_now = now.progressive_loss_ * now.state_.arrays["tally"][:, 3].max()
+        assert now.n_mistakes_ >= counted
+        assert paid_now >= paid - 1e-9
+        counted, paid = now.n_mistakes_, paid_now
+    assert counted > 0
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("options", [{}, {"C": 1.0, "scale": True}, {"multi_class": "joint"}], ids=str)
+def test_rows_that_lie_far_out_are_counted_as_they_are_predicted(options, n_classes):
+    rng = np.random.default_rng(0)
+    X = rng.standard_t(1.2, size=(300, 4))
+    y = np.digitize(np.clip(X, -2, 2).sum(axis=1) + rng.normal(size=300), [0.0, 1.0][: n_classes - 1])
+    model = PAClassifier(**options)
+    for made, now in predicted_first(model, X, y, np.ones(300), 1):
+        assert now.n_mistakes_ == made
+    assert_same_bits(in_batches(model, X, y, [77, 256]).state_, now.state_)
+    scaled = (X - now.state_.arrays["shift"][0]) * now.state_.arrays["inverse"][0]
+    assert (abs(scaled) > 5).any(axis=1).sum() > 10
 
 
 # --- law 4: save, load, continue = never stopped --------------------------------------------------------------------
@@ -270,7 +332,7 @@ def test_the_common_start_counts_once(model):
 def test_books_of_all_shards_add_up(model):
     learner, start, shards = shards_of(model)
     merged = learner.merge(start, shards, [1.0, 1.0, 1.0])
-    for name in ("tally", "n_mistakes"):
+    for name in {"tally", "n_mistakes", "n_wrong"} & set(merged.arrays):
         truth = sum(s.arrays[name] for s in shards) - 2 * start.arrays[name]
         assert_allclose(merged.arrays[name], truth, rtol=1e-12)
 
@@ -348,14 +410,16 @@ def test_merged_pegasos_averages_over_the_iterates_of_all_shards(model):
     merged = learner.merge(start, shards, [20.0, 7.0, 31.0])
     start, *shards = (settled(learner, s) for s in (start, *shards))
 
+    n_averaged = -1 if model.intercept != "feature" else None  # a constant that follows from means is none of them
+
     def iterates(state):  # how many, or what they count, and their sum
         n = state.arrays["mass" if model.average == "late" else "n_steps"]
-        return n, n * learner.weights(state)
+        return n, n * learner.weights(state)[:, :n_averaged]
 
     n0, total0 = iterates(start)
     n = n0 + sum(iterates(s)[0] - n0 for s in shards)
     total = total0 + sum(iterates(s)[1] - total0 for s in shards)
-    assert_allclose(learner.weights(merged), total / n, rtol=1e-9, atol=1e-10)
+    assert_allclose(learner.weights(merged)[:, :n_averaged], total / n, rtol=1e-9, atol=1e-10)
 
 
 @pytest.mark.parametrize("model", PEGASOS, ids=name_of)

@@ -129,5 +129,7 @@ def test_the_first_row_pays_the_loss_of_a_score_of_0(method, loss):
     X, y = rows_for(model, n_classes=2)
     one = first_batch(model, X[:1], y[:1], y)
     target = (1.0 if y[0] == np.unique(y)[1] else -1.0) if method.task == "classification" else float(y[0])
+    if method.task == "regression" and "target_shift" in one.state_.arrays:
+        target = 0.0  # a stream of targets is counted from its first one on
     params = [float(getattr(model, name, 0.0)) for name in ("tau", "epsilon")]
     assert_allclose(one.progressive_loss_, _core.loss_value(loss, 0.0, target, *params))

@@ -10,6 +10,8 @@ import pytest
 import safetensors.numpy
 from numpy.testing import assert_array_equal
 
+from thresher.confidence import ASCWClassifier
+from thresher.dual_averaging import L1RDAClassifier
 from thresher.online import AROWClassifier, PAClassifier
 from thresher.persistence import load_model, save_model
 from thresher.preprocessing import RunningScaler, StreamingPipeline, TableEncoder
@@ -208,6 +210,30 @@ def test_files_of_the_first_format_still_load():
     assert model.coef_[0, 0] == 0.8845646915547234
     assert model.partial_fit(X, model.predict(X)).n_samples_seen_ == 80
     assert load_model(folder / "l1rda-regressor-format-1.thresher").coef_[2] == -0.5280843000276411
+
+
+@pytest.mark.parametrize("model", [PAClassifier(), ASCWClassifier(batch_size=8), L1RDAClassifier("auto", eta0=1.0)])
+def test_files_that_count_the_mistakes_of_each_model_only_still_load(model, tmp_path):
+    X, y = rows_for(model)
+    save_model(first_batch(model, X, y), tmp_path / "m")  # 64 rows, after which the best model is read
+    arrays = safetensors.numpy.load_file(tmp_path / "m")
+    with safetensors.safe_open(tmp_path / "m", framework="numpy") as file:
+        header = file.metadata()
+
+    def write(**changes):
+        new = {**arrays, **{f"state/{name}": array for name, array in changes.items()}}
+        some = {name: array for name, array in new.items() if array is not None}
+        (tmp_path / "m").write_bytes(safetensors.numpy.save(some, metadata=header))
+        return tmp_path / "m"
+
+    loaded = load_model(write(reads=None, n_wrong=None, loss_shift=None))
+    before = arrays["state/n_mistakes"][int(arrays["state/reads"][0, 0]), 0]
+    assert_array_equal(loaded.predict(X), model.predict(X))
+    assert loaded.n_mistakes_ == before
+    assert loaded.partial_fit(X, y).n_mistakes_ >= before
+    for wrong in (-1.0, 0.5, float(len(arrays["state/n_mistakes"]))):
+        refused(write(reads=np.full((1, 1), wrong)), "there is no model to be read")
+    refused(write(n_wrong=None), "array 'n_wrong' must")
 
 
 @pytest.mark.parametrize("model", models()[::3], ids=name_of)

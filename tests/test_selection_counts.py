@@ -32,6 +32,8 @@ MORE: dict[str, list[dict[str, Any]]] = {
     "scw": [{"covariance": "full"}, {"diagonal": "precision"}],
     "sop": [{"covariance": "full"}],
     "l1rda": [{"debias": True}, {"batch_size": 8}],
+    "adaptivel1rda": [{"batch_size": 8}],
+    "reweightedl1rda": [{"batch_size": 8}],
     "ftrl": [{"debias": True}],
     "sbcw": [{"n_groups": 2, "refit": False}, {"fit_intercept": True}],
     "ascw": [{"n_costs": 2}],

@@ -12,16 +12,25 @@ from scipy import sparse
 from reference.budget import projected, truncated
 from thresher import onepass
 from thresher._core import measure_rows, scale_rows
-from thresher.dual_averaging import L1RDAClassifier, L1RDARegressor, ReweightedL1RDAClassifier
+from thresher.dual_averaging import (
+    AdaptiveL1RDARegressor,
+    FTRLRegressor,
+    GroupFOBOSRegressor,
+    L1RDAClassifier,
+    L1RDARegressor,
+    ReweightedL1RDAClassifier,
+)
 from thresher.online import (
     AROWClassifier,
     CSOALClassifier,
+    CWClassifier,
     MBPAClassifier,
     OFSClassifier,
     PAClassifier,
     PETrunClassifier,
     SCWClassifier,
     SOFSClassifier,
+    SOPClassifier,
 )
 from thresher.stochastic import DropoutPegasosClassifier, PegasosClassifier, PegasosRegressor
 from thresher.training import merge_models
@@ -36,6 +45,8 @@ TUNED += [
     PETrunClassifier(),
     CSOALClassifier(),
 ]
+
+STREAMED = [PegasosRegressor(), L1RDARegressor(), AdaptiveL1RDARegressor(), FTRLRegressor(), GroupFOBOSRegressor()]
 
 
 def rows(n=600, d=6, seed=0, noise=0.5):
@@ -65,8 +76,11 @@ def scaled_rows(X):
 
 
 def unit(X, n):
-    """The typical squared length of scaled rows: the number of values other than 0, to a quarter of a power of two."""
-    return 2 ** (np.round(4 * np.log2(max((X[:n] != 0).sum() / n, 1))) / 4) if n else 1.0
+    """The typical squared length of scaled rows: the number of values other than 0, to a quarter of a power of two.
+
+    The first row is learned from with a unit of its own.
+    """
+    return 2 ** (np.round(4 * np.log2(max((X[: max(n, 1)] != 0).sum() / max(n, 1), 1))) / 4)
 
 
 def test_candidates_are_plain_learners_of_scaled_rows():
@@ -164,6 +178,24 @@ def test_the_units_of_targets_do_not_matter(model, layout):
     assert_allclose(other.predict(X), 1024 * one.predict(X) + 50_000, rtol=1e-6)
 
 
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize("constant", [True, False], ids=["constant", "none"])
+@pytest.mark.parametrize("model", STREAMED, ids=lambda model: type(model).__name__)
+def test_large_targets_are_learned_from_the_first_row_on(model, layout, constant):
+    """However many of the first rows have one and the same target, and however they are cut."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 5))
+    y = 1000 * (X @ rng.normal(size=5) + 0.1 * rng.normal(size=900)) + 1e6 * constant
+    y[:5] = y[5] if constant else 0.0
+    fitted = [type(model)(**model.get_params()).set_params(fit_intercept=constant) for _ in range(3)]
+    for each, size in zip(fitted, (900, 1, 7), strict=True):
+        for at in range(0, 700, size):
+            each.partial_fit(layout(X[at : min(at + size, 700)]), y[at : min(at + size, 700)])
+    assert fitted[0].score(layout(X[700:]), y[700:]) > 0.9
+    for each in fitted[1:]:
+        assert_array_equal(each.coef_, fitted[0].coef_)
+
+
 def test_a_number_gives_the_published_learner():
     X, y = rows()
     assert PAClassifier(C=0.1).fit(X, y).state_.arrays.keys() == {"coef", "tally", "n_mistakes"}
@@ -213,7 +245,64 @@ def test_a_second_pass_is_for_the_best_candidate_alone():
     model = PAClassifier(C="auto", max_iter=3, random_state=0).fit(X, y)
     assert model.race_["running"].sum() == 1
     assert model.n_samples_seen_ == 1800
-    assert_array_equal(model.race_["n_rows"], np.where(model.race_["running"], 1800, 600))
+    one_pass = PAClassifier(C="auto", max_iter=1, random_state=0).fit(X, y)
+    for name in ("n_rows", "n_mistakes", "best", "chosen"):  # rows that were seen before do not count
+        assert_array_equal(model.race_[name], one_pass.race_[name])
+    assert_array_equal(model.race_["n_rows"], 600)
+    assert_array_equal(model.race_["running"], model.race_["chosen"])
+
+
+@pytest.mark.parametrize("loss", [False, True])
+def test_candidates_stand_beside_the_best_over_the_same_rows(loss):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5000, 6))
+    y = X @ rng.normal(size=6) + rng.normal(size=5000)
+    model, first = (L1RDARegressor(), {}) if loss else (PAClassifier(), {"classes": [False, True]})
+    y, judged = (y, "loss") if loss else (y > 0, "n_mistakes")
+    earlier = [deepcopy(model).partial_fit(X[:n], y[:n], **first).race_ for n in (2048, 4096)]
+    race = model.partial_fit(X, y, **first).race_
+    assert race["chosen"].sum() == 1
+    for n_rows, then in zip((2048, 4096), earlier, strict=True):
+        left = race["n_rows"] == n_rows
+        assert_array_equal(race[judged][left], then[judged][left])
+        assert np.isin(race["best"][left], then[judged][then["n_rows"] == n_rows]).all()
+        assert (race["best"][left] <= race[judged][left]).all()
+    assert 0 < race["running"].sum() < len(race["running"])
+    assert_array_equal(race["best"][race["running"]], race[judged][race["chosen"]][0])
+
+
+def test_a_race_names_what_differs_between_candidates():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 6))
+    y = (X @ rng.normal(size=(6, 3))).argmax(axis=1)
+    forms = AROWClassifier().partial_fit(X, y, classes=[0, 1, 2])
+    assert list(forms.race_["multi_class"]) == ["joint"] * 4 + ["one_vs_rest"] * 4
+    assert forms.race_["multi_class"][forms.race_["chosen"]] == forms.multi_class_
+    assert (forms.race_["part"] == 1).all()
+    assert forms._settled() == {"r": forms.r_, "multi_class": forms.multi_class_, "scale": True}
+    two = L1RDAClassifier("auto").partial_fit(X, y > 0, classes=[False, True])
+    learner = two._learner_now()
+    second = np.arange(learner.n_models) >= len(two._raced.candidates)
+    second[learner.tuning.leader(learner, two.state_)] = True
+    assert_array_equal(two.race_["part"], 1 + second)
+    assert_array_equal(two.race_["alpha"][second], two.path_["penalty"])
+    assert_array_equal(two.race_["value"][second], two.eta0_)
+    assert two.race_["alpha"][two.race_["chosen"]] == two.penalty_
+    assert two._settled() == {"eta0": two.eta0_, "alpha": two.penalty_, "scale": True}
+    assert "alpha" not in L1RDAClassifier().partial_fit(X, y > 0, classes=[False, True]).race_
+    mean = CWClassifier().partial_fit(X, y, classes=[0, 1, 2])
+    chosen = {"confidence": mean.confidence_, "multi_class": mean.multi_class_}
+    assert mean._settled() == chosen | {"average": True, "scale": True}
+
+
+@pytest.mark.parametrize("cls", [CWClassifier, SOPClassifier, PegasosClassifier, SOFSClassifier, SCWClassifier])
+def test_values_in_place_of_auto_learn_alike_without_a_race(cls):
+    """On sparse rows whose length is known, but for early rows: candidates begin in the unit of the first."""
+    X, y = rows(3000)
+    X = sparse.csr_array(X / np.linalg.norm(X, axis=1)[:, None])
+    raced = cls().partial_fit(X, y, classes=[False, True])
+    same = cls(**raced._settled()).partial_fit(X, y, classes=[False, True])
+    assert_allclose(same.decision_function(X), raced.decision_function(X), rtol=1e-9, atol=1e-12)
 
 
 def test_merged_candidates_know_what_they_missed_lately():
@@ -298,3 +387,32 @@ def test_rows_are_measured_and_scaled_as_they_should_be():
                 scale_rows(held, bad, mean, mean, 1.5, np.empty(4))
             with pytest.raises(ValueError, match="part must name rows that there are"):
                 measure_rows(held, bad, 0, mean, m2, count)
+
+
+def test_the_mean_of_csoal_is_that_of_its_iterates_after_each_question():
+    X, y = rows(200)
+    given = {"C": 0.1, "delta": 0.5, "random_state": 0}
+    plain, mean = CSOALClassifier(**given), CSOALClassifier(**given, average=True)
+    total, mass, n_asked = 0.0, 0, 0
+    for i in range(len(y)):
+        for model in (plain, mean):
+            model.partial_fit(X[[i]], y[[i]], classes=[False, True])
+        if plain.n_queried_ > n_asked:
+            n_asked = plain.n_queried_
+            total, mass = total + n_asked * plain.coef_, mass + n_asked
+        assert_allclose(mean.coef_, total / max(mass, 1), rtol=1e-9, atol=1e-12)
+    assert 10 < n_asked < 200
+
+
+def test_columns_are_measured_by_all_early_rows_and_every_eighth_later_one():
+    X = np.random.default_rng(0).normal(size=(9000, 2)) * np.linspace(1, 5, 9000)[:, None]
+    measured = np.flatnonzero((np.arange(9000) < 4096) | (np.arange(9000) % 8 == 0))
+    states = []
+    for cuts in ([], [4000, 4097, 4100, 7001]):
+        model = PAClassifier()
+        for part in np.split(np.arange(9000), cuts):
+            model.partial_fit(X[part], X[part, 0] > 0, classes=[False, True])
+        states.append(model.state_.arrays)
+        assert_allclose(states[-1]["column_mean"][0], X[measured].mean(axis=0), rtol=1e-9, atol=1e-12)
+        assert_allclose(states[-1]["column_m2"][0], X[measured].var(axis=0) * len(measured), rtol=1e-9)
+    assert_array_equal(states[0]["coef"], states[1]["coef"])

@@ -27,10 +27,12 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
     ],
     "cw": [
         {"covariance": "full"},
-        {"variant": "variance", "diagonal": "precision"},
+        {"confidence": 0.9},
+        {"confidence": 0.9, "average": True},
+        {"confidence": 0.9, "variant": "variance", "diagonal": "precision"},
         {"variant": "variance", "covariance": "full"},
         {"n_features_to_select": 3},
-        {"multi_class": "joint"},
+        {"confidence": 0.9, "multi_class": "joint"},
         {"multi_class": "joint", "variant": "variance"},
     ],
     "scw": [
@@ -55,7 +57,7 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"n_features_to_select": 3, "covariance": "full"},
         {"multi_class": "joint"},
     ],
-    "sop": [{"a": "auto"}, {"covariance": "full"}, {"a": 0.1}, {"n_features_to_select": 3}],
+    "sop": [{"covariance": "full"}, {"a": 0.1}, {"a": 0.1, "average": True}, {"n_features_to_select": 3}],
     "pa": [
         {"C": "auto"},
         {"variant": "hard"},
@@ -66,6 +68,7 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
     "bcw": [
         {"batch_size": 8},
         {"batch_size": 8, "loss": "hinge", "centre": "kl", "max_inner_iter": 2, "fit_intercept": False},
+        {"batch_size": 8, "scale": False},
     ],
     "ofs": [
         {"n_features_to_select": 3},
@@ -78,20 +81,20 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
     "csoal": [{"cost_kind": "weight", "delta": 0.1, "C": 1.0}, {"cost": 3.0, "query_budget": 20}],
     "poolcw": [
         {"n_features_to_select": 2, "batch_size": 8, "cost": 0.5},
-        {"n_features_to_select": 2, "batch_size": 8, "cost": 0.5, "scout": True, "fit_intercept": True},
+        {"n_features_to_select": 2, "batch_size": 8, "cost": 0.5, "scout": True, "scale": False},
     ],
     "ascw": [
         {"batch_size": 8, "n_features_to_select": 4, "n_groups": 2, "n_costs": 2, "measure": "average_precision"},
         {
             **{"batch_size": 8, "n_features_to_select": 4, "n_groups": 2, "n_costs": 3, "measure": "roc_auc"},
-            **{"keep": True, "faithful": True, "fit_intercept": True},
+            **{"keep": True, "faithful": True},
         },
     ],
     "sbcw": [
         {"batch_size": 8, "n_features_to_select": 4, "n_groups": 2},
         {
             **{"batch_size": 8, "n_features_to_select": 5, "n_groups": 2, "sigma": 0.3, "loss": "hinge"},
-            **{"ranking": "full", "refit": False, "fit_intercept": True, "max_inner_iter": 2},
+            **{"ranking": "full", "refit": False, "max_inner_iter": 2, "scale": False},
         },
     ],
     "pegasos": [
@@ -104,6 +107,10 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"alpha": 1e-4, "penalize_intercept": False},
         {"loss": "logistic", "alpha": 0.1, "intercept_scaling": 1.0},
         {"alpha": 1e-4, "projection": False},
+        {"intercept": "mean"},
+        {"intercept": "mean", "alpha": 0.1},
+        {"intercept": "mean", "alpha": 0.1, "batch_size": 8, "average": "late"},
+        {"intercept": "batch_mean", "alpha": 0.1, "batch_size": 8},
     ],
     "dropoutpegasos": [
         {"alpha": 1e-4},
@@ -116,6 +123,9 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"loss": "epsilon_insensitive", "alpha": 0.01, "max_iter": 50},
         {"loss": "quantile", "alpha": 0.01, "tau": 0.3, "max_iter": 50},
         {"batch_size": 8, "alpha": 0.01, "average": True, "max_iter": 50},
+        {"intercept": "mean"},
+        {"intercept": "mean", "loss": "epsilon_insensitive", "alpha": 0.01, "average": True, "max_iter": 50},
+        {"intercept": "batch_mean", "loss": "epsilon_insensitive", "alpha": 0.01, "batch_size": 8, "max_iter": 50},
     ],
     "l1rda": [
         {"eta0": "auto"},
@@ -132,6 +142,8 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"l2_weight": 0.1, "penalize_intercept": True, "intercept_scaling": 1.0},
         {"n_features_to_select": 4},
         {"debias": True, "alpha": 0.01},
+        {"batch_size": 8, "alpha": 0.01, "eta0": 1.0},
+        {"batch_size": 8, "n_features_to_select": 4, "eta0": 1.0},
     ],
     "ftrl-regressor": [{"alpha": "auto", "eta0": 1.0, "debias": True}],
     "ftrl": [{"n_features_to_select": 4, "debias": True}, {"l2": 1.0, "loss": "hinge"}],
@@ -140,13 +152,23 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"alpha": 1e-3, "eta0": 1.0, "rho": 0.01, "penalize_intercept": True},
         {"n_features_to_select": 4, "eta0": 1.0},
         {"debias": True, "alpha": 1e-3},
+        {"batch_size": 8, "alpha": 1e-3, "eta0": 1.0, "intercept_scaling": 1.0},
+        {
+            **{"batch_size": 8, "n_features_to_select": 4, "eta0": 1.0},
+            **{"penalize_intercept": True, "intercept_scaling": 1.0},
+        },
     ],
-    "adaptivel1rda-regressor": [{"eta0": 1.0}],
-    "reweightedl1rda-regressor": [{"loss": "epsilon_insensitive"}, {"loss": "epsilon_insensitive", "eta0": 0.1}],
-    "reweightedl2rda": [{"smoothing": 10.0}],
+    "adaptivel1rda-regressor": [{"eta0": 1.0}, {"batch_size": 8, "eta0": 1.0}],
+    "reweightedl1rda-regressor": [
+        {"loss": "epsilon_insensitive"},
+        {"loss": "epsilon_insensitive", "eta0": 0.1},
+        {"batch_size": 8, "loss": "epsilon_insensitive", "eta0": 0.1},
+    ],
+    "reweightedl2rda": [{"smoothing": 10.0}, {"batch_size": 8, "smoothing": 10.0}],
     "reweightedl2rda-regressor": [
         {"loss": "epsilon_insensitive", "threshold": 0.0},
         {"loss": "epsilon_insensitive", "threshold": 0.0, "alpha": 0.1, "smoothing": 1.0},
+        {"batch_size": 8, "loss": "epsilon_insensitive", "threshold": 0.0, "alpha": 0.1, "smoothing": 1.0},
     ],
     "l1rda-regressor": [
         {"loss": "epsilon_insensitive"},
@@ -158,7 +180,10 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
     "multitaskrda-regressor": [{"penalty": "l1", "loss": "epsilon_insensitive"}],
     "multitaskfobos": [{"penalty": "l1_l21", "loss": "logistic"}],
     "multitaskfobos-regressor": [{"penalty": "l1", "loss": "quantile"}],
-    "pegasossnd": [{"alpha": 0.1, "coupling": 1.2, "reject": False, "outlier_label": None}],
+    "pegasossnd": [
+        {"alpha": 0.1, "coupling": 1.2, "reject": False, "outlier_label": None},
+        {"alpha": 0.1, "batch_size": 8, "reject": False, "outlier_label": None},
+    ],
     "grouprda": [
         {"groups": [[0, 1], [2, 3]], "alpha": 0.01},
         {"groups": [[0, 1, 2], [2, 3], [1]], "alpha": 0.01},

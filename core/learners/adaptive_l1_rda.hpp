@@ -6,19 +6,73 @@
 
 namespace thresher {
 
+/// The sum of gradients and that of their squares, side by side.
+struct DirectSquares {
+  struct Sum { double gradient, square; };
+  Sum* sums;
+  static constexpr double batch_size = 1;
+
+  static void declare(std::vector<Field>& fields, const char* gradient, const char* square) {
+    fields.push_back({gradient, "weight", 0.0, "sum"});
+    fields.push_back({square, "weight", 0.0, "sum", "", gradient});
+  }
+  template <class Source>
+  DirectSquares(const Source& s, const char* gradient, const char* square)
+      : sums(reinterpret_cast<Sum*>(s.pair(gradient, square))) {}
+
+  double gradient(index_t j) const { return sums[j].gradient; }
+  double square_at(index_t j) const { return sums[j].square; }
+  /// What the sum of squares becomes.
+  double count(index_t j, double g) {
+    sums[j].gradient += g;
+    return sums[j].square += g * g;
+  }
+  bool row_completes_batch() { return true; }
+  double n_unfinished() const { return 0; }
+  void next_batch() {}
+  void scale_held(double) {}
+  void settle() {}
+  void rebuild() {}
+};
+
+/// The same for mini-batches.
+struct HeldBackSquares : HeldBack {
+  static void declare(std::vector<Field>& fields, const char* gradient, const char* square) {
+    HeldBack::declare(fields, gradient, "sum", false);
+    fields.push_back({square, "weight", 0.0, "sum"});
+  }
+  template <class Source>
+  HeldBackSquares(const Source& s, const char* gradient, const char* squares) : HeldBack(s, gradient, false) {
+    square = s.array(squares, "weight");
+  }
+
+  double gradient(index_t j) const { return (*this)[j]; }
+  /// The most that the sum of squares may become.
+  double count(index_t j, double g) {
+    add(j, g, 0);
+    const double most = batch_size * pending[j];  // of a batch that ends with this row
+    return square[j] + most * most;
+  }
+  /// Shards complete a mini-batch that was open at their start, and what it adds may then be less than what its start would have.
+  void rebuild() {
+    for (index_t j = 0; j < n_weights; ++j) square[j] = std::max(square[j], 0.0);
+  }
+};
+
 /// Adaptive dual averaging: every weight has a step of its own. After t steps, with G the sum of gradients and H = smoothing +
 /// sqrt(sum of their squares), feature by feature,
 ///
 ///     w = argmin_w  <G / t, w> + alpha |w|_1 + l2_weight |w|^2 / 2 + H w^2 / (2 eta0 t)
 ///       = -soft(G, alpha t) / (l2_weight t + H / eta0)
 ///
-/// A free constant feature has no penalty: w = -eta0 G / H. A weight is a function of (G, H, t), computed on reading: a row costs
-/// O(non-zeros).   Duchi, Hazan & Singer, JMLR 12 (2011), eq. 20; Jumutc (2016), eq. 4.22.
+/// The gradient of a step is the mean over its mini-batch. A free constant feature has no penalty: w = -eta0 G / H. A weight is a
+/// function of (G, H, t), computed on reading: a row costs O(non-zeros).
+/// Duchi, Hazan & Singer, JMLR 12 (2011), eq. 20; Jumutc (2016), eq. 4.22.
+template <class Sums>
 struct AdaptiveL1RdaRule {
   using Second = AdaptiveL1RdaRule;
   static constexpr bool lazy = false;
-  struct Sums { double gradient, square; };
-  Sums* sums;
+  Sums sums;
   double* n_steps;
   double alpha, eta0, smoothing, l2_weight;
   bool free_constant;
@@ -26,17 +80,13 @@ struct AdaptiveL1RdaRule {
   double cut = 0, ridge = 0;
   bool sound = true;
 
-  static void declare(std::vector<Field>& all, bool second) {
-    const auto [gradient, square] = names(second);
-    all.push_back({gradient, "weight", 0.0, "sum"});
-    all.push_back({square, "weight", 0.0, "sum", "", gradient});
-  }
+  static void declare(std::vector<Field>& all, bool second) { Sums::declare(all, names(second).first, names(second).second); }
   template <class Source>
   AdaptiveL1RdaRule(const Source& s, bool second)
-      : sums(reinterpret_cast<Sums*>(s.pair(names(second).first, names(second).second))), n_steps(s.array("n_steps", "")),
+      : sums(s, names(second).first, names(second).second), n_steps(s.array("n_steps", "")),
         alpha(second ? 0 : s.number("alpha")), eta0(s.number("eta0")), smoothing(s.number("smoothing")),
         l2_weight(s.number("l2_weight")), free_constant(s.flag("free_constant")), constant(s.n_weights - 1) {
-    step();
+    look_up();
   }
 
   template <class Row, class Keep>
@@ -47,11 +97,7 @@ struct AdaptiveL1RdaRule {
   template <class Row, class Keep>
   void add(const Row& x, double slope, Keep keep) {
     double all = 0;
-    const auto count = [&](index_t j, double xj) {
-      const double g = slope * xj;
-      sums[j].gradient += g;
-      all += sums[j].square += g * g;
-    };
+    const auto count = [&](index_t j, double xj) { all += sums.count(j, slope * xj); };
     x.each([&](index_t j, double xj) {
       if (keep(j)) count(j, xj);
     }, count);
@@ -61,40 +107,53 @@ struct AdaptiveL1RdaRule {
   static constexpr double reach(const Row&) {
     return 0;
   }
-  double weight(index_t j) const { return j == constant && free_constant ? -eta0 * sums[j].gradient / inertia(j) : penalised(j); }
+  double weight(index_t j) const { return j == constant && free_constant ? -eta0 * sums.gradient(j) / inertia(j) : penalised(j); }
   bool active(index_t j) const { return order(j) > cut; }
 
-  double order(index_t j) const { return std::fabs(sums[j].gradient); }
+  double order(index_t j) const { return std::fabs(sums.gradient(j)); }
   void cut_at(double order) { cut = order; }
   double penalty_at(double order) const { return order / *n_steps; }
   void set_penalty(double p) {
     alpha = p;
-    step();
+    look_up();
   }
 
-  static constexpr double batch_size() { return 1; }
-  static constexpr bool row_completes_batch() { return true; }
+  double batch_size() const { return sums.batch_size; }
+  bool row_completes_batch() { return sums.row_completes_batch(); }
   void step() {
+    sums.next_batch();
+    look_up();
+  }
+  bool finish() {  // the rows at hand are the batch
+    if (sums.n_unfinished() == 0) return false;
+    sums.scale_held(sums.batch_size / sums.n_unfinished());
+    return true;
+  }
+  void settle() { sums.settle(); }
+  void rebuild() {
+    sums.rebuild();
+    look_up();
+  }
+
+ private:
+  void look_up() {
     cut = alpha * *n_steps;
     ridge = l2_weight * *n_steps;
   }
-  static constexpr bool finish() { return false; }
-  void settle() {}
-  void rebuild() { step(); }
-
- private:
   static std::pair<const char*, const char*> names(bool second) {
     return second ? std::pair("debiased_gradient_sum", "debiased_square_sum") : std::pair("gradient_sum", "square_sum");
   }
-  double inertia(index_t j) const { return smoothing + std::sqrt(sums[j].square); }
+  double inertia(index_t j) const { return smoothing + std::sqrt(sums.square_at(j)); }
   double penalised(index_t j) const {
-    const double pulled = soft_threshold(sums[j].gradient, cut);
+    const double pulled = soft_threshold(sums.gradient(j), cut);
     return pulled == 0 ? 0 : -pulled / (ridge + inertia(j) / eta0);  // most are 0, and need no root
   }
 };
 
-using AdaptiveL1Rda = Sparse<AdaptiveL1RdaRule>;
+template <class Sums>
+using AdaptiveL1Rda = Sparse<AdaptiveL1RdaRule<Sums>>;
 
-THRESHER_LEARNER(AdaptiveL1Rda, "l1 and l2 dual averaging with a step size for every weight.", AdaptiveL1Rda)
+THRESHER_LEARNER(AdaptiveL1Rda, "l1 and l2 dual averaging with a step size for every weight.", AdaptiveL1Rda<DirectSquares>)
+THRESHER_LEARNER(AdaptiveL1RdaBatch, "The same, a step for every batch_size rows.", AdaptiveL1Rda<HeldBackSquares>)
 
 }  // namespace thresher

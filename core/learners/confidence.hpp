@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "../learner.hpp"
+#include "../late_mean.hpp"
 #include "../loss.hpp"
 
 namespace thresher {
@@ -40,22 +40,30 @@ template <class Rule>
 struct ConfidentDiagonal : Plain {
   struct Belief { double mean, variance; };
   Belief* belief;
+  LateMean late;
   Rule rule;
   bool precision;
 
   template <class Source>
   static std::vector<Field> fields(const Source& s) {
-    return {{"coef", "weight", 0.0, "weighted", "variance"}, {"variance", "weight", Rule::prior(s), "precision", "", "coef"}};
+    std::vector<Field> all{{"coef", "weight", 0.0, "weighted", "variance"},
+                           {"variance", "weight", Rule::prior(s), "precision", "", "coef"}};
+    LateMean::declare(all, s);
+    return all;
   }
   template <class Source>
   explicit ConfidentDiagonal(const Source& s)
-      : belief(reinterpret_cast<Belief*>(s.pair("coef", "variance"))), rule(s), precision(s.flag("precision")) {}
+      : belief(reinterpret_cast<Belief*>(s.pair("coef", "variance"))), late(s), rule(s), precision(s.flag("precision")) {}
 
   template <class Row>
   double margin(const Row& x) const {
     return x.sum([&](index_t j, double xj) { return belief[j].mean * xj; });
   }
-  double weight(index_t j) const { return belief[j].mean; }
+  double weight(index_t j) const { return late.of(j, belief[j].mean); }
+  template <class Row>
+  double judged(const Row& x, double margin) const {
+    return late.score(x, margin);
+  }
   double variance(index_t j) const { return belief[j].variance; }
   double loss(double margin, double y) const { return rule.loss(margin, y); }
   /// x' Sigma x over the features that `keep` names.
@@ -66,26 +74,37 @@ struct ConfidentDiagonal : Plain {
 
   template <class Row>
   bool update(const Row& x, double y, double margin, double weight) {
-    const double m = y * margin;
+    const bool moved = learn(x, y, y * margin, weight);
+    late.step();
+    return moved;
+  }
+
+ private:
+  template <class Row>
+  bool learn(const Row& x, double y, double m, double weight) {
     if (rule.satisfied(m)) return false;
     const double v = x.sum([&](index_t j, double xj) { return belief[j].variance * xj * xj; });
     if (!std::isfinite(v)) return false;
     const Step asked = rule.step(m, v, weight);
     if (!asked.finite()) return false;
     const double r = asked.inertia_above(v), beta = 1 / (v + r), step = asked.pull * y;
-    if (precision) {
-      x.each([&](index_t j, double xj) {
-        const double sx = belief[j].variance * xj;
-        belief[j].mean += step * sx;
-        belief[j].variance *= r / (r + sx * xj);
-      });
-    } else {
-      x.each([&](index_t j, double xj) {
-        const double sx = belief[j].variance * xj;
-        belief[j].mean += step * sx;
-        belief[j].variance *= beta * (r + std::max(0.0, v - sx * xj));  // 1 - beta sx xj, above 0 at any size
-      });
-    }
+    late.watch([&](auto note) {
+      if (precision) {
+        x.each([&](index_t j, double xj) {
+          const double sx = belief[j].variance * xj;
+          belief[j].mean += step * sx;
+          belief[j].variance *= r / (r + sx * xj);
+          note(j, step * sx);
+        });
+      } else {
+        x.each([&](index_t j, double xj) {
+          const double sx = belief[j].variance * xj;
+          belief[j].mean += step * sx;
+          belief[j].variance *= beta * (r + std::max(0.0, v - sx * xj));  // 1 - beta sx xj, above 0 at any size
+          note(j, step * sx);
+        });
+      }
+    });
     return true;
   }
 };

@@ -5,7 +5,7 @@
 
 #include "../costs.hpp"
 #include "../draws.hpp"
-#include "../learner.hpp"
+#include "../late_mean.hpp"
 
 namespace thresher {
 
@@ -20,30 +20,36 @@ namespace thresher {
 struct Csoal : Plain {
   double *coef, *n_steps, *n_queried;
   double seed;
+  LateMean mean;  // of the iterates after each question
   Costs costs;
   double C, delta, query_budget;
   bool by_weight;
 
   template <class Source>
-  static std::vector<Field> fields(const Source&) {
+  static std::vector<Field> fields(const Source& s) {
     std::vector<Field> all{{"coef", "weight", 0.0, "mean"},
                            {"n_steps", "", 0.0, "sum"},
                            {"n_queried", "", 0.0, "sum"},
                            {"seed", "", 0.0, "sum"}};  // that of the common start, or one that no shard has
     Costs::declare(all);
+    LateMean::declare(all, s);
     return all;
   }
   template <class Source>
   explicit Csoal(const Source& s)
       : coef(s.array("coef", "weight")), n_steps(s.array("n_steps", "")), n_queried(s.array("n_queried", "")),
-        seed(*s.array("seed", "")), costs(s), C(s.number("C")), delta(s.number("delta")), query_budget(s.number("query_budget")),
-        by_weight(s.flag("by_weight")) {}
+        seed(*s.array("seed", "")), mean(s), costs(s), C(s.number("C")), delta(s.number("delta")),
+        query_budget(s.number("query_budget")), by_weight(s.flag("by_weight")) {}
 
   template <class Row>
   double margin(const Row& x) const {
     return x.dot(coef);
   }
-  double weight(index_t j) const { return coef[j]; }
+  double weight(index_t j) const { return mean.of(j, coef[j]); }
+  template <class Row>
+  double judged(const Row& x, double margin) const {
+    return mean.score(x, margin);
+  }
   double loss(double margin, double y) const {
     const double rho = costs.of(y);
     return by_weight ? rho * std::max(0.0, 1 - y * margin) : std::max(0.0, rho - y * margin);
@@ -55,12 +61,25 @@ struct Csoal : Plain {
     if (!(*n_queried < query_budget)) return false;
     if (!(uniform_draw(seed, 0, *n_steps) * (delta + std::abs(margin)) < delta)) return false;
     ++*n_queried;
+    const bool moved = learn(x, y, margin, weight);
+    mean.step();
+    return moved;
+  }
+
+ private:
+  template <class Row>
+  bool learn(const Row& x, double y, double margin, double weight) {
     const double rho = costs.of(y), l = std::max(0.0, (by_weight ? 1 : rho) - y * margin);
     costs.count(y);
     const double square = x.square();
     if (l == 0 || square < std::numeric_limits<double>::min()) return false;
     const double tau = std::min(C * weight * (by_weight ? rho : 1), l / square);
-    x.each([&](index_t j, double xj) { coef[j] += tau * y * xj; });
+    mean.watch([&](auto note) {
+      x.each([&](index_t j, double xj) {
+        coef[j] += tau * y * xj;
+        note(j, tau * y * xj);
+      });
+    });
     return true;
   }
 };

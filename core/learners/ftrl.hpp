@@ -73,6 +73,7 @@ struct FtrlRule {
 
   static constexpr double batch_size() { return 1; }
   static constexpr bool row_completes_batch() { return true; }
+  static constexpr double n_unfinished() { return 0; }
   void step() {}
   static constexpr bool finish() { return false; }
   void settle() {}

@@ -78,20 +78,41 @@ struct JointClasses : Plain {
 template <class Rule>
 struct JointDiagonal : JointClasses {
   double* variance;
+  LateMean late;
   Rule rule;
   bool precision;
 
   template <class Source>
   static std::vector<Field> fields(const Source& s) {
-    return {{"coef", "weight output", 0.0, "weighted", "variance"}, {"variance", "weight output", Rule::prior(s), "precision"}};
+    std::vector<Field> all{{"coef", "weight output", 0.0, "weighted", "variance"},
+                           {"variance", "weight output", Rule::prior(s), "precision"}};
+    LateMean::declare(all, s, "weight output");
+    return all;
   }
   template <class Source>
   explicit JointDiagonal(const Source& s)
-      : JointClasses(s), variance(s.array("variance", "weight output")), rule(s), precision(s.flag("precision")) {}
+      : JointClasses(s), variance(s.array("variance", "weight output")), late(s, "weight output"), rule(s),
+        precision(s.flag("precision")) {}
 
   template <class Row>
   bool update(const Row& x, const Item& item, const double* out) {
-    return each_step(item, out, [&](const auto& sides, double m) { return learn(x, sides, m, item.weight); });
+    const bool moved = each_step(item, out, [&](const auto& sides, double m) { return learn(x, sides, m, item.weight); });
+    late.step();
+    return moved;
+  }
+  template <class Row>
+  void look(const Row& x, const Item& item, double* out) const {
+    score(x, item, out);
+    judged(x, out, out);
+  }
+  template <class Row>
+  void judged(const Row& x, const double* out, double* to) const {
+    if (to != out) std::copy(out, out + n_classes, to);
+    if (late.differs())
+      x.each([&](index_t j, double xj) { add_multiple(-xj / *late.mass, late.lag + j * n_classes, to, n_classes); });
+  }
+  void weights(index_t j, double* out) const {
+    for (index_t k = 0; k < n_classes; ++k) out[k] = late.of(j * n_classes + k, mean[j * n_classes + k]);
   }
 
  private:
@@ -113,9 +134,15 @@ struct JointDiagonal : JointClasses {
       mu += pull * sx;
       sigma *= by_precision ? r / (r + sx * xj) : beta * (r + std::max(0.0, v - sx * xj));
     };
-    x.each([&](index_t j, double xj) {
-      for (const Side& side : sides)
-        move(mean[j * n_classes + side.code], variance[j * n_classes + side.code], xj, side.sign * step);
+    late.watch([&](auto note) {
+      x.each([&](index_t j, double xj) {
+        for (const Side& side : sides) {
+          const index_t at = j * n_classes + side.code;
+          const double before = mean[at];
+          move(mean[at], variance[at], xj, side.sign * step);
+          note(at, mean[at] - before);
+        }
+      });
     });
     return true;
   }

@@ -1,8 +1,10 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "../loss.hpp"
+#include "../mean_constant.hpp"
 #include "../weights.hpp"
 
 namespace thresher {
@@ -14,6 +16,7 @@ namespace thresher {
 /// g_t is the mean subgradient of a mini-batch. With one alpha for all features this is the published method; with one alpha per
 /// feature it is that method on features divided by sqrt(alpha_j). Weights are kept as w = scale v, so that shrinking and
 /// projecting cost O(1), and |w|_A^2 is kept along: a row costs O(non-zeros).
+/// The constant is a feature, whose weight may go free of penalty and ball, or it follows from the means of rows and targets.
 /// The mean of all iterates is (area v - offset) / t, where area = sum of scales and offset gathers area * change. With `late`,
 /// iterate t counts t times: the first ones are far from the optimum, and that mean is nearer by a factor of log t.
 /// Shalev-Shwartz et al., Math. Prog. 127 (2011), Fig. 2; all losses: Jumutc (2016), Algorithm 5; late iterates: Lacoste-Julien,
@@ -28,7 +31,9 @@ struct Pegasos {
   bool projection, free_constant;
   index_t constant;
   const Loss& criterion;
-  bool crowded = false;  // the scale shrank so far that digits would be lost
+  std::optional<MeanConstant> means;  // instead of a constant feature
+  double level = 0, mean_level = 0;   // the constant that follows from them, of the last iterate and of the mean
+  bool crowded = false;               // the scale shrank so far that digits would be lost
 
   template <class Source>
   static std::vector<Field> fields(const Source& s) {
@@ -38,6 +43,7 @@ struct Pegasos {
         {"constant_area", "", 0.0, "derived"}, {"pull_sum", "", 0.0, "sum"},        {"n_rows", "", 0.0, "sum"}};
     Sums::declare(all, "coef", "mean", s.flag("average"));
     if (s.flag("late")) all.push_back({"mass", "", 0.0, "sum"});
+    if (s.flag("mean_constant")) MeanConstant::declare(all, s.flag("batch_constant"));
     return all;
   }
   template <class Source>
@@ -47,42 +53,66 @@ struct Pegasos {
         area(s.array("area", "")), constant_area(s.array("constant_area", "")), pull_sum(s.array("pull_sum", "")),
         n_rows(s.array("n_rows", "")), mass(s.flag("late") ? s.array("mass", "") : nullptr),
         inverse_alphas(s.vector("inverse_alphas")), inverse_alpha(s.number("inverse_alpha")), projection(s.flag("projection")),
-        free_constant(s.flag("free_constant")), constant(s.n_weights - 1), criterion(s.loss()) {}
+        free_constant(s.flag("free_constant")), constant(s.n_weights - 1), criterion(s.loss()) {
+    if (s.flag("mean_constant")) means.emplace(s, s.flag("batch_constant"), v.n_unfinished());
+    look_up();
+  }
 
   template <class Row>
   double margin(const Row& x) const {
     const double sum = x.sum([&](index_t j, double xj) { return v[j] * xj; }, nothing);
     return *scale * sum + x.bias * iterate(constant);
   }
-  double iterate(index_t j) const { return j == constant && free_constant ? v[j] : *scale * v[j]; }
+  double iterate(index_t j) const {
+    const double shrinking = *scale * v[j];
+    return j != constant || !free_constant ? shrinking : means ? level : v[j];
+  }
   double weight(index_t j) const {
     if (!v.averages() || *n_steps == 0) return iterate(j);
-    return (area_of(j) * v[j] - v.offset_at(j)) / (mass ? *mass : *n_steps);
+    const double mean = (area_of(j) * v[j] - v.offset_at(j)) / (mass ? *mass : *n_steps);
+    return j == constant && means ? mean_level : mean;
   }
-  /// Late iterates are judged by their mean, which is what predicts.
+  /// Iterates are judged by their mean, where that is what predicts.
   template <class Row>
   double judged(const Row& x, double margin) const {
-    if (!mass || *n_steps == 0) return margin;
+    if (!v.averages() || *n_steps == 0) return margin;
     const double bias = x.bias * weight(constant), sum = margin - x.bias * iterate(constant);
-    return bias + (*area / *scale * sum - x.sum([&](index_t j, double xj) { return v.offset_at(j) * xj; }, nothing)) / *mass;
+    const double offset = x.sum([&](index_t j, double xj) { return v.offset_at(j) * xj; }, nothing);
+    return bias + (*area / *scale * sum - offset) / (mass ? *mass : *n_steps);
   }
   bool wants_settling() const { return crowded; }
   bool sound() const { return std::isfinite(*held_square) && std::isfinite(*square_norm); }
   double loss(double margin, double y) const { return criterion.value(margin, y); }
+
+  /// Whether a mini-batch begins, or goes on, whose rows must be shown to it first; and whether more of them are wanted.
+  bool is_blind() const { return means && means->residual_sum && means->n_foreseen == v.n_unfinished(); }
+  bool foresees_more() const { return means->n_foreseen < v.batch_size; }
+  template <class Row>
+  void foresee(const Row& x, double y, double weight) {
+    *means->residual_sum += weight * (y - *scale * x.sum([&](index_t j, double xj) { return v[j] * xj; }, nothing));
+    *means->residual_weight += weight;
+    ++means->n_foreseen;
+  }
 
   template <class Row>
   bool update(const Row& x, double y, double margin, double weight) {
     *pull_sum += weight * criterion.pull(y);
     ++*n_rows;
     const Step next = step_ahead();
+    const double inside = free_constant ? margin - x.bias * iterate(constant) : margin;  // <w, x> of weights that shrink
+    if (means) {
+      if (means->residual_sum) margin = means->n_foreseen > 1 ? inside + means->residual() : y;  // alone, without rounding
+      means->count(x, y, weight, v);
+    }
     const double slope = criterion.step(margin, y, weight, [&] { return next.length * inverse_square(x); }) / v.batch_size;
     if (slope != 0) {
       const double gain = -slope * next.length;
-      *cross += gain * (free_constant ? margin - x.bias * v[constant] : margin);
+      *cross += gain * inside;
       if (inverse_alphas) add(x, gain, next.scale, [a = inverse_alphas](index_t j) { return a[j]; });
       else add(x, gain, next.scale, [a = inverse_alpha](index_t) { return a; });
     }
     if (v.row_completes_batch()) take(next);
+    look_up();
     return slope != 0;
   }
 
@@ -90,21 +120,28 @@ struct Pegasos {
     if (v.n_unfinished() == 0) return;
     const double factor = v.batch_size / v.n_unfinished();
     v.scale_held(factor);
+    if (means) means->scale_held(factor);
     *cross *= factor;
     *held_square *= factor * factor;
     take(step_ahead());
+    look_up();
   }
   /// Scale 1, nothing held back, offset = -(sum of iterates).
   void settle() {
     finish();
     v.settle();
-    for (index_t j = 0; j <= constant; ++j) v.put(j, iterate(j), area_of(j));
+    for (index_t j = 0; j < constant; ++j) v.put(j, iterate(j), area_of(j));
+    if (!means) v.put(constant, iterate(constant), area_of(constant));
     *scale = 1;
     *area = *constant_area = 0;
+    if (means) means->recount(v);
+    look_up();
     crowded = false;
   }
-  /// The norm of merged weights.
+  /// The norm of merged weights, and their products.
   void rebuild() {
+    if (means) means->recount(v);
+    look_up();
     *square_norm = 0;
     for (index_t j = 0; j <= constant; ++j)
       if (iterate(j) != 0 && !(j == constant && free_constant))  // a feature that is left out has an inverse alpha of 0
@@ -112,6 +149,12 @@ struct Pegasos {
   }
 
  private:
+  void look_up() {
+    if (!means) return;
+    level = means->of(*scale * *means->product);
+    const double total = mass ? *mass : *n_steps;
+    mean_level = total == 0 ? level : means->of((*area * *means->product - *means->offset_product) / total);
+  }
   /// Step t: its length 1 / t, and the scale after (1 - 1/t) w; w = 0 before the first one, so nothing shrinks there.
   struct Step { double length, scale; };
   Step step_ahead() const {
@@ -124,7 +167,8 @@ struct Pegasos {
   /// |x|^2 in the metric of the penalty.
   template <class Row>
   double inverse_square(const Row& x) const {
-    return inverse_alphas ? x.sum([&](index_t j, double xj) { return inverse_alphas[j] * xj * xj; }) : inverse_alpha * x.square();
+    const auto square = [&](index_t j, double xj) { return (inverse_alphas ? inverse_alphas[j] : inverse_alpha) * xj * xj; };
+    return means ? x.sum(square, nothing) : inverse_alphas ? x.sum(square) : inverse_alpha * x.square();
   }
   template <class Row, class InverseAlpha>
   void add(const Row& x, double gain, double next_scale, InverseAlpha inverse) {
@@ -136,8 +180,14 @@ struct Pegasos {
     const auto move = [&](double by, double lived) {  // `lived`: the area so far, which this change has no part in
       return [&, by, lived](index_t j, double xj) { v.add(j, by * inverse(j) * xj, lived); };
     };
-    if (free_constant) x.each(move(step, *area), move(gain, *constant_area));
-    else x.each(move(step, *area));
+    if (means) {
+      means->hold_back(step * x.sum([&](index_t j, double xj) { return inverse(j) * xj * means->row_sum[j]; }, nothing), *area);
+      x.each(move(step, *area), [](index_t, double) {});
+    } else if (free_constant) {
+      x.each(move(step, *area), move(gain, *constant_area));
+    } else {
+      x.each(move(step, *area));
+    }
   }
   void take(const Step& next) {
     const double decay = 1 - next.length;
@@ -145,6 +195,7 @@ struct Pegasos {
     ++*n_steps;
     *square_norm = std::max(0.0, decay * decay * *square_norm + 2 * decay * *cross + *held_square);
     *cross = *held_square = 0;
+    if (means) means->take();
     if (!std::isfinite(*square_norm)) return;  // no longer sound
     double factor = 1;
     if (projection && *square_norm * *n_rows > *pull_sum) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "../matrix_pass.hpp"
+#include "../weight_rows.hpp"
 
 namespace thresher {
 
@@ -12,20 +13,23 @@ namespace thresher {
 ///     alpha/2 sum_jk Gamma_jk <w_j, w_k> + mean_i weight_i sum_k [1 - Y_ik f_k(x_i)]_+,      Gamma = (coupling - 1) I + 11'
 ///
 /// Gamma has two eigenvalues e: coupling - 1 on what tells classes apart, coupling + m - 1 on what they have in common. On each part,
-/// with u the targets of the violated constraints,
+/// with G the mean of u x over a mini-batch, u the targets of the violated constraints,
 ///
-///     in the metric of Gamma   w <- (1 - 1/t) w + u x / (alpha t e),   then into the ball  sum e |w|^2 <= mean weight m / alpha
-///     as printed               w <- (1 - e/t) w + u x / (alpha t),     then into the ball  sum |w|^2 <= mean weight m / (alpha max e)
+///     in the metric of Gamma   w <- (1 - 1/t) w + G / (alpha t e),   then into the ball  sum e |w|^2 <= mean weight m / alpha
+///     as printed               w <- (1 - e/t) w + G / (alpha t),     then into the ball  sum |w|^2 <= mean weight m / (alpha max e)
 ///
 /// The first ball holds the optimum, the second need not. A part is kept as a scale times its part of V, and its squared norm along
 /// with it: a row costs O(m) for each of its non-zeros.   Jumutc (2016), Algorithm 1.
+template <class Rows>
 struct PegasosSnd {
   static constexpr const char* outputs = "output";  // the axis of its outputs
   struct Part {
     double *scale, *square, eigenvalue;
-    double gain = 0;  // of the step under way
+    double *dot, *held;  // <w, G> and |G|^2 of an open mini-batch
+    double gain = 0;     // of the step under way
   };
-  double *coef, *n_steps, *weight_sum;
+  Rows v;
+  double *n_steps, *weight_sum;
   index_t n_outputs, n_weights;
   Part apart, common;
   double alpha;
@@ -35,30 +39,32 @@ struct PegasosSnd {
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {
-    return {{"coef", "weight output", 0.0, "mean"}, {"n_steps", "", 0.0, "sum"},          {"weight_sum", "", 0.0, "sum"},
-            {"scale", "", 1.0, "derived"},          {"common_scale", "", 1.0, "derived"}, {"square", "", 0.0, "derived"},
-            {"common_square", "", 0.0, "derived"}};
+    std::vector<Field> all{{"coef", "weight output", 0.0, "mean"}, {"n_steps", "", 0.0, "sum"},
+                           {"weight_sum", "", 0.0, "sum"},         {"scale", "", 1.0, "derived"},
+                           {"common_scale", "", 1.0, "derived"},   {"square", "", 0.0, "derived"},
+                           {"common_square", "", 0.0, "derived"}};
+    Rows::declare(all);
+    return all;
   }
   template <class Source>
   explicit PegasosSnd(const Source& s)
-      : coef(s.array("coef", "weight output")), n_steps(s.array("n_steps", "")), weight_sum(s.array("weight_sum", "")),
-        n_outputs(s.extent("output")), n_weights(s.n_weights),
-        apart{s.array("scale", ""), s.array("square", ""), s.number("coupling") - 1},
-        common{s.array("common_scale", ""), s.array("common_square", ""),
-               s.number("coupling") + static_cast<double>(n_outputs) - 1},
+      : v(s), n_steps(s.array("n_steps", "")), weight_sum(s.array("weight_sum", "")), n_outputs(v.n_outputs),
+        n_weights(s.n_weights), apart(part(s, "scale", "square", "held_dot", "held_square", -1)),
+        common(part(s, "common_scale", "common_square", "common_held_dot", "common_held_square",
+                    static_cast<double>(n_outputs) - 1)),
         alpha(s.number("alpha")), printed(s.flag("printed")), reject(s.flag("reject")),
         pull(static_cast<std::size_t>(n_outputs)) {}
 
   index_t width() const { return n_outputs; }
   void open(const Item&) {}
   bool wants_settling() const { return crowded; }
-  bool sound() const { return std::isfinite(*apart.square) && std::isfinite(*common.square); }
+  bool sound() const { return is_finite(apart) && is_finite(common); }
 
   template <class Row>
   void look(const Row& x, const Item&, double* out) const {
     std::fill(out, out + n_outputs, 0.0);
     x.each([&](index_t j, double xj) {
-      for (index_t k = 0; k < n_outputs; ++k) out[k] += row(j)[k] * xj;
+      for (index_t k = 0; k < n_outputs; ++k) out[k] += v.at(j, k) * xj;
     });
     scale_parts(out, *apart.scale, *common.scale);
   }
@@ -67,7 +73,7 @@ struct PegasosSnd {
     look(x, item, out);
   }
   void weights(index_t j, double* out) const {
-    std::copy(row(j), row(j) + n_outputs, out);
+    for (index_t k = 0; k < n_outputs; ++k) out[k] = v.at(j, k);
     scale_parts(out, *apart.scale, *common.scale);
   }
   /// The mean over the classes.
@@ -83,12 +89,12 @@ struct PegasosSnd {
 
   template <class Row>
   bool update(const Row& x, const Item& item, double* out) {
-    const double m = static_cast<double>(n_outputs), t = ++*n_steps;
+    const double m = static_cast<double>(n_outputs);
     *weight_sum += item.weight;
     double mean = 0, mean_score = 0, dot = 0, square = 0;
     for (index_t k = 0; k < n_outputs; ++k) {
       const double y = target(k, item);
-      pull[k] = y * out[k] < 1 ? item.weight * y : 0;
+      pull[k] = y * out[k] < 1 ? item.weight * y / v.size() : 0;
       dot += pull[k] * out[k];
       mean += pull[k] / m;
       mean_score += out[k] / m;
@@ -96,20 +102,47 @@ struct PegasosSnd {
     for (const double u : pull) square += (u - mean) * (u - mean);
     const bool moved = mean != 0 || square != 0;
     const double length = moved ? x.square() : 0, shared = m * mean * mean_score;
+    if constexpr (Rows::waits) {
+      *apart.dot += dot - shared;
+      *common.dot += shared;
+      *apart.held += square * length;
+      *common.held += m * mean * mean * length;
+      if (moved) hold_back(x, mean);
+      ++*v.n_rows;
+      if (++*v.count >= v.batch_size) take();
+      return moved;
+    }
+    const double t = ++*n_steps;
     step(apart, t, dot - shared, square * length);
     step(common, t, shared, m * mean * mean * length);
     if (moved) {
       scale_parts(pull.data(), apart.gain / *apart.scale, common.gain / *common.scale);
       x.each([&](index_t j, double xj) {
-        for (index_t k = 0; k < n_outputs; ++k) row(j)[k] += pull[k] * xj;
+        for (index_t k = 0; k < n_outputs; ++k) v.row(j)[k] += pull[k] * xj;
       });
     }
     project(m * *weight_sum / (alpha * t));
     return moved;
   }
-  /// Both scales 1.
+  void finish() {  // the rows at hand are the batch
+    if constexpr (Rows::waits) {
+      if (*v.count == 0) return;
+      const double factor = v.batch_size / *v.count;
+      for (index_t j = 0; j < n_weights; ++j)
+        if (v.open(j))
+          for (index_t k = 0; k < n_outputs; ++k) v.held(j)[k] *= factor;
+      for (Part* part : {&apart, &common}) {
+        *part->dot *= factor;
+        *part->held *= factor * factor;
+      }
+      take();
+    }
+  }
+  /// Both scales 1, nothing held back.
   void settle() {
-    for (index_t j = 0; j < n_weights; ++j) scale_parts(row(j), *apart.scale, *common.scale);
+    finish();
+    v.settle();
+    for (index_t j = 0; j < n_weights; ++j) scale_parts(v.row(j), *apart.scale, *common.scale);
     *apart.scale = *common.scale = 1;
     crowded = false;
   }
@@ -125,32 +158,78 @@ struct PegasosSnd {
   }
 
  private:
-  double* row(index_t j) const { return coef + j * n_outputs; }
+  template <class Source>
+  static Part part(const Source& s, const char* scale, const char* square, const char* dot, const char* held, double more) {
+    return {s.array(scale, ""), s.array(square, ""), s.number("coupling") + more, Rows::waits ? s.array(dot, "") : nullptr,
+            Rows::waits ? s.array(held, "") : nullptr};
+  }
+  static bool is_finite(const Part& part) { return std::isfinite(*part.square) && (!part.held || std::isfinite(*part.held)); }
   double target(index_t k, const Item& item) const { return item.code == k ? 1.0 : -1.0; }
-  double mean_of(const double* v) const {
+  double mean_of(const double* row) const {
     double sum = 0;
-    for (index_t k = 0; k < n_outputs; ++k) sum += v[k];
+    for (index_t k = 0; k < n_outputs; ++k) sum += row[k];
     return sum / static_cast<double>(n_outputs);
   }
-  void scale_parts(double* v, double by, double by_common) const {
+  void scale_parts(double* row, double by, double by_common) const {
     if (by == by_common) {
-      for (index_t k = 0; k < n_outputs; ++k) v[k] *= by;
+      for (index_t k = 0; k < n_outputs; ++k) row[k] *= by;
       return;
     }
-    const double mean = mean_of(v);
-    for (index_t k = 0; k < n_outputs; ++k) v[k] = by * (v[k] - mean) + by_common * mean;
+    const double mean = mean_of(row);
+    for (index_t k = 0; k < n_outputs; ++k) row[k] = by * (row[k] - mean) + by_common * mean;
   }
-  /// Step t of one part: `dot` = <w, u x>, `square` = |u x|^2. There are no weights yet that the first one could shrink.
+  /// What step t of a part leaves of it. There are no weights yet that the first one could shrink.
+  double decay_at(const Part& part, double t) const { return t == 1 ? 1 : printed ? 1 - part.eigenvalue / t : 1 - 1 / t; }
+  double gain_at(const Part& part, double t) const { return printed ? 1 / (alpha * t) : 1 / (alpha * t * part.eigenvalue); }
+  /// Step t of one part: `dot` = <w, G>, `square` = |G|^2.
   void step(Part& part, double t, double dot, double square) {
-    const double decay = t == 1 ? 1 : printed ? 1 - part.eigenvalue / t : 1 - 1 / t;
-    part.gain = printed ? 1 / (alpha * t) : 1 / (alpha * t * part.eigenvalue);
+    const double decay = decay_at(part, t);
+    part.gain = gain_at(part, t);
     *part.square = std::max(0.0, decay * decay * *part.square + 2 * decay * part.gain * dot + part.gain * part.gain * square);
     if (decay == 0) forget(part);
     else *part.scale *= decay;
   }
   /// A part that a step of the printed form takes away whole: once in a stream, when t is its eigenvalue.
   void forget(const Part& part) {
-    for (index_t j = 0; j < n_weights; ++j) scale_parts(row(j), &part != &apart, &part != &common);
+    for (index_t j = 0; j < n_weights; ++j) {
+      if (!v.open(j)) v.fold(j);
+      scale_parts(v.row(j), &part != &apart, &part != &common);
+    }
+  }
+  /// What the next step adds to V for a unit of G.
+  double rate(const Part& part) const {
+    const double t = *n_steps + 1, decay = decay_at(part, t);
+    return gain_at(part, t) / (decay == 0 ? *part.scale : *part.scale * decay);
+  }
+  /// Add u x to G, which the open mini-batch holds back as what it will add to V. `mean` is that of u.
+  template <class Row>
+  void hold_back(const Row& x, double mean) {
+    const double by = rate(apart), by_common = rate(common);
+    double together = 0, in_common = 0;  // <G, u x> on either part, in units of V
+    x.each([&](index_t j, double xj) {
+      if (xj == 0) return;
+      const double* held = v.opened(j);
+      const double level = mean_of(held);
+      for (index_t k = 0; k < n_outputs; ++k) together += xj * (held[k] - level) * (pull[k] - mean);
+      in_common += xj * level * mean;
+    });
+    *apart.held += 2 * together / by;
+    *common.held += 2 * static_cast<double>(n_outputs) * in_common / by_common;
+    scale_parts(pull.data(), by, by_common);
+    x.each([&](index_t j, double xj) {
+      if (xj == 0) return;
+      for (index_t k = 0; k < n_outputs; ++k) v.held(j)[k] += pull[k] * xj;
+    });
+  }
+  /// The step of a mini-batch.
+  void take() {
+    const double t = ++*n_steps;
+    for (Part* part : {&apart, &common}) {
+      step(*part, t, *part->dot, *part->held);
+      *part->dot = *part->held = 0;
+    }
+    v.next_batch();
+    project(static_cast<double>(n_outputs) * *weight_sum / (alpha * *v.n_rows));
   }
   void project(double square_radius) {
     const double square = printed ? *apart.square + *common.square
@@ -168,6 +247,7 @@ struct PegasosSnd {
   }
 };
 
-THRESHER_LEARNER(PegasosSnd, "Pegasos for classes, and rows that belong to none of them.", PegasosSnd)
+THRESHER_LEARNER(PegasosSnd, "Pegasos for classes, and rows that belong to none of them.", PegasosSnd<RowsAtOnce>)
+THRESHER_LEARNER(PegasosSndBatch, "The same, a step for every batch_size rows.", PegasosSnd<RowsHeldBack>)
 
 }  // namespace thresher

@@ -11,15 +11,18 @@ namespace thresher {
 ///     w_{t+1} = -(eta0 / sqrt(t)) soft(G_t, alpha Q_t + rho sqrt(t) / eta0),   Q_t = sum_{s <= t} Theta_s,
 ///     Theta_1 = 1,   Theta_{t+1} = 1 / (|w_{t+1}| + smoothing)
 ///
-/// A weight without gradient is brought up to date when a row asks for it: one that is 0 stays 0, so that n steps are Q += n /
-/// smoothing; one that is not is stepped, since no closed form exists. All in all O(non-zeros + steps of weights in use).
+/// The gradient of a step is the mean over its mini-batch. A weight without gradient is brought up to date when a row asks for it:
+/// one that is 0 stays 0, so that n steps are Q += n / smoothing; one that is not is stepped, since no closed form exists. All in
+/// all O(non-zeros + steps of weights in use).
 /// Jumutc (2016), Algorithm 9.
+template <class Batch>
 struct ReweightedL1RdaRule {
   using Second = L1RdaRule<Direct>;
   static constexpr bool lazy = true, sound = true;
   /// Of one weight: after `step` steps, G and Q.
   struct Course { double gradient, penalty, step; };
   double *gradient_sum, *penalty_sum, *last_step, *n_steps;
+  Batch batch;
   double alpha, eta0, rho, smoothing;
   bool free_constant;
   index_t constant;
@@ -29,11 +32,12 @@ struct ReweightedL1RdaRule {
     all.push_back({"gradient_sum", "weight", 0.0, "sum"});
     all.push_back({"penalty_sum", "weight", 0.0, "sum"});
     all.push_back({"last_step", "weight", 0.0, "derived", "", "", "steps"});
+    Batch::declare(all);
   }
   template <class Source>
   ReweightedL1RdaRule(const Source& s, bool)
       : gradient_sum(s.array("gradient_sum", "weight")), penalty_sum(s.array("penalty_sum", "weight")),
-        last_step(s.array("last_step", "weight")), n_steps(s.array("n_steps", "")), alpha(s.number("alpha")),
+        last_step(s.array("last_step", "weight")), n_steps(s.array("n_steps", "")), batch(s), alpha(s.number("alpha")),
         eta0(s.number("eta0")), rho(s.number("rho")), smoothing(s.number("smoothing")), free_constant(s.flag("free_constant")),
         constant(s.n_weights - 1) {}
 
@@ -42,11 +46,16 @@ struct ReweightedL1RdaRule {
     return x.sum([&](index_t j, double xj) { return xj != 0 && keep(j) ? caught_up(j) * xj : 0; },
                  [&](index_t j, double xj) { return caught_up(j) * xj; });
   }
-  /// Called before the step is counted: the weight moves on by one step, with its gradient.
+  /// Called before the step is counted: the weight moves on by one step, with its gradient; in a mini-batch, once that is over.
   template <class Row, class Keep>
   void add(const Row& x, double slope, Keep) {
     x.each([&](index_t j, double xj) {
       if (xj == 0) return;
+      if (Batch::waits) {
+        caught_up(j);
+        batch.add(j, slope * xj);
+        return;
+      }
       if (is_free(j)) {
         gradient_sum[j] += slope * xj;
         return;
@@ -73,10 +82,13 @@ struct ReweightedL1RdaRule {
   double penalty_at(double order) const { return order; }
   void set_penalty(double p) { alpha = p; }
 
-  static constexpr double batch_size() { return 1; }
-  static constexpr bool row_completes_batch() { return true; }
-  void step() {}
-  static constexpr bool finish() { return false; }
+  double batch_size() const { return batch.batch_size; }
+  bool row_completes_batch() { return batch.row_completes_batch(); }
+  double n_unfinished() const { return batch.n_unfinished(); }
+  void step() { batch.next_batch(); }
+  bool finish() {
+    return batch.finish(constant + 1, [&](index_t j) { return last_step[j] == *n_steps; });
+  }
   void settle() {
     for (index_t j = 0; j <= constant; ++j) keep(j, course(j, *n_steps));
   }
@@ -97,7 +109,9 @@ struct ReweightedL1RdaRule {
   /// Weight j after `t` steps without a gradient since its last one.
   Course course(index_t j, double t) const {
     Course c{gradient_sum[j], penalty_sum[j], last_step[j]};
-    if (is_free(j)) return {c.gradient, 0, t};
+    const double held = c.step < t ? batch[j] : 0;  // of a mini-batch that is over
+    if (is_free(j)) return {c.gradient + held, 0, t};
+    if (held != 0) c = {c.gradient + held, c.penalty + theta(value(j, c), c.step), c.step + 1};
     while (c.step < t) {
       const double w = value(j, c);
       if (w == 0 && c.step > 0) {  // the cut only rises: it stays 0
@@ -111,18 +125,24 @@ struct ReweightedL1RdaRule {
     return c;
   }
   void keep(index_t j, const Course& c) {
+    if (Batch::waits) {
+      gradient_sum[j] = c.gradient;
+      if (c.step > last_step[j]) batch.clear(j);
+    }
     penalty_sum[j] = c.penalty;
     last_step[j] = c.step;
   }
   double caught_up(index_t j) {
     const Course c = course(j, *n_steps);
-    if (!is_free(j)) keep(j, c);
+    if (Batch::waits || !is_free(j)) keep(j, c);
     return value(j, c);
   }
 };
 
-using ReweightedL1Rda = Sparse<ReweightedL1RdaRule>;
+template <class Batch>
+using ReweightedL1Rda = Sparse<ReweightedL1RdaRule<Batch>>;
 
-THRESHER_LEARNER(ReweightedL1Rda, "Dual averaging with a reweighted l1 penalty.", ReweightedL1Rda)
+THRESHER_LEARNER(ReweightedL1Rda, "Dual averaging with a reweighted l1 penalty.", ReweightedL1Rda<AtOnce>)
+THRESHER_LEARNER(ReweightedL1RdaBatch, "The same, a step for every batch_size rows.", ReweightedL1Rda<Waiting>)
 
 }  // namespace thresher

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "../loss.hpp"
-#include "../learner.hpp"
+#include "../weights.hpp"
 
 namespace thresher {
 
@@ -10,19 +10,22 @@ namespace thresher {
 ///
 ///     w_{t+1} = -G_t / R_t,   R_t = alpha t + sum_{s <= t} Theta_s,   Theta_1 = 1,   Theta_{t+1} = 1 / (w_{t+1}^2 + smoothing)
 ///
-/// No weight is 0 by itself: a prediction leaves out those of at most `threshold`. A weight without gradient follows
-/// R <- R + phi(R), phi = alpha + R^2 / (smoothing R^2 + G^2): n steps are n phi where G = 0, else they are taken one by one
-/// while they are large and bend, then at once by the flow of the recursion with its first corrections,
+/// G sums the mean gradients of mini-batches. No weight is 0 by itself: a prediction leaves out those of at most `threshold`. A
+/// weight without gradient follows R <- R + phi(R), phi = alpha + R^2 / (smoothing R^2 + G^2): n steps are n phi where G = 0,
+/// else they are taken one by one while they are large and bend, then at once by the flow of the recursion with its first
+/// corrections,
 ///
 ///     tau(R) = integral of 1 / phi  +  log(phi) / 2  -  phi' / 12,      tau(R_n) = tau(R_0) + n      (Newton),
 ///
 /// to about 1e-8 of R.
 ///
 /// The constant feature is one like the others, but for the threshold.   Jumutc (2016), Algorithm 10.
+template <class Batch>
 struct ReweightedL2Rda : Plain {
   /// Of one weight: after `step` steps, R.
   struct Course { double denominator, step; };
   double *gradient_sum, *denominator, *last_step, *n_steps;
+  Batch batch;
   double alpha, smoothing, threshold;
   index_t constant;
   const Loss& criterion;
@@ -30,15 +33,17 @@ struct ReweightedL2Rda : Plain {
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {
-    return {{"n_steps", "", 0.0, "sum"},
-            {"gradient_sum", "weight", 0.0, "sum"},
-            {"denominator", "weight", 0.0, "sum"},
-            {"last_step", "weight", 0.0, "derived", "", "", "steps"}};
+    std::vector<Field> all{{"n_steps", "", 0.0, "sum"},
+                           {"gradient_sum", "weight", 0.0, "sum"},
+                           {"denominator", "weight", 0.0, "sum"},
+                           {"last_step", "weight", 0.0, "derived", "", "", "steps"}};
+    Batch::declare(all);
+    return all;
   }
   template <class Source>
   explicit ReweightedL2Rda(const Source& s)
       : gradient_sum(s.array("gradient_sum", "weight")), denominator(s.array("denominator", "weight")),
-        last_step(s.array("last_step", "weight")), n_steps(s.array("n_steps", "")), alpha(s.number("alpha")),
+        last_step(s.array("last_step", "weight")), n_steps(s.array("n_steps", "")), batch(s), alpha(s.number("alpha")),
         smoothing(s.number("smoothing")), threshold(s.number("threshold")), constant(s.n_weights - 1), criterion(s.loss()) {}
 
   template <class Row>
@@ -46,7 +51,7 @@ struct ReweightedL2Rda : Plain {
     return x.sum([&](index_t j, double xj) { return xj == 0 ? 0 : caught_up(j) * xj; });
   }
   double weight(index_t j) const {
-    const double w = value(gradient_sum[j], course(j));
+    const double w = value(gradient(j), course(j));
     return j != constant && std::fabs(w) <= threshold ? 0 : w;
   }
   double loss(double margin, double y) const { return criterion.value(margin, y); }
@@ -55,17 +60,25 @@ struct ReweightedL2Rda : Plain {
   bool update(const Row& x, double y, double margin, double weight) {
     const double slope = criterion.step(margin, y, weight, [&] {
       return x.sum([&](index_t j, double xj) { return xj == 0 ? 0 : xj * xj / next(j).denominator; });
-    });
+    }) / batch.batch_size;
     if (slope != 0)
       x.each([&](index_t j, double xj) {  // every j was caught up by margin
         if (xj == 0) return;
+        if (Batch::waits) {
+          batch.add(j, slope * xj);
+          return;
+        }
         keep(j, next(j));
         gradient_sum[j] += slope * xj;
       });
-    ++*n_steps;
+    if (batch.row_completes_batch()) step();
     return slope != 0;
   }
+  void finish() {
+    if (batch.finish(constant + 1, [&](index_t j) { return last_step[j] == *n_steps; })) step();
+  }
   void settle() {
+    finish();
     for (index_t j = 0; j <= constant; ++j) keep(j, course(j));
   }
   void rebuild() {
@@ -73,16 +86,22 @@ struct ReweightedL2Rda : Plain {
   }
 
  private:
+  void step() {
+    ++*n_steps;
+    batch.next_batch();
+  }
   static double value(double gradient, const Course& c) { return c.step == 0 ? 0 : -gradient / c.denominator; }
   Course stepped(double gradient, const Course& c) const {
     const double w = value(gradient, c), theta = c.step == 0 ? 1 : 1 / (w * w + smoothing);
     return {c.denominator + alpha + theta, c.step + 1};
   }
   Course next(index_t j) const { return stepped(gradient_sum[j], {denominator[j], last_step[j]}); }  // of one that is up to date
+  /// With what a mini-batch held back that is over.
+  double gradient(index_t j) const { return last_step[j] < *n_steps ? gradient_sum[j] + batch[j] : gradient_sum[j]; }
   Course course(index_t j) const {
-    const double g = gradient_sum[j], t = *n_steps;
+    const double g = gradient(j), t = *n_steps;
     Course c{denominator[j], last_step[j]};
-    if (c.step == 0 && c.step < t) c = stepped(g, c);
+    if (c.step < t && (c.step == 0 || batch[j] != 0)) c = stepped(gradient_sum[j], c);
     if (g == 0) return {c.denominator + (t - c.step) * (alpha + 1 / smoothing), t};
     while (c.step < t) {
       if (t - c.step > 8 && roughness(g, c.denominator) < kRough) return {jumped(g, c.denominator, t - c.step), t};
@@ -119,6 +138,10 @@ struct ReweightedL2Rda : Plain {
     return r;
   }
   void keep(index_t j, const Course& c) {
+    if (Batch::waits) {
+      gradient_sum[j] = gradient(j);
+      if (c.step > last_step[j]) batch.clear(j);
+    }
     denominator[j] = c.denominator;
     last_step[j] = c.step;
   }
@@ -129,6 +152,7 @@ struct ReweightedL2Rda : Plain {
   }
 };
 
-THRESHER_LEARNER(ReweightedL2Rda, "Dual averaging with a reweighted l2 penalty.", ReweightedL2Rda)
+THRESHER_LEARNER(ReweightedL2Rda, "Dual averaging with a reweighted l2 penalty.", ReweightedL2Rda<AtOnce>)
+THRESHER_LEARNER(ReweightedL2RdaBatch, "The same, a step for every batch_size rows.", ReweightedL2Rda<Waiting>)
 
 }  // namespace thresher

@@ -15,14 +15,14 @@ namespace thresher {
 ///     mu_j += l beta y s_j x_j,     1 / s_j += x_j^2 / r,     mu_j = 0 outside the B smallest s_j
 ///
 /// A variance only falls, and only when its feature is met: a feature of the row that is not among the B enters if its s_j is
-/// below their largest, which leaves (of equal ones, the last). A heap of the B keeps the largest on top: O(non-zeros log B).
+/// below their largest, `advantage` times at least, which leaves (of equal ones, the last). A heap of the B keeps the largest on top: O(non-zeros log B).
 /// A row weight divides r. The constant is never counted and never cut.   Wu, Hoi, Mei & Yu, TKDD 11 (2017).
 struct Sofs : Plain {
   struct Belief { double mean, variance; };
   Belief* belief;
   double *names, *place;  // one more than: the feature at a place of the heap; the place of a feature. 0: none
   index_t room, n_used = 0, constant;
-  double r;
+  double r, advantage;
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {
@@ -34,7 +34,7 @@ struct Sofs : Plain {
   template <class Source>
   explicit Sofs(const Source& s)
       : belief(reinterpret_cast<Belief*>(s.pair("coef", "variance"))), place(s.array("place", "weight")), room(budget_of(s)),
-        constant(s.n_weights - 1), r(s.number("r")) {
+        constant(s.n_weights - 1), r(s.number("r")), advantage(s.number("advantage")) {
     names = s.array("selected", "selected");
     for (; n_used < room && names[n_used] != 0; ++n_used) feature_named(names[n_used], constant);
   }
@@ -68,13 +68,15 @@ struct Sofs : Plain {
     return true;
   }
 
-  /// The features met whose variance is smallest; of equal ones, those with a weight and then the first.
+  /// The features met whose variance is smallest, that of a feature with a weight divided by its advantage; of equal ones, those
+  /// with a weight and then the first.
   void rebuild() {
     std::vector<index_t> met;
     for (index_t j = 0; j < constant; ++j)
       if (belief[j].mean != 0 || belief[j].variance < 1) met.push_back(j);
+    const auto doubt = [&](index_t j) { return belief[j].variance / (belief[j].mean != 0 ? advantage : 1); };
     const auto surer = [&](index_t a, index_t b) {
-      if (belief[a].variance != belief[b].variance) return belief[a].variance < belief[b].variance;
+      if (doubt(a) != doubt(b)) return doubt(a) < doubt(b);
       const bool zero_a = belief[a].mean == 0, zero_b = belief[b].mean == 0;
       return zero_a != zero_b ? zero_b : a < b;
     };
@@ -102,7 +104,7 @@ struct Sofs : Plain {
   void enter(index_t j) {
     if (n_used < room) return rise(n_used++, j);
     const index_t largest = at(0);
-    if (!(belief[j].variance < belief[largest].variance)) {
+    if (!(belief[j].variance * advantage < belief[largest].variance)) {
       belief[j].mean = 0;
       return;
     }
@@ -126,6 +128,6 @@ struct Sofs : Plain {
   }
 };
 
-THRESHER_LEARNER(Sofs, "SOFS: n_selecteds, r.", Sofs)
+THRESHER_LEARNER(Sofs, "SOFS: n_selecteds, r, advantage.", Sofs)
 
 }  // namespace thresher

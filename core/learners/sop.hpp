@@ -1,4 +1,5 @@
 #pragma once
+#include "../late_mean.hpp"
 #include "confidence.hpp"
 #include "surest.hpp"
 
@@ -28,20 +29,29 @@ struct SopRule : HingeRule {
 struct SopDiagonal : Plain {
   struct Sums { double label, square; };  // of y x_j, of x_j^2
   Sums* sums;
+  LateMean mean;
   double a;
 
   template <class Source>
-  static std::vector<Field> fields(const Source&) {
-    return {{"label_sum", "weight", 0.0, "sum"}, {"square_sum", "weight", 0.0, "sum", "", "label_sum"}};
+  static std::vector<Field> fields(const Source& s) {
+    std::vector<Field> all{{"label_sum", "weight", 0.0, "sum"}, {"square_sum", "weight", 0.0, "sum", "", "label_sum"}};
+    LateMean::declare(all, s);
+    return all;
   }
   template <class Source>
-  explicit SopDiagonal(const Source& s) : sums(reinterpret_cast<Sums*>(s.pair("label_sum", "square_sum"))), a(s.number("a")) {}
+  explicit SopDiagonal(const Source& s)
+      : sums(reinterpret_cast<Sums*>(s.pair("label_sum", "square_sum"))), mean(s), a(s.number("a")) {}
 
   double variance(index_t j) const { return 1 / (a + std::max(0.0, sums[j].square)); }
-  double weight(index_t j) const { return sums[j].label * variance(j); }
+  double iterate(index_t j) const { return sums[j].label * variance(j); }
+  double weight(index_t j) const { return mean.of(j, iterate(j)); }
   template <class Row>
   double margin(const Row& x) const {
-    return x.sum([&](index_t j, double xj) { return weight(j) * xj; });
+    return x.sum([&](index_t j, double xj) { return iterate(j) * xj; });
+  }
+  template <class Row>
+  double judged(const Row& x, double margin) const {
+    return mean.score(x, margin);
   }
   double loss(double margin, double y) const { return Hinge().value(margin, y); }
   template <class Row, class Keep>
@@ -51,12 +61,18 @@ struct SopDiagonal : Plain {
 
   template <class Row>
   bool update(const Row& x, double y, double margin, double weight) {
-    if (y * margin > 0) return false;
-    x.each([&](index_t j, double xj) {
-      sums[j].label += weight * y * xj;
-      sums[j].square += weight * xj * xj;
-    });
-    return true;
+    const bool wrong = !(y * margin > 0);
+    if (wrong)
+      mean.watch([&](auto note) {
+        x.each([&](index_t j, double xj) {
+          const double before = iterate(j);
+          sums[j].label += weight * y * xj;
+          sums[j].square += weight * xj * xj;
+          note(j, iterate(j) - before);
+        });
+      });
+    mean.step();
+    return wrong;
   }
 };
 

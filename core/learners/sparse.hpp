@@ -18,7 +18,8 @@ namespace thresher {
 ///   double order(j)                         weights are 0 where this is at most the penalty's cut
 ///   void   cut_at(order)                    put the cut exactly there, for a look at the weights
 ///   double penalty_at(order)                the penalty whose cut lies there now      void set_penalty(p)
-///   bool   row_completes_batch()   double batch_size()   void step()   void finish()   void settle()
+///   bool   row_completes_batch()   double batch_size()   void step()   bool finish()   void settle()
+///   double n_unfinished()                   if it is lazy: the rows that wait for their mini-batch to be complete
 ///
 /// `n_features_to_select = K`: the penalty follows an order statistic, so that K weights remain. It is found anew at step 64,
 /// 128, 256, ..., for O(d) each; a look at the weights cuts exactly behind the K-th, whenever it comes.
@@ -76,10 +77,15 @@ struct Sparse {
   }
   bool sound() const { return rule.sound && (!second || second->sound); }
   /// Where a new penalty changes more than the weights of a row, the caller must know: what is owed is settled first.
-  bool wants_settling() const { return Rule::lazy && level && *n_steps * 2 == next_refresh && *n_steps >= 64; }
+  bool wants_settling() const {
+    if constexpr (Rule::lazy) return level && *n_steps * 2 == next_refresh && *n_steps >= 64 && rule.n_unfinished() == 0;
+    return false;
+  }
 
   void finish() {
-    if (rule.finish()) step();
+    if (!rule.finish()) return;
+    step();
+    if (wants_settling()) settle();
   }
   void settle() {
     finish();

@@ -13,6 +13,7 @@ import sys
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
 from thresher import registry
 from thresher.cli import _WarningPrinter, main
@@ -419,6 +420,24 @@ def test_a_rare_class_is_measured_along_the_stream(files, capsys, monkeypatch):
     assert re.fullmatch(r"error so far \d+\.\d\d%, F1 0\.\d{3}, AUROC 0\.\d{3}, AUPRC 0\.\d{3}", lines[-1])
     assert lines[0].startswith("error so far ")
     assert "F1" not in lines[0]  # the first batch met an empty model
+
+
+def test_the_error_so_far_is_that_of_predictions_made_so_far(files, capsys, monkeypatch):
+    lines = []
+    show = lambda self, title, total: contextlib.nullcontext(lambda done, remark: lines.append(remark))  # noqa: E731
+    monkeypatch.setattr("thresher.cli._screen.Screen.progress", show)
+    assert run("train x.svm --method ascw --batch-size 50 --max-iter 1 --shuffle 0 --model m.thresher") == 0
+    trained = load_model("m.thresher")
+    model, made = clone(trained), 0
+    for batch in open_stream("x.svm", batch_size=50).batches():
+        predicted = model.predict(batch.X) if hasattr(model, "state_") else np.full(len(batch.y), -1)
+        made += np.count_nonzero(predicted != batch.y)
+        model.partial_fit(batch.X, batch.y, classes=[-1, 1], grow=True)
+        assert model.n_mistakes_ == made
+    assert lines[-1].startswith(f"error so far {made / 900:.2%}")
+    assert f"over 900 rows the error is {made / 900:.1%}".replace("%", " %") in " ".join(said(capsys)[0].split())
+    assert trained.n_mistakes_ == made
+    assert len(set(trained.cost_history_)) > 1  # another model took over on the way
 
 
 @pytest.mark.parametrize("data", ["x.svm", "people.csv", "three.svm"])

@@ -25,7 +25,7 @@ def rare(n_batches=6, n=40, d=14, seed=4):
 
 def model_of(**options):
     """As the paper writes it, but for what the options say."""
-    given = {"cost": None, "fit_intercept": False, "batch_size": None}
+    given = {"cost": None, "scale": False, "fit_intercept": False, "batch_size": None}
     return ASCWClassifier(5, n_groups=3, n_costs=3, **given | options)
 
 

@@ -29,7 +29,7 @@ CUTS = [0, 23, 40, 60]
 
 def learner(loss="squared_hinge", scaling=0.0, **params):
     """A scaling of 0 means no constant."""
-    given = {"C": 0.6, "max_iter": 1, "shuffle": False, "gap_tol": 1e-12} | params
+    given = {"C": 0.6, "scale": False, "max_iter": 1, "shuffle": False, "gap_tol": 1e-12} | params
     return BCWClassifier(loss=loss, fit_intercept=scaling > 0, intercept_scaling=scaling or 1.0, **given)
 
 

@@ -18,7 +18,7 @@ constants = pytest.mark.parametrize("scaling", [0.0, 0.7], ids="constant={}".for
 
 def learner(scaling=0.0, **params):
     """A scaling of 0 means no constant."""
-    given = {"C": 0.6, "shuffle": False} | params
+    given = {"C": 0.6, "scale": False, "shuffle": False} | params
     return BCWClassifier(fit_intercept=scaling > 0, intercept_scaling=scaling or 1.0, **given)
 
 

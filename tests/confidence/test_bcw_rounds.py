@@ -26,7 +26,13 @@ constants = pytest.mark.parametrize("scaling", [0.0, 0.7], ids="constant={}".for
 
 
 def learner(scaling=0.0, **params):
-    given = {"C": 0.6, "fit_intercept": scaling > 0, "intercept_scaling": scaling or 1.0, "gap_tol": 1e-7} | params
+    given = {
+        "C": 0.6,
+        "scale": False,
+        "fit_intercept": scaling > 0,
+        "intercept_scaling": scaling or 1.0,
+        "gap_tol": 1e-7,
+    } | params
     return BCWClassifier(**given)
 
 
@@ -126,9 +132,8 @@ def test_the_best_mean_is_that_of_a_general_solver(problem, row_weights, loss):
 @pytest.mark.parametrize("class_weight", [{"a": 3.0, "c": 0.0}, "balanced"])
 def test_weights_of_classes_are_those_of_one_machine(three_classes, row_weights, class_weight):
     X, y = three_classes
-    one = BCWClassifier(
-        C=0.6, class_weight=class_weight, batch_size=60, max_inner_iter=2000, gap_tol=1e-15, shuffle=False
-    )
+    options = {"batch_size": 60, "max_inner_iter": 2000, "gap_tol": 1e-15, "shuffle": False}
+    one = learner(1.0, class_weight=class_weight, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         one.fit(X, y, row_weights)

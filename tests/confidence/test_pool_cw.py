@@ -70,7 +70,7 @@ def test_it_agrees_with_the_definition_batch_by_batch(options, weighted, layout,
     X = X.astype(dtype)
     weight = np.random.default_rng(1).exponential(size=len(y))
     weight[::7] = 0
-    model = PoolCWClassifier(6, batch_size=None, **{"cost": 0.5, **options})
+    model = PoolCWClassifier(6, batch_size=None, **{"cost": 0.5, "scale": False, **options})
     constant = model.intercept_scaling if model.fit_intercept else 0.0
     twin = Pool(
         X.shape[1],
@@ -136,7 +136,7 @@ def test_many_passes_give_the_mean_that_a_general_solver_finds():
     """Step 5, with the prior that the batches before left."""
     cp = pytest.importorskip("cvxpy")
     X, y = small_pool()
-    model = PoolCWClassifier(8, cost=0.5, C=0.7, pool=1, max_inner_iter=2000, batch_size=30, fit_intercept=False)
+    model = PoolCWClassifier(8, cost=0.5, C=0.7, pool=1, max_inner_iter=2000, fit_intercept=False, scale=False)
     model.partial_fit(X[:30], y[:30], classes=[-1, 1])
     before = model.state_.copy()
     model.partial_fit(X[30:], y[30:])
@@ -160,7 +160,7 @@ def test_many_passes_give_the_mean_that_a_general_solver_finds():
 def test_the_weights_in_use_are_those_of_the_pool_given_that_the_others_are_0(constant):
     """The Gaussian over the pool, conditioned on zeros by its formula in one step."""
     X, y = stream()
-    model = PoolCWClassifier(4, cost=0.5, batch_size=40, fit_intercept=constant).fit(X, y)
+    model = PoolCWClassifier(4, cost=0.5, batch_size=40, fit_intercept=constant, scale=False).fit(X, y)
     pool, state = model.pool_[0], model.state_
     slots = np.arange(1 - constant, 1 + len(pool))
     ids = np.concatenate([[-1] * constant, pool]).astype(int)

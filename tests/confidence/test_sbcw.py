@@ -31,7 +31,9 @@ OPTIONS = [
 
 def model_of(**options):
     """As the papers write it, but for what the options say."""
-    return SBCWClassifier(P, n_groups=3, shuffle=False, **{"cost": None, "fit_intercept": False} | options)
+    return SBCWClassifier(
+        P, n_groups=3, shuffle=False, **{"scale": False, "cost": None, "fit_intercept": False} | options
+    )
 
 
 def twin_of(d, **options):
@@ -118,8 +120,8 @@ def test_a_rare_class_has_half_of_the_loss_unless_classes_have_weights():
 def test_files_that_know_no_cost_have_none(tmp_path):
     X, y, _ = next(batches())
     model = model_of().partial_fit(X, y, classes=[-1, 1])
-    assert SBCWClassifier._from_file({"C": 1.0}) == {"C": 1.0, "cost": None}
-    assert SBCWClassifier._from_file({"cost": 0.3}) == {"cost": 0.3}
+    assert SBCWClassifier._from_file({"C": 1.0}) == {"C": 1.0, "cost": None, "scale": False}
+    assert SBCWClassifier._from_file({"cost": 0.3, "scale": True}) == {"cost": 0.3, "scale": True}
     save_model(model, tmp_path / "m")
     assert load_model(tmp_path / "m").cost is None
 
@@ -215,7 +217,7 @@ def test_features_of_equal_rank_are_taken_in_their_order():
     X = np.repeat(np.random.default_rng(0).integers(-4, 5, size=(30, 1)).astype(float), 6, axis=1)  # sums are exact
     X[:, 4] *= 2
     for rows in (X, sparse.csr_array(X)):
-        model = SBCWClassifier(3, n_groups=1, C=0.5, ranking="identity").fit(rows, X[:, 0] > 0)
+        model = SBCWClassifier(3, n_groups=1, C=0.5, ranking="identity", scale=False).fit(rows, X[:, 0] > 0)
         assert_array_equal(np.concatenate(model.groups_), [4, 0, 1])
 
 

@@ -47,7 +47,14 @@ def planted(n_classes, n=260, d=40, seed=1):
 
 
 def learner(**options):
-    given = {"n_groups": 3, "max_inner_iter": 500, "shuffle": False, "class_weight": {0: 1.5}, "fit_intercept": False}
+    given = {
+        "n_groups": 3,
+        "scale": False,
+        "max_inner_iter": 500,
+        "shuffle": False,
+        "class_weight": {0: 1.5},
+        "fit_intercept": False,
+    }
     given |= options
     return SBCWClassifier(7, **given)
 

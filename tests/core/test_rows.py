@@ -19,6 +19,7 @@ from thresher._engine._state import Field, State
 
 LOSS = {"loss": "hinge", "tau": 0.5, "epsilon": 0.1}
 PEGASOS = LOSS | {
+    "mean_constant": False,
     "inverse_alpha": 10.0,
     "inverse_alphas": None,
     "projection": True,
@@ -29,10 +30,12 @@ PEGASOS = LOSS | {
 }
 SPARSE = LOSS | {"n_selected": 2.0, "debias": True, "free_constant": True}
 L1_RDA = SPARSE | {"alpha": 0.01, "eta0": 1.0, "rho": 0.0, "l2_weight": 0.0, "batch_size": 1.0}
-CW = {"phi": 1.3, "precision": False, "n_selected": 2.0}
+ADAPTIVE = SPARSE | {"alpha": 0.01, "eta0": 1.0, "smoothing": 0.1, "l2_weight": 0.0}
+REWEIGHTED = SPARSE | {"alpha": 0.01, "eta0": 1.0, "smoothing": 0.1, "rho": 0.0}
+CW = {"phi": 1.3, "precision": False, "average": False, "n_selected": 2.0}
 LEARNERS = {
     "Pa": {"C": 1.0, "squared": False},
-    "ArowDiagonal": {"r": 1.0, "precision": False},
+    "ArowDiagonal": {"r": 1.0, "precision": False, "average": False},
     "ArowFull": {"r": 1.0},
     "ArowSelecting": {"r": 1.0, "relative": True, "n_selected": 2.0},
     "CwDiagonal": CW,
@@ -41,26 +44,29 @@ LEARNERS = {
     "CwVarianceFull": {"phi": 1.3, "n_selected": 0.0},
     "ScwDiagonal": CW | {"C": 1.0, "squared": True},
     "ScwFull": {"phi": 1.3, "n_selected": 2.0, "C": 1.0, "squared": False},
-    "NarowDiagonal": {"b": 2.0, "precision": False, "n_selected": 2.0},
+    "NarowDiagonal": {"b": 2.0, "precision": False, "average": False, "n_selected": 2.0},
     "NarowFull": {"b": 2.0, "n_selected": 2.0},
-    "NherdDiagonal": {"C": 1.0, "precision": False, "n_selected": 2.0},
+    "NherdDiagonal": {"C": 1.0, "precision": False, "average": False, "n_selected": 2.0},
     "NherdFull": {"C": 1.0, "n_selected": 0.0},
-    "SopDiagonal": {"a": 1.0, "n_selected": 2.0},
+    "SopDiagonal": {"a": 1.0, "average": True, "n_selected": 2.0},
     "SopFull": {"a": 1.0, "n_selected": 2.0},
     "Ofs": {"n_selecteds": 2.0, "alpha": 0.1, "eta0": 0.2, "shrink": True},
     "Petrun": {"n_selecteds": 2.0, "eta0": 1.0},
-    "Sofs": {"n_selecteds": 2.0, "r": 1.0},
+    "Sofs": {"n_selecteds": 2.0, "r": 1.0, "advantage": 1.0},
     "Mbpa": {"n_selecteds": 2.0, "C": 1.0, "alpha": 0.1, "cost_ratio": 0.0},
-    "Csoal": {"C": 1.0, "delta": 1.0, "query_budget": 4.0, "cost_ratio": 0.0, "by_weight": False},
+    "Csoal": {"average": True, "C": 1.0, "delta": 1.0, "query_budget": 4.0, "cost_ratio": 0.0, "by_weight": False},
     "Pegasos": PEGASOS,
     "PegasosMean": PEGASOS | {"average": True, "late": True},
-    "PegasosBatch": PEGASOS | {"batch_size": 3.0},
+    "PegasosBatch": PEGASOS | {"batch_size": 3.0, "mean_constant": True, "batch_constant": False},
     "L1Rda": L1_RDA,
     "L1RdaBatch": L1_RDA | {"batch_size": 3.0, "debias": False},
-    "AdaptiveL1Rda": SPARSE | {"alpha": 0.01, "eta0": 1.0, "smoothing": 0.1, "l2_weight": 0.0},
+    "AdaptiveL1Rda": ADAPTIVE,
+    "AdaptiveL1RdaBatch": ADAPTIVE | {"batch_size": 3.0, "debias": False},
     "Ftrl": SPARSE | {"alpha": 0.1, "beta": 1.0, "l1": 0.1, "l2": 0.0},
-    "ReweightedL1Rda": SPARSE | {"alpha": 0.01, "eta0": 1.0, "rho": 0.0, "smoothing": 0.1, "l2_weight": 0.0},
+    "ReweightedL1Rda": REWEIGHTED | {"l2_weight": 0.0},
+    "ReweightedL1RdaBatch": REWEIGHTED | {"batch_size": 3.0, "debias": False},
     "ReweightedL2Rda": LOSS | {"alpha": 0.01, "smoothing": 0.1, "threshold": 0.01},
+    "ReweightedL2RdaBatch": LOSS | {"alpha": 0.01, "smoothing": 0.1, "threshold": 0.01, "batch_size": 3.0},
 }
 over_learners = pytest.mark.parametrize("name", LEARNERS)
 refused = pytest.raises((ValueError, TypeError))

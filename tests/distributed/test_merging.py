@@ -156,11 +156,12 @@ def by_hand(f, first, each, share, added):
     return None
 
 
-def pruned(f, merged, truth):
-    """A budget of features: OFS and its kin keep the largest weights, SOFS those it is surest of."""
+def pruned(f, merged, truth, advantage):
+    """A budget of features: OFS and its kin keep the largest weights, SOFS those it is surest of, with an advantage for
+    features that have a weight."""
     if "selected" not in merged.sizes or f.name != "coef":
         return truth
-    order = -np.abs(truth) if f.merge == "mean" else merged.arrays["variance"]
+    order = -np.abs(truth) if f.merge == "mean" else merged.arrays["variance"] / np.where(truth != 0, advantage, 1)
     last = np.argsort(order[:, :-1], kind="stable")[:, merged.sizes["selected"] :]
     np.put_along_axis(truth, last, 0.0, axis=1)
     return truth
@@ -180,10 +181,10 @@ def test_every_array_of_every_round_is_the_start_and_what_the_shards_add_to_it(m
         first, *each = (settled(learner, m.state_) for m in (start, *reached))
         for f in first.fields:
             entrywise = again and f.merge == "weighted" and not is_square(first.arrays[f.by])
-            added = f.name in ("tally", "n_mistakes") or not (entrywise or f.name in averaged)
+            added = f.name in ("tally", "n_mistakes", "n_wrong") or not (entrywise or f.name in averaged)
             truth = by_hand(f, first, each, share, added)
             if truth is not None:
-                truth = pruned(f, merged, truth)
+                truth = pruned(f, merged, truth, learner.params.get("advantage"))
                 assert_allclose(merged.arrays[f.name], truth, rtol=1e-8, atol=1e-10, err_msg=f.name)
         start = merge_models(reached, start, again=again)
 

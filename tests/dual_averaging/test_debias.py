@@ -26,7 +26,7 @@ from thresher.dual_averaging import (
 GIVEN = {
     "L1RDA": {"alpha": 0.03, "eta0": 0.5},
     "AdaptiveL1RDA": {"alpha": 0.03, "eta0": 0.4, "smoothing": 0.3},
-    "FTRL": {"eta0": 0.3, "alpha": 1.5},
+    "FTRL": {"eta0": 0.3, "beta": 1.0, "alpha": 1.5},
     "ReweightedL1RDA": {"alpha": 0.004, "eta0": 0.4, "smoothing": 0.08},
 }
 CLASSIFIERS = [L1RDAClassifier, AdaptiveL1RDAClassifier, FTRLClassifier, ReweightedL1RDAClassifier]

@@ -39,6 +39,10 @@ CASES += [
     (FTRLClassifier, {"loss": "hinge"}),
     (ReweightedL1RDAClassifier, {"rho": 0.02, "smoothing": 2.0}),
     (ReweightedL1RDAClassifier, {"smoothing": 1e-3, "debias": True}),
+    (AdaptiveL1RDAClassifier, {"batch_size": 3}),
+    (AdaptiveL1RDARegressor, {"batch_size": 2, "l2_weight": 0.1} | PENALISED),
+    (ReweightedL1RDAClassifier, {"batch_size": 3}),
+    (ReweightedL1RDARegressor, {"batch_size": 2} | PENALISED),
 ]
 cases = pytest.mark.parametrize("estimator, options", CASES, ids=[f"{e.__name__}-{o}" for e, o in CASES])
 classifiers = pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda e: e.__name__)
@@ -161,6 +165,16 @@ def test_the_training_penalty_is_the_next_order_at_64_128_256(estimator):
         assert level > 0
         between = fed(learner(estimator), X[: end + 37], y[: end + 37], [50])
         assert between.state_.view(0)["level"] == level
+
+
+@pytest.mark.parametrize("estimator", [L1RDAClassifier, AdaptiveL1RDAClassifier, ReweightedL1RDAClassifier])
+def test_a_mini_batch_that_fit_closes_may_be_the_64th_step(estimator):
+    X, y = stream(estimator)
+    model = learner(estimator, batch_size=3).fit(X[:190], y[:190])
+    assert model.state_.view(0)["n_steps"] == 64
+    model.partial_fit(X[190:], y[190:])
+    w = last(twin(model, X.toarray(), y, looks=[299], close_after=[189]))[1]
+    assert_model(model, w, rtol=1e-9)
 
 
 # --- ties, few features, many --------------------------------------------------------------------------------------

@@ -31,16 +31,25 @@ CASES = [(e, loss) for e in CLASSIFIERS for loss in FOR_CLASSES] + [
 GIVEN = {
     "L1RDA": {"alpha": 0.03, "eta0": 0.5},
     "AdaptiveL1RDA": {"alpha": 0.03, "eta0": 0.4, "smoothing": 0.3},
-    "FTRL": {"eta0": 0.3, "alpha": 1.5},
+    "FTRL": {"eta0": 0.3, "beta": 1.0, "alpha": 1.5},
     "ReweightedL1RDA": {"alpha": 0.004, "eta0": 0.4, "smoothing": 0.08},
     "ReweightedL2RDA": {"alpha": 0.05, "smoothing": 0.5, "threshold": 0.04},
 }
 PENALISED = {"penalize_intercept": True, "intercept_scaling": 0.7}
 OPTIONS = {
-    "AdaptiveL1RDA": [PENALISED, {"l2_weight": 0.2}, {"l2_weight": 0.2} | PENALISED, {"alpha": 0.0}],
+    "AdaptiveL1RDA": [
+        *(PENALISED, {"l2_weight": 0.2}, {"l2_weight": 0.2} | PENALISED, {"alpha": 0.0}),
+        *({"batch_size": 7}, {"batch_size": 4, "l2_weight": 0.2} | PENALISED),
+    ],
     "FTRL": [PENALISED, {"l2": 0.5}, {"l2": 0.5} | PENALISED, {"alpha": 0.0}, {"beta": 0.0, "l2": 1.0}],
-    "ReweightedL1RDA": [PENALISED, {"rho": 0.05}, {"rho": 0.05} | PENALISED, {"alpha": 0.0}],
-    "ReweightedL2RDA": [{"threshold": 0.0}, {"alpha": 1e-9}, {"alpha": 20.0, "threshold": 1e-3}],
+    "ReweightedL1RDA": [
+        *(PENALISED, {"rho": 0.05}, {"rho": 0.05} | PENALISED, {"alpha": 0.0}),
+        *({"batch_size": 7}, {"batch_size": 4, "rho": 0.02} | PENALISED),
+    ],
+    "ReweightedL2RDA": [
+        *({"threshold": 0.0}, {"alpha": 1e-9}, {"alpha": 20.0, "threshold": 1e-3}),
+        *({"batch_size": 7}, {"batch_size": 4, "fit_intercept": False, "threshold": 0.0}),
+    ],
 }
 OPTION_CASES = [
     (cls, option)
@@ -51,6 +60,8 @@ OPTION_CASES = [
     )
 ]
 estimators = pytest.mark.parametrize("estimator", CLASSIFIERS + REGRESSORS, ids=lambda e: e.__name__)
+IN_BATCHES = [e for e in CLASSIFIERS + REGRESSORS if "batch_size" in e().get_params()]
+in_batches = pytest.mark.parametrize("estimator", IN_BATCHES, ids=lambda e: e.__name__)
 
 
 def learner(estimator, loss=None, **params):
@@ -113,6 +124,47 @@ def test_two_passes_of_a_fit_are_the_twins(data, estimator, row_weights):
     assert_model(model, w, **tolerance(estimator))
 
 
+@in_batches
+@pytest.mark.parametrize("batch_size", [3, 16])
+def test_mini_batches_agree_step_by_step(data, layout, dtype, row_weights, estimator, batch_size):
+    X, y = data
+    assert_course(learner(estimator, batch_size=batch_size), X.astype(dtype), y, layout)
+    assert_course(learner(estimator, batch_size=batch_size), X.astype(dtype), y, layout, row_weights)
+
+
+@in_batches
+@pytest.mark.parametrize("n_rows", [1, 3, 4, 5, 58])
+def test_fit_closes_the_last_mini_batch_with_the_rows_it_has(data, estimator, n_rows):
+    X, y = (part[1 : 1 + n_rows] for part in data)
+    y = np.append(y[:-1], -y[0]) if classifies(estimator) and n_rows > 1 else y  # two classes at least
+    if classifies(estimator) and n_rows == 1:
+        pytest.skip("one row has one class")
+    model = learner(estimator, batch_size=4, alpha=1e-4).fit(X, y)
+    assert_model(model, last(twin(model, X, y, close_after=[n_rows - 1]))[1], **tolerance(estimator))
+    assert model.coef_.any()
+
+
+@in_batches
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_partial_fit_goes_on_where_a_fit_closed(data, form, estimator):
+    X, y = data
+    model = learner(estimator, batch_size=7, max_iter=2).fit(form(X[:25]), y[:25])  # the 8th mini-batch has one row
+    model.partial_fit(form(X[25:40]), y[25:40]).partial_fit(form(X[40:]), y[40:])
+    rows = np.r_[:25, :25, 25:60]
+    assert_model(model, last(twin(model, X[rows], y[rows], close_after=[49]))[1], **tolerance(estimator))
+
+
+@in_batches
+def test_a_mini_batch_of_equal_rows_is_one_row(data, estimator):
+    X, y = data
+    one, five = learner(estimator), learner(estimator, batch_size=5)
+    one.fit(X, y)
+    five.fit(np.repeat(X, 5, axis=0), np.repeat(y, 5))
+    near = tolerance(estimator, rtol=1e-9)
+    assert_allclose(five.coef_, one.coef_, rtol=near["rtol"], atol=near["atol"])
+    assert_allclose(five.intercept_, one.intercept_, rtol=near["rtol"], atol=near["atol"])
+
+
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda e: e.__name__)
 def test_the_small_problem_has_weights_that_come_and_go(problem, estimator):
     sizes = [np.count_nonzero(w[:-1]) for _, w in twin(learner(estimator), *problem)]
@@ -170,19 +222,21 @@ STREAMED = {
     L1RDAClassifier: [{"alpha": 1e-3, "rho": 1e-3}],
     L1RDARegressor: [{"alpha": 2e-3, "l2_weight": 0.02}],
     AdaptiveL1RDAClassifier: [{"alpha": 1e-3}, {"alpha": 1e-3, "l2_weight": 1e-3} | PENALISED],
-    AdaptiveL1RDARegressor: [{"alpha": 2e-3}],
+    AdaptiveL1RDARegressor: [{"alpha": 2e-3}, {"alpha": 2e-3, "batch_size": 5}],
     FTRLClassifier: [{"alpha": 1.5}, {"alpha": 1.5, "l2": 0.5} | PENALISED],
     FTRLRegressor: [{"alpha": 3.0}],
     ReweightedL1RDAClassifier: [
         {"alpha": 1e-4},
         {"alpha": 1e-4, "rho": 1e-3} | PENALISED,
         {"alpha": 1e-6, "smoothing": 1e-4},
+        {"alpha": 1e-4, "batch_size": 5},
     ],
     ReweightedL1RDARegressor: [{"alpha": 3e-4, "eta0": 0.2}, {"alpha": 0.1, "smoothing": 100.0, "eta0": 0.2}],
     ReweightedL2RDAClassifier: [
         {"alpha": 1e-3, "smoothing": 10.0, "threshold": 0.2},
         {"alpha": 1e-3, "smoothing": 0.01, "threshold": 1e-4},
         {"alpha": 1e-12, "smoothing": 20.0, "threshold": 0.2},
+        {"alpha": 1e-3, "smoothing": 10.0, "threshold": 0.2, "batch_size": 5},
     ],
     ReweightedL2RDARegressor: [{"alpha": 0.3, "threshold": 1e-3}, {"alpha": 0.1, "smoothing": 10.0, "threshold": 0.02}],
 }
@@ -252,12 +306,16 @@ def test_a_batch_that_outgrows_floating_point_is_refused_and_leaves_no_trace(reg
             "n_features_to_select must be an integer of at least 1 or None, got 2.5.",
         ),
         (FTRLClassifier, {"eta0": 0.0}, 'eta0 must be a number above 0 or "auto", got 0.0.'),
-        (FTRLClassifier, {"beta": -1.0}, "beta must be a number of at least 0, got -1.0."),
+        (FTRLClassifier, {"beta": -1.0}, 'beta must be a number of at least 0 or "auto", got -1.0.'),
         (FTRLRegressor, {"beta": 0.0}, "beta must be a number above 0 when l2 is 0, got 0.0."),
         (FTRLRegressor, {"alpha": -1e-9}, 'alpha must be a number of at least 0 or "auto", got -1e-09.'),
         (FTRLClassifier, {"l2": float("nan")}, "l2 must be a number of at least 0, got nan."),
         (FTRLClassifier, {"penalize_intercept": None}, "penalize_intercept must be True or False, got None."),
-        (L1RDAClassifier, {"debias": True, "batch_size": 2}, "debias must be False with batch_size above 1, got True."),
+        *(
+            (cls, {"debias": True, "batch_size": 2}, "debias must be False with batch_size above 1, got True.")
+            for cls in (L1RDAClassifier, AdaptiveL1RDARegressor, ReweightedL1RDAClassifier)
+        ),
+        (ReweightedL2RDAClassifier, {"batch_size": 0}, "batch_size must be an integer of at least 1, got 0."),
         (ReweightedL1RDAClassifier, {"alpha": -1e-3}, 'alpha must be a number of at least 0 or "auto", got -0.001.'),
         (ReweightedL1RDARegressor, {"rho": -1}, "rho must be a number of at least 0, got -1."),
         (ReweightedL1RDAClassifier, {"smoothing": -1}, "smoothing must be a number above 0, got -1."),

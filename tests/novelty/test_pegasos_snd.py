@@ -43,12 +43,13 @@ def make(alpha=0.05, **params):
 @pytest.mark.parametrize("alpha", [1e-4, 0.05])
 @pytest.mark.parametrize("coupling", [1.05, 3.0, 30.0])  # with 3 the printed form forgets a part at steps 2 and 4 or 6
 @pytest.mark.parametrize("variant", ["metric", "printed"])
-def test_it_agrees_with_the_eager_twin_after_every_row(n_classes, alpha, coupling, variant):
+@pytest.mark.parametrize("batch_size", [1, 7])
+def test_it_agrees_with_the_eager_twin_after_every_row(n_classes, alpha, coupling, variant, batch_size):
     X, codes, weight = stream(120, n_classes)
-    model = make(alpha, coupling=coupling, variant=variant)
+    model = make(alpha, coupling=coupling, variant=variant, batch_size=batch_size)
     rows, y, mistakes, size = sparse.csr_array(X), named(codes, n_classes), 0, 0.0
     Y = reference.signs(codes, n_classes)
-    steps = reference.pegasos_snd(X, Y, weight, alpha, coupling, 0.7, variant == "printed")
+    steps = reference.pegasos_snd(X, Y, weight, alpha, coupling, 0.7, variant == "printed", batch_size)
     for i, (scores, W) in enumerate(steps):
         own = model.class_scores(X[[i]])[0] if i else np.zeros(n_classes)
         assert_allclose(own, scores, rtol=1e-9, atol=1e-11 * size)
@@ -62,27 +63,30 @@ def test_it_agrees_with_the_eager_twin_after_every_row(n_classes, alpha, couplin
 
 
 @pytest.mark.parametrize("variant", ["metric", "printed"])
-def test_any_form_of_rows_gives_the_same_model(layout, dtype, variant):
+@pytest.mark.parametrize("batch_size", [1, 9])
+def test_any_form_of_rows_gives_the_same_model(layout, dtype, variant, batch_size):
     X, codes, weight = stream(400)
     X = X.astype(dtype)
-    Y = reference.signs(codes, 3)
-    *_, (_, W) = reference.pegasos_snd(X.astype(float), Y, weight, 0.02, 1.5, 0.7, variant == "printed")
-    model = make(0.02, variant=variant).fit(layout(X), named(codes, 3), sample_weight=weight)
+    Y, batches = reference.signs(codes, 3), {"batch_size": batch_size, "close_after": [399]}
+    *_, (_, W) = reference.pegasos_snd(X.astype(float), Y, weight, 0.02, 1.5, 0.7, variant == "printed", **batches)
+    model = make(0.02, variant=variant, batch_size=batch_size)
+    model.fit(layout(X), named(codes, 3), sample_weight=weight)
     assert_allclose(model.coef_, W[:-1].T, rtol=1e-9, atol=1e-12)
     assert_allclose(model.norms_, np.linalg.norm(W, axis=0), rtol=1e-9)
     assert_allclose(model.cosines_, (W.T @ W) / np.outer(model.norms_, model.norms_), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("batch_size", [1, 5])
 @pytest.mark.parametrize("variant", ["metric", "printed"])
-def test_norms_are_kept_along_over_a_long_stream_with_gaps(variant):
+def test_norms_are_kept_along_over_a_long_stream_with_gaps(variant, batch_size):
     """Scales fall below 1e-150 on the way (alpha is small, rows are large) and are folded in."""
     X, codes, _ = stream(6000, 4, seed=3)
     X[:, 0] = 0
     X[[5, 3000, 5999], 0] = 2.0
     X, coupling, alpha = 30 * X, 12.0, 1e-7
     Y = reference.signs(codes, 4)
-    *_, (_, W) = reference.pegasos_snd(X, Y, np.ones(6000), alpha, coupling, 0.7, variant == "printed")
-    model = make(alpha, coupling=coupling, variant=variant)
+    *_, (_, W) = reference.pegasos_snd(X, Y, np.ones(6000), alpha, coupling, 0.7, variant == "printed", batch_size)
+    model = make(alpha, coupling=coupling, variant=variant, batch_size=batch_size)
     lowest = 1.0
     for begin in range(0, 6000, 50):
         part = slice(begin, begin + 50)
@@ -143,14 +147,16 @@ def test_a_refused_batch_leaves_no_trace():
         assert bits(model.state_) == before
 
 
+@pytest.mark.parametrize("batch_size", [1, 3])
 @pytest.mark.parametrize("coupling", [1.3, 3.0, 20.0])
-def test_the_printed_form_is_chunk_exact_and_survives_a_file_too(coupling, tmp_path):
+def test_the_printed_form_is_chunk_exact_and_survives_a_file_too(coupling, batch_size, tmp_path):
     """The metric form is among the variants of test_laws.py."""
     X, codes, weight = stream(60)
     X, y = sparse.csr_array(X), named(codes, 3)
-    whole = make(variant="printed", coupling=coupling).fit(X, y, sample_weight=weight)
+    given = {"variant": "printed", "coupling": coupling, "batch_size": batch_size}
+    whole = make(**given).partial_fit(X, y, classes=LABELS[:3], sample_weight=weight)
     for size in (1, 7):
-        parts = make(variant="printed", coupling=coupling)
+        parts = make(**given)
         for begin in range(0, 60, size):
             at = slice(begin, begin + size)
             parts.partial_fit(X[at], y[at], classes=LABELS[:3], sample_weight=weight[at])
@@ -159,10 +165,11 @@ def test_the_printed_form_is_chunk_exact_and_survives_a_file_too(coupling, tmp_p
         assert_same_bits(parts.state_, whole.state_, skip=("tally",))
 
 
-def test_a_settled_model_is_the_same_and_merging_averages_weights():
+@pytest.mark.parametrize("batch_size", [1, 5])
+def test_a_settled_model_is_the_same_and_merging_averages_weights(batch_size):
     X, codes, _ = stream(200)
     y = named(codes, 3)
-    start = make().partial_fit(X[:50], y[:50], classes=LABELS[:3])
+    start = make(batch_size=batch_size).partial_fit(X[:50], y[:50], classes=LABELS[:3])
     learner, settled = onepass.learner(start, X.shape[1]), start.state_.copy()
     learner.settle(settled)
     assert settled.arrays["scale"][0, 0] == settled.arrays["common_scale"][0, 0] == 1
@@ -174,7 +181,7 @@ def test_a_settled_model_is_the_same_and_merging_averages_weights():
     common = W.mean(axis=1)
     assert_allclose(merged.state_.arrays["common_square"][0, 0], 3 * common @ common, rtol=1e-10)
     assert_allclose(merged.state_.arrays["square"][0, 0], np.sum((W - common[:, None]) ** 2), rtol=1e-10)
-    assert merged.state_.arrays["n_steps"][0, 0] == 200
+    assert merged.state_.arrays["n_steps"][0, 0] == 200 / batch_size
 
 
 def test_classes_of_the_first_batch_may_name_the_outliers():

@@ -111,10 +111,21 @@ def test_auto_reads_the_model_with_the_fewest_mistakes(stream):
     mistakes = model.state_.arrays["n_mistakes"][:, 0]
     alone = [learner(r=0.5, n_features_to_select=k).fit(X, y) for k in (10, 30, 100)]
     assert_array_equal(mistakes[:3], [m.n_mistakes_ for m in alone])
-    assert model.n_mistakes_ == mistakes.min()
+    chosen = model._learner_now().chosen(model.state_)
+    assert mistakes[chosen] == mistakes.min()
     best = alone[[10, 30, 100].index(min(model.n_features_to_select_, 100))]
     assert_array_equal(model.coef_, best.coef_)
-    assert model.progressive_loss_ == best.progressive_loss_
+    assert model._learner_now().progressive_losses(model.state_)[chosen] == best.progressive_loss_
+
+
+def test_numbers_of_features_race_at_the_step_that_led(stream):
+    X, y = (np.concatenate([each] * 20) for each in stream)
+    assert len(X) > 2048
+    model = AROWClassifier(n_features_to_select="auto").partial_fit(X, y, classes=[-1, 1])
+    steps = model.race_["value"]
+    leader = model._learner_now().tuning.leader(model._learner_now(), model.state_)
+    assert leader > 0  # the first one would lead by default
+    assert_array_equal(steps[4:], steps[leader])
 
 
 def test_features_that_matter_are_found(stream):

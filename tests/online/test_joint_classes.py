@@ -136,32 +136,23 @@ def test_what_has_no_joint_form_is_refused(option, message):
 
 
 @pytest.mark.parametrize("rule", [name for name in RULES if name.startswith("cw")])
-def test_auto_learns_both_forms_and_reads_the_one_with_fewer_late_mistakes(rule):
-    X, codes, weight = stream(400)
-    race = make(rule, multi_class="auto").fit(X, codes, sample_weight=weight)
-    forms = {
-        form: make(rule, multi_class=form).fit(X, codes, sample_weight=weight) for form in ("joint", "one_vs_rest")
-    }
-    assert_array_equal(race.state_.arrays["n_mistakes"][:, 0], [each.n_mistakes_ for each in forms.values()])
-    late = []
-    for form in forms:
-        model, lost = make(rule, multi_class=form), []
-        for i in np.flatnonzero(weight):
-            before = model.n_mistakes_ if lost else 0
-            model.partial_fit(X[[i]], codes[[i]], classes=range(4), sample_weight=weight[[i]])
-            lost.append((model.n_mistakes_ - before) * weight[i])
-        late.append(sum(lost[1 << len(lost).bit_length() - 2 :]))  # from half the last power of two on
-    assert_allclose(race.state_.arrays["missed"][:, 0] - race.state_.arrays["older_mark"][:, 0], late, rtol=1e-9)
-    assert race.multi_class_ == list(forms)[int(np.argmin(late))]
-    read = forms[race.multi_class_]
-    assert_allclose(race.coef_, read.coef_, rtol=1e-9, atol=1e-12)
-    assert_allclose(race.decision_function(X), read.decision_function(X), rtol=1e-9, atol=1e-12)
-    assert_allclose(race.progressive_loss_, read.progressive_loss_, rtol=1e-9)
-    if hasattr(race, "variance_"):
-        assert_allclose(race.variance_, read.variance_, rtol=1e-9, atol=1e-12)
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+def test_joint_classes_have_a_mean_of_late_iterates(rule, layout):
+    X, codes, weight = stream()
+    model, total, mass, t = make(rule, average=True), 0.0, 0, 0
+    for i, (_, mu, _) in enumerate(reference.run_jointly(RULES[rule][2], X, codes, 4, intercept=0.3, weight=weight)):
+        model.partial_fit(layout(X[[i]]), LABELS[codes[[i]]], classes=LABELS, sample_weight=weight[[i]])
+        if weight[i] > 0:
+            t += 1
+            total, mass = total + t * mu, mass + t
+        if mass:
+            assert_allclose(model.coef_, total[:, :-1] / mass, rtol=1e-9, atol=1e-12)
+    assert_allclose(
+        model.decision_function(layout(X[:5])), np.c_[X[:5], [0.3] * 5] @ total.T / mass, rtol=1e-9, atol=1e-12
+    )
 
 
-@pytest.mark.parametrize("rule", [name for name in RULES if not name.startswith("cw")])
+@over_rules
 def test_with_a_number_for_its_step_auto_is_the_published_learner(rule):
     X, codes, weight = stream()
     auto, apart = (make(rule, multi_class=m).fit(X, codes, sample_weight=weight) for m in ("auto", "one_vs_rest"))

@@ -14,8 +14,8 @@ PROBABLE = [
     (cls, own | form)
     for cls, own in (
         (AROWClassifier, {"r": 1.0}),
-        (CWClassifier, {}),
-        (CWClassifier, {"variant": "variance"}),
+        (CWClassifier, {"confidence": 0.9}),
+        (CWClassifier, {"confidence": 0.9, "variant": "variance"}),
         (SCWClassifier, {"C": 1.0, "variant": "II"}),
         (NAROWClassifier, {"b": 1.7}),
         (NHERDClassifier, {"C": 1.0}),
@@ -44,7 +44,7 @@ def test_two_classes_have_the_probability_of_a_sign(problem, layout, dtype, cls,
 
 def test_the_probability_is_the_share_of_weights_drawn_from_the_belief(problem):
     X, y = problem
-    model = CWClassifier(covariance="full", fit_intercept=False, random_state=0).fit(X, y)
+    model = CWClassifier(0.9, covariance="full", fit_intercept=False, random_state=0).fit(X, y)
     draws = np.random.default_rng(0).multivariate_normal(model.coef_[0], model.covariance_[0], size=200_000)
     some = X[X.any(axis=1)][:8]
     assert_allclose(model.predict_proba(some)[:, 1], (draws @ some.T > 0).mean(axis=0), atol=5e-3)
@@ -83,7 +83,7 @@ def test_probabilities_at_the_edge(three_classes):
 def test_features_that_are_not_read_carry_no_doubt(problem):
     X, y = problem
     for form in ("diagonal", "full"):
-        model = CWClassifier(covariance=form, n_features_to_select=3, random_state=0).fit(X, y)
+        model = CWClassifier(0.9, covariance=form, n_features_to_select=3, random_state=0).fit(X, y)
         ((mu, sigma),) = beliefs(model)
         kept = np.append(model.support_, X.shape[1])
         Z = np.column_stack([X, np.ones(len(X))])[:, kept]

@@ -40,6 +40,26 @@ def test_sofs_agrees_with_the_paper_step_by_step(problem, layout, dtype, scaling
         assert_agrees(model, mu, s)
 
 
+@pytest.mark.parametrize("advantage", [1.3, 2.0, 10.0])
+def test_a_feature_needs_an_advantage_to_take_a_place(problem, layout, advantage):
+    X, y = problem
+    model = learner(3, advantage=advantage)
+    steps = reference.sofs(X, y, B=3, r=0.7, intercept=0.3, advantage=advantage)
+    for _, (_, mu, s) in zip(row_by_row(model, X, y, layout, classes=[-1, 1]), steps, strict=True):
+        assert_agrees(model, mu, s)
+
+
+def test_an_automatic_step_asks_for_an_advantage(problem):
+    X, y = sparse.csr_array(problem[0]), problem[1]
+    same = [SOFSClassifier(2, advantage=a, random_state=0).fit(X, y).coef_ for a in ("auto", 1.25)]
+    assert_array_equal(*same)
+    assert_array_equal(learner(2).fit(X, y).coef_, learner(2, advantage=1.0).fit(X, y).coef_)
+    with pytest.raises(
+        ValueError, match=r'SOFSClassifier: advantage must be a number of at least 1 or "auto", got 0.5.'
+    ):
+        SOFSClassifier(advantage=0.5).fit(X, y)
+
+
 def test_a_row_weight_divides_r(problem, row_weights, layout):
     X, y = problem
     model = learner(3)

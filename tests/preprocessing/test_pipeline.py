@@ -8,6 +8,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
+from thresher.confidence import BCWClassifier
 from thresher.kernels import FixedSizeNystroem
 from thresher.online import AROWClassifier, PAClassifier
 from thresher.preprocessing import RunningScaler, StreamingPipeline, TableEncoder, prepared
@@ -23,8 +24,8 @@ def rows(n=200, seed=0):
 
 def test_each_batch_goes_through_transformers_that_learned_from_it():
     X, y = rows()
-    model = StreamingPipeline([("scale", RunningScaler()), ("learn", AROWClassifier())])
-    scaler, learner = RunningScaler(), AROWClassifier()
+    model = StreamingPipeline([("scale", RunningScaler()), ("learn", AROWClassifier(1.0))])
+    scaler, learner = RunningScaler(), AROWClassifier(1.0)
     for begin in range(0, 200, 50):
         some = slice(begin, begin + 50)
         model.partial_fit(X[some], y[some], classes=[0, 1])
@@ -36,9 +37,9 @@ def test_each_batch_goes_through_transformers_that_learned_from_it():
 
 def test_fit_learns_each_step_from_all_rows():
     X, y = rows()
-    model = StreamingPipeline([("scale", RunningScaler()), ("learn", AROWClassifier(random_state=0))]).fit(X, y)
+    model = StreamingPipeline([("scale", RunningScaler()), ("learn", AROWClassifier(1.0, random_state=0))]).fit(X, y)
     Z = RunningScaler().fit(X).transform(X)
-    assert_array_equal(model.coef_, AROWClassifier(random_state=0).fit(Z, y).coef_)
+    assert_array_equal(model.coef_, AROWClassifier(1.0, random_state=0).fit(Z, y).coef_)
     assert_allclose(model.transform(X).mean(0), 0, atol=1e-9)
     again = model.fit(X, y)
     assert_array_equal(again.coef_, model.coef_)
@@ -147,3 +148,39 @@ def test_whatever_is_refused_behind_a_transformer_leaves_it_as_it_was():
                 model.partial_fit(bad, y[100:], **options)
             assert_array_equal(model["scale"].mean_, mean)
             assert_array_equal(model.coef_, weights)
+
+
+@pytest.mark.parametrize("before", [[RunningScaler()], [RunningScaler(), TableEncoder()]], ids=["scaler", "encoder"])
+def test_behind_a_scaler_nothing_is_scaled_again(before):
+    X, y = rows()
+    X[::40] *= 30
+    make = lambda **options: BCWClassifier(batch_size=50, shuffle=False, **options)  # noqa: E731
+    model = StreamingPipeline([*((type(step).__name__, step) for step in before), ("learn", make())])
+    plain, scaler = make(scale=False, intercept_scaling=1.0), RunningScaler()
+    for some in np.split(np.arange(len(y)), 4):
+        Z = scaler.partial_fit(X[some]).transform(X[some])
+        model.partial_fit(X[some], y[some], classes=[0, 1])
+        plain.partial_fit(np.clip(Z, -5, 5), y[some], classes=[0, 1])
+        assert_allclose(model.coef_, plain.coef_, rtol=1e-9)
+    Z = scaler.fit(X).transform(X)
+    assert_allclose(model.fit(X, y).coef_, plain.fit(np.clip(Z, -5, 5), y).coef_, rtol=1e-9)
+    assert vars(model[-1]).keys() == vars(make().fit(X, y)).keys()
+
+
+def test_learners_scale_columns_that_no_scaler_has_brought_to_one_size():
+    X, y = rows()
+
+    def marked(*steps, data=X):
+        model = StreamingPipeline([(str(k), step) for k, step in enumerate(steps)])
+        return model.partial_fit(data, y, classes=[0, 1])[-1].state_.arrays["is_scaled"][0, 0]
+
+    assert marked(RunningScaler(), AROWClassifier()) == 2
+    assert marked(RunningScaler(), AROWClassifier(scale=True)) == 1
+    assert marked(TableEncoder(), AROWClassifier()) == 1
+    assert marked(RunningScaler(with_std=False), AROWClassifier()) == 1
+    assert marked(RunningScaler(), FixedSizeNystroem(n_components=5), AROWClassifier()) == 1
+    assert marked(RunningScaler(), AROWClassifier(), data=sparse.csr_array(X)) == 0
+    learner = AROWClassifier()
+    with pytest.raises(ValueError, match="classes"):
+        StreamingPipeline([("scale", RunningScaler()), ("learn", learner)]).partial_fit(X, y)
+    assert vars(learner) == vars(AROWClassifier())

@@ -103,12 +103,19 @@ def mbpa(
 
 
 def sofs(
-    X: Array, y: Array, *, B: int, r: float = 1.0, intercept: float = 0.0, weight: Array | None = None
+    X: Array,
+    y: Array,
+    *,
+    B: int,
+    r: float = 1.0,
+    intercept: float = 0.0,
+    weight: Array | None = None,
+    advantage: float = 1.0,
 ) -> Iterator[tuple[float, Array, Array]]:
     """Diagonal AROW, 1 / s_j += x_j^2 / r;  then each feature of the row that has no weight, the first first,
 
-    enters if there is room, or if its s_j is below the largest of those inside, which leaves (of equal ones, the last);
-    else its weight is 0 again. The weight of a row divides r.
+    enters if there is room, or if advantage s_j is below the largest of those inside, which leaves (of equal ones, the
+    last); else its weight is 0 again. The weight of a row divides r.
     """
     X = with_constant(X, intercept)
     weight = np.ones(len(y)) if weight is None else weight
@@ -125,7 +132,7 @@ def sofs(
                     continue
                 if len(inside) == B:
                     last = max(inside, key=lambda k: (s[k], k))
-                    leaves = last if s[j] < s[last] else j
+                    leaves = last if advantage * s[j] < s[last] else j
                     mu[leaves] = 0
                     inside = (inside | {j}) - {leaves}
                 else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 import numpy as np
 
@@ -20,19 +20,35 @@ def signs(codes: Array, n_classes: int) -> Array:
 
 
 def pegasos_snd(
-    X: Array, Y: Array, weight: Array, alpha: float, coupling: float, bias: float, printed: bool = False
+    X: Array,
+    Y: Array,
+    weight: Array,
+    alpha: float,
+    coupling: float,
+    bias: float,
+    printed: bool = False,
+    batch_size: int = 1,
+    close_after: Container[int] = (),
 ) -> Iterator[tuple[Array, Array]]:
-    """Scores of each row and W (features and the constant, classes) after it; a row of weight 0 is absent."""
+    """Scores of each row and W (features and the constant, classes) after it; a row of weight 0 is absent.
+
+    G is the mean over a mini-batch. ``close_after`` are rows after which an unfinished one makes a step with the rows
+    it has.
+    """
     X = np.c_[X, np.full(len(X), bias)]
     n_classes = Y.shape[1]
     gamma = coupling_matrix(coupling, n_classes)
-    W, t, weights = np.zeros((X.shape[1], n_classes)), 0, 0.0
-    for x, y, w in zip(X, Y, weight, strict=True):
+    W, total = np.zeros((X.shape[1], n_classes)), np.zeros((X.shape[1], n_classes))
+    t, n_rows, n_waiting, weights = 0, 0, 0, 0.0
+    for i, (x, y, w) in enumerate(zip(X, Y, weight, strict=True)):
         scores = x @ W
         if w > 0:
-            t, weights = t + 1, weights + w
-            G = np.outer(x, w * y * (y * scores < 1))
-            pull = weights / t * n_classes  # the mean of what a row may pull
+            total = total + np.outer(x, w * y * (y * scores < 1))
+            n_rows, n_waiting, weights = n_rows + 1, n_waiting + 1, weights + w
+        if n_waiting == batch_size or (n_waiting > 0 and i in close_after):
+            t, G = t + 1, total / n_waiting
+            total, n_waiting = np.zeros(W.shape), 0
+            pull = weights / n_rows * n_classes  # the mean of what a row may pull
             if printed:
                 W = W - (alpha * W @ gamma - G) / (alpha * t)
                 square, most = np.sum(W**2), pull / (alpha * (coupling + n_classes - 1))

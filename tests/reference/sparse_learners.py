@@ -212,6 +212,8 @@ def selection(model: Any, n: int) -> Selection:
     penalty = "l1" if rule is FTRL else "alpha"
     names = {"alpha": "eta0", "l1": "alpha"} if rule is FTRL else {}  # the letters of its paper
     params = {letter: given[names.get(letter, letter)] for letter in letters}
+    if params.get("beta") == "auto":  # beside a number for the step
+        params["beta"] = 1.0
     k, free = given["n_features_to_select"], not model.penalize_intercept
     first = rule(n, free, **(params | ({} if k is None else {penalty: 0.0})))
     second = None
@@ -222,11 +224,17 @@ def selection(model: Any, n: int) -> Selection:
 
 
 def twin(
-    model: Any, X: Array, y: Array, weight: Array | None = None, looks: Container[int] | None = None
+    model: Any,
+    X: Array,
+    y: Array,
+    weight: Array | None = None,
+    looks: Container[int] | None = None,
+    close_after: Container[int] = (),
 ) -> Iterator[tuple[float, Any]]:
     """After every row its score before it was learned, and the weights that a prediction uses then.
 
-    ``looks`` are rows after which the weights are wanted; all, if not given.
+    ``looks`` are rows after which the weights are wanted; all, if not given. ``close_after`` are rows after which an
+    unfinished mini-batch makes a step with the rows it has.
     """
     find = find_loss(model.loss, model.tau, getattr(model, "epsilon", 0.0))
     X = with_constant(X.astype(float), model.intercept_scaling if model.fit_intercept else 0.0)
@@ -240,7 +248,7 @@ def twin(
             own = score if rules.second is None else rules.rule.weights() @ x
             gradient = gradient + share * find.slope(own, target) * x
             n_waiting += 1
-        if n_waiting == batch_size:
+        if n_waiting == batch_size or (n_waiting > 0 and i in close_after):
             rules.step(gradient / n_waiting, share * find.slope(score, target) * x)
             gradient, n_waiting = np.zeros(X.shape[1]), 0
         yield score, rules.weights() if looks is None or i in looks else None

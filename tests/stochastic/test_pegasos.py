@@ -15,6 +15,7 @@ from reference.losses import loss as find_loss
 from reference.objectives import mean_loss, solve
 from thresher._engine import LOSSES
 from thresher.stochastic import PegasosClassifier, PegasosRegressor
+from thresher.training import merge_models
 
 ALPHAS = np.geomspace(0.02, 2.0, 12)  # one for each feature of the problems
 CASES = [(PegasosClassifier, loss) for loss in FOR_CLASSES] + [(PegasosRegressor, loss) for loss in FOR_VALUES]
@@ -34,6 +35,14 @@ OPTIONS = {
     "batches-free": {"batch_size": 4, "penalize_intercept": False, "alpha": ALPHAS, "average": True},
     "free-no-projection": {"penalize_intercept": False, "projection": False, "average": True, "intercept_scaling": 2.0},
     "other-shape": {"tau": 0.2},
+    "mean": {"intercept": "mean"},
+    "mean-alphas": {"intercept": "mean", "alpha": ALPHAS, "projection": False},
+    "mean-average": {"intercept": "mean", "average": True, "penalize_intercept": False},
+    "mean-late": {"intercept": "mean", "average": "late"},
+    "mean-batches": {"intercept": "mean", "batch_size": 7},
+    "mean-batches-average": {"intercept": "mean", "batch_size": 4, "average": True, "alpha": ALPHAS},
+    "batch-mean": {"intercept": "batch_mean", "batch_size": 7},
+    "batch-mean-late": {"intercept": "batch_mean", "batch_size": 4, "average": "late"},
 }
 cases = pytest.mark.parametrize("estimator, loss", CASES, ids=[f"{e.__name__[7:]}-{loss}" for e, loss in CASES])
 options = pytest.mark.parametrize("option", OPTIONS)
@@ -50,7 +59,7 @@ def learner(estimator, loss, **params):
     return estimator(**(given | params))
 
 
-def twin(model, X, y, weight=None, close_after=()):
+def twin(model, X, y, weight=None, close_after=(), calls=()):
     """The same parameters, on dense float64 data."""
     return reference.pegasos(
         X.astype(float),
@@ -64,8 +73,10 @@ def twin(model, X, y, weight=None, close_after=()):
         average=model.average,
         penalize_intercept=model.penalize_intercept,
         intercept=model.intercept_scaling if model.fit_intercept else 0.0,
+        constant=model.intercept,
         weight=weight,
         close_after=close_after,
+        calls=calls,
     )
 
 
@@ -74,7 +85,7 @@ def first_call(estimator):
 
 
 def assert_agrees_row_by_row(model, X, y, layout, weight=None):
-    steps = twin(model, X, y, weight)
+    steps = twin(model, X, y, weight, calls=range(1, len(y)))
     assert_weights_after_every_row(model, X, y, layout, steps, weight, **first_call(type(model)))
 
 
@@ -98,12 +109,12 @@ def test_a_row_weight_multiplies_the_slope(data, row_weights, estimator, loss, o
 
 
 @cases
-@pytest.mark.parametrize("option", ["plain", "batches-average", "batches-free"])
+@pytest.mark.parametrize("option", ["plain", "batches-average", "batches-free", "mean", "batch-mean"])
 def test_pegasos_agrees_with_the_paper_after_a_fit(data, layout, dtype, estimator, loss, option):
     X, y = data
     model = learner(estimator, loss, max_iter=2, **OPTIONS[option]).fit(layout(X.astype(dtype)), y)
     twice = np.tile(X.astype(dtype), (2, 1)), np.tile(y, 2)
-    assert_weights(model, last(twin(model, *twice, close_after=[119]))[1])
+    assert_weights(model, last(twin(model, *twice, close_after=[119], calls=[60]))[1])
 
 
 @pytest.mark.parametrize("n_rows", [1, 3, 4, 5, 8, 58])
@@ -121,6 +132,25 @@ def test_partial_fit_goes_on_where_a_fit_closed(problem, average):
     model = learner(PegasosClassifier, "squared_hinge", batch_size=7, average=average).fit(X[:25], y[:25])
     model.partial_fit(X[25:40], y[25:40]).partial_fit(X[40:], y[40:])
     assert_weights(model, last(twin(model, X, y, close_after=[24]))[1])
+
+
+@cases
+@pytest.mark.parametrize("size", [7, 14, 10, 60])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_mini_batches_go_by_the_mean_of_their_rows_in_a_call(data, row_weights, form, estimator, loss, size):
+    X, y = data
+    present = np.flatnonzero(row_weights > 0)[:28]  # four mini-batches, and rows of weight 0 between them
+    X, y, weight = X[: present[-1] + 1], y[: present[-1] + 1], row_weights[: present[-1] + 1]
+    model = learner(estimator, loss, intercept="batch_mean", batch_size=7)
+    calls = [0, *(present[k] for k in range(size, 28, size))]
+    ends = [*calls[1:], len(y)]
+    steps = list(twin(model, X, y, weight, calls=calls[1:]))
+    for begin, end in zip(calls, ends, strict=True):
+        first = first_call(estimator) if begin == 0 else {}
+        model.partial_fit(form(X[begin:end]), y[begin:end], sample_weight=weight[begin:end], **first)
+        assert_weights(model, steps[end - 1][1])
+    expected = progressive([p for p, _ in steps], y, loss, weight, tau=0.3, epsilon=getattr(model, "epsilon", 0.0))
+    assert_allclose(model.progressive_loss_, expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize("average", [False, True])
@@ -181,6 +211,99 @@ def test_the_averaged_iterate_approaches_the_optimum(estimator, loss, form):
     w.value = np.append(model.coef_, model.intercept_)
     assert best - 1e-8 <= objective.value <= best + 5e-4 * (start - best)
     assert (A[:5] / 2 @ (w.value[:5] - optimum[:5]) ** 2) <= 5e-4 * (start - best) + 1e-8  # strong convexity
+
+
+MEANS = ["mean", "mean-average", "mean-batches", "batch-mean"]
+
+
+@pytest.mark.parametrize("option", MEANS)
+def test_the_constant_is_what_the_means_leave(data_of_both, row_weights, option):
+    X, y, estimator = data_of_both
+    model = learner(estimator, "squared", max_iter=3, **OPTIONS[option]).fit(X, y, sample_weight=row_weights)
+    residuals = y - X @ np.ravel(model.coef_)
+    assert_allclose(np.ravel(model.intercept_), [np.average(residuals, weights=row_weights)], rtol=1e-10)
+
+
+@pytest.fixture(params=[PegasosClassifier, PegasosRegressor])
+def data_of_both(request):
+    return *request.getfixturevalue("problem" if request.param is PegasosClassifier else "regression"), request.param
+
+
+@pytest.mark.parametrize("option", MEANS)
+def test_least_squares_by_means_is_ridge_regression_with_a_free_constant(option):
+    X, y = larger_problem(PegasosRegressor)
+    X, y, alpha = X + np.arange(5), y + 20, 0.2
+    given = OPTIONS[option] | {"average": True, "alpha": alpha, "max_iter": 300}
+    model = learner(PegasosRegressor, "squared", shuffle=True, random_state=0, **given).fit(X, y)
+    if option == "batch-mean":  # rows differ less from the mean of their own mini-batch, by (k - 1) / k
+        alpha *= 7 / 6
+    centred = X - X.mean(axis=0)
+    w = np.linalg.solve(centred.T @ centred / 200 + alpha * np.eye(5), centred.T @ (y - y.mean()) / 200)
+    assert_allclose(model.coef_, w, rtol=0, atol=2e-2 * np.abs(w).max())
+    assert_allclose(model.intercept_, y.mean() - X.mean(axis=0) @ w, rtol=5e-3)
+
+
+@pytest.mark.parametrize("option", MEANS)
+def test_merged_means_are_those_of_all_rows(problem, option):
+    X, y = problem
+    shards = [learner(PegasosClassifier, "hinge", **OPTIONS[option]) for _ in range(2)]
+    for shard, part in zip(shards, (slice(0, 25), slice(25, 60)), strict=True):
+        shard.partial_fit(X[part], y[part], classes=[-1, 1])
+    merged = merge_models(shards)
+    assert_allclose(merged.intercept_, [y.mean() - X.mean(axis=0) @ merged.coef_[0]], rtol=1e-10)
+    again = merged.partial_fit(X[:14], y[:14])
+    X, y = np.r_[X, X[:14]], np.r_[y, y[:14]]
+    assert_allclose(again.intercept_, [y.mean() - X.mean(axis=0) @ again.coef_[0]], rtol=1e-10)
+
+
+def test_chunks_of_a_pass_do_not_cut_mini_batches():
+    """Several classes are learned 4,096 rows at a time, or a little more."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(9_800, 3)), rng.integers(0, 3, 9_800)
+    given = {"intercept": "batch_mean", "batch_size": 7}
+    whole = learner(PegasosClassifier, "hinge", **given).partial_fit(X, y, classes=[0, 1, 2])
+    parts = learner(PegasosClassifier, "hinge", **given)
+    for begin in range(0, 9_800, 700):
+        parts.partial_fit(X[begin : begin + 700], y[begin : begin + 700], classes=[0, 1, 2])
+    assert_array_equal(whole.coef_, parts.coef_)
+    assert_array_equal(whole.intercept_, parts.intercept_)
+
+
+@pytest.mark.parametrize(
+    "form, by_fit, unit",
+    [(np.asarray, True, 1e6), (np.asarray, False, 1e6), (sparse.csr_array, True, 1e6), (sparse.csr_array, False, 1.0)],
+    ids=str,
+)
+def test_means_follow_the_units_of_a_learner_that_chooses_its_penalty(form, by_fit, unit):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(3000, 5))
+    y = unit * (X @ rng.normal(size=5) + 0.1 * rng.normal(size=3000) + 7)
+    model = PegasosRegressor(intercept="mean", random_state=0)
+    model.fit(form(X), y) if by_fit else model.partial_fit(form(X), y)
+    assert model.score(form(X), y) > 0.95
+    assert_allclose(model.intercept_, np.mean(y - X @ model.coef_), rtol=1e-9)
+    labels = y > 7 * unit
+    classifier = PegasosClassifier(intercept="mean", random_state=0)
+    classifier.fit(form(X), labels) if by_fit else classifier.partial_fit(form(X), labels, classes=[False, True])
+    assert classifier.score(form(X), labels) > 0.95
+
+
+@pytest.mark.parametrize(
+    "params, words",
+    [
+        ({"batch_size": 1}, 'batch_size must be at least 2 with intercept="batch_mean", got 1.'),
+        ({"alpha": "auto"}, 'alpha must be a number with intercept="batch_mean", got "auto".'),
+        ({"scale": True}, 'scale must be False with intercept="batch_mean", got True.'),
+        ({"intercept": "mode"}, "intercept must be one of 'feature', 'mean', 'batch_mean', got 'mode'."),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("estimator", [PegasosClassifier, PegasosRegressor])
+def test_means_that_cannot_be_are_refused_in_one_sentence(problem, estimator, params, words):
+    model = estimator(**({"alpha": 0.1, "batch_size": 7, "intercept": "batch_mean"} | params))
+    with pytest.raises(ValueError) as refusal:
+        model.fit(*problem)
+    assert str(refusal.value) == f"{estimator.__name__}: {words}"
 
 
 @cases
@@ -284,7 +407,7 @@ def test_equal_alphas_are_one_alpha(data, estimator, loss, option):
 # --- weights, classes, books ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("option", ["plain", "average", "alphas", "batches", "batches-free"])
+@pytest.mark.parametrize("option", ["plain", "average", "alphas", "batches", "batches-free", "mean-late", "batch-mean"])
 def test_a_row_of_weight_zero_changes_nothing(problem, row_weights, layout, option):
     X, y = problem
     present = row_weights > 0
@@ -339,7 +462,7 @@ def test_several_classes_are_learned_one_against_the_rest(three_classes, row_wei
     assert_array_equal(model.predict(layout(X)), np.array(list("abc"))[model.decision_function(layout(X)).argmax(1)])
 
 
-@pytest.mark.parametrize("option", ["plain", "batches-free"])
+@pytest.mark.parametrize("option", ["plain", "batches-free", "batch-mean"])
 def test_threads_leave_no_trace(three_classes, option):
     X, y = three_classes
     one, two = (
@@ -413,6 +536,17 @@ def test_tol_stops_at_the_first_pass_that_moves_less(problem):
 
 
 # --- laziness -------------------------------------------------------------------------------------------------------
+
+
+def test_products_with_the_means_leave_no_drift():
+    """The same stream in which nearly every row moves the means: 20,000 changes of a product are one product."""
+    rng = np.random.default_rng(7)
+    X = sparse.random_array((20_000, 300), density=0.02, rng=rng, format="csr", data_sampler=rng.normal)
+    X.data += 1
+    y = X @ rng.normal(size=300) + 50
+    for option in MEANS[:-1]:
+        model = learner(PegasosRegressor, "squared", **OPTIONS[option] | {"alpha": 0.1}).fit(X, y)
+        assert_allclose(model.intercept_, np.mean(y - X @ model.coef_), rtol=1e-10)
 
 
 @pytest.mark.parametrize("option", ["plain", "average", "free-constant", "batches-average", "alphas"])

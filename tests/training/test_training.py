@@ -115,12 +115,14 @@ def test_held_out_rows_are_thinned_evenly(monkeypatch):
     collector = Collector("rows")
     for begin in range(0, 98, 7):
         rows = np.arange(begin, begin + 7)
-        collector.add(rows, -rows, rows / 2.0)
+        collector.add_predictions(rows, -rows, probabilities=rows[:, None] / 2.0)
     held_out = collector.held_out()
     assert held_out.n_rows == 98
     assert len(set(np.diff(held_out.y))) == 1
     assert held_out.y[0] == 0
     assert_array_equal(held_out.predicted, -held_out.y)
+    assert held_out.scores is None
+    assert_array_equal(held_out.probabilities[:, 0], held_out.y / 2)
 
 
 # --- a rare class -----------------------------------------------------------------------------------------------------

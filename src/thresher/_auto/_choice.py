@@ -139,12 +139,13 @@ def make_candidate(method: Method, plan: Plan) -> Candidate:
 def _from_data(method: Method, plan: Plan) -> dict[str, Any]:
     """Parameters of any method that follow from the data and the options; None leaves the default."""
     data, options = plan.data, plan.options
+    full = "covariance" in method.defaults and data.is_narrow(_FULL)
     has_words = isinstance(data.X, Table) and bool(data.X.text) and options.categories == "onehot"
     return {
         "random_state": options.random_state,
-        "average": True if method.task == "classification" else None,  # steadier, above all when rows are few
+        "average": True if method.task == "classification" and not full else None,  # steadier, if rows are few
         "intercept_scaling": None if data.is_sparse else 1.0,  # the constant is one column among others of size 1
-        "covariance": "full" if data.is_narrow(_FULL) else None,
+        "covariance": "full" if full else None,
         "max_iter": _passes(method, data.facts.n_rows),
         "class_weight": "balanced" if data.is_imbalanced else None,
         "n_clusters": options.n_clusters,

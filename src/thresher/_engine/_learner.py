@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from ._lesson import Lesson, n_workers
 from ._losses import LOSSES
 from ._state import Field, Memory, State
 from ._target import Target
-from ._tuning import Tuning
+from ._tuning import Tuning, segments
 
 if TYPE_CHECKING:
     from .._core import CoreLearner  # what all compiled learners offer; there is no such class at run time
@@ -28,17 +28,24 @@ _CHUNK = 4096  # rows that all outputs learn before the next ones are read, whil
 
 # Kept by the loop itself, for every learner: (rows, updates, loss, weight) of each output, and mistakes of the model.
 _COUNTS = (Field("tally", "tally", 0.0, "sum"), Field("n_mistakes", "model", 0.0, "sum"))
+# And where models learn side by side: which of them is read, the mistakes of whichever was read when a row came, and
+# how much more loss these paid than the one that is read now.
+_READ = (
+    Field("reads", "shared", 0.0, "derived"),
+    Field("n_wrong", "shared", 0.0, "sum"),
+    Field("loss_shift", "shared", 0.0, "derived"),
+)
 
 
 class PassResult(NamedTuple):
     """The result of one pass, which predicts each row before it learns from it.
 
     Sums over all passes are in the state: ``tally`` holds rows, updates, weighted loss and weight of each output,
-    ``n_mistakes`` the mistakes of a model of one output.
+    ``n_mistakes`` the mistakes of each model.
     """
 
     n_mistakes: int
-    """Rows whose score had the wrong sign; 0 is not positive. Means nothing for regression."""
+    """Rows that were predicted wrongly, by the model that was read when they came. Means nothing for regression."""
     diverged: int
     """The step whose score was not finite, where the pass stopped; -1 when all went well."""
 
@@ -66,7 +73,8 @@ class Learner:
         The axes of its state beside those of every learner.
     grid : tuple of dict, optional
         Several models instead of one: the parameters in which each differs from ``params``. They learn from the same
-        rows, and the one that has done best so far is what is read.
+        rows, and the one that has done best so far is what is read. It is chosen anew after 1, 2, 4, 8, ... rows and
+        stays in between, so that any chunking of the rows predicts the same.
     judge : {"loss", "mistakes"}, default="loss"
         What is counted against a model of the grid: its progressive loss, or its progressive mistakes.
     joint : str, optional
@@ -83,6 +91,11 @@ class Learner:
     judge: str = "loss"
     joint: str = ""
     tuning: Tuning | None = None
+
+    @property
+    def reads_far(self) -> bool:
+        """Whether values that lie too far out to be learned from as they are, are read as they are."""
+        return True
 
     @property
     def n_models(self) -> int:
@@ -102,8 +115,11 @@ class Learner:
 
     def constant(self, state: State) -> float:
         """Value of the constant feature; beside columns of unit size, 1."""
-        is_scaled = self.tuning is not None and state.arrays["is_scaled"][0, 0]
-        return 1.0 if is_scaled and self.intercept else self.intercept
+        return 1.0 if self.intercept and self.scales(state) else self.intercept
+
+    def scales(self, state: State) -> bool:
+        """Whether rows are learned with scaled columns."""
+        return self.tuning is not None and bool(state.arrays["is_scaled"][0, 0])
 
     def continues(self, other: Learner) -> bool:
         """Whether it can go on with a state that ``other`` made, as far as parameters tell."""
@@ -114,7 +130,7 @@ class Learner:
     def fields(self) -> list[Field]:
         """The arrays that make up its state."""
         measured = () if self.tuning is None else self.tuning.fields()
-        return [*(Field(*f) for f in self.core.fields(self.params)), *_COUNTS, *measured]
+        return [*(Field(*f) for f in self.core.fields(self.params)), *_COUNTS, *(_READ if self.grid else ()), *measured]
 
     def sizes(self, n_features: int) -> dict[str, int]:
         """The length of each axis that a field names."""
@@ -156,14 +172,50 @@ class Learner:
         mean = tally[:, 2] / np.maximum(tally[:, 3], np.finfo(float).tiny)
         return mean.reshape(self.n_models, -1).mean(axis=1)
 
+    def progressive_loss(self, state: State) -> float:
+        """The mean loss of the rows so far, each predicted by the model that was read when it came."""
+        if not self.grid:
+            return float(self.progressive_losses(state)[0])
+        weight = state.arrays["tally"][self.outputs_of(state, self.chosen(state)).start, 3]
+        return self._paid(state) / max(float(weight), np.finfo(float).tiny)
+
+    def _paid(self, state: State) -> float:
+        """The sum of these losses."""
+        outputs = self.outputs_of(state, self.chosen(state))
+        paid = state.arrays["tally"][outputs.start : outputs.stop, 2].mean()
+        return float(paid + state.arrays["loss_shift"][0, 0])
+
     def chosen(self, state: State) -> int:
-        """The model of the grid that is read."""
+        """The model of the grid that is read; if it was left out since it was chosen, the one next to it."""
         if not self.grid:
             return 0
+        reads = int(state.arrays["reads"][0, 0])
+        if self.tuning is None or not self.tuning.races:
+            return reads
+        running = self.tuning.running(self, state)
+        return int(running[abs(running - reads).argmin()])
+
+    def choose(self, state: State) -> None:
+        """Read the model of the grid that has done best so far."""
+        if self.grid:
+            paid = self._paid(state)
+            state.arrays["reads"][0, 0] = self.best(state)
+            state.arrays["loss_shift"][0, 0] += paid - self._paid(state)
+
+    def best(self, state: State) -> int:
+        """The model of the grid that has done best so far."""
         if self.tuning is not None and self.tuning.races:
-            return self.tuning.chosen(self, state)
+            return self.tuning.best(self, state)
         against = state.arrays["n_mistakes"] if self.judge == "mistakes" else self.progressive_losses(state)
         return int(against.argmin())
+
+    def n_mistakes(self, state: State) -> int:
+        """Rows that were predicted wrongly, each by the model that was read when it came."""
+        return int(state.arrays["n_wrong" if self.grid else "n_mistakes"][0, 0])
+
+    def add_mistakes(self, state: State, n_wrong: int) -> None:
+        """Count mistakes of the model that was read."""
+        state.arrays["n_wrong" if self.grid else "n_mistakes"][0, 0] += n_wrong
 
     def _params_of(self, state: State, output: int) -> dict[str, Any]:
         params = self.params
@@ -181,8 +233,8 @@ class Learner:
             return self._learn_outputs(lesson, state)
         output = lesson.output or 0
         result = self._learn_output(lesson, state, output, lesson.order, lesson.margins)
-        if state.n_outputs == 1:
-            state.views[0]["n_mistakes"][0] += result.n_mistakes
+        if state.n_outputs == 1:  # as add_mistakes does, with one call less
+            state.arrays["n_wrong" if self.grid else "n_mistakes"][0, 0] += result.n_mistakes
         return result
 
     def check(self, lesson: Lesson, state: State) -> None:
@@ -194,7 +246,13 @@ class Learner:
             raise ValueError(f"learn: the rows have {lesson.rows.n_features} features, the state {width}.")
 
     def _learn_output(
-        self, lesson: Lesson, state: State, output: int, order: NDArray[np.int64] | None, margins: Array | None
+        self,
+        lesson: Lesson,
+        state: State,
+        output: int,
+        order: NDArray[np.int64] | None,
+        margins: Array | None,
+        as_read: Array | None = None,
     ) -> PassResult:
         view, target = state.views[output], lesson.target
         params = self._params_of(state, output) if self.grid or self.tuning else self.params
@@ -203,10 +261,11 @@ class Learner:
         order = None if order is None else np.ascontiguousarray(order, dtype=np.int64)
         weight = None if lesson.weight is None else np.ascontiguousarray(lesson.weight, dtype=np.float64)
         constant = self.intercept if self.tuning is None else self.constant(state)
+        other = (None, None, None) if lesson.other is None else (*lesson.other, as_read)
         n_mistakes, begin = 0, 0
         while True:
             mistakes, diverged, paused = self.core.run_pass(
-                lesson.rows, constant, y, positive, weight, order, view, params, margins, begin
+                lesson.rows, constant, y, positive, weight, order, view, params, margins, begin, *other
             )
             n_mistakes += mistakes
             if paused < 0:
@@ -224,8 +283,8 @@ class Learner:
         with ExitStack() as stack:
             workers = n_workers(lesson.n_jobs, state.n_outputs)
             run = map if workers == 1 else stack.enter_context(ThreadPoolExecutor(workers)).map
-            for begin in range(0, len(order), _CHUNK):
-                chunk = order[begin : begin + _CHUNK]
+            for begin, end, milestone in self._chunks(state, order, weight):
+                chunk = order[begin:end]
                 margins = np.empty((state.n_outputs, len(chunk)))
 
                 def learn_one(k: int, chunk: NDArray[np.int64] = chunk, margins: Array = margins) -> int:
@@ -235,14 +294,32 @@ class Learner:
                     if diverged >= 0:
                         return PassResult(n_mistakes, begin + diverged)
                 present = slice(None) if weight is None else np.flatnonzero(weight[chunk])
-                if classes is None:
-                    continue
-                for outputs in (self.outputs_of(state, model) for model in range(self.n_models)):
-                    winners = winning_codes(margins[outputs.start : outputs.stop, present])
-                    wrong = int(np.count_nonzero(winners != y[chunk[present]]))
-                    state.views[outputs[0]]["n_mistakes"][0] += wrong
-                    n_mistakes += wrong
+                if classes is not None:
+                    of_models = np.split(margins[:, present], self.n_models)
+                    wrong = [int(np.count_nonzero(winning_codes(one) != y[chunk[present]])) for one in of_models]
+                    n_mistakes += self.count_mistakes(state, wrong)
+                if milestone:
+                    self.choose(state)
         return PassResult(n_mistakes, -1)
+
+    def _chunks(self, state: State, order: NDArray[np.int64], weight: Array | None) -> Iterator[tuple[int, int, int]]:
+        """Pieces of an order that all outputs learn in turn: begin, end, and the milestone if one is there, else 0."""
+        size, pieces = _CHUNK, iter([(0, len(order), 0)])
+        if self.grid:
+            pieces = segments(state, order, None if weight is None else weight[order] > 0)
+        elif self.params.get("batch_constant"):  # mini-batches that must be seen as a whole
+            size += -size % int(self.params["batch_size"])
+        for begin, end, milestone in pieces:
+            for at in range(begin, end, size):
+                yield at, min(at + size, end), milestone if at + size >= end else 0
+
+    def count_mistakes(self, state: State, wrong: Sequence[int] | Array) -> int:
+        """Count the mistakes of every model; returns those of the one that is read."""
+        n_wrong = int(wrong[self.chosen(state)])
+        if self.grid:
+            state.arrays["n_mistakes"][:, 0] += wrong
+        self.add_mistakes(state, n_wrong)
+        return n_wrong
 
     def _learn_tuned(self, tuning: Tuning, lesson: Lesson, state: State) -> PassResult:
         """Milestone by milestone, all candidates in turn; one that outgrows floating point is left out."""
@@ -250,68 +327,90 @@ class Learner:
         present = None if lesson.weight is None else lesson.weight[order] > 0
         tuning.begin(state, lesson.rows, order if present is None else order[present])
         n_mistakes, size = 0, tuning.chunk(state, lesson.rows)
-        for begin, end, milestone in tuning.segments(state, order, present):
+        room = np.empty((min(size, len(order)), lesson.rows.n_features)) if state.arrays["is_scaled"][0, 0] else None
+        for begin, end, milestone in segments(state, order, present):
+            if tuning.scales_target and not lesson.is_measured:
+                part = order[begin:end]
+                tuning.meet(self, state, lesson.target.y[part if present is None else part[present[begin:end]]])
             for at in range(begin, end, size):
                 part = order[at : min(at + size, end)]
-                mistakes, diverged = self._learn_part(tuning, lesson, state, part)
+                mistakes, diverged = self._learn_part(tuning, lesson, state, part, room)
                 n_mistakes += mistakes
                 if diverged >= 0:
                     return PassResult(n_mistakes, at + diverged)
                 if not lesson.is_measured:
                     there = part if present is None else part[present[at : at + len(part)]]
-                    tuning.measure(state, lesson.rows, lesson.target, there)
+                    tuning.measure(state, lesson.rows, lesson.target, tuning.sample(state, there))
             if milestone:
                 if not lesson.is_measured:
                     unit = state.arrays["unit"][0, 0]
                     tuning.freeze(self, state)
-                    if tuning.derives and state.arrays["unit"][0, 0] != unit:
+                    derives = tuning.derives and state.arrays["unit"][0, 0] != unit
+                    if derives or "row_sum" in state.arrays:
                         self.rebuild(state)
                 tuning.turn(self, state, milestone)
+                self.choose(state)
         return PassResult(n_mistakes, -1)
 
-    def _learn_part(self, tuning: Tuning, lesson: Lesson, state: State, part: NDArray[np.int64]) -> PassResult:
+    def _learn_part(
+        self, tuning: Tuning, lesson: Lesson, state: State, part: NDArray[np.int64], room: Array | None
+    ) -> PassResult:
         """Let all candidates that are still running learn from some rows."""
         target, weight, order = lesson.target, lesson.weight, part
-        rows, is_scaled = lesson.rows, state.arrays["is_scaled"][0, 0]
-        if is_scaled:
-            rows, target, order = tuning.scaled(state, rows, part), target.take(part), np.arange(len(part))
-            weight = None if weight is None else weight[part]
+        rows, is_far = lesson.rows, np.zeros(len(part), dtype=np.uint8)
+        if room is not None:
+            rows, order = tuning.units(state).scaled(rows, part, room, is_far), np.arange(len(part))
+            target, weight = target.take(part), None if weight is None else weight[part]
         if tuning.scales_target:
             target = target._replace(y=tuning.targets(state, target.y))
         here = Lesson(rows, target, weight, order, memory=lesson.memory, n_jobs=lesson.n_jobs)
-        present = slice(None) if weight is None else np.flatnonzero(weight[order])
-        n_mistakes = 0
-        for model in tuning.running(self, state):
-            diverged, margins = self._learn_model(here, state, int(model))
+        present = None if weight is None else weight[order] > 0
+        y = target.y if room is not None else target.y[order]
+        is_code, is_positive = target.classes is not None, y > 0  # else numbers, of which -1 and +1 are classes
+
+        def wrong(margins: Array) -> NDArray[np.bool_]:
+            several = is_code and len(margins) > 1
+            missed: NDArray[np.bool_] = margins.argmax(axis=0) != y if several else (margins[0] > 0) != is_positive
+            return missed if present is None else missed & present
+
+        reader, missed, until = self.chosen(state), {}, len(order)
+        other = tuning.as_read(state, lesson.rows, part, is_far) if self.reads_far and is_far.any() else None
+        for model in map(int, tuning.running(self, state)):
+            here.other = other if model == reader else None
+            diverged, margins, as_read = self._learn_model(here, state, model)
+            missed[model] = wrong(as_read)
             if diverged >= 0:
                 if lesson.memory is not None:
                     lesson.memory.widen()
-                if not tuning.fail(self, state, int(model)):
-                    return PassResult(n_mistakes, diverged)
+                if not tuning.fail(self, state, model):
+                    return PassResult(0, diverged)
+                until = diverged + 1 if model == reader else until
                 continue
-            y = target.y[order[present]]
-            is_code = target.classes is not None  # else numbers, of which -1 and +1 are classes
-            wrong = winning_codes(margins[:, present]) != y if is_code else (margins[0, present] > 0) != (y > 0)
-            tuning.count(state, int(model), wrong, None if weight is None else weight[order[present]])
-            first = self.outputs_of(state, int(model))[0]
-            state.views[first]["n_mistakes"][0] += np.count_nonzero(wrong)
-            n_mistakes += int(np.count_nonzero(wrong)) * is_code
-        return PassResult(n_mistakes, -1)
+            in_race = missed[model] if as_read is margins else wrong(margins)
+            tuning.count(state, model, in_race, None if weight is None else weight[order])
+            if self.grid:
+                state.arrays["n_mistakes"][model, 0] += np.count_nonzero(in_race)
+        later = missed[self.chosen(state)][until:]  # by the one that took over, if any did
+        n_wrong = int(np.count_nonzero(missed[reader][:until]) + np.count_nonzero(later))
+        self.add_mistakes(state, n_wrong)
+        return PassResult(n_wrong * is_code, -1)
 
-    def _learn_model(self, lesson: Lesson, state: State, model: int) -> tuple[int, Array]:
-        """Let one model of a grid learn: where it diverged, or -1, and scores of shape (n_outputs, n_steps)."""
+    def _learn_model(self, lesson: Lesson, state: State, model: int) -> tuple[int, Array, Array]:
+        """Let one model of a grid learn: where it diverged, or -1, and scores of shape (n_outputs, n_steps), those by
+        which it learned and those of predictions."""
         outputs, order = self.outputs_of(state, model), lesson.order
         assert order is not None
         margins = np.empty((len(outputs), len(order)))
+        as_read = margins if lesson.other is None else np.empty_like(margins)
 
         def learn_one(k: int) -> int:
-            return self._learn_output(lesson, state, outputs[k], order, margins[k]).diverged
+            return self._learn_output(lesson, state, outputs[k], order, margins[k], as_read[k]).diverged
 
         workers = n_workers(lesson.n_jobs, len(outputs))
         if workers == 1:
-            return max(map(learn_one, range(len(outputs)))), margins
+            return max(map(learn_one, range(len(outputs)))), margins, as_read
         with ThreadPoolExecutor(workers) as pool:
-            return max(pool.map(learn_one, range(len(outputs)))), margins
+            return max(pool.map(learn_one, range(len(outputs)))), margins, as_read
 
     def look_at(self, lesson: Lesson, state: State) -> None:
         """Look at all rows of a fit before the first of them is learned from."""
@@ -328,17 +427,18 @@ class Learner:
         """Let the best model of a grid alone go on, if they are candidates in a race."""
         if self.tuning is not None:
             self.tuning.decide(self, state)
+            self.choose(state)
 
     def units(self, state: State) -> Array:
         """The factor of each feature from the weight that is learned to that of rows as they come."""
         units = np.ones(state.sizes["weight"] - 1)
-        if self.tuning is not None and state.arrays["is_scaled"][0, 0]:
+        if self.scales(state):
             units[: state.sizes["column"]] = state.arrays["inverse"][0]
         return units
 
     def reads_weights(self, state: State) -> bool:
         """Whether scores are products with :meth:`weights`, which the state does not hold as they are."""
-        if self.tuning is not None and state.arrays["is_scaled"][0, 0]:
+        if self.tuning is not None and self.scales(state):
             return True
         return bool(self.joint) and state.n_outputs > self.n_models
 
@@ -360,8 +460,7 @@ class Learner:
         out = np.empty((rows.n_rows, len(outputs)))
         if self.joint and len(outputs) > 1:
             rows = _with_columns(rows, self.selected(state))
-        if self.tuning is not None and state.arrays["is_scaled"][0, 0]:
-            rows = self.tuning.scaled(state, rows)
+        rows = self.as_learned(rows, state)
         for place, k in enumerate(outputs):
             self.core.spreads(rows, self.constant(state), state.views[k], self._params_to_read(state, k), out[:, place])
         return out
@@ -385,9 +484,17 @@ class Learner:
             if 0 < most < np.count_nonzero(weights[:, :-1].any(axis=0)):
                 selected = largest(self._evidence(state, outputs, weights), most)
                 weights[:, :-1][:, ~selected] = 0.0
-        if self.tuning is not None:
-            weights = self.tuning.in_users_units(weights, state, self.constant(state))
-        return weights, selected
+        return self.in_users_units(weights, state), selected
+
+    def in_users_units(self, weights: Array, state: State) -> Array:
+        """Weights for rows as they come."""
+        return weights if self.tuning is None else self.tuning.in_users_units(weights, state, self.constant(state))
+
+    def as_learned(self, rows: Rows, state: State) -> Rows:
+        """Rows in the units in which they are learned, to be read: what lies far away stays there, as in scores."""
+        if self.tuning is None or not self.scales(state):
+            return rows
+        return self.tuning.units(state)._replace(reach=np.inf).scaled(rows)
 
     def _params_to_read(self, state: State, output: int) -> dict[str, Any]:
         """The parameters with which weights of an output are read."""
@@ -437,9 +544,18 @@ class Learner:
         """
 
         merged = _state.merge(start, states, weights, again=again, settle=self.settle_all, rebuild=self.rebuild)
-        if self.tuning is not None and len(states) > 1:
-            self.tuning.merge(self, merged, start, states)
+        if len(states) > 1:
+            if self.tuning is not None:
+                self.tuning.merge(self, merged, start, states)
+            self._choose_merged(merged, start, states)
         return merged
+
+    def _choose_merged(self, merged: State, start: State, states: Sequence[State]) -> None:
+        """Read the best of the merged models; the losses of those that were read add up."""
+        if self.grid:
+            self.choose(merged)
+            first, *each = (np.array(self._paid(s)) for s in (start, *states))
+            merged.arrays["loss_shift"][0, 0] += float(_state.added(first, each)) - self._paid(merged)
 
 
 def largest(values: Array, n: int) -> NDArray[np.bool_]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,15 @@ from .._core import Rows
 from .._gate import Array
 from ._state import Memory
 from ._target import Target
+
+
+class OtherForm(NamedTuple):
+    """Rows that are read in another form than they are learned from."""
+
+    values: Array
+    """These rows, flat."""
+    at: NDArray[np.int64]
+    """Which of them is read at each step, -1 where it is the one that is learned from."""
 
 
 @dataclass
@@ -37,6 +47,8 @@ class Lesson:
         Threads over outputs.
     is_measured : bool, default=False
         Whether the state knows the scale of these rows already, for learners that tune themselves.
+    other : OtherForm, optional
+        Rows that are read in another form than they are learned from.
     """
 
     rows: Rows
@@ -48,6 +60,7 @@ class Lesson:
     memory: Memory | None = None
     n_jobs: int | None = None
     is_measured: bool = False
+    other: OtherForm | None = None
 
 
 def n_workers(n_jobs: int | None, n_outputs: int) -> int:

@@ -16,7 +16,7 @@ from .._gate import Array
 Settle = Callable[[Sequence["State"]], None]
 Rebuild = Callable[["State"], None]
 
-_COUNTS = ("tally", "n_mistakes")  # kept for every learner, and no part of what it learns
+_COUNTS = ("tally", "n_mistakes", "n_wrong")  # kept for every learner, and no part of what it learns
 _BLOCK = 1 << 14
 
 

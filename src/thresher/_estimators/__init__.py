@@ -28,7 +28,15 @@ from ._kernel_machine import (
     WeighsLosses,
     with_label,
 )
-from ._linear import MOST_PASSES, VISITS, LinearClassifier, LinearRegressor, SelectsFeatures, WeighsClasses
+from ._linear import (
+    MOST_PASSES,
+    VISITS,
+    KeepsVariances,
+    LinearClassifier,
+    LinearRegressor,
+    SelectsFeatures,
+    WeighsClasses,
+)
 from ._loss_params import ClassLoss, ValueLoss
 from ._multi_task import MultiTask, MultiTaskClassifier, MultiTaskRegressor
 from ._online_linear import OnlineLinear, read_only

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._core import Rows, linear_scores, take_columns
-from .._engine import Learner, Lesson, PassResult, State, Target, n_workers, one_blas_thread, winning_codes
-from .._gate import Array, at_least, none
+from .._engine import Learner, Lesson, PassResult, State, Target, Tuning, n_workers, one_blas_thread, winning_codes
+from .._gate import Array, at_least, auto, boolean, none
 from ._declared import param
-from ._linear import LinearScores, UsesThreads
+from ._linear import KeepsVariances, LinearScores, UsesThreads
 
 Ids = NDArray[np.int64]
 View = Mapping[str, Array]
@@ -114,16 +114,16 @@ class BatchLearner(Learner):
         return chosen and (np.where(chosen[0] < 0, state.sizes["weight"] - 1, chosen[0]), chosen[1])
 
     def all_scores(self, rows: Rows, state: State, outputs: Sequence[int]) -> Array:
-        """Scores of shape ``(len(outputs), n_rows)``."""
-        out = np.empty((len(outputs), rows.n_rows))
+        """Scores of shape ``(len(outputs), n_rows)``, of rows in the units in which they are learned."""
+        out, constant = np.empty((len(outputs), rows.n_rows)), self.constant(state)
         for place, k in enumerate(outputs):
             chosen = self.selection(state, k)
             if chosen is None:
                 weights = np.empty((1, state.sizes["weight"]))
                 self.rule.weights(state.views[k], self._params_of(state, k), weights[0])
-                linear_scores(rows, self.intercept, weights, out[place][:, None])
+                linear_scores(rows, constant, weights, out[place][:, None])
             else:
-                out[place] = take(rows, self.intercept, chosen[0]) @ chosen[1]
+                out[place] = take(rows, constant, chosen[0]) @ chosen[1]
         return out
 
     def learn_batch(
@@ -134,11 +134,11 @@ class BatchLearner(Learner):
         margins = self.all_scores(rows, state, outputs)
         if not np.isfinite(margins).all():
             raise FloatingPointError
-        n_targets, shared = len(targets), self.rule.prepare(rows)
+        n_targets, shared, constant = len(targets), self.rule.prepare(rows), self.constant(state)
 
         def learn_one(k: int) -> int:
             y = targets[k % n_targets]
-            lesson = BatchLesson(rows, self.intercept, y, weight, margins[k], shared)
+            lesson = BatchLesson(rows, constant, y, weight, margins[k], shared)
             return self.rule.learn(lesson, state, k, self._params_of(state, k))
 
         n_updates = list(run(learn_one, outputs))
@@ -162,6 +162,8 @@ class BatchLearner(Learner):
         """Learn from the rows batch by batch; a row with a score that is not finite ends it."""
         self.check(lesson, state)
         rows, target = lesson.rows, lesson.target
+        if self.tuning is not None:
+            self.tuning.begin(state, rows)
         present = np.arange(rows.n_rows) if lesson.order is None else lesson.order
         if lesson.weight is not None:
             present = present[lesson.weight[present] > 0]
@@ -172,7 +174,11 @@ class BatchLearner(Learner):
             workers = n_workers(lesson.n_jobs, state.n_outputs)
             run = map if workers == 1 else stack.enter_context(ThreadPoolExecutor(workers)).map
             for part in self._batches(present, rows.n_features):
-                some = rows if len(part) == rows.n_rows and lesson.order is None else part_of(rows, part)
+                reader, as_read = self.chosen(state), None
+                if self.reads_weights(state):  # before the units of columns change
+                    as_read = np.empty((len(part), target.n_outputs))
+                    linear_scores(part_of(rows, part), self.constant(state), self.weights(state), as_read)
+                some = self._as_learned(lesson, state, part)
                 weight = np.ones(len(part)) if lesson.weight is None else lesson.weight[part]
                 try:
                     margins = self.learn_batch(some, _signs(target, part), weight, state, run)
@@ -180,11 +186,25 @@ class BatchLearner(Learner):
                     step = part[0] if lesson.order is None else np.argmax(lesson.order == part[0])
                     return PassResult(n_mistakes, int(step))
                 codes = (target.y[part] > 0).astype(float) if target.classes is None else target.y[part]
-                for model, scores in enumerate(margins.reshape(self.n_models, target.n_outputs, -1)):
-                    wrong = int(np.count_nonzero(winning_codes(scores) != codes))
-                    state.arrays["n_mistakes"][model, 0] += wrong
-                    n_mistakes += wrong
+                of_models = margins.reshape(self.n_models, target.n_outputs, -1)
+                if self.grid:
+                    for model, scores in enumerate(of_models):
+                        state.arrays["n_mistakes"][model, 0] += np.count_nonzero(winning_codes(scores) != codes)
+                shown = of_models[reader] if as_read is None else as_read.T
+                wrong = int(np.count_nonzero(winning_codes(shown) != codes))
+                self.add_mistakes(state, wrong)
+                n_mistakes += wrong
         return PassResult(n_mistakes, -1)
+
+    def _as_learned(self, lesson: Lesson, state: State, part: Ids) -> Rows:
+        """The rows of a batch; dense ones in units that are known before they are learned from."""
+        rows, tuning = lesson.rows, self.tuning
+        if tuning is not None and self.scales(state):
+            if not lesson.is_measured:
+                tuning.measure(state, rows, lesson.target, part)
+                tuning.freeze(self, state)
+            return tuning.scaled(state, rows, part)
+        return rows if len(part) == rows.n_rows and lesson.order is None else part_of(rows, part)
 
     def _batches(self, present: Ids, n_features: int) -> list[Ids]:
         """The rows of each batch."""
@@ -196,7 +216,7 @@ class BatchLearner(Learner):
         return np.split(present, cuts) if n_rows else []
 
     def scores(self, rows: Rows, state: State) -> Array:
-        if self.joint and state.n_outputs > self.n_models:
+        if self.reads_weights(state):
             return super().scores(rows, state)
         return np.ascontiguousarray(self.all_scores(rows, state, self.outputs_of(state, self.chosen(state))).T)
 
@@ -213,7 +233,7 @@ class BatchLearner(Learner):
         self.rule.rebuild(state, self.params)
 
 
-class BatchClassifier(UsesThreads, LinearScores):
+class BatchClassifier(UsesThreads, KeepsVariances, LinearScores):
     """Base class: a subclass maps its parameters to a :class:`BatchLearner`. The rows of each call are cut into batches
     of ``batch_size``, the last one with those that are left; None is one batch for all rows of a call."""
 
@@ -225,8 +245,17 @@ class BatchClassifier(UsesThreads, LinearScores):
     max_inner_iter: int = param(
         default=1, rule=at_least(1), doc="Passes over the dual variables of a batch.", file="n_passes"
     )
-    intercept_scaling: float = param(default=1.0)
-    max_iter: int = param(default=1)
+    scale: Any = param(
+        default="auto",
+        rule=boolean | auto,
+        doc="""Learn from dense rows with their columns centred and divided by their deviation; from sparse rows as they
+        are. The units of a column are those of the first batch in which it varies, with all rows before it (in
+        :meth:`fit`, of all rows), and stay, so that what was learned in them stays true; only those of less than 64
+        rows are taken anew. What lies more than five deviations from the mean of the rows so far is learned from as if
+        it lay there. ``C`` and variances then count in scaled units, ``coef_`` in those of ``X``. ``"auto"`` scales
+        unless a :class:`~thresher.preprocessing.RunningScaler` stands before it in a pipeline; False gives the
+        published learner.""",
+    )
 
     _looks_first = True
     _shorter_steps = "a smaller C"
@@ -239,7 +268,17 @@ class BatchClassifier(UsesThreads, LinearScores):
         raise NotImplementedError
 
     def _with_intercept(self, learner: Learner) -> Learner:
-        return replace(super()._with_intercept(learner), batch_size=self.batch_size)  # type: ignore[call-arg]
+        learner = replace(super()._with_intercept(learner), batch_size=self.batch_size)  # type: ignore[call-arg]
+        return replace(learner, tuning=Tuning(scales=True, holds=True)) if self._is_scaled else learner
+
+    @property
+    def _is_scaled(self) -> bool:
+        return bool(self.scale)
+
+    @classmethod
+    def _from_file(cls, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Files that know no scale are of models without one."""
+        return super()._from_file(params if "scale" in params else {**params, "scale": False})
 
     def _passes(self, target: Any) -> Iterator[Iterator[NDArray[np.int64] | None]]:
         """Whole passes: pieces would end batches before they are full."""

@@ -58,7 +58,7 @@ class MeasuredLearner(BatchLearner):
         values = [self._measure(view["cells"]).value for view in state.views]
         return np.reshape(values, (self.n_models, -1)).mean(axis=1)
 
-    def chosen(self, state: State) -> int:
+    def best(self, state: State) -> int:
         """The model with the largest measure; the first of several."""
         return int(self.measures(state).argmax())
 
@@ -73,14 +73,16 @@ class MeasuredLearner(BatchLearner):
         margins = super().learn_batch(rows, targets, weight, state, run)
         for k, view in enumerate(state.views):  # by its own predictions, before it learned
             self._measure(view["cells"]).update(targets[k % len(targets)] > 0, margins[k], weight)
-        self._note(state, self.chosen(state))
+        self.note_choice(state)
         return margins
 
-    def _note(self, state: State, model: int) -> None:
+    def note_choice(self, state: State) -> None:
+        """Choose the model that is read until the next batch."""
+        self.choose(state)
         n_batches, (n_outputs, room) = len(self.choices(state)), state.arrays["choices"].shape
         if n_batches == n_outputs * room:
             state.grow(state.sizes["weight"], choice=2 * room)
-        state.arrays["choices"][n_batches % n_outputs, n_batches // n_outputs] = model
+        state.arrays["choices"][n_batches % n_outputs, n_batches // n_outputs] = self.chosen(state)
 
     def merge(self, start: State, states: Sequence[State], weights: Sequence[float], again: bool = False) -> State:
         """Measures are those of all rows, the common start's once; the choices are the start's."""
@@ -88,6 +90,7 @@ class MeasuredLearner(BatchLearner):
         if len(states) > 1:
             for k, view in enumerate(merged.views):
                 view["cells"][:] = self._joint_cells(*(s.views[k]["cells"] for s in (start, *states)))
+            self._choose_merged(merged, start, states)
         return merged
 
     def _joint_cells(self, *cells: Array) -> Array:

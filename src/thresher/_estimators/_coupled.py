@@ -26,6 +26,10 @@ class CoupledLearner(Learner):
     n_more_codes: int = 0
     """Codes that rows may have beside those of the outputs."""
 
+    @property
+    def reads_far(self) -> bool:
+        return self.axis != "task"  # tasks are read by scores of rows as they are learned from
+
     def new_state(self, n_features: int, n_outputs: int = 1) -> State:
         return State(self.fields(), self.n_models, self.sizes(n_features) | {self.axis: n_outputs})
 
@@ -44,17 +48,18 @@ class CoupledLearner(Learner):
         if self.tuning is not None:
             return self._learn_tuned(self.tuning, lesson, state)
         result = self._learn_together(lesson, state, 0)
-        state.views[0]["n_mistakes"][0] += result.n_mistakes
+        self.add_mistakes(state, result.n_mistakes)
         return result
 
-    def _learn_model(self, lesson: Lesson, state: State, model: int) -> tuple[int, Array]:
+    def _learn_model(self, lesson: Lesson, state: State, model: int) -> tuple[int, Array, Array]:
         assert lesson.order is not None
         width = 1 if self.axis == "task" else state.sizes[self.axis]
         margins = np.empty((len(lesson.order), width))
-        result = self._learn_together(replace(lesson, margins=margins.reshape(-1)), state, model)
-        return result.diverged, margins.T
+        as_read = margins if lesson.other is None else np.empty_like(margins)
+        lesson = replace(lesson, margins=margins.reshape(-1))
+        return self._learn_together(lesson, state, model, as_read.reshape(-1)).diverged, margins.T, as_read.T
 
-    def _learn_together(self, lesson: Lesson, state: State, model: int) -> PassResult:
+    def _learn_together(self, lesson: Lesson, state: State, model: int, as_read: Array | None = None) -> PassResult:
         """One pass of one model."""
         view, core, target, params = (
             state.views[model],
@@ -63,6 +68,7 @@ class CoupledLearner(Learner):
             self._params_of(state, model),
         )
         weight = None if lesson.weight is None else np.ascontiguousarray(lesson.weight, dtype=np.float64)
+        values, at = (None, None) if lesson.other is None else lesson.other
         n_mistakes, begin = 0, 0
         while True:
             mistakes, diverged, paused = core.run_pass(  # type: ignore[call-arg]
@@ -78,6 +84,9 @@ class CoupledLearner(Learner):
                 params=params,
                 margins=lesson.margins,
                 begin=begin,
+                other_rows=values,
+                other_at=at,
+                other_scores=None if at is None else as_read,
             )
             n_mistakes += mistakes
             if paused < 0:
@@ -122,8 +131,7 @@ class CoupledLearner(Learner):
         self.core.weights(  # type: ignore[call-arg]
             state=state.views[model], params=self._params_of(state, model), n_weights=n_weights, out=out.reshape(-1)
         )
-        weights = np.ascontiguousarray(out.T)
-        return weights if self.tuning is None else self.tuning.in_users_units(weights, state, self.constant(state))
+        return self.in_users_units(np.ascontiguousarray(out.T), state)
 
 
 class Coupled(OnlineLinear):

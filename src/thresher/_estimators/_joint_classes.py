@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,10 +40,13 @@ class JointLearner(CoupledLearner):
 
     def spreads(self, rows: Rows, state: State) -> Array:
         out = np.empty((rows.n_rows, state.sizes[self.axis]))
-        if self.tuning is not None and self.reads_weights(state):
-            rows = self.tuning.scaled(state, rows)
-        linear_scores(_squared(rows), self.constant(state) ** 2, self.variances(state), out)
+        linear_scores(_squared(self.as_learned(rows, state)), self.constant(state) ** 2, self.variances(state), out)
         return out
+
+
+def _form(params: Mapping[str, Any]) -> str:
+    """How several classes are learned, by parameters of the core."""
+    return "one_vs_rest" if params.get("apart", True) else "joint"
 
 
 def _squared(rows: Rows) -> Rows:
@@ -93,12 +97,10 @@ class JointClassifier(SelfTuned, LinearClassifier):
     def multi_class_(self) -> str:
         """How the classes are learned by the model that is read: ``"joint"`` or ``"one_vs_rest"``."""
         learner = self._learner_now()
-        if (
-            not isinstance(learner, JointLearner)
-            or learner._params_of(self.state_, learner.chosen(self.state_))["apart"]
-        ):
-            return "one_vs_rest"
-        return "joint"
+        return _form(learner._params_of(self.state_, learner.outputs_of(self.state_, learner.chosen(self.state_))[0]))
+
+    def _candidate(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        return {**super()._candidate(params), "multi_class": _form(params)}
 
     def _state_shape(self, learner: Learner) -> tuple[int, dict[str, int]]:
         if not isinstance(learner, JointLearner):

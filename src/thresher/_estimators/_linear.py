@@ -55,7 +55,10 @@ class LinearScores(LinearClasses, OnlineLinear):
     Attributes
     ----------
     n_mistakes_ : int
-        How many rows were predicted wrongly (by the weights of the moment) before they were learned from.
+        How many rows were predicted wrongly before they were learned from: what :meth:`predict` would have said of each
+        row, or of each batch where batches are learned from. Learners whose predictions use
+        ``n_features_to_select`` features while they learn with more, row by row, count the scores that rows are
+        learned from, because a choice of features for every row would take too long.
     """
 
     _fitted = (*OnlineLinear._fitted, "classes_")
@@ -64,7 +67,23 @@ class LinearScores(LinearClasses, OnlineLinear):
     def n_mistakes_(self) -> int:
         """Rows so far that were predicted wrongly before they were learned from."""
         check_is_fitted(self)
-        return int(self.state_.arrays["n_mistakes"][self._learner_now().chosen(self.state_), 0])
+        return self._learner_now().n_mistakes(self.state_)
+
+
+class KeepsVariances(OnlineLinear):
+    """Mixin of classifiers that know how sure they are of each weight: the constant's steps get shorter by themselves,
+    and a row that is seen again counts again."""
+
+    intercept_scaling: float = param(
+        default=1.0,
+        doc="""Value of that constant feature, on rows as they come; beside scaled columns it is 1. Its steps get
+        shorter as rows come, so that it does not drown the features.""",
+    )
+    max_iter: int = param(
+        default=1,
+        doc="""Passes over the data in :meth:`fit`. :meth:`partial_fit` always makes one. Each makes the model surer, as
+        if the rows were new.""",
+    )
 
 
 class LinearClassifier(WeighsClasses, UsesThreads, LinearScores):

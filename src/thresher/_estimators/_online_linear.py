@@ -45,7 +45,7 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
     n_updates_ : int
         Steps that moved weights.
     progressive_loss_ : float
-        Their mean loss before they were learned from.
+        Their mean loss before they were learned from, each by the model that was read then.
     state_ : State
         All that was learned; what a checkpoint saves and shards merge.
     """
@@ -56,8 +56,8 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
     intercept_scaling: float = param(
         default=0.1,
         rule=positive,
-        doc="""Value of that constant feature. 1 is the papers' form; on sparse rows a constant that takes full steps
-        drowns the features, and 0.1 does not.""",
+        doc="""Value of that constant feature, on rows as they come; beside scaled columns it is 1. 1 is the papers'
+        form; on sparse rows a constant that takes full steps drowns the features, and 0.1 does not.""",
     )
     max_iter: int = param(
         default=5,
@@ -98,7 +98,10 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
 
     def _new_state(self, learner: Learner, n_features: int, n_outputs: int) -> State:
         """The state before the first row."""
-        return learner.new_state(n_features, n_outputs)
+        state = learner.new_state(n_features, n_outputs)
+        if learner.tuning is not None and self.__dict__.get("_rows_come_scaled", False):  # says a pipeline
+            state.arrays["is_scaled"][0, 0] = _engine.COMES_SCALED
+        return state
 
     @property
     def _exactness(self) -> str:
@@ -141,6 +144,8 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
                     break
                 before = after
         learner.finish(state)
+        if self.shuffle:  # else what is read is what a stream would read
+            learner.choose(state)
         weights = learner.weights(state)
         if not all_finite(weights.ravel()):
             self._refuse_divergence(rows.n_rows - 1)
@@ -382,8 +387,7 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
     def progressive_loss_(self) -> float:
         """Mean loss of the rows so far, each predicted before it was learned from."""
         check_is_fitted(self)
-        learner = self._learner_now()
-        return float(learner.progressive_losses(self.state_)[learner.chosen(self.state_)])
+        return self._learner_now().progressive_loss(self.state_)
 
     def _shape_weights(self, weights: Array) -> Array:
         return weights

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -29,15 +29,16 @@ class Step(NamedTuple):
     """It counts in this power of the squared length of a row."""
     candidates: tuple[float, ...]
     """What ``"auto"`` tries, in these units."""
-    race_rows: int = 1 << 16
+    race_rows: int = 1 << 15
     """The number of rows after which one of them is left."""
     derives: bool = False
     """Whether the core keeps weights that follow from it."""
+    given: Callable[[float], float] = float
+    """From the core's form of the parameter to the user's."""
 
     def value(self, params: Mapping[str, Any]) -> float:
         """The parameter, of a learner with these parameters of the core."""
-        value = float(params[self.core])
-        return 1 / value if self.core == f"inverse_{self.name}" else value
+        return float(self.given(params[self.core]))
 
 
 class StepInUse(property):
@@ -57,9 +58,14 @@ class SelfTuned(OnlineLinear):
     Attributes
     ----------
     race_ : dict of str to ndarray
-        The candidates of an automatic step size: ``value``, ``n_mistakes`` or mean ``loss`` before learning from
-        ``n_rows`` rows, and whether each is still ``running``. After :meth:`fit` with several passes, the best one has
-        seen more rows than the others.
+        The candidates that learn side by side, in arrays with one entry each. ``value`` is the step size. Other
+        parameters in which candidates differ have their own names: ``multi_class``, and ``alpha`` or
+        ``n_features_to_select`` where they are ``"auto"``, too. ``part`` is 2 for candidates that race for such a
+        second parameter, at the step that led before, and 1 for all others. ``n_mistakes`` or mean ``loss`` counts
+        predictions made before learning from each of ``n_rows`` rows; later passes of :meth:`fit`, over rows seen
+        before, do not count. ``best`` is the same of the candidate that led over these rows, NaN where it is unknown.
+        ``running`` candidates still learn, and the ``chosen`` one is read: that of the fewest mistakes, or the least
+        loss, on late rows. It is chosen anew after 1, 2, 4, 8, ... rows, and at the end of :meth:`fit`.
     """
 
     scale: Any = param(
@@ -67,8 +73,9 @@ class SelfTuned(OnlineLinear):
         rule=boolean | auto,
         doc="""Learn from dense rows with their columns centred and divided by their deviation, as far as they are known
         when a row comes; from sparse rows as they are. Penalties and steps then count in scaled units, ``coef_`` in
-        those of ``X``. ``"auto"`` scales where the step size is ``"auto"``, too: a number for it gives the published
-        learner.""",
+        those of ``X``. ``"auto"`` scales where the step size is ``"auto"``, too, and no
+        :class:`~thresher.preprocessing.RunningScaler` stands before it in a pipeline: a number for the step gives the
+        published learner.""",
     )
 
     _raced: ClassVar[Step | None] = None
@@ -108,7 +115,7 @@ class SelfTuned(OnlineLinear):
             return replace(learner, tuning=Tuning(scales=self._is_scaled, scales_target=not is_classifier))
         name, power = self._raced.core, self._raced.power
         steps = tuple({name: value} for value in self._raced.candidates)
-        others = tuple({name: None, **other} for other in learner.grid[1:])
+        others = tuple({**other, name: None} for other in learner.grid[1:])
         tuning = Tuning(True, len(steps) if others else 0, name, power, self._is_scaled, not is_classifier)
         tuning = replace(tuning, race_rows=self._raced.race_rows, derives=self._raced.derives)
         params = learner.params if is_classifier else {**learner.params, **_damping(learner)}
@@ -124,23 +131,45 @@ class SelfTuned(OnlineLinear):
 
     @property
     def race_(self) -> dict[str, Array]:
-        """The candidates of an automatic step size, and how they did on rows that they had not seen."""
+        """The candidates that learn side by side, and how they did on rows that they had not seen."""
         learner = self._learner_now()
-        if self._raced is None or not self._races or learner.tuning is None:
+        tuning = learner.tuning
+        if tuning is None or self._raced is None or not tuning.races:
             raise AttributeError(f"{type(self).__name__} has race_ only where a step size is automatic.")
-        models = range(learner.n_models)
-        first = [learner.outputs_of(self.state_, model)[0] for model in models]
-        running = learner.tuning.running(learner, self.state_)
-        judged = {
-            "mistakes": lambda: {"n_mistakes": self.state_.arrays["n_mistakes"][:, 0].copy()},
-            "loss": lambda: {"loss": learner.progressive_losses(self.state_)},
-        }[learner.judge]()
+        models, state = np.arange(learner.n_models), self.state_
+        running, chosen = np.isin(models, tuning.running(learner, state)), learner.chosen(state)
+        params = [learner._params_of(state, learner.outputs_of(state, model)[0]) for model in range(learner.n_models)]
+        named = [self._candidate(each) for each in params]
+        others = {name: np.array([each[name] for each in named]) for name in named[0]}
+        n_rows, against = tuning.standings(learner, state)
+        ahead = state.arrays["ahead"][:, 0]
         return {
-            "value": np.array([self._raced.value(learner._params_of(self.state_, k)) for k in first]),
-            **judged,
-            "n_rows": self.state_.arrays["tally"][first, 0],
-            "running": np.isin(np.arange(learner.n_models), running),
+            "value": np.array([self._raced.value(each) for each in params]),
+            **{name: values for name, values in others.items() if (values != values[0]).any()},
+            "part": tuning.parts(learner, state),
+            "n_mistakes" if learner.judge == "mistakes" else "loss": against,
+            "best": np.where(running, against[chosen], np.where(ahead < 0, np.nan, ahead)),
+            "n_rows": n_rows,
+            "running": running,
+            "chosen": models == chosen,
         }
+
+    def _candidate(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """What may differ between candidates beside the step, by this estimator's names, of parameters of the core."""
+        return {}
+
+    def _settled(self) -> dict[str, Any]:
+        """Values in place of ``"auto"`` that learn as the model that is read does, without a race."""
+        assert self._raced is not None
+        race, is_scaled = self.race_, bool(self.state_.arrays["is_scaled"][0, 0])
+        at = int(race["chosen"].argmax())
+        step = {self._raced.name: float(race["value"][at])}
+        named = {name: race[name][at].item() for name in self._candidate(self._learner_now().params) if name in race}
+        return {**step, **named, **self._by_race(), **({"scale": True} if is_scaled else {})}
+
+    def _by_race(self) -> dict[str, Any]:
+        """Values of parameters that are ``"auto"`` and follow from the race alone."""
+        return {}
 
 
 def _damping(learner: Learner) -> dict[str, float]:

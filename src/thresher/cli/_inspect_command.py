@@ -60,10 +60,12 @@ def _learner(model: Any, learner: Any) -> dict[str, Any]:
 
 
 def _structure(model: Any, learner: Any) -> dict[str, Any]:
-    """Groups in use, tasks and what they share, and a penalty that was chosen."""
+    """What was chosen while learning, groups in use, tasks and what they share."""
     from ..inspection import groups_in_use, kernels_in_use
 
     facts: dict[str, Any] = {}
+    if hasattr(learner, "race_") and len(learner.race_["n_rows"]) > 1:
+        facts["chosen"] = learner._settled() | {"candidates": len(learner.race_["n_rows"])}
     if getattr(learner, "alpha", None) == "auto" and hasattr(learner, "penalty_"):
         facts["penalty"] = learner.penalty_
     if hasattr(learner, "selected_groups_"):
@@ -111,7 +113,7 @@ def _feature_line(feature: dict[str, Any], width: int) -> str:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    text = repr(float(f"{value:.6g}") if isinstance(value, float) else value)
     return text if len(text) <= 200 else f"{text[:200]}..."
 
 

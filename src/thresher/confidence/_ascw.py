@@ -34,14 +34,15 @@ class ASCWClassifier(GroupClassifier, ChoosesCosts):
 
     Notes
     -----
-    All is as in :class:`SBCWClassifier`, ``n_costs`` times; columns of a batch are looked up once for all.
+    All is as in :class:`SBCWClassifier`, ``n_costs`` times; columns of a batch are looked up once for all. So the first
+    ascent of a batch starts at the :math:`D_i` of each model, and the next ones where the last one ended.
 
     Two things in [1]_ are wrong in any form and are repaired in both: labels are missing from the sum of the dual step,
     and the gradient is added to the last weights instead of the first. Each model is measured by its own predictions
     (measured by those of the best one, as printed, all measures are equal and the first cost stays for ever), and
     Sigma is that of the groups, after they were chosen. ``faithful=True`` keeps the rest: 0.5 instead of 1 in the step
-    of the squared hinge, dual variables that begin at 0 in every round, and for the first ranking at 1 / rows, not
-    multiplied by C. Its claim that the problem of the groups is the dual of the choice of groups holds for means of 0
+    of the squared hinge, dual variables of 0 at the start of every ascent, of 1 / rows for the first ranking, and no C
+    in rankings. Its claim that the problem of the groups is the dual of the choice of groups holds for means of 0
     only; what is solved is the former.
 
     References
@@ -86,6 +87,10 @@ class ASCWClassifier(GroupClassifier, ChoosesCosts):
         doc="The algorithm as [1]_ prints it, but for its wrong signs; see the notes.",
     )
     batch_size: int | None = param(default=1024)
+
+    @property
+    def _is_scaled(self) -> bool:
+        return super()._is_scaled and not (self.faithful and self.scale == "auto")
 
     def _learner(self, n_features: int) -> BatchLearner:
         core: Any = GroupRule

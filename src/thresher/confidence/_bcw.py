@@ -69,43 +69,47 @@ class BcwLearner(BatchLearner):
         return State(self.fields(), 1, self.sizes(n_features) | {"class": n_outputs})
 
     def all_scores(self, rows: Rows, state: State, outputs: Sequence[int]) -> Array:
-        return _whitening.scores(matrix_of(rows), self.intercept, state.arrays["coef"][0])
+        return _whitening.scores(matrix_of(rows), self.constant(state), state.arrays["coef"][0])
 
     def weights(self, state: State, model: int | None = None) -> Array:
-        return np.ascontiguousarray(state.arrays["coef"][0].T)
+        return self.in_users_units(np.ascontiguousarray(state.arrays["coef"][0].T), state)
 
     def rebuild(self, state: State) -> None:
         """No parameter has a part in what is kept."""
 
     def merge(self, start: State, states: Sequence[State], weights: Sequence[float], again: bool = False) -> State:
-        return _engine.merge(start, states, weights, rebuild=lambda merged: self.rule.rebuild(merged, self.params))
+        merged = _engine.merge(start, states, weights, rebuild=lambda merged: self.rule.rebuild(merged, self.params))
+        if self.tuning is not None and len(states) > 1:
+            self.tuning.merge(self, merged, start, states)
+        return merged
 
     def learn_batch(
         self, rows: Rows, targets: Array, weight: Array, state: State, run: Callable[..., Iterator[Any]] = map
     ) -> Array:
         """Algorithm 1: the covariance, then the mean. Nothing changes before all of it is known to be finite."""
-        X, centre = matrix_of(rows), self.params["centre"]
+        X, centre, constant = matrix_of(rows), self.params["centre"], self.constant(state)
         before, coef = state.arrays["precision"][0], state.arrays["coef"][0]
-        margins = _whitening.scores(X, self.intercept, coef)
+        margins = _whitening.scores(X, constant, coef)
         with np.errstate(over="ignore", invalid="ignore"):
-            after = _whitening.gram(X, self.intercept)
+            after = _whitening.gram(X, constant)
             after *= self.params["C"]
             after += before
             root = _whitening.root(after)
             around = _whitening.root(before) if centre == "kl" else root
-            mean, a, gap = self._mean(
-                X, targets, self.params["C"] * weight, 0 * coef if centre == "zero" else coef, around
-            )
+            start = 0 * coef if centre == "zero" else coef
+            mean, a, gap = self._mean(X, constant, targets, self.params["C"] * weight, start, around)
             pull = after @ mean
         if not all(np.isfinite(found).all() for found in (margins, mean, pull, gap)):
             raise FloatingPointError
         before[...], coef[...], state.arrays["pull"][0], state.arrays["gap"][0] = after, mean, pull, gap
-        moved = a.any(axis=0) & _whitening.is_felt(X, self.intercept)
+        moved = a.any(axis=0) & _whitening.is_felt(X, constant)
         losses = np.maximum(0.0, 1.0 - margins * targets)
         state.arrays["tally"][0] += (rows.n_rows, moved.sum(), (losses @ weight).mean(), weight.sum())
         return margins
 
-    def _mean(self, X: Any, targets: Array, cost: Array, centre: Array, root: Array) -> tuple[Array, Array, float]:
+    def _mean(
+        self, X: Any, constant: float, targets: Array, cost: Array, centre: Array, root: Array
+    ) -> tuple[Array, Array, float]:
         """min |L'(mu - centre)|^2 / 2 + sum_i (cost_i / q) max(0, 1 - y_i mu.x_i)^q for every class.
 
         Returns the means, a column for each class, the dual variables and the relative gap.
@@ -113,8 +117,8 @@ class BcwLearner(BatchLearner):
         start = np.ascontiguousarray((root.T @ centre).T)  # w = L' mu, one row for each class
         w, squared, max_inner_iter = start.copy(), self.params["squared"], self.params["max_inner_iter"]
         # A row without features has a loss of 1 whatever the weights are: its dual variable is best at its cost.
-        a = np.where(_whitening.is_felt(X, self.intercept), 0.0, cost) * np.ones_like(targets)
-        blocks: Any = _whitening.whitened(X, self.intercept, root)
+        a = np.where(_whitening.is_felt(X, constant), 0.0, cost) * np.ones_like(targets)
+        blocks: Any = _whitening.whitened(X, constant, root)
         if max_inner_iter > 1:
             blocks = list(blocks)
         for _ in range(max_inner_iter):
@@ -122,7 +126,7 @@ class BcwLearner(BatchLearner):
                 for y, a_k, w_k in zip(targets, a, w, strict=True):
                     ascend(block, y[some], cost[some], squared, a_k[some], w_k)
             coef = linalg.solve_triangular(root, w.T, trans="T", lower=True, check_finite=False)
-            slack = np.maximum(0.0, 1.0 - targets * _whitening.scores(X, self.intercept, coef))
+            slack = np.maximum(0.0, 1.0 - targets * _whitening.scores(X, constant, coef))
             gap = _relative_gap(slack, cost, a, start, w - start, squared)
             if gap <= self.params["gap_tol"]:
                 break
@@ -159,11 +163,12 @@ class BCWClassifier(LearnsInSums, GaussianProbability, WeighsClasses, BatchClass
     Attributes
     ----------
     precision_ : ndarray of shape (n_features, n_features)
-        :math:`\Sigma^{-1}`, which all classes share.
+        :math:`\Sigma^{-1}`, which all classes share, in the units in which they are learned.
     covariance_ : ndarray of shape (n_features, n_features)
         :math:`\Sigma`, with what the constant term adds to the doubt.
     variance_ : ndarray of shape (n_features,)
-        The doubt about each weight: the diagonal of :math:`\Sigma`. It starts at 1 and only falls.
+        The doubt about each weight: the diagonal of :math:`\Sigma`. In the units in which it is learned it starts at 1
+        and only falls.
     gap_ : float
         The duality gap of the last batch as a share of its objective: 0 where the mean is the best there is. Of the
         class that is furthest from it.
@@ -178,7 +183,8 @@ class BCWClassifier(LearnsInSums, GaussianProbability, WeighsClasses, BatchClass
 
     Calls that end where batches end give the same bits as one call. Shards merge by adding precisions and pulls
     :math:`\Sigma^{-1} \mu`: the precision is that of one run over all rows, and the mean that of Bayes' rule for
-    Gaussians, exact where the shards' rows share no features.
+    Gaussians, exact where the shards' rows share no features. Both hold in common units: shards that begin with a model
+    keep its own, and those that begin with nothing find theirs, which are averaged.
 
     Rounds of sums (:func:`thresher.distributed.fit`) are exact: a round equals one batch of all rows, wherever they
     are, solved to its gap. Newton's method asks the shards for :math:`O(d^2)` sums for each class: with the squared
@@ -197,7 +203,7 @@ class BCWClassifier(LearnsInSums, GaussianProbability, WeighsClasses, BatchClass
     >>> model.predict([[1.0, 0.1]])
     array(['spam'], dtype='<U4')
     >>> model.predict_proba([[1.0, 0.1], [0.5, 0.5]]).round(1)
-    array([[0.2, 0.8],
+    array([[0.3, 0.7],
            [0.5, 0.5]])
     >>> bool((model.variance_ < 1).all())
     True
@@ -302,25 +308,32 @@ class BCWClassifier(LearnsInSums, GaussianProbability, WeighsClasses, BatchClass
     # --- reading ----------------------------------------------------------------------------------------------------
 
     def _variances_of(self, rows: Rows) -> Array:
-        return _whitening.doubts(matrix_of(rows), self._learner_now().intercept, self._root())[:, None]
+        learner = self._learner_now()
+        X = matrix_of(learner.as_learned(rows, self.state_))
+        return _whitening.doubts(X, learner.constant(self.state_), self._root())[:, None]
 
     @property
     def precision_(self) -> Array:
-        """The inverse covariance of the weights, which all classes share."""
+        """The inverse covariance of the weights, which all classes share, in the units in which they are learned."""
         self._all_weights()
         return read_only(self.state_.arrays["precision"][0, :-1, :-1])
 
     @property
     def covariance_(self) -> Array:
         """The covariance of the weights, which all classes share."""
-        inverse = linalg.solve_triangular(self._root(), np.eye(self.n_features_in_ + 1), lower=True)
-        return read_only(inverse.T @ inverse)[:-1, :-1]
+        inverse = self._inverse_root()
+        return read_only(inverse.T @ inverse)
 
     @property
     def variance_(self) -> Array:
         """The variance of each weight."""
-        inverse = linalg.solve_triangular(self._root(), np.eye(self.n_features_in_ + 1), lower=True)
-        return read_only(np.einsum("ij,ij->j", inverse, inverse)[:-1])
+        inverse = self._inverse_root()
+        return read_only(np.einsum("ij,ij->j", inverse, inverse))
+
+    def _inverse_root(self) -> Array:
+        """Of the covariance of the features' weights, R in R'R."""
+        inverse = linalg.solve_triangular(self._root(), np.eye(self.n_features_in_ + 1), lower=True)[:, :-1]
+        return np.asarray(inverse * self._learner_now().units(self.state_))
 
     @property
     def gap_(self) -> float:

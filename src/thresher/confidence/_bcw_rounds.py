@@ -10,15 +10,17 @@ from .._engine import Round, outgrown
 from .._estimators import warn_of_convergence
 from . import _whitening
 from ._batch_newton import EXACT, NewtonDescent, Normal, Place, descend, in_step
-from ._shard_rows import Begin, Reader, Speaker, class_shares, close, keep_tally
+from ._shard_rows import Begin, Speaker, class_shares, close, keep_tally, predictors_of, read_rows
 
 
 def bcw_round(estimator: Any) -> Round:
     """Algorithm 1 with all rows as its batch: a question for the covariance, then Newton's method for the mean."""
-    state, params = estimator.state_, estimator._learner_now().params
-    reader, C, squared = Reader.of(estimator), params["C"], params["squared"]
+    predictors = predictors_of(estimator)
+    reader, state = yield from read_rows(estimator)
+    params = estimator._learner_now().params
+    C, squared = params["C"], params["squared"]
     before, coef = state.arrays["precision"][0], state.arrays["coef"][0]
-    first = yield Begin(reader, tuple(Speaker(None, w) for w in coef.T.copy()), gram=True)
+    first = yield Begin(reader, tuple(Speaker(None, w) for w in coef.T.copy()), predictors, gram=True)
     if not first["rows"]:
         return False
     shares = class_shares(estimator, first)
@@ -43,7 +45,8 @@ def bcw_round(estimator: Any) -> Round:
     except FloatingPointError:
         raise outgrown(estimator) from None
     before[...], coef[...], state.arrays["pull"][0], state.arrays["gap"][0] = after, mean, pull, gap
-    keep_tally(state, first, shares, n_holding)
+    keep_tally(estimator._learner_now(), state, first, shares, n_holding)
+    estimator.state_ = state
     close(estimator)
     if gap > params["gap_tol"]:
         warn_of_convergence(

@@ -21,21 +21,23 @@ from ._class_costs import shares_of
 from ._group_rule import GroupResult, keep
 from ._group_search import Group, Prior, best_columns, has_settled, root_of
 from ._known import read
-from ._shard_rows import Begin, Reader, class_shares, close, keep_tally, speakers_of
+from ._shard_rows import Begin, class_shares, close, keep_tally, predictors_of, read_rows, speakers_of
 
 _REFIT_GAP = 1e-6  # of the hinge
 _WIDEST = 0.01  # the width of the hinge with which a group begins is at least so much, as its weights are not the best
 
 
 def sbcw_round(estimator: Any) -> Round:
-    learner, state = estimator._learner_now(), estimator.state_
+    learner = estimator._learner_now()
     if learner.params["score"] == "full":
         raise ValueError(
             f'{type(estimator).__name__}: ranking must be "diagonal" or "identity" in rounds of sums, got "full", '
             'which needs all rows at once; mode="passes" takes it.'
         )
-    params, reader = learner.params, Reader.of(estimator)
-    first = yield Begin(reader, speakers_of(learner, state), squares=True)
+    params = learner.params
+    predictors = predictors_of(estimator)
+    reader, state = yield from read_rows(estimator)
+    first = yield Begin(reader, speakers_of(learner, state), predictors, squares=True)
     if not first["rows"]:
         return False
     shares = class_shares(estimator, first)
@@ -59,7 +61,7 @@ def sbcw_round(estimator: Any) -> Round:
             keep(view, prior, view["coef"][view["ids"] >= 0], found, params)
     except FloatingPointError:
         raise outgrown(estimator) from None
-    keep_tally(after, first, shares, [n_held for _, n_held in results])
+    keep_tally(learner, after, first, shares, [n_held for _, n_held in results])
     estimator.state_ = after
     close(estimator)
     return False

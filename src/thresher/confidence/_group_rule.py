@@ -215,7 +215,7 @@ class GroupClassifier(GroupParams, WeighsClasses, BatchClassifier):
     gap_ : float
         The duality gap of the groups' weights in the last batch.
     variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        How unsure the weights are; 1 for a feature that was never chosen.
+        How unsure the weights are; for a feature that was never chosen, 1 in the units in which it is learned.
     """
 
     C: float = param(default=0.1, search=Log(1e-3, 10.0))
@@ -263,7 +263,7 @@ class GroupClassifier(GroupParams, WeighsClasses, BatchClassifier):
     @classmethod
     def _from_file(cls, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """Files that know no cost are of models without one."""
-        return params if "cost" in params else {**params, "cost": None}
+        return super()._from_file(params if "cost" in params else {**params, "cost": None})
 
     def _group_params(self) -> dict[str, Any]:
         params = self._search_params() | {
@@ -326,13 +326,13 @@ class GroupClassifier(GroupParams, WeighsClasses, BatchClassifier):
 
     @property
     def variance_(self) -> Array:
-        """Variances of the weights of all features, 1 where a feature was never chosen."""
+        """Variances of the weights of all features, also of those that were never chosen."""
         views = self._views()
         out = np.ones((len(views), self.n_features_in_))
         for row, view in zip(out, views, strict=True):
             blocks = read(view, self._learner_now().params).blocks
             row[blocks.ids] = blocks.variances()
-        return out
+        return out * self._learner_now().units(self.state_) ** 2
 
     def _check_loaded(self) -> None:
         """Refuse blocks of a file that cannot be any."""

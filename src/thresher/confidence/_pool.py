@@ -250,7 +250,7 @@ class _Scout:
     def __init__(self, lesson: BatchLesson, view: View, cost: Array, n_rounds: int) -> None:
         self.view, self.n_rounds, self._at_once = view, 1, n_rounds  # it learns a batch once: rounds would not differ
         whole = {"coef": view["scout"], "variance": view["scout_variance"], "tally": np.zeros(4)}
-        rule = {"r": 1.0, "precision": False}
+        rule = {"r": 1.0, "precision": False, "average": False}
         result = ArowDiagonal.run_pass(lesson.rows, lesson.constant, lesson.y, None, cost, None, whole, rule, None, 0)
         if result[1] >= 0:
             raise FloatingPointError

@@ -69,7 +69,8 @@ class PoolLearner(MeasuredLearner):
         weights = np.zeros((len(outputs), state.sizes["weight"]))
         for row, one in zip(weights, self.in_use(state, outputs), strict=True):
             row[one.ids] = one.mean
-        return weights, np.asarray(weights[:, :-1].any(axis=0))
+        selected = np.asarray(weights[:, :-1].any(axis=0))
+        return self.in_users_units(weights, state), selected
 
     def _forgets_all(self, state: State, n_batches: int) -> bool:
         """Whether so many batches change the unit of all sums."""
@@ -123,10 +124,10 @@ class PoolCWClassifier(LearnsInSums, GaussianProbability, SelectsFeatures, Choos
     Notes
     -----
     A batch of n rows costs O(non-zeros + d) for the search (one look at each of d sums, no memory of that size) and
-    O(n m² + m³) for a pool of m features; the state holds 2 d + m² numbers for each class and cost. Rows are best
-    scaled to length 1. The constant feature stands outside of the pool and of ``n_features_to_select``. Batches end
-    with a call of :meth:`partial_fit`: chunks at multiples of ``batch_size`` give the same bits. Merged shards keep
-    what all of them kept and what any took in, their precisions and sums added up.
+    O(n m² + m³) for a pool of m features; the state holds 2 d + m² numbers for each class and cost. Sparse rows
+    are best scaled to length 1. The constant feature stands outside of the pool and of ``n_features_to_select``.
+    Batches end with a call of :meth:`partial_fit`: chunks at multiples of ``batch_size`` give the same bits. Merged
+    shards keep what all of them kept and what any took in, their precisions and sums added up.
 
     Rounds of sums (:func:`thresher.distributed.fit`) keep one pool for all rows: a round equals one batch of all rows,
     wherever they are, with the means at their best. Sums over all features are added up for each look, then slopes and
@@ -200,7 +201,11 @@ class PoolCWClassifier(LearnsInSums, GaussianProbability, SelectsFeatures, Choos
     )
     pool: float = param(default=3, rule=_times, doc="Size of the pool, in multiples of ``n_features_to_select``.")
     max_inner_iter: int = param(default=3, doc="Passes of dual coordinate ascent over a batch.")
-    intercept_scaling: float = param(default=0.1)
+    intercept_scaling: float = param(
+        default=0.1,
+        doc="""Value of that constant feature, on rows as they come; beside scaled columns it is 1. A larger one takes
+        over what the first features of a pool should say.""",
+    )
     n_jobs: int | None = param(default=None, doc="Threads over classes and costs.")
 
     def _learner(self, n_features: int) -> PoolLearner:
@@ -237,8 +242,9 @@ class PoolCWClassifier(LearnsInSums, GaussianProbability, SelectsFeatures, Choos
 
     def _variances_of(self, rows: Rows) -> Array:
         learner, variances = self._measured(), np.empty((rows.n_rows, len(self._outputs())))
+        rows, constant = learner.as_learned(rows, self.state_), learner.constant(self.state_)
         for place, (ids, _, covariance) in enumerate(self._in_use()):
-            some = take(rows, learner.intercept, np.where(ids < 0, rows.n_features, ids))
+            some = take(rows, constant, np.where(ids < 0, rows.n_features, ids))
             variances[:, place] = np.einsum("ij,ij->i", some @ covariance, some)
         return np.maximum(variances, 0.0)
 
@@ -248,7 +254,7 @@ class PoolCWClassifier(LearnsInSums, GaussianProbability, SelectsFeatures, Choos
         variance = np.zeros((len(self._outputs()), self.n_features_in_ + 1))
         for row, (ids, _, covariance) in zip(variance, self._in_use(), strict=True):
             row[ids] = np.diagonal(covariance)
-        return read_only(variance[:, :-1])
+        return read_only(variance[:, :-1] * self._measured().units(self.state_) ** 2)
 
     @property
     def pool_(self) -> list[NDArray[np.int64]]:

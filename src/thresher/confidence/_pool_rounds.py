@@ -19,7 +19,7 @@ from .._gate import Array
 from ._batch_newton import EXACT, MOST_QUESTIONS, NewtonDescent, Normal, Place, Run, descend, in_step
 from ._class_costs import shares_of
 from ._pool import Gaussian, candidates, fade, read, surer, with_new, write
-from ._shard_rows import Begin, Reader, close, keep_tally, speakers_of
+from ._shard_rows import Begin, close, keep_tally, predictors_of, read_rows, speakers_of
 
 
 def why_not_sums(estimator: Any) -> str | None:
@@ -34,9 +34,11 @@ def why_not_sums(estimator: Any) -> str | None:
 def pool_round(estimator: Any) -> Round:
     if (reason := why_not_sums(estimator)) is not None:
         raise ValueError(f'{type(estimator).__name__}: {reason}; mode="passes" takes it.')
-    learner, state = estimator._learner_now(), estimator.state_
-    reader, constant = Reader.of(estimator), learner.intercept > 0
-    first = yield Begin(reader, speakers_of(learner, state), measure=learner.measure)
+    learner = estimator._learner_now()
+    predictors = predictors_of(estimator)
+    reader, state = yield from read_rows(estimator)
+    constant = reader.constant > 0
+    first = yield Begin(reader, speakers_of(learner, state), predictors, measure=learner.measure)
     if not first["rows"]:
         return False
     after, positives, runs = state.copy(), reader.positives, []
@@ -58,8 +60,8 @@ def pool_round(estimator: Any) -> Round:
     for output, (view, (pool, _), cells) in enumerate(zip(after.views, results, first["cells"], strict=True)):
         write(after, output, pool.pruned(learner.params["n_pool"]), learner.params["n_used"])
         view["cells"] += cells
-    keep_tally(after, first, np.ones(len(reader.classes)), [n_held for _, n_held in results])
-    learner._note(after, learner.chosen(after))
+    keep_tally(learner, after, first, np.ones(len(reader.classes)), [n_held for _, n_held in results])
+    learner.note_choice(after)
     estimator.state_ = after
     close(estimator)
     return False

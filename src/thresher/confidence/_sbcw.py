@@ -43,7 +43,10 @@ class SBCWClassifier(LearnsInSums, GroupClassifier):
     problem is centred at the last means, as [2]_ writes it ([1]_ is silent).
 
     Corrected, against the text of [1]_: the step of the squared hinge (1 for 0.5), steps for small :math:`\sigma`, dual
-    variables that go on from round to round, beginning at :math:`D_i`, and features that are chosen once only.
+    variables that go on from round to round, and features that are chosen once only. In every batch, the first group is
+    ranked and the first ascent starts at dual variables of :math:`D_i`, not at 0: those of a model without features,
+    which all rows miss by 1, whatever the means before the batch are. Each later ascent starts where the one before it
+    ended, and that of the refit at 0.
 
     Shards are merged by adding precisions in the blocks that all have in common; what any of them chose is then cut
     back to the surest, those of the largest :math:`\mu_j^2 / \Sigma_{jj}`.

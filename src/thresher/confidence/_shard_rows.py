@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -11,7 +12,7 @@ from scipy import sparse
 
 from .. import _gate
 from .._core import Rows
-from .._engine import State, Sums
+from .._engine import ColumnUnits, Learner, Question, State, Sums, joined, moments_of
 from .._estimators import MEASURES, BatchLearner, Ids, matrix_of, part_of, take
 from .._gate import Array
 
@@ -99,13 +100,15 @@ class Reader:
     classes: NDArray[Any]
     factors: Array
     """Factors of the weights of each class."""
+    units: ColumnUnits | None = None
+    """In which dense rows are learned, if they are scaled."""
 
     @classmethod
     def of(cls, estimator: Any) -> Reader:
         who, classes = type(estimator).__name__, estimator.classes_
         given = getattr(estimator, "class_weight", None)
         factors = None if isinstance(given, str) else _gate.class_factors(given, classes, np.empty(0), who)
-        constant = estimator._learner_now().intercept
+        constant = estimator._learner_now().constant(estimator.state_)
         return cls(
             who, estimator.n_features_in_, constant, classes, np.ones(len(classes)) if factors is None else factors
         )
@@ -135,7 +138,34 @@ class Reader:
         present = np.flatnonzero(weights)
         if len(present) < rows.n_rows:
             rows, codes, weights = part_of(rows, present), codes[present], weights[present]
-        return Present(rows, codes, weights)
+        return Present(rows if self.units is None else self.units.scaled(rows), codes, weights)
+
+
+@dataclass(frozen=True)
+class MeasureColumns:
+    """Moments of the columns of dense rows, before a round learns from them."""
+
+    doing: ClassVar[str] = "measuring"
+
+    reader: Reader
+
+    def answer(self, X: Any, y: Any, weight: Any) -> Sums:
+        return moments_of(self.reader.read(X, y, weight).rows)
+
+    def add(self, total: Sums | None, more: Sums) -> Sums:
+        return more if total is None else joined(total, more)
+
+
+def read_rows(estimator: Any) -> Generator[Question, Sums, tuple[Reader, State]]:
+    """How rows are read, and the state that a round begins with: of dense rows that are scaled, with their moments."""
+    learner, state, reader = estimator._learner_now(), estimator.state_, Reader.of(estimator)
+    if not learner.scales(state):
+        return reader, state
+    total, state = (yield MeasureColumns(reader)), state.copy()
+    state.grow(state.sizes["weight"], column=reader.n_features)
+    learner.tuning.measure_more(state, total)
+    learner.tuning.freeze(learner, state)
+    return replace(reader, units=learner.tuning.units(state)), state
 
 
 class Speaker(NamedTuple):
@@ -157,6 +187,12 @@ def speakers_of(learner: BatchLearner, state: State) -> tuple[Speaker, ...]:
     return tuple(speakers)
 
 
+def predictors_of(estimator: Any) -> tuple[Speaker, ...]:
+    """Of what predicts before a round, from rows as they come."""
+    used = [(np.flatnonzero(w[:-1]), w) for w in estimator._all_weights()]
+    return tuple(Speaker(ids, np.append(w[ids], w[-1])) for ids, w in used)
+
+
 @dataclass(frozen=True)
 class Begin:
     """The first question of a round: how many rows there are and how they are predicted so far."""
@@ -166,6 +202,7 @@ class Begin:
     reader: Reader
     speakers: tuple[Speaker, ...]
     """Of all outputs, one model after the other."""
+    predictors: tuple[Speaker, ...]
     gram: bool = False
     squares: bool = False
     measure: str | None = None
@@ -189,6 +226,7 @@ class Begin:
             "weight": np.bincount(codes, here.weight, n_classes).astype(np.float64),
             "loss": np.array(losses),
             "mistakes": np.array(wrong, dtype=np.float64),
+            "wrong": np.array(float(_n_wrong(self._predict(X, y, weight), codes))),
         }
         if self.gram:
             sums["gram"] = Design.of(here.rows, reader.constant).gram(np.ones(here.rows.n_rows))
@@ -201,6 +239,11 @@ class Begin:
                 one.update(signs[k % len(signs)] > 0, own, here.weight)
             sums["cells"] = np.array([one.cells for one in measures])
         return sums
+
+    def _predict(self, X: Any, y: Any, weight: Any) -> Array:
+        """Scores of rows as they come."""
+        rows = replace(self.reader, units=None).read(X, y, weight).rows
+        return np.stack([Design.of(rows, self.reader.constant, ids).scores(coef) for ids, coef in self.predictors])
 
 
 def _n_wrong(scores: Array, codes: NDArray[np.intp]) -> int:
@@ -215,14 +258,16 @@ def class_shares(estimator: Any, first: Sums) -> Array:
     return _gate.balanced(counts) if balanced else np.ones(len(counts))
 
 
-def keep_tally(state: State, first: Sums, shares: Array, n_updates: Any) -> None:
+def keep_tally(learner: Learner, state: State, first: Sums, shares: Array, n_updates: Any) -> None:
     """As a batch of all rows would: losses and mistakes are those of the weights before it."""
     tally, losses = state.arrays["tally"], first["loss"] @ shares
     tally[:, 0] += first["rows"]
     tally[:, 1] += n_updates
     tally[:, 2] += losses.reshape(len(tally), -1).mean(axis=1)  # outputs that share a state share a line
     tally[:, 3] += first["weight"] @ shares
-    state.arrays["n_mistakes"][: len(first["mistakes"]), 0] += first["mistakes"]
+    if learner.grid:
+        state.arrays["n_mistakes"][:, 0] += first["mistakes"]
+    learner.add_mistakes(state, int(first["wrong"]))
 
 
 def close(estimator: Any) -> None:

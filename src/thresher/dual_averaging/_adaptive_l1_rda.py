@@ -9,6 +9,7 @@ from .._engine import Learner
 from .._estimators import AUTO_STEP, Advice, GoodFor, Power, Step, StepInUse, param
 from .._gate import Log, auto, non_negative, positive
 from ._sparse import SparseClassifier, SparseLinear, SparseRegressor
+from ._synchronous import MiniBatches
 
 _FOR_SPARSITY = GoodFor(
     2,
@@ -17,7 +18,7 @@ _FOR_SPARSITY = GoodFor(
 )
 
 
-class _AdaptiveL1RDA(SparseLinear):
+class _AdaptiveL1RDA(MiniBatches, SparseLinear):
     """Dual averaging with a step size for every feature.
 
     Attributes
@@ -52,9 +53,9 @@ class _AdaptiveL1RDA(SparseLinear):
     l2_weight: float = param(default=0.0, rule=non_negative, doc="Strength of the l2 penalty.")
 
     def _learner(self, n_features: int) -> Learner:
-        return self._sparse_learner(
-            _core.AdaptiveL1Rda, eta0=self._fixed_step, smoothing=self.smoothing, l2_weight=self.l2_weight
-        )
+        core = self._core_of(_core.AdaptiveL1Rda, _core.AdaptiveL1RdaBatch)
+        numbers = {"smoothing": self.smoothing, "l2_weight": self.l2_weight, "batch_size": self.batch_size}
+        return self._sparse_learner(core, eta0=self._fixed_step, **numbers)
 
 
 class AdaptiveL1RDAClassifier(_AdaptiveL1RDA, SparseClassifier):
@@ -64,7 +65,7 @@ class AdaptiveL1RDAClassifier(_AdaptiveL1RDA, SparseClassifier):
     words do, it is a little more accurate at the same number of features, mostly where many of them are
     kept, and asks for less tuning of ``eta0``.
 
-    After :math:`t` steps with gradients :math:`g_1, \dots, g_t`, feature by feature,
+    After :math:`t` steps with gradients :math:`g_1, \dots, g_t`, each the mean over a mini-batch, feature by feature,
 
     .. math:: w = -\frac{\mathrm{soft}\big(\sum_s g_s,\ \alpha t\big)}{\kappa t + H/\eta_0}, \qquad
               H = \delta + \sqrt{\textstyle\sum_s g_s^2},
@@ -74,7 +75,9 @@ class AdaptiveL1RDAClassifier(_AdaptiveL1RDA, SparseClassifier):
     Notes
     -----
     Two sums are stored for each feature; a weight is computed when a row asks for it. A row costs O(its stored values),
-    and any chunking into calls of :meth:`partial_fit` gives the same bits.
+    and any chunking into calls of :meth:`partial_fit` gives the same bits;
+    with ``batch_size`` above 1 an unfinished mini-batch waits in the state, and :meth:`fit` closes the last one with
+    the rows it has.
     """
 
     _advice = Advice(_FOR_SPARSITY, GoodFor(3, aim="few features"))

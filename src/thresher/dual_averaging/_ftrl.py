@@ -39,10 +39,12 @@ class _FTRL(SparseLinear):
         kw_only=False,
         file="alpha",
     )
-    beta: float = param(
-        default=1.0,
-        rule=non_negative,
-        doc=r"What a feature's step size begins with (:math:`\beta` in [1]_).",
+    beta: float | str = param(
+        default="auto",
+        rule=non_negative | auto,
+        doc=r"""What a feature's step size begins with (:math:`\beta` in [1]_): the smaller, the longer the steps of
+        features that were seldom seen. ``"auto"`` is 0.1 where ``eta0`` is ``"auto"``, too, and 1 where it is a
+        number.""",
     )
     alpha: Any = param(
         default=0.01,
@@ -59,10 +61,17 @@ class _FTRL(SparseLinear):
         doc=r"Strength of the l2 penalty (:math:`\lambda_2` in [1]_), on the same scale as ``alpha``.",
     )
 
+    @property
+    def _beta(self) -> float:
+        return float(self.beta) if self.beta != "auto" else 0.1 if self._races else 1.0
+
+    def _by_race(self) -> dict[str, Any]:
+        return {"beta": self._beta} if self.beta == "auto" else {}
+
     def _learner(self, n_features: int) -> Learner:
-        if self.beta == 0 and self.l2 == 0:
+        if self._beta == 0 and self.l2 == 0:
             raise ValueError(f"{type(self).__name__}: beta must be a number above 0 when l2 is 0, got {self.beta!r}.")
-        return self._sparse_learner(_core.Ftrl, alpha=self._fixed_step, beta=self.beta, l2=self.l2)
+        return self._sparse_learner(_core.Ftrl, alpha=self._fixed_step, beta=self._beta, l2=self.l2)
 
 
 class FTRLClassifier(_FTRL, SparseClassifier):

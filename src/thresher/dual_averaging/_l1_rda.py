@@ -7,13 +7,14 @@ from typing import Any
 from .. import _core
 from .._engine import Learner
 from .._estimators import AUTO_STEP, Advice, GoodFor, Power, Step, StepInUse, param
-from .._gate import Log, at_least, auto, non_negative, positive
+from .._gate import Log, auto, non_negative, positive
 from ._sparse import SparseClassifier, SparseLinear, SparseRegressor
+from ._synchronous import MiniBatches
 
 _FOR_SPARSITY = GoodFor(3, "few features are wanted and its zeros are exact", lambda p: p.wants_sparsity)
 
 
-class _L1RDA(SparseLinear):
+class _L1RDA(MiniBatches, SparseLinear):
     """l1-regularised dual averaging.
 
     Attributes
@@ -45,17 +46,11 @@ class _L1RDA(SparseLinear):
         :math:`\rho / (\eta_0 \sqrt t)`.""",
     )
     l2_weight: float = param(default=0.0, rule=non_negative, doc="Strength of the l2 penalty.")
-    batch_size: int = param(
-        default=1, rule=at_least(1), doc="Rows of a mini-batch, whose mean gradient makes one step."
-    )
 
     def _learner(self, n_features: int) -> Learner:
-        if self.debias and self.batch_size > 1:
-            raise ValueError(f"{type(self).__name__}: debias must be False with batch_size above 1, got True.")
-        core = _core.L1Rda if self.batch_size == 1 else _core.L1RdaBatch
-        return self._sparse_learner(
-            core, eta0=self._fixed_step, rho=self.rho, l2_weight=self.l2_weight, batch_size=self.batch_size
-        )
+        core = self._core_of(_core.L1Rda, _core.L1RdaBatch)
+        numbers = {"rho": self.rho, "l2_weight": self.l2_weight, "batch_size": self.batch_size}
+        return self._sparse_learner(core, eta0=self._fixed_step, **numbers)
 
 
 class L1RDAClassifier(_L1RDA, SparseClassifier):

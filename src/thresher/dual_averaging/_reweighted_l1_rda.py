@@ -9,9 +9,10 @@ from .._engine import Learner
 from .._estimators import AUTO_STEP, Advice, Step, StepInUse, param
 from .._gate import Log, auto, non_negative, positive
 from ._sparse import SparseClassifier, SparseLinear, SparseRegressor
+from ._synchronous import MiniBatches
 
 
-class _ReweightedL1RDA(SparseLinear):
+class _ReweightedL1RDA(MiniBatches, SparseLinear):
     """Dual averaging with a reweighted l1 penalty.
 
     References
@@ -47,9 +48,9 @@ class _ReweightedL1RDA(SparseLinear):
     )
 
     def _learner(self, n_features: int) -> Learner:
-        return self._sparse_learner(
-            _core.ReweightedL1Rda, eta0=self._fixed_step, rho=self.rho, smoothing=self.smoothing, l2_weight=0.0
-        )
+        core = self._core_of(_core.ReweightedL1Rda, _core.ReweightedL1RdaBatch)
+        numbers = {"rho": self.rho, "smoothing": self.smoothing, "l2_weight": 0.0, "batch_size": self.batch_size}
+        return self._sparse_learner(core, eta0=self._fixed_step, **numbers)
 
 
 class ReweightedL1RDAClassifier(_ReweightedL1RDA, SparseClassifier):
@@ -66,16 +67,18 @@ class ReweightedL1RDAClassifier(_ReweightedL1RDA, SparseClassifier):
               \qquad Q_t = \sum_{s \le t}\Theta_s, \qquad \Theta_1 = 1, \quad
               \Theta_{t+1} = \frac{1}{|w_{t+1}| + \epsilon},
 
-    with :math:`G_t` the sum of gradients.
+    with :math:`G_t` the sum of gradients, each the mean over a mini-batch.
 
     Notes
     -----
     A weight without gradient is brought up to date when a row asks for it: one that is zero in one operation, one in
     use step by step, as no closed form exists. All rows together cost O(stored values + steps of weights in use), never
-    O(features) each. Any chunking into calls of :meth:`partial_fit` gives the same bits.
+    O(features) each. Any chunking into calls of :meth:`partial_fit` gives the same bits;
+    with ``batch_size`` above 1 an unfinished mini-batch waits in the state, and :meth:`fit` closes the last one with
+    the rows it has.
     """
 
-    _raced = _ReweightedL1RDA._raced._replace(candidates=(1.0, 3.0, 1e1, 3e1, 1e2), race_rows=1 << 14)
+    _raced = _ReweightedL1RDA._raced._replace(candidates=(1.0, 3.0, 1e1, 3e1, 1e2), race_rows=1 << 13)
 
     eta0: float | str = param(default="auto")
 

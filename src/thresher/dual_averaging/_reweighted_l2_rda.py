@@ -17,10 +17,10 @@ from .._estimators import (
     param,
 )
 from .._gate import Log, auto, non_negative, positive
-from ._synchronous import Synchronous
+from ._synchronous import MiniBatches
 
 
-class _ReweightedL2RDA(SelfTuned, Synchronous):
+class _ReweightedL2RDA(MiniBatches, SelfTuned):
     """Dual averaging with a reweighted l2 penalty.
 
     References
@@ -58,8 +58,9 @@ class _ReweightedL2RDA(SelfTuned, Synchronous):
     _shorter_steps = "a larger alpha"
 
     def _learner(self, n_features: int) -> Learner:
-        numbers = {name: float(getattr(self, name)) for name in ("alpha", "threshold")}
-        return Learner(_core.ReweightedL2Rda, {**loss_params(self), **numbers, "smoothing": self._fixed_step})
+        core = self._core_of(_core.ReweightedL2Rda, _core.ReweightedL2RdaBatch)
+        numbers = {name: float(getattr(self, name)) for name in ("alpha", "threshold", "batch_size")}
+        return Learner(core, {**loss_params(self), **numbers, "smoothing": self._fixed_step})
 
 
 class ReweightedL2RDAClassifier(_ReweightedL2RDA, ClassLoss, LinearClassifier):
@@ -75,13 +76,15 @@ class ReweightedL2RDAClassifier(_ReweightedL2RDA, ClassLoss, LinearClassifier):
     .. math:: w_{t+1} = -\frac{G_t}{\alpha t + Q_t}, \qquad Q_t = \sum_{s \le t}\Theta_s, \qquad \Theta_1 = 1, \quad
               \Theta_{t+1} = \frac{1}{w_{t+1}^2 + \epsilon},
 
-    with :math:`G_t` the sum of gradients.
+    with :math:`G_t` the sum of gradients, each the mean over a mini-batch.
 
     Notes
     -----
     The constant is penalised like the other weights, but not cut. A weight without gradient is brought up to date when
     a row asks for it: by closed form, by steps while its recursion bends, and by one Newton solution of its flow beyond
-    (to about 1e-8). Any chunking into calls of :meth:`partial_fit` gives the same bits.
+    (to about 1e-8). Any chunking into calls of :meth:`partial_fit` gives the same bits;
+    with ``batch_size`` above 1 an unfinished mini-batch waits in the state, and :meth:`fit` closes the last one with
+    the rows it has.
 
     Examples
     --------

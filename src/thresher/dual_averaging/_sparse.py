@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,9 @@ class SparseLinear(SelfTuned, Synchronous):
         """The strength of the l1 penalty: of several, the one with the least progressive loss so far."""
         learner = self._learner_now()
         return self._penalty_of(learner, learner.chosen(self.state_))
+
+    def _candidate(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        return {**super()._candidate(params), "alpha": float(params[self._core_penalty])}
 
     def _penalty_of(self, learner: Learner, model: int) -> float:
         params = {**learner.params, **(learner.grid[model] if learner.grid else {})}

@@ -12,8 +12,8 @@ from scipy import sparse
 
 from .. import _core, _gate
 from .._engine import Learner, Lesson, Round, ShardFacts, State, Sums, Target, outgrown
-from .._estimators import OnlineLinear
-from .._gate import Array
+from .._estimators import OnlineLinear, param
+from .._gate import Array, at_least
 
 _ENDLESS = 2.0**40  # rows of a mini-batch that nobody completes; a power of two, so that dividing by it is exact
 _SLOPE_1 = {"loss": "epsilon_insensitive", "epsilon": 0.0}  # to scores above the target
@@ -99,14 +99,16 @@ class Synchronous(OnlineLinear):
         if not total["tally"][0, 0]:
             return True  # there are no rows
         seen, before = self.n_samples_seen_ > 0, learner.weights(state)
+        learner.count_mistakes(state, total["n_mistakes"][:, 0])
         counts = {
             "tally": state.arrays["tally"] + self._tally_of(total["tally"]),
-            "n_mistakes": state.arrays["n_mistakes"] + total["n_mistakes"],
+            "n_mistakes": state.arrays["n_mistakes"].copy(),
         }
         with np.errstate(over="ignore", invalid="ignore"):
             self._step(learner, state, total["gradient"] / total["tally"][0, 0])
         for name, numbers in counts.items():
             state.arrays[name][...] = numbers
+        learner.choose(state)
         after = learner.weights(state)
         if not np.isfinite(after).all():
             raise outgrown(self)
@@ -144,6 +146,20 @@ class Synchronous(OnlineLinear):
     def _tally_of(self, tally: Array) -> Array:
         """The counts of the state from those of outputs that were learned alone."""
         return tally
+
+
+class MiniBatches(Synchronous):
+    """A learner that may make one step of the mean gradient over some rows that follow each other."""
+
+    batch_size: int = param(
+        default=1, rule=at_least(1), doc="Rows of a mini-batch, whose mean gradient makes one step."
+    )
+
+    def _core_of(self, row: Any, batch: Any) -> Any:
+        """The compiled learner that makes a step for every row, or the one for mini-batches."""
+        if getattr(self, "debias", False) and self.batch_size > 1:
+            raise ValueError(f"{type(self).__name__}: debias must be False with batch_size above 1, got True.")
+        return row if self.batch_size == 1 else batch
 
 
 def uncut(params: Mapping[str, Any], view: Mapping[str, Array], penalty: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from .. import _core
 from .._engine import Memory, State
 from .._estimators import Advice, CoupledLearner, GoodFor, SharedClassifier, param
-from .._gate import Array, Log, one_of, positive
+from .._gate import Array, Log, at_least, one_of, positive
 from ..onepass import Rows
 from ._outliers import ReadsNovelty
 
@@ -62,9 +62,10 @@ class PegasosSNDClassifier(ReadsNovelty, SharedClassifier):
     Notes
     -----
     A row costs O(classes) for each of its stored values, and any chunking into calls of :meth:`partial_fit` gives the
-    same bits. ``classes`` of the first call may name ``outlier_label`` or not. :math:`\Gamma` is positive definite for
-    every :math:`\gamma > 1`; the thesis asks for more than :math:`n_c - 1`. ``progressive_loss_`` is the mean over the
-    classes.
+    same bits; with ``batch_size`` above 1 an unfinished mini-batch waits in the state, and :meth:`fit` closes the last
+    one with the rows it has. ``classes`` of the first call may name ``outlier_label`` or not. :math:`\Gamma` is
+    positive definite for every :math:`\gamma > 1`; the thesis asks for more than :math:`n_c - 1`.
+    ``progressive_loss_`` is the mean over the classes.
 
     Examples
     --------
@@ -110,6 +111,9 @@ class PegasosSNDClassifier(ReadsNovelty, SharedClassifier):
         printed, whose ball may shut the optimum out and whose first ``coupling + n_classes`` steps cost O(features)
         each.""",
     )
+    batch_size: int = param(
+        default=1, rule=at_least(1), doc="Rows of a mini-batch (:math:`k`), whose mean gradient makes one step."
+    )
     intercept_scaling: float = param(default=1.0)
     class_weight: Any = param(
         default=None,
@@ -125,8 +129,10 @@ class PegasosSNDClassifier(ReadsNovelty, SharedClassifier):
             "coupling": float(self.coupling),
             "printed": self.variant == "printed",
             "reject": bool(self.reject),
+            "batch_size": float(self.batch_size),
         }
-        return _SNDLearner(_core.PegasosSnd, params, axis="output", n_more_codes=1)
+        core = _core.PegasosSnd if self.batch_size == 1 else _core.PegasosSndBatch
+        return _SNDLearner(core, params, axis="output", n_more_codes=1)
 
     def _n_coupled(self) -> int:
         return len(self.classes_)

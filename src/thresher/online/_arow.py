@@ -112,7 +112,7 @@ class AROWClassifier(DiagonalClassifier):
             return self._selecting_arow()
         if self.covariance == "full":
             return Learner(_core.ArowFull, {"r": self._fixed_step})
-        params = {"r": self._fixed_step, "precision": self.diagonal == "precision"}
+        params = {"r": self._fixed_step, "precision": self.diagonal == "precision", "average": False}
         return self._with_joint_form(Learner(_core.ArowDiagonal, params), _core.ArowJoint)
 
     def _selecting_arow(self) -> Learner:
@@ -144,6 +144,9 @@ class AROWClassifier(DiagonalClassifier):
     def _from_file(cls, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """Files that know no scale have the older form of an automatic r."""
         return params if "scale" in params else {**params, "scale": None}
+
+    def _candidate(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        return {**super()._candidate(params), "n_features_to_select": int(params.get("n_selected", 0))}
 
     def _model_read(self) -> dict[str, Any]:
         learner = self._learner_now()

@@ -12,6 +12,7 @@ from .._estimators import (
     GaussianProbability,
     JointClassifier,
     JointLearner,
+    KeepsVariances,
     LinearClassifier,
     SelectsFeatures,
     SelfTuned,
@@ -40,7 +41,7 @@ class ConfidentLearner(Learner):
         return np.nan_to_num(each, nan=0.0, posinf=np.inf).sum(axis=0)
 
 
-class ConfidentClassifier(SelfTuned, GaussianProbability, SelectsFeatures, LinearClassifier):
+class ConfidentClassifier(SelfTuned, KeepsVariances, GaussianProbability, SelectsFeatures, LinearClassifier):
     r"""Weights are believed to be normal, with a mean and a covariance; so is the score of a row.
 
     Attributes
@@ -79,8 +80,6 @@ class ConfidentClassifier(SelfTuned, GaussianProbability, SelectsFeatures, Linea
         differs with more than two classes only. With ``"model"``, features are ranked by the sum of
         :math:`\mu_j^2 / \Sigma_{jj}` over the classes, and all classes read the same ones.""",
     )
-    intercept_scaling: float = param(default=1.0)
-    max_iter: int = param(default=1)
 
     @property
     def covariance_(self) -> Array:
@@ -144,7 +143,7 @@ class DiagonalClassifier(JointClassifier, ConfidentClassifier):
         if self.covariance == "full":
             return self._selecting(full, params)
         return self._with_joint_form(
-            self._selecting(diagonal, {**params, "precision": self.diagonal == "precision"}), joint
+            self._selecting(diagonal, {"average": False, **params, "precision": self.diagonal == "precision"}), joint
         )
 
     def _check_joint_form(self) -> None:

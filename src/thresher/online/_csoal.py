@@ -7,11 +7,12 @@ from typing import ClassVar
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import Advice, GoodFor, SeededClassifier, SelfTuned, Step, check_is_fitted, param
+from .._estimators import Advice, GoodFor, SeededClassifier, Step, check_is_fitted, param
 from .._gate import Log, at_least, auto, none, one_of, positive
+from ._late_means import LateMeans
 
 
-class CSOALClassifier(SelfTuned, SeededClassifier):
+class CSOALClassifier(LateMeans, SeededClassifier):
     r"""Cost-sensitive online active learning: asks for the labels of doubtful rows, and minds the rare class.
 
     Choose it when labels cost more than rows and one class is rare: malicious URLs, faults, fraud. The nearer the score
@@ -81,7 +82,7 @@ class CSOALClassifier(SelfTuned, SeededClassifier):
     C: float | str = param(
         default="auto",
         rule=positive | auto,
-        doc="""Aggressiveness: the largest step. Lower it when labels are noisy. ``"auto"`` is 0.3 divided by the
+        doc="""Aggressiveness: the largest step. Lower it when labels are noisy. ``"auto"`` is 1 divided by the
         typical squared length of a row, and dense rows are then scaled, see ``scale``: values are not compared, because
         that would take the labels of rows that nobody asked about.""",
         search=Log(1e-4, 1e2),
@@ -100,7 +101,7 @@ class CSOALClassifier(SelfTuned, SeededClassifier):
 
     _wanders: ClassVar[bool] = True  # from round to round over shards: the mean of models is steadier than the last
 
-    _raced = Step("C", "C", -1.0, (0.3,))
+    _raced = Step("C", "C", -1.0, (1.0,))
 
     def _learner(self, n_features: int) -> Learner:
         params = {
@@ -109,6 +110,7 @@ class CSOALClassifier(SelfTuned, SeededClassifier):
             "query_budget": math.inf if self.query_budget is None else float(self.query_budget),
             "cost_ratio": float(self.cost or 0),  # 0: estimated
             "by_weight": self.cost_kind == "weight",
+            "average": self._averages,
         }
         return Learner(_core.Csoal, params)
 

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import param
-from .._gate import Uniform, above_half, one_of
+from .._estimators import AUTO_STEP, Step, StepInUse, param
+from .._gate import Uniform, above_half, auto, one_of
 from ._confident import DiagonalClassifier
+from ._late_means import LateMeans
 
 
-class CWClassifier(DiagonalClassifier):
+def _probability(phi: float) -> float:
+    return round(float(ndtr(phi)), 12)  # that of 0.9 is 0.9
+
+
+class CWClassifier(LateMeans, DiagonalClassifier):
     r"""Confidence-weighted classifier: after each row the model must be right about it with a probability.
 
     Weights are normal, with a mean :math:`\mu` and a covariance :math:`\Sigma`. A row of which the model is not sure
-    enough changes both as little as possible (Kullback-Leibler), until it is. Very fast on clean data with many rare
-    features, such as text, and aggressive: one wrong label must be obeyed like all others. Choose
+    enough changes both as little as possible (Kullback-Leibler), until it is. It learns fast from clean data with many
+    rare features, such as text, and obeys a wrong label like any other. At its defaults, a mean of late iterates
+    predicts, which evens this out; with a number for ``confidence``, the published learner, choose
     :class:`SCWClassifier` or :class:`AROWClassifier` when labels are noisy.
 
     With :math:`\phi = \Phi^{-1}(\text{confidence})`, :math:`m = y\,\mu^\top x` and :math:`v = x^\top \Sigma x`,
@@ -38,18 +44,16 @@ class CWClassifier(DiagonalClassifier):
     ----------
     .. [1] M. Dredze, K. Crammer and F. Pereira, "Confidence-weighted linear classification", ICML 2008.
     .. [2] K. Crammer, M. Dredze and F. Pereira, "Exact convex confidence-weighted learning", NIPS 2008.
-
-    Examples
-    --------
-    >>> bool(model.predict_proba([[1.0, 0.1]])[0, 1] > 0.8)
-    True
     """
 
-    confidence: float = param(
-        default=0.9,
-        rule=above_half,
-        doc=r"""The probability with which a row must be right after its update, above 0.5 and below 1 (:math:`\eta` in
-        [1]_ and [2]_). Larger values take longer steps.""",
+    _raced = Step("confidence", "phi", 0.0, tuple(map(float, ndtri((0.55, 0.7, 0.9)))), given=_probability)
+    confidence_ = StepInUse()
+
+    confidence: float | str = param(
+        default="auto",
+        rule=above_half | auto,
+        doc=rf"""The probability with which a row must be right after its update, above 0.5 and below 1 (:math:`\eta` in
+        [1]_ and [2]_). Larger values take longer steps. {AUTO_STEP}""",
         search=Uniform(0.55, 0.99),
         kw_only=False,
     )
@@ -59,16 +63,9 @@ class CWClassifier(DiagonalClassifier):
         doc="""The constraint as it stands, in standard deviations [2]_, or with a variance in their place [1]_.""",
     )
 
-    multi_class: str = param(
-        default="one_vs_rest",
-        doc="""How more than two classes are learned. ``"one_vs_rest"``: each against all others, in ``n_jobs`` threads,
-        as published. ``"joint"``: together, in one step for each row, which moves the class of the row up and the best
-        of the other classes down. ``"auto"``: both side by side, and the one with fewer mistakes on late rows goes
-        on.""",
-    )
-
     def _learner(self, n_features: int) -> Learner:
-        phi = float(ndtri(self.confidence))
+        phi = self._fixed_step if self._races else float(ndtri(self.confidence))
+        cores = (_core.CwDiagonal, _core.CwFull, _core.CwJoint)
         if self.variant == "variance":
-            return self._surest(_core.CwVarianceDiagonal, _core.CwVarianceFull, _core.CwVarianceJoint, phi=phi)
-        return self._surest(_core.CwDiagonal, _core.CwFull, _core.CwJoint, phi=phi)
+            cores = (_core.CwVarianceDiagonal, _core.CwVarianceFull, _core.CwVarianceJoint)
+        return self._surest(*cores, phi=phi, average=self._averages)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import AUTO_STEP, Advice, GoodFor, Step, param, read_only
-from .._gate import Array, Log, auto, positive
+from .._estimators import AUTO_STEP, Advice, GoodFor, KeepsVariances, Step, param, read_only
+from .._gate import Array, Log, at_least_one, auto, positive
 from ._budget import BudgetedClassifier
 
 
-class SOFSClassifier(BudgetedClassifier):
+class SOFSClassifier(KeepsVariances, BudgetedClassifier):
     r"""Second-order online feature selection: AROW's weights, for the B features it is surest about.
 
     Every feature carries a variance, which falls whenever a row with a loss has it. The B features of least variance
@@ -28,7 +30,8 @@ class SOFSClassifier(BudgetedClassifier):
               \frac{1}{s_j} \leftarrow \frac{1}{s_j} + \frac{x_j^2}{r}, \qquad
               \mu_j \leftarrow 0 \text{ outside the } B \text{ smallest } s_j .
 
-    A feature outside takes the place of the least sure one inside as soon as its variance is smaller, not before.
+    A feature outside takes the place of the least sure one inside once its variance is smaller by the factor
+    ``advantage``, and loses its weight until then.
 
     Attributes
     ----------
@@ -63,11 +66,23 @@ class SOFSClassifier(BudgetedClassifier):
         doc=rf"Inertia of AROW (:math:`r`; :math:`\gamma` in [1]_). Larger values take smaller steps. {AUTO_STEP}",
         search=Log(1e-3, 1e3),
     )
-    intercept_scaling: float = param(default=1.0)
-    max_iter: int = param(default=1)
+    advantage: float | str = param(
+        default="auto",
+        rule=at_least_one | auto,
+        doc="""How many times surer a feature must be to take the place of another. At 1, as published, features that
+        are about equally frequent take turns, and each loses its weight in turn. ``"auto"`` is 1.25 where ``r`` is
+        ``"auto"``, too, and 1 where it is a number.""",
+    )
+
+    @property
+    def _advantage(self) -> float:
+        return float(self.advantage) if self.advantage != "auto" else 1.25 if self._races else 1.0
+
+    def _by_race(self) -> dict[str, Any]:
+        return {"advantage": self._advantage} if self.advantage == "auto" else {}
 
     def _learner(self, n_features: int) -> Learner:
-        return self._budget_learner(_core.Sofs, r=self._fixed_step)
+        return self._budget_learner(_core.Sofs, r=self._fixed_step, advantage=self._advantage)
 
     @property
     def variance_(self) -> Array:
@@ -87,5 +102,5 @@ class SOFSClassifier(BudgetedClassifier):
         if (heap[1:] > heap[np.arange(len(heap) - 1) // 2]).any():
             raise ValueError(f"{type(self).__name__}: selected must be a heap, the largest variance first.")
         idle = view["variance"][:-1][places[:-1] == 0]
-        if len(heap) == len(view["selected"]) and (idle < heap[0]).any():
+        if len(heap) == len(view["selected"]) and (idle * self._advantage < heap[0]).any():
             raise ValueError(f"{type(self).__name__}: selected must name the features of least variance.")

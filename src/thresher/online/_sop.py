@@ -7,28 +7,33 @@ from .._engine import Learner
 from .._estimators import AUTO_STEP, Step, StepInUse, param
 from .._gate import Array, Log, auto, positive
 from ._confident import ConfidentClassifier
+from ._late_means import LateMeans
 
 
-class SOPClassifier(ConfidentClassifier):
+class SOPClassifier(LateMeans, ConfidentClassifier):
     r"""Second-order perceptron: the rows of all mistakes, weighed by how often their features erred before.
 
-    Learns from mistakes alone, with the whitened sum of their rows: a feature that took part in many mistakes counts
-    less. It needs no margin, so that the scale of the features hardly matters, and it changes seldom. Learners that ask
-    for a margin (:class:`AROWClassifier`, :class:`SCWClassifier`) are usually more accurate after the same rows.
+    Learns from mistakes alone: a feature that took part in many mistakes counts less. It needs no margin, and it
+    changes seldom. Learners that ask for a margin (:class:`AROWClassifier`, :class:`SCWClassifier`) are usually more
+    accurate after the same rows.
 
-    With :math:`S` the rows of the mistakes (:math:`y\,w^\top x \le 0`) and :math:`u = \sum y x` over them,
+    With :math:`S` the rows of the mistakes (:math:`y\,w^\top x \le 0`) and :math:`u = \sum y x` over them, the full
+    form of [1]_ and the diagonal form, which is the default, are
 
-    .. math:: w = (a I + S S^\top)^{-1} u .
+    .. math:: \text{full: } w = (a I + S S^\top)^{-1} u, \qquad
+              \text{diagonal: } w_j = \frac{u_j}{a + \sum_{x \in S} x_j^2} .
+
+    Where ``a`` is small beside the squares of the mistakes, the units of the features do not matter in either form. The
+    full form also accounts for their correlations: any invertible linear map of the features leaves its answers nearly
+    the same. The answers of the diagonal form change with it.
 
     Attributes
     ----------
     variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        The diagonal of :math:`\Sigma = (a I + S S^\top)^{-1}`. It starts at 1 / a and only falls.
+        :math:`1 / (a + \sum x_j^2)`, or with ``covariance="full"`` the diagonal of
+        :math:`\Sigma = (a I + S S^\top)^{-1}`. It starts at 1 / a and only falls.
     covariance_ : ndarray of shape (1, n_features, n_features) or (n_classes, n_features, n_features)
         :math:`\Sigma`, with ``covariance="full"`` only.
-
-    Attributes
-    ----------
     a_ : float
         ``a`` of the model that is read; in units of scaled rows where they are scaled.
 
@@ -36,7 +41,8 @@ class SOPClassifier(ConfidentClassifier):
     -----
     A pass costs O(stored values) with a diagonal. More than two classes are learned one against the rest. Any chunking
     into calls of :meth:`partial_fit` gives the same bits. A row of weight two is a row given twice to :math:`S` and
-    :math:`u`. The row at hand is not counted in :math:`S` for its own prediction, which changes no sign.
+    :math:`u`. The row at hand is not counted in :math:`S` for its own prediction; in the full form this changes no
+    sign.
     ``progressive_loss_`` is the hinge loss, to compare with other learners.
 
     References
@@ -45,7 +51,7 @@ class SOPClassifier(ConfidentClassifier):
        34(3), 2005.
     """
 
-    _raced = Step("a", "a", 1.0, (1e-2, 1e-1, 1.0, 1e1))
+    _raced = Step("a", "a", 1.0, (1.0, 1e1, 1e2))
     a_ = StepInUse()
 
     a: float | str = param(
@@ -64,7 +70,7 @@ class SOPClassifier(ConfidentClassifier):
 
     def _learner(self, n_features: int) -> Learner:
         core = _core.SopFull if self.covariance == "full" else _core.SopDiagonal
-        return self._selecting(core, {"a": self._fixed_step})
+        return self._selecting(core, {"a": self._fixed_step, "average": self._averages})
 
     @property
     def _races(self) -> bool:

@@ -14,6 +14,7 @@ from .._gate import check_loaded, check_loaded_features, check_params
 from ._packing import Packer, Refusal, Tensors, Unpacker, require
 
 _OPTIONAL = {"feature_names_in_", "_grown"}
+_LATER = {"reads", "n_wrong", "loss_shift"}  # of models side by side; the first files know what each of them did
 
 
 def describe(model: Any, packer: Packer, prefix: str = "") -> dict[str, Any]:
@@ -117,11 +118,19 @@ def _state(model: Any, header: dict[str, Any], prefix: str, unpacker: Unpacker) 
     require(n_outputs == expected_outputs, f"{n_outputs!r} outputs do not fit the classes")
     require(sizes == expected_sizes, "the sizes of the state are not those of the learner")
     arrays: dict[str, Any] = {}
+    is_old = learner.grid and f"{prefix}state/reads" not in unpacker.tensors
     for field in fields:
         array = unpacker.tensors.get(f"{prefix}state/{field.name}")
+        if is_old and field.name in _LATER:
+            array = field.block(n_outputs, sizes)
         _check_array(field, array, field.whole_shape(n_outputs, sizes))
         arrays[field.name] = array
-    return State(fields, n_outputs, sizes, arrays)
+    state = State(fields, n_outputs, sizes, arrays)
+    if is_old:
+        state.arrays["reads"][0, 0] = learner.best(state)
+        state.arrays["n_wrong"][...] = state.arrays["n_mistakes"][learner.chosen(state)]
+    require(not learner.grid or state.arrays["reads"][0, 0] in range(learner.n_models), "there is no model to be read")
+    return state
 
 
 def _check_array(field: Any, array: Any, shape: tuple[int, ...]) -> None:

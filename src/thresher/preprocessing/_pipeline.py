@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from types import MethodType
 from typing import Any, Self
@@ -39,7 +40,7 @@ class StreamingPipeline(Estimator):
     start from zero weight. The size of batches has a small influence, because a batch is transformed with the
     statistics at its end. A step whose features would change their meaning
     (:class:`~thresher.kernels.FixedSizeNystroem`) learns from the first batch only, and not at all if it was fitted
-    before.
+    before. Behind a :class:`RunningScaler`, a learner with ``scale="auto"`` does not scale once more.
 
     Attributes
     ----------
@@ -145,7 +146,8 @@ class StreamingPipeline(Estimator):
         for step in made:
             Z = step.fit(Z, y).transform(Z)
         _hand_over_groups(made, learner)
-        learner.fit(Z, y, **tasks, **params)
+        with _told_of_scales(made, learner):
+            learner.fit(Z, y, **tasks, **params)
         self.steps = [(name, step) for (name, _), step in zip(self.steps, [*made, learner], strict=True)]
         return self
 
@@ -193,7 +195,8 @@ class StreamingPipeline(Estimator):
             options["classes"] = classes
         if sparse.issparse(Z) or (transformers and known is not None and Z.shape[1] != known):
             options["grow"] = True
-        learner.partial_fit(Z, y, **options)
+        with _told_of_scales(transformers, learner):
+            learner.partial_fit(Z, y, **options)
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
@@ -330,6 +333,18 @@ def _hand_over_groups(transformers: list[Any], learner: Any) -> None:
         names = step.get_feature_names_out(names)
     if names is not None:
         learner._columns_handed = [str(name) for name in names], origins
+
+
+@contextmanager
+def _told_of_scales(transformers: list[Any], learner: Any) -> Iterator[None]:
+    """Let a learner that scales columns by itself know, before its first rows, that they come scaled."""
+    before = [step for step in transformers if not isinstance(step, TableEncoder)]  # which leaves numbers as they are
+    if before and isinstance(before[-1], RunningScaler) and before[-1].with_std:
+        learner._rows_come_scaled = isinstance(getattr(learner, "scale", None), str)
+    try:
+        yield
+    finally:
+        vars(learner).pop("_rows_come_scaled", None)
 
 
 def prepared(

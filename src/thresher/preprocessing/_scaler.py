@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import _core
+from .._engine import joint_moments
 from .._estimators import check_is_fitted, param
 from .._gate import Table, as_rows, boolean, check_params, one_of
 from ._running import RunningTransformer, read_input, refuse_value, require
@@ -271,16 +271,3 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
         names = getattr(self, "feature_names_in_", np.array([""] * width, dtype=object))
         named = isinstance(names, np.ndarray) and names.shape == (width,)
         require(named and all(isinstance(name, str) for name in names.tolist()), "there must be one name per column.")
-
-
-def joint_moments(a: Sequence[Array], b: Sequence[Array]) -> tuple[Array, Array, Array]:
-    """Count, mean and squared deviations of two sets of values, column by column.
-
-    Means differ by d:   mean = mean_a + d n_b / n,   m2 = m2_a + m2_b + d^2 n_a n_b / n.   Chan, Golub, LeVeque (1979).
-    Nothing large is subtracted, so that columns such as 1e8 ± 1 keep their deviation.
-    """
-    (n_a, mean_a, m2_a), (n_b, mean_b, m2_b) = a, b
-    n = n_a + n_b
-    share = n_b / np.maximum(n, 1.0)
-    d = mean_b - mean_a
-    return n, mean_a + d * share, m2_a + m2_b + d * d * (n_a * share)

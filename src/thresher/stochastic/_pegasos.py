@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import operator
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,7 +31,7 @@ from .._gate import Array, Log, at_least, auto, boolean, one_for_each, one_of, o
 class RidgeByFeature(SelfTuned):
     """Base class of learners whose l2 penalty is one for all features or one for each."""
 
-    _raced = Step("alpha", "inverse_alpha", -1.0, (1e1, 1e2, 1e3, 1e4, 1e5))
+    _raced = Step("alpha", "inverse_alpha", -1.0, (1e1, 1e2, 1e3, 1e4, 1e5), given=partial(operator.truediv, 1.0))
 
     alpha: Any = param(
         default=1e-4,
@@ -88,6 +91,15 @@ class _Pegasos(RidgeByFeature):
     """
 
     batch_size: int = param(default=1, rule=at_least(1), doc="Rows of a mini-batch (:math:`k`).")
+    intercept: str = param(
+        default="feature",
+        rule=one_of("feature", "mean", "batch_mean"),
+        doc=r"""Where the constant term comes from (:math:`\rho` in [2]_). ``"feature"``: it is the weight of one more
+        feature. ``"mean"``: it is what the means of targets and rows leave, :math:`\bar y - w^\top \bar x` over all
+        rows seen so far. ``"batch_mean"``: the same, but a step goes by the mean of :math:`y - w^\top x` over its
+        mini-batch, as in [2]_; see Notes. ``intercept_scaling`` and ``penalize_intercept`` are for ``"feature"``
+        only.""",
+    )
     projection: bool = param(
         default=True,
         rule=boolean,
@@ -102,6 +114,9 @@ class _Pegasos(RidgeByFeature):
         the published learner, which reads the last iterate.""",
     )
 
+    def _by_race(self) -> dict[str, Any]:
+        return {"average": "late"} if self.average == "auto" else {}
+
     def _learner(self, n_features: int) -> Learner:
         average = self.average if self.average != "auto" else self._races and "late"
         params = {
@@ -111,9 +126,50 @@ class _Pegasos(RidgeByFeature):
             "average": bool(average),
             "late": average == "late",
             "batch_size": float(self.batch_size),
+            **self._mean_params(),
         }
         core = _core.PegasosMean if average == "late" else _core.Pegasos
         return Learner(core if self.batch_size == 1 else _core.PegasosBatch, params)
+
+    def _mean_params(self) -> dict[str, bool]:
+        """Whether the constant follows from means, for the core; it is then free of penalties."""
+        if not self._has_mean_constant:
+            return {"mean_constant": False, "batch_constant": False}
+        if self._foresees:
+            self._check_batch_mean()
+        return {"mean_constant": True, "batch_constant": self._foresees, "free_constant": True}
+
+    @property
+    def _has_mean_constant(self) -> bool:
+        return bool(self.fit_intercept) and self.intercept != "feature"
+
+    @property
+    def _foresees(self) -> bool:
+        """Whether a step depends on all rows of its mini-batch before it learns from the first."""
+        return self._has_mean_constant and self.intercept == "batch_mean"
+
+    def _check_batch_mean(self) -> None:
+        """Mini-batches must have more than one row, whose residual would be 0, and must not be cut."""
+        wrong = (
+            ("batch_size must be at least 2", self.batch_size, self.batch_size < 2),
+            ("alpha must be a number", f'"{self.alpha}"', self._races),
+            ("scale must be False", self.scale, self._is_scaled),
+        )
+        for words, value, is_wrong in wrong:
+            if is_wrong:
+                raise ValueError(f'{type(self).__name__}: {words} with intercept="batch_mean", got {value}.')
+
+    def _with_intercept(self, learner: Learner) -> Learner:
+        learner = super()._with_intercept(learner)
+        return replace(learner, intercept=1.0) if self._has_mean_constant else learner
+
+    @property
+    def _exactness(self) -> str:
+        return "call" if self._foresees else super()._exactness
+
+    @property
+    def _looks_first(self) -> bool:  # type: ignore[override]
+        return self._foresees or super()._looks_first
 
 
 class PegasosClassifier(_Pegasos, ClassLoss, LinearClassifier):
@@ -138,6 +194,12 @@ class PegasosClassifier(_Pegasos, ClassLoss, LinearClassifier):
     it has, while :meth:`partial_fit` keeps an unfinished one for the next call; chunks at multiples of ``batch_size``
     give the bits of one pass.
 
+    Means of targets and rows are those of the rows seen so far, a row of weight 2 counted twice: after one pass they
+    are the means of the data. With ``intercept="batch_mean"``, a mini-batch that a call of :meth:`partial_fit` or a
+    pass cuts goes by the mean of its rows that have come; so use chunks at multiples of ``batch_size``. It takes a
+    number for ``alpha``, and at least two rows in a mini-batch: the mean residual of one row would make every score
+    its target.
+
     Examples
     --------
     >>> from thresher.stochastic import PegasosClassifier
@@ -158,7 +220,7 @@ class PegasosClassifier(_Pegasos, ClassLoss, LinearClassifier):
         GoodFor(1, aim="linear"),
     )
 
-    _raced = Step("alpha", "inverse_alpha", -1.0, (3e2, 1e3, 1e4), race_rows=1 << 13)  # means are told apart early
+    _raced = RidgeByFeature._raced._replace(candidates=(3e2, 1e3, 1e4), race_rows=1 << 12)  # means are told apart early
 
     alpha: Any = param(default="auto", kw_only=False)
 

@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._estimators import clone, task_of
-from ._predictions import is_known_label, is_no_class, learner_of, predict_with_scores, predictable_rows
+from ._predictions import (
+    is_known_label,
+    is_no_class,
+    learner_of,
+    predict_with_scores,
+    predictable_rows,
+    probabilities_of,
+)
 from ._records import Collector, HeldOut
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -51,12 +58,12 @@ def predict_in_folds(
         fitted = clone(model).fit(X[learn], y[learn])
         rows, truth = predictable_rows(fitted, X[test], y[test])
         if len(truth):
-            answers.append((truth, *predict_with_scores(fitted, rows)))
+            answers.append((truth, *predict_with_scores(fitted, rows), probabilities_of(fitted, rows)))
         complete = complete and (classes is None or bool(is_known_label(fitted, classes).all()))
     these = "every row" if labelled.all() else "every row with a label"
     collector = Collector(f"cross-validation: {these}, predicted by a model that had not seen it")
-    for truth, predicted, scores in answers:
-        collector.add(truth, predicted, scores if complete else None)
+    for truth, predicted, *more in answers:
+        collector.add_predictions(truth, predicted, *(more if complete else ()))
     return collector.held_out()
 
 

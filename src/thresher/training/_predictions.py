@@ -31,6 +31,13 @@ def predict_with_scores(model: Any, X: Any) -> tuple[NDArray[Any], NDArray[np.fl
     return learner._read_scores(scores), scores
 
 
+def probabilities_of(model: Any, X: Any) -> NDArray[np.float64] | None:
+    """Probabilities of the classes, if a classifier has them."""
+    if task_of(model) != "classification" or not hasattr(model, "predict_proba"):
+        return None
+    return np.asarray(model.predict_proba(X), dtype=np.float64)
+
+
 def predictable_rows(model: Any, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
     """The rows that a model can predict: those of tasks that it has met, if rows belong to tasks."""
     if getattr(model, "task_column", None) is None or (known := model.knows_task(X)).all():

@@ -154,6 +154,8 @@ class HeldOut:
         Decision values; None for regressors.
     n_rows : int
         Rows seen; more than ``len(y)`` when only a sample is kept.
+    probabilities : ndarray of shape (n, n_classes), or None
+        Those of the classes, in the order of the model's ``classes_``; None if the model has no ``predict_proba``.
     """
 
     name: str
@@ -161,25 +163,40 @@ class HeldOut:
     predicted: NDArray[Any]
     scores: NDArray[np.float64] | None = None
     n_rows: int = 0
+    probabilities: NDArray[np.float64] | None = None
 
     def some(self, rows: NDArray[np.bool_]) -> HeldOut:
         """Some of the rows that are kept."""
-        scores = None if self.scores is None else self.scores[rows]
-        return HeldOut(self.name, self.y[rows], self.predicted[rows], scores, round(self.n_rows * float(rows.mean())))
+        scores, probabilities = (
+            None if column is None else column[rows] for column in (self.scores, self.probabilities)
+        )
+        n_rows = round(self.n_rows * float(rows.mean()))
+        return HeldOut(self.name, self.y[rows], self.predicted[rows], scores, n_rows, probabilities)
 
 
 class Collector(Sampler):
-    """Gathers :class:`HeldOut` in bounded memory: targets, predictions and scores, batch by batch."""
+    """Gathers :class:`HeldOut` in bounded memory: targets, predictions, scores and probabilities, batch by batch."""
 
     def __init__(self, name: str) -> None:
         super().__init__(_MOST_ROWS // 2)
         self.name = name
+        self._names: tuple[str, ...] = ()
+
+    def add_predictions(
+        self,
+        y: NDArray[Any],
+        predicted: NDArray[Any],
+        scores: NDArray[np.float64] | None = None,
+        probabilities: NDArray[np.float64] | None = None,
+    ) -> None:
+        columns = {"y": y, "predicted": predicted, "scores": scores, "probabilities": probabilities}
+        self._names = tuple(name for name, column in columns.items() if column is not None)
+        self.add(*columns.values())
 
     def held_out(self) -> HeldOut | None:
         if not self._parts:
             return None
-        y, predicted, scores = (*self.columns(), None)[:3]
-        return HeldOut(self.name, y, predicted, scores, self.n_rows)
+        return HeldOut(self.name, **dict(zip(self._names, self.columns(), strict=True)), n_rows=self.n_rows)
 
 
 _Measure = ProgressiveF1 | ProgressiveROCAUC | ProgressiveAveragePrecision

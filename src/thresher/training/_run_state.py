@@ -39,7 +39,7 @@ class RunState:
         self.position = batch.position
         if batch.position.n_pass == 0:
             self.facts.add(batch.X, batch.y if task_of(model) == "classification" else None)
-        counts = _counts(model, self.history)
+        counts = _counts(model)
         key = {"name": batch.path.name, "pass": batch.position.n_pass + 1, "number": batch.position.file}
         if self.file is None or any(self.file[k] != key[k] for k in key):
             self.file = {**key, "begin": self._end_file()}
@@ -66,7 +66,7 @@ class RunState:
         self._end_file()
         self.file = None
         self._note_measures()
-        counts = _counts(model, self.history)
+        counts = _counts(model)
         if not self.history.rows or self.history.rows[-1] < counts[0]:
             self.history.add(*counts, len(learner_of(model).support_))
 
@@ -158,11 +158,8 @@ def _difference(before: Any, now: Any) -> str:
     return f"{first}, now it is {second}"
 
 
-def _counts(model: Any, history: History) -> tuple[int, int, float]:
-    """Rows, mistakes and loss so far. Where another candidate is read than before, they do not fall."""
+def _counts(model: Any) -> tuple[int, int, float]:
+    """Rows, mistakes and loss so far."""
     learner = learner_of(model)
     rows = learner.n_samples_seen_
-    mistakes, loss = int(getattr(learner, "n_mistakes_", 0)), float(learner.progressive_loss_ * rows)
-    if history.mistakes:
-        mistakes = max(mistakes, int(history.mistakes[-1]))
-    return rows, mistakes, loss
+    return rows, int(getattr(learner, "n_mistakes_", 0)), float(learner.progressive_loss_ * rows)

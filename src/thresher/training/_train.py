@@ -13,7 +13,15 @@ from scipy import sparse
 from .._estimators import task_of
 from ..streams import Batch, Stream
 from ._look import MOST_CLASSES, Facts, look
-from ._predictions import drop_unlabelled, is_fitted, learner_of, match_labels, predict_with_scores, predictable_rows
+from ._predictions import (
+    drop_unlabelled,
+    is_fitted,
+    learner_of,
+    match_labels,
+    predict_with_scores,
+    predictable_rows,
+    probabilities_of,
+)
 from ._records import Collector, HeldOut, History, RareClassMeasures, Sampler
 from ._run_state import RunState, fingerprint
 
@@ -183,7 +191,7 @@ class _Trainer:
             return
         predicted, scores = predict_with_scores(self.model, X)
         if self._held_out is not None:
-            self._held_out.add(y, predicted, scores)
+            self._held_out.add_predictions(y, predicted, scores, probabilities_of(self.model, X))
         if self.state.measures is not None:
             self.state.measures.add(self.model.classes_, y, scores)
 
@@ -236,7 +244,8 @@ def evaluate(
             raise ValueError(f"{batch.path.name}: measuring needs a target column.")
         X, y = drop_unlabelled(model, batch.X, batch.y)
         if len(y):
-            collector.add(match_labels(y, model), *predict_with_scores(model, X))
+            predicted, scores = predict_with_scores(model, X)
+            collector.add_predictions(match_labels(y, model), predicted, scores, probabilities_of(model, X))
             sampler.add(X, y)
         if on_batch is not None:
             on_batch(stream)

@@ -1,0 +1,46 @@
+// The mean of all iterates of a learner, of which iterate t counts t times: steadier than the last one, which the latest rows sway.
+#pragma once
+#include "learner.hpp"
+
+namespace thresher {
+
+/// Kept beside weights w that change only where a row has features. With mass = 1 + 2 + ... + t,
+///
+///     mean = w - lag / mass,     where `lag` gathers  mass * change of w
+///
+/// so that a step costs O(non-zeros). Merged states have the mean of their lags. Without `average`, there is none and nothing is
+/// kept.   Lacoste-Julien, Schmidt & Bach (2012).
+struct LateMean {
+  double *lag, *n_iterates, *mass;
+
+  template <class Source>
+  static void declare(std::vector<Field>& all, const Source& s, const char* axes = "weight") {
+    if (!s.flag("average")) return;
+    all.push_back({"lag", axes, 0.0, "sum"});
+    all.push_back({"n_iterates", "", 0.0, "sum"});
+    all.push_back({"mass", "", 0.0, "sum"});
+  }
+  template <class Source>
+  explicit LateMean(const Source& s, const char* axes = "weight")
+      : lag(s.flag("average") ? s.array("lag", axes) : nullptr), n_iterates(lag ? s.array("n_iterates", "") : nullptr),
+        mass(lag ? s.array("mass", "") : nullptr) {}
+
+  bool differs() const { return lag && *mass > 0; }
+  double of(index_t j, double w) const { return differs() ? w - lag[j] / *mass : w; }
+  /// The score of a row by the mean, from that by the last iterate.
+  template <class Row>
+  double score(const Row& x, double margin) const {
+    return differs() ? margin - x.sum([&](index_t j, double xj) { return lag[j] * xj; }) / *mass : margin;
+  }
+  /// learn(note): note(j, change) for every weight that changes. Without a mean, it costs nothing.
+  template <class Learn>
+  void watch(Learn learn) const {
+    if (lag) learn([to = lag, lived = *mass](index_t j, double change) { to[j] += lived * change; });
+    else learn([](index_t, double) {});
+  }
+  void step() const {
+    if (lag) *mass += ++*n_iterates;
+  }
+};
+
+}  // namespace thresher

@@ -1,0 +1,89 @@
+// A constant that is no weight: what the means of the targets and of the rows leave to explain.
+#pragma once
+#include "learner.hpp"
+
+namespace thresher {
+
+/// y_bar - <w, x_bar> over all rows so far, weighed by their weights, for weights w = scale v.
+///
+/// Sums of rows and of targets are kept, and <v, sum of rows> along with them: a row costs O(non-zeros). The sum of targets lies
+/// where the constant would. An open mini-batch holds back its part of the product, as it does its part of v.
+/// Steps may go by the mean of y - <w, x> over their own mini-batch instead, as far as its rows are known: Jumutc (2016), Algorithms
+/// 4 and 5, divided by the number of these rows.
+struct MeanConstant {
+  double *weight_sum, *row_sum, *product, *held_product, *offset_product, *held_offset_product;
+  double *residual_sum, *residual_weight;  // of an open mini-batch, if steps go by its mean; else null
+  index_t constant;
+  double n_foreseen = 0;  // rows of the open mini-batch that its residuals count
+
+  static void declare(std::vector<Field>& fields, bool by_batch) {
+    fields.push_back({"weight_sum", "", 0.0, "sum"});
+    fields.push_back({"row_sum", "weight", 0.0, "sum"});
+    for (const char* name : {"product", "held_product", "offset_product", "held_offset_product"})
+      fields.push_back({name, "", 0.0, "derived"});
+    if (by_batch)
+      for (const char* name : {"residual_sum", "residual_weight"}) fields.push_back({name, "", 0.0, "derived"});
+  }
+  template <class Source>
+  MeanConstant(const Source& s, bool by_batch, double n_waiting)
+      : weight_sum(s.array("weight_sum", "")), row_sum(s.array("row_sum", "weight")), product(s.array("product", "")),
+        held_product(s.array("held_product", "")), offset_product(s.array("offset_product", "")),
+        held_offset_product(s.array("held_offset_product", "")), residual_sum(by_batch ? s.array("residual_sum", "") : nullptr),
+        residual_weight(by_batch ? s.array("residual_weight", "") : nullptr), constant(s.n_weights - 1), n_foreseen(n_waiting) {}
+
+  /// The constant of weights that have this product with the sum of rows.
+  double of(double with_row_sum) const { return *weight_sum == 0 ? 0 : (row_sum[constant] - with_row_sum) / *weight_sum; }
+
+  double residual() const { return *residual_sum / *residual_weight; }
+
+  /// Take a row into the means, before its step.
+  template <class Row, class Sums>
+  void count(const Row& x, double y, double weight, const Sums& v) {
+    double now = 0, held = 0, offset = 0, held_offset = 0;
+    x.each([&](index_t j, double xj) {
+      now += v[j] * xj;
+      held += v.held(j) * xj;
+      if (v.averages()) {
+        offset += v.offset_at(j) * xj;
+        held_offset += v.held_offset(j) * xj;
+      }
+      row_sum[j] += weight * xj;
+    }, [](index_t, double) {});
+    *product += weight * now;
+    *held_product += weight * held;
+    *offset_product += weight * offset;
+    *held_offset_product += weight * held_offset;
+    row_sum[constant] += weight * y;
+    *weight_sum += weight;
+  }
+  /// What v gets at the end of the mini-batch has this product with the sum of rows.
+  void hold_back(double change, double lived) {
+    *held_product += change;
+    *held_offset_product += lived * change;
+  }
+  void scale_held(double factor) {
+    *held_product *= factor;
+    *held_offset_product *= factor;
+  }
+  void take() {
+    *product += *held_product;
+    *offset_product += *held_offset_product;
+    *held_product = *held_offset_product = 0;
+    if (residual_sum) *residual_sum = *residual_weight = 0;
+    n_foreseen = 0;
+  }
+  /// All products afresh.
+  template <class Sums>
+  void recount(const Sums& v) {
+    *product = *held_product = *offset_product = *held_offset_product = 0;
+    for (index_t j = 0; j < constant; ++j) {
+      *product += v[j] * row_sum[j];
+      *held_product += v.held(j) * row_sum[j];
+      if (!v.averages()) continue;
+      *offset_product += v.offset_at(j) * row_sum[j];
+      *held_offset_product += v.held_offset(j) * row_sum[j];
+    }
+  }
+};
+
+}  // namespace thresher
