@@ -45,7 +45,7 @@ def learners() -> dict[str, Learner]:
         "POOL, cost 0.5": (PoolCWClassifier, {"cost": 0.5}),
         "POOL, scout": (PoolCWClassifier, {"scout": True}),
         "SBCW, one batch": (SBCWClassifier, {}),
-        "SBCW, as published": (SBCWClassifier, {"cost": None, "fit_intercept": False, "refit": False}),
+        "SBCW, as published": (SBCWClassifier, {"cost": None, "fit_intercept": False, "refit": False, "scale": False}),
         "ASCW": (ASCWClassifier, {}),
         "ASCW, chosen by AUPRC": (ASCWClassifier, {"measure": "average_precision"}),
         "AROW-K": (AROWClassifier, BALANCED),

@@ -3,7 +3,8 @@
 A page quotes between ``<!-- quote: SOURCE | NAME -->`` and ``<!-- end of quote -->``. Sources are
 ``benchmarks/README.md`` (NAME begins the title of a table), the README of a paper (NAME is a script), both written by
 their own commands, and scripts beside this one, whose output has parts that begin with a line ``### NAME``. Scripts are
-run with ``--run`` alone, since they take minutes.
+run with ``--run`` alone, since they take minutes. ``NAME | COLUMN, COLUMN`` quotes some columns of a table. A quote
+that says "Not measured yet" stays until its source has the table.
 """
 
 from __future__ import annotations
@@ -20,8 +21,25 @@ ROOT = Path(__file__).parents[2]
 QUOTE = re.compile(r"(<!-- quote: (\S+) \| (.+?) -->\n)(.*?)(<!-- end of quote -->)", re.DOTALL)
 
 
+NOT_YET = "Not measured yet"
+
+
 def quoted(source: str, name: str) -> str:
     """What is to stand between the marks."""
+    name, _, columns = name.partition(" | ")
+    return _cut(_whole(source, name), columns.split(", ")) if columns else _whole(source, name)
+
+
+def _cut(table: str, columns: list[str]) -> str:
+    """Some columns of a table; of several with one name, the first."""
+    lines = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in table.strip().splitlines()]
+    if missing := [name for name in columns if name not in lines[0]]:
+        raise LookupError(f"The table must have a column {missing[0]!r}, found {', '.join(lines[0])}.")
+    places = [lines[0].index(name) for name in columns]
+    return "\n" + "".join(f"| {' | '.join(line[k] for k in places)} |\n" for line in lines) + "\n"
+
+
+def _whole(source: str, name: str) -> str:
     if source.startswith("docs/figures/"):
         parts = re.split(r"^### (.+)\n", output(source), flags=re.MULTILINE)
         found = dict(zip(parts[1::2], parts[2::2], strict=True))
@@ -49,7 +67,12 @@ def written(page: str, wanted: Callable[[str], bool]) -> str:
 
     def anew(match: re.Match[str]) -> str:
         begin, source, name, old, end = match.groups()
-        return begin + (quoted(source, name) if wanted(source) else old) + end
+        try:
+            return begin + (quoted(source, name) if wanted(source) else old) + end
+        except LookupError:
+            if NOT_YET not in old:
+                raise
+            return match[0]
 
     return QUOTE.sub(anew, page)
 

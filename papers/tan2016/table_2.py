@@ -38,8 +38,8 @@ METHODS: dict[str, tuple[Any, dict[str, tuple[float, ...]], float, float | None,
     "SCW2": (SCWClassifier(variant="II", **_FULL), _PENALTIES | _SURE, 0.2964, 0.0159, 20.40),
     "SOP": (SOPClassifier(**_FULL), {"a": (0.1, 1.0, 10.0)}, 0.4653, 0.0298, 20.77),
     "DCD": (LinearSVC(loss="hinge", max_iter=50, tol=0.01), _PENALTIES, 0.2460, None, 29.85),
-    "BCWL1": (BCWClassifier(loss="hinge", shuffle=False), _PENALTIES, 0.2402, 0.0003, 0.41),
-    "BCWL2": (BCWClassifier(shuffle=False), _PENALTIES, 0.2462, 0.0005, 0.47),
+    "BCWL1": (BCWClassifier(loss="hinge", shuffle=False, scale=False), _PENALTIES, 0.2402, 0.0003, 0.41),
+    "BCWL2": (BCWClassifier(shuffle=False, scale=False), _PENALTIES, 0.2462, 0.0005, 0.47),
 }
 
 

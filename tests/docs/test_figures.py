@@ -73,6 +73,39 @@ def test_a_quote_that_is_behind_is_noticed(quotes):
         quotes.quoted("benchmarks/README.md", "No such table")
 
 
+def test_defaults_go_from_the_benchmark_to_the_page_of_methods(quotes, tmp_path, monkeypatch):
+    """By what ``python -m benchmarks newcomer --update`` and then ``python docs/figures/quotes.py`` do."""
+    _report, newcomer = (pytest.importorskip(f"benchmarks.{name}") for name in ("_report", "newcomer"))
+    score = pytest.importorskip("benchmarks._newcomer_runs").Score
+    (tmp_path / "benchmarks").mkdir()
+    for name, page in (("benchmarks/README.md", "_README"), ("README.md", "_FRONT_PAGE")):
+        (tmp_path / name).write_text(text_of(ROOT / name), encoding="utf-8")
+        monkeypatch.setattr(_report, page, tmp_path / name)
+    peers = {name: {"text": score(90, 1.0), "wine": score(80, 1.0)} for name in (newcomer.SGD, newcomer.SGD_SCALED)}
+    scores = {**peers, "arow": {"text": score(91.26, 2.0, 91.5), "wine": score(85.5, 2.0, 86.0)}}
+    table = newcomer._stream_table(scores, ["text"], [], quick=False)
+    report = _report.Report(
+        "python -m benchmarks", ["a machine", "a core", "a day"], {"newcomer": [table]}, order=SECTIONS
+    )
+    monkeypatch.setattr(quotes, "ROOT", tmp_path)
+    report.write_section("newcomer", 1.0)
+    page = quotes.written(text_of(ROOT / "docs" / "which-method.md"), lambda source: True)
+    head = "| learner | sparse | dense | below itself tuned |\n| --- | ---: | ---: | ---: |\n"
+    assert head + f"| {newcomer.SGD} | 90.0 | 80.0 |  |\n" in page
+    assert "| arow | 91.3 | 85.5 | +0.4 |\n\n<!-- end of quote -->" in page
+    assert quotes.NOT_YET not in page
+
+
+def test_a_quote_waits_for_its_source_only_where_it_says_so(quotes):
+    page = "<!-- quote: benchmarks/README.md | No such table | a, b -->\n{}\n<!-- end of quote -->\n"
+    waiting = page.format(f"\n*{quotes.NOT_YET}.*\n")
+    assert quotes.written(waiting, lambda source: True) == waiting
+    with pytest.raises(LookupError, match="must have one 'No such table', found 0"):
+        quotes.written(page.format("| old |"), lambda source: True)
+    with pytest.raises(LookupError, match="The table must have a column 'colour', found"):
+        quotes.quoted("benchmarks/README.md", "Overhead of a round | colour")
+
+
 def test_every_script_behind_a_figure_is_named_in_a_page():
     scripts = {path.name for path in (ROOT / "docs" / "figures").glob("*.py")}
     assert {Path(name).name for _, name in named(r"(?:python )?(docs/figures/\w+\.py)")} == scripts

@@ -19,7 +19,8 @@ HOSTILE = "<script>alert(1)</script>"
 
 def held_out(model: Any, X: Any, y: Any, name: str = "test.csv", n_rows: int = 0) -> HeldOut:
     scores = model.decision_function(X) if hasattr(model, "decision_function") else None
-    return HeldOut(name, np.asarray(y), model.predict(X), scores, n_rows or len(y))
+    chances = model.predict_proba(X) if hasattr(model, "predict_proba") else None
+    return HeldOut(name, np.asarray(y), model.predict(X), scores, n_rows or len(y), chances)
 
 
 def evaluations(n: int = 20, name: str = "alpha") -> list[dict[str, Any]]:

@@ -12,7 +12,6 @@ from sklearn import metrics
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 from report import examples
@@ -35,7 +34,7 @@ def sections(**given):
 
 def test_a_section_with_nothing_to_show_is_left_out():
     X, y = examples.several()["sample"]
-    assert list(sections(model=AROWClassifier(random_state=0).fit(X, y))) == ["asked", "model", "features"]
+    assert list(sections(model=AROWClassifier(r=1.0, random_state=0).fit(X, y))) == ["asked", "model", "features"]
 
 
 @pytest.mark.parametrize(
@@ -43,11 +42,11 @@ def test_a_section_with_nothing_to_show_is_left_out():
     [
         (
             "binary",
-            "asked data model measures confusion decision_values ranking features sparsity regions map stream tuning "
-            "reproduce",
+            "asked data model measures confusion decision_values ranking decisions features sparsity regions map "
+            "stream race tuning reproduce",
         ),
-        ("several", "asked model measures confusion decision_values ranking features sparsity map"),
-        ("values", "asked model measures residuals features sparsity stream"),
+        ("several", "asked model measures confusion decision_values ranking probabilities features sparsity map race"),
+        ("values", "asked model measures residuals features sparsity stream race"),
         ("clusters", "asked model clusters profiles features objective map"),
     ],
 )
@@ -87,9 +86,71 @@ def test_measures_are_those_of_the_held_out_rows():
     assert found["measures"]["error"]["value"] == pytest.approx(wrong / len(rows.y))
     assert found["measures"]["AUROC"]["value"] == pytest.approx(metrics.roc_auc_score(rows.y == "spam", rows.scores))
     assert found["guesses"]["error"] == pytest.approx(np.mean(rows.y == "spam"))
-    assert found["says"].startswith(f"The model errs on {100 * wrong / len(rows.y):.1f} % of rows (between ")
-    assert "guessing the most frequent class, 'ham', would err on" in found["says"]
-    assert "because only 1 row in" in found["says"]
+
+
+def by_share(share: float, predict) -> dict:
+    """A report of 400 rows of which a share is spam, and of these answers."""
+    given = examples.binary() | {"sample": None}
+    y = np.where(np.arange(400) < round(400 * share), "spam", "ham")
+    given["held_out"] = HeldOut("test.csv", y, predict(y == "spam"), np.where(y == "spam", 1.0, -1.0))
+    return given
+
+
+def test_classes_of_similar_size_are_summed_up_by_the_error_beside_that_of_a_guess():
+    says = sections(**by_share(0.2, lambda rare: np.where(rare, "spam", "ham")))["measures"]["says"]
+    assert says.startswith("The model errs on 0 % of rows (between 0 % and ")
+    assert "guessing the most frequent class, 'ham', would err on 20.0 %, because only 1 row in 5 is 'spam'" in says
+
+
+@pytest.mark.parametrize("share, rare", [(0.16, False), (0.14, True), (0.01, True)])
+def test_a_rare_class_is_what_the_headline_is_about(share, rare):
+    n_rare = round(400 * share)
+    answers = np.full(400, "ham", dtype=object)
+    answers[: n_rare // 2] = answers[-3:] = "spam"
+    found = Report(**by_share(share, lambda _: answers)).to_dict()
+    says, tiles = found["summary"]["says"], [tile["label"] for tile in found["summary"]["tiles"]]
+    assert (found["sections"]["measures"]["rare class"] is not None) == rare
+    if not rare:
+        assert says.startswith("The model errs on")
+        assert tiles[0] == "Error"
+        return
+    half = n_rare // 2
+    assert says.startswith(f"The model finds {half} of {n_rare} rows of class 'spam' ({100 * half / n_rare:.1f} %")
+    assert f"with 3 false alarms among {400 - n_rare} other rows" in says
+    assert f"{100 * half / (half + 3):.1f} % are right, against" in says
+    assert "guess" not in says
+    assert tiles[:3] == ["Found of 'spam'", "Precision", "Average precision"]
+
+
+def test_a_model_that_finds_nothing_of_a_rare_class_is_called_so():
+    says = sections(**by_share(0.1, lambda rare: np.full(400, "ham")))["measures"]["says"]
+    assert "finds 0 of 40 rows" in says
+    assert says.endswith("with no false alarm among 360 other rows. It never answers 'spam'.")
+    says = sections(**by_share(0.1, lambda rare: np.full(400, "spam")))["measures"]["says"]
+    assert "finds 40 of 40 rows" in says
+    assert says.endswith("10.0 % are right, no clear gain over rows picked at random (10.0 %).")
+    says = sections(**by_share(0.1, lambda rare: np.where(rare & (np.arange(400) > 9), "ham", "spam")))["measures"][
+        "says"
+    ]
+    assert "2.7 % are right, fewer than of rows picked at random (10.0 %)." in says
+
+
+def test_the_rarest_of_several_classes_comes_after_the_mean_over_them():
+    model = AROWClassifier(random_state=0).fit(np.eye(3), ["a", "b", "c"])
+    y = np.repeat(["a", "b", "c"], [500, 480, 20])
+    predicted = y.copy()
+    predicted[-5:] = "a"
+    predicted[:4] = "c"
+    says = sections(model=model, held_out=HeldOut("x", y, predicted))["measures"]["says"]
+    mean = np.mean([496 / 500, 1, 15 / 20])
+    assert says.startswith(f"On average over the classes, the model finds {100 * mean:.1f} % of the rows of a class")
+    assert "a guess would find 33.3 %." in says
+    assert says.endswith("with 4 false alarms among 980 other rows.")
+    assert "Of the rarest, 'c', it finds 15 of 20 rows (75.0 %" in says
+    even = np.repeat(["a", "b", "c"], [40, 30, 20])
+    assert sections(model=model, held_out=HeldOut("x", even, even))["measures"]["says"].startswith("The model errs on")
+    guess = sections(model=model, held_out=HeldOut("x", y, np.full(1000, "a")))["measures"]["says"]
+    assert "no clear gain over a guess, which would find 33.3 %" in guess
 
 
 def test_labels_are_read_as_people_write_them():
@@ -101,28 +162,18 @@ def test_labels_are_read_as_people_write_them():
 
 
 def test_a_model_worse_than_a_guess_is_called_so():
-    given = examples.binary()
-    rows = given["held_out"]
-    rows.predicted = np.where(rows.predicted == "ham", "spam", "ham")
-    assert "which is more than a guess" in sections(**given)["measures"]["says"]
-    rows.predicted = np.full(len(rows.y), "ham")
-    assert "which is no clear gain over a guess" in sections(**given)["measures"]["says"]
+    says = sections(**by_share(0.3, lambda rare: np.where(rare, "ham", "spam")))["measures"]["says"]
+    assert "which is more than a guess" in says
+    assert "finds no" not in says
+    says = sections(**by_share(0.3, lambda rare: np.full(400, "ham")))["measures"]["says"]
+    assert "which is no clear gain over a guess" in says
 
 
-def test_a_model_that_errs_more_than_a_guess_and_finds_the_rare_class_is_told_from_a_useless_one():
-    given = examples.binary()
-    rows = given["held_out"]
-    rare = rows.y == "spam"
-    alarms = np.flatnonzero(~rare)[: 2 * rare.sum()]  # two false ones for each spam
-    rows.predicted = np.where(rare, "spam", "ham").astype(object)
-    rows.predicted[alarms] = "spam"
-    says = sections(**given)["measures"]["says"]
-    share = 50 * len(alarms) / (~rare).sum()
+def test_a_model_that_errs_more_than_a_guess_and_finds_the_smaller_class_is_told_from_a_useless_one():
+    says = sections(**by_share(0.2, lambda rare: np.where(np.arange(400) < 200, "spam", "ham")))["measures"]["says"]
     assert "which is more than a guess" in says
     assert "finds no 'spam', and the model finds 100 % of them" in says
-    assert f"if every class counts the same, it errs on {share:.1f} % and a guess on 50.0 %." in says
-    rows.predicted = np.where(rare, "ham", "spam")
-    assert "finds no" not in sections(**given)["measures"]["says"]
+    assert "if every class counts the same, it errs on 18.8 % and a guess on 50.0 %." in says
 
 
 def test_labels_that_the_model_does_not_know_are_errors():
@@ -150,6 +201,7 @@ def test_one_class_alone_has_no_ranking():
     given["held_out"] = HeldOut("x", np.full(len(rows.y), "ham"), rows.predicted, rows.scores)
     found = sections(**given)
     assert "ranking" not in found
+    assert found["measures"]["says"].startswith("All rows are of class 'ham'; the model errs on ")
     assert "AUROC" not in found["measures"]["measures"]
 
 
@@ -167,20 +219,6 @@ def test_a_kept_sample_of_more_rows_is_said():
     assert (
         "Measured on 5,000,000 rows: test.csv, of which an even sample of 400" in sections(**given)["measures"]["note"]
     )
-
-
-def test_probabilities_are_measured_where_there_are_any():
-    X, y = examples.several()["sample"]
-    for labels in (y, y == "class 0"):
-        model = LogisticRegression().fit(X, labels)
-        found = sections(model=model, sample=(X, labels))["measures"]["measures"]
-        chances = model.predict_proba(X)
-        assert found["log loss (sample)"]["value"] == pytest.approx(metrics.log_loss(labels, chances))
-        if labels.dtype == bool:
-            expected = metrics.brier_score_loss(labels, chances[:, 1])
-        else:
-            expected = np.mean(((chances - (y[:, None] == model.classes_)) ** 2).sum(axis=1))
-        assert found["Brier score (sample)"]["value"] == pytest.approx(expected)
 
 
 def test_curves_are_thinned_and_keep_their_area():

@@ -11,6 +11,7 @@ from ._canvas import (
     matplotlib_for,
     name_bars,
     paler,
+    panel_below,
     picture,
     row_ticks,
     ticks,

@@ -72,6 +72,15 @@ def new_axes(width: float, height: float, pads: tuple[int, int], dpi: int = 72) 
     return figure.subplots()
 
 
+def panel_below(axes: Any, share: float) -> Any:
+    """Make room for a second panel below axes, which takes a share of their height and has their x axis."""
+    grid = axes.get_subplotspec().subgridspec(2, 1, height_ratios=(1 - share, share))
+    axes.set_subplotspec(grid[0])
+    below = axes.figure.add_subplot(grid[1], sharex=axes)
+    axes.tick_params(labelbottom=False)
+    return below
+
+
 @contextmanager
 def picture(path: Any, axes: Any, height: float) -> Iterator[Any]:
     """Yield axes, or those of a new figure, and save what is drawn there if there is a path."""

@@ -12,7 +12,7 @@ import numpy as np
 
 _LONGEST = 200
 _SHARES = ("error", "accuracy", "balanced accuracy")
-_SCORES = ("macro F1", "AUROC", "average precision", "Brier score (sample)", "R²")
+_SCORES = ("macro F1", "AUROC", "average precision", "Brier score", "Brier score (sample)", "R²")
 _JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}\N{SOFT HYPHEN}"  # words of some languages need them
 
 

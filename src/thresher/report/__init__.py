@@ -15,6 +15,9 @@ from ..persistence import write_whole
 from ..training import HeldOut, History, Run
 from . import _course, _data_section, _held_out, _maps, _model_section
 from ._cluster_section import clusters, profiles
+from ._decisions import decisions
+from ._probabilities import probabilities
+from ._race_section import race
 from ._subject import Section, Subject
 from ._summary import summary
 from ._weight_section import features, sparsity
@@ -30,6 +33,8 @@ _SECTIONS: dict[str, Callable[[Subject], Section | None]] = {  # in the order of
     "no_class": _held_out.no_class,
     "decision_values": _held_out.decision_values,
     "ranking": _held_out.ranking,
+    "decisions": decisions,
+    "probabilities": probabilities,
     "residuals": _held_out.residuals,
     "clusters": clusters,
     "profiles": profiles,
@@ -43,6 +48,7 @@ _SECTIONS: dict[str, Callable[[Subject], Section | None]] = {  # in the order of
     "map": _maps.plane,
     "rounds": _course.rounds,
     "stream": _course.stream,
+    "race": race,
     "tuning": _course.tuning,
     "reproduce": _data_section.reproduce,
 }
@@ -62,7 +68,8 @@ class Report:
         By default it is made of the model and the files.
     asked : dict, optional
         What was asked, in any of ``question``, ``reasons`` (a list of sentences), ``command``, ``python``, ``versions``
-        (a dict) and ``seed``.
+        (a dict), ``seed`` and ``cost_ratio`` (of two classes, how many false alarms a missed row of the rare one costs,
+        or of the second if none is rare).
     data : dict, optional
         What is known of the training data, in any of ``files`` (dicts of ``name``, ``rows``, ``bytes``), ``n_rows``,
         ``n_features``, ``n_values`` (those stored), ``classes`` (label to rows), ``target`` (the column's name),

@@ -39,7 +39,7 @@ def stream(subject: Subject) -> Section | None:
         "features in use": np.array(history.n_used),
         "files": _files(history, counts_mistakes),
         "n_files": len(history.files),
-        "passes": max((int(f.get("pass", 1)) for f in history.files), default=1),
+        "passes": subject.n_passes,
         "rare class": _rare_class(history),
     }
     return section | {"says": _stream_sentences(section)}

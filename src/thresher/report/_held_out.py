@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .._figures import count, formatter, interval, label, listed, number, one_in, percent, plural, quoted, score
+from .._figures import count, formatter, interval, label, listed, number, percent, plural, quoted, score
 from ..metrics import detection_rate, rejection_rate
 from ..training import HeldOut
 from . import _measures
+from ._headline import headline, rare_class
 from ._measures import Answers, Array, Estimate, Output
+from ._probabilities import chances_of, estimates
 from ._subject import Section, Subject
 
 MOST_CURVES = 12
@@ -57,10 +59,12 @@ def _class_measures(subject: Subject, rows: Answers) -> Section:
         found["average precision"] = _measures.average_precision_estimate(each)
         guesses["AUROC"] = 0.5
         guesses["average precision"] = float(np.mean([positive.mean() for positive, _ in each]))
-    found |= _of_probabilities(subject)
-    counts = dict(zip(rows.classes, rows.table.sum(axis=1).tolist(), strict=True))
+    of_chances, of_rates = estimates(chances_of(subject))
+    found, guesses = found | of_chances, guesses | of_rates
+    rare = rare_class(rows)
     return {
-        "says": _error_sentence(error, baseline, most, counts) + _rare_class_sentence(rows, found, guesses),
+        "says": headline(rows, found, guesses, rare),
+        "rare class": rare,
         "measures": found,
         "guesses": guesses,
         "guess": f"always answering {quoted(most)}",
@@ -69,51 +73,6 @@ def _class_measures(subject: Subject, rows: Answers) -> Section:
             {"class": name, "rows": m.n_rows, "precision": m.precision, "recall": m.recall, "F1": m.f1}
             for name, m in zip(rows.classes, _measures.by_class(rows.table), strict=True)
         ],
-    }
-
-
-def _error_sentence(error: Estimate, baseline: float, most: str, counts: dict[str, int]) -> str:
-    says = f"The model errs on {percent(error.value)} of rows ({interval(error)})"
-    guess = f"guessing the most frequent class, {quoted(most)}, would err on {percent(baseline)}"
-    rare = min(counts, key=lambda name: counts[name])
-    if len(counts) == 2 and 0 < counts[rare] < 0.25 * sum(counts.values()):
-        guess += f", because only {one_in(counts[rare] / sum(counts.values()))} is {quoted(rare)}"
-    if error.high < baseline:
-        return f"{says}; {guess}."
-    if error.low > baseline:
-        return f"{says}, which is more than a guess: {guess}."
-    return f"{says}, which is no clear gain over a guess: {guess}."
-
-
-def _rare_class_sentence(rows: Answers, found: dict[str, Estimate], guesses: dict[str, float]) -> str:
-    """Defend a model that errs on more rows than a guess because it looks for a rare class."""
-    totals = rows.table.sum(axis=1)
-    few = int(np.where(totals > 0, totals, totals.max()).argmin())
-    worse, better = "error", "balanced accuracy"
-    if found[worse].low <= guesses[worse] or found[better].low <= guesses[better]:
-        return ""
-    return (
-        f" But that guess finds no {quoted(rows.classes[few])}, and the model finds "
-        f"{percent(rows.table[few, few] / totals[few])} of them: if every class counts the same, "
-        f"it errs on {percent(1 - found[better].value)} and a guess on {percent(1 - guesses[better])}."
-    )
-
-
-def _of_probabilities(subject: Subject) -> dict[str, Estimate]:
-    """Estimate Brier score and log loss on the sample, of models that give probabilities."""
-    sample = subject.sample
-    known = len(getattr(subject.learner, "classes_", ()))
-    if sample is None or sample.y is None or not hasattr(subject.learner, "predict_proba"):
-        return {}
-    true = subject.codes(sample.y)
-    if true.max() >= known:  # a label that has no probability
-        return {}
-    chances = np.asarray(subject.learner.predict_proba(subject.passed(sample.X)), dtype=np.float64)
-    of_truth = chances[np.arange(len(true)), true]
-    squares = ((chances - np.eye(known)[true]) ** 2).sum(axis=1) / (2 if known == 2 else 1)
-    return {
-        "Brier score (sample)": _measures.mean(squares),
-        "log loss (sample)": _measures.mean(-np.log(np.maximum(of_truth, 1e-15))),
     }
 
 

@@ -59,7 +59,7 @@ def _penalty(subject: Subject) -> dict[str, Any]:
         return {}
     name = getattr(learner, "_penalty", "alpha")
     if getattr(learner, name, None) == "auto":
-        why = "the one of least progressive loss among those that learned side by side"
+        why = "the best of those that learned side by side"
         return {"penalty": learner.penalty_, "says": f" Its penalty is {name} = {number(learner.penalty_, 3)}, {why}."}
     most: int | None = getattr(learner, "n_features_to_select", None)
     if most is None:

@@ -10,7 +10,9 @@ from typing import Any
 from .. import __version__
 from .._figures import bytes_of, count, formatter, number, percent
 from ._course import table as rounds_table
+from ._decisions import table as decisions_table
 from ._plots import figures
+from ._race_section import table as race_table
 from ._subject import Section
 
 _KINDS = {"classification": "classifier", "regression": "regression", "clustering": "clustering"}
@@ -48,7 +50,9 @@ def _environment() -> Any:
         "css": lambda v: f"{float(v) if math.isfinite(v) else 0.0:.2f}",
         "tint": _tint,
     }
-    environment.globals |= {"pct": percent, "formatter": formatter, "half": _is_half, "rounds_table": rounds_table}
+    environment.globals |= {"pct": percent, "formatter": formatter, "half": _is_half}
+    tables = {"rounds_table": rounds_table, "race_table": race_table, "decisions_table": decisions_table}
+    environment.globals |= tables
     return environment
 
 
@@ -60,7 +64,7 @@ def _is_half(name: str, section: Section, drawn: list[Any]) -> bool:
         return not (section["files"] and section["classes"])
     if name == "confusion":
         return len(section["classes"]) <= 4
-    return len(drawn) == 1 and name in ("decision_values", "sparsity", "objective", "regions", "map")
+    return len(drawn) == 1 and name in ("decision_values", "sparsity", "objective", "race", "regions", "map")
 
 
 def _tint(value: float) -> str:

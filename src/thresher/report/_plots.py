@@ -25,6 +25,8 @@ from .._figures import (
     x_ticks,
 )
 from ._course import RARE
+from ._decision_plots import reliability, thresholds
+from ._race_section import FORMS
 from ._subject import Section
 
 _SMALL = (340, 250)
@@ -390,12 +392,60 @@ def _by_size(section: Section, tried: list[dict[str, Any]]) -> Figure:
     return Figure(draw(paint), "Score against sparsity", _stage_keys(section))
 
 
+def _race(section: Section) -> list[Figure]:
+    """Draw the candidates of each part of a race by the parameter that it was about."""
+    step, second, candidates = section["parameter"], section["second"], section["candidates"]
+    if step is None:
+        return []
+    first = [c for c in candidates if second is None or c["params"][second] == candidates[0]["params"][second]]
+    later = [c for c in candidates if c["part"] == 2]
+    return [_candidates(section, first, step), *([_candidates(section, later, second)] if len(later) > 1 else [])]
+
+
+def _candidates(section: Section, shown: list[dict[str, Any]], name: str) -> Figure:
+    measure = section["measure"]
+    forms: list[Any] = [form for form in FORMS if any(c["params"].get("multi_class") == form for c in shown)] or [None]
+    in_use = next(c["params"] for c in section["candidates"] if c["chosen"])
+    marked = [all(c["params"].get(k) == in_use.get(k) for k in (name, "multi_class")) for c in shown]
+
+    def paint(axes: Any) -> None:
+        values = [c["params"][name] for c in shown]
+        x_ticks(axes, "number", (min(values), max(values)), log=True)
+        for c, is_in_use in zip(shown, marked, strict=True):
+            i = forms.index(c["params"].get("multi_class"))
+            x, y = c["params"][name] * (1 + 0.12 * (i - (len(forms) - 1) / 2)), c[measure]
+            if not c["running"] and not is_in_use:
+                axes.plot([x, x], [y, c["best"]], color=MUTED, linewidth=0.9)
+                axes.plot([0.9 * x, 1.1 * x], [c["best"]] * 2, color=MUTED, linewidth=1.6)
+                axes.plot([x], [y], "o", markersize=6, markerfacecolor="none", markeredgecolor=colour(i))
+                continue
+            if is_in_use:
+                dots(axes, [x], [y], INK, 12)
+            dots(axes, [x], [y], colour(i), 7)
+        ends = [value for c in shown for value in (c[measure], c["best"]) if np.isfinite(value)]
+        room = max(max(ends) - min(ends), 0.1 * max(ends), 1e-12)
+        axes.set(xlabel=name, ylabel=measure, ylim=(max(0.0, min(ends) - 0.2 * room), max(ends) + 0.15 * room))
+        ticks(axes.yaxis, measure, 5)
+
+    legend = [key(i, f"classes {FORMS[form]}", "dot") for i, form in enumerate(forms) if form]
+    if not legend and any(c["running"] and not c["chosen"] for c in shown):
+        legend = [key(0, "still learning", "dot")]
+    legend.append(Key("in use", "ink", "dot"))
+    if not all(c["running"] for c in shown):
+        legend += [Key("dropped: up to then", "muted", "ring"), Key("the leader up to then", "muted")]
+    what = "Error" if measure == "error" else "Mean loss"
+    return Figure(draw(paint), f"{what} of rows before they were learned, by {name}", legend)
+
+
 _FIGURES = {
     "ranking": _ranking,
     "decision_values": lambda section: [_histogram(section, f"Share of rows by {section['axis']}")],
+    "decisions": thresholds,
+    "probabilities": reliability,
     "residuals": _residuals,
     "stream": _stream,
     "objective": _objective,
+    "race": _race,
     "tuning": figures_of_search,
     "sparsity": _sparsity,
     "kernels": _kernels,

@@ -35,6 +35,7 @@ class Sample:
         Labels or values, if they are known.
     predicted : ndarray
     scores : ndarray or None
+    probabilities : ndarray or None
     """
 
     X: Any
@@ -42,6 +43,7 @@ class Sample:
     y: NDArray[Any] | None
     predicted: NDArray[Any]
     scores: NDArray[np.float64] | None
+    probabilities: NDArray[np.float64] | None
 
     @property
     def n_rows(self) -> int:
@@ -114,6 +116,12 @@ class Subject:
         return task
 
     @property
+    def n_passes(self) -> int:
+        """How often the rows of a stream were read."""
+        files = () if self.history is None else self.history.files
+        return max((int(file.get("pass", 1)) for file in files), default=1)
+
+    @property
     def is_kernel_machine(self) -> bool:
         """Whether the model is made of rows that it keeps, not of weights of features."""
         return hasattr(self.learner, "dual_coef_") and not hasattr(self.learner, "coef_")
@@ -179,7 +187,8 @@ class Subject:
         rows = self.sample
         if rows is None or rows.y is None:
             return None, ""
-        return HeldOut("the sample", rows.y, rows.predicted, rows.scores, rows.n_rows), "the sample"
+        held_out = HeldOut("the sample", rows.y, rows.predicted, rows.scores, rows.n_rows, rows.probabilities)
+        return held_out, "the sample"
 
     @cached_property
     def answers(self) -> Answers | None:
@@ -206,11 +215,13 @@ class Subject:
         asked, rows = (self.model, X) if self.has_tasks else (self.learner, Z)
         has_scores = self.task == "classification" and hasattr(self.learner, "decision_function")
         scores = np.asarray(asked.decision_function(rows), dtype=np.float64) if has_scores else None
+        has_chances = self.task == "classification" and hasattr(self.learner, "predict_proba")
+        chances = np.asarray(asked.predict_proba(rows), dtype=np.float64) if has_chances else None
         if y is not None:
             y = np.asarray(y, dtype=np.float64 if self.task == "regression" else None)
         predicted = np.asarray(asked.predict(rows))
         Z = sparse.csr_array(Z) if sparse.issparse(Z) else np.asarray(Z)
-        return Sample(X, Z, y, predicted, scores)
+        return Sample(X, Z, y, predicted, scores, chances)
 
 
 def _distinct(labels: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:

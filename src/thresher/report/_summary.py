@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._figures import count, formatter, low_to_high, number, percent, size_range
+import numpy as np
+
+from .._figures import count, formatter, low_to_high, number, percent, quoted, short, size_range
 from ._subject import Section
 
 Tile = tuple[str, str, str]  # label, value, note
@@ -48,13 +50,25 @@ def _measure_tile(
 
 def _class_tiles(section: Section) -> list[Tile]:
     guesses = section["guesses"]
+    if (rare := section["rare class"]) is not None and np.count_nonzero([c["rows"] for c in section["classes"]]) == 2:
+        return _rare_class_tiles(section, rare)
     tiles = [_measure_tile("Error", section, "error", f"; a guess errs on {percent(guesses['error'])}")]
-    if guesses.get("average precision", 1) < 0.25 and len(section["classes"]) == 2:
-        guess = f"; a guess has {number(guesses['average precision'], 2)}"
-        tiles.append(_measure_tile("Average precision", section, "average precision", guess))
-    else:
-        tiles.append(_measure_tile("Balanced accuracy", section, "balanced accuracy"))
+    tiles.append(_measure_tile("Balanced accuracy", section, "balanced accuracy"))
     if "AUROC" in section["measures"]:
+        tiles.append(_measure_tile("AUROC", section, "AUROC", "; a guess has 0.5"))
+    return tiles
+
+
+def _rare_class_tiles(section: Section, rare: dict[str, Any]) -> list[Tile]:
+    recall, precision = (low_to_high(rare[name], percent) for name in ("recall", "precision"))
+    tiles = [(f"Found of {quoted(short(rare['class'], 20))}", percent(rare["recall"].value), recall)]
+    if rare["found"] + rare["false alarms"]:
+        guess = f"{precision}; a guess has {percent(rare['share'])}"
+        tiles.append(("Precision", percent(rare["precision"].value), guess))
+    if "average precision" in section["measures"] and section["classes"][1]["class"] == rare["class"]:
+        guess = f"; a guess has {number(section['guesses']['average precision'], 2)}"
+        tiles.append(_measure_tile("Average precision", section, "average precision", guess))
+    elif "AUROC" in section["measures"]:
         tiles.append(_measure_tile("AUROC", section, "AUROC", "; a guess has 0.5"))
     return tiles
 

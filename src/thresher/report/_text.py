@@ -13,6 +13,8 @@ import numpy as np
 from .._figures import bytes_of, count, formatter, low_to_high, number, percent
 from ._cluster_section import in_words
 from ._course import table as rounds_table
+from ._decisions import table as decisions_table
+from ._race_section import table as race_table
 from ._subject import Section
 
 _WIDTH = 80
@@ -145,6 +147,20 @@ def _confusion(section: Section) -> str:
     return _table(rows, "l" + "r" * len(names), max(6, 60 // len(names)))
 
 
+def _probabilities(section: Section) -> str:
+    rows = [("predicted", "observed", "95 % interval", "rows")]
+    for each in section["bins"]:
+        observed = each["observed"]
+        shares = percent(round(each["predicted"], 6)), percent(observed.value), low_to_high(observed, percent)
+        rows.append((*shares, count(each["rows"])))
+    return _table(rows, "rrlr")
+
+
+def _decisions(section: Section) -> str:
+    table = _table(decisions_table(section), "rl" + "r" * (3 + len(section["costs"])))
+    return f"{table}\n\n  Costs are those of a row, in false alarms; at 5, a missed row costs 5 of them."
+
+
 def _groups(section: Section) -> str:
     rows = []
     for group in section["groups"]:
@@ -244,12 +260,19 @@ def _rounds(section: Section) -> str:
     return _list(rows, "rrrrr", section["n_rounds"], "rounds", head=head)
 
 
+def _race(section: Section) -> str:
+    lines = race_table(section)
+    return _table(lines, "r" * (len(lines[0]) - 1))
+
+
 _TABLES: dict[str, Callable[[Section], str]] = {
     "asked": _asked,
     "data": _data,
     "model": _model,
     "measures": _measures,
     "confusion": _confusion,
+    "decisions": _decisions,
+    "probabilities": _probabilities,
     "groups": _groups,
     "kernels": _kernels,
     "tasks": _tasks,
@@ -257,6 +280,7 @@ _TABLES: dict[str, Callable[[Section], str]] = {
     "sparsity": _sparsity,
     "rounds": _rounds,
     "stream": _stream,
+    "race": _race,
     "tuning": _tuning,
     "clusters": _clusters,
     "profiles": _profiles,

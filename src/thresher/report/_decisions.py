@@ -1,0 +1,182 @@
+"""What a classifier of two classes would do with another threshold: rows called, found and right, and their cost."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._figures import count, number, percent, plural, quoted
+from .._gate import check_value, positive
+from ._headline import rare_class
+from ._measures import Array, Z
+from ._subject import Section, Subject
+
+_GRID = 200
+
+
+class Steps(NamedTuple):
+    """What is called the class at every threshold: above it the first 0, 1, 2, ... distinct scores, from the top.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_scores,)
+        Distinct scores, falling.
+    called, found : ndarray of shape (n_scores + 1,)
+        Rows with a score above the threshold, and those of the class among them.
+    """
+
+    scores: Array
+    called: Array
+    found: Array
+
+    @classmethod
+    def of(cls, scores: Array, of_class: Array) -> Steps:
+        distinct, places = np.unique(-scores, return_inverse=True)
+        called, found = (np.bincount(places, weights=w, minlength=len(distinct)) for w in (None, of_class))
+        return cls(-distinct, *(np.append(0.0, np.cumsum(each)) for each in (called, found)))
+
+    def at(self, thresholds: Any) -> Any:
+        """Return how many distinct scores are above thresholds."""
+        return np.searchsorted(-self.scores, -np.asarray(thresholds), side="left")
+
+    def cost(self, ratio: float) -> Array:
+        """Return the cost of a row at every threshold, in false alarms, if a missed row costs so many."""
+        missed, alarms = self.found[-1] - self.found, self.called - self.found
+        return np.asarray((ratio * missed + alarms) / self.called[-1])
+
+    def between(self, step: int) -> float:
+        """Return a threshold that leaves so many distinct scores above: midway to the next, or at an end."""
+        if 0 < step < len(self.scores):
+            return float(self.scores[step - 1] + self.scores[step]) / 2
+        return float(self.scores[0]) if step == 0 else float(np.nextafter(self.scores[-1], -np.inf))
+
+    def outcome(self, step: int, threshold: float) -> dict[str, Any]:
+        called, found = int(self.called[step]), int(self.found[step])
+        return {
+            "threshold": threshold,
+            "called": called,
+            "found": found,
+            "recall": found / self.found[-1],
+            "precision": found / called if called else np.nan,
+        }
+
+
+def decisions(subject: Subject) -> Section | None:
+    """Count rows called and found over all thresholds, from the scores of the rows that are measured."""
+    rows = subject.answers
+    if rows is None or rows.scores is None or rows.scores.ndim != 1:
+        return None
+    if max(rows.true.max(), rows.predicted.max()) > 1 or len(np.unique(rows.true)) < 2:
+        return None
+    rare = rare_class(rows)
+    k = 1 if rare is None else rows.classes.index(rare["class"])
+    scores, called = rows.scores if k == 1 else -rows.scores, rows.predicted == k
+    in_use = _threshold(scores, called)
+    if in_use is None:
+        return None
+    steps = Steps.of(scores, (rows.true == k).astype(np.float64))
+    now = int(np.flatnonzero(steps.called == np.count_nonzero(called))[0])
+    low, high = np.quantile(scores, [0.002, 0.998])
+    grid = np.union1d(np.linspace(min(low, in_use), max(high, in_use), _GRID), [in_use])
+    shown = steps.at(grid)
+    shown[grid == in_use] = now  # rows exactly there may be called, too
+    outcomes = [steps.outcome(step, threshold) for step, threshold in zip(shown, grid.tolist(), strict=True)]
+    section: Section = {
+        "title": "What another threshold would do",
+        "class": rows.classes[k],
+        "rows": len(scores),
+        "of the class": int(steps.found[-1]),
+        "in use": steps.outcome(now, in_use),
+        **{name: [each[name] for each in outcomes] for name in ("threshold", "called", "found", "recall", "precision")},
+        "costs": [_cost(steps, name, ratio, now, in_use, shown) for name, ratio in _ratios(subject, k, steps).items()],
+    }
+    return section | {"says": _sentence(section)}
+
+
+def _threshold(scores: Array, called: Any) -> float | None:
+    """Return what the scores of the rows called are above: 0, or another number; None if there is no such number."""
+    low = float(scores[~called].max(initial=-np.inf))
+    high = float(scores[called].min(initial=np.inf))
+    if low <= 0 <= high:
+        return 0.0
+    return (low + high) / 2 if low < high and np.isfinite(low + high) else None
+
+
+def _ratios(subject: Subject, k: int, steps: Steps) -> dict[str, float]:
+    """Return what a missed row costs, in false alarms: as is known, or else as much, and so that both classes count the
+    same."""
+    asked, learner = subject.asked.get("cost_ratio"), subject.learner
+    if asked is not None:
+        check_value("Report", "cost_ratio", asked, positive)
+        return {"as asked": float(asked)}
+    declared = getattr(learner, "_params", {}).get("cost")
+    if declared is not None and declared.file == "cost_ratio" and learner.cost is not None:  # others are shares
+        return {"by cost": float(learner.cost) if k == 1 else 1 / float(learner.cost)}
+    weights = getattr(learner, "class_weight", None)
+    if isinstance(weights, dict):
+        of_class, of_other = (float(weights.get(learner.classes_[i], 1.0)) for i in (k, 1 - k))
+        if of_class > 0 and of_other > 0:
+            return {"by class_weight": of_class / of_other}
+    balanced = float(steps.called[-1] / steps.found[-1] - 1)
+    return {"every mistake alike": 1.0} | ({} if balanced == 1 else {"both classes alike": balanced})
+
+
+def _cost(steps: Steps, name: str, ratio: float, now: int, in_use: float, shown: Any) -> dict[str, Any]:
+    costs = steps.cost(ratio)
+    best = now if costs[now] == costs.min() else int(costs.argmin())
+    found = abs(steps.found[best] - steps.found[now])  # by one of the two thresholds only
+    alarms = abs(steps.called[best] - steps.called[now]) - found
+    return {
+        "name": name,
+        "ratio": ratio,
+        "cost": costs[shown],
+        "in use": float(costs[now]),
+        "best": steps.outcome(best, in_use if best == now else steps.between(best)) | {"cost": float(costs[best])},
+        "is clear": bool(abs(ratio * found - alarms) > Z * np.sqrt(ratio**2 * found + alarms)),
+        "constant": float(min(costs[0], costs[-1])),
+    }
+
+
+def _sentence(section: Section) -> str:
+    name, now = quoted(section["class"]), section["in use"]
+    called = plural(now["called"], "row is", "rows are")
+    says = (
+        f"With the threshold in use, {number(now['threshold'], 3)}, {called} called {name}: "
+        f"{count(now['found'])} of {count(section['of the class'])} are found"
+    )
+    says += f", and {percent(now['precision'])} of the rows called so are right." if now["called"] else "."
+    for cost in section["costs"]:
+        says += f" If a missed row costs {_false_alarms(cost['ratio'])} ({cost['name']}), {_best(section, cost)}."
+    if any(cost["is clear"] for cost in section["costs"]):
+        says += " A threshold that is chosen on these rows does somewhat worse on others."
+    return says
+
+
+def _false_alarms(ratio: float) -> str:
+    return "as much as a false alarm" if ratio == 1 else f"{number(ratio, 3)} times as much as a false alarm"
+
+
+def _best(section: Section, cost: dict[str, Any]) -> str:
+    best = cost["best"]
+    if not cost["is clear"]:
+        return "no other threshold costs clearly less"
+    less = f"costs {percent(1 - best['cost'] / cost['in use'])} less"
+    if best["called"] in (0, section["rows"]):
+        return f"calling {'every' if best['called'] else 'no'} row {quoted(section['class'])} {less}"
+    found = f"{count(best['found'])} are found among {plural(best['called'], 'row')} called so"
+    return f"a threshold of {number(best['threshold'], 3)} {less}: {found}"
+
+
+def table(section: Section) -> list[tuple[str, ...]]:
+    """Write the outcome of the threshold in use, and of those that cost least, under a line of titles."""
+    prices = [f"cost at {number(cost['ratio'], 3)}" for cost in section["costs"]]
+    lines = [("threshold", "", "called", "found", "precision", *prices)]
+    best = [(f"best at {number(cost['ratio'], 3)}", cost["best"]) for cost in section["costs"]]
+    for what, outcome in [("in use", section["in use"]), *best]:
+        called, found = outcome["called"], outcome["found"]
+        alarms, missed = called - found, section["of the class"] - found
+        costs = [number((alarms + cost["ratio"] * missed) / section["rows"], 3) for cost in section["costs"]]
+        precision = percent(outcome["precision"]) if called else "–"
+        lines.append((number(outcome["threshold"], 3), what, count(called), count(found), precision, *costs))
+    return lines
