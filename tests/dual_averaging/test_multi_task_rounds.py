@@ -390,8 +390,8 @@ def test_features_that_matter_are_told_by_task():
 def test_tasks_are_routed_by_scikit_learn():
     X, y, tasks, _ = rows(MODELS[0], n_rows=300)
     with config_context(enable_metadata_routing=True):
-        model = MultiTaskRDAClassifier(alpha=0.02, random_state=0).set_fit_request(tasks=True).set_score_request(tasks=True)
-        model.set_predict_request(tasks=True)
+        model = MultiTaskRDAClassifier(alpha=0.02, random_state=0)
+        model.set_fit_request(tasks=True).set_score_request(tasks=True).set_predict_request(tasks=True)
         scores = cross_val_score(model, X.toarray(), y, params={"tasks": tasks}, cv=3)
     assert scores.min() > 0.65
 
