@@ -45,6 +45,7 @@ SECTIONS = (
     "unlabelled",
     "shards",
     "newcomer",
+    "probabilities",
 )
 
 

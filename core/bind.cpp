@@ -8,6 +8,7 @@ void bind_parse(nanobind::module_& m);
 void bind_csv(nanobind::module_& m);
 void bind_text(nanobind::module_& m);
 void bind_moments(nanobind::module_& m);
+void bind_score_bins(nanobind::module_& m);
 void bind_learners(nanobind::module_& m);
 void bind_sdca(nanobind::module_& m);
 void bind_groups(nanobind::module_& m);
@@ -25,6 +26,7 @@ NB_MODULE(_core, m) {
   thresher::bind_csv(m);
   thresher::bind_text(m);
   thresher::bind_moments(m);
+  thresher::bind_score_bins(m);
   thresher::bind_learners(m);
   thresher::bind_sdca(m);
   thresher::bind_groups(m);

@@ -51,11 +51,12 @@ struct PySource {
 
   PySource(nb::dict s, nb::dict p, index_t n) : state(std::move(s)), params(std::move(p)), n_weights(n) {}
 
-  double* array(const char* name, const char* axes) const {
+  double* array(const char* name, const char* axes) const { return array(name, extent(axes)); }
+  double* array(const char* name, index_t n) const {
     Out<double> found;  // never a converted copy
     require(nb::try_cast(get(state, name), found, false),
             std::string("state array ") + name + " must be writable float64 in one piece");
-    require(static_cast<index_t>(found.shape(0)) == extent(axes), std::string("state array ") + name + " has the wrong length");
+    require(static_cast<index_t>(found.shape(0)) == n, std::string("state array ") + name + " has the wrong length");
     return found.data();
   }
   /// The number of entries over these axes; that of axis "group" is the parameter n_groups, and so on.
@@ -149,12 +150,18 @@ inline OtherForm other_form(const std::optional<In<double>>& rows, const std::op
   return {rows->data(), at->data(), scores->data()};
 }
 
+/// The scores that a state has counted for so many outputs, if there are to be more.
+inline ScoreCounts score_counts(const PySource& source, bool wanted, index_t n_outputs) {
+  if (!wanted) return {nullptr, nullptr, n_outputs};
+  return {source.array("score_bins", 2 * ScoreBins::n * n_outputs), source.array("score_clock", ScoreCounts::n_clock), n_outputs};
+}
+
 template <class L>
 nb::tuple run_pass_of(const Rows& rows, double bias, In<double> y, std::optional<double> positive,
                       std::optional<In<double>> weight, std::optional<In<index_t>> order, nb::dict state, nb::dict params,
                       std::optional<nb::ndarray<double, nb::ndim<1>, nb::device::cpu>> margins, index_t begin,
                       std::optional<In<double>> other_rows, std::optional<In<index_t>> other_at,
-                      std::optional<Out<double>> other_scores) {
+                      std::optional<Out<double>> other_scores, bool count_scores) {
   rows.check();
   require(static_cast<index_t>(y.shape(0)) == rows.n_rows, "y and the rows differ in length");
   require(!weight || weight->shape(0) == y.shape(0), "weights and rows differ in length");
@@ -171,13 +178,14 @@ nb::tuple run_pass_of(const Rows& rows, double bias, In<double> y, std::optional
   const OtherForm other = other_form(other_rows, other_at, other_scores, rows.n_features, lesson.n_steps, 1);
   const PySource source(std::move(state), std::move(params), rows.n_features + 1);
   Tally& tally = *reinterpret_cast<Tally*>(source.array("tally", "tally"));
+  ScoreCounts counts = score_counts(source, count_scores, 1);
   L learner(source);
   PassResult r;
   {
     nb::gil_scoped_release nogil;
     r = std::visit([&](const auto& x) {
       return run_pass(learner, x, bias, lesson, tally, margins ? margins->data() : nullptr, margins ? margins->stride(0) : 0,
-                      other);
+                      other, counts.bins ? &counts : nullptr);
     }, rows.any);
   }
   return nb::make_tuple(r.n_mistakes, r.diverged, r.paused);
@@ -261,7 +269,8 @@ void bind_learner(nb::module_& m, const char* name, const char* what) {
   c.def_static("run_pass", &run_pass_of<L>, nb::arg("rows"), nb::arg("bias"), nb::arg("y"), nb::arg("positive").none(),
                nb::arg("weight").none(), nb::arg("order").none(), nb::arg("state"), nb::arg("params"),
                nb::arg("margins").noconvert().none(), nb::arg("begin") = 0, nb::arg("other_rows").none() = nb::none(),
-               nb::arg("other_at").none() = nb::none(), nb::arg("other_scores").noconvert().none() = nb::none());
+               nb::arg("other_at").none() = nb::none(), nb::arg("other_scores").noconvert().none() = nb::none(),
+               nb::arg("count_scores") = false);
   c.def_static("scores", &scores_of<L>, nb::arg("rows"), nb::arg("bias"), nb::arg("state"), nb::arg("params"),
                nb::arg("out").noconvert());
   if constexpr (HasSpread<L>::value)

@@ -26,7 +26,7 @@ nb::tuple run_matrix_pass_of(const Rows& rows, double bias, In<double> y, index_
                              std::optional<In<double>> rounds, std::optional<In<double>> weight, std::optional<In<index_t>> order,
                              nb::dict state, nb::dict params, std::optional<Out<double>> margins, index_t begin,
                              std::optional<In<double>> other_rows, std::optional<In<index_t>> other_at,
-                             std::optional<Out<double>> other_scores) {
+                             std::optional<Out<double>> other_scores, bool count_scores) {
   rows.check();
   require(begin >= 0, "begin must not be negative");
   require(static_cast<index_t>(y.shape(0)) == rows.n_rows, "y and the rows differ in length");
@@ -49,11 +49,13 @@ nb::tuple run_matrix_pass_of(const Rows& rows, double bias, In<double> y, index_
           "margins and steps differ in length");
   const OtherForm other = other_form(other_rows, other_at, other_scores, rows.n_features, lesson.n_steps, learner.width());
   std::vector<double> out(static_cast<std::size_t>(2 * learner.width()));
+  ScoreCounts counts = score_counts(source, count_scores, learner.width());
   PassResult r;
   {
     nb::gil_scoped_release nogil;
     r = std::visit([&](const auto& x) {
-      return run_matrix_pass(learner, x, bias, lesson, tally, out.data(), margins ? margins->data() : nullptr, other);
+      return run_matrix_pass(learner, x, bias, lesson, tally, out.data(), margins ? margins->data() : nullptr, other,
+                             counts.bins ? &counts : nullptr);
     }, rows.any);
   }
   return nb::make_tuple(r.n_mistakes, r.diverged, r.paused);
@@ -93,7 +95,7 @@ void bind_matrix_learner(nb::module_& m, const char* name, const char* what) {
                nb::arg("codes").none(), nb::arg("rounds").none(), nb::arg("weight").none(), nb::arg("order").none(),
                nb::arg("state"), nb::arg("params"), nb::arg("margins").noconvert().none(), nb::arg("begin") = 0,
                nb::arg("other_rows").none() = nb::none(), nb::arg("other_at").none() = nb::none(),
-               nb::arg("other_scores").noconvert().none() = nb::none());
+               nb::arg("other_scores").noconvert().none() = nb::none(), nb::arg("count_scores") = false);
   c.def_static("scores", &matrix_scores_of<L>, nb::arg("rows"), nb::arg("bias"), nb::arg("n_codes"), nb::arg("codes").none(),
                nb::arg("state"), nb::arg("params"), nb::arg("out").noconvert());
   c.def_static("weights", &matrix_weights_of<L>, nb::arg("state"), nb::arg("params"), nb::arg("n_weights"),

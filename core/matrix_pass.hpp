@@ -53,10 +53,10 @@ const double* judge(const Learner&, const Row&, const double* out, double*, long
 }
 
 /// Visit rows[order[0]], rows[order[1]], ... ; predict each, then learn from it. `out` has room for the scores of two rows;
-/// with `margins`, those of step t before its update are written to margins[t * width].
+/// with `margins`, those of step t before its update are written to margins[t * width]; with `counts`, they are counted there.
 template <class Learner, class Rows>
 PassResult run_matrix_pass(Learner& learner, const Rows& rows, double bias, const MatrixLesson& lesson, Tally& tally, double* out,
-                           double* margins, const OtherForm& other) {
+                           double* margins, const OtherForm& other, ScoreCounts* counts) {
   PassResult result;
   const index_t ahead = rows_ahead(rows.mean_bytes()), width = learner.width();
   for (index_t t = lesson.begin; t < lesson.n_steps; ++t) {
@@ -81,6 +81,7 @@ PassResult run_matrix_pass(Learner& learner, const Rows& rows, double bias, cons
     }
     if (item.weight == 0) continue;
     result.n_mistakes += learner.wrong(shown, item);
+    if (counts) counts->add(shown, 1, width == 1 ? item.y : static_cast<double>(item.code), item.weight);
     tally.n_rows += 1;
     tally.loss_sum += paid;
     tally.weight_sum += item.weight;

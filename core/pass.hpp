@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "learner.hpp"
+#include "score_bins.hpp"
 
 namespace thresher {
 
@@ -82,10 +83,11 @@ inline index_t rows_ahead(double row_bytes) {
 /// Visit rows[order[0]], rows[order[1]], ... ; predict each, then learn from it.
 ///
 /// The order comes from outside: shuffles, samples and mini-batches are data, so the core holds no random state and a
-/// pass can be replayed bit for bit. A learner may ask for a pause: settling costs O(d) and is the caller's to do. With `margins`, the score of step t before its update is written to margins[t * stride].
+/// pass can be replayed bit for bit. A learner may ask for a pause: settling costs O(d) and is the caller's to do. With `margins`, the score of step t before its update is written to margins[t * stride];
+/// with `counts`, it is counted there.
 template <class Learner, class Rows>
 PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesson& lesson, Tally& tally, double* margins,
-                    index_t stride, const OtherForm& other) {
+                    index_t stride, const OtherForm& other, ScoreCounts* counts) {
   PassResult result;
   const index_t ahead = rows_ahead(rows.mean_bytes());
   for (index_t t = lesson.begin; t < lesson.n_steps; ++t) {
@@ -105,6 +107,7 @@ PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesso
     }
     if (weight == 0) continue;  // an absent row advances no clock
     result.n_mistakes += (shown > 0) != (y > 0);
+    if (counts) counts->add(&shown, 1, y, weight);
     tally.n_rows += 1;
     tally.loss_sum += paid;
     tally.weight_sum += weight;

@@ -28,7 +28,7 @@ RENAMED: dict[str, dict[str, str]] = {
 }
 """Class name, or ``"*"`` for all -> old name of a parameter -> new name."""
 
-_READ = ("predict", "decision_function", "predict_proba", "transform", "outlier_scores", "score_samples")
+_READ = ("predict", "decision_function", "predict_confidence", "transform", "outlier_scores", "score_samples")
 _PER_CLASS = {"n_features_to_select"}  # counts over the whole model since; with two classes nothing has changed
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {

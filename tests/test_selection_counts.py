@@ -75,8 +75,8 @@ def assert_few(model: Any, n: int, X: Any) -> None:
     changed = X.copy()
     changed[:, unused] = 7.0
     assert_array_equal(model.decision_function(changed), scores)
-    if hasattr(model, "predict_proba"):
-        assert_allclose(model.predict_proba(changed), model.predict_proba(X), rtol=1e-9)
+    if hasattr(model, "predict_confidence"):
+        assert_allclose(model.predict_confidence(changed), model.predict_confidence(X), rtol=1e-9)
 
 
 @over(ESTIMATORS)

@@ -52,6 +52,7 @@ class CoreLearner:
         other_rows: Floats | None = None,
         other_at: Longs | None = None,
         other_scores: Floats | None = None,
+        count_scores: bool = False,
     ) -> tuple[int, int, int]: ...
     @staticmethod
     def scores(rows: Rows, bias: float, state: State, params: Params, out: Floats) -> None: ...
@@ -107,6 +108,16 @@ def group_ascend(
     z: Floats,
     w: Floats,
 ) -> float: ...
+def count_scores(
+    scores: Floats,
+    y: Floats,
+    weight: Floats | None,
+    order: Longs | None,
+    bins: Floats,
+    clock: Floats,
+    ages: bool = True,
+) -> None: ...
+def score_bin_centres() -> Floats: ...
 def add_moments(rows: Rows, n: Floats, mean: Floats, m2: Floats, missing: Floats) -> tuple[int, int, float] | None: ...
 def measure_rows(rows: Rows, part: Longs, n: float, mean: Floats, m2: Floats, count: Floats) -> None: ...
 def scale_rows(

@@ -31,8 +31,8 @@ def test_probabilities_are_those_of_a_score_above_zero(problem, layout, dtype, s
     Z = with_constant(X.astype(float), scaling)
     spread = np.sqrt(np.einsum("ij,jk,ik->i", Z, known.sigma, Z))
     chance = np.where(spread > 0, norm.cdf(Z @ known.mu / np.where(spread > 0, spread, 1)), 0.5)
-    assert_allclose(model.predict_proba(layout(X)), np.stack([1 - chance, chance], axis=1), rtol=1e-8, atol=1e-12)
-    assert_array_equal(model.predict_proba(layout(X)).argmax(axis=1), model.predict(layout(X)) > 0)
+    assert_allclose(model.predict_confidence(layout(X)), np.stack([1 - chance, chance], axis=1), rtol=1e-8, atol=1e-12)
+    assert_array_equal(model.predict_confidence(layout(X)).argmax(axis=1), model.predict(layout(X)) > 0)
 
 
 def test_probabilities_of_several_classes_are_divided_by_their_sum(three_classes):
@@ -41,7 +41,7 @@ def test_probabilities_of_several_classes_are_divided_by_their_sum(three_classes
     Z = with_constant(X, 0.7)
     spread = np.sqrt(np.einsum("ij,jk,ik->i", Z, np.linalg.inv(model.state_.arrays["precision"][0]), Z))
     above = norm.cdf(model.decision_function(X) / spread[:, None])
-    chances = model.predict_proba(X)
+    chances = model.predict_confidence(X)
     assert_allclose(chances, above / above.sum(axis=1, keepdims=True), rtol=1e-7, atol=1e-12)
     assert_allclose(chances.sum(axis=1), 1, rtol=1e-14)
     assert_array_equal(model.classes_[chances.argmax(axis=1)], model.predict(X))
@@ -50,7 +50,7 @@ def test_probabilities_of_several_classes_are_divided_by_their_sum(three_classes
 def test_probabilities_of_a_sure_model_are_numbers():
     X = np.vstack([np.eye(3)] * 4000)
     model = learner(C=10.0).fit(X, np.tile(["a", "b", "c"], 4000))
-    chances = model.predict_proba(np.vstack([np.eye(3), -np.eye(3), 1e9 * np.eye(3)]))
+    chances = model.predict_confidence(np.vstack([np.eye(3), -np.eye(3), 1e9 * np.eye(3)]))
     assert np.isfinite(chances).all()
     assert_array_equal(chances[:3].argmax(axis=1), [0, 1, 2])
 
@@ -59,10 +59,10 @@ def test_what_is_read_follows_what_is_learned(problem):
     """The root of the precision is kept between calls, but not beyond the next batch, a merge, or a copy."""
     X, y = problem
     model = learner(scaling=0.7).partial_fit(X[:30], y[:30], classes=[-1, 1])
-    model.predict_proba(X)
+    model.predict_confidence(X)
     later = learner(scaling=0.7).partial_fit(X[:30], y[:30], classes=[-1, 1]).partial_fit(X[30:], y[30:])
     model.partial_fit(X[30:], y[30:])
-    assert_array_equal(model.predict_proba(X), later.predict_proba(X))
+    assert_array_equal(model.predict_confidence(X), later.predict_confidence(X))
     assert_array_equal(model.variance_, later.variance_)
     assert (model.variance_ <= 1).all()
 

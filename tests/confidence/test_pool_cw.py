@@ -175,7 +175,7 @@ def test_the_weights_in_use_are_those_of_the_pool_given_that_the_others_are_0(co
     assert not model.variance_[0, np.setdiff1d(np.arange(40), model.support_)].any()
     x = np.hstack([np.full((len(X), 1), 0.1), X[:, model.support_]])[:, 1 - constant :]
     z = x @ truth / np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", x, spread, x), 1e-300))
-    assert_allclose(model.predict_proba(X)[:, 1], ndtr(z), rtol=1e-9, atol=1e-12)
+    assert_allclose(model.predict_confidence(X)[:, 1], ndtr(z), rtol=1e-9, atol=1e-12)
 
 
 def test_conditional_pruning_sees_through_copies():
@@ -210,7 +210,7 @@ def test_a_row_without_a_known_feature_is_not_positive_and_even():
     model = PoolCWClassifier(3, cost=0.5, batch_size=40, fit_intercept=False).fit(X, y)
     empty = np.zeros((1, 40))
     assert model.predict(empty) == [-1]
-    assert_array_equal(model.predict_proba(empty), [[0.5, 0.5]])
+    assert_array_equal(model.predict_confidence(empty), [[0.5, 0.5]])
 
 
 def test_each_class_has_a_pool_of_its_own(three_classes):
@@ -222,7 +222,7 @@ def test_each_class_has_a_pool_of_its_own(three_classes):
         both = PoolCWClassifier(2, cost=0.5, batch_size=20, random_state=0, selection="class").fit(X, y)
         assert_array_equal(alone.fit(X, y == label).coef_[0], both.coef_[list(model.classes_).index(label)])
         assert np.count_nonzero(row) <= 2
-    shares = model.predict_proba(X)
+    shares = model.predict_confidence(X)
     assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-12)
     assert_array_equal(model.classes_[shares.argmax(axis=1)], model.predict(X))
 

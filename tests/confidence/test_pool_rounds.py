@@ -42,7 +42,14 @@ def planted(n_classes, n=260, d=40, seed=1):
 
 def learner(**options):
     return PoolCWClassifier(
-        **{"n_features_to_select": 6, "scale": False, "max_inner_iter": 500, "batch_size": None, **options}
+        **{
+            "n_features_to_select": 6,
+            "scale": False,
+            "max_inner_iter": 500,
+            "batch_size": None,
+            "probability": "none",
+            **options,
+        }
     )
 
 

@@ -120,8 +120,10 @@ def test_a_rare_class_has_half_of_the_loss_unless_classes_have_weights():
 def test_files_that_know_no_cost_have_none(tmp_path):
     X, y, _ = next(batches())
     model = model_of().partial_fit(X, y, classes=[-1, 1])
-    assert SBCWClassifier._from_file({"C": 1.0}) == {"C": 1.0, "cost": None, "scale": False}
-    assert SBCWClassifier._from_file({"cost": 0.3, "scale": True}) == {"cost": 0.3, "scale": True}
+    before = {"cost": None, "scale": False, "probability": "none"}
+    assert SBCWClassifier._from_file({"C": 1.0}) == {"C": 1.0, **before}
+    given = {"cost": 0.3, "scale": True, "probability": "calibrated"}
+    assert SBCWClassifier._from_file(given) == given
     save_model(model, tmp_path / "m")
     assert load_model(tmp_path / "m").cost is None
 

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from thresher import distributed
+from thresher._estimators import of_rows_seen_before
 from thresher.confidence import BCWClassifier, PoolCWClassifier
 from thresher.dual_averaging import AdaptiveL1RDAClassifier, L1RDAClassifier, L1RDARegressor
 from thresher.kernels import LSSVC
@@ -45,7 +46,8 @@ def by_hand(model, shards, n_rounds, classes):
             learner = type(model)(**model.get_params())
             learner.partial_fit(X[:1], y[:1], classes=classes, sample_weight=[0.0])
             learner.state_ = start.state_.copy()
-            reached.append(learner.partial_fit(X, y))
+            with of_rows_seen_before(learner, n_round > 0):
+                reached.append(learner.partial_fit(X, y))
         again = n_round > 0 or isinstance(model, L1RDAClassifier)  # no new rows; a clock that would run too fast
         start = merge_models(reached, start, again=again)
     return start

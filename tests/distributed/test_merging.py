@@ -12,6 +12,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from thresher import distributed, onepass, registry
+from thresher._engine._state import _COUNTS as COUNTS
+from thresher._estimators import of_rows_seen_before
 from thresher.confidence import ASCWClassifier, SBCWClassifier
 from thresher.dual_averaging import (
     AdaptiveL1RDAClassifier,
@@ -50,8 +52,10 @@ def begun(model, layout=np.asarray):
     return first_batch(with_params(model), layout(X[:1]), y[:1], y, sample_weight=np.zeros(1))
 
 
-def learned(start, shard):
-    return copy.deepcopy(start).partial_fit(*shard)
+def learned(start, shard, again=False):
+    learner = copy.deepcopy(start)
+    with of_rows_seen_before(learner, again):
+        return learner.partial_fit(*shard)
 
 
 # --- rounds are what they are said to be ----------------------------------------------------------------------------
@@ -72,7 +76,7 @@ def test_rounds_are_copies_that_learn_apart_and_are_merged_to_the_bit(model, lay
     by_hand = begun(model, layout)
     for n_round in range(3):
         again = n_round > 0 or not {"gradient_sum", "z"}.isdisjoint(by_hand.state_.arrays)  # dual averaging: always
-        by_hand = merge_models([learned(by_hand, shard) for shard in shards], by_hand, again=again)
+        by_hand = merge_models([learned(by_hand, shard, n_round > 0) for shard in shards], by_hand, again=again)
     assert_same_bits(in_passes(model, shards, 3).state_, by_hand.state_)
 
 
@@ -181,7 +185,7 @@ def test_every_array_of_every_round_is_the_start_and_what_the_shards_add_to_it(m
         first, *each = (settled(learner, m.state_) for m in (start, *reached))
         for f in first.fields:
             entrywise = again and f.merge == "weighted" and not is_square(first.arrays[f.by])
-            added = f.name in ("tally", "n_mistakes", "n_wrong") or not (entrywise or f.name in averaged)
+            added = f.name in COUNTS or not (entrywise or f.name in averaged)
             truth = by_hand(f, first, each, share, added)
             if truth is not None:
                 truth = pruned(f, merged, truth, learner.params.get("advantage"))

@@ -28,6 +28,7 @@ def exemptions(model):
             "check_positive_only_tag_during_fit": "A matrix less its mean is no kernel.",
             "check_estimators_dtypes": "A kernel of rank 5 and size 1e5, rounded to float32, is not positive definite.",
             "check_classifiers_one_label_sample_weights": "Ten rows of three columns are no kernel.",
+            "check_decision_proba_consistency": "Rows of two columns are no kernel.",
         }
     if model.kernel == "rbf" and model.gamma == "scale":
         why = "The width that suits rows by their variance does not know weights."

@@ -172,4 +172,4 @@ def test_probabilities_are_those_of_the_features_in_use(stream):
     used = np.append(model.support_, N_FEATURES)
     rows = np.hstack([X, np.ones((N_ROWS, 1))])[:, used]
     spread = rows**2 @ model.state_.arrays["variance"][0, used]
-    assert_allclose(model.predict_proba(X)[:, 1], ndtr(model.decision_function(X) / np.sqrt(spread)), rtol=1e-9)
+    assert_allclose(model.predict_confidence(X)[:, 1], ndtr(model.decision_function(X) / np.sqrt(spread)), rtol=1e-9)

@@ -317,7 +317,7 @@ def test_rows_of_any_length_leave_a_model_that_works(rule, form, size):
     assert np.isfinite(model.variance_).all()
     if size <= 1e100:
         assert (model.variance_ > 0).all()
-    shares = model.predict_proba(X[3:])
+    shares = model.predict_confidence(X[3:])
     assert np.isfinite(shares).all()
 
 
@@ -338,7 +338,7 @@ def test_variances_of_a_strangers_file_do_no_harm(problem, rule, form, variance)
         return
     model.predict(X)
     with np.errstate(all="ignore"):
-        assert not np.isnan(model.predict_proba(X)).any()
+        assert not np.isnan(model.predict_confidence(X)).any()
 
 
 # --- reading --------------------------------------------------------------------------------------------------------

@@ -93,11 +93,11 @@ def test_probabilities_do_not_change_when_all_scores_rise(rule):
     """Only differences between scores of joint classes mean something."""
     X, codes, _ = stream()
     model = make(rule).fit(X, codes)
-    before = model.predict_proba(X)
+    before = model.predict_confidence(X)
     assert_array_equal(model.classes_[before.argmax(axis=1)], model.predict(X))
     assert_allclose(before.sum(axis=1), 1)
     model.state_.arrays["coef"][0, -1] += 7.0
-    assert_allclose(model.predict_proba(X), before, atol=1e-9)
+    assert_allclose(model.predict_confidence(X), before, atol=1e-9)
 
 
 def test_spreads_are_the_variances_of_the_scores():

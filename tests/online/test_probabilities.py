@@ -36,7 +36,7 @@ def test_two_classes_have_the_probability_of_a_sign(problem, layout, dtype, cls,
     ((mu, sigma),) = beliefs(model)
     Z = np.column_stack([X.astype(float), np.full(len(X), 0.5)])
     expected = stats.norm.cdf(Z @ mu / np.sqrt(np.einsum("ij,jk,ik->i", Z, sigma, Z)))
-    shares = model.predict_proba(layout(X))
+    shares = model.predict_confidence(layout(X))
     assert_allclose(shares[:, 1], expected, rtol=1e-10)
     assert_allclose(shares.sum(axis=1), 1, rtol=1e-14)
     assert_array_equal(model.classes_[shares.argmax(axis=1)], model.predict(layout(X)))
@@ -47,7 +47,7 @@ def test_the_probability_is_the_share_of_weights_drawn_from_the_belief(problem):
     model = CWClassifier(0.9, covariance="full", fit_intercept=False, random_state=0).fit(X, y)
     draws = np.random.default_rng(0).multivariate_normal(model.coef_[0], model.covariance_[0], size=200_000)
     some = X[X.any(axis=1)][:8]
-    assert_allclose(model.predict_proba(some)[:, 1], (draws @ some.T > 0).mean(axis=0), atol=5e-3)
+    assert_allclose(model.predict_confidence(some)[:, 1], (draws @ some.T > 0).mean(axis=0), atol=5e-3)
 
 
 @over_probable
@@ -57,7 +57,7 @@ def test_several_classes_share_the_doubt(three_classes, cls, params):
     Z = np.column_stack([X, np.ones(len(X))])
     scores, spreads = zip(*((Z @ mu, np.einsum("ij,jk,ik->i", Z, s, Z)) for mu, s in beliefs(model)), strict=True)
     each = stats.norm.cdf(np.array(scores) / np.sqrt(np.mean(spreads, axis=0)))
-    shares = model.predict_proba(sparse.csr_array(X))
+    shares = model.predict_confidence(sparse.csr_array(X))
     assert_allclose(shares, (each / each.sum(axis=0)).T, rtol=1e-9)
     assert_allclose(shares.sum(axis=1), 1, rtol=1e-14)
     assert_array_equal(model.classes_[shares.argmax(axis=1)], model.predict(X))
@@ -67,15 +67,15 @@ def test_probabilities_at_the_edge(three_classes):
     X, y = three_classes
     empty = np.zeros((1, X.shape[1]))
     two = AROWClassifier(1.0, fit_intercept=False).fit(X, y == "a")
-    assert_array_equal(two.predict_proba(empty), [[0.5, 0.5]])
+    assert_array_equal(two.predict_confidence(empty), [[0.5, 0.5]])
     many = AROWClassifier(1.0, fit_intercept=False).fit(X, y)
-    assert_allclose(many.predict_proba(empty), [[1 / 3] * 3])
+    assert_allclose(many.predict_confidence(empty), [[1 / 3] * 3])
     two.state_.arrays["variance"][...] = 1e-320  # no doubt is left
-    assert_array_equal(two.predict_proba(X[X.any(axis=1)]).max(axis=1), 1.0)
+    assert_array_equal(two.predict_confidence(X[X.any(axis=1)]).max(axis=1), 1.0)
     many.state_.arrays["variance"][...] = 1e-30
     many.state_.arrays["coef"][:, :-1] -= 100 * np.sign(X[1])  # all scores far below 0, or far above
     for rows in (X[1:2], -X[1:2]):
-        shares = many.predict_proba(rows)
+        shares = many.predict_confidence(rows)
         assert_allclose(shares.sum(), 1)
         assert many.classes_[shares.argmax()] == many.predict(rows)[0]
 
@@ -88,7 +88,7 @@ def test_features_that_are_not_read_carry_no_doubt(problem):
         kept = np.append(model.support_, X.shape[1])
         Z = np.column_stack([X, np.ones(len(X))])[:, kept]
         deviation = np.sqrt(np.einsum("ij,jk,ik->i", Z, sigma[np.ix_(kept, kept)], Z))
-        assert_allclose(model.predict_proba(X)[:, 1], stats.norm.cdf(Z @ mu[kept] / deviation), rtol=1e-10)
+        assert_allclose(model.predict_confidence(X)[:, 1], stats.norm.cdf(Z @ mu[kept] / deviation), rtol=1e-10)
 
 
 def test_of_several_models_the_variances_are_those_of_the_one_in_use(three_classes):

@@ -71,7 +71,8 @@ def test_it_is_a_scikit_learn_estimator():
     assert is_regressor(StreamingPipeline([("learn", PegasosRegressor())]))
     with pytest.raises(NotFittedError):
         copy.predict(X)
-    assert not hasattr(StreamingPipeline([("learn", PAClassifier())]), "predict_proba")
+    assert hasattr(StreamingPipeline([("learn", PAClassifier())]), "predict_proba")
+    assert not hasattr(StreamingPipeline([("learn", PAClassifier(probability="none"))]), "predict_proba")
 
 
 def test_a_refused_label_leaves_every_step_untouched():

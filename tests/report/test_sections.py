@@ -42,8 +42,8 @@ def test_a_section_with_nothing_to_show_is_left_out():
     [
         (
             "binary",
-            "asked data model measures confusion decision_values ranking decisions features sparsity regions map "
-            "stream race tuning reproduce",
+            "asked data model measures confusion decision_values ranking decisions probabilities features sparsity "
+            "regions map stream race tuning reproduce",
         ),
         ("several", "asked model measures confusion decision_values ranking probabilities features sparsity map race"),
         ("values", "asked model measures residuals features sparsity stream race"),

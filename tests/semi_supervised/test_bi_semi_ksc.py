@@ -154,7 +154,7 @@ def test_equal_spreads_collapse_to_one_function(spread, C, coupling, monkeypatch
     X, y = rows(seed=4)
     sizes = []
     monkeypatch.setattr(_pair, "stationary", lambda K, *more: sizes.append(len(K)) or stationary(K, *more))
-    model = BiSemiKSC(spread, spread, C, coupling, gamma=0.4, outlier_label=9).fit(X, y)
+    model = BiSemiKSC(spread, spread, C, coupling, gamma=0.4, outlier_label=9, probability="none").fit(X, y)
     assert sizes == [50]
     one = SemiKSC(spread / (coupling - 1), C / (coupling - 1), gamma=0.4).fit(X, y)
     scores = model.class_scores(X)

@@ -1,5 +1,6 @@
 """The machinery of a pass: state, learners, losses, orders, outputs, rounds, threads. Knows no estimator."""
 
+from ._calibration import Curve, ScoreCounts
 from ._learner import Axis, Learner, PassResult, largest, winning_codes
 from ._lesson import Lesson, n_workers
 from ._losses import (
@@ -15,6 +16,7 @@ from ._losses import (
 )
 from ._moments import joined, joint_moments, moments_of
 from ._order import are_mixed, generator, passes, slices
+from ._parts import matrix_of, part_of
 from ._shard_rounds import Question, Round, ShardFacts, Sums, add, join, outgrown
 from ._state import Field, Memory, State, added, by_gain, merge
 from ._target import Target

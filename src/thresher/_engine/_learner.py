@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .._core import Rows, linear_scores
 from .._gate import Array
 from . import _state
+from ._calibration import ScoreCounts, score_fields, score_sizes
 from ._lesson import Lesson, n_workers
 from ._losses import LOSSES
 from ._state import Field, Memory, State
@@ -81,6 +82,8 @@ class Learner:
         The parameter that limits the features of all outputs together; without it, each output selects its own.
     tuning : Tuning, optional
         What it finds out by itself: which model of the grid is best, in units of the data, and the scale of columns.
+    counts_scores : bool, default=False
+        Whether scores are counted by class, of rows that were not learned from yet: what probabilities are read by.
     """
 
     core: type[CoreLearner]
@@ -91,6 +94,7 @@ class Learner:
     judge: str = "loss"
     joint: str = ""
     tuning: Tuning | None = None
+    counts_scores: bool = False
 
     @property
     def reads_far(self) -> bool:
@@ -130,13 +134,17 @@ class Learner:
     def fields(self) -> list[Field]:
         """The arrays that make up its state."""
         measured = () if self.tuning is None else self.tuning.fields()
-        return [*(Field(*f) for f in self.core.fields(self.params)), *_COUNTS, *(_READ if self.grid else ()), *measured]
+        scored = score_fields(self.score_axis) if self.counts_scores else ()
+        own = (Field(*f) for f in self.core.fields(self.params))
+        return [*own, *_COUNTS, *(_READ if self.grid else ()), *measured, *scored]
 
     def sizes(self, n_features: int) -> dict[str, int]:
         """The length of each axis that a field names."""
         models = {"model": len(self.grid)} if self.grid else {}
         if self.tuning is not None:
             models["column"] = 0
+        if self.counts_scores:
+            models |= score_sizes()
         return {"weight": n_features + 1, "tally": 4, **models} | {name: axis.size for name, axis in self.axes.items()}
 
     def room(self, n_features: int, target: Target) -> dict[str, int]:
@@ -160,6 +168,19 @@ class Learner:
     def for_outputs(self, n_outputs: int) -> Learner:
         """The form of the learner for that many outputs."""
         return self
+
+    @property
+    def score_axis(self) -> str:
+        """The axis of outputs that have scores side by side in one state."""
+        return ""
+
+    def counting(self) -> Learner:
+        """The same learner, counting scores by class."""
+        return replace(self, counts_scores=True)
+
+    def score_counts(self, state: State, model: int | None = None) -> ScoreCounts:
+        """The scores of the model that is read, or of another, on rows that it had not learned from."""
+        return ScoreCounts.of_state(state, self.outputs_of(state, self.chosen(state) if model is None else model))
 
     def outputs_of(self, state: State, model: int) -> range:
         """The outputs of one model of the grid."""
@@ -231,11 +252,17 @@ class Learner:
             return self._learn_tuned(self.tuning, lesson, state)
         if state.n_outputs > 1 and lesson.output is None:
             return self._learn_outputs(lesson, state)
-        output = lesson.output or 0
-        result = self._learn_output(lesson, state, output, lesson.order, lesson.margins)
+        output, counts = lesson.output or 0, self.counts_scores and lesson.is_new and lesson.output is None
+        result = self._learn_output(lesson, state, output, lesson.order, lesson.margins, count_scores=counts)
         if state.n_outputs == 1:  # as add_mistakes does, with one call less
             state.arrays["n_wrong" if self.grid else "n_mistakes"][0, 0] += result.n_mistakes
         return result
+
+    def count_scores(self, lesson: Lesson, state: State, model: int, scores: Array) -> None:
+        """Count scores, of shape ``(n_outputs, n_steps)``, that a model gave to rows before it learned from them."""
+        if self.counts_scores and lesson.is_new:
+            y = np.ascontiguousarray(lesson.target.y, dtype=np.float64)
+            self.score_counts(state, model).add(scores, y, lesson.weight, lesson.order)
 
     def check(self, lesson: Lesson, state: State) -> None:
         """Refuse rows that do not fit the state."""
@@ -253,6 +280,7 @@ class Learner:
         order: NDArray[np.int64] | None,
         margins: Array | None,
         as_read: Array | None = None,
+        count_scores: bool = False,
     ) -> PassResult:
         view, target = state.views[output], lesson.target
         params = self._params_of(state, output) if self.grid or self.tuning else self.params
@@ -261,11 +289,13 @@ class Learner:
         order = None if order is None else np.ascontiguousarray(order, dtype=np.int64)
         weight = None if lesson.weight is None else np.ascontiguousarray(lesson.weight, dtype=np.float64)
         constant = self.intercept if self.tuning is None else self.constant(state)
-        other = (None, None, None) if lesson.other is None else (*lesson.other, as_read)
+        far, at = (None, None) if lesson.other is None else lesson.other
         n_mistakes, begin = 0, 0
         while True:
             mistakes, diverged, paused = self.core.run_pass(
-                lesson.rows, constant, y, positive, weight, order, view, params, margins, begin, *other
+                *(lesson.rows, constant, y, positive, weight, order, view, params, margins, begin, far, at),
+                None if at is None else as_read,
+                count_scores,
             )
             n_mistakes += mistakes
             if paused < 0:
@@ -293,6 +323,8 @@ class Learner:
                 for diverged in run(learn_one, range(state.n_outputs)):
                     if diverged >= 0:
                         return PassResult(n_mistakes, begin + diverged)
+                for model, scores in enumerate(np.split(margins, self.n_models)):
+                    self.count_scores(replace(lesson, order=chunk), state, model, scores)
                 present = slice(None) if weight is None else np.flatnonzero(weight[chunk])
                 if classes is not None:
                     of_models = np.split(margins[:, present], self.n_models)
@@ -363,7 +395,7 @@ class Learner:
             target, weight = target.take(part), None if weight is None else weight[part]
         if tuning.scales_target:
             target = target._replace(y=tuning.targets(state, target.y))
-        here = Lesson(rows, target, weight, order, memory=lesson.memory, n_jobs=lesson.n_jobs)
+        here = replace(lesson, rows=rows, target=target, weight=weight, order=order)
         present = None if weight is None else weight[order] > 0
         y = target.y if room is not None else target.y[order]
         is_code, is_positive = target.classes is not None, y > 0  # else numbers, of which -1 and +1 are classes
@@ -386,6 +418,7 @@ class Learner:
                     return PassResult(0, diverged)
                 until = diverged + 1 if model == reader else until
                 continue
+            self.count_scores(here, state, model, as_read)
             in_race = missed[model] if as_read is margins else wrong(margins)
             tuning.count(state, model, in_race, None if weight is None else weight[order])
             if self.grid:
@@ -423,6 +456,23 @@ class Learner:
                 self.tuning.measure(state, lesson.rows, lesson.target, there[at : at + size])
             self.tuning.freeze(self, state)
 
+    def learns_at_once(self, lesson: Lesson) -> bool:
+        """Whether most rows would be scored by a model that knows nothing yet, because they are learned together."""
+        return False
+
+    def take_over(self, fresh: State, state: State) -> None:
+        """Give a state before its first row what another one has found out by itself: units, and the end of a race."""
+        if self.tuning is not None:
+            fresh.grow(fresh.sizes["weight"], column=state.sizes["column"])
+            for name in (each.name for each in self.tuning.fields()):
+                fresh.arrays[name][...] = state.arrays[name]
+        self.read_as(fresh, state)
+
+    def read_as(self, other: State, state: State) -> None:
+        """Read the same model of a grid in two states."""
+        if self.grid:
+            other.arrays["reads"][...] = state.arrays["reads"]
+
     def decide(self, state: State) -> None:
         """Let the best model of a grid alone go on, if they are candidates in a race."""
         if self.tuning is not None:
@@ -445,10 +495,12 @@ class Learner:
     def scores(self, rows: Rows, state: State) -> Array:
         """Scores of shape ``(n_rows, n_outputs)``; O(non-zeros), however many features there are."""
         outputs = self.outputs_of(state, self.chosen(state)) if self.grid else range(state.n_outputs)
-        out = np.empty((rows.n_rows, len(outputs)))
         if (self.joint and len(outputs) > 1) or (self.tuning is not None and self.reads_weights(state)):
-            linear_scores(rows, self.constant(state), self.weights(state), out)
+            weights = self.weights(state)
+            out = np.empty((rows.n_rows, len(weights)))
+            linear_scores(rows, self.constant(state), weights, out)
             return out
+        out = np.empty((rows.n_rows, len(outputs)))
         for place, k in enumerate(outputs):
             params = self._params_of(state, k) if self.grid or self.tuning is not None else self.params
             self.core.scores(rows, self.intercept, state.views[k], params, out[:, place])

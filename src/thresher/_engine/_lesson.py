@@ -49,6 +49,8 @@ class Lesson:
         Whether the state knows the scale of these rows already, for learners that tune themselves.
     other : OtherForm, optional
         Rows that are read in another form than they are learned from.
+    is_new : bool, default=True
+        Whether nothing was learned from these rows before, so that their scores say how scores are to be read.
     """
 
     rows: Rows
@@ -61,6 +63,7 @@ class Lesson:
     n_jobs: int | None = None
     is_measured: bool = False
     other: OtherForm | None = None
+    is_new: bool = True
 
 
 def n_workers(n_jobs: int | None, n_outputs: int) -> int:

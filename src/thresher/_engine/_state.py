@@ -16,7 +16,8 @@ from .._gate import Array
 Settle = Callable[[Sequence["State"]], None]
 Rebuild = Callable[["State"], None]
 
-_COUNTS = ("tally", "n_mistakes", "n_wrong")  # kept for every learner, and no part of what it learns
+# Kept for every learner, and no part of what it learns.
+_COUNTS = ("tally", "n_mistakes", "n_wrong", "score_bins", "score_clock")
 _BLOCK = 1 << 14
 
 
@@ -94,6 +95,7 @@ class State:
     ) -> None:
         self.fields = tuple(fields)
         self.n_outputs = n_outputs
+        self.kept: dict[str, Any] = {}  # what readers make of it, each with what tells them that it is still true
         self.replace(sizes, arrays)
 
     def replace(self, sizes: Mapping[str, int], arrays: Mapping[str, Array] | None) -> None:

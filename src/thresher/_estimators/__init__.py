@@ -2,7 +2,8 @@
 
 from ._advice import MOST_COMPARED, Advice, Baseline, GoodFor, LearningProblem, Power, advice_of
 from ._any_estimator import clone, task_of
-from ._batches import BatchClassifier, BatchLearner, BatchLesson, BatchRule, Ids, Params, View, matrix_of, part_of, take
+from ._batches import BatchClassifier, BatchLearner, BatchLesson, BatchRule, Ids, Params, View, take
+from ._calibrated import Calibrated
 from ._contract import (
     ClustererContract,
     Estimator,
@@ -39,8 +40,8 @@ from ._linear import (
 )
 from ._loss_params import ClassLoss, ValueLoss
 from ._multi_task import MultiTask, MultiTaskClassifier, MultiTaskRegressor
-from ._online_linear import OnlineLinear, read_only
-from ._reading import GaussianProbability, ReadsClasses, ReadsTargets, ReadsValues
+from ._online_linear import OnlineLinear, of_rows_seen_before, read_only
+from ._reading import KnowsDoubt, ReadsClasses, ReadsTargets, ReadsValues
 from ._seeded import SeededClassifier
 from ._self_tuned import AUTO_STEP, SelfTuned, Step, StepInUse
 from ._solved import Optimum, SolvedClassifier

@@ -14,10 +14,21 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .._core import Rows, linear_scores, take_columns
-from .._engine import Learner, Lesson, PassResult, State, Target, Tuning, n_workers, one_blas_thread, winning_codes
+from .._engine import (
+    Learner,
+    Lesson,
+    PassResult,
+    State,
+    Target,
+    Tuning,
+    matrix_of,
+    n_workers,
+    one_blas_thread,
+    part_of,
+    winning_codes,
+)
 from .._gate import Array, at_least, auto, boolean, none
 from ._declared import param
 from ._linear import KeepsVariances, LinearScores, UsesThreads
@@ -25,6 +36,8 @@ from ._linear import KeepsVariances, LinearScores, UsesThreads
 Ids = NDArray[np.int64]
 View = Mapping[str, Array]
 Params = Mapping[str, Any]
+
+_FEW_BATCHES = 10  # the first of so many is scored before anything is known
 
 
 class BatchLesson(NamedTuple):
@@ -158,6 +171,9 @@ class BatchLearner(Learner):
         """Whether a last batch of so few rows joins the one before."""
         return False
 
+    def learns_at_once(self, lesson: Lesson) -> bool:
+        return len(self._batches(np.arange(lesson.rows.n_rows), lesson.rows.n_features)) < _FEW_BATCHES
+
     def learn(self, lesson: Lesson, state: State) -> PassResult:
         """Learn from the rows batch by batch; a row with a score that is not finite ends it."""
         self.check(lesson, state)
@@ -191,6 +207,9 @@ class BatchLearner(Learner):
                     for model, scores in enumerate(of_models):
                         state.arrays["n_mistakes"][model, 0] += np.count_nonzero(winning_codes(scores) != codes)
                 shown = of_models[reader] if as_read is None else as_read.T
+                here = replace(lesson, target=target.take(part), weight=weight, order=None)
+                for model, scores in enumerate(of_models):
+                    self.count_scores(here, state, model, shown if model == reader else scores)
                 wrong = int(np.count_nonzero(winning_codes(shown) != codes))
                 self.add_mistakes(state, wrong)
                 n_mistakes += wrong
@@ -280,11 +299,11 @@ class BatchClassifier(UsesThreads, KeepsVariances, LinearScores):
         """Files that know no scale are of models without one."""
         return super()._from_file(params if "scale" in params else {**params, "scale": False})
 
-    def _passes(self, target: Any) -> Iterator[Iterator[NDArray[np.int64] | None]]:
+    def _passes(self, target: Any, random_state: Any) -> Iterator[Iterator[NDArray[np.int64] | None]]:
         """Whole passes: pieces would end batches before they are full."""
         if self.n_steps is not None and self.batch_size is None:
             raise ValueError(f"{type(self).__name__}: batch_size must be an integer when n_steps is given, got None.")
-        for pieces in super()._passes(target):
+        for pieces in super()._passes(target, random_state):
             parts = [None if piece is None else piece.copy() for piece in pieces]
             if len(parts) == 1:
                 yield iter(parts)
@@ -303,26 +322,3 @@ def take(rows: Rows, constant: float, ids: Ids) -> Array:
     out = np.zeros((rows.n_rows, len(ids)))
     take_columns(rows, constant, np.ascontiguousarray(ids, dtype=np.int64), out)
     return out
-
-
-def matrix_of(rows: Rows) -> Any:
-    """The matrix that rows were made of: an array or a csr_array, which shares their memory."""
-    if rows.columns is None:
-        return rows.values
-    return sparse.csr_array((rows.values, rows.columns, rows.starts), shape=(rows.n_rows, rows.n_features), copy=False)
-
-
-def part_of(rows: Rows, order: NDArray[np.int64]) -> Rows:
-    """Some of the rows, in this order."""
-    n = len(order)
-    if n and order[-1] - order[0] == n - 1 and (np.diff(order) == 1).all():  # neighbours need no copy
-        begin, end = int(order[0]), int(order[-1]) + 1
-        if rows.columns is None:
-            return Rows.dense(rows.values[begin:end], False)
-        starts = rows.starts[begin : end + 1]
-        some = slice(starts[0], starts[-1])
-        return Rows.csr(rows.values[some], rows.columns[some], starts - starts[0], rows.n_features, False)
-    if rows.columns is None:
-        return Rows.dense(rows.values[order], False)
-    matrix = matrix_of(rows)[order]
-    return Rows.csr(matrix.data, matrix.indices, matrix.indptr.astype(np.int64), rows.n_features, False)

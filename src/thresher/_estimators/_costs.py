@@ -135,6 +135,13 @@ class ChoosesCosts(BatchClassifier):
         mean of their measures.""",
     )
 
+    @property
+    def _weighs_mistakes(self) -> bool:
+        return self.cost is not None and (self._is_lopsided or not (self.cost == 0.5 or isinstance(self.cost, str)))
+
+    def _cost_ratio(self) -> float | None:
+        return None if self.cost is None else self._ratio_of_share(self.cost_)
+
     def _measured(self) -> MeasuredLearner:
         learner = self._learner_now()
         assert isinstance(learner, MeasuredLearner)

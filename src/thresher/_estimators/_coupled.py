@@ -27,6 +27,10 @@ class CoupledLearner(Learner):
     """Codes that rows may have beside those of the outputs."""
 
     @property
+    def score_axis(self) -> str:
+        return "" if self.axis == "task" else self.axis  # the scores of all tasks are read alike
+
+    @property
     def reads_far(self) -> bool:
         return self.axis != "task"  # tasks are read by scores of rows as they are learned from
 
@@ -47,19 +51,24 @@ class CoupledLearner(Learner):
         self.check(lesson, state)
         if self.tuning is not None:
             return self._learn_tuned(self.tuning, lesson, state)
-        result = self._learn_together(lesson, state, 0)
+        result = self._learn_together(lesson, state, 0, count_scores=self.counts_scores and lesson.is_new)
         self.add_mistakes(state, result.n_mistakes)
         return result
 
+    def _n_scores(self, state: State) -> int:
+        """The number of scores of a row: that of its task, or one for each class."""
+        return 1 if self.axis == "task" else state.sizes[self.axis]
+
     def _learn_model(self, lesson: Lesson, state: State, model: int) -> tuple[int, Array, Array]:
         assert lesson.order is not None
-        width = 1 if self.axis == "task" else state.sizes[self.axis]
-        margins = np.empty((len(lesson.order), width))
+        margins = np.empty((len(lesson.order), self._n_scores(state)))
         as_read = margins if lesson.other is None else np.empty_like(margins)
         lesson = replace(lesson, margins=margins.reshape(-1))
         return self._learn_together(lesson, state, model, as_read.reshape(-1)).diverged, margins.T, as_read.T
 
-    def _learn_together(self, lesson: Lesson, state: State, model: int, as_read: Array | None = None) -> PassResult:
+    def _learn_together(
+        self, lesson: Lesson, state: State, model: int, as_read: Array | None = None, count_scores: bool = False
+    ) -> PassResult:
         """One pass of one model."""
         view, core, target, params = (
             state.views[model],
@@ -87,6 +96,7 @@ class CoupledLearner(Learner):
                 other_rows=values,
                 other_at=at,
                 other_scores=None if at is None else as_read,
+                count_scores=count_scores,
             )
             n_mistakes += mistakes
             if paused < 0:

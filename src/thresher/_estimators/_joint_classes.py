@@ -15,6 +15,7 @@ from ._coupled import CoupledLearner
 from ._declared import param
 from ._linear import LinearClassifier
 from ._self_tuned import SelfTuned
+from ._shares import leads
 
 if TYPE_CHECKING:
     from .._core import CoreLearner
@@ -33,6 +34,9 @@ class JointLearner(CoupledLearner):
 
     def for_outputs(self, n_outputs: int) -> Learner:
         return self if n_outputs > 1 else self.of_two
+
+    def counting(self) -> Learner:
+        return replace(self, counts_scores=True, of_two=self.of_two.counting())
 
     def variances(self, state: State) -> Array:
         """The variances of all weights, shape ``(n_outputs, n_features + 1)``, in the units that are learned."""
@@ -111,5 +115,4 @@ class JointClassifier(SelfTuned, LinearClassifier):
         """Scores as one output sees them; of joint classes only differences mean something, those to the best other."""
         if not isinstance(self._learner_now(), JointLearner):
             return scores
-        two = np.sort(scores, axis=1)[:, -2:]
-        return scores - np.where(scores == two[:, 1:], two[:, :1], two[:, 1:])
+        return leads(scores)

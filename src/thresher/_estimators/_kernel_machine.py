@@ -34,6 +34,7 @@ from .._kernels import (
     width,
 )
 from ._advice import MOST_COMPARED
+from ._calibrated import CalibratedOnFolds
 from ._contract import Estimator, check_is_fitted
 from ._declared import Declared, param
 from ._reading import ReadsClasses
@@ -311,7 +312,7 @@ class FixedSizeMachine(KernelMachine):
         self._keep(X, rows, places, coef, kernel)
 
 
-class ReadsFunctions(ReadsClasses):
+class ReadsFunctions(ReadsClasses, CalibratedOnFolds):
     """Mixin of kernel machines whose functions, the columns of ``_functions``, are read as classes.
 
     Attributes
@@ -321,6 +322,13 @@ class ReadsFunctions(ReadsClasses):
     """
 
     _fitted: ClassVar[tuple[str, ...]] = ("classes_",)
+
+    def _score_table(self, X: Any) -> Array:
+        functions: Array = self._functions(X)  # type: ignore[attr-defined]
+        return functions
+
+    def _n_curves(self) -> int:
+        return len(self.intercept_)  # type: ignore[attr-defined]
 
     def decision_function(self, X: Any) -> Array:
         """Scores of the rows: one per row with two classes (above 0 means the second), else one per row and class."""
@@ -376,8 +384,18 @@ class KernelClassifier(ReadsFunctions, KernelMachine):
         self
         """
         check_params(self, self._param_rules)
-        self._learn(X, y, sample_weight)
+        with self._without_scores():
+            self._learn(X, y, sample_weight)
+        self._score_folds(X, y, sample_weight)
         return self
+
+    def _parts(self, X: Any, there: Any, others: Any = None) -> Any:
+        if not self._is_precomputed:
+            return super()._parts(X, there)
+        return np.asarray(X.toarray() if sparse.issparse(X) else X)[np.ix_(there, there if others is None else others)]
+
+    def _row_keys(self, X: Any) -> Any:
+        return np.arange(X.shape[0]) if self._is_precomputed else super()._row_keys(X)
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Find the functions, and keep what predicts."""
@@ -402,3 +420,4 @@ class KernelClassifier(ReadsFunctions, KernelMachine):
         _gate.check_loaded(self.classes_, type(self).__name__)
         n = self._n_functions(len(self.classes_))
         _gate.check_loaded_arrays(self, {"intercept_": (n,), "dual_coef_": (n, len(self.support_))})
+        self._check_counts()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._core import Rows, loss_value
-from .._engine import Target, best_constant
+from .._engine import Curve, Learner, Lesson, ScoreCounts, State, Target, best_constant, part_of
 from .._gate import Array, at_least, auto, class_weights, count_of_jobs, one_of
+from ._calibrated import N_FOLDS, n_folds
 from ._contract import check_is_fitted, warn_of_convergence
 from ._declared import Declared, param
 from ._online_linear import OnlineLinear
@@ -62,6 +65,60 @@ class LinearScores(LinearClasses, OnlineLinear):
     """
 
     _fitted = (*OnlineLinear._fitted, "classes_")
+
+    def _counting(self, learner: Learner) -> Learner:
+        return learner.counting() if self.probability == "calibrated" else learner
+
+    def _score_table(self, X: Any) -> Array:
+        return self._scores(X)
+
+    def _score_counts(self) -> ScoreCounts:
+        return self._learner_now().score_counts(self.state_)
+
+    def _curves(self) -> list[Curve]:
+        """The curves of before, unless other scores were counted since."""
+        counts, chosen, kept = self._score_counts(), self._learner_now().chosen(self.state_), self.state_.kept
+        key = (chosen, counts.clock.tobytes())
+        if kept.get("curves", (None,))[0] != key:
+            kept["curves"] = (key, super()._curves())
+        curves: list[Curve] = kept["curves"][1]
+        return curves
+
+    def _score_apart(self, learner: Learner, state: State, lesson: Lesson, n_iter: int) -> None:
+        """After several passes, or batches of many rows, scores are those of models that have not seen a fold. Rows in
+        the order given are a stream, of which every row was scored already."""
+        is_stream = n_iter == 1 and not learner.learns_at_once(lesson)
+        if not learner.counts_scores or not self.shuffle or is_stream:
+            return
+        n_rows, counts = lesson.rows.n_rows, learner.score_counts(state)
+        found = ScoreCounts.empty(len(counts.bins))
+        for fold in range(n_folds(n_rows)):
+            held = np.arange(fold, n_rows, N_FOLDS)
+            if 0 < len(held) < n_rows:
+                scores = self._scores_of_fold(learner, state, lesson, held, n_iter)
+                if scores is not None:
+                    found.add(scores, np.asarray(lesson.target.y, dtype=np.float64), lesson.weight, held, ages=False)
+        if found.clock[0]:
+            counts.replace(found)
+
+    def _scores_of_fold(
+        self, learner: Learner, state: State, lesson: Lesson, held: NDArray[np.int64], n_iter: int
+    ) -> Array | None:
+        """Scores, of shape (n_outputs, n_held), of rows by a model that learned from the others as ``state`` did."""
+        fresh = self._new_state(learner, lesson.rows.n_features, lesson.target.n_outputs)
+        learner.take_over(fresh, state)
+        seen = np.ones(lesson.rows.n_rows, dtype=bool)
+        seen[held] = False
+        for _, pieces in zip(range(n_iter), self._passes(lesson.target, 0), strict=False):
+            for order in pieces:
+                part = np.flatnonzero(seen) if order is None else order[seen[order]]
+                again = replace(lesson, order=part, is_new=False, is_measured=True, n_jobs=self.__dict__.get("n_jobs"))
+                if len(part) and learner.learn(again, fresh).diverged >= 0:
+                    return None
+        learner.finish(fresh)
+        learner.read_as(fresh, state)
+        some = self._scores_by(learner, fresh, part_of(lesson.rows, held), lesson.target.take(held))
+        return np.ascontiguousarray(some.T) if np.isfinite(some).all() else None
 
     @property
     def n_mistakes_(self) -> int:
@@ -128,7 +185,7 @@ class LinearRegressor(ReadsValues, OnlineLinear):
         learner = self._learner_now()
         name, tau, epsilon = (learner.params[key] for key in ("loss", "tau", "epsilon"))
         some = np.linspace(0, rows.n_rows - 1, min(rows.n_rows, 200)).astype(np.int64)
-        y, p = target.y[some], self._scores_again(rows, target)[some, 0]
+        y, p = target.y[some], self._scores_by(learner, self.state_, rows, target)[some, 0]
         constant = np.full(len(y), best_constant(name, y, tau, epsilon))
         paid, least = (float(loss_value(name, scores, y, tau, epsilon).sum()) for scores in (p, constant))
         if paid > 2 * least > 0:

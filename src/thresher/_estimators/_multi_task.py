@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _engine, _gate
-from .._engine import State, Target, TaskTarget
+from .._engine import Learner, State, Target, TaskTarget
 from .._gate import Array
 from ..onepass import Rows
+from ._calibrated import WithProbabilities
 from ._contract import PredictorContract
 from ._coupled import Coupled, CoupledLearner
 from ._linear import LinearRegressor, LinearScores, WeighsClasses
@@ -108,10 +109,10 @@ class MultiTask(PredictorContract, Coupled):
             _engine.check_rounds(joined, open_id, in_open, who)
         return joined
 
-    def _passes(self, target: Any) -> Iterator[Iterator[NDArray[np.int64] | None]]:
+    def _passes(self, target: Any, random_state: Any) -> Iterator[Iterator[NDArray[np.int64] | None]]:
         if target.codes is None or (not self.shuffle and self.n_steps is None):
-            return super()._passes(target)
-        rng = _engine.generator(self.random_state) if self.shuffle else None
+            return super()._passes(target, random_state)
+        rng = _engine.generator(random_state) if self.shuffle else None
         return _engine.round_orders(target, self._n_passes(len(target.y)), self.n_steps, rng)
 
     def _commit_target(self, target: Any) -> None:
@@ -135,10 +136,9 @@ class MultiTask(PredictorContract, Coupled):
         codes = _engine.encode_tasks(tasks, self.tasks_, rows.n_rows, type(self).__name__)
         return learner.scores(rows, self.state_, codes, width=1)
 
-    def _scores_again(self, rows: Rows, target: Any) -> Array:
-        learner = self._learner_now()
+    def _scores_by(self, learner: Learner, state: State, rows: Rows, target: Any) -> Array:
         assert isinstance(learner, CoupledLearner)
-        return learner.scores(rows, self.state_, target.codes, width=1)
+        return learner.scores(rows, state, target.codes, width=1)
 
     def _shape_weights(self, weights: Array) -> Array:
         return weights
@@ -162,6 +162,36 @@ class MultiTaskClassifier(MultiTask, WeighsClasses, LinearScores):
     def decision_function(self, X: Any, tasks: Any = None) -> Array:
         """One score per row, by the weights of its task; above 0 means the second class."""
         return self._shape_scores(self._scores(X, tasks))
+
+    @WithProbabilities
+    def predict_proba(self, X: Any, tasks: Any = None) -> Array:
+        """Return the probability of each class, by the weights of the task of each row.
+
+        Scores are compared with those of rows, of any task, that were predicted before they were learned from: how
+        often was a row with such a score of that class?
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        tasks : array-like of shape (n_samples,), optional
+            The task of each row, among ``tasks_``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            In the order of ``classes_``.
+        """
+        return self._probabilities_of(self._scores(X, tasks))
+
+    @WithProbabilities
+    def predict_log_proba(self, X: Any, tasks: Any = None) -> Array:
+        """Return the logarithm of the probability of each class, see :meth:`predict_proba`."""
+        return np.log(self._probabilities_of(self._scores(X, tasks)))
+
+    @WithProbabilities
+    def calibrate(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> Self:
+        """Read scores as probabilities by these rows from now on. The model must not have learned from them."""
+        return self._calibrate(self._scores(X, tasks), y, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

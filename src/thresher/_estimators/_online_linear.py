@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -128,9 +129,10 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
             learner.look_at(lesson, state)
         n_iter = 0
         before = None
-        for pieces in self._passes(target):
+        for pieces in self._passes(target, self.random_state):
             if n_iter == 1:
                 learner.decide(state)
+                lesson.is_new = False
             try:
                 for order in pieces:
                     self._learn(learner, state, replace(lesson, order=order))
@@ -149,6 +151,7 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
         weights = learner.weights(state)
         if not all_finite(weights.ravel()):
             self._refuse_divergence(rows.n_rows - 1)
+        self._score_apart(learner, state, lesson, n_iter)
         _gate.commit_features(self, X, rows.n_features)
         self._commit_target(target)
         self.state_, self.n_iter_ = state, n_iter
@@ -192,7 +195,8 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
         made_by = self.__dict__.get("_learner_of_state")
         if learner is not made_by and not first:
             self._adapt_to(learner)
-        grows = self._learn_batch(learner, state, Lesson(rows, target, weight))
+        is_new = not self.__dict__.get("_sees_again", False)  # says of_rows_seen_before
+        grows = self._learn_batch(learner, state, Lesson(rows, target, weight, is_new=is_new))
         if first:
             _gate.commit_features(self, X, rows.n_features)
             self.state_, self.n_iter_ = state, 1
@@ -234,12 +238,15 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
             f"scale the features to about 1 or take smaller steps ({self._shorter_steps})."
         )
 
-    def _passes(self, target: Target) -> Iterator[Iterator[NDArray[np.int64] | None]]:
+    def _score_apart(self, learner: Learner, state: State, lesson: Lesson, n_iter: int) -> None:
+        """Score rows by models that have not seen them, where the passes of a fit did not."""
+
+    def _passes(self, target: Target, random_state: Any) -> Iterator[Iterator[NDArray[np.int64] | None]]:
         """The visiting orders of :meth:`fit`."""
         n_rows = len(target.y)
         n_visits = self.n_steps * getattr(self, "batch_size", 1) if self.n_steps else self._n_passes(n_rows) * n_rows
         mixed = self.shuffle and _engine.are_mixed(target.groups())
-        return _engine.passes(n_rows, n_visits, self.shuffle, mixed, self.random_state)
+        return _engine.passes(n_rows, n_visits, self.shuffle, mixed, random_state)
 
     def _n_passes(self, n_rows: int) -> int:
         """The passes that :meth:`fit` makes over so many rows."""
@@ -261,8 +268,12 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
         if cached is not None and cached[0] == n_features and all(map(operator.is_, cached[1], now)):
             return cached[2]
         check_params(self, self._param_rules)
-        learner = self._with_intercept(self._learner(n_features))
+        learner = self._counting(self._with_intercept(self._learner(n_features)))
         self._learner_cache = (n_features, now, learner)
+        return learner
+
+    def _counting(self, learner: Learner) -> Learner:
+        """The learner, with what it counts for those who read scores."""
         return learner
 
     def _with_intercept(self, learner: Learner) -> Learner:
@@ -296,9 +307,9 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
         linear_scores(rows, learner.constant(self.state_), weights, scores)
         return scores
 
-    def _scores_again(self, rows: Rows, target: Target) -> Array:
-        """Scores of the rows it was just fitted to."""
-        return self._learner_now().scores(rows, self.state_)
+    def _scores_by(self, learner: Learner, state: State, rows: Rows, target: Target) -> Array:
+        """Scores of rows whose targets are known, by the state of a learner."""
+        return learner.scores(rows, state)
 
     def _state_shape(self, learner: Learner) -> tuple[int, dict[str, int]]:
         """The number of outputs and the sizes that the state of this fitted model must have."""
@@ -403,6 +414,17 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
         if "_weights_cache" in kept:
             kept["_weights_cache"] = None
         return kept
+
+
+@contextmanager
+def of_rows_seen_before(model: Any, is_so: bool = True) -> Iterator[None]:
+    """While a model learns from rows that it has learned from before: their scores say nothing about new ones."""
+    before = model.__dict__.get("_sees_again", False)
+    model._sees_again = is_so
+    try:
+        yield
+    finally:
+        model._sees_again = before
 
 
 def _same_params(a: dict[str, Any], b: dict[str, Any]) -> bool:

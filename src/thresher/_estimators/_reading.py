@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr
 
 from .. import _gate
 from .._engine import Target
 from .._gate import Array
 from ._contract import ClassifierContract, RegressorContract
+from ._shares import shares_of_classes
+from ._thresholds import Decides
 
 
 class ReadsTargets:
@@ -41,10 +42,9 @@ class ReadsTargets:
         return scores
 
 
-class ReadsClasses(ClassifierContract, ReadsTargets):
-    """Scores are read as classes: the larger wins; with two classes, a score above 0 is the second one."""
-
-    classes_: np.ndarray[Any, Any]
+class ReadsClasses(ClassifierContract, ReadsTargets, Decides):
+    """Scores are read as classes: the larger wins; with two classes, a score above 0 is the second one. A ``threshold``
+    may decide otherwise."""
 
     def _read_all(self, y: Any, n_rows: int) -> Target:
         """Targets of data that is complete: the classes are those that occur."""
@@ -90,6 +90,8 @@ class ReadsClasses(ClassifierContract, ReadsTargets):
         return rows if weight is None else rows * weight
 
     def _read_scores(self, scores: Array) -> np.ndarray[Any, Any]:
+        if self.threshold is not None and self._decides_otherwise:
+            return self.classes_[self._decide(scores)]
         winner = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[winner]
 
@@ -126,17 +128,17 @@ class ReadsValues(RegressorContract, ReadsTargets):
         return self._read_all(y, n_rows)
 
 
-class GaussianProbability:
+class KnowsDoubt:
     """Mixin of linear classifiers that know the variance of a score: ``_variances_of`` rows, one column per output."""
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_confidence(self, X: Any) -> Array:
         r"""Return how sure the model is of each class, from its doubt about the weights.
 
         With two classes, the probability :math:`\Phi(\mu^\top x / \sqrt{x^\top \Sigma x})` that the score is above 0,
         if weights are normal with the mean and covariance that were learned. With more, the same for each class, with
         the variance averaged over the classes, divided by their sum. It is the confidence of the model in a sign, not
-        a frequency: it goes to 0 or 1 as rows come in, however noisy their labels are. Calibrate it
-        (:class:`sklearn.calibration.CalibratedClassifierCV`) where frequencies matter.
+        a frequency: it goes to 0 or 1 as rows come in, however noisy their labels are. :meth:`predict_proba` tells how
+        often a class occurs.
 
         Parameters
         ----------
@@ -149,30 +151,8 @@ class GaussianProbability:
         """
         me: Any = self
         rows = me._rows_to_score(X)
-        return _shares_of_classes(me._leads(me._scores_of(rows)), me._variances_of(rows))
+        return shares_of_classes(me._leads(me._scores_of(rows)), me._variances_of(rows))
 
     def _leads(self, scores: Array) -> Array:
         """What must be above 0 for each output to win."""
         return scores
-
-
-def _shares_of_classes(scores: Array, variances: Array) -> Array:
-    """Shares of the classes whose scores, of shape (n_rows, n_outputs), have these variances: with two, the
-    probability that the score is above 0; with more, those of each, the variance averaged over them, divided by their
-    sum. The largest share is that of the class with the largest score."""
-    deviation = np.sqrt(variances.mean(axis=1, keepdims=True))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.where(scores == 0, 0.0, scores / deviation)  # no doubt at all: 0 or 1, and 1/2 for a score of 0
-    if z.shape[1] == 1:
-        return _in_favour_of(ndtr(np.hstack([-z, z])), (scores[:, 0] > 0).astype(np.intp))
-    logs = log_ndtr(np.maximum(z, -1e100))  # of which the largest is never minus infinity
-    shares = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return _in_favour_of(shares / shares.sum(axis=1, keepdims=True), scores.argmax(axis=1))
-
-
-def _in_favour_of(shares: Array, winner: np.ndarray[Any, Any]) -> Array:
-    """Shares whose largest is the winner's: where rounding left it even with another, the other gives way."""
-    for i in np.flatnonzero(shares.argmax(axis=1) != winner):
-        even = (shares[i] >= shares[i, winner[i]]) & (np.arange(shares.shape[1]) != winner[i])
-        shares[i, even] = np.nextafter(shares[i, winner[i]], 0.0)
-    return shares

@@ -11,6 +11,7 @@ from .. import _gate
 from .._core import Rows
 from .._engine import Target
 from .._gate import Array, at_least, boolean, check_params, non_negative, positive
+from ._calibrated import CalibratedOnFolds
 from ._contract import Estimator, check_is_fitted
 from ._declared import param
 from ._linear import WeighsClasses
@@ -35,7 +36,7 @@ class _Solution:
     n_features_in_: int
 
 
-class SolvedClassifier(_Solution, LinearClasses, WeighsClasses, Estimator):
+class SolvedClassifier(_Solution, LinearClasses, CalibratedOnFolds, WeighsClasses, Estimator):
     """Base class: a subclass names its parameters and solves the problem of every output.
 
     Attributes
@@ -87,7 +88,14 @@ class SolvedClassifier(_Solution, LinearClasses, WeighsClasses, Estimator):
         self._grown = False
         self.dual_gap_, self.n_iter_ = max(one.gap for one in optima), max(one.n_iter for one in optima)
         self._look_back()
+        self._score_folds(X, y, sample_weight)
         return self
+
+    def _score_table(self, X: Any) -> Array:
+        return self._scores(X)
+
+    def _n_curves(self) -> int:
+        return len(self.intercept_)
 
     def _bias(self) -> float:
         return float(self.intercept_scaling) if self.fit_intercept else 0.0
@@ -114,3 +122,4 @@ class SolvedClassifier(_Solution, LinearClasses, WeighsClasses, Estimator):
             raise ValueError(f"{who}: dual_gap_ must be a number of at least 0, n_iter_ an integer of at least 1.")
         if type(self.__dict__.get("_grown", False)) is not bool:
             raise ValueError(f"{who}: _grown must be True or False.")
+        self._check_counts()

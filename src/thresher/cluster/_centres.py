@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _gate
+from .._engine import matrix_of
 from .._estimators import (
     ClustererContract,
     Declared,
     Estimator,
     NumbersFeatures,
     check_is_fitted,
-    matrix_of,
     param,
 )
 from .._gate import Log, Rule, at_least, non_negative, one_of, seed

@@ -73,6 +73,7 @@ class ASCWClassifier(GroupClassifier, ChoosesCosts):
         doc="""``"adaptive"`` tries shares of the positive class in the loss of the rows seen so far, from 0.1 to 0.9 if
         they are nine, and begins with 0.5, unless ``class_weight`` is given or ``faithful``. None tries the costs of
         [1]_.""",
+        file="cost",
     )
     keep: bool = param(
         default=False,

@@ -11,17 +11,16 @@ from scipy import linalg
 
 from .. import _engine
 from .._core import Rows, ascend
-from .._engine import Learner, Round, ShardFacts, State, Target
+from .._engine import Learner, Round, ShardFacts, State, Target, matrix_of
 from .._estimators import (
     Advice,
     BatchClassifier,
     BatchLearner,
     BatchRule,
-    GaussianProbability,
     GoodFor,
+    KnowsDoubt,
     Params,
     WeighsClasses,
-    matrix_of,
     param,
     read_only,
     warn_of_convergence,
@@ -58,6 +57,10 @@ class BcwLearner(BatchLearner):
     """All classes share one precision, so they are one output of the state, with an axis for the classes."""
 
     uses_blas_threads: ClassVar[bool] = True
+
+    @property
+    def score_axis(self) -> str:
+        return "class"
 
     def usual_size(self, n_features: int) -> int:
         return max(_FEWEST, _TIMES * n_features)
@@ -142,7 +145,7 @@ def _relative_gap(slack: Array, cost: Array, a: Array, start: Array, move: Array
     return float(np.max((primal - dual) / np.maximum(primal, np.finfo(float).tiny), initial=0.0))
 
 
-class BCWClassifier(LearnsInSums, GaussianProbability, WeighsClasses, BatchClassifier):
+class BCWClassifier(LearnsInSums, KnowsDoubt, WeighsClasses, BatchClassifier):
     r"""Confidence-weighted learning in batches: a mean and a covariance of all weights, changed by whole batches.
 
     Every pair of weights has a covariance, as in ``AROWClassifier(covariance="full")``, but the work is done on whole
@@ -202,7 +205,7 @@ class BCWClassifier(LearnsInSums, GaussianProbability, WeighsClasses, BatchClass
     >>> model = BCWClassifier(random_state=0).fit(X, y)
     >>> model.predict([[1.0, 0.1]])
     array(['spam'], dtype='<U4')
-    >>> model.predict_proba([[1.0, 0.1], [0.5, 0.5]]).round(1)
+    >>> model.predict_confidence([[1.0, 0.1], [0.5, 0.5]]).round(1)
     array([[0.3, 0.7],
            [0.5, 0.5]])
     >>> bool((model.variance_ < 1).all())

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._engine import Target, largest, one_blas_thread
-from .._estimators import BatchLesson, Ids, Optimum, SolvedClassifier, param, part_of, take, warn_of_convergence
+from .._engine import Target, largest, one_blas_thread, part_of
+from .._estimators import BatchLesson, Ids, Optimum, SolvedClassifier, param, take, warn_of_convergence
 from .._gate import Array, Log
 from ._group_rule import GroupParams
 from ._group_search import BatchColumns, GroupSearch, Prior

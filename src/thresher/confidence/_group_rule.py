@@ -256,6 +256,7 @@ class GroupClassifier(GroupParams, WeighsClasses, BatchClassifier):
         doc=r"""Share of the positive class in the loss, between 0 and 1, of the rows seen so far; with several classes,
         each in turn is the positive one. ``"auto"`` is 0.5, so that the rare class has as much of it as the other,
         unless ``class_weight`` is given. None leaves the rows their weights, as [1]_ does.""",
+        file="cost",
     )
 
     _penalty = "sigma"

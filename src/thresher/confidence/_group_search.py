@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from .._core import Rows, ascend, group_ascend
-from .._estimators import BatchLesson, Ids, Params, matrix_of
+from .._engine import matrix_of
+from .._estimators import BatchLesson, Ids, Params
 from .._gate import Array
 from ..solvers import group_square, group_square_conjugate
 from ._row_blocks import CovarianceBlocks

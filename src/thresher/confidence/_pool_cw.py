@@ -14,8 +14,8 @@ from .._engine import Axis, Lesson, PassResult, Round, ShardFacts, State, larges
 from .._estimators import (
     Advice,
     ChoosesCosts,
-    GaussianProbability,
     GoodFor,
+    KnowsDoubt,
     MeasuredLearner,
     SelectsFeatures,
     param,
@@ -87,7 +87,7 @@ def _used(pool: Gaussian, mean: Array, covariance: Array) -> Gaussian:
     return Gaussian(ids[used], mean[used], covariance[np.ix_(used, used)])
 
 
-class PoolCWClassifier(LearnsInSums, GaussianProbability, SelectsFeatures, ChoosesCosts):
+class PoolCWClassifier(LearnsInSums, KnowsDoubt, SelectsFeatures, ChoosesCosts):
     r"""Few features out of very many, from a stream: a pool with means and covariances, of which the best are used.
 
     Learners that choose features anew with every batch forget, and those that keep the first ones stay with what the
@@ -198,6 +198,7 @@ class PoolCWClassifier(LearnsInSums, GaussianProbability, SelectsFeatures, Choos
         doc=r"""Share of the positive class in the loss, between 0 and 1 (:math:`\kappa`); 0.5 balances the classes and
         is enough for rankings. ``"adaptive"`` learns nine side by side, from 0.1 to 0.9, and reads the one that
         ``measure`` prefers so far: up to nine times the time and memory.""",
+        file="cost",
     )
     pool: float = param(default=3, rule=_times, doc="Size of the pool, in multiples of ``n_features_to_select``.")
     max_inner_iter: int = param(default=3, doc="Passes of dual coordinate ascent over a batch.")

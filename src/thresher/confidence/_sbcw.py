@@ -69,6 +69,15 @@ class SBCWClassifier(LearnsInSums, GroupClassifier):
     array([   3,    8, 1000])
     """
 
+    @property
+    def _weighs_mistakes(self) -> bool:
+        return self.cost is not None and (self._is_lopsided or self.cost not in ("auto", 0.5))
+
+    def _cost_ratio(self) -> float | None:
+        if self.cost is None:
+            return None
+        return self._ratio_of_share(0.5 if self.cost == "auto" else float(self.cost))
+
     def _learner(self, n_features: int) -> BatchLearner:
         core: Any = GroupRule
         cost = self.cost

@@ -12,8 +12,8 @@ from scipy import sparse
 
 from .. import _gate
 from .._core import Rows
-from .._engine import ColumnUnits, Learner, Question, State, Sums, joined, moments_of
-from .._estimators import MEASURES, BatchLearner, Ids, matrix_of, part_of, take
+from .._engine import ColumnUnits, Learner, Question, State, Sums, joined, matrix_of, moments_of, part_of
+from .._estimators import MEASURES, BatchLearner, Ids, take
 from .._gate import Array
 
 

@@ -256,13 +256,13 @@ class Rounds:
 
     def _pass(self, n_round: int) -> tuple[int, bool]:
         """Let every shard learn on from the model, and merge the results."""
-        task = LearnPass(self.model, self.classes, self.shuffle, (self.random_state, n_round))
+        again = n_round > 0 or self._knows_rows
+        task = LearnPass(self.model, self.classes, self.shuffle, (self.random_state, n_round), again)
         reached = list(self._run(task, n_round + 1, "learning"))
         before = counts_of(self.learner)["rows"]
         if all(counts_of(each)["rows"] == before for each in reached):
             raise ValueError("fit: no row has a weight above 0.")
-        again = n_round > 0 or self._knows_rows or is_clocked(self.learner)
-        self.learner = merge_models(reached, self.learner, again=again)
+        self.learner = merge_models(reached, self.learner, again=again or is_clocked(self.learner))
         return 1, False
 
     def _sums(self, n_round: int) -> tuple[int, bool]:

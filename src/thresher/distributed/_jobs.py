@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._engine import Question, Sums, join
-from .._estimators import task_of
+from .._estimators import of_rows_seen_before, task_of
 from .._gate import Table
 from ..training import MOST_CLASSES, Facts, learner_of
 from ._engines import ShardTask
@@ -129,12 +129,15 @@ class LearnPass(ShardTask):
     shuffle: int
     seed: tuple[int, int]
     """Of the run, and the round."""
+    again: bool = False
+    """Whether the model has learned from these rows before."""
 
     def work(self, shard: Shard) -> Any:
         model = deepcopy(self.model)
         seed = np.random.SeedSequence([*self.seed, zlib.crc32(shard.name.encode())]).generate_state(1)
-        for X, y, weight in shard.batches(self.shuffle, int(seed[0])):
-            learn_more(model, X, y, weight, self.classes)
+        with of_rows_seen_before(learner_of(model), self.again):
+            for X, y, weight in shard.batches(self.shuffle, int(seed[0])):
+                learn_more(model, X, y, weight, self.classes)
         return learner_of(model)
 
 

@@ -125,7 +125,7 @@ class Grouped(SelfTuned):
         asks = isinstance(self.groups, str) and self.groups == ENCODER
         wanted = self.__dict__.get("_groups_handed", ENCODER) if asks else self.groups
         groups = read_groups(wanted, n_features, columns, type(self).__name__, origins)
-        return self._with_intercept(self._learner_with(groups))
+        return self._counting(self._with_intercept(self._learner_with(groups)))
 
     def _keep(self, learner: Learner) -> None:
         assert isinstance(learner, GroupLearner)

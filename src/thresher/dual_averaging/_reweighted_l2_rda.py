@@ -52,6 +52,7 @@ class _ReweightedL2RDA(MiniBatches, SelfTuned):
         doc="""Weights of at most this size are zero in ``coef_`` and in predictions. Learning goes on with all of
         them.""",
         search=Log(1e-4, 1.0),
+        file="threshold",
     )
 
     _penalty = "threshold"
@@ -100,6 +101,8 @@ class ReweightedL2RDAClassifier(_ReweightedL2RDA, ClassLoss, LinearClassifier):
     _raced = _ReweightedL2RDA._raced._replace(candidates=(1e2, 3e2, 1e3, 3e3, 1e4))
 
     smoothing: float | str = param(default="auto")
+
+    _decides_otherwise = False  # its threshold is one of weights, as published
 
 
 class ReweightedL2RDARegressor(_ReweightedL2RDA, ValueLoss, LinearRegressor):

@@ -298,6 +298,35 @@ class ManyKernelsClassifier(ReadsFunctions, ManyKernelsMachine):
         y = np.where(target.y == target.positive(output), 1.0, -1.0)
         return Dual(y, np.minimum(costs * y, 0.0), np.maximum(costs * y, 0.0))
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the weights of the kernels, and the machine that goes with them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            With ``kernels="precomputed"``, an array of shape (n_kernels, n_samples, n_samples).
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of at least 0, which stand for copies of a row: only their ratios matter. A row of weight 0 is
+            absent.
+
+        Returns
+        -------
+        self
+        """
+        super().fit(X, y, sample_weight)
+        self._score_folds(X, y, sample_weight)
+        return self
+
+    def _parts(self, X: Any, there: Any, others: Any = None) -> Any:
+        if not self._is_precomputed:
+            return super()._parts(X, there)
+        return X[:, there][:, :, there if others is None else others]
+
+    def _row_keys(self, X: Any) -> Any:
+        return np.arange(X.shape[1]) if self._is_precomputed else super()._row_keys(X)
+
     def _check_loaded(self, n_outputs: int = 1) -> None:
         _gate.check_loaded(self.classes_, type(self).__name__)
         super()._check_loaded(Target(np.empty(0), self.classes_).n_outputs)
+        self._check_counts()

@@ -55,6 +55,11 @@ class ReadsNovelty(OwnFunctions, ReadsClasses, Declared):
         large values leave each alone.""",
         search=Log(1.05, 30.0),
     )
+    threshold: None = param(
+        default=None,
+        rule=none,
+        doc="Only None: a function of its own for each class decides.",
+    )
     outlier_label: Any = param(
         default=-1,
         rule=_label | none,

@@ -143,7 +143,7 @@ class AROWClassifier(DiagonalClassifier):
     @classmethod
     def _from_file(cls, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """Files that know no scale have the older form of an automatic r."""
-        return params if "scale" in params else {**params, "scale": None}
+        return super()._from_file(params if "scale" in params else {**params, "scale": None})
 
     def _candidate(self, params: Mapping[str, Any]) -> dict[str, Any]:
         return {**super()._candidate(params), "n_features_to_select": int(params.get("n_selected", 0))}

@@ -9,10 +9,10 @@ import numpy as np
 
 from .._engine import Learner, State
 from .._estimators import (
-    GaussianProbability,
     JointClassifier,
     JointLearner,
     KeepsVariances,
+    KnowsDoubt,
     LinearClassifier,
     SelectsFeatures,
     SelfTuned,
@@ -41,7 +41,7 @@ class ConfidentLearner(Learner):
         return np.nan_to_num(each, nan=0.0, posinf=np.inf).sum(axis=0)
 
 
-class ConfidentClassifier(SelfTuned, KeepsVariances, GaussianProbability, SelectsFeatures, LinearClassifier):
+class ConfidentClassifier(SelfTuned, KeepsVariances, KnowsDoubt, SelectsFeatures, LinearClassifier):
     r"""Weights are believed to be normal, with a mean and a covariance; so is the score of a row.
 
     Attributes

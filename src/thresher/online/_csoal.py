@@ -103,6 +103,13 @@ class CSOALClassifier(LateMeans, SeededClassifier):
 
     _raced = Step("C", "C", -1.0, (1.0,))
 
+    @property
+    def _weighs_mistakes(self) -> bool:
+        return self._is_lopsided if self.cost is None else self.cost != 1
+
+    def _cost_ratio(self) -> float:
+        return self._ratio_of_share(0.5) if self.cost is None else float(self.cost)
+
     def _learner(self, n_features: int) -> Learner:
         params = {
             "C": self._fixed_step,

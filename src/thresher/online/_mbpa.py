@@ -62,6 +62,13 @@ class MBPAClassifier(BudgetedClassifier):
 
     _shorter_steps = "a smaller C"
 
+    @property
+    def _weighs_mistakes(self) -> bool:
+        return self._is_lopsided if self.cost is None else self.cost != 1
+
+    def _cost_ratio(self) -> float:
+        return self._ratio_of_share(0.5) if self.cost is None else float(self.cost)
+
     def _learner(self, n_features: int) -> Learner:
         ratio = float(self.cost or 0)  # 0: estimated
         return self._budget_learner(_core.Mbpa, C=self._fixed_step, alpha=float(self.alpha), cost_ratio=ratio)

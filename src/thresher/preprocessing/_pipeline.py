@@ -242,7 +242,21 @@ class StreamingPipeline(Estimator):
     @_OfLastStep
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the last step."""
-        return np.asarray(self[-1].predict_proba(self.transform(X)))
+        Z, tasks = self._seen(X)
+        return np.asarray(self[-1].predict_proba(Z, **tasks))
+
+    @_OfLastStep
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Logarithms of the probabilities of the last step."""
+        Z, tasks = self._seen(X)
+        return np.asarray(self[-1].predict_log_proba(Z, **tasks))
+
+    @_OfLastStep
+    def calibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Read scores of the last step as probabilities by these rows, which no step has learned from."""
+        Z, tasks = self._seen(X)
+        self[-1].calibrate(Z, y, **tasks, sample_weight=sample_weight)
+        return self
 
     @_OfLastStep
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:

@@ -90,6 +90,11 @@ class BiSemiKSC(OwnFunctions, SpectralClassifier):
         with 2, if both spreads are below 1. Beyond, it may be a saddle point that is found: ``is_minimum_``.""",
         kw_only=False,
     )
+    threshold: None = param(
+        default=None,
+        rule=none,
+        doc="Only None: a function of its own for each class decides.",
+    )
     outlier_label: Any = param(
         default=None,
         rule=label | none,

@@ -194,14 +194,22 @@ class LapSVC(Descended, FixedSizeMachine):
         self
         """
         check_params(self, self._param_rules)
+        with self._without_scores():
+            graph = self._fit_along(X, y, sample_weight, adjacency)
+        self._score_folds(X, y, sample_weight, adjacency=graph)
+        return self
+
+    def _fit_along(self, X: Any, y: Any, sample_weight: Any, adjacency: Any) -> Any:
+        """Learn from all rows; returns the graph that was given, checked."""
         who, (rows, labels, there, weight) = type(self).__name__, self._take_labelled(X, y, sample_weight)
         roles = self._read_roles(labels[there])
         weight = weight * self._factors(roles)
         open_ = there[roles.unlabelled]
         if self.alpha_graph == 0:  # then rows without a label have no part in it
             there, weight, roles = there[roles.labelled], weight[roles.labelled], roles.of(roles.labelled)
+        graph = adjacency
         if adjacency is not None:
-            adjacency = check_adjacency(adjacency, rows.shape[0], who, normalized=bool(self.normalized))
+            adjacency = graph = check_adjacency(adjacency, rows.shape[0], who, normalized=bool(self.normalized))
             adjacency = adjacency if len(there) == rows.shape[0] else adjacency[there][:, there]
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
             some = self._some(rows, there)
@@ -216,7 +224,7 @@ class LapSVC(Descended, FixedSizeMachine):
         read = self.predict(X)[open_] if self.alpha_graph == 0 else self._read_scores(self._shape_scores(scores))
         self.transduction_ = filled(labels, open_, read)
         self._look_back(found)
-        return self
+        return graph
 
     def _look_back(self, found: list[Descent]) -> None:
         """Warn if the optimum was not reached, or cannot be written down in this precision."""

@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._estimators import task_of
+from .._estimators import of_rows_seen_before, task_of
 from ..streams import Batch, Stream
 from ._look import MOST_CLASSES, Facts, look
 from ._predictions import (
@@ -175,7 +175,8 @@ class _Trainer:
             self._predict(batch.X, batch.y)
         grow = {"grow": True} if sparse.issparse(batch.X) and not hasattr(self.model, "steps") else {}
         try:
-            self.model.partial_fit(batch.X, batch.y, **self._options, **grow)
+            with of_rows_seen_before(learner_of(self.model), not first_pass):
+                self.model.partial_fit(batch.X, batch.y, **self._options, **grow)
         except ValueError as refusal:
             lines = f"{batch.path.name}, in the rows from line {batch.first_line} on"
             raise ValueError(f"{lines}: {refusal}") from None

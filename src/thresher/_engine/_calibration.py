@@ -1,0 +1,187 @@
+"""Scores read as probabilities, by scores of rows that were predicted before they were learned from.
+
+A state counts such scores by class in bins, which add up over rows and shards. With several classes, the score of a
+class is its lead over the best of the others. How often a class occurred in each bin says what its scores mean: an
+isotonic curve through the bins where there are many rows, a logistic one where there are few, and both in between.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import count_scores, score_bin_centres
+from .._gate import Array
+from ._state import Field, State
+
+_EACH = 10.0  # rows: what the smooth curve says of a bin counts as so many
+_FEW = 200.0  # rows of the rarer class: with so many, the bins count as much as the smooth curve
+_TILT = 1e-3  # of the log-odds, so that no two scores are read alike
+_MOST = 100  # steps of Newton's method
+_SHARPEST = 1e-9  # what is left to the other class
+
+
+@cache
+def centres() -> Array:
+    """The middle of each bin."""
+    return score_bin_centres()
+
+
+def score_fields(outputs: str = "") -> list[Field]:
+    """What a state keeps of scores; ``outputs`` names the axis of outputs that are learned together."""
+    axes = f"{outputs} score_bin" if outputs else "score_bin"
+    return [Field("score_bins", axes, 0.0, "sum"), Field("score_clock", "score_clock", 0.0, "sum")]
+
+
+def score_sizes() -> dict[str, int]:
+    """The lengths of their axes."""
+    return {"score_bin": 2 * len(centres()), "score_clock": 4}
+
+
+class ScoreCounts(NamedTuple):
+    """Scores of one model, counted by class."""
+
+    bins: Array
+    """For each output, the bins of rows of other classes and then those of its own: ``(n_outputs, 2 * n_bins)``."""
+    clock: Array
+    """The number of rows, the sum of what they count, the sum of its squares, and whether rows were chosen by a user:
+    then a score of 0 need not be even."""
+
+    @classmethod
+    def of_state(cls, state: State, outputs: range) -> ScoreCounts:
+        """Those of the model with these outputs, to be read or written to."""
+        bins = state.arrays["score_bins"]
+        one = bins[outputs.start] if bins.ndim == 3 else bins[outputs.start : outputs.stop]
+        return cls(one, state.arrays["score_clock"][outputs.start])
+
+    @classmethod
+    def empty(cls, n_outputs: int) -> ScoreCounts:
+        return cls(np.zeros((n_outputs, 2 * len(centres()))), np.zeros(4))
+
+    def add(
+        self,
+        scores: Array,
+        y: Array,
+        weight: Array | None = None,
+        order: NDArray[np.int64] | None = None,
+        *,
+        ages: bool = True,
+    ) -> None:
+        """Count scores of shape ``(n_outputs, n_steps)``; targets and weights are those of all rows. If the model
+        learns from one row to the next, scores age: late ones count more."""
+        count_scores(scores, y, weight, order, self.bins.reshape(-1), self.clock, ages)
+
+    def replace(self, other: ScoreCounts) -> None:
+        """Hold the numbers of another one."""
+        self.bins[...], self.clock[...] = other
+
+    @property
+    def is_free(self) -> bool:
+        """Whether a score of 0 may be read as any probability."""
+        return bool(self.clock[3])
+
+    def rows(self) -> tuple[Array, Array]:
+        """The number of rows in each bin, of other classes and of its own for each output: shape
+        ``(n_outputs, 2, n_bins)``, in as many rows of equal weight as would tell as much. And the middle of each."""
+        _, n, squares, _ = self.clock
+        return self.bins.reshape(len(self.bins), 2, -1) * (n / squares if squares > 0 else 0.0), centres()
+
+    def curves(self, is_free: bool = True) -> list[Curve]:
+        """How the scores of each output are read. Unless they are free, a score of 0 is even: decisions lie there."""
+        return [_curve(one, is_free) for one in self.rows()[0]]
+
+
+class Curve(NamedTuple):
+    """A strictly increasing function from scores to log-odds."""
+
+    at: Array
+    """Scores, in order."""
+    log_odds: Array
+    """Their log-odds, which never fall; linear in between and constant beyond."""
+    unit: float
+    """The size of a typical score. The function rises a little with the score over it, everywhere."""
+
+    def __call__(self, scores: Array) -> Array:
+        found: Array = np.interp(scores, self.at, self.log_odds) + _TILT * np.arcsinh(scores / self.unit)
+        return found
+
+    def score_of(self, log_odds: float) -> float:
+        """The score that is read as these log-odds; infinite if none is."""
+        known = self(self.at)
+        if not known[0] <= log_odds <= known[-1]:
+            return float(np.copysign(np.inf, log_odds - known[0]))
+        return float(np.interp(log_odds, known, self.at))
+
+
+def _curve(rows: Array, is_free: bool) -> Curve:
+    """Read bins: numbers of rows of other classes and of the class, of shape (2, n_bins)."""
+    both = rows.sum(axis=0)
+    used = np.flatnonzero(both)
+    if not len(used):
+        return Curve(np.zeros(1), np.zeros(1), 1.0)
+    some = slice(used[0], used[-1] + 1)
+    at, rows, both = centres()[some], rows[:, some], both[some]
+    unit = _median(np.abs(at), both)
+    smooth = _logistic(np.arcsinh(at / unit), rows)
+    prior = _EACH / (1 + np.exp(-smooth))
+    share = np.clip(_rising((rows[1] + prior) / (both + _EACH), both + _EACH), _SHARPEST, 1 - _SHARPEST)
+    rarer = float(rows.sum(axis=1).min())
+    trust = rarer / (rarer + _FEW)
+    log_odds = trust * np.log(share / (1 - share)) + (1 - trust) * smooth
+    if is_free:
+        return Curve(at, log_odds, unit)
+    log_odds = np.where(at < 0, np.minimum(log_odds, 0.0), np.maximum(log_odds, 0.0))
+    place = int(np.searchsorted(at, 0.0))
+    return Curve(np.insert(at, place, 0.0), np.insert(log_odds, place, 0.0), unit)
+
+
+def _median(values: Array, weights: Array) -> float:
+    order = np.argsort(values)
+    total = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(total, total[-1] / 2)])
+
+
+def _logistic(x: Array, rows: Array) -> Array:
+    """Log-odds ``a x + b`` with a of at least 0, of the largest likelihood, by Newton's method.
+
+    Targets are those of Platt (1999): one row of the other class more than there are, so that classes which do not
+    overlap have finite odds.
+    """
+    n, (others, own) = rows.sum(axis=0), rows.sum(axis=1)
+    target = (rows[0] / (others + 2) + rows[1] * (own + 1) / (own + 2)) / np.maximum(n, np.finfo(float).tiny)
+    a, b = 0.0, float(np.log((own + 1) / (others + 1)))
+
+    def loss(a: float, b: float) -> float:
+        f = a * x + b
+        return float(n @ (np.logaddexp(0.0, f) - target * f))
+
+    paid = loss(a, b)
+    for _ in range(_MOST):
+        p = 1 / (1 + np.exp(-(a * x + b)))
+        slope, curvature = n * (p - target), n * p * (1 - p) + 1e-12
+        g = np.array([slope @ x, slope.sum()])
+        h = np.array([[curvature @ (x * x), curvature @ x], [curvature @ x, curvature.sum()]]) + 1e-10 * np.eye(2)
+        step, size = np.linalg.solve(h, g), 1.0
+        while (now := loss(a - size * step[0], b - size * step[1])) > paid and size > 1e-6:
+            size /= 2
+        a, b = a - size * float(step[0]), b - size * float(step[1])
+        if paid - now <= 1e-10 * abs(paid):
+            break
+        paid = now
+    return max(a, 0.0) * x + (b if a > 0 else float(np.log((own + 1) / (others + 1))))
+
+
+def _rising(values: Array, weights: Array) -> Array:
+    """The values that never fall and are nearest to these, by pooling neighbours that are out of order."""
+    pools: list[tuple[float, float, int]] = []
+    for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
+        pool = (value, weight, 1)
+        while pools and pools[-1][0] >= pool[0]:
+            before = pools.pop()
+            total = before[1] + pool[1]
+            pool = ((before[0] * before[1] + pool[0] * pool[1]) / total, total, before[2] + pool[2])
+        pools.append(pool)
+    return np.repeat([pool[0] for pool in pools], [pool[2] for pool in pools])

@@ -1,0 +1,92 @@
+"""Counting scores in bins, beside the same in NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from thresher import _core
+
+N = 192
+EDGES = 2.0 ** (np.arange(-60, 37) / 3)  # of sizes, three to an octave
+
+
+def bin_of(score):
+    at = np.clip(np.searchsorted(EDGES, abs(score), side="right") - 1, 0, 95)
+    return 96 + at if score > 0 else 95 - at
+
+
+def counted(scores, y, weight, ages=True):
+    """The t-th row that is there counts t^2 times its weight; with several outputs, scores are leads."""
+    n_outputs = len(scores)
+    bins, clock = np.zeros((n_outputs, 2, N)), np.zeros(4)
+    for t, code in enumerate(y):
+        if weight[t] == 0:
+            continue
+        clock[0] += 1
+        counts = weight[t] * (clock[0] ** 2 if ages else 1.0)
+        clock[1:3] += counts, counts**2
+        for k in range(n_outputs):
+            lead = scores[k, t] - max((scores[j, t] for j in range(n_outputs) if j != k), default=0.0)
+            bins[k, int(code > 0 if n_outputs == 1 else code == k), bin_of(lead)] += counts
+    return bins.reshape(n_outputs, -1), clock
+
+
+@pytest.mark.parametrize("ages", [True, False])
+@pytest.mark.parametrize("n_outputs", [1, 2, 5])
+def test_scores_are_counted_as_in_numpy(n_outputs, ages):
+    rng = np.random.default_rng(n_outputs)
+    scores = rng.normal(size=(n_outputs, 400)) * 10 ** rng.uniform(-8, 6, size=(1, 400))
+    scores[:, :3] = 0.0
+    y = rng.integers(0, max(n_outputs, 2), 400).astype(float)
+    weight = rng.exponential(size=400)
+    weight[::9] = 0
+    bins, clock = np.zeros(2 * N * n_outputs), np.zeros(4)
+    _core.count_scores(scores, y, weight, None, bins, clock, ages)
+    expected = counted(scores, y, weight, ages)
+    assert_allclose(bins, expected[0].ravel(), rtol=1e-13)
+    assert_allclose(clock, expected[1], rtol=1e-13)
+
+
+def test_chunks_and_orders_leave_no_trace():
+    rng = np.random.default_rng(0)
+    scores, y = rng.normal(size=(3, 200)), rng.integers(0, 3, 200).astype(float)
+    order = rng.permutation(200)
+    whole = np.zeros(6 * N), np.zeros(4)
+    _core.count_scores(np.ascontiguousarray(scores[:, order]), y, None, order, *whole)
+    parts = np.zeros(6 * N), np.zeros(4)
+    for some in np.split(np.arange(200), [1, 50, 51, 170]):
+        _core.count_scores(np.asfortranarray(scores[:, order[some]]), y, None, order[some], *parts)
+    assert_array_equal(parts[0], whole[0])
+    assert_array_equal(parts[1], whole[1])
+
+
+def test_the_middle_of_a_bin_lies_in_it():
+    centres = _core.score_bin_centres()
+    assert len(centres) == N
+    assert_array_equal([bin_of(centre) for centre in centres], np.arange(N))
+    assert_array_equal(centres, -centres[::-1])
+
+
+@pytest.mark.parametrize(
+    ("bins", "clock", "weight", "order", "message"),
+    [
+        (2 * N - 1, 4, None, None, "bins for every output"),
+        (2 * N, 3, None, None, "four numbers"),
+        (2 * N, 4, np.ones(4), None, "weights and rows differ"),
+        (2 * N, 4, None, np.array([0, 1]), "scores and steps differ"),
+        (2 * N, 4, None, np.array([0, 1, 3]), "names a row that is not there"),
+        (2 * N, 4, None, np.array([0, 1, -1]), "names a row that is not there"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(bins, clock, weight, order, message):
+    with pytest.raises(ValueError, match=message):
+        _core.count_scores(np.zeros((1, 3)), np.zeros(3), weight, order, np.zeros(bins), np.zeros(clock))
+
+
+def test_any_score_has_a_bin():
+    bins, clock = np.zeros(2 * N), np.zeros(4)
+    scores = np.array([[np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, -0.0]])
+    _core.count_scores(scores, np.ones(7), None, None, bins, clock, False)
+    assert bins.sum() == 7
