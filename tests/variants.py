@@ -129,6 +129,7 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
     ],
     "l1rda": [
         {"eta0": "auto"},
+        {"eta0": 1.0, "alpha": 0.01, "average": True},
         {"batch_size": 8, "alpha": 0.01, "eta0": 1.0},
         {"l2_weight": 0.1, "rho": 0.01},
         {"loss": "logistic", "alpha": 0.01},

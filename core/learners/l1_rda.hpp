@@ -1,5 +1,6 @@
 #pragma once
 #include <cmath>
+#include <type_traits>
 
 #include "../shrink.hpp"
 #include "sparse.hpp"
@@ -14,36 +15,54 @@ namespace thresher {
 /// Only G is stored; a weight is computed when a row asks for it, so a sparse row costs O(non-zeros) and the model is exact
 /// after every step. A free constant feature has no penalty: w = -eta0 G / sqrt(t).
 /// Xiao, JMLR 11 (2010), Algorithm 1; rho as in Yang (2011), eq. 3.14.
+///
+/// Sums that average are read by their mean over all steps, of which step s counts s times, and by the mean of t beside it, (2 t + 1) / 3:
+/// the latest rows sway it less, and weights that the penalty cuts are 0 as before. A mean of weights would have few zeros.
 template <class Sums>
 struct L1RdaRule {
   using Second = L1RdaRule;
-  static constexpr bool lazy = false, sound = true;
+  static constexpr bool lazy = false, sound = true, averages = std::is_same_v<Sums, Averaged>;
   Sums gradient_sum;
   double* n_steps;
+  double* n_iterates;  // steps over which sums average; merged shards took theirs side by side
   double alpha, eta0, rho, l2_weight;
   bool free_constant;
   index_t constant;
-  double cut = 0, scale = 0, constant_scale = 0;  // functions of n_steps
+  struct Shrinkage { double cut = 0, scale = 0, constant_scale = 0; };
+  Shrinkage now, read;  // of the last sums, and of those that are read: functions of the number of steps
+  double mass = 0;      // 1 + 2 + ... + n_iterates
+  double share = 0;     // 1 / mass
 
   static const char* name(bool second) { return second ? "debiased_gradient_sum" : "gradient_sum"; }
-  static void declare(std::vector<Field>& all, bool second) { Sums::declare(all, name(second), "sum", false); }
+  static void declare(std::vector<Field>& all, bool second) {
+    Sums::declare(all, name(second), "sum", false);
+    if (averages) all.push_back({"n_iterates", "", 0.0, "mean"});
+  }
   template <class Source>
   L1RdaRule(const Source& s, bool second)
-      : gradient_sum(s, name(second), false), n_steps(s.array("n_steps", "")), alpha(second ? 0 : s.number("alpha")),
-        eta0(s.number("eta0")), rho(second ? 0 : s.number("rho")), l2_weight(s.number("l2_weight")),
-        free_constant(s.flag("free_constant")), constant(s.n_weights - 1) {
+      : gradient_sum(s, name(second), false), n_steps(s.array("n_steps", "")),
+        n_iterates(averages ? s.array("n_iterates", "") : nullptr), alpha(second ? 0 : s.number("alpha")), eta0(s.number("eta0")),
+        rho(second ? 0 : s.number("rho")), l2_weight(s.number("l2_weight")), free_constant(s.flag("free_constant")),
+        constant(s.n_weights - 1) {
     look_up();
   }
 
   template <class Row, class Keep>
   double score(const Row& x, Keep keep) const {
     const double sum =
-        x.sum([&](index_t j, double xj) { return keep(j) ? soft_threshold(gradient_sum[j], cut) * xj : 0; }, nothing);
-    return -scale * sum + x.bias * weight(constant);
+        x.sum([&](index_t j, double xj) { return keep(j) ? soft_threshold(gradient_sum[j], now.cut) * xj : 0; }, nothing);
+    return -now.scale * sum + x.bias * shrunk(constant, gradient_sum[constant], now);
+  }
+  /// The score of a prediction, from that by the last sums.
+  template <class Row>
+  double judged(const Row& x, double margin) const {
+    if constexpr (!averages) return margin;
+    const double sum = x.sum([&](index_t j, double xj) { return soft_threshold(sum_to_read(j), read.cut) * xj; }, nothing);
+    return -read.scale * sum + x.bias * weight(constant);
   }
   template <class Row, class Keep>
   void add(const Row& x, double slope, Keep keep) {
-    const auto count = [&](index_t j, double xj) { gradient_sum.add(j, slope * xj, 0); };
+    const auto count = [&](index_t j, double xj) { gradient_sum.add(j, slope * xj, mass); };
     x.each([&](index_t j, double xj) {
       if (keep(j)) count(j, xj);
     }, count);
@@ -53,14 +72,12 @@ struct L1RdaRule {
     const double t = *n_steps + 1;
     return x.square() / (l2_weight * t + std::sqrt(t) / eta0);
   }
-  double weight(index_t j) const {
-    return j == constant && free_constant ? -constant_scale * gradient_sum[j] : -scale * soft_threshold(gradient_sum[j], cut);
-  }
-  bool active(index_t j) const { return order(j) > cut; }
+  double weight(index_t j) const { return shrunk(j, sum_to_read(j), read); }
+  bool active(index_t j) const { return order(j) > read.cut; }
 
-  double order(index_t j) const { return std::fabs(gradient_sum[j]); }
-  void cut_at(double order) { cut = order; }
-  double penalty_at(double order) const { return order / *n_steps; }
+  double order(index_t j) const { return std::fabs(sum_to_read(j)); }
+  void cut_at(double order) { read.cut = order; }
+  double penalty_at(double order) const { return order / steps_to_read(); }
   void set_penalty(double p) {
     alpha = p;
     look_up();
@@ -70,6 +87,7 @@ struct L1RdaRule {
   bool row_completes_batch() { return gradient_sum.row_completes_batch(); }
   void step() {
     gradient_sum.next_batch();
+    if (averages) ++*n_iterates;
     look_up();
   }
   bool finish() {  // the rows at hand are the batch
@@ -81,12 +99,26 @@ struct L1RdaRule {
   void rebuild() { look_up(); }
 
  private:
+  double sum_to_read(index_t j) const {
+    if constexpr (averages) return gradient_sum[j] - share * gradient_sum.offset_at(j);
+    else return gradient_sum[j];
+  }
+  double steps_to_read() const { return mass > 0 ? *n_steps * (2 * *n_iterates + 1) / (3 * *n_iterates) : *n_steps; }
+  double shrunk(index_t j, double sum, const Shrinkage& by) const {
+    return j == constant && free_constant ? -by.constant_scale * sum : -by.scale * soft_threshold(sum, by.cut);
+  }
+  Shrinkage after(double t) const {
+    const double inertia = std::sqrt(t) / eta0, scale = 1 / (l2_weight * t + inertia);
+    return {alpha * t + rho * inertia, scale, l2_weight == 0 ? scale : 1 / inertia};
+  }
   void look_up() {
-    const double t = *n_steps, inertia = std::sqrt(t) / eta0;
-    if (t == 0) return;
-    cut = alpha * t + rho * inertia;
-    scale = 1 / (l2_weight * t + inertia);
-    constant_scale = l2_weight == 0 ? scale : 1 / inertia;
+    if (*n_steps == 0) return;
+    now = read = after(*n_steps);
+    if constexpr (averages) {
+      mass = *n_iterates * (*n_iterates + 1) / 2;
+      share = mass > 0 ? 1 / mass : 0;
+      read = after(steps_to_read());
+    }
   }
 };
 
@@ -94,6 +126,7 @@ template <class Sums>
 using L1Rda = Sparse<L1RdaRule<Sums>>;
 
 THRESHER_LEARNER(L1Rda, "l1 and l2 dual averaging, a step for every row.", L1Rda<Direct>)
+THRESHER_LEARNER(L1RdaMean, "The same, read by the mean of its gradient sums.", L1Rda<Averaged>)
 THRESHER_LEARNER(L1RdaBatch, "l1 and l2 dual averaging, a step for every batch_size rows.", L1Rda<HeldBack>)
 
 }  // namespace thresher

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "../loss.hpp"
 #include "../weights.hpp"
@@ -19,6 +20,7 @@ namespace thresher {
 ///   void   cut_at(order)                    put the cut exactly there, for a look at the weights
 ///   double penalty_at(order)                the penalty whose cut lies there now      void set_penalty(p)
 ///   bool   row_completes_batch()   double batch_size()   void step()   bool finish()   void settle()
+///   double judged(row, margin)              if it differs from the score: that of a prediction
 ///   double n_unfinished()                   if it is lazy: the rows that wait for their mini-batch to be complete
 ///
 /// `n_features_to_select = K`: the penalty follows an order statistic, so that K weights remain. It is found anew at step 64,
@@ -57,6 +59,10 @@ struct Sparse {
   template <class Row>
   double margin(const Row& x) {
     return second ? second->score(x, in_use()) : rule.score(x, AllFeatures());
+  }
+  template <class Row, class Of = Rule>
+  auto judged(const Row& x, double margin) const -> decltype(std::declval<const Of&>().judged(x, margin)) {
+    return rule.judged(x, margin);
   }
   double weight(index_t j) const {
     if (!second) return rule.weight(j);

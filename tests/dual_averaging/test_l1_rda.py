@@ -14,6 +14,7 @@ from reference.losses import FOR_CLASSES, FOR_VALUES
 from reference.losses import loss as find_loss
 from reference.objectives import solve
 from thresher.dual_averaging import L1RDAClassifier, L1RDARegressor
+from thresher.training import merge_models
 
 CASES = [(L1RDAClassifier, loss) for loss in FOR_CLASSES] + [(L1RDARegressor, loss) for loss in FOR_VALUES]
 OPTIONS = {
@@ -59,6 +60,7 @@ def twin(model, X, y, weight=None, close_after=()):
         intercept=model.intercept_scaling if model.fit_intercept else 0.0,
         weight=weight,
         close_after=close_after,
+        average=getattr(model, "average", False) is True,
     )
 
 
@@ -168,6 +170,81 @@ def test_a_free_constant_is_not_penalised_at_all(problem):
     assert not model.coef_.any()
     assert model.intercept_ != 0
     assert not learner(L1RDAClassifier, "hinge", alpha=10.0, penalize_intercept=True).fit(X, y).intercept_.any()
+
+
+# --- a mean over all steps -------------------------------------------------------------------------------------------
+
+WITH_MEAN = [name for name in OPTIONS if "batches" not in name]
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+@pytest.mark.parametrize("option", WITH_MEAN)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_the_mean_of_all_steps_counts_step_s_so_often_and_has_exact_zeros(
+    problem, row_weights, form, dtype, loss, option
+):
+    X, y = problem
+    model = learner(L1RDAClassifier, loss, average=True, **OPTIONS[option])
+    assert_agrees_row_by_row(model, X.astype(dtype), y, form, row_weights)
+    last_step = learner(L1RDAClassifier, loss, **OPTIONS[option]).fit(X.astype(dtype), y, sample_weight=row_weights)
+    assert not np.allclose(model.coef_, last_step.coef_)
+
+
+def test_mistakes_are_those_of_the_mean(problem, row_weights):
+    X, y = problem
+    model = learner(L1RDAClassifier, "hinge", average=True).fit(X, y, sample_weight=row_weights)
+    scores = np.array([p for p, _ in twin(model, X, y, row_weights)])
+    assert model.n_mistakes_ == np.count_nonzero(((scores > 0) != (y > 0))[row_weights > 0])
+
+
+def test_a_mean_uses_exactly_as_many_features_as_are_asked_for(problem):
+    X, y = problem
+    model = learner(L1RDAClassifier, "hinge", average=True, n_features_to_select=4, max_iter=3).fit(X, y)
+    assert len(model.support_) == 4
+    kept = np.argsort(-np.abs(learner(L1RDAClassifier, "hinge", average=True, alpha=0.0).fit(X, y).coef_[0]))[:4]
+    assert len(np.intersect1d(kept, model.support_)) >= 2
+
+
+def test_merged_shards_are_read_as_if_their_steps_had_been_side_by_side(problem):
+    X, y = problem
+    halves = [learner(L1RDAClassifier, "hinge", average=True).fit(X[k::2], y[k::2]) for k in (0, 1)]
+    merged = merge_models(halves)
+    sums = np.zeros((30, X.shape[1] + 1))
+    for k in (0, 1):
+        plain = learner(L1RDAClassifier, "hinge")
+        for s, _ in enumerate(row_by_row(plain, X[k::2], y[k::2], np.asarray, classes=[-1, 1])):
+            sums[s] += plain.state_.arrays["gradient_sum"][0]
+    times = np.arange(1.0, 31.0)
+    mean, t = np.average(sums, axis=0, weights=times), 2 * np.average(times, weights=times)
+    expected = -0.3 / np.sqrt(t) * reference.soft(mean, 0.05 * t)
+    expected[-1] = -0.3 / np.sqrt(t) * mean[-1]
+    assert_agrees(merged, expected)
+
+
+def test_a_number_mini_batches_or_a_second_learner_read_the_last_step(problem):
+    X, y = problem
+    assert "offset" in L1RDAClassifier().fit(X, y).state_.arrays
+    for given in ({"eta0": 1.0}, {"batch_size": 4}, {"debias": True}, {"average": False}):
+        assert "offset" not in L1RDAClassifier(**given).fit(X, y).state_.arrays
+    for given, why in (({"batch_size": 4}, "batch_size above 1"), ({"debias": True}, "debias=True")):
+        with pytest.raises(ValueError, match=f'average must be False or "auto" with {why}, got True'):
+            L1RDAClassifier(average=True, **given).fit(X, y)
+
+
+def test_the_mean_is_steadier_than_the_last_step():
+    """Columns of uneven sizes and rare classes, on which the last step of the hinge loss swings."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_t(2, size=(3000, 8))
+    y = np.where(X @ rng.normal(size=8) + 2 * rng.normal(size=3000) > 6, 1, -1)
+    scores = {}
+    for average in (False, True):
+        model = L1RDAClassifier(eta0=1.0, average=average).partial_fit(X[:2000], y[:2000], classes=[-1, 1])
+        scores[average] = []
+        for i in range(2000, 2200):
+            model.partial_fit(X[i : i + 1], y[i : i + 1])
+            scores[average].append(model.score(X[2200:], y[2200:]))
+    assert np.std(scores[True]) < 0.2 * np.std(scores[False])
+    assert np.mean(scores[True]) > np.mean(scores[False])
 
 
 # --- weights, classes, books ----------------------------------------------------------------------------------------

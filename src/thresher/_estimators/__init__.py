@@ -29,6 +29,7 @@ from ._kernel_machine import (
     WeighsLosses,
     with_label,
 )
+from ._late_means import LateMeans
 from ._linear import (
     MOST_PASSES,
     VISITS,

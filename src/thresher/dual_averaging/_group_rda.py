@@ -7,8 +7,19 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._engine import loss_params
-from .._estimators import Advice, ClassLoss, GoodFor, LinearClassifier, LinearRegressor, Power, ValueLoss, param
+from .._estimators import (
+    Advice,
+    ClassLoss,
+    GoodFor,
+    LateMeans,
+    LinearClassifier,
+    LinearRegressor,
+    Power,
+    ValueLoss,
+    param,
+)
 from .._gate import Log, non_negative
+from ._dual_means import RACE_ROWS, DualMeans
 from ._grouped import Grouped, GroupLearner, group_axis
 from ._groups import Groups
 from ._synchronous import Synchronous
@@ -32,7 +43,8 @@ class _GroupRDA(Synchronous, Grouped):
         if groups is None:  # every norm of one weight is its size
             alone = {"alpha": float(self.alpha) * (1 + l1_weight), "l2_weight": 0.0, "batch_size": 1.0}
             alone |= {"n_selected": 0.0, "debias": False}
-            return GroupLearner(_core.L1Rda, shared | alone)
+            averages = isinstance(self, LateMeans) and self._averages
+            return GroupLearner(_core.L1RdaMean if averages else _core.L1Rda, shared | alone)
         params = shared | {
             "alpha": float(self.alpha),
             "l1_weight": l1_weight,
@@ -65,7 +77,7 @@ class _GroupRDA(Synchronous, Grouped):
         return chosen
 
 
-class GroupRDAClassifier(_GroupRDA, ClassLoss, LinearClassifier):
+class GroupRDAClassifier(DualMeans, _GroupRDA, ClassLoss, LinearClassifier):
     r"""Linear classifier that selects whole groups of features by dual averaging, however a stream is cut into batches.
 
     Choose it when features come in groups that only make sense together: the dummy columns of a category, the
@@ -92,7 +104,8 @@ class GroupRDAClassifier(_GroupRDA, ClassLoss, LinearClassifier):
     Only the sum of gradients is stored, and the squared length of each group's part of it: a row costs O(its stored
     values), whatever the sizes of its groups. With ``l1_weight``, ``rho`` or ``norm="inf"`` it costs O(its stored
     values and the sizes of its groups). The constant term has no penalty. Features that appear later
-    (``grow=True``) are on their own.
+    (``grow=True``) are on their own. Without groups and with an automatic step, a mean over all steps predicts, as in
+    :class:`L1RDAClassifier`; with groups, the last step does.
 
     Examples
     --------
@@ -110,6 +123,10 @@ class GroupRDAClassifier(_GroupRDA, ClassLoss, LinearClassifier):
     """
 
     _advice = Advice(_FOR_GROUPS, GoodFor(1, aim="groups"))
+    _raced = _GroupRDA._raced._replace(race_rows=RACE_ROWS)
+
+    def _no_mean_with(self) -> str:
+        return "" if self.groups is None else "groups"
 
 
 class GroupRDARegressor(_GroupRDA, ValueLoss, LinearRegressor):

@@ -6,8 +6,9 @@ from typing import Any
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import AUTO_STEP, Advice, GoodFor, Power, Step, StepInUse, param
+from .._estimators import AUTO_STEP, Advice, GoodFor, LateMeans, Power, Step, StepInUse, param
 from .._gate import Log, auto, non_negative, positive
+from ._dual_means import RACE_ROWS, DualMeans
 from ._sparse import SparseClassifier, SparseLinear, SparseRegressor
 from ._synchronous import MiniBatches
 
@@ -48,12 +49,13 @@ class _L1RDA(MiniBatches, SparseLinear):
     l2_weight: float = param(default=0.0, rule=non_negative, doc="Strength of the l2 penalty.")
 
     def _learner(self, n_features: int) -> Learner:
-        core = self._core_of(_core.L1Rda, _core.L1RdaBatch)
+        averages = isinstance(self, LateMeans) and self._averages
+        core = self._core_of(_core.L1RdaMean if averages else _core.L1Rda, _core.L1RdaBatch)
         numbers = {"rho": self.rho, "l2_weight": self.l2_weight, "batch_size": self.batch_size}
         return self._sparse_learner(core, eta0=self._fixed_step, **numbers)
 
 
-class L1RDAClassifier(_L1RDA, SparseClassifier):
+class L1RDAClassifier(DualMeans, _L1RDA, SparseClassifier):
     r"""Sparse linear classifier by regularised dual averaging: its zeros are exact, and survive ``partial_fit``.
 
     The mean of all gradients so far decides: a feature whose mean gradient stays below ``alpha`` has weight zero,
@@ -68,6 +70,12 @@ class L1RDAClassifier(_L1RDA, SparseClassifier):
 
     with :math:`\kappa` = ``l2_weight``. :math:`\alpha > 0, \kappa > 0` is the elastic net, :math:`\alpha = 0` plain l2
     dual averaging.
+
+    The last rows sway the weights, those of the hinge loss on columns of uneven sizes most of all. At its defaults, the
+    same formula therefore makes the weights that predict from a mean over all steps, of which step s counts s times:
+    :math:`\sum_s s\,(s \bar g_s) / \sum_s s` in the place of :math:`t \bar g`, and :math:`(2t + 1) / 3`, the mean of
+    :math:`s`, in that of :math:`t`. Features whose mean gradient stays below ``alpha`` still have the weight zero. With
+    a number for ``eta0`` or ``average=False``, the last step predicts, as published.
 
     Notes
     -----
@@ -89,8 +97,12 @@ class L1RDAClassifier(_L1RDA, SparseClassifier):
         _FOR_SPARSITY,
         start=lambda p: {"eta0": 100.0} if p.is_sparse else {},  # rows of texts have length 1, spread over many columns
     )
+    _raced = _L1RDA._raced._replace(race_rows=RACE_ROWS)
 
     alpha: Any = param(default=1e-5, search=Log(1e-7, 1e-1), kw_only=False)
+
+    def _no_mean_with(self) -> str:
+        return "debias=True" if self.debias else "batch_size above 1" if self.batch_size > 1 else ""
 
 
 class L1RDARegressor(_L1RDA, SparseRegressor):

@@ -86,6 +86,8 @@ class Synchronous(OnlineLinear):
             raise ValueError(
                 f'{who}: {step} must be a number and scale False with mode="sums"; mode="passes" takes both.'
             )
+        if getattr(self, "_averages", False):
+            raise ValueError(f'{who}: average must be False or "auto" with mode="sums", got True.')
         if self.class_weight == "balanced":
             raise ValueError(f'{who}: class_weight must be None or a dict with mode="sums", got "balanced".')
         return self._one_step()

@@ -7,9 +7,8 @@ from typing import ClassVar
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import Advice, GoodFor, SeededClassifier, Step, check_is_fitted, param
+from .._estimators import Advice, GoodFor, LateMeans, SeededClassifier, Step, check_is_fitted, param
 from .._gate import Log, at_least, auto, none, one_of, positive
-from ._late_means import LateMeans
 
 
 class CSOALClassifier(LateMeans, SeededClassifier):

@@ -6,10 +6,9 @@ from scipy.special import ndtr, ndtri
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import AUTO_STEP, Step, StepInUse, param
+from .._estimators import AUTO_STEP, LateMeans, Step, StepInUse, param
 from .._gate import Uniform, above_half, auto, one_of
 from ._confident import DiagonalClassifier
-from ._late_means import LateMeans
 
 
 def _probability(phi: float) -> float:

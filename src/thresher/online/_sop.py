@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import AUTO_STEP, Step, StepInUse, param
+from .._estimators import AUTO_STEP, LateMeans, Step, StepInUse, param
 from .._gate import Array, Log, auto, positive
 from ._confident import ConfidentClassifier
-from ._late_means import LateMeans
 
 
 class SOPClassifier(LateMeans, ConfidentClassifier):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._estimators import SelfTuned, param
 from .._gate import auto, boolean
+from ._declared import param
+from ._self_tuned import SelfTuned
 
 
 class LateMeans(SelfTuned):
@@ -19,14 +20,16 @@ class LateMeans(SelfTuned):
         covariance has no mean.""",
     )
 
+    def _no_mean_with(self) -> str:
+        """The parameter that leaves no mean, with its value; empty if there is one."""
+        return 'covariance="full"' if getattr(self, "covariance", "diagonal") == "full" else ""
+
     @property
     def _averages(self) -> bool:
-        full = getattr(self, "covariance", "diagonal") == "full"
-        if full and self.average is True:
-            raise ValueError(
-                f'{type(self).__name__}: average must be False or "auto" with covariance="full", got True.'
-            )
-        return self._races and not full if self.average == "auto" else bool(self.average)
+        why_not = self._no_mean_with()
+        if why_not and self.average is True:
+            raise ValueError(f'{type(self).__name__}: average must be False or "auto" with {why_not}, got True.')
+        return self._races and not why_not if self.average == "auto" else bool(self.average)
 
     def _by_race(self) -> dict[str, Any]:
         return {"average": True} if self._averages and self.average == "auto" else {}
