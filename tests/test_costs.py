@@ -10,6 +10,7 @@ from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 from thresher import onepass
 from thresher._estimators._batches import BatchRule
 from thresher._estimators._costs import MEASURES, MeasuredLearner
+from thresher.confidence import PoolCWClassifier
 from thresher.metrics import ProgressiveAveragePrecision
 
 COSTS = (0.9, 0.5, 0.1)
@@ -56,6 +57,16 @@ def test_each_model_is_measured_by_what_it_says_itself_before_it_learns(measure)
     }[measure]
     wanted = [truth(scores + 2 * c - 1) for c in COSTS]
     assert_allclose(learner.measures(state), wanted, atol=0.02 if measure == "average_precision" else 1e-12)
+
+
+def test_rows_that_came_before_anything_was_learned_are_not_measured():
+    """All models miss their positives alike; counted, they would favour costs that find too many."""
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    y = (X[:, 0] > 0).astype(int)
+    model = PoolCWClassifier(2, batch_size=100).partial_fit(X[:100], y[:100], classes=[0, 1])
+    assert not model.state_.arrays["cells"].any()
+    model.partial_fit(X[100:], y[100:])
+    assert (model.measures_ > 0.5).any()
 
 
 def test_the_largest_measure_is_chosen_the_first_of_several_and_the_choices_are_kept():

@@ -34,7 +34,9 @@ MEASURES: dict[str, type[Measure]] = {
 class MeasuredLearner(BatchLearner):
     """A learner whose models are compared by a measure. Each entry of ``grid`` has a parameter ``"cost"``.
 
-    The state has the cells of each output's measure, and the model that was chosen after each batch.
+    The state has the cells of each output's measure, and the model that was chosen after each batch. Rows that came
+    before anything was learned say nothing about the costs, and are not measured: all their positives are missed, and a
+    measure that counts them prefers costs that find too many.
     """
 
     measure: str = "f1"
@@ -71,8 +73,9 @@ class MeasuredLearner(BatchLearner):
         self, rows: Rows, targets: Array, weight: Array, state: State, run: Callable[..., Iterator[Any]] = map
     ) -> Array:
         margins = super().learn_batch(rows, targets, weight, state, run)
-        for k, view in enumerate(state.views):  # by its own predictions, before it learned
-            self._measure(view["cells"]).update(targets[k % len(targets)] > 0, margins[k], weight)
+        if margins.any() or self.params.get("printed"):
+            for k, view in enumerate(state.views):  # by its own predictions, before it learned
+                self._measure(view["cells"]).update(targets[k % len(targets)] > 0, margins[k], weight)
         self.note_choice(state)
         return margins
 
@@ -131,8 +134,8 @@ class ChoosesCosts(BatchClassifier):
         rule=one_of(*MEASURES),
         doc="""Measure that chooses among the costs, by predictions made before a batch was learned from, in bounded
         memory: :class:`~thresher.metrics.ProgressiveF1`, :class:`~thresher.metrics.ProgressiveROCAUC`,
-        :class:`~thresher.metrics.ProgressiveAveragePrecision`. With several classes, one cost is chosen for all, by the
-        mean of their measures.""",
+        :class:`~thresher.metrics.ProgressiveAveragePrecision`. The first batch meets a model without weights, and does
+        not count. With several classes, one cost is chosen for all, by the mean of their measures.""",
     )
 
     @property

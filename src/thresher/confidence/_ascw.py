@@ -40,10 +40,11 @@ class ASCWClassifier(GroupClassifier, ChoosesCosts):
     Two things in [1]_ are wrong in any form and are repaired in both: labels are missing from the sum of the dual step,
     and the gradient is added to the last weights instead of the first. Each model is measured by its own predictions
     (measured by those of the best one, as printed, all measures are equal and the first cost stays for ever), and
-    Sigma is that of the groups, after they were chosen. ``faithful=True`` keeps the rest: 0.5 instead of 1 in the step
-    of the squared hinge, dual variables of 0 at the start of every ascent, of 1 / rows for the first ranking, and no C
-    in rankings. Its claim that the problem of the groups is the dual of the choice of groups holds for means of 0
-    only; what is solved is the former.
+    Sigma is that of the groups, after they were chosen. ``faithful=True`` keeps the rest: measures count the first
+    batch, too, which models without weights predict, 0.5 instead of 1 in the step of the squared hinge, dual variables
+    of 0 at the start of every ascent, of 1 / rows for the first ranking, and no C in rankings. Its claim
+    that the problem of the groups is the dual of the choice of groups holds for means of 0 only; what is solved is the
+    former.
 
     References
     ----------

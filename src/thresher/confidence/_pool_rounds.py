@@ -37,7 +37,7 @@ def pool_round(estimator: Any) -> Round:
     learner = estimator._learner_now()
     predictors = predictors_of(estimator)
     reader, state = yield from read_rows(estimator)
-    constant = reader.constant > 0
+    constant, has_learned = reader.constant > 0, bool(state.arrays["coef"].any())
     first = yield Begin(reader, speakers_of(learner, state), predictors, measure=learner.measure)
     if not first["rows"]:
         return False
@@ -59,7 +59,8 @@ def pool_round(estimator: Any) -> Round:
         raise outgrown(estimator)
     for output, (view, (pool, _), cells) in enumerate(zip(after.views, results, first["cells"], strict=True)):
         write(after, output, pool.pruned(learner.params["n_pool"]), learner.params["n_used"])
-        view["cells"] += cells
+        if has_learned:
+            view["cells"] += cells
     keep_tally(learner, after, first, np.ones(len(reader.classes)), [n_held for _, n_held in results])
     learner.note_choice(after)
     estimator.state_ = after
