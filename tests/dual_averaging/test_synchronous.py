@@ -209,7 +209,10 @@ def test_rounds_and_passes_may_take_turns(problem):
 SYNCHRONOUS = [
     with_params(m, eta0=0.5) if getattr(m, "eta0", None) == "auto" else m
     for m in models()
-    if isinstance(m, Synchronous) and not getattr(m, "debias", False) and getattr(m, "smoothing", 1) != "auto"
+    if isinstance(m, Synchronous)
+    and not getattr(m, "debias", False)
+    and getattr(m, "average", False) is not True
+    and getattr(m, "smoothing", 1) != "auto"
 ]
 
 
@@ -300,11 +303,15 @@ def test_as_many_rounds_as_fit_would_make_steps():
             'L1RDAClassifier: debias must be False with mode="sums", got True; mode="passes" takes it.',
         ),
         (
+            L1RDAClassifier(eta0=1.0, average=True),
+            'L1RDAClassifier: average must be False or "auto" with mode="sums", got True.',
+        ),
+        (
             FTRLClassifier(eta0=0.3, class_weight="balanced"),
             'FTRLClassifier: class_weight must be None or a dict with mode="sums", got "balanced".',
         ),
     ],
-    ids=["auto", "debias", "balanced"],
+    ids=["auto", "debias", "average", "balanced"],
 )
 def test_what_has_no_synchronous_step_is_refused_before_any_row_is_read(model, sentence, problem):
     X, y = problem
