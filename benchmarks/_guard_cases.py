@@ -91,6 +91,7 @@ def watched(n_features: int) -> dict[str, Any]:
         "PegasosMean": PegasosClassifier(alpha=1e-4, average="late"),
         "DropoutPegasos": DropoutPegasosClassifier(alpha=1e-4, random_state=0),
         "L1Rda": L1RDAClassifier(1e-4, eta0=1.0),
+        "L1RdaMean": L1RDAClassifier(1e-4, eta0=1.0, average=True),
         "L1RdaBatch": L1RDAClassifier(1e-4, eta0=1.0, batch_size=16),
         "AdaptiveL1Rda": AdaptiveL1RDAClassifier(1e-4, eta0=1.0),
         "AdaptiveL1RdaBatch": AdaptiveL1RDAClassifier(1e-4, eta0=1.0, batch_size=16),
