@@ -27,7 +27,7 @@ from thresher.tuning import search_space
 
 from ._data import FOLDER
 from ._machine import core_fingerprint
-from ._newcomer_sets import Array, Set, Split, folds, splits
+from ._newcomer_sets import SMALL_SET, Array, Set, Split, folds, splits
 
 N_SETTINGS = 12
 KEPT = FOLDER.parent / "newcomer"
@@ -44,7 +44,7 @@ SLOW = (
     "sbcw",
     "dropoutpegasos",
     "reweightedl1rda",
-)  # one split of each set, tuned on small ones of two classes
+)  # one split of each set that is not small, tuned up to SMALL and with two classes only
 SMALL = (5_000, 50_000)  # rows and columns
 UNTUNED = ("sparsesdca", "fgm", "gmkl", "lpmkl", "uniformmkl", "gmkl-regressor")  # solvers: one split, too
 NOT_HERE = ("outliers", "unlabelled")  # needs that other tables ask for
@@ -198,7 +198,8 @@ def _run(name: str) -> Score | None:
         return Score(*np.mean(done, axis=0).tolist()) if done else None
     method = _now["methods"][name]
     parts = [_first(split, KERNEL_ROWS) if name in KERNELS else split for split in _now["parts"]]
-    parts = parts[:1] if name in SLOW or name in UNTUNED else parts
+    few = len(parts[0].y) + len(parts[0].y_test) < SMALL_SET
+    parts = parts[:1] if name in UNTUNED or (name in SLOW and not few) else parts
     done = [run_default(method, split) for split in parts]
     tuned, too_slow = None, name in UNTUNED or (name in SLOW and _is_large(parts[0]))
     if _now["tune"] and not too_slow:

@@ -23,6 +23,7 @@ Array = np.ndarray[Any, Any]
 TEST_SHARE = 0.3
 SAMPLE = 20_000  # rows of covtype
 MANY_TEST_ROWS = 15_000
+SMALL_SET = 1_000  # less rows: one split of them tells little
 
 
 class Split(NamedTuple):
@@ -55,7 +56,7 @@ def regression(quick: bool) -> list[Set]:
 def splits(rows: tuple[Any, ...], quick: bool) -> Iterator[Split]:
     """Ten of a set of less than 1,000 rows, two up to 12,000, one of more; one of each in a quick run."""
     n = rows[0].shape[0]
-    for seed in range(1 if quick or n > 12_000 else 10 if n < 1_000 else 2):
+    for seed in range(1 if quick or n > 12_000 else 10 if n < SMALL_SET else 2):
         rng = np.random.default_rng([seed, n])
         order = rng.permutation(n)
         if len(rows) == 4:

@@ -109,7 +109,8 @@ def _stream_table(scores: Scores, sparse_sets: list[str], notes: list[str], quic
             f"Itself tuned: the best of {N_SETTINGS} settings of the declared range, chosen on the last fifth of the "
             "training rows. Below SGD: one pass of SGDClassifier over the same rows, dense ones standardised. River "
             f"gets dense rows only, at most {RIVER_ROWS:,}. Multi-task learners get sets of two classes as one task, "
-            f"BCW and DropoutPegasos no wide rows; {', '.join(SLOW)}: one split, tuned on small sets of two classes.",
+            f"BCW and DropoutPegasos no wide rows; {', '.join(SLOW)}: one split of sets of 1,000 rows and more, tuned "
+            "on two classes and 5,000 rows at most.",
             *notes,
         ],
     )
