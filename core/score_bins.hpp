@@ -8,22 +8,52 @@
 
 namespace thresher {
 
-/// Bins by sign and size, three to an octave, those below 0 first. Scores of any unit fit; those farther out than the last bin, or
-/// nearer to 0 than the first, count there.
+/// Bins by sign and size, those below 0 first: twelve to an octave where scores of margins lie, which may all be about the same, and
+/// three beyond. Scores of any unit fit; those farther out than the last bin, or nearer to 0 than the first, count there.
 struct ScoreBins {
-  static constexpr int lowest = -20, highest = 12;  // octaves
-  static constexpr index_t n_each = 3 * (highest - lowest), n = 2 * n_each;
+  static constexpr int lowest = -20, fine_from = -4, fine_to = 6, highest = 12;  // octaves
+  static constexpr int n_below = 3 * (fine_from - lowest), n_fine = 12 * (fine_to - fine_from), n_above = 3 * (highest - fine_to);
+  static constexpr index_t n_each = n_below + n_fine + n_above, n = 2 * n_each;
 
+  /// The twelfth of its octave in which a number from 1/2 to 1 lies.
+  static int twelfth(double part) {
+    constexpr double from[] = {0.5,
+                               0.5297315471796477,
+                               0.5612310241546865,
+                               0.5946035575013605,
+                               0.6299605249474366,
+                               0.6674199270850172,
+                               0.7071067811865476,
+                               0.7491535384383408,
+                               0.7937005259840998,
+                               0.8408964152537145,
+                               0.8908987181403393,
+                               0.9438743126816935,
+                               1.0};
+    const double x = 2 * part - 1;
+    int k = static_cast<int>(12 * x * (1.3465 - 0.3465 * x));  // about 12 log2(2 part), off by less than one
+    if (k < 11 && part >= from[k + 1]) ++k;
+    else if (part < from[k]) --k;
+    return k;
+  }
   static index_t of(double score) {
     int exponent = 0;
     const double part = std::frexp(std::fabs(score), &exponent);  // |score| = part 2^exponent with part in [1/2, 1)
-    const int third = (part >= 0.6299605249474366) + (part >= 0.7937005259840998);  // 2^(-2/3), 2^(-1/3)
-    const index_t at = part > 0 ? std::clamp<index_t>(3 * (index_t{exponent} - 1 - lowest) + third, 0, n_each - 1) : 0;
+    if (!(part >= 0.5 && part < 1)) exponent = part > 0 ? highest + 1 : lowest;  // no finite number, or 0
+    const int octave = exponent - 1;
+    index_t at = 0;
+    if (octave >= highest) at = n_each - 1;
+    else if (octave >= fine_to) at = n_below + n_fine + 3 * (octave - fine_to) + twelfth(part) / 4;
+    else if (octave >= fine_from) at = n_below + 12 * (octave - fine_from) + twelfth(part);
+    else if (octave >= lowest) at = 3 * (octave - lowest) + twelfth(part) / 4;
     return score > 0 ? n_each + at : n_each - 1 - at;
   }
   static double centre(index_t bin) {
-    const double at = static_cast<double>(bin < n_each ? n_each - 1 - bin : bin - n_each);
-    return (bin < n_each ? -1 : 1) * std::exp2((at + 0.5) / 3 + lowest);
+    const auto at = static_cast<int>(bin < n_each ? n_each - 1 - bin : bin - n_each);
+    const double octaves = at < n_below          ? lowest + (at + 0.5) / 3
+                         : at < n_below + n_fine ? fine_from + (at - n_below + 0.5) / 12
+                                                 : fine_to + (at - n_below - n_fine + 0.5) / 3;
+    return (bin < n_each ? -1 : 1) * std::exp2(octaves);
   }
 };
 

@@ -75,8 +75,8 @@ def features_that_matter(model: Any, n: int = 20, *, scale: Any = None) -> list[
     >>> model = L1RDAClassifier(alpha=0.1, random_state=0).fit(X, y)
     >>> for feature in features_that_matter(model):
     ...     print(feature.name, {label: round(weight, 1) for label, weight in feature.weights.items()})
-    x4 {'spam': 1.1}
-    x8 {'spam': -0.5}
+    x4 {'spam': 1.4}
+    x8 {'spam': -0.6}
     """
     weights = Weights(model)
     strength = weights.importance(scale)

@@ -105,7 +105,7 @@ def penalty_path(
     >>> batches = ((X[i : i + 500], y[i : i + 500]) for i in range(0, 4000, 500))
     >>> path = penalty_path(L1RDAClassifier(loss="logistic"), [0.3, 0.1, 0.03, 0.01, 0.001], batches)
     >>> path.n_features.tolist()
-    [0, 2, 2, 2, 38]
+    [0, 2, 2, 2, 30]
     >>> path.within(0.05).support_
     array([0, 1])
     """

@@ -8,13 +8,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from thresher import _core
 
-N = 192
-EDGES = 2.0 ** (np.arange(-60, 37) / 3)  # of sizes, three to an octave
+N = 372
+# Of sizes: twelve to an octave from 2^-4 to 2^6, three to one from 2^-20 and up to 2^12.
+EDGES = 2.0 ** np.concatenate([np.arange(-60, -12) / 3, np.arange(-48, 72) / 12, np.arange(18, 37) / 3])
 
 
 def bin_of(score):
-    at = np.clip(np.searchsorted(EDGES, abs(score), side="right") - 1, 0, 95)
-    return 96 + at if score > 0 else 95 - at
+    at = np.clip(np.searchsorted(EDGES, abs(score), side="right") - 1, 0, N // 2 - 1)
+    return N // 2 + at if score > 0 else N // 2 - 1 - at
 
 
 def counted(scores, y, weight, ages=True):

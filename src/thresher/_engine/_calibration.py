@@ -17,7 +17,7 @@ from .._core import count_scores, score_bin_centres
 from .._gate import Array
 from ._state import Field, State
 
-_EACH = 10.0  # rows: what the smooth curve says of a bin counts as so many
+_EACH = 4.0  # rows: what the smooth curve says of a bin counts as so many
 _FEW = 200.0  # rows of the rarer class: with so many, the bins count as much as the smooth curve
 _TILT = 1e-3  # of the log-odds, so that no two scores are read alike
 _MOST = 100  # steps of Newton's method

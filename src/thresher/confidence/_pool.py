@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from .._core import ArowDiagonal, Rows, add_columns, ascend, best_outside, condition
-from .._engine import State
-from .._estimators import BatchLesson, BatchRule, Ids, Params, View, matrix_of
+from .._engine import State, matrix_of
+from .._estimators import BatchLesson, BatchRule, Ids, Params, View
 from .._gate import Array
 from ._class_costs import COUNTS, shares_of
 from ._hinge_newton import best_weights
