@@ -48,7 +48,7 @@ def test_counts_are_those_of_rows_above_each_threshold(ties):
 @pytest.mark.parametrize("ratio", [0.2, 1, 7.5])
 def test_no_threshold_costs_less_than_the_best(ratio, ties):
     y, scores = scored(ties=ties)
-    found, _ = section_of(y, scores, asked={"cost_ratio": ratio})
+    found, _ = section_of(y, scores, asked={"cost": ratio})
     (cost,) = found["costs"]
 
     def at(threshold):
@@ -90,6 +90,8 @@ def test_without_a_known_ratio_mistakes_or_classes_count_alike():
     "model, name, ratio",
     [
         (AROWClassifier(class_weight={"b": 6.0, "a": 2.0}, random_state=0), "by class_weight", 3.0),
+        (AROWClassifier(cost=4.0, random_state=0), "by cost", 4.0),
+        (AROWClassifier(cost={"a": 0.5, "b": 2.0}, random_state=0), "by cost", 4.0),
         (CSOALClassifier(cost=4.0, random_state=0), "by cost", 4.0),
         (MBPAClassifier(cost=4.0, random_state=0), "by cost", 4.0),
     ],
@@ -105,15 +107,15 @@ def test_a_ratio_that_the_learner_has_is_known(model, name, ratio):
 
 def test_only_a_clear_gain_is_told():
     y, scores = scored(n=4000)
-    says = section_of(y, scores, asked={"cost_ratio": 100})[0]["says"]
+    says = section_of(y, scores, asked={"cost": 100})[0]["says"]
     assert "If a missed row costs 100 times as much as a false alarm (as asked), a threshold of −" in says
     assert says.endswith("A threshold that is chosen on these rows does somewhat worse on others.")
-    says = section_of(y, scores, asked={"cost_ratio": 1e6})[0]["says"]
+    says = section_of(y, scores, asked={"cost": 1e6})[0]["says"]
     assert "found among" in says
     says = section_of(y, np.where(y == "b", 1.0, -1.0))[0]["says"]
     assert says.count("no other threshold costs clearly less") == 2
     assert "somewhat worse" not in says
-    says = section_of(y, np.where(y == "b", 1.0, -1.0) * 0 + 1, asked={"cost_ratio": 0.01})[0]["says"]
+    says = section_of(y, np.where(y == "b", 1.0, -1.0) * 0 + 1, asked={"cost": 0.01})[0]["says"]
     assert "calling no row 'b' costs" in says
 
 
@@ -123,7 +125,7 @@ def test_a_gain_is_clear_if_chance_seldom_makes_it(n_missed, is_clear):
     y = np.repeat(["a", "b"], [360, 40])
     scores = np.where(y == "b", 1.0, -1.0)
     scores[-n_missed:] = -0.1
-    found, _ = section_of(y, scores, asked={"cost_ratio": 1})
+    found, _ = section_of(y, scores, asked={"cost": 1})
     assert found["costs"][0]["best"]["found"] == 40
     assert found["costs"][0]["is clear"] is is_clear
     assert ("costs clearly less" in found["says"]) is not is_clear
@@ -141,8 +143,8 @@ def test_a_threshold_other_than_0_is_found_and_answers_without_one_are_left_alon
 
 def test_a_ratio_that_is_none_is_refused():
     y, scores = scored()
-    with pytest.raises(ValueError, match=r"Report: cost_ratio must be a number above 0, got -1\."):
-        section_of(y, scores, asked={"cost_ratio": -1})
+    with pytest.raises(ValueError, match=r"Report: cost must be a number above 0, got -1\."):
+        section_of(y, scores, asked={"cost": -1})
 
 
 def test_figures_and_tables_mark_the_threshold_in_use():

@@ -68,7 +68,7 @@ class Report:
         By default it is made of the model and the files.
     asked : dict, optional
         What was asked, in any of ``question``, ``reasons`` (a list of sentences), ``command``, ``python``, ``versions``
-        (a dict), ``seed`` and ``cost_ratio`` (of two classes, how many false alarms a missed row of the rare one costs,
+        (a dict), ``seed`` and ``cost`` (of two classes, how many false alarms a missed row of the rare one costs,
         or of the second if none is rare).
     data : dict, optional
         What is known of the training data, in any of ``files`` (dicts of ``name``, ``rows``, ``bytes``), ``n_rows``,

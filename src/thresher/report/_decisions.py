@@ -106,18 +106,19 @@ def _threshold(scores: Array, called: Any) -> float | None:
 def _ratios(subject: Subject, k: int, steps: Steps) -> dict[str, float]:
     """Return what a missed row costs, in false alarms: as is known, or else as much, and so that both classes count the
     same."""
-    asked, learner = subject.asked.get("cost_ratio"), subject.learner
+    asked, learner = subject.asked.get("cost"), subject.learner
     if asked is not None:
-        check_value("Report", "cost_ratio", asked, positive)
+        check_value("Report", "cost", asked, positive)
         return {"as asked": float(asked)}
-    declared = getattr(learner, "_params", {}).get("cost")
-    if declared is not None and declared.file == "cost_ratio" and learner.cost is not None:  # others are shares
-        return {"by cost": float(learner.cost) if k == 1 else 1 / float(learner.cost)}
-    weights = getattr(learner, "class_weight", None)
-    if isinstance(weights, dict):
-        of_class, of_other = (float(weights.get(learner.classes_[i], 1.0)) for i in (k, 1 - k))
-        if of_class > 0 and of_other > 0:
-            return {"by class_weight": of_class / of_other}
+    declared: Any = getattr(learner, "_params", {}).get("cost")
+    cost: Any = getattr(learner, "cost", None)
+    if declared is not None and declared.file != "cost" and positive.holds(cost):  # others are shares
+        return {"by cost": float(cost) if k == 1 else 1 / float(cost)}
+    for name, weights in (("cost", cost), ("class_weight", getattr(learner, "class_weight", None))):
+        if isinstance(weights, dict):
+            of_class, of_other = (float(weights.get(learner.classes_[i], 1.0)) for i in (k, 1 - k))
+            if of_class > 0 and of_other > 0:
+                return {f"by {name}": of_class / of_other}
     balanced = float(steps.called[-1] / steps.found[-1] - 1)
     return {"every mistake alike": 1.0} | ({} if balanced == 1 else {"both classes alike": balanced})
 
