@@ -155,6 +155,25 @@ def test_predictions_stream_and_are_those_of_the_model(files, capsys):
     assert f"{np.mean(model.predict(X) != y):.2%} of those" in err
 
 
+def test_probabilities_are_written_for_each_class(files, capsys):
+    assert run("train people.csv --target rich --method pa --threshold cost --cost 3 --model m.thresher") == 0
+    said(capsys)
+    assert run("predict m.thresher people.csv --probabilities --scores") == 0
+    rows = list(csv.reader(said(capsys)[0].splitlines()))
+    assert rows[0] == ["prediction", "score", "probability no", "probability yes"]
+    model = load_model("m.thresher")
+    X, _ = read_all(open_stream("people.csv", target="rich"))
+    assert_allclose([[float(p) for p in row[2:]] for row in rows[1:]], model.predict_proba(X))
+    assert (model[-1].threshold, model[-1].cost) == ("cost", 3)
+    assert run("train people.csv --target rich --probability none --model plain.thresher") == 0
+    assert load_model("plain.thresher")[-1].probability == "none"
+    said(capsys)
+    assert "has counted no scores" in refused(capsys, "predict", "plain.thresher", "people.csv", "--probabilities")
+    assert run("train people.csv --target age --method ftrl-regressor --model amounts.thresher") == 0
+    said(capsys)
+    assert "names no classes" in refused(capsys, "predict", "amounts.thresher", "people.csv", "--probabilities")
+
+
 def test_a_file_without_target_or_with_other_columns_is_predicted_by_names(files, capsys):
     assert run("train people.csv --target rich --model m.thresher") == 0
     lines = [line.split(",") for line in (files / "people.csv").read_text().split()]

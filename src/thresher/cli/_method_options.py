@@ -85,9 +85,10 @@ def method_params(given: dict[str, Any], method: Any, seen: Any = None) -> dict[
             value = given.get(name) if value is None else value
         if value is None:
             continue
-        is_word = name.endswith("_label") and seen is not None and seen.is_text
+        rule = method.cls._param_rules[name]
+        is_word = value in rule.options or (name.endswith("_label") and seen is not None and seen.is_text)
         params[name] = literal(value) if isinstance(value, str) and not is_word else value
-        check_param(f"--{name.replace('_', '-')}", method.cls._param_rules.get(name), params[name])
+        check_param(f"--{name.replace('_', '-')}", rule, params[name])
     return params
 
 

@@ -21,10 +21,18 @@ from ._screen import Screen
 @click.argument("data", nargs=-1, required=True)
 @option("--output -o", FILE, "Where to write predictions (default: stdout).")
 @click.option("--scores", is_flag=True, help="Write decision values beside the predictions.")
+@click.option("--probabilities", is_flag=True, help="Write the probability of each class beside the predictions.")
 @reading_options
 @output_options
 def predict(
-    model_path: Path, data: tuple[str, ...], output: Path | None, scores: bool, as_json: bool, quiet: bool, **given: Any
+    model_path: Path,
+    data: tuple[str, ...],
+    output: Path | None,
+    scores: bool,
+    probabilities: bool,
+    as_json: bool,
+    quiet: bool,
+    **given: Any,
 ) -> None:
     """Predict each row of DATA with the model in MODEL.
 
@@ -39,9 +47,11 @@ def predict(
         raise click.UsageError("--json puts the summary on stdout; give the predictions a place with --output.")
     screen = Screen(as_json, quiet)
     model = load_model(model_path)
+    if probabilities and not hasattr(model, "predict_proba"):
+        raise click.UsageError(f"--probabilities must not be given: {_lacks_probabilities(model)}.")
     stream = open_stream(files(data), **same_stream_options(given, checked_record(model)))
     with _opened(output) as file, screen.progress("predicting", stream.n_bytes) as show:
-        writer = _PredictionWriter(model, csv.writer(file, lineterminator="\n"), scores)
+        writer = _PredictionWriter(model, csv.writer(file, lineterminator="\n"), scores, probabilities)
         for batch in stream.batches():
             writer.write(batch)
             show(stream.bytes_read, "")
@@ -55,6 +65,15 @@ def predict(
         screen.result("", summary)
     else:
         screen.remark(_in_words(summary))
+
+
+def _lacks_probabilities(model: Any) -> str:
+    """The reason why a model has none."""
+    from .._estimators import task_of
+
+    if task_of(model) != "classification":
+        return "the model names no classes"
+    return "the model has counted no scores, because it was trained without probabilities, or before there were any"
 
 
 def _in_words(summary: dict[str, Any]) -> str:
@@ -93,10 +112,10 @@ def checked_record(model: Any) -> dict[str, Any]:
 class _PredictionWriter:
     """Writes a row of CSV for each prediction, and compares with the targets where they are known."""
 
-    def __init__(self, model: Any, writer: Any, scores: bool) -> None:
+    def __init__(self, model: Any, writer: Any, scores: bool, probabilities: bool) -> None:
         from .._estimators import task_of
 
-        self._model, self._writer, self._scores = model, writer, scores
+        self._model, self._writer, self._scores, self._probabilities = model, writer, scores, probabilities
         self._regression = task_of(model) == "regression"
         self.n_rows = self._n_known = self._n_rejected = 0
         self._wrong = 0.0
@@ -111,6 +130,9 @@ class _PredictionWriter:
             several = scores.ndim > 1
             columns += list(zip(*scores.tolist(), strict=True)) if several else [scores.tolist()]
             header += [f"score {written_label(k)}" for k in self._model.classes_.tolist()] if several else ["score"]
+        if self._probabilities:
+            columns += self._model.predict_proba(batch.X).T.tolist()
+            header += [f"probability {written_label(k)}" for k in self._model.classes_.tolist()]
         if self.n_rows == 0:
             self._writer.writerow(header)
         self._writer.writerows(zip(*columns, strict=True))
