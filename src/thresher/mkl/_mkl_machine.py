@@ -165,7 +165,11 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
         self._commit_target(target)
         self._keep(view, stack, found, coef)
         self._look_back(found)
+        self._score_rows(X, y, sample_weight)
         return self
+
+    def _score_rows(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Score rows by machines that have not seen them, where scores are read as probabilities."""
 
     def _price(self, X: Any, rows: Any, y: Array, counts: Array) -> float:
         """The weight of the losses."""
@@ -298,25 +302,8 @@ class ManyKernelsClassifier(ReadsFunctions, ManyKernelsMachine):
         y = np.where(target.y == target.positive(output), 1.0, -1.0)
         return Dual(y, np.minimum(costs * y, 0.0), np.maximum(costs * y, 0.0))
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the weights of the kernels, and the machine that goes with them.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            With ``kernels="precomputed"``, an array of shape (n_kernels, n_samples, n_samples).
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of at least 0, which stand for copies of a row: only their ratios matter. A row of weight 0 is
-            absent.
-
-        Returns
-        -------
-        self
-        """
-        super().fit(X, y, sample_weight)
+    def _score_rows(self, X: Any, y: Any, sample_weight: Any) -> None:
         self._score_folds(X, y, sample_weight)
-        return self
 
     def _parts(self, X: Any, there: Any, others: Any = None) -> Any:
         if not self._is_precomputed:
