@@ -325,8 +325,9 @@ def test_a_fold_is_scored_by_a_model_of_the_others():
                 fresh.partial_fit(X[part], y[part])
         more = counted(fresh.decision_function(X[held])[None], y[held], np.ones(10), ages=False)
         bins, clock = bins + more[0][0], clock + more[1]
-    assert_allclose(model.state_.arrays["score_bins"][0], bins)
-    assert_allclose(model.state_.arrays["score_clock"][0], clock)
+    found = onepass.learner(model, 20).score_counts(model.state_)
+    assert_allclose(found.rows()[0].ravel(), bins)
+    assert_allclose(found.clock, clock * [1, 50**2 / 3, (50**2 / 3) ** 2, 1])
 
 
 @pytest.mark.parametrize("model", [LSSVC(gamma=0.1), SparseSDCAClassifier(), UniformMKLClassifier()], ids=name_of)
@@ -379,6 +380,16 @@ def test_other_rows_take_the_place_of_those_counted(model):
         model.calibrate(X[:3], y[:2])
     with pytest.raises(ValueError, match="got 7"):
         model.calibrate(X[:2], [0, 7])
+
+
+def test_rows_that_come_later_join_those_counted():
+    X, y, _ = noisy()
+    model = AROWClassifier(1.0, random_state=0).fit(X[:500], y[:500]).calibrate(X[500:1_500], y[500:1_500])
+    (before,) = onepass.learner(model, 20).score_counts(model.state_).rows()[0].sum(axis=(1, 2))
+    model.partial_fit(X[1_500:1_600], y[1_500:1_600])
+    (after,) = onepass.learner(model, 20).score_counts(model.state_).rows()[0].sum(axis=(1, 2))
+    assert before == 1_000
+    assert 750 < after < 1_100
 
 
 def test_models_that_have_scored_no_row_say_so():
