@@ -152,7 +152,7 @@ inline OtherForm other_form(const std::optional<In<double>>& rows, const std::op
 
 /// The scores that a state has counted for so many outputs, if there are to be more.
 inline ScoreCounts score_counts(const PySource& source, bool wanted, index_t n_outputs) {
-  if (!wanted) return {nullptr, nullptr, n_outputs};
+  if (!wanted) return {};
   return {source.array("score_bins", 2 * ScoreBins::n * n_outputs), source.array("score_clock", ScoreCounts::n_clock), n_outputs};
 }
 
@@ -185,7 +185,7 @@ nb::tuple run_pass_of(const Rows& rows, double bias, In<double> y, std::optional
     nb::gil_scoped_release nogil;
     r = std::visit([&](const auto& x) {
       return run_pass(learner, x, bias, lesson, tally, margins ? margins->data() : nullptr, margins ? margins->stride(0) : 0,
-                      other, counts.bins ? &counts : nullptr);
+                      other, counts ? &counts : nullptr);
     }, rows.any);
   }
   return nb::make_tuple(r.n_mistakes, r.diverged, r.paused);

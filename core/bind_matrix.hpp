@@ -55,7 +55,7 @@ nb::tuple run_matrix_pass_of(const Rows& rows, double bias, In<double> y, index_
     nb::gil_scoped_release nogil;
     r = std::visit([&](const auto& x) {
       return run_matrix_pass(learner, x, bias, lesson, tally, out.data(), margins ? margins->data() : nullptr, other,
-                             counts.bins ? &counts : nullptr);
+                             counts ? &counts : nullptr);
     }, rows.any);
   }
   return nb::make_tuple(r.n_mistakes, r.diverged, r.paused);

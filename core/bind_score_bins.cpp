@@ -17,13 +17,14 @@ void count_scores(const Table& scores, In<double> y, std::optional<In<double>> w
   require(!weight || weight->shape(0) == y.shape(0), "weights and rows differ in length");
   require(static_cast<index_t>(order ? order->shape(0) : y.shape(0)) == n_steps, "scores and steps differ in length");
   if (order) check_order(order->data(), n_steps, n_rows);
-  ScoreCounts counts{bins.data(), clock.data(), n_outputs, ages};
+  ScoreCounts counts(bins.data(), clock.data(), n_outputs, ages);
   nb::gil_scoped_release nogil;
   for (index_t t = 0; t < n_steps; ++t) {
     const index_t i = order ? order->data()[t] : t;
     const double w = weight ? weight->data()[i] : 1.0;
     if (w > 0) counts.add(scores.data() + t * scores.stride(1), scores.stride(0), y.data()[i], w);
   }
+  counts.close();
 }
 
 }  // namespace

@@ -96,6 +96,7 @@ PassResult run_matrix_pass(Learner& learner, const Rows& rows, double bias, cons
       break;
     }
   }
+  if (counts) counts->close();
   return result;
 }
 

@@ -89,6 +89,7 @@ template <class Learner, class Rows>
 PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesson& lesson, Tally& tally, double* margins,
                     index_t stride, const OtherForm& other, ScoreCounts* counts) {
   PassResult result;
+  ScoreQueue scores(counts);
   const index_t ahead = rows_ahead(rows.mean_bytes());
   for (index_t t = lesson.begin; t < lesson.n_steps; ++t) {
     const index_t i = lesson.order ? lesson.order[t] : t;
@@ -107,7 +108,7 @@ PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesso
     }
     if (weight == 0) continue;  // an absent row advances no clock
     result.n_mistakes += (shown > 0) != (y > 0);
-    if (counts) counts->add(&shown, 1, y, weight);
+    if (counts) scores.push(shown, y, weight);
     tally.n_rows += 1;
     tally.loss_sum += paid;
     tally.weight_sum += weight;
@@ -121,6 +122,7 @@ PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesso
       break;
     }
   }
+  scores.close();
   return result;
 }
 
