@@ -9,7 +9,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.special import ndtr
-from scipy.stats import gmean
 from sklearn.exceptions import ConvergenceWarning
 
 from reference.pool import Pool
@@ -94,21 +93,6 @@ def test_it_agrees_with_the_definition_batch_by_batch(options, weighted, layout,
         pools.add(tuple(model.pool_[0]))
     assert len(pools) > 2  # features came and went
     assert len(model.support_) == 6
-
-
-@pytest.mark.parametrize("factor", [0.1, 1.0, 10.0])
-@layouts
-def test_an_automatic_C_goes_by_the_typical_length_of_rows(factor, layout):
-    X, y = stream()
-    X = factor * X
-    X[7] = 1e6  # one row does not decide
-    model = PoolCWClassifier(6, cost=0.5, batch_size=60, scale=False).partial_fit(layout(X), y, classes=[-1, 1])
-    squares = (X**2).sum(axis=1)
-    assert_allclose(model.C_, min(1.0, 10 / gmean(np.maximum(squares[squares > 0], 1.0))), rtol=1e-12)
-    plain = PoolCWClassifier(6, C=model.C_, cost=0.5, batch_size=None, scale=False)
-    whole = PoolCWClassifier(6, cost=0.5, batch_size=None, scale=False).partial_fit(layout(X), y, classes=[-1, 1])
-    assert_allclose(plain.partial_fit(layout(X), y, classes=[-1, 1]).coef_, whole.coef_, rtol=1e-9)
-    assert plain.C_ == plain.C
 
 
 @pytest.mark.parametrize("scout", [False, True])
@@ -260,7 +244,7 @@ def test_adaptive_costs_are_models_side_by_side_of_which_the_measure_chooses():
 def test_a_batch_that_is_refused_changes_nothing_when_the_sums_change_their_unit():
     """Sums of features that the batch does not touch are rescaled, too."""
     X, y = stream()
-    model = PoolCWClassifier(3, C=1.0, cost=0.5, forgetting=1e-40, batch_size=8)
+    model = PoolCWClassifier(3, cost=0.5, forgetting=1e-40, batch_size=8)
     model.partial_fit(sparse.csr_array(X[:16]), y[:16], classes=[-1, 1])
     X[16:, 10:] = 0
     bad, weight = X[16:40].copy(), np.ones(24)

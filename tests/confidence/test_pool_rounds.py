@@ -141,7 +141,7 @@ def test_what_does_not_add_up_is_refused_and_left_to_passes(options, said):
 
 def test_nothing_changes_before_the_end():
     X, y, _ = planted(2)
-    model = reference.begun(learner(C=1.0, cost=0.5), X.shape[1], [0, 1])
+    model = reference.begun(learner(cost=0.5), X.shape[1], [0, 1])
     before, steps, total = pickle.dumps(model.state_), model._round(None), None
     for _ in range(10):
         total = steps.send(total).answer(X, y, None)

@@ -6,17 +6,13 @@ import math
 
 import numpy as np
 from scipy.optimize import nnls
-from scipy.stats import gmean
 
 
 class Pool:
     """One class against another. ``A`` holds features in the order in which they came, and always the constant, whose
     column is the last of X."""
 
-    def __init__(
-        self, d, p, C="auto", forgetting=0.9, kappa=0.5, pool=3, max_inner_iter=3, constant=False, scout=False
-    ):
-        self.given_C = C
+    def __init__(self, d, p, C=1.0, forgetting=0.9, kappa=0.5, pool=3, max_inner_iter=3, constant=False, scout=False):
         self.p, self.C, self.gamma, self.kappa, self.max_inner_iter = p, C, forgetting, kappa, max_inner_iter
         self.m, self.add = math.ceil(pool * p), math.ceil(p / 5)
         self.d, self.constant, self.scout = d, constant, scout
@@ -25,7 +21,6 @@ class Pool:
         self.g, self.h = np.zeros(d), np.zeros(d)
         self.arow_mean, self.arow_var = np.zeros(d + 1), np.ones(d + 1)
         self.n = {1: 1.0, -1: 1.0}
-        self.squares: list[float] = []
 
     def features(self):
         return [j for j in self.A if j < self.d]
@@ -34,9 +29,6 @@ class Pool:
         """One batch; X has the column of the constant (or of zeros) last."""
         weight = np.ones(len(y)) if weight is None else weight
         X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
-        if self.given_C == "auto":
-            self.squares += (X[:, : self.d] ** 2).sum(axis=1).tolist()
-            self.C = min(1.0, 10 / gmean([max(square, 1.0) for square in self.squares if square > 0] or [1.0]))
         for side in (1, -1):
             self.n[side] += weight[y == side].sum()
         kappa = {1: self.kappa, -1: 1 - self.kappa}

@@ -10,15 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from .._core import ArowDiagonal, Rows, add_columns, ascend, best_outside, condition
-from .._engine import State, matrix_of
+from .._core import ArowDiagonal, add_columns, ascend, best_outside, condition
+from .._engine import State
 from .._estimators import BatchLesson, BatchRule, Ids, Params, View
 from .._gate import Array
 from ._class_costs import COUNTS, shares_of
 from ._hinge_newton import best_weights
 
 LEAST_SCALE = 1e-100  # below, sums that are not yet forgotten are brought to another unit
-_LONG = 10.0  # squared length of rows; where they are longer, an automatic C is smaller than 1
 
 
 class Gaussian(NamedTuple):
@@ -86,7 +85,6 @@ class Pool(BatchRule):
             ("covariance", "selected selected", 1.0, "precision"),
             ("coef", "selected", 0.0, "derived"),
             *COUNTS,
-            *((("n_lengths", "", 0.0, "sum"), ("log_length_sum", "", 0.0, "sum")) if params["C"] is None else ()),
             ("n_batches", "", 0.0, "sum"),
             *candidates,
         ]
@@ -166,31 +164,7 @@ def _costs(lesson: BatchLesson, view: View, params: Params) -> Array:
     """C D_i."""
     positive = lesson.y > 0
     shares = shares_of(view, lesson.weight[~positive].sum(), lesson.weight[positive].sum(), params["cost"])
-    if params["C"] is None:
-        count_lengths(view, lengths_of(lesson.rows))
-    return loss_weight(view, params) * lesson.weight * np.where(positive, shares[1], shares[0])
-
-
-def lengths_of(rows: Rows) -> Array:
-    """The number of rows that are not empty, and the sum of the logarithms of their squared lengths, 1 at least."""
-    matrix = matrix_of(rows).astype(np.float64, copy=False)
-    squares = np.asarray((matrix * matrix).sum(axis=1)).ravel()
-    return np.array([np.count_nonzero(squares), np.log(np.maximum(squares, 1.0)).sum()])
-
-
-def count_lengths(view: View, lengths: Array) -> None:
-    """Take in the lengths of some rows."""
-    view["n_lengths"] += lengths[0]
-    view["log_length_sum"] += lengths[1]
-
-
-def loss_weight(view: View, params: Params) -> float:
-    """C; an automatic one is 1, or less by the typical squared length of the rows so far: long rows need small weights,
-    and one that is very long must not decide."""
-    if params["C"] is not None:
-        return float(params["C"])
-    typical = view["log_length_sum"][0] / max(view["n_lengths"][0], 1.0)
-    return float(min(1.0, _LONG * np.exp(-typical)))
+    return params["C"] * lesson.weight * np.where(positive, shares[1], shares[0])
 
 
 def _learn(lesson: BatchLesson, view: View, prior: Gaussian, cost: Array, params: Params) -> tuple[Gaussian, int]:

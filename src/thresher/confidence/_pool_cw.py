@@ -22,9 +22,9 @@ from .._estimators import (
     read_only,
     take,
 )
-from .._gate import Array, Log, Rule, at_least, auto, boolean, positive
+from .._gate import Array, Log, Rule, at_least, boolean, positive
 from ._class_costs import adaptive, costs_around_half, part
-from ._pool import LEAST_SCALE, Gaussian, Pool, check_pool, loss_weight, read
+from ._pool import LEAST_SCALE, Gaussian, Pool, check_pool, read
 from ._pool_rounds import pool_round, why_not_sums
 from ._shard_rows import LearnsInSums
 
@@ -40,7 +40,6 @@ class PoolLearner(MeasuredLearner):
 
     def continues(self, other: Any) -> bool:
         same = all(self.params[name] == other.params[name] for name in ("n_pool", "n_used"))
-        same &= (self.params["C"] is None) == (other.params["C"] is None)
         return same and super().continues(other)
 
     def learn(self, lesson: Lesson, state: State) -> PassResult:
@@ -117,8 +116,6 @@ class PoolCWClassifier(LearnsInSums, KnowsDoubt, SelectsFeatures, ChoosesCosts):
 
     Attributes
     ----------
-    C_ : float
-        The weight of the loss in use.
     variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         The doubt about each weight in use; 0 for those that are not.
     pool_ : list of ndarray
@@ -174,12 +171,10 @@ class PoolCWClassifier(LearnsInSums, KnowsDoubt, SelectsFeatures, ChoosesCosts):
         features are ranked by the sum of :math:`\mu_j^2 / \Sigma_{jj}` over the classes that would use them, and the
         first ``n_features_to_select`` take over what the others say.""",
     )
-    C: float | str = param(
-        default="auto",
-        rule=positive | auto,
-        doc="""Weight of the loss (:math:`C`). Larger values trust a batch more. ``"auto"`` is 1, or 10 divided by the
-        typical squared length of the rows so far (a geometric mean) where that is less: 1 for texts of length 1, about
-        0.25 for forty scaled columns.""",
+    C: float = param(
+        default=1.0,
+        rule=positive,
+        doc="Weight of the loss (:math:`C`). Larger values trust a batch more.",
         search=Log(1e-2, 1e2),
     )
     batch_size: int | None = param(
@@ -223,7 +218,7 @@ class PoolCWClassifier(LearnsInSums, KnowsDoubt, SelectsFeatures, ChoosesCosts):
         p = int(self.n_features_to_select)
         n_pool = math.ceil(self.pool * p)
         params = {
-            "C": None if isinstance(self.C, str) else float(self.C),
+            "C": float(self.C),
             "forgetting": float(self.forgetting),
             "scout": bool(self.scout),
             "max_inner_iter": int(self.max_inner_iter),
@@ -265,11 +260,6 @@ class PoolCWClassifier(LearnsInSums, KnowsDoubt, SelectsFeatures, ChoosesCosts):
         for row, (ids, _, covariance) in zip(variance, self._in_use(), strict=True):
             row[ids] = np.diagonal(covariance)
         return read_only(variance[:, :-1] * self._measured().units(self.state_) ** 2)
-
-    @property
-    def C_(self) -> float:
-        """The weight of the loss in use."""
-        return loss_weight(self.state_.views[0], self._measured().params)
 
     @property
     def pool_(self) -> list[NDArray[np.int64]]:

@@ -18,7 +18,7 @@ from .._estimators import Ids, Params, View
 from .._gate import Array
 from ._batch_newton import EXACT, MOST_QUESTIONS, NewtonDescent, Normal, Place, Run, descend, in_step
 from ._class_costs import shares_of
-from ._pool import Gaussian, candidates, count_lengths, fade, lengths_of, loss_weight, read, surer, with_new, write
+from ._pool import Gaussian, candidates, fade, read, surer, with_new, write
 from ._shard_rows import Begin, close, keep_tally, predictors_of, read_rows, speakers_of
 
 
@@ -38,7 +38,7 @@ def pool_round(estimator: Any) -> Round:
     predictors = predictors_of(estimator)
     reader, state = yield from read_rows(estimator)
     constant, has_learned = reader.constant > 0, bool(state.arrays["coef"].any())
-    first = yield Begin(reader, speakers_of(learner, state), predictors, lengths=lengths_of, measure=learner.measure)
+    first = yield Begin(reader, speakers_of(learner, state), predictors, measure=learner.measure)
     if not first["rows"]:
         return False
     after, positives, runs = state.copy(), reader.positives, []
@@ -48,10 +48,7 @@ def pool_round(estimator: Any) -> Round:
         shares = shares_of(view, float(first["weight"].sum()) - n_positive, n_positive, params["cost"])
         fade(view, params["forgetting"])
         view["n_batches"] += 1
-        if params["C"] is None:
-            count_lengths(view, first["lengths"])
-        C = loss_weight(view, params)
-        costs = C * shares[0], C * shares[1]
+        costs = params["C"] * shares[0], params["C"] * shares[1]
         place = Place(code, costs, None, np.empty(0), np.empty(0), 0.0)
         runs.append(_run(read(state, output, constant), view, place, params))
     try:

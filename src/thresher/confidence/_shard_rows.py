@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -205,7 +205,6 @@ class Begin:
     predictors: tuple[Speaker, ...]
     gram: bool = False
     squares: bool = False
-    lengths: Callable[[Rows], Array] | None = None
     measure: str | None = None
 
     def answer(self, X: Any, y: Any, weight: Any) -> Sums:
@@ -234,8 +233,6 @@ class Begin:
         if self.squares:
             matrix = matrix_of(here.rows).astype(np.float64, copy=False)
             sums["squares"] = np.asarray((matrix * matrix).sum(axis=0), dtype=np.float64).ravel()
-        if self.lengths is not None:
-            sums["lengths"] = self.lengths(here.rows)
         if self.measure is not None:
             measures = [MEASURES[self.measure]() for _ in scores]
             for k, (one, own) in enumerate(zip(measures, scores, strict=True)):
