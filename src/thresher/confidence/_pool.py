@@ -15,7 +15,6 @@ from .._engine import State
 from .._estimators import BatchLesson, BatchRule, Ids, Params, View
 from .._gate import Array
 from ._class_costs import COUNTS, shares_of
-from ._hinge_newton import best_weights
 
 LEAST_SCALE = 1e-100  # below, sums that are not yet forgotten are brought to another unit
 
@@ -170,7 +169,6 @@ def _costs(lesson: BatchLesson, view: View, params: Params) -> Array:
 def _learn(lesson: BatchLesson, view: View, prior: Gaussian, cost: Array, params: Params) -> tuple[Gaussian, int]:
     """Rounds of looking for features and learning their weights, all from the same prior, then the new covariance.
 
-    Passes of ascent are enough to look by; the weights that stay are the best for the batch.
     In coordinates in which the prior's covariance R R' is the identity: rows R' x, weights w with mean = R w.
     """
     y, n_add = lesson.y, params["n_add"]
@@ -191,11 +189,10 @@ def _learn(lesson: BatchLesson, view: View, prior: Gaussian, cost: Array, params
         a, w = np.zeros(len(y)), start.copy()
         for _ in range(params["max_inner_iter"]):
             ascend(Z, y, cost, True, a, w)
-    w, held = best_weights(Z, y, cost, start, w)
+    active = np.where(y * (Z @ w) < 1, cost, 0.0)
     n_old = len(root)
     mean = np.concatenate([root @ w[:n_old], w[n_old:]])
-    gain = (Z[held].T * cost[held]) @ Z[held]
-    return surer(ids, mean, with_new(root, len(w)), gain), int(np.count_nonzero(held & Z.any(axis=1)))
+    return surer(ids, mean, with_new(root, len(w)), (Z.T * active) @ Z), int(np.count_nonzero(a))
 
 
 def with_new(root: Array, n: int) -> Array:

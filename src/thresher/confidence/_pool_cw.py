@@ -201,11 +201,7 @@ class PoolCWClassifier(LearnsInSums, KnowsDoubt, SelectsFeatures, ChoosesCosts):
         file="cost",
     )
     pool: float = param(default=3, rule=_times, doc="Size of the pool, in multiples of ``n_features_to_select``.")
-    max_inner_iter: int = param(
-        default=3,
-        doc="""Passes of dual coordinate ascent over a batch after each look for features. After the last look, Newton's
-        method goes on to the best weights.""",
-    )
+    max_inner_iter: int = param(default=3, doc="Passes of dual coordinate ascent over a batch.")
     intercept_scaling: float = param(
         default=0.1,
         doc="""Value of that constant feature, on rows as they come; beside scaled columns it is 1. A larger one takes
