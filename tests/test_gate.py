@@ -733,6 +733,8 @@ def bad_values(model):
                 continue
             if name == "outlier_label" and value in ("nonsense", -1, -1.5):  # labels like any other
                 continue
+            if model._params[name].file == "decision_threshold" and value in (-1, -1.5):  # scores like any other
+                continue
             yield name, value
         if name in (
             "fit_intercept",
