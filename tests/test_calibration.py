@@ -378,6 +378,8 @@ def test_other_rows_take_the_place_of_those_counted(model):
     assert abs(after.mean() - truth) < min(0.06, abs(before.mean() - truth))
     with pytest.raises(ValueError, match="y must have one entry per row"):
         model.calibrate(X[:3], y[:2])
+    with pytest.raises(ValueError, match="sample_weight must hold a weight above 0, got only zeros"):
+        model.calibrate(X[:2], y[:2], sample_weight=[0.0, 0.0])
     with pytest.raises(ValueError, match="got 7"):
         model.calibrate(X[:2], [0, 7])
 

@@ -111,7 +111,8 @@ class Calibrated(_Counted, Declared):
         Scores are compared with those of rows that were predicted before they were learned from: how often was a row
         with such a score of that class? With more than two classes, the score of each is its lead over the best of the
         others, and the probabilities are divided by their sum. Late rows count more than early ones, and rows count by
-        their weight. The larger score has the larger probability, and a score of 0 is one of 1/2.
+        their weight. The larger score has the larger probability. A score of 0 has a probability of 1/2, unless the
+        learner weighs mistakes on a rare class by a cost, or :meth:`calibrate` was given other rows.
 
         Parameters
         ----------
@@ -156,6 +157,8 @@ class Calibrated(_Counted, Declared):
         codes = _gate.encode(y, self.classes_, who)
         _gate.check_length(codes, len(scores), "y", who)
         weight = _gate.check_weights(sample_weight, len(scores), who)
+        if weight is not None and not weight.any():
+            raise ValueError(f"{who}: sample_weight must hold a weight above 0, got only zeros.")
         counts = ScoreCounts.empty(scores.shape[1])
         counts.add(np.ascontiguousarray(scores.T), np.asarray(codes, dtype=np.float64), weight, ages=False)
         counts.clock[3] = 1.0
