@@ -7,12 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from ._estimators import check_is_fitted
-from ._gate import at_least, checked
-
-__all__ = ["Feature", "GroupInUse", "KernelInUse", "features_that_matter", "groups_in_use", "kernels_in_use"]
+from .._estimators import check_is_fitted
+from .._gate import at_least, checked, dense_weights
 
 _VALUE = "value"  # what the one output of a regressor is called
 
@@ -183,7 +180,7 @@ def kernels_in_use(model: Any) -> list[KernelInUse]:
     names, columns = learner.kernel_names_, known_names(getattr(model, "best_estimator_", model), learner)
     if columns is not None and learner.kernels_ is not None and len(columns) == learner.n_features_in_:
         names = [kernel.describe(list(map(str, columns))) for kernel in learner.kernels_]
-    outputs = _output_names(learner, len(learner.weights_))
+    outputs = output_names(learner, len(learner.weights_))
     found = []
     for q in largest(strength, len(strength)):
         weights = dict(zip(outputs, learner.weights_[:, q].tolist(), strict=True))
@@ -191,7 +188,7 @@ def kernels_in_use(model: Any) -> list[KernelInUse]:
     return found
 
 
-def _output_names(learner: Any, n_outputs: int) -> list[Any]:
+def output_names(learner: Any, n_outputs: int) -> list[Any]:
     """Name outputs by their task, class or number; the one output of a regressor is a value."""
     classes: Any = getattr(learner, "classes_", ())
     if n_outputs > 1 and hasattr(learner, "tasks_"):
@@ -231,8 +228,8 @@ class Weights:
                 f"{type(self.learner).__name__}, which has none."
             )
         found = self.learner.cluster_centers_ if self.is_centres else self.learner.coef_
-        self.rows: NDArray[np.float64] = np.atleast_2d(found.toarray() if sparse.issparse(found) else found)
-        self.outputs = _output_names(self.learner, len(self.rows))
+        self.rows: NDArray[np.float64] = dense_weights(found)
+        self.outputs = output_names(self.learner, len(self.rows))
         variance = getattr(self.learner, "variance_", None)
         self.variance = np.atleast_2d(variance) if variance is not None else None
         if self.variance is not None and self.variance.shape != self.rows.shape:
@@ -294,6 +291,10 @@ def largest(values: NDArray[np.float64], n: int) -> NDArray[np.intp]:
 def known_names(model: Any, learner: Any) -> Any:
     """The names of the learner's columns, where anyone knows them."""
     names = getattr(learner, "feature_names_in_", None)
+    record = getattr(model, "record_", None)
+    hashed = record.get("names") if isinstance(record, dict) else None
+    if isinstance(hashed, dict):  # names of some columns, from the files that the model learned from
+        return [str(hashed.get(str(j), f"x{j + 1}")) for j in range(learner.n_features_in_)]
     if names is not None or len(getattr(model, "steps", ())) < 2:
         return names
     before, given = model, None
