@@ -2,12 +2,14 @@
 #   make demo       build, then learn from a generated stream and write a report
 #   make test       build, then the fast part of the test suite: four minutes on two cores
 #   make test-rest  all other tests: more variants and layouts, clusters, long fuzzing
+#   make test-browser  the lab in a real Chromium, which is installed where that is possible
 #   make test-oldest  a choice of the tests with the oldest dependencies that pyproject.toml allows; FULL=1: all but the slow ones
 #   make tiers      measure all tests, which decides what make test runs; TESTS=tests/cli: those of one folder
 #   make coverage   lines of src/thresher that make test runs; FULL=1: that all tests but the slow ones run
 #   make mutants    faults put in on purpose: how many make test catches of those that all tests catch
 #   make check      style, spelling, types, import contracts, clang-tidy
-#   make sanitize   the core's tests under address and undefined-behaviour sanitizers
+#   make fuzz       random model files, fits, arrays and lines, for some minutes; MINUTES=300: for hours; COUNT=500: so many of each
+#   make sanitize   the core's tests under address, undefined-behaviour and thread sanitizers
 #   make bench      speed against peers, in one run
 #   make guard      has a learner become slower? costs in products X @ w against benchmarks/baseline.json
 #   make papers     published tables, computed again: the quick ones
@@ -28,7 +30,7 @@ ifneq ($(DATA),)
 export THRESHER_DATA := $(abspath $(DATA))
 endif
 
-.PHONY: demo test test-rest test-oldest tiers coverage mutants check sanitize bench guard papers docs dist wheels clean
+.PHONY: demo test test-rest test-browser test-oldest tiers coverage mutants check fuzz sanitize bench guard papers docs dist wheels clean
 
 demo: $(VENV)/built-lab
 	$(BIN)/thresher demo
@@ -39,6 +41,9 @@ test: $(VENV)/built-test
 test-rest: $(VENV)/built-test
 	$(BIN)/python -m pytest -m "rest and not slow" -n $(JOBS)
 	$(BIN)/python -m pytest -m slow -n $(JOBS) --dist loadgroup
+
+test-browser: $(VENV)/built-browser
+	$(BIN)/python -m pytest tests/browser
 
 tiers: $(VENV)/built-test
 	$(BIN)/python -m pytest --measure -n $(JOBS) $(TESTS)
@@ -65,7 +70,7 @@ SYSTEM = $(addprefix -isystem ,$(shell $(BIN)/python -c "import nanobind, syscon
 check: $(VENV)/built-check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/clang-format --dry-run -Werror $(CORE)
+	$(BIN)/clang-format --dry-run -Werror $(CORE) tests/core/threads.cpp
 	$(BIN)/codespell
 	$(BIN)/mypy
 	$(BIN)/mypy tests/typed/user_program.py
@@ -99,6 +104,11 @@ wheels: $(VENV)/bin/python
 	$(BIN)/pip install -q "cibuildwheel>=3"
 	$(BIN)/cibuildwheel --platform linux --archs $(ARCH) --output-dir wheelhouse
 
+MINUTES ?= 4
+COUNT   ?= 1000000000
+fuzz: $(VENV)/built-test
+	$(BIN)/python tests/fuzz --minutes $(MINUTES) --count $(COUNT)
+
 # An extension built with sanitizers, in a place of its own; their run-time library must be there before the interpreter.
 SANITIZED := build/sanitized
 STRUCTURED := $(addprefix tests/dual_averaging/test_,groups.py shared_rda.py multi_task_rounds.py) \
@@ -109,6 +119,8 @@ sanitize: $(VENV)/built-test
 	  -C build-dir=build/sanitize-tree -C cmake.define.THRESHER_SANITIZE=ON -C install.strip=false
 	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so.6)" \
 	ASAN_OPTIONS=detect_leaks=0 $(BIN)/python tests/sanitized.py $(SANITIZED) tests/core $(STRUCTURED)
+	$${CXX:-g++} -std=c++17 -O1 -g -fsanitize=thread -Icore tests/core/threads.cpp -o build/threads
+	build/threads
 
 clean:
 	rm -rf $(VENV) $(OLDEST) build dist wheelhouse
@@ -130,11 +142,18 @@ $(VENV)/built-lab: $(VENV)/built
 	touch $@
 
 $(VENV)/built-test: $(VENV)/built
-	$(BIN)/pip install -q --no-build-isolation -e '.[test]'
+	$(BIN)/pip install -q --no-build-isolation -e '.[test,river,mlflow]'
+	touch $@
+
+# Tests skip what cannot be had: Debian's Chromium, and axe-core, which looks for faults of accessibility.
+$(VENV)/built-browser: $(VENV)/built-test
+	command -v chromedriver > /dev/null || apt-get install -y --no-install-recommends chromium chromium-driver || true
+	npm install --silent --no-fund --no-audit --prefix build/browser axe-core || true
+	$(BIN)/pip install -q --no-build-isolation -e '.[test,browser]'
 	touch $@
 
 $(VENV)/built-check: $(VENV)/built
-	$(BIN)/pip install -q --no-build-isolation -e '.[check,lab]'
+	$(BIN)/pip install -q --no-build-isolation -e '.[check,lab,web]'
 	touch $@
 
 $(VENV)/built-docs: $(VENV)/built
@@ -154,7 +173,7 @@ $(OLDEST)/built: pyproject.toml tests/release/oldest.py $(BUILD)
 	$(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/pip install -q $(BUILDERS)
 	$(PYTHON) tests/release/oldest.py > $(OLDEST)/oldest.txt
-	$(OLD_PIP) -e '.[lab,dask]' pytest pytest-xdist hypothesis pandas "polars<1.40" pexpect aiohttp
+	$(OLD_PIP) -e '.[lab,dask]' pytest pytest-xdist hypothesis pandas "polars<1.40" pexpect aiohttp array-api-strict
 	touch $@
 
 $(OLDEST)/built-full: $(OLDEST)/built

@@ -29,6 +29,7 @@ SECTIONS = (
     "reading",
     "out_of_core",
     "command_line",
+    "service",
     "sparsity",
     "selection",
     "tuning",
@@ -46,6 +47,9 @@ SECTIONS = (
     "shards",
     "newcomer",
     "probabilities",
+    "auto",
+    "few_labels",
+    "additive",
 )
 
 

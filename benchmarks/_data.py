@@ -121,6 +121,22 @@ def vw_file(svmlight: Path) -> Path:
     return cached_file(svmlight.with_suffix(".vw").name, write)
 
 
+def vw_words_file(svmlight: Path) -> Path:
+    """The same rows with words of 3 to 10 letters for features, in a namespace: ``1 |w horse:0.5``."""
+    rng = np.random.default_rng(0)
+    letters = rng.integers(ord("a"), ord("z") + 1, (N_WORDS + 1, 10), dtype=np.uint8)
+    words = [bytes(row[:n]) for row, n in zip(letters, rng.integers(3, 11, N_WORDS + 1), strict=True)]
+
+    def write(path: Path) -> None:
+        with open(svmlight, "rb") as source, open(path, "wb") as file:
+            for line in source:
+                label, *pairs = line.split()
+                named = (words[int(j)] + b":" + x for j, x in (pair.split(b":") for pair in pairs))
+                file.write(label + b" |w " + b" ".join(named) + b"\n")
+
+    return cached_file(f"words-{svmlight.with_suffix('.vw').name}", write)
+
+
 def _chunks(n_rows: int, seed: int, size: int = 50_000) -> Iterator[tuple[Any, np.ndarray[Any, Any]]]:
     for k, begin in enumerate(range(0, n_rows, size)):
         a = _make_text(min(size, n_rows - begin), 75, seed=1000 * seed + k)

@@ -1,8 +1,8 @@
-"""The speed table of the front page: a line for each choice between a peer and ours, declared by the sections.
+"""The summary of benchmarks/README.md: a line for each choice between a peer and ours. README.md has six of them.
 
 A section that has something to say there defines ``front(tables) -> list[FrontLine]`` beside its ``run``. It is given
-the tables that ``run`` returned and reads its figures from them, so that the front page says nothing that
-benchmarks/README.md does not show. A section whose peers are missing returns no line for them.
+the tables that ``run`` returned and reads its figures from them, so that the summary says nothing that the sections do
+not show. A section whose peers are missing returns no line for them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 COLUMNS = ("section", "what", "instead of", "ours", "their time / ours", "quality", "theirs", "ours")
+HEADLINES = ("fit", "peers_linear", "one_row", "out_of_core", "selection")  # README.md has the first line of each
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class FrontLine:
         return shown_ratio(self.their_cost / self.our_cost)
 
     def markdown(self, section: str) -> str:
-        link = f"[{section}](benchmarks/README.md#{section})"
+        link = f"[{section}](#{section})"
         cells = (link, self.what, self.peer, self.ours, self.ratio, self.quality, self.their_quality, self.our_quality)
         return "| " + " | ".join(cells) + " |"
 
@@ -67,8 +68,18 @@ def front_table(old: str, new: Mapping[str, Sequence[FrontLine]], order: Sequenc
     """The table with the lines of these sections replaced; those of others stay as the old text has them."""
     lines: dict[str, list[str]] = {}
     for line in old.splitlines():
-        if found := re.match(r"\| \[(\w+)\]\(benchmarks/README\.md#\1\)", line):
+        if found := re.match(r"\| \[(\w+)\]\(#\1\)", line):
             lines.setdefault(found[1], []).append(line)
     lines |= {section: [line.markdown(section) for line in each] for section, each in new.items()}
     head = ["| " + " | ".join(COLUMNS) + " |", "| --- | --- | --- | --- | ---: | --- | ---: | ---: |"]
     return "\n".join([*head, *(line for section in order for line in lines.get(section, ()))])
+
+
+def headlines(table: str) -> str:
+    """The lines of README.md: the first of each section that is named above, and last the slowest of all."""
+    head, rule, *lines = table.splitlines()
+    cells = [line.split(" | ") for line in lines]
+    slowest = min(cells, key=lambda row: float(row[4].split()[0]))
+    firsts = [next((row for row in cells if row[0] == f"| [{name}](#{name})"), slowest) for name in HEADLINES]
+    chosen = [*(row for row in firsts if row is not slowest), slowest]
+    return "\n".join([head, rule, *(" | ".join(row) for row in chosen)]).replace("](#", "](benchmarks/README.md#")

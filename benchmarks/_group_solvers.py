@@ -21,7 +21,7 @@ SIZE = 10  # columns of a group
 
 class GroupProblem(NamedTuple):
     X: Array
-    X_columns: Array  # the same, column after column, which the peers want
+    X_columns: Array  # the same, column after column, as solvers want them
     y: Array
     alpha: float
     loss: str
@@ -70,7 +70,7 @@ class GroupSolver(NamedTuple):
 def by_thresher(problem: GroupProblem, tol: float) -> Array:
     groups = list(np.arange(problem.X.shape[1]).reshape(-1, SIZE))
     options = {"l1_weight": problem.l1_weight, "loss": problem.loss, "fit_intercept": False, "tol": tol}
-    return group_lasso(problem.X, problem.y, groups, problem.alpha, **options).coef
+    return group_lasso(problem.X_columns, problem.y, groups, problem.alpha, **options).coef
 
 
 def by_adelie(problem: GroupProblem, tol: float) -> Array:

@@ -21,9 +21,7 @@ def machine() -> list[str]:
     found = {name: _version(name) for name in (*_PACKAGES, *peers())}
     missing = [name for name, which in found.items() if which is None]
     return [
-        ", ".join(
-            [_cpu(), *_caches(), f"{_memory_gb():.0f} GB of memory (load {os.getloadavg()[0]:.1f} at the start)"]
-        ),
+        ", ".join([cpu(), *_caches(), f"{_memory_gb():.0f} GB of memory (load {os.getloadavg()[0]:.1f} at the start)"]),
         f"{platform.system()} {platform.release()}, extension by {_compiler()}, {_blas()}",
         f"Python {platform.python_version()}, "
         + ", ".join(f"{name} {which}" for name, which in found.items() if which),
@@ -45,7 +43,7 @@ def _extension() -> Path:
     return Path(spec.origin)
 
 
-def _cpu() -> str:
+def cpu() -> str:
     model = re.search(r"model name\s*: (.*)", _text("/proc/cpuinfo"))
     return f"{model[1] if model else platform.machine()}, {os.cpu_count()} cores"
 

@@ -22,13 +22,15 @@ from sklearn.preprocessing import StandardScaler
 from thresher.streams import write_svmlight
 
 from ._measure import installed
-from ._newcomer_runs import Array, Peer
+from ._newcomer_runs import KERNEL_ROWS, Array, Peer, first_rows
 from ._newcomer_sets import Split
 from ._vw_ftrl import Layout
 
 RIVER_ROWS = 3_000
 RIVER_VALUES = 3_000_000  # rows times columns times classes that it is given
 SGD, SGD_SCALED, SGD_FIT = "SGD, one pass, rows as they come", "SGD, one pass, standardised", "SGD, fit, standardised"
+SGD_REGRESSOR = "SGDRegressor, standardised"
+SGD_REGRESSOR_FEW = f"{SGD_REGRESSOR}, {KERNEL_ROWS} rows"
 VW, RIVER = "Vowpal Wabbit", "river, standardised"
 
 
@@ -46,7 +48,8 @@ def class_peers(quick: bool) -> tuple[dict[str, Peer], list[str]]:
 
 def regression_peers() -> dict[str, Peer]:
     found: dict[str, Peer] = {
-        "SGDRegressor, standardised": _sgd_regressor,
+        SGD_REGRESSOR: _sgd_regressor,
+        SGD_REGRESSOR_FEW: lambda split: _sgd_regressor(first_rows(split)),
         "SGDRegressor, rows as they come": lambda split: _sgd_regressor(split, scale=False),
     }
     return found | ({VW: _vw_amounts} if installed("vowpalwabbit") else {})

@@ -12,14 +12,12 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from ._front import FrontLine, front_table
+from ._front import FrontLine, front_table, headlines
 
 _README = Path(__file__).with_name("README.md")
 _FRONT_PAGE = Path(__file__).parents[1] / "README.md"
-_FRONT_NOTE = (
-    "CPU time, one thread for all, imports and compiling not counted. Written by `python -m benchmarks --update`; "
-    "each section shows its whole table, its run and its machine: [benchmarks](benchmarks/README.md)."
-)
+_NOTE = "CPU time, one thread for all, imports and compiling not counted."
+_FRONT_NOTE = f"{_NOTE} The last line is the slowest of [all comparisons](benchmarks/README.md)."
 
 
 @dataclass
@@ -65,7 +63,7 @@ class Report:
         return asdict(self)
 
     def write_section(self, name: str, seconds: float) -> None:
-        """Replace the figures of a section, here and on the front page, and the machine above them all."""
+        """Replace the figures of a section, its lines of the summaries, and the machine above them all."""
         *machine, core, date = self.machine
         spent = f"{seconds:.0f} s, load {os.getloadavg()[0]:.1f} at the end"
         run = f"`{self.command} --only {name}`: {spent}, {core}, {date}."
@@ -79,9 +77,10 @@ class Report:
         self.write_front_page()
 
     def write_front_page(self) -> None:
-        """Replace the lines of these sections; those of others stay."""
-        table = front_table(_marked(_FRONT_PAGE, "speed"), self.front, self.order)
-        _replace_marked(_FRONT_PAGE, "speed", f"{table}\n\n{_FRONT_NOTE}\n")
+        """Replace the lines of these sections in the summary; those of others stay. README.md gets six of all."""
+        table = front_table(_marked(_README, "speed"), self.front, self.order)
+        _replace_marked(_README, "speed", f"{table}\n\n{_NOTE}\n")
+        _replace_marked(_FRONT_PAGE, "speed", f"{headlines(table)}\n\n{_FRONT_NOTE}\n")
 
 
 def read_sections() -> dict[str, list[Table]]:

@@ -20,7 +20,7 @@ Array = np.ndarray[Any, Any]
 
 class TaskProblem(NamedTuple):
     X: Array
-    X_columns: Array  # the same, column after column, which the peers want
+    X_columns: Array  # the same, column after column, as solvers want them
     Y: Array
     alpha: float
 
@@ -50,7 +50,7 @@ class TaskSolver(NamedTuple):
 
 
 def by_thresher(problem: TaskProblem, tol: float) -> Array:
-    Xs, ys = [problem.X] * problem.Y.shape[1], list(problem.Y.T)
+    Xs, ys = [problem.X_columns] * problem.Y.shape[1], list(problem.Y.T)
     return multi_task(Xs, ys, problem.alpha, fit_intercept=False, tol=tol).coef
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from ._front import FrontLine, cell, number
 from ._group_solvers import SIZE, SOLVERS, GroupProblem, make_problem
 from ._growth import curves, slope
 from ._measure import Case, installed, take_turns
+from ._penalties import PARTS, PenalisedCase, penalties_table
 from ._reach import Reached, reach
 from ._report import Table, skipped
 
@@ -40,7 +42,7 @@ Array = np.ndarray[Any, Any]
 def run(quick: bool) -> list[Table]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return [_solvers(quick), _growth(quick), _streams(quick), *_wide(quick)]
+        return [_solvers(quick), _penalties(quick), _growth(quick), _streams(quick), *_wide(quick)]
 
 
 def front(tables: list[Table]) -> list[FrontLine]:
@@ -102,6 +104,19 @@ def _solvers(quick: bool) -> Table:
     return table
 
 
+def _penalties(quick: bool) -> Table:
+    n_rows, n_groups = (60, 10) if quick else (1_000, 400)
+
+    def cases() -> Iterator[PenalisedCase]:
+        for loss, part in product(("squared", "logistic"), PARTS[:1] if quick else PARTS):
+            problem = make_problem(n_rows, n_groups, loss, 0.0, 1 / part)
+            able = {name: s for name, s in SOLVERS.items() if installed(s.module) and s.takes(problem)}
+            calls = {name: partial(s.solve, problem) for name, s in able.items()}
+            yield PenalisedCase(f"{loss}, / {part}", calls, problem.objective, _proved(problem)[0])
+
+    return penalties_table(f"Group lasso at three penalties: {n_rows:,} x {n_groups * SIZE:,}", cases(), [])
+
+
 def _cells(ours: Reached, far: Reached, near: Reached, problem: GroupProblem, exact: Array) -> list[str]:
     if near.answer is None:
         return ["not reached", "", "", "", "", ""]
@@ -116,7 +131,7 @@ def _proved(problem: GroupProblem) -> tuple[float, Array]:
     """A lower bound on the objective, and weights that are as good as exact."""
     groups = list(np.arange(problem.X.shape[1]).reshape(-1, SIZE))
     options = {"l1_weight": problem.l1_weight, "loss": problem.loss, "fit_intercept": False, "tol": 1e-8}
-    found = group_lasso(problem.X, problem.y, groups, problem.alpha, **options)
+    found = group_lasso(problem.X_columns, problem.y, groups, problem.alpha, **options)
     return found.objective - found.gap, found.coef
 
 

@@ -24,6 +24,7 @@ from thresher.stochastic import SparseSDCAClassifier
 from ._data import Problem
 from ._forked import Clock, Run, best_cpu, forked, in_turns
 from ._front import FrontLine
+from ._l1_penalties import l1_penalties
 from ._linear_data import LinearTask, linear_tasks
 from ._linear_peers import liblinear_weights
 from ._measure import installed
@@ -76,7 +77,7 @@ def run(quick: bool) -> list[Table]:
             top = alpha_max(X, y, loss=loss, fit_intercept=False)
             problem = L1Problem(task, loss, float(f"{ALPHA * top:.2g}"))
             tables += _tables(problem, quick)
-    return tables
+    return [*tables, *l1_penalties(quick)]
 
 
 def _tables(problem: L1Problem, quick: bool) -> list[Table]:
@@ -147,7 +148,7 @@ def _cells(curve: list[Point], least: float) -> Iterator[str]:
 
 def _solvers(problem: L1Problem, quick: bool) -> tuple[dict[str, tuple[Weigh, tuple[float, ...]]], list[str]]:
     """By name: weights for a tolerance, and tolerances from loose to tight in the solver's own terms."""
-    X, y, alpha = problem.rows.X, problem.rows.y, problem.alpha
+    X, y, alpha = sparse.csc_array(problem.rows.X), problem.rows.y, problem.alpha
     wide = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
     found: dict[str, tuple[Weigh, tuple[float, ...]]] = {
         "thresher.solvers.lasso": (

@@ -3,6 +3,9 @@
 The rows are different ones, their columns uniform over all features, so at 10^7 features hardly a weight is in
 cache. The weights are in memory already; the last column shows what it costs when the operating system must still
 supply it, page by page. No accuracy: the labels are random. River learns from a dict of 75 items.
+
+The second table is that of dicts from names to values: ``predict_one``, then ``learn_one`` of each row, here and in
+River. All names are known before; with 10^7 features, keys are column numbers.
 """
 
 from __future__ import annotations
@@ -14,6 +17,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
+
+from thresher.online import AROWClassifier
 
 from ._front import FrontLine, has, number
 from ._learners import learners
@@ -57,20 +62,86 @@ def run(quick: bool) -> list[Table]:
     for name in cost:
         if name.startswith("river"):
             table.rows.append([name, f"{cost[name]:.1f}", "", "", "", f"{cost[name] / cost['SGD']:.3f}", "", ""])
-    return [table]
+    return [table, _dicts(n_rows)]
+
+
+def _dicts(n_rows: int) -> Table:
+    """One row from a dict, predicted and then learned from."""
+    rows, wide = (_as_dicts(_rows(width, n_rows), named) for width, named in ((NARROW, True), (WIDE, False)))
+    names = [f"f{j}" for j in range(NARROW)]
+    ours = learners() | {"AROW, r = auto": AROWClassifier()}
+    cases = {name: _one_by_one(model, rows, dict.fromkeys(names, 0.0)) for name, model in ours.items()}
+    cases |= {f"{name} wide": _one_by_one(model, wide, {WIDE - 1: 0.0}) for name, model in ours.items()}
+    peers = {}
+    if installed("river"):
+        from river import linear_model
+
+        peers = {f"river {cls.__name__}": cls for cls in (linear_model.PAClassifier, linear_model.LogisticRegression)}
+        cases |= {name: Case(_prequential(rows), _knowing(make, names)) for name, make in peers.items()}
+    cost = {name: 1e6 * timing.best / n_rows for name, timing in take_turns(cases).items()}
+    table = Table(
+        f"One row of {NNZ} values from a dict: predict_one, then learn_one",
+        ["learner", "µs", "µs, d = 10^7", *(f"{name} / ours" for name in peers)],
+        notes=[
+            f"Best of {REPEATS} repetitions in turn, each of {n_rows:,} rows and a new model that knows all names.",
+            *skipped([] if peers else ["river"]),
+        ],
+    )
+    for name in ours:
+        ratios = (f"{cost[peer] / cost[name]:.2f}" for peer in peers)
+        table.rows.append([name, f"{cost[name]:.1f}", f"{cost[f'{name} wide']:.1f}", *ratios])
+    table.rows += [[name, f"{cost[name]:.1f}", "", *[""] * len(peers)] for name in peers]
+    return table
+
+
+def _as_dicts(rows: list[tuple[Any, Any]], named: bool) -> list[tuple[dict[Any, float], bool]]:
+    """The same rows as dicts, with names or with column numbers."""
+    keys = [[f"f{j}" for j in X.indices.tolist()] if named else X.indices.tolist() for X, _ in rows]
+    return [
+        (dict(zip(each, X.data.tolist(), strict=True)), bool(y[0] > 0)) for each, (X, y) in zip(keys, rows, strict=True)
+    ]
+
+
+def _prequential(rows: list[tuple[dict[Any, float], bool]]) -> Callable[[Any], None]:
+    def feed(model: Any) -> None:
+        for x, y in rows:
+            model.predict_one(x)
+            model.learn_one(x, y)
+
+    return feed
+
+
+def _one_by_one(model: Any, rows: list[tuple[dict[Any, float], bool]], first: dict[Any, float]) -> Case:
+    def setup() -> Any:
+        fresh = clone(model).learn_one(first, True, classes=[False, True])
+        _touch(fresh)
+        return fresh
+
+    return Case(_prequential(rows), setup)
+
+
+def _knowing(make: Callable[[], Any], names: list[str]) -> Callable[[], Any]:
+    def setup() -> Any:
+        fresh = make()
+        fresh.learn_one(dict.fromkeys(names, 1e-9), True)
+        return fresh
+
+    return setup
 
 
 def front(tables: list[Table]) -> list[FrontLine]:
     """At 10^7 features against scikit-learn, which copies its weights, and at 10^4 against River."""
-    table = tables[0]
+    arrays, dicts = tables
     lines = []
-    for peer, ours, column in (
-        ("SGDClassifier", "AROW, drop", "µs, d = 10^7"),
-        ("river PAClassifier", "PA", "µs, d = 10^4"),
+    for table, peer, ours, column in (
+        (arrays, "SGDClassifier", "AROW, drop", "µs, d = 10^7"),
+        (arrays, "river PAClassifier", "PA", "µs, d = 10^4"),
+        (dicts, "river PAClassifier", "PA", "µs"),
+        (dicts, "river LogisticRegression", "FTRL", "µs"),
     ):
         if has(table, peer):
             costs = (number(table, name, column) for name in (peer, ours))
-            what = f"{table.title[0].lower()}{table.title[1:]}, {column.partition(', ')[2]}"
+            what = ", ".join(filter(None, [f"{table.title[0].lower()}{table.title[1:]}", column.partition(", ")[2]]))
             lines.append(FrontLine(what, peer, ours, *costs, "none: labels are random", "", ""))
     return lines
 

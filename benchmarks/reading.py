@@ -1,4 +1,5 @@
-"""Text to arrays: svmlight files against scikit-learn, CSV against pandas and NumPy. All find the same numbers."""
+"""Text to arrays: svmlight files against scikit-learn, CSV against pandas and NumPy, Vowpal Wabbit's text against its
+own reader. All arrays hold the same numbers."""
 
 from __future__ import annotations
 
@@ -10,9 +11,11 @@ from sklearn.datasets import load_svmlight_file
 
 from thresher.streams import open_stream, read_svmlight
 
-from ._data import N_WORDS, csv_file, svmlight_file
+from ._data import N_WORDS, csv_file, svmlight_file, vw_file, vw_words_file
 from ._measure import REPEATS, Case, installed, take_turns
 from ._report import Table, skipped
+
+_EQUAL = "The results are equal to the last bit."
 
 
 def run(quick: bool) -> list[Table]:
@@ -22,6 +25,8 @@ def run(quick: bool) -> list[Table]:
         _svmlight(short, "6 decimals"),
         _svmlight(full, "all digits of a double"),
         _csv(csv_file(20_000 if quick else 200_000)),
+        _vw(vw_file(short), "whole numbers and values, 6 decimals", short),
+        _vw(vw_words_file(short), "words and values, 6 decimals"),
     ]
 
 
@@ -62,14 +67,42 @@ def _csv(path: Path) -> Table:
     return table
 
 
-def _table(what: str, path: Path, readers: dict[str, Any], target: str) -> Table:
+def _vw(path: Path, what: str, svmlight: Path | None = None) -> Table:
+    """Vowpal Wabbit reads and hashes, and learns nothing (--noop); it has no arrays to compare."""
+
+    def stream(_: Any) -> Any:
+        return [(batch.X, batch.y) for batch in open_stream(path)]
+
+    readers: dict[str, Any] = {}
+    if installed("vowpalwabbit"):
+        from vowpalwabbit import Workspace
+
+        readers["vw --noop"] = lambda _: Workspace(f"--noop -d {path} --quiet").finish()
+    readers["open_stream, all batches"] = stream
+    note = "Vowpal Wabbit parses and hashes every example, learns nothing and uses no cache."
+    if svmlight is not None:
+        X, y = read_svmlight(svmlight, n_features=N_WORDS)
+        begin = 0
+        for rows, targets in stream(None):
+            part = X[begin : begin + len(targets)]
+            np.testing.assert_array_equal(rows.indices, part.indices + 1)
+            np.testing.assert_array_equal(rows.data, part.data)
+            np.testing.assert_array_equal(targets, y[begin : begin + len(targets)])
+            begin += len(targets)
+        note += " Our rows are equal to those of the svmlight file to the last bit."
+    table = _table(f"Vowpal Wabbit's text, {what}", path, readers, "", note)
+    table.notes += skipped([] if len(readers) > 1 else ["vowpalwabbit"])
+    return table
+
+
+def _table(what: str, path: Path, readers: dict[str, Any], target: str, note: str = _EQUAL) -> Table:
     timings = take_turns({name: Case(read) for name, read in readers.items()})
     megabytes = path.stat().st_size / 1e6
     first, *_ = readers
     table = Table(
         f"Reading {megabytes:.0f} MB of {what}",
         ["reader", "CPU s", "MB/s", f"{first} / it", "target"],
-        notes=[f"Best of {REPEATS} repetitions in turn. The results are equal to the last bit."],
+        notes=[f"Best of {REPEATS} repetitions in turn. {note}"],
     )
     for name, timing in timings.items():
         ratio, speed = timings[first].best / timing.best, megabytes / timing.best

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
+from collections.abc import Iterator
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -25,6 +26,7 @@ from ._alone import alone
 from ._front import FrontLine, cell, number
 from ._growth import curves, slope
 from ._measure import Case, installed, take_turns
+from ._penalties import PARTS, PenalisedCase, penalties_table
 from ._reach import reach
 from ._report import Table, skipped
 from ._selection_data import DATA
@@ -40,7 +42,7 @@ Array = np.ndarray[Any, Any]
 def run(quick: bool) -> list[Table]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return [_solvers(quick), _growth(quick), _stream(quick), _row_growth(quick)]
+        return [_solvers(quick), _penalties(quick), _growth(quick), _stream(quick), _row_growth(quick)]
 
 
 def front(tables: list[Table]) -> list[FrontLine]:
@@ -93,6 +95,18 @@ def _solvers(quick: bool) -> Table:
             f"{near[OURS].seconds / found.seconds:.1f}", str(used.sum()), str((used & exact.any(axis=0)).sum()), memory,
         ])  # fmt: skip
     return table
+
+
+def _penalties(quick: bool) -> Table:
+    n_rows, n_features = (40, 30) if quick else (300, 1_000)
+
+    def cases() -> Iterator[PenalisedCase]:
+        for n_tasks, part in product((3,) if quick else (5, 40), PARTS[:1] if quick else PARTS):
+            problem = make_problem(n_rows, n_features, n_tasks, 1 / part)
+            name = f"{n_tasks} tasks, / {part}"
+            yield PenalisedCase(name, _calls(problem), problem.objective, _proved(problem)[0])
+
+    return penalties_table(f"Multi-task lasso at three penalties: {n_rows} x {n_features:,}", cases(), [])
 
 
 def _calls(problem: TaskProblem) -> dict[str, Any]:

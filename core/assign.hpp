@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "rows.hpp"
+#include "watch.hpp"
 
 #define THRESHER_INLINE inline __attribute__((always_inline))
 
@@ -34,11 +35,14 @@ struct Nearest {
   std::int32_t centre = 0;
 };
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpsabi"  // how a lane is returned does not matter: this is always inlined
 THRESHER_INLINE Lane load(const double* from) {
   Lane lane;
   std::memcpy(&lane, from, sizeof lane);
   return lane;
 }
+#pragma GCC diagnostic pop
 
 /// The least of the costs of some lanes, the first of which belongs to centre c0.
 template <int N>
@@ -197,7 +201,9 @@ template <class Rows>
 void run_assign(const Rows& rows, index_t begin, index_t end, const Centres& centres, const double* weight, std::int32_t* labels,
                 double* costs, const Sums* into) {
   Nearest best[kTile];
+  Watch watch;
   for (index_t i = begin; i < end; i += kTile) {
+    watch.tick();
     const index_t stop = end - i < kTile ? end : i + kTile;
     for (index_t r = i; r < stop; ++r) best[r - i] = Nearest{};
     compare_rows(rows, i, stop, centres, Least{best});

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "bind_one_row.hpp"
 #include "learner.hpp"
 #include "loss.hpp"
 #include "pass.hpp"
@@ -51,6 +52,8 @@ struct PySource {
 
   PySource(nb::dict s, nb::dict p, index_t n) : state(std::move(s)), params(std::move(p)), n_weights(n) {}
 
+  /// The place of the first weight of a constant feature; those of features come before it.
+  index_t constant() const { return n_weights - 1; }
   double* array(const char* name, const char* axes) const { return array(name, extent(axes)); }
   double* array(const char* name, index_t n) const {
     Out<double> found;  // never a converted copy
@@ -153,7 +156,8 @@ inline OtherForm other_form(const std::optional<In<double>>& rows, const std::op
 /// The scores that a state has counted for so many outputs, if there are to be more.
 inline ScoreCounts score_counts(const PySource& source, bool wanted, index_t n_outputs) {
   if (!wanted) return {};
-  return {source.array("score_bins", 2 * ScoreBins::n * n_outputs), source.array("score_clock", ScoreCounts::n_clock), n_outputs};
+  return {source.array("score_bins", 2 * ScoreBins::n * n_outputs), source.array("score_clock", ScoreCounts::n_clock),
+          source.array("score_drift", ScoreCounts::n_drift), n_outputs};
 }
 
 template <class L>
@@ -191,6 +195,34 @@ nb::tuple run_pass_of(const Rows& rows, double bias, In<double> y, std::optional
   return nb::make_tuple(r.n_mistakes, r.diverged, r.paused);
 }
 
+/// What became of a row; any of these may be.
+struct RowOutcome { static constexpr int wrong = 1, diverged = 2, paused = 4; };
+
+/// A pass over the row that was read last. The GIL is kept: giving it away takes longer than most rows.
+template <class L>
+int learn_row_of(const RowReader& x, double bias, double y, double weight, nb::dict state, nb::dict params, bool count_scores) {
+  const Lesson lesson{&y, &weight, nullptr, 0, 1, false, 1};
+  const PySource source(std::move(state), std::move(params), x.width + 1);
+  Tally& tally = *reinterpret_cast<Tally*>(source.array("tally", "tally"));
+  double* const n_mistakes = source.array("n_mistakes", "");
+  ScoreCounts counts = score_counts(source, count_scores, 1);
+  L learner(source);
+  const PassResult r =
+      run_pass(learner, x.row.as_matrix(x.width), bias, lesson, tally, nullptr, 0, {}, counts ? &counts : nullptr);
+  *n_mistakes += static_cast<double>(r.n_mistakes);
+  return (r.n_mistakes > 0 ? RowOutcome::wrong : 0) | (r.diverged >= 0 ? RowOutcome::diverged : 0) |
+         (r.paused >= 0 ? RowOutcome::paused : 0);
+}
+
+/// The score of the row that was read last.
+template <class L>
+double score_row_of(const RowReader& x, double bias, nb::dict state, nb::dict params) {
+  const PySource source(std::move(state), std::move(params), x.width + 1);
+  L learner(source);
+  if constexpr (HasRead<L>::value) learner.read();
+  return look(learner, x.row.as_matrix(x.width).row(0, bias));
+}
+
 template <class L>
 void scores_of(const Rows& rows, double bias, nb::dict state, nb::dict params,
                nb::ndarray<double, nb::ndim<1>, nb::device::cpu> out) {
@@ -221,7 +253,11 @@ void weights_of(nb::dict state, nb::dict params, Out<double> out) {
   L learner(source);
   nb::gil_scoped_release nogil;
   if constexpr (HasRead<L>::value) learner.read();
-  for (index_t j = 0; j < source.n_weights; ++j) out.data()[j] = learner.weight(j);
+  Watch watch;
+  for (index_t j = 0; j < source.n_weights; ++j) {
+    watch.tick();
+    out.data()[j] = learner.weight(j);
+  }
 }
 
 template <class L>
@@ -238,7 +274,7 @@ void bind_fields_and_hooks(nb::class_<L>& c) {
   c.def_static("fields", [](nb::dict params) {
     nb::list out;
     for (const Field& f : L::fields(PySource(nb::dict(), params, 0)))
-      out.append(nb::make_tuple(f.name, f.axes, f.initial, f.merge, f.by, f.beside, f.lazy));
+      out.append(nb::make_tuple(f.name, f.axes, f.initial, f.merge, f.by, f.beside, f.lazy, f.domain, f.at_most));
     return out;
   }, nb::arg("params"));
   const auto hook = [&](const char* hook_name, auto act) {
@@ -273,6 +309,9 @@ void bind_learner(nb::module_& m, const char* name, const char* what) {
                nb::arg("count_scores") = false);
   c.def_static("scores", &scores_of<L>, nb::arg("rows"), nb::arg("bias"), nb::arg("state"), nb::arg("params"),
                nb::arg("out").noconvert());
+  c.def_static("learn_row", &learn_row_of<L>, nb::arg("x"), nb::arg("bias"), nb::arg("y"), nb::arg("weight"), nb::arg("state"),
+               nb::arg("params"), nb::arg("count_scores"));
+  c.def_static("score_row", &score_row_of<L>, nb::arg("x"), nb::arg("bias"), nb::arg("state"), nb::arg("params"));
   if constexpr (HasSpread<L>::value)
     c.def_static("spreads", &spreads_of<L>, nb::arg("rows"), nb::arg("bias"), nb::arg("state"), nb::arg("params"),
                  nb::arg("out").noconvert());

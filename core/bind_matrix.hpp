@@ -84,7 +84,11 @@ void matrix_weights_of(nb::dict state, nb::dict params, index_t n_weights, Out<d
   require(n_outputs == source.extent(L::outputs), "out must have a place for every output");
   nb::gil_scoped_release nogil;
   if constexpr (HasRead<L>::value) learner.read();
-  for (index_t j = 0; j < n_weights; ++j) learner.weights(j, out.data() + j * n_outputs);
+  Watch watch;
+  for (index_t j = 0; j < n_weights; ++j) {
+    watch.tick();
+    learner.weights(j, out.data() + j * n_outputs);
+  }
 }
 
 template <class L>

@@ -15,8 +15,9 @@ using namespace nb::literals;
 namespace thresher {
 namespace {
 
-template <class Value> nb::tuple svmlight(const Chunk& chunk, std::int64_t n_features, bool zero_based) {
-  SvmlightRows<Value> rows(n_features, zero_based);
+template <class Value> nb::tuple svmlight(const Chunk& chunk, std::int64_t n_features, bool zero_based,
+                                          std::int64_t max_features) {
+  SvmlightRows<Value> rows(n_features, zero_based, max_features);
   rows.expect(chunk.text, chunk.size);
   Progress done;
   {
@@ -29,11 +30,13 @@ template <class Value> nb::tuple svmlight(const Chunk& chunk, std::int64_t n_fea
 }
 
 nb::tuple parse_svmlight(nb::handle text, bool final, std::int64_t first_line, bool zero_based,
-                         std::optional<std::int64_t> n_features, bool float32, bool skip_malformed, std::int64_t max_rows) {
+                         std::optional<std::int64_t> n_features, bool float32, bool skip_malformed, std::int64_t max_rows,
+                         std::optional<std::int64_t> max_features) {
   if (n_features && *n_features < 0) throw std::invalid_argument("n_features must not be negative.");
+  if (max_features && *max_features < 0) throw std::invalid_argument("max_features must not be negative.");
   const Lent lent(text);
   const Chunk chunk{lent.data(), lent.size(), final, skip_malformed, first_line, max_rows};
-  return (float32 ? svmlight<float> : svmlight<double>)(chunk, n_features.value_or(-1), zero_based);
+  return (float32 ? svmlight<float> : svmlight<double>)(chunk, n_features.value_or(-1), zero_based, max_features.value_or(-1));
 }
 
 template <class Value, class Index>
@@ -64,6 +67,7 @@ template <class Value, class Index> void bind_format(nb::module_& m) {
 void bind_parse(nb::module_& m) {
   m.def("parse_svmlight", &parse_svmlight, "text"_a, nb::kw_only(), "final"_a = true, "first_line"_a = 1, "zero_based"_a = false,
         "n_features"_a = nb::none(), "float32"_a = false, "skip_malformed"_a = false, "max_rows"_a = -1,
+        "max_features"_a = nb::none(),
         "svmlight text -> (targets, values, columns, starts, largest column + 1, consumed bytes, lines, skipped).");
   bind_format<double, std::int32_t>(m);
   bind_format<double, std::int64_t>(m);

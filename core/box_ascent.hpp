@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "rows.hpp"
+#include "watch.hpp"
 
 namespace thresher {
 
@@ -22,7 +23,9 @@ struct BoxAscent {
   template <class Value>
   double pass(const DenseRows<Value>& rows) {
     double largest = 0;
+    Watch watch;
     for (index_t i = 0; i < rows.n_rows; ++i) {
+      watch.tick();
       if (cost[i] <= 0) continue;
       const auto x = rows.row(i, 0);
       const double v = x.square();

@@ -5,6 +5,7 @@
 
 #include "rows.hpp"
 #include "shrink.hpp"
+#include "watch.hpp"
 
 namespace thresher {
 
@@ -18,7 +19,9 @@ struct BoxDescent {
   /// Visits rows in an order; slack[i] becomes how far row i was from its best, as a change of its score.
   template <class Rows>
   void pass(const Rows& rows, double bias, const index_t* order, index_t n_steps) {
+    Watch watch;
     for (index_t t = 0; t < n_steps; ++t) {
+      watch.tick();
       const index_t i = order[t];
       const auto row = rows.row(i, bias);
       const double q = squares[i];

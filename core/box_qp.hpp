@@ -8,6 +8,7 @@
 
 #include "box_moves.hpp"
 #include "kernel_rows.hpp"
+#include "watch.hpp"
 
 namespace thresher {
 
@@ -31,7 +32,9 @@ class BoxQP {
 
   /// Goes on for so many steps; true when there is nothing left to gain: see `bound`, which `tol` was compared with.
   bool run(index_t n_more, double tol) {
+    Watch watch;
     for (index_t t = 0; t < n_more; ++t) {
+      watch.tick();
       if (since_shrinking++ >= std::min<index_t>(n, 1000)) shrink();
       if (worst() <= level && settled(tol)) return true;
       step();

@@ -21,12 +21,15 @@ class Buckets {
   std::int32_t add(const char* text, std::size_t length, std::uint64_t seed) {
     const std::uint64_t hash = hash_bytes(text, length, seed);
     const std::uint32_t bucket = bucket_of(hash, n_);
-    if (seen_) remember(seen_ + 3 * static_cast<std::size_t>(bucket), fingerprint_of(hash), bucket, text, length);
+    note(bucket, hash, text, length);
     return static_cast<std::int32_t>(bucket);
   }
 
- private:
-  void remember(std::uint32_t* known, std::uint32_t fingerprint, std::uint32_t bucket, const char* text, std::size_t length) {
+  /// Remembers that a text with this hash is in the bucket.
+  void note(std::uint32_t bucket, std::uint64_t hash, const char* text, std::size_t length) {
+    if (!seen_) return;
+    std::uint32_t* const known = seen_ + 3 * static_cast<std::size_t>(bucket);
+    const std::uint32_t fingerprint = fingerprint_of(hash);
     if (known[0] == fingerprint || known[1] == fingerprint) return;
     if (known[1]) {
       known[2] = 1;
@@ -41,6 +44,7 @@ class Buckets {
     ends.push(static_cast<std::int64_t>(bytes.size()));
   }
 
+ private:
   std::uint64_t n_;
   std::uint32_t* seen_;
 };

@@ -41,7 +41,8 @@ inline bool says(const char* begin, const char* end, const char* word) {
 /// The words that stand for a missing number. An empty field does, too.
 inline bool says_missing(const char* begin, const char* end) {
   if (begin == end) return true;
-  for (const char* word : {"na", "n/a", "nan", "null", "none", "?", "."})
+  if (end - begin > 6) return false;
+  for (const char* word : {"na", "n/a", "nan", "null", "none", "?", ".", "-", "--", "\\n", "#n/a", "<na>", "nil", "(null)"})
     if (says(begin, end, word)) return true;
   return false;
 }
@@ -52,7 +53,7 @@ inline bool says_infinity(const char* begin, const char* end) {
   return says(begin, end, "inf") || says(begin, end, "infinity");
 }
 
-enum class CsvWrong { number, infinite, count, missing, open, behind, unfinished };
+enum class CsvWrong { number, infinite, count, open, behind, encoding, unfinished };
 
 /// What is rare is not inlined, which keeps the loop over fields of numbers fast.
 class CsvFields {
@@ -126,18 +127,22 @@ class CsvFields {
   char delimiter_;
 };
 
-/// Adds a field to a column of text: doubled quotes are made single, and what is no UTF-8 is replaced.
+/// Adds the text of a field to a column; doubled quotes are made single.
 template <class Bytes> void append_text(const CsvField& field, Bytes& bytes) {
-  std::uint8_t* const room = bytes.room(3 * static_cast<std::size_t>(field.end - field.begin));
+  std::uint8_t* const room = bytes.room(static_cast<std::size_t>(field.end - field.begin));
   std::uint8_t* out = room;
+  const auto copy = [&](const char* begin, const char* end) {
+    if (begin < end) std::memcpy(out, begin, static_cast<std::size_t>(end - begin));
+    out += end - begin;
+  };
   const char* p = field.begin;
   while (field.quotes && p < field.end) {
     const auto* const quote = static_cast<const char*>(std::memchr(p, '"', static_cast<std::size_t>(field.end - p)));
     if (!quote) break;
-    out = copy_utf8(p, quote + 1, out);
+    copy(p, quote + 1);
     p = quote + 2;
   }
-  out = copy_utf8(p, field.end, out);
+  copy(p, field.end);
   bytes.commit(static_cast<std::size_t>(out - room));
 }
 

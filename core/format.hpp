@@ -8,6 +8,7 @@
 #include <string>
 
 #include "growing.hpp"
+#include "watch.hpp"
 
 namespace thresher {
 
@@ -53,7 +54,9 @@ Growing<char> format_svmlight(const CsrView<Value, Index>& rows, bool zero_based
   using namespace format_detail;
   constexpr std::size_t longest = 64;  // " index:value": 20 digits, two marks, and at most 24 characters for a double
   Growing<char> text;
+  Watch watch;
   for (std::int64_t i = 0; i < rows.n_rows; ++i) {
+    watch.tick();
     const std::int64_t begin = rows.starts[i], end = rows.starts[i + 1];
     if (begin < 0 || end < begin || end > rows.n_values) refuse(i, "its start and end do not lie within the values.");
     if (!std::isfinite(rows.targets[i])) refuse(i, "a target must be a finite number.");

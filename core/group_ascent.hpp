@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rows.hpp"
+#include "watch.hpp"
 
 namespace thresher {
 
@@ -48,7 +49,9 @@ struct GroupAscent {
     for (auto* each : {&lengths, &squares, &products, &own}) each->resize(n_groups);
     double largest = 0;
     point();
+    Watch watch;
     for (index_t i = 0; i < n_rows; ++i) {
+      watch.tick();
       if (cost[i] <= 0) continue;
       const double* x = X + i * stride;
       const double outside = dot(x, x, 0, free), inside = dot(x, x, free, width());

@@ -20,14 +20,25 @@ inline std::uint64_t little_endian(const char* p, std::size_t n) {
   return word;
 }
 
-/// The constants are the fraction of the golden ratio and the first bits of pi, made odd.
+/// A hash in the making: all whole words of a text, then what is left of it, even if that is nothing. The constants are the
+/// fraction of the golden ratio and the first bits of pi, made odd.
+class WordHash {
+ public:
+  explicit WordHash(std::uint64_t seed) : h_(seed ^ golden) {}
+  void add(std::uint64_t word) { h_ = folded_product(h_ ^ word, pi); }
+  std::uint64_t end(std::size_t n_bytes) const { return folded_product(h_ ^ n_bytes, golden); }
+
+ private:
+  static constexpr std::uint64_t golden = 0x9e3779b97f4a7c15u, pi = 0x243f6a8885a308d3u;
+  std::uint64_t h_;
+};
+
 inline std::uint64_t hash_bytes(const char* p, std::size_t n, std::uint64_t seed = 0) {
-  constexpr std::uint64_t golden = 0x9e3779b97f4a7c15u, pi = 0x243f6a8885a308d3u;
-  std::uint64_t h = seed ^ golden;
+  WordHash hash(seed);
   std::size_t left = n;
-  for (; left >= 8; left -= 8, p += 8) h = folded_product(h ^ little_endian(p, 8), pi);
-  h = folded_product(h ^ little_endian(p, left), pi);
-  return folded_product(h ^ n, golden);
+  for (; left >= 8; left -= 8, p += 8) hash.add(little_endian(p, 8));
+  hash.add(little_endian(p, left));
+  return hash.end(n);
 }
 
 /// The upper half of a hash as a number below n, which is at most 2^32: even to one part in 2^32 / n.

@@ -27,10 +27,15 @@ struct LateMean {
 
   bool differs() const { return lag && *mass > 0; }
   double of(index_t j, double w) const { return differs() ? w - lag[j] / *mass : w; }
-  /// The score of a row by the mean, from that by the last iterate.
-  template <class Row>
-  double score(const Row& x, double margin) const {
-    return differs() ? margin - x.sum([&](index_t j, double xj) { return lag[j] * xj; }) / *mass : margin;
+  /// Scores of a row by the last iterate, which has the weights iterate(j), and by the mean, in one look at it.
+  template <class Row, class Iterate>
+  Two scores(const Row& x, Iterate iterate) const {
+    if (!differs()) {
+      const double margin = x.sum([&](index_t j, double xj) { return iterate(j) * xj; });
+      return {margin, margin};
+    }
+    const Two both = x.sum([&](index_t j, double xj) { return Two{iterate(j) * xj, lag[j] * xj}; });
+    return {both.first, both.first - both.second / *mass};
   }
   /// learn(note): note(j, change) for every weight that changes. Without a mean, it costs nothing.
   template <class Learn>

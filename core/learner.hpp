@@ -12,7 +12,7 @@
 //   void   finish(), settle(), rebuild(), read()       if it has mini-batches, lazy state, derived state, a view for readers
 //
 // A Source hands over arrays and parameters by name; the core never asks where they come from. It offers
-//   double* array(name, axes)   double* pair(first, second, axis)   n_weights   number(name)   flag(name)   vector(name, axis)
+//   double* array(name, axes)   double* pair(first, second, axis)   n_weights   constant()   number(name)   flag(name)   vector(name, axis)
 //   const T& object<T>(name)   loss()
 #pragma once
 #include <vector>
@@ -28,12 +28,26 @@ namespace thresher {
 /// One array of the state, for each output. Python allocates, saves, merges and grows it; the core only writes to it.
 struct Field {
   const char* name;
-  const char* axes;         // names of its axes: "weight", "group", "selected", "weight weight", ... ; "" for one number
-  double initial;           // on a square of one axis, the initial value of the diagonal
-  const char* merge;        // "sum" of changes | "mean" of changes | "precision" (a variance) | "weighted" | "derived"
-  const char* by = "";      // for "weighted": the name of the variance that weighs it
-  const char* beside = "";  // the field it is stored beside, entry by entry: two that are always read together share cache lines
-  const char* lazy = "";    // "steps" that weights are owed, or "rows" that wait for their mini-batch
+  const char* axes;          // names of its axes: "weight", "group", "selected", "weight weight", ... ; "" for one number
+  double initial;            // on a square of one axis, the initial value of the diagonal
+  const char* merge;         // "sum" of changes | "mean" of changes | "precision" (a variance) | "weighted" | "derived"
+  const char* by = "";       // for "weighted": the name of the variance that weighs it
+  const char* beside = "";   // the field it is stored beside, entry by entry: two that are always read together share cache lines
+  const char* lazy = "";     // "steps" that weights are owed, or "rows" that wait for their mini-batch
+  const char* domain = "";   // "count" (whole numbers from 0 to 2^53) | "non-negative" | "": as initial and merge imply
+  const char* at_most = "";  // the field, of one number, that no entry exceeds
+
+  /// The same with a domain, which files of strangers are checked by.
+  Field counts(const char* up_to = "") const { return within("count", up_to); }
+  Field non_negative(const char* up_to = "") const { return within("non-negative", up_to); }
+
+ private:
+  Field within(const char* values, const char* up_to) const {
+    Field same = *this;
+    same.domain = values;
+    same.at_most = up_to;
+    return same;
+  }
 };
 
 /// A learner that is always sound and never lazy.

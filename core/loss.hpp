@@ -22,6 +22,8 @@ struct Loss {
   virtual double pull(double y) const = 0;
   /// sup_p u p - value(p, y), for slopes u that the loss can have. Optional: solvers need it for their duality gap.
   virtual double conjugate(double, double) const { return std::numeric_limits<double>::quiet_NaN(); }
+  // A smooth loss with a conjugate that also says its curvature where the slope is u, double bend(double u) const, is offered by
+  // the batch solvers.
   virtual ~Loss() = default;
 
   double damping = 0;  // the curvature, where steps must not overshoot
@@ -70,6 +72,7 @@ struct SquaredHinge final : Loss {
     const double a = -u * y;
     return a * a / 4 - a;
   }
+  double bend(double u) const { return u != 0 ? 2 : 0; }
 };
 
 /// 1 - m up to m = 1, tau (m - 1) beyond: correct margins are drawn to 1 as well
@@ -110,6 +113,7 @@ struct Logistic final : Loss {
   }
   double pull(double) const override { return 0.27846454276107374; }  // max of m / (1 + exp(m))
   double conjugate(double u, double y) const override { return part(-u * y) + part(1 + u * y); }
+  double bend(double u) const { return std::fabs(u) * (1 - std::fabs(u)); }
 
  private:
   static double part(double a) { return a > 0 ? a * std::log(a) : 0; }
@@ -142,6 +146,7 @@ struct Squared final : Loss {
   double slope(double p, double y) const override { return p - y; }
   double pull(double y) const override { return y * y / 4; }
   double conjugate(double u, double y) const override { return u * (0.5 * u + y); }
+  double bend(double) const { return 1; }
 };
 
 /// max(0, |p - y| - epsilon)
@@ -185,6 +190,8 @@ struct Huber final : Loss {
   }
   double slope(double p, double y) const override { return std::max(-epsilon, std::min(epsilon, p - y)); }
   double pull(double y) const override { return std::fabs(y) <= 2 * epsilon ? y * y / 4 : epsilon * (std::fabs(y) - epsilon); }
+  double conjugate(double u, double y) const override { return u * (0.5 * u + y); }
+  double bend(double u) const { return std::fabs(u) < epsilon ? 1 : 0; }
 };
 
 /// The losses by name.

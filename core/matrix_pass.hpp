@@ -59,7 +59,9 @@ PassResult run_matrix_pass(Learner& learner, const Rows& rows, double bias, cons
                            double* margins, const OtherForm& other, ScoreCounts* counts) {
   PassResult result;
   const index_t ahead = rows_ahead(rows.mean_bytes()), width = learner.width();
+  Watch watch;
   for (index_t t = lesson.begin; t < lesson.n_steps; ++t) {
+    watch.tick();
     const index_t i = lesson.order ? lesson.order[t] : t;
     if (lesson.order && t + ahead < lesson.n_steps) rows.prefetch(lesson.order[t + ahead]);
     const auto x = rows.row(i, bias);
@@ -103,8 +105,11 @@ PassResult run_matrix_pass(Learner& learner, const Rows& rows, double bias, cons
 /// Scores of all rows with the weights a prediction uses.
 template <class Learner, class Rows>
 void run_matrix_scores(const Learner& learner, const Rows& rows, double bias, const index_t* code, double* out) {
-  for (index_t i = 0; i < rows.n_rows; ++i)
+  Watch watch;
+  for (index_t i = 0; i < rows.n_rows; ++i) {
+    watch.tick();
     learner.look(rows.row(i, bias), Item{code ? code[i] : 0, 0, 0, 0}, out + i * learner.width());
+  }
 }
 
 }  // namespace thresher

@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "watch.hpp"
+
 namespace thresher {
 
 struct Chunk {
@@ -61,7 +63,9 @@ template <class Format> Progress read_lines(const Chunk& chunk, Format& format) 
   Progress done;
   const char* p = chunk.text;
   const char* const limit = chunk.text + chunk.size;
+  Watch watch;
   while (p < limit && done.rows != chunk.max_rows) {
+    watch.tick();
     Line line{p, p, p, limit, chunk.final};
     if (!line.end_behind(p)) break;
     const Outcome outcome = format.read(line);

@@ -1,5 +1,5 @@
 // CSV text -> a dense table of numbers and columns of text, as RFC 4180 has it. One line is one row, unless a quoted text
-// holds line breaks. A missing number is NaN.
+// holds line breaks. A missing number is NaN, a missing text is empty; so are missing targets.
 #pragma once
 
 #include <string>
@@ -7,12 +7,19 @@
 
 #include "csv_field.hpp"
 #include "growing.hpp"
+#include "value_format.hpp"
 
 namespace thresher {
 
-enum class CsvColumn : char { number, text, passed, target, text_target };
+/// What is read of a column; "written" are values that a program would write in another way, see ValueFormat.
+enum class CsvColumn : char { number, target, written, written_target, text, text_target, passed };
 
-inline bool is_number(CsvColumn column) { return column == CsvColumn::number || column == CsvColumn::target; }
+inline bool is_number(CsvColumn column) { return column <= CsvColumn::target; }
+
+struct CsvColumns {
+  std::vector<CsvColumn> kinds;
+  std::vector<const ValueFormat*> formats;  // of those that are "written"; null for others
+};
 
 struct TextColumn {
   Growing<std::int64_t> offsets;  // one more than there are values
@@ -25,11 +32,12 @@ template <class Value> class CsvRows {
   Growing<Value> values;          // the other numbers, row by row
   std::vector<TextColumn> texts;  // the columns of text; the target, if it is one, comes last
 
-  CsvRows(std::vector<CsvColumn> columns, char delimiter) : columns_(std::move(columns)), fields_(delimiter) {
+  CsvRows(CsvColumns columns, char delimiter)
+      : columns_(std::move(columns.kinds)), formats_(std::move(columns.formats)), fields_(delimiter) {
     std::size_t n_texts = 0;
-    for (CsvColumn column : columns_) {
-      n_numbers_ += column == CsvColumn::number;
-      has_target_ |= column == CsvColumn::target;
+    for (const CsvColumn column : columns_) {
+      n_numbers_ += column == CsvColumn::number || column == CsvColumn::written;
+      has_target_ |= column == CsvColumn::target || column == CsvColumn::written_target;
       has_text_target_ |= column == CsvColumn::text_target;
       n_texts += column == CsvColumn::text || column == CsvColumn::text_target;
     }
@@ -50,7 +58,7 @@ template <class Value> class CsvRows {
     for (field_ = 0;; ++field_) {
       if (field_ == columns_.size()) return refuse(Wrong::count, p, line);
       const CsvColumn column = columns_[field_];
-      if (is_number(column)) {
+      if (__builtin_expect(is_number(column), true)) {  // reading is slower otherwise
         double x;
         const char* next = scan_number(p, line.limit, x);
         if (!next || !fields_.end_at(next, line)) {
@@ -59,7 +67,6 @@ template <class Value> class CsvRows {
         }
         if (column == CsvColumn::target) {
           target = x;
-          if (std::isnan(x)) return refuse(Wrong::missing, p, line);
         } else {
           *out = static_cast<Value>(x);
           x = static_cast<double>(*out++);
@@ -67,8 +74,10 @@ template <class Value> class CsvRows {
         if (std::isinf(x)) return refuse(Wrong::infinite, p, line);
         p = next;
       } else {
-        const char* const next = read_text(column, p, line);
+        const char* const next = read_other(column, p, line);
         if (!next) return wrong_ == Wrong::unfinished ? Outcome::unfinished : refuse(wrong_, p, line);
+        if (column == CsvColumn::written) *out++ = static_cast<Value>(written_);
+        if (column == CsvColumn::written_target) target = written_;
         p = next;
       }
       if (p >= line.end) break;
@@ -94,26 +103,38 @@ template <class Value> class CsvRows {
       return ": expected " + expected + ", got " + std::to_string(n_fields_) + ".";
     }
     const std::string place = ", field " + std::to_string(field_ + 1) + ": ";
-    if (wrong_ == Wrong::missing) return place + "the target is missing.";
+    if (wrong_ == Wrong::encoding) return place + "the text is not UTF-8; name its encoding.";
     if (wrong_ == Wrong::open) return place + "the quote that opens here is not closed.";
     const std::string got = ", got " + quoted(bad_.begin, bad_.end) + ".";
     if (wrong_ == Wrong::behind) return place + "expected nothing behind the closing quote" + got;
-    return place + "expected a " + (wrong_ == Wrong::infinite ? "finite number" : "number") + got;
+    return place + "expected a " + (wrong_ == Wrong::infinite ? "finite number" : expected()) + got;
   }
 
  private:
   using Wrong = CsvWrong;
 
-  /// Remembers where the text at p stands until the whole row is known to be good. Null if it is not; see CsvFields::text.
-  [[gnu::noinline]] const char* read_text(CsvColumn column, const char* p, Line& line) {
+  std::string expected() const {
+    const ValueFormat* const format = formats_[field_];
+    if (!format || format->kind == ValueFormat::Kind::number) return "number";
+    return format->kind == ValueFormat::Kind::date ? "date or time" : "truth value";
+  }
+
+  /// The field at p, if it is no plain number: its end, or null if something is wrong with it, which `wrong_` explains. A
+  /// value is in `written_` then; where a text stands is remembered until the whole row is known to be good.
+  [[gnu::noinline]] const char* read_other(CsvColumn column, const char* p, Line& line) {
     if (column == CsvColumn::passed) return end_of_field(field_, p, line);
     CsvField field;
     const char* const next = fields_.text(p, line, field, wrong_);
-    if (next && column == CsvColumn::text_target && field.begin == field.end) {
-      wrong_ = Wrong::missing;
-      return nullptr;
+    if (!next) return nullptr;
+    if (const ValueFormat* const format = formats_[field_]) {
+      wrong_ = Wrong::number;
+      if (!format->read(field.begin, field.end, written_)) return nullptr;
+      wrong_ = Wrong::infinite;
+      return column == CsvColumn::written && std::isinf(static_cast<Value>(written_)) ? nullptr : next;
     }
-    if (next) found_[column == CsvColumn::text ? n_found_++ : found_.size() - 1] = field;
+    wrong_ = Wrong::encoding;
+    if (!is_utf8(field.begin, field.end)) return nullptr;
+    found_[column == CsvColumn::text ? n_found_++ : found_.size() - 1] = field;
     return next;
   }
 
@@ -141,11 +162,13 @@ template <class Value> class CsvRows {
   }
 
   std::vector<CsvColumn> columns_;
+  std::vector<const ValueFormat*> formats_;
   CsvFields fields_;
   std::vector<CsvField> found_;  // of the row being read
   std::size_t n_numbers_ = 0, field_ = 0, n_fields_ = 0, n_found_ = 0;
   bool has_target_ = false, has_text_target_ = false;
   Wrong wrong_ = Wrong::number;
+  double written_ = 0;
   CsvField bad_{};  // the field that is to blame, as it is written
 };
 

@@ -25,10 +25,11 @@ template <class Value> class SvmlightRows {
   Growing<std::int64_t> starts;
   std::int64_t width = 0;  // largest column + 1
 
-  /// n_features < 0: any column is welcome. Columns are 64 bits wide from the start where n_features asks for it, so
-  /// that all chunks of a file look the same.
-  SvmlightRows(std::int64_t n_features, bool zero_based)
-      : n_features_(n_features), base_(!zero_based), wide_(n_features > std::numeric_limits<std::int32_t>::max()) {
+  /// n_features < 0: any column below max_features is welcome, which is all of them if that is below 0, too. Columns are 64 bits
+  /// wide from the start where n_features asks for it, so that all chunks of a file look the same.
+  SvmlightRows(std::int64_t n_features, bool zero_based, std::int64_t max_features)
+      : n_features_(n_features), most_(n_features >= 0 ? n_features : max_features), base_(!zero_based),
+        wide_(n_features > std::numeric_limits<std::int32_t>::max()) {
     starts.push(0);
   }
   bool wide() const { return wide_; }
@@ -51,7 +52,7 @@ template <class Value> class SvmlightRows {
     }
     return read_as(line, wide_columns);
   }
-  std::string explain(const Line& line) const { return thresher::explain(wrong_, at_, line, n_features_); }
+  std::string explain(const Line& line) const { return thresher::explain(wrong_, at_, line, most_); }
 
  private:
   static bool at_token_end(const char* p, const Line& line) { return p >= line.end || ends_token(*p); }
@@ -74,7 +75,8 @@ template <class Value> class SvmlightRows {
     const auto most = static_cast<std::size_t>(line.end - line.begin) / 4 + 2;  // "1:2 " is the shortest pair
     Value* const row_values = values.room(most);
     Index* const row_columns = kept.room(most);
-    const auto bound = static_cast<std::uint64_t>(n_features_ >= 0 ? n_features_ : std::numeric_limits<Index>::max());
+    constexpr std::uint64_t any = std::numeric_limits<Index>::max();
+    const std::uint64_t bound = n_features_ >= 0 ? most_ : most_ >= 0 ? std::min<std::uint64_t>(most_, any) : any;
     std::size_t n = 0;
     std::int64_t last = -1;
     bool sorted = true;
@@ -124,6 +126,7 @@ template <class Value> class SvmlightRows {
   Wrong why_not(std::uint64_t index) const {
     if (index < base_) return Wrong::zero;
     if (n_features_ >= 0) return Wrong::beyond;
+    if (most_ >= 0 && index - base_ >= static_cast<std::uint64_t>(most_)) return Wrong::crowded;
     return !wide_ && index - base_ < std::numeric_limits<std::int64_t>::max() ? Wrong::wide : Wrong::overflow;
   }
 
@@ -151,7 +154,7 @@ template <class Value> class SvmlightRows {
     wide_ = true;
   }
 
-  std::int64_t n_features_;
+  std::int64_t n_features_, most_;
   std::uint64_t base_;
   bool wide_;
   Wrong wrong_ = Wrong::target;

@@ -4,6 +4,7 @@
 
 #include "learner.hpp"
 #include "score_bins.hpp"
+#include "watch.hpp"
 
 namespace thresher {
 
@@ -61,6 +62,17 @@ double judged(const Learner&, const Row&, double margin, long) {
   return margin;
 }
 
+/// The scores of a row by which a learner learns and by which it is judged, in one look where it has both at once.
+template <class Learner, class Row>
+auto both_scores(Learner& learner, const Row& x, int) -> decltype(learner.both_scores(x)) {
+  return learner.both_scores(x);
+}
+template <class Learner, class Row>
+Two both_scores(Learner& learner, const Row& x, long) {
+  const double margin = learner.margin(x);  // which may bring lazy weights up to date
+  return {margin, judged(learner, x, margin, 0)};
+}
+
 /// Show a learner the rows of a mini-batch that begins at step t, if its steps depend on all of them.
 template <class Learner, class Rows>
 auto look_ahead(Learner& learner, const Rows& rows, double bias, const Lesson& lesson, index_t t, int)
@@ -91,14 +103,18 @@ PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesso
   PassResult result;
   ScoreQueue scores(counts);
   const index_t ahead = rows_ahead(rows.mean_bytes());
+  Watch watch;
   for (index_t t = lesson.begin; t < lesson.n_steps; ++t) {
+    watch.tick();
     const index_t i = lesson.order ? lesson.order[t] : t;
     if (lesson.order && t + ahead < lesson.n_steps) rows.prefetch(lesson.order[t + ahead]);
     const auto x = rows.row(i, bias);
     const double y = lesson.target(i), weight = lesson.weight ? lesson.weight[i] : 1.0;
     if (weight != 0) look_ahead(learner, rows, bias, lesson, t, 0);
-    const double margin = weight == 0 ? look(learner, x) : learner.margin(x);  // a margin may bring lazy weights up to date
-    const double shown = weight == 0 ? margin : judged(learner, x, margin, 0);
+    Two scored;
+    if (weight == 0) scored.first = scored.second = look(learner, x);
+    else scored = both_scores(learner, x, 0);
+    const double margin = scored.first, shown = scored.second;
     if (margins) margins[t * stride] = shown;
     if (other.at) other.scores[t] = other.differs(t) ? look(learner, other.row(t, rows.n_features, bias)) : shown;
     const double paid = weight == 0 ? 0 : weight * learner.loss(margin, y);
@@ -129,13 +145,21 @@ PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesso
 /// Scores of all rows with the weights a prediction uses.
 template <class Learner, class Rows>
 void run_scores(const Learner& learner, const Rows& rows, double bias, double* out, index_t stride) {
-  for (index_t i = 0; i < rows.n_rows; ++i) out[i * stride] = look(learner, rows.row(i, bias));
+  Watch watch;
+  for (index_t i = 0; i < rows.n_rows; ++i) {
+    watch.tick();
+    out[i * stride] = look(learner, rows.row(i, bias));
+  }
 }
 
 /// The variance of each of these scores, of a learner that keeps one for its weights.
 template <class Learner, class Rows>
 void run_spreads(const Learner& learner, const Rows& rows, double bias, double* out, index_t stride) {
-  for (index_t i = 0; i < rows.n_rows; ++i) out[i * stride] = learner.spread(rows.row(i, bias), AllFeatures());
+  Watch watch;
+  for (index_t i = 0; i < rows.n_rows; ++i) {
+    watch.tick();
+    out[i * stride] = learner.spread(rows.row(i, bias), AllFeatures());
+  }
 }
 
 }  // namespace thresher

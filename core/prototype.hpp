@@ -14,6 +14,7 @@
 
 #include "rows.hpp"
 #include "shrink.hpp"
+#include "watch.hpp"
 
 namespace thresher {
 
@@ -62,7 +63,11 @@ struct Prototype {
 /// Learn from rows in the order of their draws, all of them: a draw that hardly moves w is a row near w, not the end.
 template <class Rows>
 void run_prototype(const Rows& rows, const index_t* order, index_t n_draws, Prototype& prototype) {
-  for (index_t t = 1; t <= n_draws; ++t) prototype.update(rows.row(order[t - 1], 0.0), static_cast<double>(t));
+  Watch watch;
+  for (index_t t = 1; t <= n_draws; ++t) {
+    watch.tick();
+    prototype.update(rows.row(order[t - 1], 0.0), static_cast<double>(t));
+  }
 }
 
 }  // namespace thresher

@@ -10,7 +10,7 @@
 
 namespace thresher {
 
-enum class Wrong { target, infinite_target, pair, qid, value, infinite_value, zero, beyond, overflow, repeated, wide };
+enum class Wrong { target, infinite_target, pair, qid, value, infinite_value, zero, beyond, crowded, overflow, repeated, wide };
 
 inline bool ends_token(char c) { return is_blank(c) || c == '#'; }
 
@@ -38,7 +38,7 @@ inline const char* second_use(const Line& line, std::uint64_t index) {
 }
 
 /// ", column 9: expected "index:value", got "abc"." Position and text are those of the token that begins at `at`.
-inline std::string explain(Wrong wrong, const char* at, const Line& line, std::int64_t n_features) {
+inline std::string explain(Wrong wrong, const char* at, const Line& line, std::int64_t most) {
   const char* const stop = std::find_if(at, std::max(at, line.end), ends_token);
   const std::string place = ", column " + std::to_string(at - line.begin + 1) + ": ";
   const std::string got = ", got " + quoted(at, stop) + ".";
@@ -51,7 +51,9 @@ inline std::string explain(Wrong wrong, const char* at, const Line& line, std::i
     case Wrong::value: return place + "expected a number" + (stop > at ? got : " after the colon, got nothing.");
     case Wrong::infinite_value: return place + "a value must be a finite number" + got;
     case Wrong::zero: return place + "index 0 where indices start at 1; pass zero_based=True if they start at 0.";
-    case Wrong::beyond: return place + index + " is beyond n_features=" + std::to_string(n_features) + ".";
+    case Wrong::beyond: return place + index + " is beyond n_features=" + std::to_string(most) + ".";
+    case Wrong::crowded:
+      return place + index + " is beyond max_features=" + std::to_string(most) + "; raise it if there are so many.";
     case Wrong::repeated: return place + index + " appears twice in this row.";
     case Wrong::overflow:
     case Wrong::wide: break;

@@ -13,11 +13,11 @@ struct Rounds {
   index_t n_tasks;
 
   static void declare(std::vector<Field>& fields) {
-    fields.push_back({"n_rounds", "", 0.0, "sum"});
-    fields.push_back({"is_open", "", 0.0, "derived"});
+    fields.push_back(Field{"n_rounds", "", 0.0, "sum"}.counts());
+    fields.push_back(Field{"is_open", "", 0.0, "derived"}.counts());
     fields.push_back({"round_id", "", 0.0, "derived"});
-    fields.push_back({"n_seen", "task", 0.0, "sum"});
-    fields.push_back({"last_round", "task", 0.0, "derived"});
+    fields.push_back(Field{"n_seen", "task", 0.0, "sum"}.counts());
+    fields.push_back(Field{"last_round", "task", 0.0, "derived"}.counts());
   }
   template <class Source>
   explicit Rounds(const Source& s)

@@ -5,18 +5,35 @@
 // 0 switches it off.
 #pragma once
 #include <cstdint>
+#include <type_traits>
 #include <variant>
 
 namespace thresher {
 
 using index_t = std::int64_t;
 
+/// Two sums that are made in one look at a row.
+struct Two {
+  double first = 0, second = 0;
+
+  Two& operator+=(const Two& other) {
+    first += other.first;
+    second += other.second;
+    return *this;
+  }
+  friend Two operator+(Two a, const Two& b) { return a += b; }
+};
+
+/// What terms add up to: numbers, or two at a time.
+template <class Term>
+using SumOf = std::conditional_t<std::is_same_v<std::invoke_result_t<Term, index_t, double>, Two>, Two, double>;
+
 /// What both layouts build on sum and each.
 template <class Row>
 struct RowOf {
   /// Sum of term(j, x_j) over the features and the constant one.
   template <class Term>
-  double sum(Term term) const {
+  SumOf<Term> sum(Term term) const {
     return self().sum(term, term);
   }
   template <class F>
@@ -28,6 +45,11 @@ struct RowOf {
   }
   double square() const {
     return sum([](index_t, double xj) { return xj * xj; });
+  }
+  /// The part of a sum that is the constant feature's.
+  template <class Term>
+  double of_constant(Term term) const {
+    return self().bias != 0 ? term(self().n_features, self().bias) : 0;
   }
 
  private:
@@ -46,13 +68,13 @@ struct DenseRow : RowOf<DenseRow<Value>> {
 
   /// Sum of term(j, x_j) over the features, plus constant(n_features, bias).
   template <class Term, class Constant>
-  double sum(Term term, Constant constant) const {
-    double acc[8] = {0, 0, 0, 0, 0, 0, 0, 0};  // partial sums let the compiler use vectors without fast-math
+  SumOf<Term> sum(Term term, Constant constant) const {
+    SumOf<Term> acc[8] = {};  // partial sums let the compiler use vectors without fast-math
     index_t j = 0;
     for (; j + 8 <= n_features; j += 8)
       for (int k = 0; k < 8; ++k) acc[k] += term(j + k, static_cast<double>(values[j + k]));
     for (; j < n_features; ++j) acc[j & 3] += term(j, static_cast<double>(values[j]));
-    const double total = ((acc[0] + acc[4]) + (acc[1] + acc[5])) + ((acc[2] + acc[6]) + (acc[3] + acc[7]));
+    const SumOf<Term> total = ((acc[0] + acc[4]) + (acc[1] + acc[5])) + ((acc[2] + acc[6]) + (acc[3] + acc[7]));
     return bias != 0 ? total + constant(n_features, bias) : total;
   }
   /// f(j, x_j) for every feature, then constant(n_features, bias).
@@ -76,13 +98,13 @@ struct SparseRow : RowOf<SparseRow<Value, Column>> {
   using RowOf<SparseRow>::each;
 
   template <class Term, class Constant>
-  double sum(Term term, Constant constant) const {
-    double acc[4] = {0, 0, 0, 0};  // four chains hide the latency of the additions
+  SumOf<Term> sum(Term term, Constant constant) const {
+    SumOf<Term> acc[4] = {};  // four chains hide the latency of the additions
     index_t k = 0;
     for (; k + 4 <= nnz; k += 4)
       for (int i = 0; i < 4; ++i) acc[i] += term(static_cast<index_t>(columns[k + i]), static_cast<double>(values[k + i]));
     for (; k < nnz; ++k) acc[0] += term(static_cast<index_t>(columns[k]), static_cast<double>(values[k]));
-    const double total = (acc[0] + acc[1]) + (acc[2] + acc[3]);
+    const SumOf<Term> total = (acc[0] + acc[1]) + (acc[2] + acc[3]);
     return bias != 0 ? total + constant(n_features, bias) : total;
   }
   template <class F, class Constant>

@@ -73,16 +73,21 @@ struct ScoreBins {
 
 /// Counts of one model: for each output the bins of rows of other classes, then those of its own. The t-th row counts t^2 times its
 /// weight, so that the scores of late models prevail; the sums of different rows add up, whoever has them. The clock is read when a
-/// pass begins and written when it ends.
+/// pass begins and written when it ends. So are sums over the scores of a single output, for each class, which tell where these have
+/// gone meanwhile: of the last rows, which count t^16 times their weight, that number, their scores and the squares of these; then the
+/// scores of all rows, which count as in bins.
 class ScoreCounts {
  public:
-  static constexpr index_t n_clock = 4;
+  static constexpr index_t n_clock = 4, n_drift = 8;
 
   ScoreCounts() = default;
   /// `clock`: rows, the sum of what they count, the sum of its squares, and one number more that readers keep there. Unless scores
   /// age, all rows count by their weight alone: they were scored by one model.
-  ScoreCounts(double* bins, double* clock, index_t n_outputs, bool ages = true)
-      : bins_(bins), clock_(clock), n_outputs_(n_outputs), ages_(ages), n_rows_(clock[0]), sum_(clock[1]), squares_(clock[2]) {}
+  ScoreCounts(double* bins, double* clock, double* drift, index_t n_outputs, bool ages = true)
+      : bins_(bins), clock_(clock), drift_(drift), n_outputs_(n_outputs), ages_(ages), n_rows_(clock[0]), sum_(clock[1]),
+        squares_(clock[2]) {
+    std::copy(drift, drift + n_drift, moments_);
+  }
 
   explicit operator bool() const { return bins_ != nullptr; }
 
@@ -95,6 +100,7 @@ class ScoreCounts {
     squares_ += counts * counts;
     if (n_outputs_ == 1) {
       bins_[(code > 0 ? ScoreBins::n : 0) + ScoreBins::of(scores[0])] += counts;
+      add_moments(moments_ + (code > 0 ? n_drift / 2 : 0), scores[0], weight, counts);
       return;
     }
     index_t first = 0;
@@ -113,13 +119,26 @@ class ScoreCounts {
     clock_[0] = n_rows_;
     clock_[1] = sum_;
     clock_[2] = squares_;
+    std::copy(moments_, moments_ + n_drift, drift_);
   }
 
  private:
-  double *bins_ = nullptr, *clock_ = nullptr;
+  static constexpr double farthest = 1e30;  // so that no sum overflows
+
+  void add_moments(double* of_class, double score, double weight, double counts) const {
+    const double s = std::fmin(std::fmax(score, -farthest), farthest);
+    of_class[3] += counts * s;
+    if (!ages_) return;
+    const double t2 = n_rows_ * n_rows_, t4 = t2 * t2, t8 = t4 * t4, late = weight * (t8 * t8);
+    of_class[0] += late;
+    of_class[1] += late * s;
+    of_class[2] += late * (s * s);
+  }
+
+  double *bins_ = nullptr, *clock_ = nullptr, *drift_ = nullptr;
   index_t n_outputs_ = 0;
   bool ages_ = true;
-  double n_rows_ = 0, sum_ = 0, squares_ = 0;
+  double n_rows_ = 0, sum_ = 0, squares_ = 0, moments_[n_drift] = {};
 };
 
 /// Scores of one output on their way to the counts: some at a time, apart from the loop that learns, which has no registers to spare.

@@ -84,15 +84,17 @@ struct Sdca {
                  [&](index_t j, double xj) { return v[j] * xj; });
   }
   template <class Row>
-  void add(const Row& x, double step) {
-    x.each([&](index_t j, double xj) { v[j] += step * xj; });
+  void add(const Row& x, double by) {
+    x.each([&](index_t j, double xj) { v[j] += by * xj; });
   }
 
   /// One step for each row of the lesson's order.
   template <class Rows>
   void epoch(const Rows& rows, double bias, const Lesson& lesson) {
     const index_t ahead = rows_ahead(rows.mean_bytes());
+    Watch watch;
     for (index_t t = 0; t < lesson.n_steps; ++t) {
+      watch.tick();
       const index_t i = lesson.order[t];
       if (t + ahead < lesson.n_steps) rows.prefetch(lesson.order[t + ahead]);
       if (share[i] == 0) continue;
@@ -118,7 +120,9 @@ struct Sdca {
       found.primal += l1 * std::fabs(w[j]) + l2 * w[j] * w[j] / 2;
       found.dual -= l2 * of_b * of_b / 2;
     }
+    Watch watch;
     for (index_t i = 0; i < rows.n_rows; ++i) {
+      watch.tick();
       if (share[i] == 0) continue;
       found.primal += share[i] * loss.value(rows.row(i, bias).dot(w), lesson.target(i));
       found.dual -= share[i] * loss.conjugate(-b[i] * lesson.target(i), lesson.target(i));

@@ -22,7 +22,7 @@ THRESHER_WIDE void add_rows(const double* const* x, index_t n_features, Columns&
   double share[n_rows];
   for (double& each : share) each = 1 / ++known.n;
   double *const means = known.mean, *const m2s = known.m2, *const counts = known.count;
-#pragma GCC ivdep  // three arrays and some rows: none overlaps another
+  THRESHER_NO_OVERLAP  // three arrays and some rows
   for (index_t j = 0; j < n_features; ++j) {
     double mean = means[j], m2 = m2s[j], count = counts[j];
     for (int i = 0; i < n_rows; ++i) {
@@ -42,7 +42,7 @@ THRESHER_WIDE void add_rows(const double* const* x, index_t n_features, Columns&
 THRESHER_WIDE inline bool scale_row(const double* x, index_t n_features, const double* shift, const double* inverse, double far,
                                     double* to) {
   std::int64_t changed = 0;
-#pragma GCC ivdep
+  THRESHER_NO_OVERLAP
   for (index_t j = 0; j < n_features; ++j) {
     const double scaled = (x[j] - shift[j]) * inverse[j], low = scaled < -far ? -far : scaled;
     const double kept = low > far ? far : low;

@@ -1,4 +1,4 @@
-// Bytes -> UTF-8: what is none is replaced, as Python's decode("utf-8", "replace") does it.
+// Are bytes well-formed UTF-8?
 #pragma once
 
 #include <cstddef>
@@ -28,26 +28,21 @@ inline std::size_t utf8_sequence(const unsigned char* p, const unsigned char* en
   return length;
 }
 
-/// Writes [begin, end) to `out`, which has room for three times as much, and returns the end of what was written.
-inline std::uint8_t* copy_utf8(const char* begin, const char* end, std::uint8_t* out) {
+/// Whether [begin, end) is well-formed UTF-8.
+inline bool is_utf8(const char* begin, const char* end) {
   const char* p = begin;
   for (; end - p >= 8; p += 8) {
     std::uint64_t eight;
     std::memcpy(&eight, p, 8);
     if (eight & 0x8080808080808080u) break;
   }
-  if (p > begin) std::memcpy(out, begin, static_cast<std::size_t>(p - begin));
-  out += p - begin;
   const auto* q = reinterpret_cast<const unsigned char*>(p);
   const auto* const stop = reinterpret_cast<const unsigned char*>(end);
-  while (q < stop) {
-    bool good = true;
-    const std::size_t n = *q < 0x80 ? 1 : utf8_sequence(q, stop, good);
-    std::memcpy(out, good ? reinterpret_cast<const char*>(q) : "\xef\xbf\xbd", good ? n : 3);
-    out += good ? n : 3;
-    q += n;
+  for (bool good = true; q < stop;) {
+    q += *q < 0x80 ? 1 : utf8_sequence(q, stop, good);
+    if (!good) return false;
   }
-  return out;
+  return true;
 }
 
 }  // namespace thresher

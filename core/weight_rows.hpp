@@ -31,12 +31,12 @@ struct RowsHeldBack : RowsAtOnce {
   double batch_size;
 
   static void declare(std::vector<Field>& fields) {
-    fields.push_back({"n_rows", "", 0.0, "sum"});
+    fields.push_back(Field{"n_rows", "", 0.0, "sum"}.counts());
     fields.push_back({"pending", "weight output", 0.0, "derived"});
     fields.push_back({"stamp", "weight", 0.0, "derived"});
     for (const char* name : {"batch", "held_dot", "held_square", "common_held_dot", "common_held_square"})
       fields.push_back({name, "", 0.0, "derived"});
-    fields.push_back({"count", "", 0.0, "derived", "", "", "rows"});
+    fields.push_back(Field{"count", "", 0.0, "derived", "", "", "rows"}.counts());
   }
   template <class Source>
   explicit RowsHeldBack(const Source& s)

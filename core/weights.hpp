@@ -85,7 +85,7 @@ struct HeldBack {
     if (average) fields.push_back({"pending_offset", "weight", 0.0, "derived"});
     fields.push_back({"stamp", "weight", 0.0, "derived"});
     fields.push_back({"batch", "", 0.0, "derived"});
-    fields.push_back({"count", "", 0.0, "derived", "", "", "rows"});
+    fields.push_back(Field{"count", "", 0.0, "derived", "", "", "rows"}.counts());
   }
   template <class Source>
   HeldBack(const Source& s, const char* name, bool average)
@@ -178,7 +178,7 @@ struct Waiting {
 
   static void declare(std::vector<Field>& fields) {
     fields.push_back({"pending", "weight", 0.0, "derived"});
-    fields.push_back({"count", "", 0.0, "derived", "", "", "rows"});
+    fields.push_back(Field{"count", "", 0.0, "derived", "", "", "rows"}.counts());
   }
   template <class Source>
   explicit Waiting(const Source& s)

@@ -7,3 +7,12 @@
 #else
 #define THRESHER_WIDE
 #endif
+
+// Before a loop over arrays that do not overlap.
+#if defined(__clang__)
+#define THRESHER_NO_OVERLAP _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define THRESHER_NO_OVERLAP _Pragma("GCC ivdep")
+#else
+#define THRESHER_NO_OVERLAP
+#endif

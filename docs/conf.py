@@ -56,7 +56,7 @@ html_static_path = ["_static"]
 html_css_files = ["thresher.css"]
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"start": [], "which-method": [], "command-line": []}  # pages that stand alone
+html_sidebars = {"start*": [], "which-method": [], "command-line": []}  # pages that stand alone
 html_theme_options = {
     "logo": {"text": "thresher"},
     "header_links_before_dropdown": 8,

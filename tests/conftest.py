@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+import chance
 import tiers
 
 threadpool_limits(1, user_api="blas")  # tests run side by side; threads of small products would wait for one another
@@ -91,3 +92,4 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(tiers.Tiers(config))
+    config.pluginmanager.register(chance.Chance())

@@ -40,6 +40,19 @@ def svmlight_text(n_rows: int, seed: int = 0) -> bytes:
     return "\n".join(lines).encode() + b"\n"
 
 
+def vw_text(n_rows: int, seed: int = 0) -> bytes:
+    """Labels, importance weights, tags, namespaces with weights and without names; some labels are missing."""
+    rng = np.random.default_rng(seed)
+    lines = []
+    for row in range(n_rows):
+        label = "" if row % 7 == 4 else f"{row % 3 - 1} " + ["", "2.5 ", "0 'x", "0.5 0 tag"][row % 4]
+        words = " ".join(rng.choice(["good", "bad", "film", "12", "7:0.5"], row % 6))
+        lines.append(f"{label}|words {words} |size:0.5 height:{rng.normal():.6g} |{' 3:1 :2 :4' if row % 2 else ''}")
+        if row % 13 == 7:
+            lines += ["", "   "]
+    return "\n".join(lines).encode() + b"\n"
+
+
 def csv_text(n_rows: int, seed: int = 0) -> bytes:
     """A number, a quoted text with line breaks and delimiters, a number that may be missing, a class."""
     rng = np.random.default_rng(seed)
@@ -65,7 +78,8 @@ def bits(values: Any) -> Any:
 
 
 def batch_bits(batch: Batch) -> Any:
-    return bits(batch.X), bits(batch.y), batch.path.name, batch.first_line, tuple(batch.position)
+    weight = bits(batch.weight)
+    return bits(batch.X), bits(batch.y), batch.path.name, batch.first_line, tuple(batch.position), weight
 
 
 def all_bits(batches: Iterable[Batch]) -> list[Any]:

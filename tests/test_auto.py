@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 
 import thresher
 from thresher import registry
-from thresher._auto import CRITERIA, KERNELS, AutoOptions, _contest, run_auto
+from thresher._auto import CRITERIA, KERNELS, AutoOptions, _compared_rows, _contest, run_auto
 from thresher._auto._candidate_model import column_sizes
 from thresher._auto._choice import choose_methods
 from thresher._auto._data import TrainingData, gather
@@ -31,6 +31,7 @@ from thresher._estimators import Advice, GoodFor
 from thresher.online import AROWClassifier
 from thresher.persistence import load_model, save_model
 from thresher.preprocessing import RunningScaler
+from thresher.report import report_of
 from thresher.streams import open_stream
 from thresher.training import look
 
@@ -119,7 +120,8 @@ def test_methods_follow_the_kind_of_data():
     assert names(wide.toarray(), y, "classification")[0] == "arow"
     assert names(X, y, "classification", sparsity=0.1) == ["l1rda"]
     assert names(wide, y, "classification", sparsity=0.1) == ["adaptivel1rda", "l1rda"]
-    assert names(X, X[:, 0], "regression")[0] == "pegasos-regressor"
+    assert names(X, X[:, 0], "regression")[:2] == ["leastsquares-regressor", "pegasos-regressor"]
+    assert names(wide, X[:, 0], "regression")[0] == "pegasos-regressor"
     assert names(X, X[:, 0], "regression", sparsity=0.1) == ["l1rda-regressor"]
     assert names(X, None, "clustering") == ["sparsekmeans"]
 
@@ -159,7 +161,7 @@ def test_only_methods_that_take_the_loss_are_considered():
     X, y = two_classes()
     for loss in ("logistic", "log_loss"):
         assert names(X, y, "classification", loss=loss) == ["pegasos"]
-    assert names(X, X[:, 0], "regression", loss="squared_error") == names(X, X[:, 0], "regression")
+    assert names(X, X[:, 0], "regression", loss="squared_error") == ["pegasos-regressor", "l1rda-regressor"]
     assert names(X, y, "classification", loss="log_loss", method="l1rda") == ["l1rda"]
     model = auto(X, y, loss="logistic", kernel="linear", n_evaluations=2)
     assert learner(model).loss == model.record_["auto"]["loss"] == "logistic"
@@ -246,9 +248,9 @@ def test_rare_classes_weigh_more_and_that_is_said():
 
 
 @pytest.mark.parametrize(
-    ("counts", "expected"), [((90, 10), False), ((91, 9), True), ((47, 47, 6), True), ((20,) * 5, False)]
+    ("counts", "expected"), [((90, 10), False), ((91, 9), True), ((47, 47, 6), False), ((20,) * 5, False)]
 )
-def test_balance_is_a_matter_of_the_even_share(counts, expected):
+def test_one_of_two_classes_is_rare_below_a_tenth_of_the_rows(counts, expected):
     y = np.repeat(np.arange(len(counts)), counts)
     assert data_of(rows(100), y).is_imbalanced is expected
 
@@ -290,20 +292,98 @@ def test_the_budget_is_one_for_everything(budget):
     X, y = two_classes(60)
     record = auto(X, y, n_evaluations=budget, cv=2).record_["auto"]
     assert record["n_evaluations"] == len(record["search"]) <= budget
-    assert len(record["search"]) >= budget - 2  # a search may end a little early
     assert [entry["evaluation"] for entry in record["search"]] == list(range(len(record["search"])))
 
 
-def test_half_of_the_budget_compares_and_the_best_has_the_rest():
-    X, y = two_classes(60)
-    record = auto(X, y, n_evaluations=48, cv=2).record_["auto"]
+def test_kinds_of_models_compete_and_the_best_has_the_rest():
+    X, y = ring()
+    record = auto(X, y, n_evaluations=50, cv=2).record_["auto"]
     tried = [entry["candidate"] for entry in record["search"]]
-    assert {name: tried[:24].count(name) for name in tried[:24]} == {
-        "pegasos": 8, "pegasos behind a rbf map": 8, "arow": 8,
-    }  # fmt: skip
-    assert len(set(tried[24:])) == 1
+    kinds = list(dict.fromkeys(tried))
+    assert kinds[:3] == ["pegasos", "arow", "sparsesdca with a curve for each column"]
+    assert kinds[3:] == [
+        "sparsesdca with curves and pairs of columns",
+        "leastsquares behind a rbf map",
+        "leastsquares behind a rbf map of curves",
+        "lssvc",
+    ]
+    assert tried.count("pegasos") == 1  # it chooses its own step
+    assert len(set(tried[-2:])) == 1
     best = max(record["search"], key=lambda entry: entry["score"])
-    assert record["score"] >= best["score"] - 0.05  # the best, unless a curved one was not clearly better
+    assert record["score"] == best["score"]
+
+
+def test_many_rows_are_compared_on_few_first():
+    X, y = ring(2_600)
+    record = auto(X, y, n_evaluations=16).record_["auto"]
+    n_rows = [entry["n_rows"] for entry in record["search"]]
+    assert n_rows == sorted(n_rows)
+    assert set(n_rows) == {2_000, 2_600}
+    on_all = {entry["candidate"] for entry in record["search"] if entry["n_rows"] == 2_600}
+    assert 1 < len(on_all) <= 4
+    assert "In cross-validation of 2,000 of 2,600 rows:" in "\n".join(record["reasons"])
+
+
+def test_an_even_part_keeps_rare_classes_and_labels():
+    y = np.zeros(5_000, dtype=int)
+    y[:12] = 1
+    plan = Plan(data_of(rows(5_000), y), AutoOptions(), "classification", "error")
+    part = _compared_rows.sampled(plan, 500)
+    assert 500 <= len(part.data.y) <= 520
+    assert 10 <= np.sum(part.data.y == 1) <= 12
+    assert _compared_rows.sampled(plan, 5_000) is plan
+    again = _compared_rows.sampled(plan, 500)
+    assert_array_equal(again.data.X, part.data.X)
+
+
+# --- yardsticks -------------------------------------------------------------------------------------------------------
+
+
+def test_yardsticks_stand_beside_the_answer_and_are_never_it():
+    X, y = two_classes(200)
+    model = auto(X, y, n_evaluations=10, cv=3)
+    record = model.record_["auto"]
+    assert [each["name"] for each in record["yardsticks"]] == [
+        "the most frequent class",
+        "logistic regression",
+        "gradient-boosted trees",
+    ]
+    assert all(entry["candidate"].split()[0] in registry.estimators() for entry in record["search"])
+    assert "For comparison, never as the answer: the most frequent class error" in explain(model)
+    folds = _compared_rows.make_folds(Plan(data_of(X, y), AutoOptions(cv=3), "classification", "error"))
+    mean = np.mean([np.mean(y[test] != max(set(y[train]), key=list(y[train]).count)) for train, test in folds])
+    assert_allclose(-record["yardsticks"][0]["score"], mean)
+
+
+def test_amounts_are_compared_with_the_mean_and_ridge_regression():
+    X = rows(200)
+    record = auto(X, X[:, 0] + 0.1 * X[:, 1] ** 2, n_evaluations=8, cv=3).record_["auto"]
+    assert [each["name"] for each in record["yardsticks"]] == ["the mean", "ridge regression", "gradient-boosted trees"]
+    assert not any(each["is_better"] for each in record["yardsticks"])
+
+
+def test_text_is_read_in_several_ways_and_compared_with_logistic_regression():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 120)
+    words = (["bad", "poor", "day", "sun", "rain"], ["good", "fine", "day", "sun", "rain"])
+    frame = pd.DataFrame({"text": [" ".join(rng.choice(words[k], 8)) for k in truth]})
+    model = auto(frame, np.array(["no", "yes"], dtype=object)[truth], n_evaluations=20, cv=2)
+    record = model.record_["auto"]
+    tried = {entry["candidate"] for entry in record["search"]}
+    assert {"arow", "arow with pairs of words", "arow with pairs of words, without weights"} <= tried
+    assert "sparsesdca" in tried
+    assert [each["name"] for each in record["yardsticks"]] == ["the most frequent class", "logistic regression"]
+    assert model.score(frame, np.array(["no", "yes"], dtype=object)[truth]) > 0.9
+
+
+def test_a_yardstick_that_is_clearly_better_is_named_first():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(600, 6)).astype(float)
+    y = (X[:, :4].sum(axis=1) % 2).astype(int)  # parity, of which a linear method sees nothing
+    run = run_auto(X, y, method="arow", kernel="linear", n_evaluations=2, cv=3, predict=True)
+    assert "Gradient-boosted trees would do clearly better: error" in explain(run.model)
+    text = report_of(run, []).to_text()
+    assert "would do clearly better" in " ".join(text.splitlines()[:12])
 
 
 def test_time_is_limited():
@@ -323,7 +403,8 @@ def test_the_same_seed_gives_the_same_model():
     ]
     assert untimed[0] == untimed[1]
     assert first.record_["auto"]["search"][0]["params"] == other.record_["auto"]["search"][0]["params"]
-    assert first.record_["auto"]["search"][2]["params"] != other.record_["auto"]["search"][2]["params"]
+    tried = [[entry["params"] for entry in m.record_["auto"]["search"]] for m in (first, other)]
+    assert tried[0] != tried[1]
 
 
 # --- straight or curved -----------------------------------------------------------------------------------------------
@@ -332,7 +413,6 @@ def test_the_same_seed_gives_the_same_model():
 def test_curved_boundaries_are_kept_where_they_help():
     X, y = ring()
     model = auto(X, y, n_evaluations=24, cv=4)
-    assert model.record_["auto"]["kernel"] == "rbf"
     assert "Boundaries: curved, because" in explain(model)
     fresh = rows(1000, 2, seed=9)
     assert np.mean(model.predict(fresh) == ((fresh**2).sum(axis=1) > 1.4)) > 0.93
@@ -651,7 +731,6 @@ def test_a_method_that_cannot_learn_drops_out(monkeypatch):
 
 X3, Y3 = two_classes(30)
 WORDS = [["a", "b"]] * 30
-GAPS = np.where(Y3 == "yes", 1.0, np.nan)
 REFUSALS: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     (
         (X3, Y3, "ranking"),
@@ -668,15 +747,16 @@ REFUSALS: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     ((X3, Y3), {"params": {"speed": 1}}, "params must name parameters of 'pegasos', got 'speed'."),
     ((X3, Y3), {"cv": 50}, "cv must be at least 2 and at most the number of rows (30), got 50."),
     ((X3, Y3[:-1]), {}, "y must have one target per row, got 29 for 30 rows."),
-    ((X3, GAPS), {}, "every row must have a target, but"),
-    ((X3, ["yes", None] * 15), {}, "every row must have a target, but 15 of 30 have none."),
+    ((X3, [None, np.nan] * 15), {}, "the target is missing in every row; name another column with target=."),
+    ((X3, ["yes", None] * 15), {}, "all rows have the same target, 'yes'; there is nothing to learn."),
+    ((X3, Y3), {"unlabelled_label": ""}, "unlabelled_label='' stands for rows without a target, but every row has"),
     ((X3, np.ones((30, 2))), {}, "y must be one column of targets, got an array of shape (30, 2)."),
-    ((X3, "answer"), {}, "y must be a column of the data frame or the targets themselves, got 'answer'."),
+    ((X3, "answer"), {}, "target names a column, so X must be a data frame or a file, got ndarray."),
     ((X3, np.ones(30)), {}, "all rows have the same target, 1; there is nothing to learn."),
     (
         (X3, [f"${k},000" for k in range(30)]),
         {},
-        "targets that are words must repeat, got 30 different ones in 30 rows; an",
+        "targets that are words must repeat, got 30 different ones in 30 rows; name another column with target=,",
     ),
     ((X3, Y3, "regression"), {}, "regression needs targets that are numbers, got words."),
     ((X3, None, "regression"), {}, "regression needs targets, and there are none."),
@@ -685,7 +765,7 @@ REFUSALS: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     ((X3, [0] * 27 + [1] * 3), {"cv": 4}, "two classes must have at least 4 rows each, got only 3 of one."),
     ((WORDS, Y3), {}, "X must hold numbers; text needs a data frame or a file."),
     ((X3[0], Y3), {}, "X must be rows of numbers, got float64 of 1 dimension(s)."),
-    ((X3, Y3), {"target": "a"}, "target is about reading files and has no meaning when X holds the rows."),
+    ((X3, Y3), {"target": "a"}, "y and target= cannot both be given; either of them names the targets."),
     (("data.csv", Y3), {}, "y must be None when X is a file; name its column with target=."),
 ]
 
@@ -706,6 +786,7 @@ def test_values_that_no_learner_takes_are_named():
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.filterwarnings("ignore:auto. the best model does worse")  # there is nothing to learn
 @pytest.mark.filterwarnings("error")
 def test_rare_classes_do_not_spoil_the_folds():
     y = np.zeros(60, dtype=int)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from scipy import sparse
 
 from thresher._auto import AutoOptions, make_plan
@@ -187,3 +188,36 @@ def test_the_choice_is_as_recorded(name):
 if __name__ == "__main__":
     lines = [f"{json.dumps(name)}: {json.dumps(describe(name), ensure_ascii=False)}" for name in PROBLEMS]
     RECORDED.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+def texts(longer: int) -> tuple[sparse.csr_array, np.ndarray]:
+    """Counts of words; every second row has so many times as many of them, and words tell the class by their share."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, size=200)
+    shares = np.where(y[:, None] == np.arange(1_000) % 2, 1.3, 0.7)
+    sizes = np.where(np.arange(200) % 2, longer, 1)[:, None]
+    return sparse.csr_array(rng.poisson(0.02 * shares * sizes).astype(float)), y
+
+
+def test_sparse_rows_of_different_length_are_also_tried_at_length_1():
+    for longer, expected in ((9, True), (1, False)):
+        X, y = texts(longer)
+        plan, candidates, _ = make_plan(X, y, AutoOptions(), {})
+        contest = line_up(candidates, plan)
+        assert any(candidate.unit_rows for candidate in contest) is expected
+        assert [candidate for candidate in contest if not candidate.unit_rows][: len(candidates)] == candidates
+    X, y = texts(9)
+    plan, candidates, _ = make_plan(X, y, AutoOptions(method="arow"), {})
+    assert line_up(candidates, plan) == candidates
+
+
+def test_rows_of_length_1_are_scaled_inside_the_model_and_that_is_said():
+    X, y = texts(9)
+    plan, candidates, _ = make_plan(X, y, AutoOptions(), {})
+    unit = next(candidate for candidate in line_up(candidates, plan) if candidate.unit_rows)
+    model = build(unit, plan).fit(X, y)
+    assert unit.name.endswith(" of rows of length 1")
+    assert_allclose(model.decision_function(X), model.decision_function(3 * X), rtol=1e-9)
+    assert "Rows are brought to length 1, so that long ones count no more than short ones." in describe_preparation(
+        model, plan
+    )

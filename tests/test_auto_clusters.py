@@ -23,7 +23,7 @@ from thresher._gate._table import Table
 from thresher.cli import main
 from thresher.persistence import load_model
 from thresher.training import learner_of
-from thresher.wizard._questions import QUESTIONS
+from thresher.wizard._more_questions import MORE_QUESTIONS
 
 with_kernel = pytest.mark.skipif(
     not hasattr(thresher.cluster, "KernelSpectralClustering"), reason="no kernel clustering here"
@@ -106,7 +106,7 @@ def test_columns_that_only_name_rows_are_told():
         "town": ["Gent"] * 30,
     }
     assert describe_ids(Table.from_frame(pd.DataFrame(frame)), clustering=True) == [
-        "'id', 'number' only identify rows: leave them out (--drop id, or drop=['id', 'number'])."
+        "'id', 'number' only identify rows: leave them out (drop=['id', 'number'])."
     ]
     del frame["number"]
     said = describe_ids(Table.from_frame(pd.DataFrame(frame)), clustering=True)
@@ -178,7 +178,7 @@ def test_an_id_is_named_on_the_screen(table, folder, capsys):
     assert (
         main(shlex.split("auto rows.csv --task clustering --target none --n-evaluations 2 --cv 2 --n-clusters 3")) == 0
     )
-    assert "'id' only identifies rows: leave it out (--drop id," in capsys.readouterr().err
+    assert "Left out: id (every row has its own value)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("method", [FLAT, pytest.param(ANY_SHAPE, marks=with_kernel)])
@@ -220,6 +220,8 @@ def talk(answers):
 
     def ask(question, prompt):
         asked.append(question.id)
+        if len(asked) == 1:
+            return "more"
         return answers.get(question.id, "")
 
     model = wizard.wizard("rows.csv", ask=ask, say=said.append)
@@ -227,8 +229,11 @@ def talk(answers):
 
 
 def test_the_wizard_asks_what_clusters_look_like(table):
-    model, asked, said = talk({"has_target": "no", "n_clusters": "3", "n_evaluations": "2"})
-    assert asked[:6] == ["has_target", "n_clusters", "shape", "metric", "max_iter", "curved"]
+    model, asked, said = talk({"target": "none", "n_clusters": "3", "n_evaluations": "2"})
+    assert asked[2:] == [
+        "target", "n_clusters", "max_seconds", "shape", "metric", "max_iter", "kernel", "search", "n_evaluations",
+        "model", "report",
+    ]  # fmt: skip
     assert "1) round   heaps around a middle" in said
     assert "3) flat    rows along lines or planes (proximalplaneclustering)" in said or ANY_SHAPE not in said
     assert type(learner_of(model)).__name__ == "SparseKMeans"
@@ -237,23 +242,23 @@ def test_the_wizard_asks_what_clusters_look_like(table):
 def test_flat_clusters_need_no_metric_and_no_bends(table):
     pd.read_csv("rows.csv")[["height", "weight"]].to_csv("rows.csv", index=False)
     model, asked, said = talk(
-        {"has_target": "no", "n_clusters": "2", "shape": "flat", "max_iter": "9", "n_evaluations": "2"}
+        {"target": "none", "n_clusters": "2", "shape": "flat", "max_iter": "9", "n_evaluations": "2"}
     )
     assert "metric" not in asked
-    assert "curved" not in asked
+    assert "kernel" not in asked
     assert learner_of(model).max_iter == 9
     assert f"--method {FLAT}" in said
 
 
 @with_kernel
 def test_clusters_of_any_shape_need_neither(table):
-    model, asked, _ = talk({"has_target": "no", "n_clusters": "2", "shape": ANY_SHAPE, "n_evaluations": "2"})
-    assert not {"metric", "max_iter", "curved"} & {*asked}
+    model, asked, _ = talk({"target": "none", "n_clusters": "2", "shape": ANY_SHAPE, "n_evaluations": "2"})
+    assert not {"metric", "max_iter", "kernel"} & {*asked}
     assert type(learner_of(model)).__name__ == "KernelSpectralClustering"
 
 
 def test_shapes_are_known_by_their_names():
-    shape = next(question for question in QUESTIONS if question.id == "shape")
+    shape = next(question for question in MORE_QUESTIONS if question.id == "shape")
     assert shape.read("", {}) == shape.read("1", {}) == shape.read("round", {}) == "sparsekmeans"
     assert shape.read("fl", {}) == shape.read(FLAT, {}) == FLAT
     with pytest.raises(ValueError, match=r"Please answer with one of round, .*flat, or with the name of a method"):

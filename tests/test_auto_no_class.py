@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,8 @@ from thresher import registry
 from thresher._auto import AutoOptions, has_kernel, run_auto
 from thresher._auto._candidate_model import build, space_of
 from thresher._auto._choice import choose_methods
-from thresher._auto._contest import line_up, make_folds, make_scoring
+from thresher._auto._compared_rows import make_folds, make_scoring
+from thresher._auto._contest import line_up
 from thresher._auto._data import gather
 from thresher._auto._plan import Plan
 from thresher._auto._task import settle_labels, stand_ins
@@ -29,9 +31,10 @@ from thresher.persistence import load_model, save_model
 from thresher.tuning import LabelledKFold, NoveltyKFold
 from thresher.wizard import wizard
 from thresher.wizard._call import call_of
-from thresher.wizard._dialogue import run_dialogue
+from thresher.wizard._data_file import DataFile
+from thresher.wizard._dialogue import AnswerSource, Dialogue, DialogueAnswers
+from thresher.wizard._more_questions import MORE_QUESTIONS
 from thresher.wizard._questions import QUESTIONS
-from thresher.wizard._replies import DataFile
 
 auto, explain = thresher.auto, thresher.explain
 MOONS = np.array(["one", "two", "unknown"], dtype=object)
@@ -221,22 +224,23 @@ def test_unlabelled_rows_teach_and_are_not_scored(kind):
     said = explain(run.model)
     assert "40 of 70 rows are" in said
     assert "none is scored" in said
-    for name in ("universum error", "universum without unlabelled rows (a plain SVM) error", "triclass error"):
+    for name in ("universum error", "lapsvc of the labelled rows alone error", "triclass error"):
         assert name in said
 
 
-def test_the_plain_machine_stands_beside_the_others_and_is_not_tuned_in_what_it_lacks():
+def test_a_model_of_the_labelled_rows_stands_beside_the_others():
     X, y = few()
-    names = contest(X, y, unlabelled_label="?")
-    assert names == ["universum", "universum without unlabelled rows (a plain SVM)", "triclass", "semiksc"]
+    alone, heaps = "lapsvc of the labelled rows alone", "semiksc of the two largest heaps"
+    assert contest(X, y, unlabelled_label="?") == ["universum", alone, "triclass", "semiksc", "lapsvc", heaps]
     assert contest(X, y, unlabelled_label="?", method="triclass") == ["triclass"]
     assert contest(X, y, unlabelled_label="?", params={"C_unlabelled": 1.0}) == ["universum", "triclass"]
-    assert "semiksc" not in contest(X, y, unlabelled_label="?", kernel="linear")  # scores of clusters need degrees
+    assert contest(X, y, unlabelled_label="?", kernel="linear") == [
+        "universum",
+        alone,
+        "triclass",
+    ]  # clusters need degrees
     plan = plan_for(X, y, unlabelled_label="?")
-    spaces = tuned(plan)
-    assert spaces[0] == {f"learn__{name}" for name in ("C", "C_unlabelled", "epsilon", "gamma")}
-    assert spaces[1] == {"learn__C", "learn__gamma"}
-    assert choose_methods(plan)[0][1].params["C_unlabelled"] == 0
+    assert tuned(plan)[0] == {f"learn__{name}" for name in ("C", "C_unlabelled", "epsilon", "gamma")}
 
 
 def test_clusters_of_unlabelled_rows_are_found():
@@ -254,20 +258,11 @@ def test_more_rows_than_can_be_compared_are_for_landmarks(monkeypatch):
     monkeypatch.setattr(KernelMachine, "_max_rows", 40)
     monkeypatch.setattr("thresher._auto._choice._WHOLE_IN_SEARCH", 40)
     X, y = few()
-    assert contest(X, y, unlabelled_label="?") == ["semiksc", "semiksc without unlabelled rows (least squares)"]
-    assert contest(X, y, unlabelled_label="?", params={"spread": 0.5}) == ["semiksc"]
+    alone, heaps = "lapsvc of the labelled rows alone", "semiksc of the two largest heaps"
+    assert contest(X, y, unlabelled_label="?") == ["semiksc", alone, "lapsvc", heaps]
+    assert contest(X, y, unlabelled_label="?", params={"spread": 0.5}) == ["semiksc", heaps]
     model = auto(X, y, unlabelled_label="?", n_evaluations=24, cv=2)
-    assert "semiksc without unlabelled rows (least squares) error" in explain(model)
-    assert len(learner(model).support_) < len(y)
-
-
-def test_of_equals_the_plain_machine_wins():
-    rng = np.random.default_rng(0)
-    X = np.vstack([rng.normal(size=(15, 2)) + 9, rng.normal(size=(15, 2)) - 9, rng.normal(size=(20, 2))])
-    y = np.repeat(FEW, [15, 15, 20])
-    model = auto(X, y, unlabelled_label="?", n_evaluations=36, cv=2)
-    assert "Method: universum without unlabelled rows (a plain SVM), the best of them." in explain(model)
-    assert learner(model).C_unlabelled == 0
+    assert f"{alone} error" in explain(model)
 
 
 def test_a_rare_class_is_one_among_labelled_rows():
@@ -396,24 +391,21 @@ def talk(path: str, **answers: str) -> tuple[dict[str, Any], list[str], str]:
         asked.append(question.id)
         return answers.get(question.id, "")
 
-    found = run_dialogue(QUESTIONS, ask, said.append, DataFile, {"file": path}, strict=True)
+    source, found = AnswerSource(ask, strict=True), DialogueAnswers(functools.cache(DataFile))
+    Dialogue((*QUESTIONS, *MORE_QUESTIONS), source, said.append, found, {"file": path}, wants_more=True).run()
     return found, asked, "\n".join(said)
 
 
 def test_the_wizard_asks_for_labels_only_where_there_can_be_some(files):
-    assert talk("moons.csv")[1][2:6] == ["classification", "unlabelled_label", "outlier_label", "loss"]
-    assert talk("two.csv")[1][2:5] == [
-        "classification",
-        "outlier_label",
-        "loss",
-    ]  # no class to spare for unlabelled rows
-    assert not {"outlier_label", "unlabelled_label"} & {*talk("amounts.csv")[1], *talk("moons.csv", has_target="no")[1]}
+    assert talk("moons.csv")[1][4:7] == ["unlabelled_label", "outlier_label", "loss"]
+    assert talk("two.csv")[1][4:6] == ["outlier_label", "loss"]  # no class to spare for unlabelled rows
+    assert not {"outlier_label", "unlabelled_label"} & {*talk("amounts.csv")[1], *talk("moons.csv", target="none")[1]}
     _, asked, said = talk("few.csv", unlabelled_label="?")
-    assert not {"outlier_label", "loss", "curved", "kernel"} & set(asked)
+    assert not {"outlier_label", "loss", "kernel"} & set(asked)
     assert "triclass" in said.split("Which method?")[1]
     assert "arow" not in said.split("Which method?")[1]
     _, asked, said = talk("moons.csv", outlier_label="unknown")
-    assert not {"loss", "curved", "kernel"} & set(asked)
+    assert not {"loss", "kernel"} & set(asked)
     assert "lssnd" in said.split("Which method?")[1]
 
 
@@ -424,8 +416,9 @@ def test_the_wizard_asks_for_labels_only_where_there_can_be_some(files):
         ("moons.csv", {"outlier_label": "4"}, {"outlier_label": "unknown"}),
         ("moons.csv", {"outlier_label": "novel"}, {"outlier_label": "novel"}),
         ("moons.csv", {}, {}),
-        ("few.csv", {"unlabelled_label": "?"}, {"unlabelled_label": "?"}),  # no call for help here
-        ("few.csv", {"unlabelled_label": "2"}, {"unlabelled_label": "?"}),
+        ("few.csv", {"unlabelled_label": "?"}, {"unlabelled_label": ""}),  # no call for help here
+        ("few.csv", {"unlabelled_label": "2"}, {"unlabelled_label": ""}),
+        ("few.csv", {"unlabelled_label": "blank"}, {"unlabelled_label": ""}),
         ("few.csv", {"unlabelled_label": "no"}, {"unlabelled_label": "no"}),  # a label that is there
         ("few.csv", {"unlabelled_label": "no such rows"}, {}),
         ("numbers.csv", {"outlier_label": "-1"}, {"outlier_label": -1}),
@@ -447,7 +440,7 @@ def test_the_wizard_hands_labels_on(files, path, answer, expected):
         (
             "few.csv",
             {"unlabelled_label": "maybe"},
-            "No row has the label 'maybe'; please answer with one of ?, no, yes, or no",
+            "No row has the label 'maybe'; please answer with one of blank, no, yes, or no",
         ),
         (
             "numbers.csv",
@@ -463,8 +456,8 @@ def test_the_wizard_refuses_labels_that_cannot_be(files, path, answer, sentence)
 
 
 def test_methods_with_a_kernel_are_listed_unless_boundaries_are_settled(files):
-    for answer, listed in (("automatic", True), ("yes", False), ("no", False)):
-        shown = talk("two.csv", curved=answer)[2].split("Which method?")[1]
+    for answer, listed in (("automatic", True), ("rbf", False), ("linear", False)):
+        shown = talk("two.csv", kernel=answer)[2].split("Which method?")[1]
         assert ("lssvc" in shown) is listed
         assert "pegasos" in shown
         assert "lssnd" not in shown
@@ -483,9 +476,55 @@ def test_a_wizard_run_finds_outliers_and_its_command_does_the_same(files, capsys
     text = "\n".join(said)
     assert "Rows of no class found" in text
     assert "The model compares whole rows; single columns have no weights of their own." in text
-    command = text.split("The same on the command line\n")[1].split("\n")[0].split()
+    command = text.split("The same on the command line\n")[1].split("\n\n")[0].replace("\\\n", " ").split()
     assert main(command[1:]) == 0
     again = load_model("m.thresher")
     X = moons(300, seed=5)[0]
     assert_array_equal(again.predict(X), model.predict(X))
     assert "unknown" in again.predict(X)
+
+
+def test_few_labels_leave_columns_of_one_range_as_they_are():
+    X = np.random.default_rng(0).integers(0, 17, size=(80, 6)).astype(float)
+    X[0], X[1] = 0, 16
+    y = np.where(X[:, 0] > 8, "a", "b").astype(object)
+    y[::2] = "?"
+    model = auto(X, y, unlabelled_label="?", n_evaluations=4, cv=2)
+    assert "scale" not in dict(model.steps)
+    assert "they seem to share a unit" in explain(model)
+    assert "scale" in dict(auto(X * 10.0 ** np.arange(6), y, unlabelled_label="?", n_evaluations=4, cv=2).steps)
+
+
+def test_one_label_of_each_class_is_enough_to_answer():
+    X, truth = make_moons(60, noise=0.05, random_state=0)
+    y = np.full(60, -1)
+    for label in (0, 1):
+        y[np.flatnonzero(truth == label)[0]] = label
+    run = run_auto(X, y, unlabelled_label=-1, predict=True)
+    model = run.model
+    assert run.held_out is None
+    assert "There are too few labels to compare models" in explain(model)
+    assert model.record_["auto"]["score"] is None
+    assert set(model.predict(X)) <= {0, 1}
+
+
+def test_few_labels_choose_no_parameters():
+    X, truth = make_moons(80, noise=0.05, random_state=0)
+    y = np.where(np.arange(80) % 4 == 0, truth, -1)
+    record = auto(X, y, unlabelled_label=-1, cv=2).record_["auto"]
+    assert all(entry["params"] == {} for entry in record["search"])
+    names = [entry["candidate"] for entry in record["search"]]
+    assert "lapsvc of the labelled rows alone" in names
+    assert len(names) == len(set(names))
+    assert "logistic regression of the labelled rows" in [each["name"] for each in record["yardsticks"]]
+
+
+def test_few_labels_leave_noise_as_small_as_it_is():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 200)
+    X = rng.normal(size=(200, 30))
+    X[:, :3] += 6 * np.eye(3)[truth]
+    y = np.where(np.arange(200) < 12, truth, -1)
+    model = auto(X, y, unlabelled_label=-1)
+    assert "scale" not in dict(model.steps)
+    assert np.mean(model.predict(X[12:]) == truth[12:]) > 0.95

@@ -17,7 +17,7 @@ sys.path.insert(0, str(REPOSITORY))
 
 from benchmarks import _report, guard  # noqa: E402
 from benchmarks.__main__ import SECTIONS  # noqa: E402
-from benchmarks._front import FrontLine, cell, front_table, has, number  # noqa: E402
+from benchmarks._front import FrontLine, cell, front_table, has, headlines, number  # noqa: E402
 from benchmarks._growth import slope  # noqa: E402
 from benchmarks._guard_cases import N_CLASSES, WIDTHS, names, watched  # noqa: E402
 from benchmarks._report import Table  # noqa: E402
@@ -138,8 +138,12 @@ def test_tables_are_read_back_as_they_were_written(monkeypatch, tmp_path):
     assert found["fit"][1] == Table(table.title, table.columns, table.rows)
 
 
-def test_the_front_page_has_lines_of_sections_that_there_are():
-    page = (REPOSITORY / "README.md").read_text()
-    names = re.findall(r"\(benchmarks/README\.md#(\w+)\)", page)
-    assert names
-    assert set(names) <= set(_report.read_sections())
+def test_the_front_page_has_six_lines_of_the_summary_the_slowest_last():
+    whole = _report._marked(REPOSITORY / "benchmarks" / "README.md", "speed").strip().partition("\n\n")[0]
+    lines = whole.splitlines()[2:]
+    assert set(re.findall(r"^\| \[(\w+)\]", "\n".join(lines), re.M)) <= set(_report.read_sections())
+    shown = _report._marked(REPOSITORY / "README.md", "speed").strip().partition("\n\n")[0]
+    assert shown == headlines(whole)
+    assert len(shown.splitlines()) == 2 + 6
+    ratios = [float(line.split(" | ")[4].split()[0]) for line in lines]
+    assert lines[ratios.index(min(ratios))].split(" | ")[1:] == shown.splitlines()[-1].split(" | ")[1:]

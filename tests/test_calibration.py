@@ -21,6 +21,7 @@ from sklearn.model_selection import TunedThresholdClassifierCV, cross_val_score
 from core.test_score_bins import N, counted
 from thresher import onepass, registry
 from thresher._engine._calibration import ScoreCounts, _logistic, _rising, centres
+from thresher._estimators._shares import adding_up
 from thresher.dual_averaging import (
     FTRLClassifier,
     L1RDAClassifier,
@@ -92,9 +93,10 @@ def test_scores_are_counted_before_their_rows_are_learned_from(model, n_classes,
         width = model._score_table(rows[part]).shape
         scores.append(np.broadcast_to(before, width))
     codes = np.searchsorted(model.classes_, y).astype(float)
-    bins, clock = counted(np.concatenate(scores).T, codes, weight)
+    bins, clock, drift = counted(np.concatenate(scores).T, codes, weight)
     found = learner.score_counts(model.state_)
     assert_allclose(found.clock, clock, rtol=1e-12)
+    assert_allclose(found.drift, drift, rtol=1e-9, atol=1e-9 * np.abs(drift).max())
     assert np.count_nonzero(~np.isclose(found.bins, bins)) <= 4  # of a score that lies between two bins
 
 
@@ -115,9 +117,9 @@ def test_shards_add_their_scores(model):
         for at in (slice(30, 60), slice(60, 90))
     ]
     merged = merge_models(reached, start)
-    for name in ("score_bins", "score_clock"):
+    for name in ("score_bins", "score_clock", "score_drift"):
         first, *each = (m.state_.arrays[name] for m in (start, *reached))
-        assert_allclose(merged.state_.arrays[name], first + sum(a - first for a in each), atol=1e-9)
+        assert_allclose(merged.state_.arrays[name], first + sum(a - first for a in each), rtol=1e-9, atol=1e-9)
 
 
 # --- how it is read ---------------------------------------------------------------------------------------------------
@@ -127,6 +129,45 @@ def counts_of(scores, y, weight=None):
     found = ScoreCounts.empty(1)
     found.add(scores[None], y.astype(float), weight, ages=False)
     return found
+
+
+def stream_of_scores(n_rows, offset, share=lambda t: 0.3, seed=0):
+    """Normal scores, those of the class higher by 2; the offset and the share of the class change with the time."""
+    rng, t = np.random.default_rng(seed), np.arange(1, n_rows + 1) / n_rows
+    y = (rng.random(n_rows) < share(t)).astype(float)
+    scores = rng.normal(2 * y + offset(t), 1)
+    counts = ScoreCounts.empty(1)
+    counts.add(scores[None], y)
+    return counts, scores, y, t
+
+
+def test_scores_are_read_where_they_have_gone():
+    """By twins of the sums, and nearer to the truth than scores as they were counted."""
+    counts, scores, y, t = stream_of_scores(3_000, lambda t: -2 / t**0.5)
+    moved = error = 0.0
+    for code in (0, 1):
+        own, share = scores[y == code], (t[y == code] ** 2).sum() / (t**2).sum()
+        late = np.average(own, weights=t[y == code] ** 16)
+        moved += share * (late - np.average(own, weights=t[y == code] ** 2))
+        deviation = np.sqrt(np.average((own - late) ** 2, weights=t[y == code] ** 16))
+        n_late = share * (5 / 9 * len(y)) * (33 / 289) / (5 / 9)
+        error += share**2 * deviation**2 / n_late
+    assert moved**2 > 4 * error
+    at = counts.rows()[1]
+    assert_allclose(at - centres(), moved - error / moved, rtol=0.01)
+    stays = counts._replace(drift=np.zeros(8))
+    truth = lambda score: 2 * (score + 2) - 2 + np.log(0.3 / 0.7)  # noqa: E731
+    some = np.linspace(-3, 1, 9)
+    (now,), (then,) = counts.curves(), stays.curves()
+    assert np.abs(now(some) - truth(some)).mean() < 0.8 * np.abs(then(some) - truth(some)).mean()
+
+
+@pytest.mark.parametrize("share", [lambda t: 0.3, lambda t: 0.1 + 0.8 * t], ids=["steady", "more of the class"])
+def test_scores_of_a_model_that_stays_are_read_as_they_are(share):
+    """Other shares of classes move no scores of a class, and chance moves few."""
+    moves = [stream_of_scores(1_000, lambda t: 0.0, share, seed)[0].rows()[1][0] - centres()[0] for seed in range(30)]
+    assert np.median(np.abs(moves)) < 0.02
+    assert np.max(np.abs(moves)) < 0.4
 
 
 def test_values_that_never_fall_are_those_of_isotonic_regression():
@@ -155,6 +196,19 @@ def test_the_smooth_curve_has_the_largest_likelihood():
         a = (found[-1] - found[0]) / (x[-1] - x[0])
         assert a >= 0
         assert loss([a, found[0] - a * x[0]]) <= best.fun + (1e-6 if slope > 0 else 0.02) * abs(best.fun)
+
+
+def test_shares_of_several_classes_are_raised_to_the_power_at_which_they_add_up():
+    """By a general solver. Equal shares stay equal, and certain classes stay certain."""
+    rng = np.random.default_rng(0)
+    logs = -np.logaddexp(0.0, -rng.normal(-2, 4, size=(50, 6)))
+    found = adding_up(logs)
+    for row, shares in zip(logs, found, strict=True):
+        power = optimize.brentq(lambda c, row=row: np.exp(c * row).sum() - 1, 0, 1e6, xtol=1e-12)
+        assert_allclose(shares, np.exp(power * row), atol=1e-6)
+    assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
+    assert_allclose(adding_up(np.log([[0.5, 0.5, 0.5], [1.0, 1.0, 1.0]])), 1 / 3)
+    assert_allclose(adding_up(np.array([[0.0, -800.0, -900.0], [-1e-16, -40.0, -700.0]]))[:, 0], 1, atol=1e-6)
 
 
 def test_many_rows_are_read_as_they_occurred():

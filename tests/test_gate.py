@@ -25,7 +25,7 @@ from sklearn.exceptions import DataConversionWarning, NotFittedError
 
 from thresher import registry
 from thresher.dual_averaging import L1RDAClassifier, L1RDARegressor
-from thresher.online import PAClassifier
+from thresher.online import AROWClassifier, PAClassifier
 from thresher.stochastic import PegasosClassifier, PegasosRegressor
 from variants import bits, first_batch, models, name_of, regresses, rows_for, with_params
 
@@ -972,3 +972,19 @@ def test_a_batch_that_diverges_leaves_a_model_that_can_be_used(form):
     with pytest.raises(FloatingPointError, match="L1RDARegressor: the weights outgrew floating point at row"):
         new.partial_fit(form(100 * X), y)
     assert not hasattr(new, "state_")
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        lambda X, words: AROWClassifier(1.0).fit(X, words).partial_fit(X, np.repeat("y" * 5000, len(X))),
+        lambda X, words: AROWClassifier(1.0, class_weight={"z" * 5000: 1.0}).fit(X, words),
+        lambda X, words: AROWClassifier(1.0, threshold="cost", cost={"z" * 5000: 1.0}).fit(X, words).predict(X),
+        lambda X, words: AROWClassifier("x" * 5000).fit(X, words),
+    ],
+)
+def test_no_refusal_is_longer_than_a_paragraph(attempt):
+    X, words = np.random.default_rng(0).normal(size=(120, 3)), np.array([f"class {i} {'x' * 50}" for i in range(120)])
+    with pytest.raises(ValueError, match=r"^AROWClassifier: ") as refusal:
+        attempt(X, words)
+    assert len(str(refusal.value)) < 600

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import shlex
 
@@ -16,9 +17,10 @@ from thresher.cli import main
 from thresher.dual_averaging import GroupRDAClassifier, GroupRDARegressor, MultiTaskRDAClassifier, MultiTaskRDARegressor
 from thresher.persistence import load_model
 from thresher.wizard._call import call_of
-from thresher.wizard._dialogue import run_dialogue
+from thresher.wizard._data_file import DataFile
+from thresher.wizard._dialogue import AnswerSource, Dialogue, DialogueAnswers
+from thresher.wizard._more_questions import MORE_QUESTIONS
 from thresher.wizard._questions import QUESTIONS
-from thresher.wizard._replies import DataFile
 
 
 @pytest.fixture
@@ -124,7 +126,7 @@ def test_tasks_have_two_classes(frame):
 
 ANSWERS = {
     "tasks": {"task_column": "school"},
-    "tasks by number": {"task_column": "2"},
+    "tasks by number": {"task_column": "2"},  # of the options, of which the first is none
     "words": {"groups": "words"},
     "groups": {"groups": "hours, sleep; town"},
     "prefix": {"groups": "prefix:o"},
@@ -141,11 +143,11 @@ def said(path: str, answers: dict[str, object]) -> tuple[object, str]:
 def test_what_it_prints_makes_the_same_model(file, name, capsys):
     model, text = said(file, ANSWERS[name])
     assert model.task_column == ("school" if "tasks" in name else None)
-    code = text.split("The same in Python\n")[1]
+    code = text.split("The same in Python\n")[1].split("Predictions for new rows")[0]
     made: dict[str, object] = {}
     exec("\n".join(line[3:] for line in code.splitlines() if line.startswith("   ")), made)
     assert_array_equal(made["model"].coef_, model.coef_)
-    command = shlex.split(text.split("The same on the command line\n")[1].split("\n")[0])
+    command = shlex.split(text.split("The same on the command line\n")[1].split("\n\n")[0].replace("\\\n", " "))
     assert main(command[1:]) == 0
     assert_array_equal(load_model("m.thresher").coef_, model.coef_)
     assert load_model("m.thresher").task_column == model.task_column
@@ -168,29 +170,29 @@ def asked(path: str, **answers: str) -> list[str]:
         names.append(question.id)
         return answers.get(question.id, "")
 
-    run_dialogue(QUESTIONS, ask, lambda line: None, DataFile, {"file": path})
+    talk(ask, {"file": path}, wants_more=True)
     return names
+
+
+def talk(ask, given, wants_more=False):
+    """The answers to the questions, with those on request if they are wanted."""
+    answers = DialogueAnswers(functools.cache(DataFile))
+    questions = (*QUESTIONS, *MORE_QUESTIONS)
+    return Dialogue(questions, AnswerSource(ask), lambda line: None, answers, given, wants_more).run()
 
 
 def test_it_asks_where_a_table_has_words(file, tmp_path):
     everything = asked(file)
-    assert everything[:5] == ["has_target", "target", "classification", "task_column", "groups"]
+    assert everything[3:6] == ["task", "task_column", "groups"]
     assert "groups" not in asked(file, task_column="school")
-    assert "curved" not in asked(file, task_column="school")
-    assert "curved" not in asked(file, groups="words")
-    assert "task_column" not in asked(file, has_target="no")
+    assert "kernel" not in asked(file, task_column="school")
+    assert "kernel" not in asked(file, groups="words")
+    assert "task_column" not in asked(file, target="none")
     (tmp_path / "numbers.csv").write_text("a,b\n" + "1,2.5\n2,3.5\n" * 20)
     assert not {"task_column", "groups"} & set(asked("numbers.csv"))
     (tmp_path / "words.csv").write_text("a,b,c\n" + "1,x,yes\n2,y,no\n3,x,maybe\n" * 20)
     assert "task_column" not in asked("words.csv")  # of three classes
     assert "groups" in asked("words.csv")
-
-
-def test_lines_of_answers_pass_the_new_questions_over(file):
-    lines = ["yes", "score", "no", "", "", "no", "", "random", "3", "", ""]
-    model = wizard.wizard(file, answers=lines, say=lambda line: None)
-    assert model.task_column is None
-    assert model.record_["auto"]["n_evaluations"] == 3
 
 
 @pytest.mark.parametrize(
@@ -208,7 +210,5 @@ def test_wrong_answers_are_refused(file, answers, sentence):
 
 
 def test_without_groups_and_tasks_the_call_is_as_it_was(file):
-    given = {"file": file, "target": "score"}
-    answers = run_dialogue(QUESTIONS, lambda question, prompt: "", lambda line: None, DataFile, given)
-    call = call_of(answers)
-    assert set(call.arguments) == {"target", "task"}
+    answers = talk(lambda question, prompt: "", {"file": file, "target": "score"}, wants_more=True)
+    assert set(call_of(answers).arguments) == {"target"}

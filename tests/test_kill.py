@@ -123,6 +123,18 @@ def test_a_killed_executable_goes_on(tmp_path, data):
     assert 0.5 < measures["average_precision"][-1] < 1
 
 
+def test_two_trainings_of_one_model_leave_one_of_them(tmp_path, data):
+    def args(model, passes):
+        return [*command(data, "two classes", tmp_path / model), "--max-iter", passes]
+
+    for passes in ("1", "2"):
+        assert run(args(passes, passes)) == 0
+    both = [start(args("both", passes)) for passes in ("1", "2")]
+    assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in both] == [0, 0]
+    assert (tmp_path / "both").read_bytes() in [(tmp_path / passes).read_bytes() for passes in ("1", "2")]
+    assert sorted(os.listdir(tmp_path)) == ["1", "2", "both"]
+
+
 def test_ctrl_c_keeps_the_checkpoint_and_says_how_to_go_on(tmp_path, data):
     args = command(data, "gzip, shuffled", tmp_path / "model.thresher")
     args.remove("--quiet")

@@ -52,3 +52,14 @@ def test_no_class_name_stands_for_two_things():
     trees = (ast.parse(path.read_text()) for path in modules().values())
     names = Counter(node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
     assert not [name for name, count in names.items() if count > 1]
+
+
+def test_scipy_is_imported_when_it_is_used():
+    """Through one door, or inside a function: it takes longer to import than most commands take."""
+    at_once = [
+        name
+        for name, path in modules().items()
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "scipy"
+    ]
+    assert not at_once

@@ -305,7 +305,14 @@ def test_the_first_column_is_not_lost(tmp_path, way):
     if way == "auto":
         model = thresher.auto(path, method="arow", kernel="linear", n_evaluations=2)
     else:
-        answers = {"method": "arow", "curved": "no", "n_evaluations": 2, "model": "no", "report": "no"}
+        answers = {
+            "method": "arow",
+            "kernel": "linear",
+            "leaks": "yes",
+            "n_evaluations": 2,
+            "model": "no",
+            "report": "no",
+        }
         model = thresher.wizard.wizard(path, answers=answers, say=lambda line: None)
     new = rng.normal(size=(300, 3))
     assert np.mean(model.predict(new) == np.where(new[:, 0] > 0, "yes", "no")) > 0.95

@@ -85,7 +85,7 @@ def unit(X, n):
 
 def test_candidates_are_plain_learners_of_scaled_rows():
     X, y = rows()
-    model = PAClassifier(C="auto").partial_fit(X, y, classes=[False, True])
+    model = PAClassifier(C="auto", average=False).partial_fit(X, y, classes=[False, True])
     Z, shift, inverse = scaled_rows(X)
     mistakes = []
     for k, relative in enumerate((0.01, 0.1, 1.0, 10.0)):

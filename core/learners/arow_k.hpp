@@ -37,7 +37,7 @@ struct ArowSelecting : Plain {
   static std::vector<Field> fields(const Source& s) {
     std::vector<Field> all{{"coef", "weight", 0.0, "weighted", "variance"},
                            {"variance", "weight", 1.0, "precision", "", "coef"},
-                           {"n_steps", "", 0.0, "sum"},
+                           Field{"n_steps", "", 0.0, "sum"}.counts(),
                            {"square_sum", "", 0.0, "sum"}};
     if (s.number("n_selected") > 0) {
       all.push_back({"scout_coef", "weight", 0.0, "weighted", "scout_variance"});

@@ -61,8 +61,8 @@ struct ConfidentDiagonal : Plain {
   }
   double weight(index_t j) const { return late.of(j, belief[j].mean); }
   template <class Row>
-  double judged(const Row& x, double margin) const {
-    return late.score(x, margin);
+  Two both_scores(const Row& x) const {
+    return late.scores(x, [&](index_t j) { return belief[j].mean; });
   }
   double variance(index_t j) const { return belief[j].variance; }
   double loss(double margin, double y) const { return rule.loss(margin, y); }

@@ -28,9 +28,9 @@ struct Csoal : Plain {
   template <class Source>
   static std::vector<Field> fields(const Source& s) {
     std::vector<Field> all{{"coef", "weight", 0.0, "mean"},
-                           {"n_steps", "", 0.0, "sum"},
-                           {"n_queried", "", 0.0, "sum"},
-                           {"seed", "", 0.0, "sum"}};  // that of the common start, or one that no shard has
+                           Field{"n_steps", "", 0.0, "sum"}.counts(),
+                           Field{"n_queried", "", 0.0, "sum"}.counts("n_steps"),
+                           Field{"seed", "", 0.0, "sum"}.counts()};  // that of the common start, or one that no shard has
     Costs::declare(all);
     LateMean::declare(all, s);
     return all;
@@ -47,8 +47,8 @@ struct Csoal : Plain {
   }
   double weight(index_t j) const { return mean.of(j, coef[j]); }
   template <class Row>
-  double judged(const Row& x, double margin) const {
-    return mean.score(x, margin);
+  Two both_scores(const Row& x) const {
+    return mean.scores(x, [&](index_t j) { return coef[j]; });
   }
   double loss(double margin, double y) const {
     const double rho = costs.of(y);

@@ -34,11 +34,11 @@ struct DropoutPegasos : Plain {
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {
-    return {{"n_steps", "", 0.0, "sum"},
-            {"settled", "", 0.0, "sum"},
-            {"seed", "", 0.0, "sum"},  // that of the common start, or one that no shard has
+    return {Field{"n_steps", "", 0.0, "sum"}.counts(),
+            Field{"settled", "", 0.0, "sum"}.counts("n_steps"),
+            Field{"seed", "", 0.0, "sum"}.counts(),  // that of the common start, or one that no shard has
             {"coef", "weight", 0.0, "mean"},
-            {"due", "weight", 0.0, "derived", "", "coef"}};
+            Field{"due", "weight", 0.0, "derived", "", "coef"}.counts()};
   }
   template <class Source>
   explicit DropoutPegasos(const Source& s)

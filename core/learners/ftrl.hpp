@@ -1,6 +1,7 @@
 #pragma once
 #include <cmath>
 
+#include "../joint_of.hpp"
 #include "../shrink.hpp"
 #include "sparse.hpp"
 
@@ -24,7 +25,7 @@ struct FtrlRule {
   double inverse_alpha, beta, l1, l2;
   double threshold;  // a weight is 0 where |z| is at most that: l1, but for a look at n_selected of them
   bool free_constant;
-  index_t constant;
+  index_t constant, n_weights;
   bool sound = true;
 
   static void declare(std::vector<Field>& all, bool second) {
@@ -38,7 +39,7 @@ struct FtrlRule {
       : sums(reinterpret_cast<Sums*>(s.pair(names(second).first, names(second).second))),
         coef(s.array(coef_name(second), "weight")), inverse_alpha(1 / s.number("alpha")), beta(s.number("beta")),
         l1(second ? 0 : s.number("l1")), l2(s.number("l2")), threshold(l1), free_constant(s.flag("free_constant")),
-        constant(s.n_weights - 1) {}
+        constant(s.constant()), n_weights(s.n_weights) {}
 
   template <class Row, class Keep>
   double score(const Row& x, Keep keep) const {
@@ -58,7 +59,7 @@ struct FtrlRule {
     return 0;
   }
   double weight(index_t j) const {
-    if (j != constant || !free_constant) return penalised(j);
+    if (j < constant || !free_constant) return penalised(j);
     return sums[j].n == 0 ? 0 : pulled(sums[j], std::sqrt(sums[j].n), 0, 0);  // beta may be 0, before the first gradient
   }
   bool active(index_t j) const { return order(j) > threshold; }
@@ -78,7 +79,7 @@ struct FtrlRule {
   static constexpr bool finish() { return false; }
   void settle() {}
   void rebuild() {
-    for (index_t j = 0; j <= constant; ++j) coef[j] = weight(j);
+    for (index_t j = 0; j < n_weights; ++j) coef[j] = weight(j);
   }
 
  private:
@@ -104,5 +105,6 @@ struct FtrlRule {
 using Ftrl = Sparse<FtrlRule>;
 
 THRESHER_LEARNER(Ftrl, "FTRL-proximal.", Ftrl)
+THRESHER_LEARNER(FtrlJoint, "FTRL-proximal, several classes in one step.", JointOf<Ftrl>)
 
 }  // namespace thresher

@@ -67,7 +67,7 @@ struct GroupLassoRda : GroupRda {
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {
-    return {{"n_steps", "", 0.0, "sum"},
+    return {Field{"n_steps", "", 0.0, "sum"}.counts(),
             {"gradient_sum", "weight", 0.0, "sum"},
             {"square_norm", "group", 0.0, "derived"},
             {"norm_error", "group", 0.0, "derived", "", "square_norm"}};

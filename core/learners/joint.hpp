@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 
-#include "../matrix_pass.hpp"
+#include "../joint_of.hpp"
 #include "confidence.hpp"
 
 namespace thresher {
@@ -24,12 +24,13 @@ struct JointClasses : Plain {
     double sign;
   };
   double* mean;
+  LateMean late;
   index_t n_classes;
   bool apart;
 
   template <class Source>
   explicit JointClasses(const Source& s)
-      : mean(s.array("coef", "weight output")), n_classes(s.extent("output")), apart(s.flag("apart")) {}
+      : mean(s.array("coef", "weight output")), late(s, "weight output"), n_classes(s.extent("output")), apart(s.flag("apart")) {}
 
   index_t width() const { return n_classes; }
   void open(const Item&) {}
@@ -37,68 +38,6 @@ struct JointClasses : Plain {
   void score(const Row& x, const Item&, double* out) const {
     std::fill(out, out + n_classes, 0.0);
     x.each([&](index_t j, double xj) { add_multiple(xj, mean + j * n_classes, out, n_classes); });
-  }
-  template <class Row>
-  void look(const Row& x, const Item& item, double* out) const {
-    score(x, item, out);
-  }
-  void weights(index_t j, double* out) const { std::copy_n(mean + j * n_classes, n_classes, out); }
-  /// Of a class against the rest, the mean over the classes.
-  double loss(const double* out, const Item& item) const {
-    if (!apart) return Hinge().value(out[item.code] - out[rival(out, item.code)], 1);
-    double sum = 0;
-    for (index_t k = 0; k < n_classes; ++k) sum += Hinge().value(out[k], k == item.code ? 1 : -1);
-    return sum / static_cast<double>(n_classes);
-  }
-  bool wrong(const double* out, const Item& item) const { return std::max_element(out, out + n_classes) - out != item.code; }
-
- protected:
-  /// The best class but one.
-  index_t rival(const double* out, index_t code) const {
-    index_t best = code == 0 ? 1 : 0;
-    for (index_t k = best + 1; k < n_classes; ++k)
-      if (k != code && out[k] > out[best]) best = k;
-    return best;
-  }
-  /// learn(sides, m) for the classes that a row concerns: the sides that move together, and their margin.
-  template <class Learn>
-  bool each_step(const Item& item, const double* out, Learn learn) {
-    const index_t t = item.code, b = rival(out, t);
-    if (!apart) return learn(std::array<Side, 2>{Side{t, 1.0}, Side{b, -1.0}}, out[t] - out[b]);
-    bool moved = false;
-    for (index_t k = 0; k < n_classes; ++k) {
-      const double y = k == t ? 1 : -1;
-      moved |= learn(std::array<Side, 1>{Side{k, y}}, y * out[k]);
-    }
-    return moved;
-  }
-};
-
-/// The joint form of a rule of ConfidentDiagonal, with one variance for each weight of each class.
-template <class Rule>
-struct JointDiagonal : JointClasses {
-  double* variance;
-  LateMean late;
-  Rule rule;
-  bool precision;
-
-  template <class Source>
-  static std::vector<Field> fields(const Source& s) {
-    std::vector<Field> all{{"coef", "weight output", 0.0, "weighted", "variance"},
-                           {"variance", "weight output", Rule::prior(s), "precision"}};
-    LateMean::declare(all, s, "weight output");
-    return all;
-  }
-  template <class Source>
-  explicit JointDiagonal(const Source& s)
-      : JointClasses(s), variance(s.array("variance", "weight output")), late(s, "weight output"), rule(s),
-        precision(s.flag("precision")) {}
-
-  template <class Row>
-  bool update(const Row& x, const Item& item, const double* out) {
-    const bool moved = each_step(item, out, [&](const auto& sides, double m) { return learn(x, sides, m, item.weight); });
-    late.step();
-    return moved;
   }
   template <class Row>
   void look(const Row& x, const Item& item, double* out) const {
@@ -113,6 +52,54 @@ struct JointDiagonal : JointClasses {
   }
   void weights(index_t j, double* out) const {
     for (index_t k = 0; k < n_classes; ++k) out[k] = late.of(j * n_classes + k, mean[j * n_classes + k]);
+  }
+  /// Of a class against the rest, the mean over the classes.
+  double loss(const double* out, const Item& item) const {
+    if (!apart) return Hinge().value(out[item.code] - out[rival(out, n_classes, item.code)], 1);
+    double sum = 0;
+    for (index_t k = 0; k < n_classes; ++k) sum += Hinge().value(out[k], k == item.code ? 1 : -1);
+    return sum / static_cast<double>(n_classes);
+  }
+  bool wrong(const double* out, const Item& item) const { return std::max_element(out, out + n_classes) - out != item.code; }
+
+ protected:
+  /// learn(sides, m) for the classes that a row concerns: the sides that move together, and their margin.
+  template <class Learn>
+  bool each_step(const Item& item, const double* out, Learn learn) {
+    const index_t t = item.code, b = rival(out, n_classes, t);
+    if (!apart) return learn(std::array<Side, 2>{Side{t, 1.0}, Side{b, -1.0}}, out[t] - out[b]);
+    bool moved = false;
+    for (index_t k = 0; k < n_classes; ++k) {
+      const double y = k == t ? 1 : -1;
+      moved |= learn(std::array<Side, 1>{Side{k, y}}, y * out[k]);
+    }
+    return moved;
+  }
+};
+
+/// The joint form of a rule of ConfidentDiagonal, with one variance for each weight of each class.
+template <class Rule>
+struct JointDiagonal : JointClasses {
+  double* variance;
+  Rule rule;
+  bool precision;
+
+  template <class Source>
+  static std::vector<Field> fields(const Source& s) {
+    std::vector<Field> all{{"coef", "weight output", 0.0, "weighted", "variance"},
+                           {"variance", "weight output", Rule::prior(s), "precision"}};
+    LateMean::declare(all, s, "weight output");
+    return all;
+  }
+  template <class Source>
+  explicit JointDiagonal(const Source& s)
+      : JointClasses(s), variance(s.array("variance", "weight output")), rule(s), precision(s.flag("precision")) {}
+
+  template <class Row>
+  bool update(const Row& x, const Item& item, const double* out) {
+    const bool moved = each_step(item, out, [&](const auto& sides, double m) { return learn(x, sides, m, item.weight); });
+    late.step();
+    return moved;
   }
 
  private:

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "../joint_of.hpp"
 #include "../shrink.hpp"
 #include "sparse.hpp"
 
@@ -43,7 +44,7 @@ struct L1RdaRule {
       : gradient_sum(s, name(second), false), n_steps(s.array("n_steps", "")),
         n_iterates(averages ? s.array("n_iterates", "") : nullptr), alpha(second ? 0 : s.number("alpha")), eta0(s.number("eta0")),
         rho(second ? 0 : s.number("rho")), l2_weight(s.number("l2_weight")), free_constant(s.flag("free_constant")),
-        constant(s.n_weights - 1) {
+        constant(s.constant()) {
     look_up();
   }
 
@@ -51,14 +52,14 @@ struct L1RdaRule {
   double score(const Row& x, Keep keep) const {
     const double sum =
         x.sum([&](index_t j, double xj) { return keep(j) ? soft_threshold(gradient_sum[j], now.cut) * xj : 0; }, nothing);
-    return -now.scale * sum + x.bias * shrunk(constant, gradient_sum[constant], now);
+    return -now.scale * sum + x.of_constant([&](index_t j, double bias) { return bias * shrunk(j, gradient_sum[j], now); });
   }
   /// The score of a prediction, from that by the last sums.
   template <class Row>
   double judged(const Row& x, double margin) const {
     if constexpr (!averages) return margin;
     const double sum = x.sum([&](index_t j, double xj) { return soft_threshold(sum_to_read(j), read.cut) * xj; }, nothing);
-    return -read.scale * sum + x.bias * weight(constant);
+    return -read.scale * sum + x.of_constant([&](index_t j, double bias) { return bias * weight(j); });
   }
   template <class Row, class Keep>
   void add(const Row& x, double slope, Keep keep) {
@@ -105,7 +106,7 @@ struct L1RdaRule {
   }
   double steps_to_read() const { return mass > 0 ? *n_steps * (2 * *n_iterates + 1) / (3 * *n_iterates) : *n_steps; }
   double shrunk(index_t j, double sum, const Shrinkage& by) const {
-    return j == constant && free_constant ? -by.constant_scale * sum : -by.scale * soft_threshold(sum, by.cut);
+    return j >= constant && free_constant ? -by.constant_scale * sum : -by.scale * soft_threshold(sum, by.cut);
   }
   Shrinkage after(double t) const {
     const double inertia = std::sqrt(t) / eta0, scale = 1 / (l2_weight * t + inertia);
@@ -127,6 +128,8 @@ using L1Rda = Sparse<L1RdaRule<Sums>>;
 
 THRESHER_LEARNER(L1Rda, "l1 and l2 dual averaging, a step for every row.", L1Rda<Direct>)
 THRESHER_LEARNER(L1RdaMean, "The same, read by the mean of its gradient sums.", L1Rda<Averaged>)
+THRESHER_LEARNER(L1RdaJoint, "l1 and l2 dual averaging, several classes in one step.", JointOf<L1Rda<Direct>>)
+THRESHER_LEARNER(L1RdaMeanJoint, "The same, read by the mean of its gradient sums.", JointOf<L1Rda<Averaged>>)
 THRESHER_LEARNER(L1RdaBatch, "l1 and l2 dual averaging, a step for every batch_size rows.", L1Rda<HeldBack>)
 
 }  // namespace thresher

@@ -2,6 +2,8 @@
 #include "../loss.hpp"
 #include "../row_penalty.hpp"
 #include "../rounds.hpp"
+#include "../strides.hpp"
+#include "../watch.hpp"
 
 namespace thresher {
 
@@ -28,8 +30,9 @@ struct MultiTaskFobos : Plain {
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {
-    std::vector<Field> all{
-        {"coef", "weight task", 0.0, "mean"}, {"paid", "weight", 0.0, "derived", "", "", "steps"}, {"clock", "", 0.0, "derived"}};
+    std::vector<Field> all{{"coef", "weight task", 0.0, "mean"},
+                           Field{"paid", "weight", 0.0, "derived", "", "", "steps"}.non_negative("clock"),
+                           Field{"clock", "", 0.0, "derived"}.non_negative()};
     Rounds::declare(all);
     return all;
   }
@@ -78,7 +81,11 @@ struct MultiTaskFobos : Plain {
   }
   void settle() {
     finish();
-    for (index_t j = 0; j < constant; ++j) catch_up(j);
+    Watch watch;
+    for (index_t j = 0; j < constant; ++j) {
+      watch.tick();
+      catch_up(j);
+    }
   }
 
  private:
@@ -100,7 +107,13 @@ struct MultiTaskFobos : Plain {
     if (penalty.composes()) {
       prox(j, w, missed);
     } else {
-      for (double s = t - missed + 1; s <= t && prox(j, w, eta(s)); ++s) {}
+      const double from = std::max(0.0, t - missed), n = t - from;
+      bool moved = true;
+      for (double k = 0; k < n && moved;) {
+        const double m = stride(k, n - k);
+        moved = prox(j, w, length_of_steps(eta0, from + k, m));
+        k += m;
+      }
     }
   }
   /// Whether a shorter step after this one may change anything: not when the row is 0, nor when this one was lost in rounding.

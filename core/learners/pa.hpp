@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "../late_mean.hpp"
 #include "../learner.hpp"
 #include "../loss.hpp"
 
@@ -19,35 +20,55 @@ inline double pa_step(double l, double square, double cost, bool squared) {
 /// A row weight multiplies C.   Crammer et al., JMLR 7 (2006), Fig. 1.
 struct Pa : Plain {
   double* coef;
+  LateMean mean;
   double C;  // infinite for the hard variant
   bool squared;
 
   template <class Source>
-  static std::vector<Field> fields(const Source&) {
-    return {{"coef", "weight", 0.0, "mean"}};
+  static std::vector<Field> fields(const Source& s) {
+    std::vector<Field> all{{"coef", "weight", 0.0, "mean"}};
+    LateMean::declare(all, s);
+    return all;
   }
   template <class Source>
-  explicit Pa(const Source& s) : coef(s.array("coef", "weight")), C(s.number("C")), squared(s.flag("squared")) {}
+  explicit Pa(const Source& s) : coef(s.array("coef", "weight")), mean(s), C(s.number("C")), squared(s.flag("squared")) {}
 
   template <class Row>
   double margin(const Row& x) const {
     return x.dot(coef);
   }
-  double weight(index_t j) const { return coef[j]; }
+  template <class Row>
+  Two both_scores(const Row& x) const {
+    return mean.scores(x, [&](index_t j) { return coef[j]; });
+  }
+  double weight(index_t j) const { return mean.of(j, coef[j]); }
   double loss(double margin, double y) const { return Hinge().value(margin, y); }
 
   template <class Row>
   bool update(const Row& x, double y, double margin, double weight) {
+    const bool moved = learn(x, y, margin, weight);
+    mean.step();
+    return moved;
+  }
+
+ private:
+  template <class Row>
+  bool learn(const Row& x, double y, double margin, double weight) {
     const double l = loss(margin, y);
     if (l == 0) return false;
     const double square = x.square();
     if (square < std::numeric_limits<double>::min()) return false;  // as good as empty
-    const double tau = pa_step(l, square, C * weight, squared);
-    x.each([&](index_t j, double xj) { coef[j] += tau * y * xj; });
+    const double step = pa_step(l, square, C * weight, squared) * y;
+    mean.watch([&](auto note) {
+      x.each([&](index_t j, double xj) {
+        coef[j] += step * xj;
+        note(j, step * xj);
+      });
+    });
     return true;
   }
 };
 
-THRESHER_LEARNER(Pa, "Passive-aggressive: C, squared.", Pa)
+THRESHER_LEARNER(Pa, "Passive-aggressive: C, squared, average.", Pa)
 
 }  // namespace thresher

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <optional>
 
+#include "../joint_of.hpp"
 #include "../loss.hpp"
 #include "../mean_constant.hpp"
 #include "../weights.hpp"
@@ -29,7 +30,7 @@ struct Pegasos {
   const double* inverse_alphas;  // one per weight, or null
   double inverse_alpha;
   bool projection, free_constant;
-  index_t constant;
+  index_t constant, n_weights;
   const Loss& criterion;
   std::optional<MeanConstant> means;  // instead of a constant feature
   double level = 0, mean_level = 0;   // the constant that follows from them, of the last iterate and of the mean
@@ -37,10 +38,11 @@ struct Pegasos {
 
   template <class Source>
   static std::vector<Field> fields(const Source& s) {
-    std::vector<Field> all{
-        {"n_steps", "", 0.0, "sum"},           {"scale", "", 1.0, "derived"},       {"square_norm", "", 0.0, "derived"},
-        {"cross", "", 0.0, "derived"},         {"held_square", "", 0.0, "derived"}, {"area", "", 0.0, "derived"},
-        {"constant_area", "", 0.0, "derived"}, {"pull_sum", "", 0.0, "sum"},        {"n_rows", "", 0.0, "sum"}};
+    std::vector<Field> all{Field{"n_steps", "", 0.0, "sum"}.counts(), {"scale", "", 1.0, "derived"},
+                           {"square_norm", "", 0.0, "derived"},       {"cross", "", 0.0, "derived"},
+                           {"held_square", "", 0.0, "derived"},       {"area", "", 0.0, "derived"},
+                           {"constant_area", "", 0.0, "derived"},     {"pull_sum", "", 0.0, "sum"},
+                           Field{"n_rows", "", 0.0, "sum"}.counts()};
     Sums::declare(all, "coef", "mean", s.flag("average"));
     if (s.flag("late")) all.push_back({"mass", "", 0.0, "sum"});
     if (s.flag("mean_constant")) MeanConstant::declare(all, s.flag("batch_constant"));
@@ -53,7 +55,7 @@ struct Pegasos {
         area(s.array("area", "")), constant_area(s.array("constant_area", "")), pull_sum(s.array("pull_sum", "")),
         n_rows(s.array("n_rows", "")), mass(s.flag("late") ? s.array("mass", "") : nullptr),
         inverse_alphas(s.vector("inverse_alphas")), inverse_alpha(s.number("inverse_alpha")), projection(s.flag("projection")),
-        free_constant(s.flag("free_constant")), constant(s.n_weights - 1), criterion(s.loss()) {
+        free_constant(s.flag("free_constant")), constant(s.constant()), n_weights(s.n_weights), criterion(s.loss()) {
     if (s.flag("mean_constant")) means.emplace(s, s.flag("batch_constant"), v.n_unfinished());
     look_up();
   }
@@ -61,22 +63,27 @@ struct Pegasos {
   template <class Row>
   double margin(const Row& x) const {
     const double sum = x.sum([&](index_t j, double xj) { return v[j] * xj; }, nothing);
-    return *scale * sum + x.bias * iterate(constant);
+    return *scale * sum + of_constant(x);
+  }
+  /// The part of a margin that is the constant's.
+  template <class Row>
+  double of_constant(const Row& x) const {
+    return x.of_constant([&](index_t j, double bias) { return bias * iterate(j); });
   }
   double iterate(index_t j) const {
     const double shrinking = *scale * v[j];
-    return j != constant || !free_constant ? shrinking : means ? level : v[j];
+    return j < constant || !free_constant ? shrinking : means ? level : v[j];
   }
   double weight(index_t j) const {
     if (!v.averages() || *n_steps == 0) return iterate(j);
     const double mean = (area_of(j) * v[j] - v.offset_at(j)) / (mass ? *mass : *n_steps);
-    return j == constant && means ? mean_level : mean;
+    return j >= constant && means ? mean_level : mean;
   }
   /// Iterates are judged by their mean, where that is what predicts.
   template <class Row>
   double judged(const Row& x, double margin) const {
     if (!v.averages() || *n_steps == 0) return margin;
-    const double bias = x.bias * weight(constant), sum = margin - x.bias * iterate(constant);
+    const double bias = x.of_constant([&](index_t j, double value) { return value * weight(j); }), sum = margin - of_constant(x);
     const double offset = x.sum([&](index_t j, double xj) { return v.offset_at(j) * xj; }, nothing);
     return bias + (*area / *scale * sum - offset) / (mass ? *mass : *n_steps);
   }
@@ -99,7 +106,7 @@ struct Pegasos {
     *pull_sum += weight * criterion.pull(y);
     ++*n_rows;
     const Step next = step_ahead();
-    const double inside = free_constant ? margin - x.bias * iterate(constant) : margin;  // <w, x> of weights that shrink
+    const double inside = free_constant ? margin - of_constant(x) : margin;  // <w, x> of weights that shrink
     if (means) {
       if (means->residual_sum) margin = means->n_foreseen > 1 ? inside + means->residual() : y;  // alone, without rounding
       means->count(x, y, weight, v);
@@ -130,8 +137,7 @@ struct Pegasos {
   void settle() {
     finish();
     v.settle();
-    for (index_t j = 0; j < constant; ++j) v.put(j, iterate(j), area_of(j));
-    if (!means) v.put(constant, iterate(constant), area_of(constant));
+    for (index_t j = 0; j < (means ? constant : n_weights); ++j) v.put(j, iterate(j), area_of(j));
     *scale = 1;
     *area = *constant_area = 0;
     if (means) means->recount(v);
@@ -143,8 +149,8 @@ struct Pegasos {
     if (means) means->recount(v);
     look_up();
     *square_norm = 0;
-    for (index_t j = 0; j <= constant; ++j)
-      if (iterate(j) != 0 && !(j == constant && free_constant))  // a feature that is left out has an inverse alpha of 0
+    for (index_t j = 0; j < (free_constant ? constant : n_weights); ++j)
+      if (iterate(j) != 0)  // a feature that is left out has an inverse alpha of 0
         *square_norm += iterate(j) * iterate(j) / (inverse_alphas ? inverse_alphas[j] : inverse_alpha);
   }
 
@@ -162,7 +168,7 @@ struct Pegasos {
     return {length, *n_steps == 0 ? *scale : *scale * (1 - length)};
   }
   // A free constant is not scaled, so its own scales sum to the number of steps.
-  double area_of(index_t j) const { return j == constant && free_constant ? *constant_area : *area; }
+  double area_of(index_t j) const { return j >= constant && free_constant ? *constant_area : *area; }
 
   /// |x|^2 in the metric of the penalty.
   template <class Row>
@@ -216,6 +222,8 @@ struct Pegasos {
 
 THRESHER_LEARNER(Pegasos, "Pegasos, a step for every row.", Pegasos<Direct>)
 THRESHER_LEARNER(PegasosMean, "Pegasos, a step for every row, read by the mean of its iterates.", Pegasos<Averaged>)
+THRESHER_LEARNER(PegasosJoint, "Pegasos, several classes in one step.", JointOf<Pegasos<Direct>>)
+THRESHER_LEARNER(PegasosMeanJoint, "The same, read by the mean of its iterates.", JointOf<Pegasos<Averaged>>)
 THRESHER_LEARNER(PegasosBatch, "Pegasos, a step for every batch_size rows.", Pegasos<HeldBack>)
 
 }  // namespace thresher

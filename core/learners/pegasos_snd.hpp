@@ -39,7 +39,7 @@ struct PegasosSnd {
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {
-    std::vector<Field> all{{"coef", "weight output", 0.0, "mean"}, {"n_steps", "", 0.0, "sum"},
+    std::vector<Field> all{{"coef", "weight output", 0.0, "mean"}, Field{"n_steps", "", 0.0, "sum"}.counts(),
                            {"weight_sum", "", 0.0, "sum"},         {"scale", "", 1.0, "derived"},
                            {"common_scale", "", 1.0, "derived"},   {"square", "", 0.0, "derived"},
                            {"common_square", "", 0.0, "derived"}};

@@ -28,8 +28,9 @@ struct SharedRda : Plain {
 
   template <class Source>
   static std::vector<Field> fields(const Source& s) {
-    std::vector<Field> all{
-        {"gradient_sum", "weight output", 0.0, "sum"}, {"length", "weight", 0.0, "derived"}, {"n_steps", "", 0.0, "sum"}};
+    std::vector<Field> all{{"gradient_sum", "weight output", 0.0, "sum"},
+                           {"length", "weight", 0.0, "derived"},
+                           Field{"n_steps", "", 0.0, "sum"}.counts()};
     if (s.number("n_selected") > 0) all.push_back({"level", "", 0.0, "derived"});
     return all;
   }

@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "../budget.hpp"
@@ -55,7 +56,7 @@ struct Sofs : Plain {
     const auto learn = [&](index_t j, double xj) {
       const double sx = belief[j].variance * xj;
       belief[j].mean += step * sx;
-      belief[j].variance *= inertia / (inertia + sx * xj);
+      belief[j].variance = std::max(belief[j].variance * (inertia / (inertia + sx * xj)), std::numeric_limits<double>::min());
     };
     x.each([&](index_t j, double xj) {
       if (xj == 0) return;

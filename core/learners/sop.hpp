@@ -50,8 +50,8 @@ struct SopDiagonal : Plain {
     return x.sum([&](index_t j, double xj) { return iterate(j) * xj; });
   }
   template <class Row>
-  double judged(const Row& x, double margin) const {
-    return mean.score(x, margin);
+  Two both_scores(const Row& x) const {
+    return mean.scores(x, [&](index_t j) { return iterate(j); });
   }
   double loss(double margin, double y) const { return Hinge().value(margin, y); }
   template <class Row, class Keep>

@@ -38,7 +38,7 @@ struct Sparse {
 
   template <class Source>
   static std::vector<Field> fields(const Source& s) {
-    std::vector<Field> all{{"n_steps", "", 0.0, "sum"}};
+    std::vector<Field> all{Field{"n_steps", "", 0.0, "sum"}.counts()};
     Rule::declare(all, false);
     if (s.flag("debias")) Second::declare(all, true);
     if (s.number("n_selected") > 0) all.push_back({"level", "", 0.0, "derived"});
@@ -47,7 +47,7 @@ struct Sparse {
   template <class Source>
   explicit Sparse(const Source& s)
       : rule(s, false), n_steps(s.array("n_steps", "")), level(nullptr),
-        n_selected(static_cast<index_t>(std::min(s.number("n_selected"), 1e15))), constant(s.n_weights - 1), criterion(s.loss()) {
+        n_selected(static_cast<index_t>(std::min(s.number("n_selected"), 1e15))), constant(s.constant()), criterion(s.loss()) {
     if (s.flag("debias")) second.emplace(s, true);
     if (n_selected > 0) {
       level = s.array("level", "");
@@ -66,7 +66,7 @@ struct Sparse {
   }
   double weight(index_t j) const {
     if (!second) return rule.weight(j);
-    return j == constant || rule.weight(j) != 0 ? second->weight(j) : 0;
+    return j >= constant || rule.weight(j) != 0 ? second->weight(j) : 0;
   }
   double loss(double margin, double y) const { return criterion.value(margin, y); }
 

@@ -19,7 +19,7 @@ struct SparseGroupRda : GroupRda {
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {
-    return {{"n_steps", "", 0.0, "sum"}, {"gradient_sum", "weight", 0.0, "sum"}};
+    return {Field{"n_steps", "", 0.0, "sum"}.counts(), {"gradient_sum", "weight", 0.0, "sum"}};
   }
   template <class Source>
   explicit SparseGroupRda(const Source& s)

@@ -1,20 +1,17 @@
 """thresher: sparse models, and the features that matter, from data too large or too wide for the usual tools.
 
-:func:`thresher.auto` makes a tuned model of data, and :func:`thresher.explain` says why it is what it is. Families are
-modules: :mod:`thresher.online`, :mod:`thresher.stochastic`, :mod:`thresher.dual_averaging`, :mod:`thresher.confidence`,
-:mod:`thresher.cluster`, :mod:`thresher.kernels`, :mod:`thresher.mkl`, :mod:`thresher.novelty` and
-:mod:`thresher.semi_supervised`.
-Files are read by :mod:`thresher.streams` and learned from by :mod:`thresher.training`, models are saved by
+:func:`thresher.auto` makes a tuned model of data, :func:`thresher.explain` says why it is what it is, and
+:func:`thresher.export` writes it for use without Python. Families are modules: :mod:`thresher.online`,
+:mod:`thresher.stochastic`, :mod:`thresher.dual_averaging`, :mod:`thresher.confidence`, :mod:`thresher.cluster`,
+:mod:`thresher.kernels`, :mod:`thresher.mkl`, :mod:`thresher.novelty` and :mod:`thresher.semi_supervised`. Files are
+read by :mod:`thresher.streams` and learned from by :mod:`thresher.training`, models are saved by
 :mod:`thresher.persistence`, and :mod:`thresher.onepass` is the low-level interface.
 """
 
 from __future__ import annotations
 
 import importlib
-from importlib.metadata import version
 from typing import Any
-
-__version__ = version("thresher")
 
 _ROOMS = (
     "cli",
@@ -24,6 +21,7 @@ _ROOMS = (
     "datasets",
     "distributed",
     "dual_averaging",
+    "exporting",
     "inspection",
     "kernels",
     "metrics",
@@ -33,6 +31,7 @@ _ROOMS = (
     "online",
     "paths",
     "persistence",
+    "plotting",
     "preprocessing",
     "registry",
     "report",
@@ -44,16 +43,20 @@ _ROOMS = (
     "tuning",
     "wizard",
 )
-_FUNCTIONS = ("auto", "explain")
+_FUNCTIONS = {"auto": "_auto", "explain": "_auto", "export": "exporting"}
 
 __all__ = ["__version__", *_FUNCTIONS, *_ROOMS]
 
 
 def __getattr__(name: str) -> Any:  # a room is opened when someone enters it
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("thresher")
     if name in _ROOMS:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _FUNCTIONS:
-        return getattr(importlib.import_module(f"{__name__}._auto"), name)
+        return getattr(importlib.import_module(f"{__name__}.{_FUNCTIONS[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

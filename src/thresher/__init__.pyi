@@ -9,6 +9,7 @@ from . import (
     datasets as datasets,
     distributed as distributed,
     dual_averaging as dual_averaging,
+    exporting as exporting,
     inspection as inspection,
     kernels as kernels,
     metrics as metrics,
@@ -18,6 +19,7 @@ from . import (
     online as online,
     paths as paths,
     persistence as persistence,
+    plotting as plotting,
     preprocessing as preprocessing,
     registry as registry,
     report as report,
@@ -31,5 +33,6 @@ from . import (
 )
 from ._auto import auto as auto
 from ._auto import explain as explain
+from .exporting import export as export
 
 __version__: str

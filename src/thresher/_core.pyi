@@ -34,9 +34,21 @@ class Rows:
     @property
     def fault_at(self) -> tuple[int, int, float]: ...
 
+class RowReader:
+    def __init__(self, who: str, places: dict[str, int], n_features: int) -> None: ...
+    def read(self, x: Any, learns: bool) -> int: ...
+    def accept(self) -> list[str]: ...
+    def rows(self) -> Rows: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+
+def same_entries(entries: dict[str, Any], names: tuple[str, ...], values: tuple[Any, ...]) -> bool: ...
+
 class CoreLearner:
     @staticmethod
-    def fields(params: Params) -> list[tuple[str, str, float, str, str, str, str]]: ...
+    def fields(params: Params) -> list[tuple[str, str, float, str, str, str, str, str, str]]: ...
     @staticmethod
     def run_pass(
         rows: Rows,
@@ -56,6 +68,12 @@ class CoreLearner:
     ) -> tuple[int, int, int]: ...
     @staticmethod
     def scores(rows: Rows, bias: float, state: State, params: Params, out: Floats) -> None: ...
+    @staticmethod
+    def learn_row(  # of learners of one output; what becomes of the row: wrong 1, diverged 2, to be settled 4
+        x: RowReader, bias: float, y: float, weight: float, state: State, params: Params, count_scores: bool
+    ) -> int: ...
+    @staticmethod
+    def score_row(x: RowReader, bias: float, state: State, params: Params) -> float: ...
     @staticmethod
     def spreads(  # of learners with variances
         rows: Rows, bias: float, state: State, params: Params, out: Floats
@@ -115,10 +133,14 @@ def count_scores(
     order: Longs | None,
     bins: Floats,
     clock: Floats,
+    drift: Floats,
     ages: bool = True,
 ) -> None: ...
 def score_bin_centres() -> Floats: ...
 def add_moments(rows: Rows, n: Floats, mean: Floats, m2: Floats, missing: Floats) -> tuple[int, int, float] | None: ...
+def spline_features(
+    rows: NDArray[Any], knots: Floats, starts: Longs, means: Floats, out: NDArray[Any]
+) -> tuple[int, int, float] | None: ...
 def measure_rows(rows: Rows, part: Longs, n: float, mean: Floats, m2: Floats, count: Floats) -> None: ...
 def scale_rows(
     rows: Rows, part: Longs, shift: Floats, inverse: Floats, far: float, out: Floats, is_far: Bytes | None = None
@@ -181,7 +203,37 @@ def parse_svmlight(
     float32: bool = False,
     skip_malformed: bool = False,
     max_rows: int = -1,
+    max_features: int | None = None,
 ) -> tuple[Floats, NDArray[Any], NDArray[Any], Longs, int, int, int, int]: ...
+
+class ValueFormat:
+    def __init__(
+        self,
+        kind: str,
+        *,
+        decimal: str = ".",
+        thousands: str = "",
+        unit: str = "",
+        pattern: str = "",
+        yes: list[str] = ...,
+        no: list[str] = ...,
+        missing: list[str] = ...,
+    ) -> None: ...
+
+def read_values(offsets: Longs, data: Bytes, format: ValueFormat) -> tuple[Floats, int, int, int]: ...
+def parse_vw(
+    text: Any,
+    *,
+    n_features: int,
+    final: bool = True,
+    first_line: int = 1,
+    float32: bool = False,
+    skip_malformed: bool = False,
+    max_rows: int = -1,
+) -> tuple[Floats, Floats, NDArray[Any], Ints, Longs, int, int, int]: ...
+def name_vw(
+    text: Any, *, n_features: int, wanted: Ints, seen: NDArray[np.uint32], final: bool = True
+) -> tuple[Ints, Longs, Bytes, int, int]: ...
 def parse_csv(
     text: Any,
     *,
@@ -190,6 +242,7 @@ def parse_csv(
     first_line: int = 1,
     delimiter: str = ",",
     target: int = -1,
+    formats: dict[int, ValueFormat] = ...,
     float32: bool = False,
     skip_malformed: bool = False,
     max_rows: int = -1,
@@ -227,6 +280,24 @@ def loss_value(loss: str, p: _Numbers, y: _Numbers, tau: float = 0.5, epsilon: f
 def loss_slope(loss: str, p: _Numbers, y: _Numbers, tau: float = 0.5, epsilon: float = 0.1) -> _Numbers: ...
 def loss_pull(loss: str, p: _Numbers, y: _Numbers, tau: float = 0.5, epsilon: float = 0.1) -> _Numbers: ...
 def loss_conjugate(loss: str, u: _Numbers, y: _Numbers, tau: float = 0.5, epsilon: float = 0.1) -> _Numbers: ...
+
+class BlockSolver:
+    def __init__(
+        self,
+        columns: list[Rows],  # of each task: rows of the transposed matrix
+        y: list[Floats],
+        share: list[Floats],
+        loss: str,
+        epsilon: float,
+        fit_intercept: bool,
+        starts: Longs,
+        task: Ints,
+        column: Longs,
+    ) -> None: ...
+    def solve(
+        self, weight: Floats, norm: float, l1: float, l2: float, w: Floats, c: Floats, tol: float, max_iter: int
+    ) -> tuple[float, float, int]: ...
+    def largest(self, weight: Floats, norm: float, l1: float) -> float: ...
 
 class BoxQP:
     def __init__(

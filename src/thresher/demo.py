@@ -20,6 +20,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from ._estimators import clone
+from ._output import write_whole
 from .datasets import make_sparse_stream
 from .dual_averaging import L1RDAClassifier
 from .inspection import features_that_matter
@@ -98,6 +99,25 @@ def write_report(run: Run, size: int, path: Path) -> None:
             "question": "Which of 100,000 features tell the rare class from the rest, learned in one pass?",
         },
     ).save(path)
+
+
+def write_customers(path: Path, n_rows: int = 1000) -> None:
+    """Write a table as people have them: customers, some of whom left, with dates, decimal commas and empty fields."""
+    rng = np.random.default_rng(0)
+    age, income, calls = rng.integers(18, 80, n_rows), rng.normal(3000, 800, n_rows), rng.poisson(1.2, n_rows)
+    plan, town = rng.choice(["basic", "plus", "pro"], n_rows), rng.choice(["Gent", "Köln", "Oslo"], n_rows)
+    joined = np.datetime64("2016-01-01") + rng.integers(0, 3000, n_rows).astype("timedelta64[D]")
+    left = (45 - age) / 14 + 1.3 * (plan == "basic") + 0.7 * calls - (income - 3000) / 1200 + rng.normal(
+        0, 1, n_rows
+    ) > 2
+    lines = ["id;joined;age;income;town;plan;complaints;left"]
+    for i in range(n_rows):
+        day = joined[i].item()
+        amount = "" if rng.random() < 0.06 else f"{income[i]:.2f}".replace(".", ",")
+        years = "?" if rng.random() < 0.03 else str(age[i])
+        answer = "yes" if left[i] else "no"
+        lines.append(f"{1000 + i};{day:%d.%m.%Y};{years};{amount};{town[i]};{plan[i]};{calls[i]};{answer}")
+    write_whole(path, ("\n".join(lines) + "\n").encode())
 
 
 def main(report: Path | None = None) -> int:

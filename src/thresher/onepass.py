@@ -25,7 +25,7 @@ Examples
 >>> learner.scores(onepass.rows(X), state).shape
 (3, 1)
 >>> sorted(state.arrays)
-['coef', 'n_mistakes', 'score_bins', 'score_clock', 'tally', 'variance']
+['coef', 'n_mistakes', 'score_bins', 'score_clock', 'score_drift', 'tally', 'variance']
 """
 
 from __future__ import annotations

@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ._estimators import clone, task_of
-from ._gate import Array
+from ._gate import Array, sparse
 from .streams import Batch, Stream
 
 __all__ = ["PenaltyPath", "penalty_path"]
@@ -105,7 +104,7 @@ def penalty_path(
     >>> batches = ((X[i : i + 500], y[i : i + 500]) for i in range(0, 4000, 500))
     >>> path = penalty_path(L1RDAClassifier(loss="logistic"), [0.3, 0.1, 0.03, 0.01, 0.001], batches)
     >>> path.n_features.tolist()
-    [0, 2, 2, 2, 30]
+    [0, 2, 2, 2, 33]
     >>> path.within(0.05).support_
     array([0, 1])
     """
@@ -117,8 +116,9 @@ def penalty_path(
     penalties = _checked_penalties(alphas)
     models = [clone(estimator).set_params(**{parameter: penalty}) for penalty in penalties.tolist()]
     first = True
-    for X, y in _pairs(stream):
+    for X, y, weight in _batches(stream):
         options: dict[str, Any] = {"grow": True} if sparse.issparse(X) else {}
+        options |= {} if weight is None else {"sample_weight": weight}
         if first and task_of(estimator) == "classification":
             options["classes"] = np.unique(y) if classes is None else classes
         for model in models:
@@ -145,12 +145,13 @@ def _checked_penalties(alphas: Any) -> Array:
     return penalties
 
 
-def _pairs(stream: Any) -> Iterator[tuple[Any, Any]]:
+def _batches(stream: Any) -> Iterator[tuple[Any, Any, Any]]:
     for batch in stream:
         if isinstance(batch, Batch):
-            yield batch.X, batch.y
+            if len(labelled := batch.labelled()):
+                yield labelled.X, labelled.y, labelled.weight
         elif isinstance(batch, tuple) and len(batch) == 2:
-            yield batch
+            yield *batch, None
         else:
             given = "a Stream" if isinstance(batch, Stream) else type(batch).__name__
             raise ValueError(f"penalty_path: stream must yield batches (X, y), got {given}.")

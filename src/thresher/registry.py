@@ -17,7 +17,7 @@ FAMILIES = (
     *("online", "stochastic", "dual_averaging", "confidence", "cluster"),
     *("kernels", "mkl", "novelty", "semi_supervised"),
 )
-HELPERS = ("preprocessing",)  # rooms of transformers, which are saved with models
+HELPERS = ("preprocessing", "_ensembles")  # rooms of transformers and sums, which are saved with models
 
 __all__ = ["FAMILIES", "Method", "estimators", "find", "methods", "ranked", "short_name"]
 

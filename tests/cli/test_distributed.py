@@ -177,10 +177,10 @@ def test_weights_of_classes_are_by_label(parts, capsys):
         ("train part-*.svm --engine nowhere", "engine must be"),
         ("train part-*.svm --engine serial --method lssvc", "lssvc needs all rows at once, so that --engine cannot"),
         ("train none-*.svm --engine serial", "No file matches 'none-*.svm'."),
-        ("train part-*.svm --engine serial --mode sums --method arow", 'choose mode="passes"'),
+        ("train part-*.svm --engine serial --mode sums --method arow", "choose --mode passes"),
         ("train part-*.svm --engine serial --n-rounds 0", "--n-rounds"),
-        ("train part-*.svm --engine serial --resume", "--resume goes on from the checkpoint beside a model; say which"),
-        ("train part-*.svm --resume", "--resume goes on from the checkpoint beside a model; say which"),
+        ("train part-*.svm --engine serial --resume", "--resume continues from the checkpoint beside a model; name it"),
+        ("train part-*.svm --resume", "--resume continues from the checkpoint beside a model; name it"),
         ("train part-1.svm none-*.svm --engine serial", "No file matches 'none-*.svm'."),
         ("train part-1.svm none-*.svm", "No file matches 'none-*.svm'."),
     ],
@@ -288,7 +288,7 @@ def test_answers_of_a_first_round_are_not_denied(parts, capsys, monkeypatch, pro
 
 def test_without_a_checkpoint_a_run_begins_anew_and_says_so(parts, capsys):
     assert run("train part-*.svm --engine serial --model m.thresher --resume") == 0
-    assert "There is no checkpoint, so that the run begins anew." in capsys.readouterr().err
+    assert "There is no checkpoint, so the run starts from the beginning." in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -160,7 +160,7 @@ def test_labels_are_words_or_numbers_as_in_the_file(files, capsys):
     assert "no row has" in refused(capsys, "auto", "few.csv", "--unlabelled-label", "-1")
     wrong = refused(capsys, "auto", "few.csv", "--method", "arow", "--unlabelled-label", "?")
     assert "method must be one of '" in wrong
-    assert "'triclass', 'universum' with unlabelled_label, got" in wrong
+    assert "'triclass', 'universum' with --unlabelled-label, got" in wrong
 
 
 def test_methods_say_which_labels_they_are_about(capsys):

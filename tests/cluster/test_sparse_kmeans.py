@@ -328,7 +328,7 @@ def test_when_a_run_stops(monkeypatch, scripted, expected):
         ({"n_clusters": 0}, r"n_clusters must be an integer of at least 1, got 0\."),
         ({"n_clusters": 7}, r"n_clusters must be at most the number of rows \(n_samples=6\), got 7\."),
         ({"alpha": -1.0}, r"alpha must be a number of at least 0 and at most 1e\+100, got -1.0\."),
-        ({"alpha": 1e101}, r"alpha must be a number of at least 0 and at most 1e\+100, got 1e\+101\."),
+        ({"alpha": 1e101}, r"alpha must be at most 1e100 in size, got 1e\+101\."),
         ({"metric": "l1"}, r"metric must be one of 'euclidean', 'cosine', got 'l1'\."),
         ({"max_iter": 0}, r"max_iter must be an integer of at least 1, got 0\."),
         ({"tol": None}, r"tol must be a number of at least 0, got None\."),

@@ -14,7 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from reference.pool import Pool
 from thresher import onepass
 from thresher.confidence import PoolCWClassifier
-from thresher.persistence import load_model, save_model
+from thresher.persistence import load_model
+from unsound import save_unsound
 from variants import assert_same_bits
 
 layouts = pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
@@ -287,6 +288,8 @@ def test_parameters_are_refused_in_one_sentence(params, words):
 def test_steps_are_batches_and_need_a_size():
     X, y = stream()
     assert PoolCWClassifier(3, cost=0.5, batch_size=16, n_steps=4).fit(X, y).n_samples_seen_ == 64
+    assert PoolCWClassifier(3, cost=0.5, batch_size=1024, n_steps=4).fit(X, y).n_samples_seen_ == 4 * len(y)
+    assert PoolCWClassifier(3, cost=0.5, batch_size=16, n_steps=3).fit(X[:20], y[:20]).n_samples_seen_ == 20 + 16
     with pytest.raises(ValueError, match=r"^PoolCWClassifier: batch_size must be an integer when n_steps is given"):
         PoolCWClassifier(3, cost=0.5, batch_size=None, n_steps=4).fit(X, y)
 
@@ -401,10 +404,10 @@ def test_a_merge_never_doubts_more_than_before_the_first_row():
 def test_files_that_no_run_can_have_left_are_refused(tmp_path, name, at, value, words):
     X, y = stream()
     model = PoolCWClassifier(3, cost=0.5, batch_size=40).fit(X, y)
-    save_model(model, tmp_path / "m.thresher")
+    save_unsound(model, tmp_path / "m.thresher")
     assert_array_equal(load_model(tmp_path / "m.thresher").coef_, model.coef_)
     model.state_.view(0)[name][at] = value
-    save_model(model, tmp_path / "m.thresher")
+    save_unsound(model, tmp_path / "m.thresher")
     with pytest.raises(ValueError, match=words):
         load_model(tmp_path / "m.thresher")
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from reference.csv_text import read_csv
+from reference.vw_text import read_vw_line
 from thresher import _core
 from thresher._gate._table import Text
 
@@ -29,8 +30,15 @@ CSV_SEEDS = [
     b'NA,"n/a",?,.', b'1,two words , "3\n,""4""\n", x',
     b'"a""b", "NaN","\xc3\xa4\xe2\x82\xff\xed\xa0\x80\xf0\x9f\x98\x80" ,7', b'"x\r\ny",none,"",inf',
 ]  # fmt: skip
+VW_SEEDS = [
+    b"1 |f a:0.5 b c:-2", b"-1 2.5 'tag|words good film |year:0.1 y:1990", b"| 3:1 7 3:.5",
+    b"0.5 1 0 |a^b x:1e3 |a^b x:-1e3",
+    b"1 1.0 zebra|Metric:3.28 height:1.5 |Says black |Other Legs:4.0", b"1|f a", b"1:2:0.5 |f a", b"  ", b"|",
+    b"'t | :1 :2",
+    b"1 |f a:1.7976931348623157e308 a:1.7976931348623157e308", b"3 0 |123 456 000000000000000000000 999999999999999999",
+]  # fmt: skip
 CSV_KINDS = ("nnnn", "tttt", "ntnt", "t-nt", "-nt-")
-ALPHABET = b"00123456789" * 4 + b'    ::::....eE+-#\t\r\n,,""""qid\x00\xff\x80xnaif'
+ALPHABET = b"00123456789" * 4 + b'    ::::....eE+-#\t\r\n,,""""qid\x00\xff\x80xnaif' + b"|||'"
 
 
 def mutated(rng: random.Random, seed: bytes) -> bytes:
@@ -90,6 +98,23 @@ def check_svmlight(text: bytes) -> None:
     assert columns.tolist() == [j for _, pairs in rows for j, _ in pairs], text
     assert values.tobytes() == np.array([x for _, pairs in rows for _, x in pairs], dtype=np.float64).tobytes(), text
     check_refusal(text, first_bad, r"line (\d+), column \d+: [ -~]+\.", lambda: _core.parse_svmlight(text))
+
+
+def check_vw(text: bytes) -> None:
+    rng = random.Random(text)
+    n_features = rng.choice((1, 100, 1 << 18, 1 << 30))
+    rows, first_bad, n_bad = expected_rows(text, lambda line: read_vw_line(line, n_features))
+    targets, weights, values, columns, starts, consumed, _, skipped = _core.parse_vw(
+        text, n_features=n_features, skip_malformed=True
+    )
+    assert (consumed, skipped) == (len(text), n_bad), text
+    assert targets.tobytes() == np.array([row[0] for row in rows], dtype=np.float64).tobytes(), text
+    assert weights.tobytes() == np.array([row[1] for row in rows], dtype=np.float64).tobytes(), text
+    assert np.diff(starts).tolist() == [len(row[2]) for row in rows], text
+    assert columns.tolist() == [j for row in rows for j, _ in row[2]], text
+    assert values.tobytes() == np.array([x for row in rows for _, x in row[2]], dtype=np.float64).tobytes(), text
+    pattern = r"line (\d+), column \d+: [ -~]+\."
+    check_refusal(text, first_bad, pattern, lambda: _core.parse_vw(text, n_features=n_features))
 
 
 def check_csv(text: bytes) -> None:
@@ -160,7 +185,9 @@ def fuzz(check, seeds: list[bytes], n_lines: int, seed: int) -> None:
         check(rng.choice((b"\n", b"\r\n")).join(lines) + rng.choice((b"", b"\n")))
 
 
-CHECKS = pytest.mark.parametrize("check, seeds", [(check_svmlight, SVMLIGHT_SEEDS), (check_csv, CSV_SEEDS)])
+CHECKS = pytest.mark.parametrize(
+    "check, seeds", [(check_svmlight, SVMLIGHT_SEEDS), (check_vw, VW_SEEDS), (check_csv, CSV_SEEDS)]
+)
 
 
 @CHECKS

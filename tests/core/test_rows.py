@@ -34,7 +34,7 @@ ADAPTIVE = SPARSE | {"alpha": 0.01, "eta0": 1.0, "smoothing": 0.1, "l2_weight": 
 REWEIGHTED = SPARSE | {"alpha": 0.01, "eta0": 1.0, "smoothing": 0.1, "rho": 0.0}
 CW = {"phi": 1.3, "precision": False, "average": False, "n_selected": 2.0}
 LEARNERS = {
-    "Pa": {"C": 1.0, "squared": False},
+    "Pa": {"C": 1.0, "squared": False, "average": False},
     "ArowDiagonal": {"r": 1.0, "precision": False, "average": False},
     "ArowFull": {"r": 1.0},
     "ArowSelecting": {"r": 1.0, "relative": True, "n_selected": 2.0},

@@ -19,19 +19,27 @@ def bin_of(score):
 
 
 def counted(scores, y, weight, ages=True):
-    """The t-th row that is there counts t^2 times its weight; with several outputs, scores are leads."""
+    """The t-th row that is there counts t^2 times its weight; with several outputs, scores are leads. Of one output,
+    late rows are added up for each class: they count t^16 times their weight."""
     n_outputs = len(scores)
-    bins, clock = np.zeros((n_outputs, 2, N)), np.zeros(4)
+    bins, clock, drift = np.zeros((n_outputs, 2, N)), np.zeros(4), np.zeros((2, 4))
     for t, code in enumerate(y):
         if weight[t] == 0:
             continue
         clock[0] += 1
         counts = weight[t] * (clock[0] ** 2 if ages else 1.0)
         clock[1:3] += counts, counts**2
+        if n_outputs == 1:
+            late, score = weight[t] * clock[0] ** 16 * ages, scores[0, t]
+            drift[int(code > 0)] += late, late * score, late * score**2, counts * score
         for k in range(n_outputs):
             lead = scores[k, t] - max((scores[j, t] for j in range(n_outputs) if j != k), default=0.0)
             bins[k, int(code > 0 if n_outputs == 1 else code == k), bin_of(lead)] += counts
-    return bins.reshape(n_outputs, -1), clock
+    return bins.reshape(n_outputs, -1), clock, drift.ravel()
+
+
+def empty(n_outputs):
+    return np.zeros(2 * N * n_outputs), np.zeros(4), np.zeros(8)
 
 
 @pytest.mark.parametrize("ages", [True, False])
@@ -43,24 +51,23 @@ def test_scores_are_counted_as_in_numpy(n_outputs, ages):
     y = rng.integers(0, max(n_outputs, 2), 400).astype(float)
     weight = rng.exponential(size=400)
     weight[::9] = 0
-    bins, clock = np.zeros(2 * N * n_outputs), np.zeros(4)
-    _core.count_scores(scores, y, weight, None, bins, clock, ages)
-    expected = counted(scores, y, weight, ages)
-    assert_allclose(bins, expected[0].ravel(), rtol=1e-13)
-    assert_allclose(clock, expected[1], rtol=1e-13)
+    found = empty(n_outputs)
+    _core.count_scores(scores, y, weight, None, *found, ages)
+    for one, other in zip(found, counted(scores, y, weight, ages), strict=True):
+        assert_allclose(one, other.ravel(), rtol=1e-12)
 
 
-def test_chunks_and_orders_leave_no_trace():
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_chunks_and_orders_leave_no_trace(n_outputs):
     rng = np.random.default_rng(0)
-    scores, y = rng.normal(size=(3, 200)), rng.integers(0, 3, 200).astype(float)
+    scores, y = rng.normal(size=(n_outputs, 200)), rng.integers(0, max(n_outputs, 2), 200).astype(float)
     order = rng.permutation(200)
-    whole = np.zeros(6 * N), np.zeros(4)
+    whole, parts = empty(n_outputs), empty(n_outputs)
     _core.count_scores(np.ascontiguousarray(scores[:, order]), y, None, order, *whole)
-    parts = np.zeros(6 * N), np.zeros(4)
     for some in np.split(np.arange(200), [1, 50, 51, 170]):
         _core.count_scores(np.asfortranarray(scores[:, order[some]]), y, None, order[some], *parts)
-    assert_array_equal(parts[0], whole[0])
-    assert_array_equal(parts[1], whole[1])
+    for one, other in zip(parts, whole, strict=True):
+        assert_array_equal(one, other)
 
 
 def test_the_middle_of_a_bin_lies_in_it():
@@ -71,23 +78,27 @@ def test_the_middle_of_a_bin_lies_in_it():
 
 
 @pytest.mark.parametrize(
-    ("bins", "clock", "weight", "order", "message"),
+    ("sizes", "weight", "order", "message"),
     [
-        (2 * N - 1, 4, None, None, "bins for every output"),
-        (2 * N, 3, None, None, "four numbers"),
-        (2 * N, 4, np.ones(4), None, "weights and rows differ"),
-        (2 * N, 4, None, np.array([0, 1]), "scores and steps differ"),
-        (2 * N, 4, None, np.array([0, 1, 3]), "names a row that is not there"),
-        (2 * N, 4, None, np.array([0, 1, -1]), "names a row that is not there"),
+        ((2 * N - 1, 4, 8), None, None, "bins for every output"),
+        ((2 * N, 3, 8), None, None, "four numbers"),
+        ((2 * N, 4, 7), None, None, "eight numbers"),
+        ((2 * N, 4, 8), np.ones(4), None, "weights and rows differ"),
+        ((2 * N, 4, 8), None, np.array([0, 1]), "scores and steps differ"),
+        ((2 * N, 4, 8), None, np.array([0, 1, 3]), "names a row that is not there"),
+        ((2 * N, 4, 8), None, np.array([0, 1, -1]), "names a row that is not there"),
     ],
 )
-def test_arrays_that_do_not_fit_are_refused(bins, clock, weight, order, message):
+def test_arrays_that_do_not_fit_are_refused(sizes, weight, order, message):
     with pytest.raises(ValueError, match=message):
-        _core.count_scores(np.zeros((1, 3)), np.zeros(3), weight, order, np.zeros(bins), np.zeros(clock))
+        _core.count_scores(np.zeros((1, 3)), np.zeros(3), weight, order, *map(np.zeros, sizes))
 
 
-def test_any_score_has_a_bin():
-    bins, clock = np.zeros(2 * N), np.zeros(4)
+def test_any_score_has_a_bin_and_no_sum_overflows():
+    bins, clock, drift = empty(1)
     scores = np.array([[np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, -0.0]])
-    _core.count_scores(scores, np.ones(7), None, None, bins, clock, False)
+    _core.count_scores(scores, np.ones(7), None, None, bins, clock, drift, False)
     assert bins.sum() == 7
+    clock[0] = 1e12
+    _core.count_scores(scores, np.ones(7), None, None, bins, clock, drift)
+    assert np.isfinite(drift).all()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
@@ -35,3 +36,17 @@ def test_the_same_seed_gives_the_same_stream():
     for (X, y), (Z, z) in zip(one.batches, other.batches, strict=True):
         assert_array_equal(X.toarray(), Z.toarray())
         assert_array_equal(y, z)
+
+
+@pytest.mark.parametrize("n_features", [200, 201, 250])
+def test_a_stream_of_few_features_has_all_relevant_ones(n_features):
+    stream = make_sparse_stream(100, n_features, random_state=0)
+    assert len(np.unique(stream.relevant)) == 200
+    assert sum(len(y) for _, y in stream.batches) == 100
+
+
+def test_more_relevant_features_than_features_are_refused():
+    with pytest.raises(
+        ValueError, match=r"make_sparse_stream: n_features must be an integer of at least 200, got 50\."
+    ):
+        make_sparse_stream(100, 50)

@@ -123,7 +123,9 @@ def test_a_mean_goes_on_from_what_was_kept(shards):
 # --- in fit -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("estimator", [PAClassifier(), PegasosClassifier(1e-4), OFSClassifier(n_features_to_select=3)])
+@pytest.mark.parametrize(
+    "estimator", [PAClassifier(0.1), PegasosClassifier(1e-4), OFSClassifier(n_features_to_select=3)]
+)
 def test_rounds_go_on_from_the_last_model_and_end_in_the_mean(shards, estimator):
     models = rounds(deepcopy(estimator), shards, 4)
     last = distributed.fit(estimator, shards, n_rounds=4, average=False)

@@ -11,7 +11,7 @@ from thresher._gate._table import Table, Text
 from thresher.cluster import SparseKMeans
 from thresher.kernels import FixedSizeNystroem
 from thresher.online import PAClassifier
-from thresher.preprocessing import RunningScaler, StreamingPipeline, TableEncoder
+from thresher.preprocessing import ColumnSplines, RunningScaler, StreamingPipeline, TableEncoder
 
 
 @pytest.fixture
@@ -53,6 +53,14 @@ def test_landmarks_are_chosen_among_the_first_rows():
     model = distributed.fit(StreamingPipeline([("map", landmarks), ("learn", PAClassifier())]), shards)
     alone = FixedSizeNystroem(n_components=10, random_state=0).partial_fit(shards[0][0])
     assert_array_equal(model[0].transform(shards[1][0]), alone.transform(shards[1][0]))
+
+
+def test_knots_are_chosen_by_the_rows_of_all_shards(shards):
+    steps = [("splines", ColumnSplines()), ("scale", RunningScaler()), ("encode", TableEncoder(n_buckets=64))]
+    model = distributed.fit(StreamingPipeline([*steps, ("learn", PAClassifier())]), shards)
+    whole = Table.concat([X for X, _ in shards])
+    assert_array_equal(model[0].knots_["age"], ColumnSplines().fit(whole).knots_["age"])
+    assert_array_equal(model[0].transform(whole).numbers, ColumnSplines().fit(whole).transform(whole).numbers)
 
 
 def test_clusters_are_those_of_one_machine():

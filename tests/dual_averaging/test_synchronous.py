@@ -307,11 +307,15 @@ def test_as_many_rounds_as_fit_would_make_steps():
             'L1RDAClassifier: average must be False or "auto" with mode="sums", got True.',
         ),
         (
+            L1RDAClassifier(eta0=1.0, multi_class="joint"),
+            'L1RDAClassifier: multi_class must be "one_vs_rest" or "auto" with mode="sums", got "joint".',
+        ),
+        (
             FTRLClassifier(eta0=0.3, class_weight="balanced"),
             'FTRLClassifier: class_weight must be None or a dict with mode="sums", got "balanced".',
         ),
     ],
-    ids=["auto", "debias", "average", "balanced"],
+    ids=["auto", "debias", "average", "joint", "balanced"],
 )
 def test_what_has_no_synchronous_step_is_refused_before_any_row_is_read(model, sentence, problem):
     X, y = problem
@@ -327,8 +331,8 @@ def test_learners_without_sums_of_gradients_have_no_rounds():
 
 
 def test_weights_that_outgrow_floating_point_are_refused_and_leave_the_model_alone(regression):
-    X, y = regression
-    model = begun(L1RDARegressor(eta0=1e200), X, y)
+    X, y = regression[0] * 1e60, regression[1]
+    model = begun(L1RDARegressor(eta0=1e100), X, y)
     run_round(model, facts_of(X, y), [(X, y, None)])
     before = pickle.loads(pickle.dumps(model.state_))
     with pytest.raises(FloatingPointError, match=r"L1RDARegressor: the weights outgrew floating point .* eta0\)\."):

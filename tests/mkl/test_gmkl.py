@@ -18,6 +18,7 @@ from thresher.kernels import RBF, Linear, Polynomial
 from thresher.mkl import GMKLClassifier, GMKLRegressor, LpMKLClassifier, UniformMKLClassifier
 from thresher.mkl._gmkl import FREE, PRICES
 from thresher.persistence import load_model, save_model
+from unsound import save_unsound
 
 KERNELS = [
     Linear(),
@@ -301,7 +302,7 @@ def test_files_whose_parts_do_not_belong_together_are_refused(tmp_path, rows, na
     X, y = rows
     model = GMKLClassifier(KERNELS).fit(X, y)
     setattr(model, name, value)
-    save_model(model, tmp_path / "m.thresher")
+    save_unsound(model, tmp_path / "m.thresher")
     with pytest.raises(ValueError, match=r"^m.thresher: "):
         load_model(tmp_path / "m.thresher")
 
@@ -431,3 +432,28 @@ def test_frames_and_matrices_choose_the_same_price():
 def test_few_rows_take_the_price_in_the_middle():
     X, y = waves(8)
     assert_allclose(GMKLRegressor(KERNELS).fit(X, y).C_, PRICES[2] * y.std() * 8)
+
+
+def test_values_of_any_size_give_the_same_machine(rows):
+    X, _ = rows
+    y = np.sin(3 * X[:, 0])
+    one = GMKLRegressor(KERNELS, C=50.0, epsilon=0.01).fit(X, y)
+    unit = 2.0**325  # 7e97, whose fourth power leaves floating point
+    huge = GMKLRegressor(KERNELS, C=50.0 * unit, epsilon=0.01 * unit).fit(X, y * unit)
+    assert_array_equal(huge.weights_, one.weights_)
+    assert_array_equal(huge.predict(X), one.predict(X) * unit)
+    assert_array_equal(huge.bounds_, one.bounds_ * unit**2)
+    one, huge = (GMKLRegressor(KERNELS).fit(X, values) for values in (y, y * unit))
+    assert one.C_ * unit == huge.C_
+    assert_array_equal(huge.predict(X), one.predict(X) * unit)
+
+
+def test_a_search_that_would_take_minutes_ends(rows, monkeypatch):
+    """No error is free, and values that a kernel fits exactly: pairs of coefficients move for millions of steps."""
+    monkeypatch.setattr("thresher.mkl._weight_search._MOVES", 50)
+    X, _ = rows
+    model = GMKLRegressor(KERNELS, C=1e50, epsilon=1e-99, tol=1e-12)
+    with pytest.warns(ConvergenceWarning, match=r"machines, more than tol=1e-12; lower C, or be content with less\."):
+        model.fit(X, X[:, 0])
+    lower, upper = model.bounds_[0]
+    assert lower < upper < np.inf

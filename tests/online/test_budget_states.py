@@ -11,7 +11,8 @@ from scipy import sparse
 
 from thresher import _core, onepass
 from thresher.online import CSOALClassifier, MBPAClassifier, OFSClassifier, PETrunClassifier, SOFSClassifier
-from thresher.persistence import load_model, save_model
+from thresher.persistence import load_model
+from unsound import save_unsound
 from variants import assert_same_bits
 
 BUDGETED = [OFSClassifier, PETrunClassifier, SOFSClassifier, MBPAClassifier]
@@ -121,7 +122,7 @@ def test_a_file_with_other_features_in_use_is_refused_in_a_sentence(cls, how, tm
     name, at, value, words = SPOIL[how]
     model = cls(4).fit(X, y)
     model.state_.arrays[name][0, at] = value
-    save_model(model, tmp_path / "m")
+    save_unsound(model, tmp_path / "m")
     with pytest.raises(ValueError, match=rf"^m\b.*{cls.__name__}: .*({words})"):
         load_model(tmp_path / "m")
 
@@ -134,7 +135,7 @@ def test_a_file_with_a_name_twice_or_a_weight_outside_is_refused(cls, tmp_path):
     ):
         model = cls(4).fit(X, y)
         spoil(model.state_.view(0))
-        save_model(model, tmp_path / "m")
+        save_unsound(model, tmp_path / "m")
         with pytest.raises(ValueError, match=rf"{cls.__name__}: .*{words}"):
             load_model(tmp_path / "m")
 
@@ -144,7 +145,7 @@ def test_a_file_with_features_out_of_order_is_refused(tmp_path):
         model = cls(4).fit(X, y)
         names = model.state_.arrays["selected"][0]
         names[:2] = names[1::-1].copy()
-        save_model(model, tmp_path / "m")
+        save_unsound(model, tmp_path / "m")
         with pytest.raises(ValueError, match=words):
             load_model(tmp_path / "m")
 
@@ -156,7 +157,7 @@ def test_a_file_whose_heap_is_none_is_refused(tmp_path):
         inside = view["selected"].astype(int) - 1
         outside = int(np.setdiff1d(np.arange(9), inside)[0])
         view["variance"][inside[at] if at is not None else outside] = 0.999 if at is not None else 1e-9
-        save_model(model, tmp_path / "m")
+        save_unsound(model, tmp_path / "m")
         with pytest.raises(ValueError, match=words):
             load_model(tmp_path / "m")
 
@@ -166,11 +167,11 @@ def test_a_file_whose_heap_is_none_is_refused(tmp_path):
 def test_a_file_with_counts_that_are_none_is_refused(name, value, tmp_path):
     model = CSOALClassifier(random_state=0).fit(X, y)
     model.state_.arrays[name][0, 0] = value
-    save_model(model, tmp_path / "m")
+    save_unsound(model, tmp_path / "m")
     if value == 3.0 and name == "seed":
         load_model(tmp_path / "m")
         return
-    with pytest.raises(ValueError, match=r"CSOALClassifier: .* must (hold whole numbers|count)"):
+    with pytest.raises(ValueError, match=r"must (hold whole numbers|count|hold numbers up to)"):
         load_model(tmp_path / "m")
 
 

@@ -408,3 +408,9 @@ def test_a_covariance_that_is_not_kept_is_not_there(problem):
         model = learner(rule).fit(*problem)
         with pytest.raises(AttributeError, match=rf"{type(model).__name__} keeps covariance_ only with"):
             _ = model.covariance_
+
+
+def test_the_raced_confidences_are_those_of_their_quantiles():
+    raced, confidences = CWClassifier._raced, [0.55, 0.7, 0.9]
+    assert_allclose(raced.candidates, stats.norm.ppf(confidences), rtol=1e-15)
+    assert [raced.given(phi) for phi in raced.candidates] == confidences

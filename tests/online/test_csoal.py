@@ -150,7 +150,7 @@ def test_a_budget_is_used_up_exactly_and_then_nothing_is_learned(problem):
 
 def test_boundless_curiosity_without_costs_is_passive_aggressive(problem):
     X, y = problem
-    curious = learner(delta=1e300, cost=1.0).fit(X, y)
+    curious = learner(delta=1e100, cost=1.0).fit(X, y)
     assert_array_equal(
         curious.coef_, PAClassifier(0.3, intercept_scaling=0.3, max_iter=1, shuffle=False).fit(X, y).coef_
     )

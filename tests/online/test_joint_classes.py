@@ -135,7 +135,7 @@ def test_what_has_no_joint_form_is_refused(option, message):
         AROWClassifier(multi_class="joint", **option).fit(np.eye(3), [0, 1, 2])
 
 
-@pytest.mark.parametrize("rule", [name for name in RULES if name.startswith("cw")])
+@pytest.mark.parametrize("rule", [name for name in RULES if name.startswith(("cw", "pa"))])
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
 def test_joint_classes_have_a_mean_of_late_iterates(rule, layout):
     X, codes, weight = stream()
@@ -170,7 +170,7 @@ def test_forms_and_steps_race_together():
     assert_allclose(race.race_["value"], np.tile([0.01, 0.1, 1.0, 10.0], 2) / 4)
     learner, mistakes = race._learner_now(), []
     for k, (form, C) in enumerate((form, C) for form in ("joint", "one_vs_rest") for C in (0.01, 0.1, 1.0, 10.0)):
-        plain = PAClassifier(C / 4, multi_class=form, **options)
+        plain = PAClassifier(C / 4, multi_class=form, average=True, **options)
         plain.partial_fit(X, codes, classes=range(4), sample_weight=weight)
         assert_allclose(learner.weights(race.state_, k)[:, :-1], plain.coef_, rtol=1e-9, atol=1e-12)
         mistakes.append(plain.n_mistakes_)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from scipy import sparse
 from reference import online as reference
 from reference.agreement import assert_weights, assert_weights_after_every_row, last, progressive
 from thresher.online import PAClassifier
+from thresher.training import merge_models
 
 variants = pytest.mark.parametrize("variant", ["hard", "I", "II"])
 constants = pytest.mark.parametrize("scaling", [0.0, 1.0, 0.3], ids="constant={}".format)
@@ -38,6 +41,28 @@ def test_pa_agrees_with_the_paper_after_a_fit(problem, layout, dtype, variant, s
     model = learner(variant, scaling, max_iter=3).fit(layout(X.astype(dtype)), y)
     twice = np.tile(X.astype(dtype).astype(float), (3, 1)), np.tile(y, 3)
     assert_weights(model, last(reference.pa(*twice, C=0.2, variant=variant, intercept=scaling))[1])
+
+
+@variants
+def test_a_mean_of_late_iterates_counts_iterate_t_so_often(problem, row_weights, layout, dtype, variant):
+    X, y = problem
+    model, total, mass, t = learner(variant, 0.3, average=True), np.zeros(X.shape[1] + 1), 0, 0
+    given = X.astype(dtype)
+    steps = reference.pa(given.astype(float), y, C=0.2, variant=variant, intercept=0.3, weight=row_weights)
+    for i, (_, w) in enumerate(steps):
+        model.partial_fit(layout(given[[i]]), y[[i]], classes=[-1, 1], sample_weight=row_weights[[i]])
+        if row_weights[i] > 0:
+            t += 1
+            total, mass = total + t * w, mass + t
+        assert_weights(model, total / max(mass, 1), rtol=1e-9)
+    assert not np.allclose(model.coef_[0], w[:-1])
+
+
+def test_a_number_or_the_hard_variant_reads_the_last_iterate(problem):
+    X, y = problem
+    assert "lag" in PAClassifier().fit(X, y).state_.arrays
+    for published in ({"C": 0.2}, {"variant": "hard"}, {"average": False}):
+        assert "lag" not in PAClassifier(**published).fit(X, y).state_.arrays
 
 
 def test_the_small_problem_sees_both_sides_of_every_case(problem):
@@ -194,3 +219,19 @@ def test_a_long_sparse_stream_agrees_with_the_paper():
     y = np.where(X @ rng.normal(size=300) > 0, 1, -1)
     model = learner("I", 1.0).fit(X, y)
     assert_weights(model, last(reference.pa(X.toarray(), y, C=0.2, intercept=1.0))[1])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_merged_means_are_means_over_the_iterates_of_all_shards(n_classes):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 4)), rng.integers(n_classes, size=60)
+    start = PAClassifier(0.5, average=True, multi_class="joint")
+    start.partial_fit(X[:20], y[:20], classes=np.arange(n_classes))
+    shards = [deepcopy(start).partial_fit(X[k : k + 20], y[k : k + 20]) for k in (20, 40)]
+    merged = merge_models(shards, start)
+
+    def total(model):
+        return float(model.state_.arrays["mass"].max()) * np.hstack([model.coef_, model.intercept_[:, None]])
+
+    expected = total(start) + sum(total(shard) - total(start) for shard in shards)
+    assert_allclose(total(merged), expected, rtol=1e-9, atol=1e-9 * abs(expected).max())

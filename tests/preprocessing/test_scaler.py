@@ -17,7 +17,7 @@ from thresher._gate._table import Table, Text
 from thresher.preprocessing import RunningScaler
 
 
-@parametrize_with_checks([RunningScaler(), RunningScaler(with_mean=False, with_std=False)])
+@parametrize_with_checks([RunningScaler(), RunningScaler(with_mean=False, with_std=False, unit_rows=True)])
 def test_scikit_learns_contract(estimator, check):
     check(estimator)
 
@@ -55,6 +55,21 @@ def test_dense_rows_are_scaled_as_scikit_learn_scales_them_but_for_n_minus_1(X, 
     assert_array_equal(scaler.n_samples_seen_, n)
     assert_allclose(scaler.mean_, np.nanmean(X.astype(np.float64), axis=0), rtol=1e-12)
     assert_allclose(scaler.var_, np.nanvar(X.astype(np.float64), axis=0, ddof=1), rtol=1e-9, atol=1e-30)
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("with_std", [False, True])
+def test_rows_are_divided_by_their_length_after_columns_are_scaled(X, layout, dtype, with_std):
+    X[:, 5] = 0.0
+    X[3] = 0.0  # a row of zeros stays one
+    X = np.where(np.random.default_rng(1).random(X.shape) < 0.4, 0.0, X).astype(dtype)
+    plain = RunningScaler(with_mean=False, with_std=with_std).fit(layout(X)).transform(layout(X))
+    made = RunningScaler(with_mean=False, with_std=with_std, unit_rows=True).fit(layout(X)).transform(layout(X))
+    assert made.dtype == dtype
+    expected, made = (np.asarray(each.todense() if sparse.issparse(each) else each) for each in (plain, made))
+    for row, found in zip(expected.astype(np.float64), made, strict=True):
+        assert_allclose(found, row / (np.sqrt(np.nansum(row**2)) or 1.0), rtol=1e-5 if dtype == np.float32 else 1e-12)
 
 
 def test_cutting_rows_into_batches_makes_no_difference(X):

@@ -10,6 +10,7 @@ import numpy as np
 NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 QUOTED = re.compile(rb'"((?:[^"]|"")*+)"')  # all it can take: a doubled quote never closes
 MISSING = {b"", b"na", b"n/a", b"nan", b"null", b"none", b"?", b"."}
+MISSING |= {b"-", b"--", b"\\n", b"#n/a", b"<na>", b"nil", b"(null)"}
 
 
 @dataclass
@@ -66,11 +67,11 @@ def read_row(text: bytes, place: int, kinds: str, target: int, delimiter: bytes)
         stop = end if stop < 0 else stop
         value = None
         if kind == "n":
-            value = number(text[place:stop].strip(blanks), target == column)
+            value = number(text[place:stop].strip(blanks))
         elif kind == "-":
             value = 0.0
         elif kind == "t":
-            value = words(text, first, stop, quoted, target == column)
+            value = words(text, first, stop, quoted)
         if value is None:
             row = None
         elif row is not None and kind != "-":
@@ -81,21 +82,24 @@ def read_row(text: bytes, place: int, kinds: str, target: int, delimiter: bytes)
     return (row if column + 1 == len(kinds) else None), behind
 
 
-def number(written: bytes, is_target: bool) -> float | None:
+def number(written: bytes) -> float | None:
     if len(written) >= 2 and written[:1] == written[-1:] == b'"':
         written = written[1:-1].strip(b" \t")
     if written.lower() in MISSING:
-        return None if is_target else np.nan
+        return np.nan
     if not NUMBER.fullmatch(written) or np.isinf(float(written)):
         return None
     return float(written)
 
 
-def words(text: bytes, first: int, stop: int, quoted, is_target: bool) -> str | None:
+def words(text: bytes, first: int, stop: int, quoted) -> str | None:
     if quoted is None:
         said = text[first:stop].strip(b" \t")
     elif text[quoted.end() : stop].strip(b" \t"):
         return None
     else:
         said = quoted[1].replace(b'""', b'"')
-    return None if is_target and not said else said.decode("utf-8", "replace")
+    try:
+        return said.decode("utf-8")
+    except UnicodeDecodeError:
+        return None

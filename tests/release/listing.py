@@ -13,7 +13,7 @@ IN_SDIST = {
     *("core", "src", "tests", "docs", "examples", "benchmarks", "papers", ".github"),
 }
 NEEDED_IN_SDIST = IN_SDIST - {".gitignore"} | {"tests/data/arow-format-1.thresher", "src/thresher/py.typed"}
-IN_PACKAGE = {".py", ".pyi", ".so", ".html", ".css", ".typed"}
+IN_PACKAGE = {".py", ".pyi", ".so", ".html", ".css", ".js", ".svg", ".typed"}
 NOTICES = ("LICENSE", "LICENSES/nanobind.txt", "LICENSES/robin-map.txt")
 MOST_BYTES = 3_000_000  # of either file
 JUNK = {"__pycache__", ".venv", "build", "dist", ".git", ".mypy_cache", ".pytest_cache", ".hypothesis"}

@@ -10,6 +10,7 @@ from sklearn import metrics
 
 from thresher.report import _measures
 from thresher.report._measures import Ranked
+from thresher.report._quantiles import Z, student_quantile
 
 
 def random_table(seed: int, n_classes: int, n: int = 200) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -25,6 +26,12 @@ def random_ranking(seed: int, n: int = 150, ties: bool = False) -> tuple[np.ndar
     scores = rng.normal(size=n) + 1.2 * positive
     scores = np.round(scores, 0 if ties else 9)
     return positive, scores, Ranked.of(positive, scores)
+
+
+def test_quantiles_are_those_of_scipy():
+    degrees = [*range(1, 300), 1_000, 10**6, 10**9]
+    assert_allclose([student_quantile(df) for df in degrees], stats.t.ppf(0.975, degrees), rtol=1e-10)
+    assert stats.norm.ppf(0.975) == Z
 
 
 # --- proportions -----------------------------------------------------------------------------------------------------

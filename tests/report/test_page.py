@@ -165,7 +165,7 @@ def test_hostile_text_reaches_figures_as_text():
 
 def test_hostile_text_is_harmless_in_a_terminal_and_in_json():
     report = Report(**hostile())
-    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", report.to_text())
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", report.to_text() + report.to_markdown())
     text = json.dumps(report.to_dict(), allow_nan=False, ensure_ascii=False)
     assert "\u202e" not in text
     assert "\\u001b" not in text
@@ -173,7 +173,7 @@ def test_hostile_text_is_harmless_in_a_terminal_and_in_json():
 
 def test_lone_surrogates_can_be_written(tmp_path):
     model = AROWClassifier().fit(np.eye(4), ["a\ud800", "b", "a\ud800", "b"])
-    for suffix in (".html", ".txt", ".json"):
+    for suffix in (".html", ".txt", ".md", ".json"):
         Report(model, title="\ud800", sample=(np.eye(4), model.predict(np.eye(4)))).save(tmp_path / f"r{suffix}")
 
 
@@ -215,7 +215,9 @@ def test_files_are_whole_or_as_they_were(tmp_path, monkeypatch):
 
 def test_places_that_cannot_be_are_refused_in_a_sentence(tmp_path):
     report = Report(examples.several()["model"])
-    with pytest.raises(ValueError, match=r"^Report: path must end in \.html, \.txt or \.json, got 'report\.pdf'\.$"):
+    with pytest.raises(
+        ValueError, match=r"^Report: path must end in \.html, \.txt, \.md or \.json, got 'report\.pdf'\.$"
+    ):
         report.save("report.pdf")
     (tmp_path / "x.html").mkdir()
     with pytest.raises(IsADirectoryError, match="is a folder; name a file in it"):

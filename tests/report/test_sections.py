@@ -17,8 +17,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from report import examples
 from thresher.dual_averaging import L1RDAClassifier
 from thresher.online import AROWClassifier
+from thresher.plotting import recent_rate
 from thresher.preprocessing import prepared
-from thresher.report import Report, _course, _maps
+from thresher.report import Report, _maps
 from thresher.report import _weight_section as _sparsity
 from thresher.report._subject import Subject
 from thresher.streams import Table
@@ -42,11 +43,15 @@ def test_a_section_with_nothing_to_show_is_left_out():
     [
         (
             "binary",
-            "asked data model measures confusion decision_values ranking decisions probabilities features sparsity "
-            "regions map stream race tuning reproduce",
+            "asked data model measures confusion decision_values ranking decisions probabilities features "
+            "explained_rows sparsity regions map stream race tuning reproduce",
         ),
-        ("several", "asked model measures confusion decision_values ranking probabilities features sparsity map race"),
-        ("values", "asked model measures residuals features sparsity stream race"),
+        (
+            "several",
+            "asked model measures confusion decision_values ranking probabilities features "
+            "explained_rows sparsity map race",
+        ),
+        ("values", "asked model measures residuals features explained_rows sparsity stream race"),
         ("clusters", "asked model clusters profiles features objective map"),
     ],
 )
@@ -288,7 +293,7 @@ def test_recent_rates_are_those_of_the_last_fifth():
         before = [(r, s) for r, s in zip(rows, total, strict=True) if r <= 0.8 * now]
         r, s = before[-1] if before else (0, 0)
         expected.append((sum_now - s) / (now - r))
-    assert_allclose(_course._recent(rows, total), expected)
+    assert_allclose(recent_rate(rows, total), expected)
 
 
 def test_the_stream_is_told_file_by_file():

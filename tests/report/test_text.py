@@ -7,6 +7,7 @@ import pytest
 
 from report import examples
 from thresher._figures import _wording as _words
+from thresher._figures import unmarked
 from thresher.online import AROWClassifier
 from thresher.report import Report, _text
 from thresher.report._measures import Estimate
@@ -155,3 +156,18 @@ def test_plain_values():
 
 def test_intervals_in_words():
     assert _words.interval(Estimate(0.121, 0.114, 0.129)) == "between 11.4 % and 12.9 %, 95 % interval"
+
+
+@pytest.mark.parametrize(
+    ("doc", "said"),
+    [
+        (r"the largest :math:`\mu_j^2 / \Sigma_{jj}` of ``coef_`` [2]_", "the largest μ_j² / Σ_jj of coef_"),
+        (
+            r"The formula above, from [1]_, or :math:`\sum H + \gamma f^\top L f`",
+            "The formula above, or ∑ H + γ fᵀ L f",
+        ),
+        (r"Width of :class:`~thresher.kernels.RBF`, :math:`\exp(-g \|x - z\|^2)`", "Width of RBF, exp(-g ‖x - z‖²)"),
+    ],
+)
+def test_docstrings_are_written_without_their_markup(doc, said):
+    assert unmarked(doc) == said

@@ -10,7 +10,7 @@ import numpy as np
 
 from reference.objectives import mean_loss, solve
 from thresher import solvers
-from thresher.solvers._solver_rows import LOSSES
+from thresher.solvers._solver_input import LOSSES
 
 GROUPS = [[0, 3, 5], [1, 2], [4, 6, 7, 8]]  # 9, 10 and 11 are alone
 OVERLAPPING = [[0, 1, 2], [2, 3, 4], [4, 5, 0], [7, 8]]
@@ -88,7 +88,7 @@ def data(case: Case, loss: str, seed: int = 0) -> tuple[Any, Any]:
         z = X @ (w + 0.3 * q * rng.normal(size=12) * (w != 0)) + rng.normal(size=len(X))
         z -= np.median(z) - 0.3
         rows.append(X)
-        targets.append(np.where(z > 0, 1.0, -1.0) if LOSSES[loss].of_classes else z)
+        targets.append(np.where(z > 0, 1.0, -1.0) if not LOSSES[loss].for_values else z)
     return (rows, targets) if case.n_tasks else (rows[0], targets[0])
 
 

@@ -19,7 +19,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from stream_files import all_bits, csv_text, rows_of, write
-from thresher.streams import Table, _arrow, open_stream
+from thresher.streams import Table, _arrow_files, has_target, open_stream
 
 
 def write_ipc(open_writer):
@@ -67,7 +67,7 @@ def read_csv(text):
 @pytest.mark.parametrize("options", [{}, {"target": None, "dtype": np.float32}, {"drop": ["note"], "target": "width"}])
 @pytest.mark.parametrize("batch_size", [1, 9, 10, 50, 1000])
 def test_rows_are_those_of_the_csv_file(tmp_path, save, batch_size, options, monkeypatch):
-    monkeypatch.setattr(_arrow, "_ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(_arrow_files, "ROWS_AT_ONCE", 7)
     rows = read_csv(csv_text(58))
     if options.get("target") == "width":
         rows = rows.filter(pa.compute.is_valid(rows["width"]))
@@ -224,19 +224,18 @@ def test_a_stream_opened_alike_finds_its_columns(save):
         (
             {"a": [[1, 2]], "b": [2]},
             {},
-            r"column 'a' is of type list<\w+: int64>, neither numbers nor text; name it in drop",
+            r"column 'a' is of type list<\w+: int64>, which holds neither numbers, dates nor text; name it in drop",
         ),
         (
             {"a": [{"x": 1}], "b": [2]},
             {},
-            r"column 'a' is of type struct<x: int64>, neither numbers nor text; name it in drop",
+            r"column 'a' is of type struct<x: int64>, which holds neither numbers, dates nor text; name it in drop",
         ),
         (
-            {"a": [1], "b": pa.array([0], pa.timestamp("us"))},
+            {"a": [b"x"], "b": [2]},
             {},
-            r"column 'b' is of type timestamp\[us\], neither numbers nor text; name it in drop",
+            "column 'a' is of type binary, which holds neither numbers, dates nor text; name it in drop",
         ),
-        ({"a": [b"x"], "b": [2]}, {}, "column 'a' is of type binary, neither numbers nor text; name it in drop"),
         (
             {"a": [1], "b": [2]},
             {"layout": {"columns": ["a", "z"], "kinds": "nn", "target": None}},
@@ -324,12 +323,28 @@ def test_a_file_without_rows_may_stand_between_others(save):
         (["u"] * 14 + [""], pa.string()),
     ],
 )
-def test_a_missing_target_is_refused_by_row(save, y, kind):
-    path = save({"a": range(15), "y": pa.array(y, kind)})
-    batches = iter(open_stream(path, batch_size=4))
-    assert [len(next(batches)) for _ in range(3)] == [4, 4, 4]
-    with pytest.raises(ValueError, match=rf"^{path.name}, row 15: the target 'y' is missing\.$"):
-        next(batches)
+def test_a_missing_target_is_seen_as_such(save, y, kind):
+    *whole, last = open_stream(save({"a": range(15), "y": pa.array(y, kind)}), batch_size=4)
+    assert all(has_target(batch.y).all() for batch in whole)
+    assert has_target(last.y).tolist() == [True, True, False]
+
+
+def test_points_in_time_are_dates(save):
+    when = pa.array([0, 86_400_000_000, None], pa.timestamp("us"))
+    path = save({"a": [1, 2, 3], "when": when, "at": pa.array([0, 3600, None], pa.time32("s")), "y": [0, 1, 0]})
+    stream = open_stream(path)
+    assert stream.layout()["kinds"] == "ndn"
+    (batch,) = stream
+    assert batch.X.dates == ("when",)
+    assert_array_equal(batch.X.numbers, [[1, 0, 0], [2, 1, 1], [3, np.nan, np.nan]])
+    (again,) = open_stream(path, layout=stream.layout())
+    assert_array_equal(again.X.numbers, batch.X.numbers)
+    other = save({"a": [1], "when": ["monday"], "at": [3.5]}, "other")
+    with pytest.raises(
+        ValueError, match=r"the column 'when' holds text, but dates are needed as in the file before\.$"
+    ):
+        open_stream(other, layout=stream.layout())
+    assert next(iter(open_stream(path, target="when"))).y.tolist()[:2] == [0, 1]
 
 
 def test_what_is_not_finite_is_refused_by_row(save):
@@ -349,7 +364,7 @@ def test_without_pyarrow_it_is_asked_for(tmp_path, monkeypatch):
     for name in ("a.parquet", "a.arrow", "a.feather"):
         write(tmp_path / name, b"PAR1")
         monkeypatch.setitem(sys.modules, "pyarrow", None)
-        message = rf'^{name}: Parquet and Arrow files need pyarrow: pip install "thresher\[lab\]"\.$'
+        message = rf'^{name}: (a parquet|an arrow) file needs pyarrow: pip install "thresher\[lab\]"\.$'
         with pytest.raises(ValueError, match=message):
             open_stream(tmp_path / name)
 
@@ -388,7 +403,7 @@ def test_damage_is_refused_and_never_a_crash(tmp_path):
         import pathlib, sys
         import numpy as np
         import pyarrow as pa, pyarrow.ipc, pyarrow.parquet
-        from thresher.streams import open_stream
+        from thresher.streams import has_target, open_stream
         words = pa.array(["alpha", "beta", None, "gamma"] * 25)
         rows = pa.table({"s": words, "d": words.dictionary_encode(), "x": np.arange(100.0), "y": ["a", "b"] * 50})
         rng = np.random.default_rng(0)

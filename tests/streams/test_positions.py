@@ -11,8 +11,8 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
-from stream_files import COMPRESSORS, all_bits, csv_text, svmlight_text, write
-from thresher.streams import Position, _arrow, _compression, _source, open_stream
+from stream_files import COMPRESSORS, all_bits, csv_text, svmlight_text, vw_text, write
+from thresher.streams import Position, _arrow_files, _compression, _source, open_stream
 
 
 def make_text(name, text):
@@ -63,6 +63,12 @@ SOURCES = {
     "svmlight, Windows line ends": make_text(".svm", lambda n, seed: svmlight_text(n, seed).replace(b"\n", b"\r\n")),
     "svmlight, no last line end": make_text(".svm", lambda n, seed: svmlight_text(n, seed).rstrip()),
     "svmlight, gzip": make_text(".svm.gz", svmlight_text),
+    "svmlight, byte order mark": make_text(".svm", lambda n, seed: b"\xef\xbb\xbf" + svmlight_text(n, seed)),
+    "vw": make_text(".vw", vw_text),
+    "vw, byte order mark, Windows line ends": make_text(
+        ".vw", lambda n, seed: b"\xef\xbb\xbf" + vw_text(n, seed).replace(b"\n", b"\r\n")
+    ),
+    "vw, gzip": make_text(".vw.gz", vw_text),
     "csv with line breaks in quotes": make_text(".csv", csv_text),
     "csv, byte order mark": make_text(".csv", lambda n, seed: b"\xef\xbb\xbf\n\n" + csv_text(n, seed)),
     "csv, bzip2": make_text(".csv.bz2", csv_text),
@@ -87,7 +93,7 @@ def small_blocks(monkeypatch):
         (_compression, "_BLOCK", 64),
         (_compression, "_SIP", 7),
         (_source, "_BLOCK", 61),
-        (_arrow, "_ROWS_AT_ONCE", 4),
+        (_arrow_files, "ROWS_AT_ONCE", 4),
     ):
         monkeypatch.setattr(module, name, size)
 

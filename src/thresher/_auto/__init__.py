@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import fields, replace
 from typing import Any
 
+from .._figures import progress_lines
 from ..preprocessing import split_tasks
 from ..training import Run
 from ._auto_options import KERNELS, STRUCTURE, AutoOptions
 from ._auto_options import changed_options as changed_options
 from ._choice import choose_methods, prefer_sparse_centres
-from ._contest import compare, make_folds
+from ._compared_rows import make_folds
+from ._contest import compare, for_comparison
 from ._data import gather
+from ._evaluation import Clock
 from ._final_fit import explain, final_fit
 from ._plan import Candidate, Plan, has_kernel
-from ._task import CRITERIA, choose_criterion, choose_task, describe_special_rows, settle_labels
+from ._task import (
+    CRITERIA,
+    check_cost,
+    choose_criterion,
+    choose_task,
+    describe_special_rows,
+    settle_labels,
+    settle_missing,
+    warn_if_worse,
+)
+from ._watching import AutoWatcher
+from ._yardsticks import measure_yardsticks
 
 __all__ = [
     "CRITERIA",
     "KERNELS",
     "STRUCTURE",
     "AutoOptions",
+    "AutoWatcher",
     "auto",
     "changed_options",
     "explain",
@@ -40,12 +56,14 @@ def auto(
     loss: str | None = None,
     kernel: str | None = None,
     criterion: str | None = None,
+    cost: Any = None,
     search: str = "annealing",
     n_evaluations: int = 50,
     max_seconds: float | None = None,
     cv: Any = None,
     sparsity: float | None = None,
     scale: bool | None = None,
+    one_model: bool = False,
     n_clusters: int | None = None,
     categories: str = "onehot",
     groups: Any = None,
@@ -70,7 +88,8 @@ def auto(
         The rows. A file (or a pattern such as ``"day-*.csv"``) may be larger than memory: an even part of its rows is
         tuned on, and the tuned model learns from all of them.
     y : array-like of shape (n_samples,) or str, optional
-        The targets, or the name of their column in a data frame. Not for files, whose column `target` names.
+        The targets, or the name of their column in a data frame or file; ``target=`` names it, too. Rows without a
+        target (blank, None, NaN) are left out, unless they are used as unlabelled rows.
     task : {"classification", "regression", "clustering"}, optional
         By default classification if targets are words or few different whole numbers, regression if they are other
         numbers, clustering if there are none.
@@ -80,28 +99,38 @@ def auto(
         A loss that the method takes, such as ``"logistic"``.
     kernel : {"linear", "rbf", "polynomial", "cosine", "nystroem", "nystroem-linear"}, optional
         Straight boundaries, or curved ones by kernel features of :class:`~thresher.kernels.FixedSizeNystroem`
-        (``"nystroem"`` is ``"rbf"``). By default curved ones are tried on few dense columns, and kept if they are
-        better by more than one standard error. Methods with a kernel of their own, such as ``"lssvc"``, take the first
-        four. They compare all pairs of rows; above 2,000 rows they use landmarks where they can, unless ``params`` has
-        ``n_components``.
+        (``"nystroem"`` is ``"rbf"``). By default both are tried on dense rows, with curves of each column and exact
+        kernels beside them, and curved ones are kept if they are clearly better. Methods with a kernel of their own,
+        such as ``"lssvc"``, take the first four. They compare all pairs of rows; above 2,000 rows they use landmarks
+        where they can, unless ``params`` has ``n_components``.
     criterion : str, optional
         The measure by which models are compared, a name of :func:`thresher.tuning.criterion`. By default the error, or
-        the balanced error when a class has less than a fifth of its even share; the squared error of amounts; the
+        the balanced error when one of two classes has less than 10 % of the rows; the squared error of amounts; the
         silhouette of clusters, or the line fit where a method has one.
+    cost : float or dict, optional
+        What a mistake on a row of the second of two classes costs, where one on the first costs 1; or a dict of class
+        to cost, 1 for classes that it does not name. Models then weigh their rows by it, and are compared by the mean
+        cost of a row.
     search : {"annealing", "directed", "random"}
         The way in which parameters are searched.
     n_evaluations : int
-        Cross-validations in all, over all methods. Half of them compare methods, the rest tune the best.
+        Cross-validations at most, over all methods. Kinds of models are compared on up to 2,000 rows first, the better
+        ones on up to 10,000, and the rest tunes the best of them.
     max_seconds : float, optional
-        Begin no further evaluation after so much time. Results then depend on the speed of the machine.
+        Come to an end within so many seconds: nothing is begun that would take longer, by the time that it took on
+        fewer rows. Results then depend on the speed of the machine.
     cv : int, splitter or list of splits, optional
-        By default 5 folds, or 3 for more than 20,000 rows.
+        By default 5 folds, or 3 for more than 5,000 rows.
     sparsity : float, optional
         The part of the criterion, between 0 and 1, that is the share of features in use; 0.05 to 0.2 gives models of
         few features (see :func:`thresher.tuning.sparsity_scorer`). By default 0.05 for clusters with sparse centres,
         and 0 elsewhere.
     scale : bool, optional
-        Whether columns are standardised. By default dense ones are, sparse ones only if their sizes differ widely.
+        Whether columns are standardised. By default dense ones are, sparse ones only if their sizes differ widely, and
+        with unlabelled rows those only that do not seem to share a unit.
+    one_model : bool
+        Whether one model must be the answer. By default a sum of up to four that were compared may be, each with a
+        weight, if it is better than the best of them by more than a standard error.
     n_clusters : int, optional
         Number of clusters; by default from 2 to 10, by the criterion.
     categories : {"onehot", "hash"}
@@ -118,8 +147,9 @@ def auto(
         methods are those of :mod:`thresher.novelty`, tuned so that models are scored on outliers that they have not
         learned from, as with :class:`~thresher.tuning.NoveltyKFold`.
     unlabelled_label : int or str, optional
-        The label of rows whose class is not known. Models learn from them and are never scored on them; methods of
-        :mod:`thresher.semi_supervised` are compared with one that ignores them.
+        The label of rows whose class is not known; ``""`` stands for rows without a target, which are used in this way
+        by themselves where less than a tenth of the rows and less than 2,000 have a class. Models learn from them and
+        are never scored on them; methods of :mod:`thresher.semi_supervised` are compared with one that ignores them.
     params : dict, optional
         Parameters of the method to hold fixed, such as ``{"max_iter": 10}``.
     random_state : int
@@ -127,11 +157,12 @@ def auto(
     n_jobs : int, optional
         Processes for the evaluations.
     progress : bool
-        Show a bar on a terminal.
+        Print a line about what is being done every ten seconds, and show a bar on a terminal during a search.
     max_rows : int
         Rows to tune on at most, and to hold in memory of a file (beside 200 MB).
     **stream_options
-        For files: parameters of :func:`thresher.streams.open_stream`, such as ``target="income"``.
+        For files: parameters of :func:`thresher.streams.open_stream`, such as ``target="income"``. For data frames,
+        ``target`` is the name of the column to predict.
 
     Returns
     -------
@@ -162,6 +193,7 @@ def run_auto(
     *,
     predict: bool = False,
     record: dict[str, Any] | None = None,
+    watcher: AutoWatcher | None = None,
     **options: Any,
 ) -> Run:
     """Make a model as :func:`auto` does, and return it with the data of a report.
@@ -174,6 +206,8 @@ def run_auto(
         Keep predictions for rows that the model had not learned from: out of fold, or along the stream.
     record : dict, optional
         Plain values to keep in ``model.record_``.
+    watcher : AutoWatcher, optional
+        Someone who is told of every evaluation, and may end the comparison.
     **options
         Of :func:`auto`.
 
@@ -182,14 +216,29 @@ def run_auto(
     Run
         The search is in ``run.model.record_["auto"]["search"]``.
     """
+    begin = time.monotonic()
     names = {field.name for field in fields(AutoOptions)}
     stream_options = {name: value for name, value in options.items() if name not in names}
     settings = AutoOptions(task=task, **{name: value for name, value in options.items() if name in names})
-    plan, candidates, reasons = make_plan(X, y, settings, stream_options)
-    best, compared, history = compare(candidates, plan)
-    if plan.data.files:
-        record = {"stream": {key: options[key] for key in _LAYOUT_OPTIONS if key in options}, **(record or {})}
-    return final_fit(best, plan, [*reasons, *compared], history, predict, record or {})
+    watcher = watcher or AutoWatcher()
+    with progress_lines(settings.progress, "auto") as show:
+
+        def tell(doing: str) -> None:
+            show(doing)
+            watcher.tell(doing)
+
+        tell("reading")
+        clock = Clock(settings.max_seconds, begin, tell, watcher.is_over)
+        plan, candidates, reasons = make_plan(X, y, settings, stream_options)
+        plan = replace(plan, watcher=watcher)
+        best, compared, history = compare(candidates, plan, clock)
+        if not predict:  # else predictions are compared with a guess
+            warn_if_worse(plan, best.score)
+        yardsticks = measure_yardsticks(best, for_comparison(plan, best), clock)
+        if plan.data.files:
+            record = {"stream": {key: options[key] for key in _LAYOUT_OPTIONS if key in options}, **(record or {})}
+        tell(f"learning from all rows by {best.name}")
+        return final_fit(best, plan, [*reasons, *compared], history, yardsticks, predict, record or {}, clock)
 
 
 def make_plan(
@@ -199,6 +248,7 @@ def make_plan(
     data = gather(X, y, options, stream_options)
     if options.task_column is not None:
         split_tasks(data.X, options.task_column, "auto")  # refuses what is no column of tasks
+    options, why_missing = settle_missing(options, data)
     options = settle_labels(options, data)
     task, why_task = choose_task(data, options)
     if task == "classification":
@@ -206,8 +256,9 @@ def make_plan(
     else:
         data.facts.classes = {}
     plan = Plan(data, options, task)
+    check_cost(plan)
     candidates, why = choose_methods(plan)
     plan, why_sparse = prefer_sparse_centres(plan, candidates)
     criterion, why_criterion = choose_criterion(plan)
-    reasons = [why_task, *describe_special_rows(plan), *why_criterion, *why_sparse, why]
+    reasons = [why_task, *why_missing, *describe_special_rows(plan), *why_criterion, *why_sparse, why]
     return replace(plan, criterion=criterion, folds=make_folds(plan)), candidates, reasons

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from .._estimators import cost_rule
 from .._gate import Rule, at_least, boolean, count_of_jobs, fraction, none, one_of, positive
 from ..preprocessing import task_column_rule
 
@@ -31,12 +32,14 @@ class AutoOptions:
     loss: str | None = None
     kernel: str | None = _option(None, none | one_of("linear", *KERNELS))
     criterion: str | None = None
+    cost: Any = field(default=None, metadata={"rule": cost_rule})
     search: str = _option("annealing", one_of("annealing", "directed", "random"))
     n_evaluations: int = _option(50, at_least(1))
     max_seconds: float | None = _option(None, none | positive)
     cv: Any = None
     sparsity: float | None = _option(None, none | fraction)
     scale: bool | None = _option(None, none | boolean)
+    one_model: bool = _option(False, boolean)
     n_clusters: int | None = _option(None, none | at_least(2))
     categories: str = _option("onehot", one_of("onehot", "hash"))
     groups: Any = None

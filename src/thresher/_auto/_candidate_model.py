@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from .._gate import Log, Range, Table, search_space
-from ..preprocessing import StreamingPipeline, prepared
+from .._gate import Log, Range, Table, search_space, sparse
+from ..preprocessing import ColumnSplines, RunningScaler, StreamingPipeline, TableEncoder, prepared
 from ._auto_options import KERNELS, AutoOptions
 from ._choice import target_units
 from ._data import TrainingData
@@ -17,6 +16,8 @@ from ._plan import Candidate, Plan, has_kernel
 
 KERNEL_FEATURES, _KERNEL_ROWS = 50, 20_000  # up to which curved boundaries are worth their time
 _FEW_TO_TELL = 20  # rows below which columns may differ by chance
+_MANY_WORDS, _LONGER = 1_000, 1.5  # columns of texts at least, and how much longer long ones are than short ones
+_ALIKE = 10.0  # columns whose standard deviations differ by at most this factor may share a unit
 _UNEVEN = 100.0  # sparse columns are scaled when their usual sizes differ by more than this factor
 
 
@@ -25,8 +26,32 @@ _UNEVEN = 100.0  # sparse columns are scaled when their usual sizes differ by mo
 
 def with_kernel(candidate: Candidate, options: AutoOptions, kernel: str = "nystroem") -> Candidate:
     """The same method behind a fixed-size map, which curves its boundaries."""
-    params = {k: v for k, v in candidate.params.items() if k != "covariance" or k in options.fixed}  # not so narrow now
-    return replace(candidate, params=params, kernel=KERNELS[kernel])
+    return replace(candidate, params=_for_many(candidate, options), kernel=KERNELS[kernel])
+
+
+def with_curves(candidate: Candidate, options: AutoOptions) -> Candidate:
+    """The same method behind splines, which give it a curve for each column."""
+    note = " with a curve for each column"
+    return replace(candidate, params=_for_many(candidate, options), curves="columns", note=note)
+
+
+def _for_many(candidate: Candidate, options: AutoOptions) -> dict[str, Any]:
+    """The parameters without a covariance of all pairs of columns, which are not so few now."""
+    return {name: v for name, v in candidate.params.items() if name != "covariance" or name in options.fixed}
+
+
+def with_unit_rows(candidate: Candidate) -> Candidate:
+    """The same method on rows of length 1."""
+    return replace(candidate, unit_rows=True, note=" of rows of length 1")
+
+
+def are_like_texts(X: Any) -> bool:
+    """Whether rows are like counts of words: many columns, nothing below 0, and some rows much longer than others."""
+    if not sparse.issparse(X) or X.shape[1] < _MANY_WORDS or X.min() < 0:
+        return False
+    squares = X.power(2).sum(axis=1)
+    low, high = np.quantile(squares[squares > 0], [0.1, 0.9]) if (squares > 0).any() else (1.0, 1.0)
+    return bool(high > _LONGER**2 * low)
 
 
 def is_worth_a_kernel(plan: Plan) -> bool:
@@ -45,14 +70,40 @@ def build(candidate: Candidate, plan: Plan) -> Any:
     scale = options.scale
     if scale is None and data.is_sparse:
         scale = column_sizes(data.X) > _UNEVEN
-    model = prepared(learner, data.X, scale=scale, categories=options.categories, task_column=options.task_column)
-    if candidate.kernel is None:
+    elif scale is None and options.unlabelled_label is not None and share_a_unit(data.X):
+        scale = False  # neighbours are those of the pictures, not of pixels that hardly ever change
+    model = prepared(
+        learner,
+        data.X,
+        scale=scale,
+        categories=options.categories,
+        task_column=options.task_column,
+        **dict(candidate.encoder),
+    )
+    if candidate.kernel is None and not candidate.curves and not candidate.unit_rows:
         return model
-    from ..kernels import FixedSizeNystroem
-
     before = model.steps[:-1] if hasattr(model, "steps") else []
-    landmarks = FixedSizeNystroem(candidate.kernel, n_components=2.0, random_state=options.random_state)
-    return StreamingPipeline([*before, ("map", landmarks), ("learn", learner)])
+    if candidate.curves:
+        before = [("splines", ColumnSplines(pairs="all" if candidate.curves == "pairs" else None)), *before]
+    if candidate.unit_rows:
+        before = [*before, ("unit", RunningScaler(with_mean=False, with_std=False, unit_rows=True))]
+    if candidate.kernel is not None:
+        from ..kernels import FixedSizeNystroem
+
+        seed = options.random_state
+        landmarks = FixedSizeNystroem(candidate.kernel, n_components=candidate.n_landmarks, random_state=seed)
+        before = [*before, ("map", landmarks)]
+    return StreamingPipeline([*before, ("learn", learner)])
+
+
+def encoded(plan: Plan, options: tuple[tuple[str, Any], ...] = ()) -> Plan:
+    """The same plan with text read once: rows are features of words, which all candidates and folds share.
+
+    Words are counted over all rows of the plan. They are chosen without looking at targets, so that folds stay fair.
+    """
+    data = plan.data
+    encoder = TableEncoder(categories=plan.options.categories, **dict(options))
+    return replace(plan, data=replace(data, X=encoder.fit(data.X).transform(data.X)))
 
 
 def column_sizes(X: Any) -> float:
@@ -68,6 +119,22 @@ def column_sizes(X: Any) -> float:
     return float(high / low)
 
 
+def share_a_unit(X: Any) -> bool:
+    """Whether columns are of one kind: most have the same least and largest value, as pixels do, or all spread alike.
+
+    Their sizes then tell columns that matter from noise, which standardised columns would bring to the same size.
+    """
+    values = X.numbers if isinstance(X, Table) else X
+    if isinstance(X, Table) and X.text:
+        return False
+    ends = np.stack([np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)])
+    _, counts = np.unique(ends, axis=1, return_counts=True)
+    if values.shape[1] < 2 or not np.ptp(ends) > 0:
+        return False
+    spreads = np.nanstd(values[:, ends[0] < ends[1]], axis=0)
+    return bool(2 * counts.max() > values.shape[1] or spreads.max() <= _ALIKE * spreads.min())
+
+
 def describe_preparation(model: Any, plan: Plan) -> list[str]:
     """Sentences on the steps before the learner."""
     return [*_describe_scaling(model, plan), *_describe_columns(model, plan)]
@@ -75,6 +142,10 @@ def describe_preparation(model: Any, plan: Plan) -> list[str]:
 
 def _describe_scaling(model: Any, plan: Plan) -> list[str]:
     if "scale" not in dict(getattr(model, "steps", ())):
+        if plan.options.scale is None and not plan.data.is_sparse and share_a_unit(plan.data.X):
+            return ["Columns are used as they are, because they seem to share a unit: their ranges are alike."]
+        if "unit" in dict(getattr(model, "steps", ())):
+            return ["Rows are brought to length 1, so that long ones count no more than short ones."]
         return ["Sparse rows are used as they are, without scaling."] if plan.data.is_sparse else []
     if not plan.data.is_sparse:
         return ["Columns are standardised, so that none counts more because of its unit."]
@@ -92,34 +163,34 @@ def _describe_columns(model: Any, plan: Plan) -> list[str]:
         words = ", ".join(texts[:5]) + (", ..." if len(texts) > 5 else "")
         how = "one-hot encoded" if plan.options.categories == "onehot" else "hashed"
         sentences.append(f"Text columns become word counts (tf-idf), categorical columns are {how}: {words}.")
+    if "splines" in dict(getattr(model, "steps", ())):
+        sentences.append("Each column of numbers has a curve of its own: a spline of up to 8 knots.")
     if hasattr(model, "steps") and getattr(model[-1], "groups", None) == "encoder":
         sentences.append("The features of one text column form a group, which is selected or left out as a whole.")
     return sentences
 
 
-def describe_ids(X: Any, clustering: bool, files: bool = True) -> list[str]:
-    """A sentence on columns that only number the rows, or name them."""
+def describe_ids(X: Any, clustering: bool, files: bool = True, n_rows: int | None = None) -> list[str]:
+    """A sentence on columns that only number the rows, or name them; `X` may be a part of `n_rows`."""
     if not isinstance(X, Table) or X.shape[0] < _FEW_TO_TELL:
         return []
-    names = [name for name in X.columns if _is_id(X[name], clustering)]
+    names = [name for name in X.columns if _is_id(X[name], clustering, n_rows or X.shape[0])]
     if not names:
         return []
     shown = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
     identify, them = ("identify", "them") if len(names) > 1 else ("identifies", "it")
-    how = f" (--drop {names[0]}, or drop={names[:5]!r})" if files else ""
+    how = f" (drop={names[:5]!r})" if files else ""
     return [f"{shown} only {identify} rows: leave {them} out{how}."]
 
 
-def _is_id(column: Any, clustering: bool) -> bool:
+def _is_id(column: Any, clustering: bool, n_rows: int) -> bool:
     """Whether a column names its row or counts rows; with a target, numbers that rise may be a time, unless they count
-    from 0 or 1."""
+    from 0 or 1 and end with the last row."""
     if not isinstance(column, np.ndarray):
         values = column.to_list()
         return len(set(values)) == len(values) and not any(" " in value for value in values[:_FEW_TO_TELL])
-    steps = np.diff(column)
-    if clustering:
-        return bool((column == np.round(column)).all() and (steps > 0).all())
-    return bool(column[0] in (0, 1) and (steps == 1).all())
+    rises = bool((column == np.round(column)).all() and (np.diff(column) > 0).all())
+    return rises and (clustering or bool(column[0] >= 0 and column[-1] <= n_rows))
 
 
 # --- the search space -------------------------------------------------------------------------------------------------
@@ -128,12 +199,16 @@ def _is_id(column: Any, clustering: bool) -> bool:
 def space_of(model: Any, candidate: Candidate, plan: Plan) -> dict[str, Range]:
     """The parameters to tune with their ranges: those that the steps declare, without those that are settled."""
     settled = of_learner(model, dict.fromkeys((*plan.options.fixed, *candidate.fixed)))
+    if plan.options.method is None and not plan.options.needs:  # parameters that choose themselves
+        settled |= {
+            name: None for name, value in model.get_params().items() if isinstance(value, str) and value == "auto"
+        }
     space = {name: span for name, span in search_space(model).items() if name not in settled}
     for name, unit in of_learner(model, target_units(candidate.method, plan)).items():
         if isinstance(span := space.get(name), Log):
             space[name] = Log(span.low * unit, span.high * unit)
     if candidate.kernel in ("rbf", "polynomial") and "map__gamma" in space:
-        space["map__gamma"] = _widths(plan.data)
+        space["map__gamma"] = _widths(plan.data, n_features=_SPLINES if candidate.curves else 1)
     (own,) = of_learner(model, {"gamma": None})
     if has_kernel(candidate.method) and own in space and "scale" in dict(getattr(model, "steps", ())):
         is_close = plan.options.outlier_label is not None or plan.task == "clustering"  # around classes, along clusters
@@ -141,10 +216,13 @@ def space_of(model: Any, candidate: Candidate, plan: Plan) -> dict[str, Range]:
     return space
 
 
-def _widths(data: TrainingData, most: float = 20.0, when: Any = None) -> Log:
-    """Kernel widths around those that suit standardised columns."""
-    width = 1.0 / data.facts.n_features
-    return Log(0.05 * width, most * width, when=when)
+_SPLINES = 8  # features of a column, at most
+
+
+def _widths(data: TrainingData, most: float = 20.0, when: Any = None, n_features: int = 1) -> Log:
+    """Kernel widths around those that suit standardised columns of so many features each."""
+    width = 1.0 / (n_features * data.facts.n_features)
+    return Log((0.01 if n_features > 1 else 0.05) * width, most * width, when=when)
 
 
 def of_learner(model: Any, named: dict[str, Any]) -> dict[str, Any]:

@@ -10,13 +10,15 @@ import numpy as np
 
 from .. import registry
 from .._engine import LOSSES, loss_name
-from .._estimators import Power
+from .._estimators import KINDS, Power
 from .._gate import Table
 from ..registry import Method
 from ._auto_options import OWN_KERNELS, STRUCTURE, AutoOptions
 from ._plan import Candidate, Plan, find_method, has_kernel
 from ._task import has_stand_ins
 
+_LANDMARKS_OF_FEW, _LANDMARKS_OF_MANY, _FEW_ROWS = 10.0, 6.0, 5_000  # to begin with, times the root of the rows
+_NOTES = {"columns": " with a curve for each column", "pairs": " with curves and pairs of columns"}
 _CENTRE_SPARSITY = 0.05  # the part of the criterion that is sparsity, where centres may be sparse
 
 
@@ -32,12 +34,34 @@ def choose_methods(plan: Plan) -> tuple[list[Candidate], str]:
     methods, why = _best_methods(plan)
     title = "Method" if len(methods) == 1 else "Methods to try"
     candidates = [make_candidate(method, plan) for method in methods]
-    baseline = methods[0].advice.baseline
-    if options.unlabelled_label is not None and baseline is not None and not baseline.params.keys() & options.fixed:
-        params, fixed = {**candidates[0].params, **baseline.params}, (*baseline.params, *baseline.unused)
-        note = f" without unlabelled rows ({baseline.name})"
-        candidates.insert(1, replace(candidates[0], params=params, fixed=fixed, note=note))
     return candidates, f"{title}: {' and '.join(method.name for method in methods)}, because {why}."
+
+
+def other_kinds(plan: Plan) -> list[Candidate]:
+    """The best method for each kind of features beside the columns themselves, where one declares itself good."""
+    found = []
+    for kind in KINDS[1:] if plan.options.kernel is None else ("landmarks",):
+        able = [method for method, _ in registry.ranked(replace(plan.problem, kind=kind)) if _may_be_used(method, plan)]
+        if able:
+            n_landmarks = _LANDMARKS_OF_FEW if plan.problem.n_rows <= _FEW_ROWS else _LANDMARKS_OF_MANY
+            found.append(_of_kind(make_candidate(able[0], plan), kind, n_landmarks))
+    return found
+
+
+def _of_kind(candidate: Candidate, kind: str, n_landmarks: float) -> Candidate:
+    if kind == "kernel":
+        return candidate
+    curves = {"additive": "columns", "pairs": "pairs", "curved landmarks": "columns"}.get(kind, "")
+    if kind.endswith("landmarks"):
+        return replace(candidate, curves=curves, kernel="rbf", n_landmarks=n_landmarks)
+    return replace(candidate, curves=curves, note=_NOTES[curves])
+
+
+def _may_be_used(method: Method, plan: Plan) -> bool:
+    """Whether a method takes what the user has settled; and a stream, if the rows do not fit into memory."""
+    options = plan.options
+    takes_loss = options.loss is None or loss_name(options.loss) in method.losses
+    return takes_loss and options.fixed.keys() <= method.defaults.keys() and plan.problem.n_rows <= max_rows(method)
 
 
 def _best_methods(plan: Plan) -> tuple[list[Method], str]:
@@ -112,7 +136,7 @@ def _check_method(method: Method, options: AutoOptions) -> None:
 
 
 _WHOLE_IN_SEARCH = 2_000  # rows up to which a search may compare all of them; beyond, landmarks stand for them
-_LANDMARKS = 2.0  # times the root of the number of rows
+_LANDMARKS = {"clustering": 2.0, "classification": 15.0}  # times the root of the number of rows
 _FULL = 100  # features up to which a learner may keep the covariance of all pairs
 _VISITS = 20_000  # rows that a learner should see in all; small data are passed over several times
 _MOST_PASSES = 50
@@ -133,7 +157,8 @@ def make_candidate(method: Method, plan: Plan) -> Candidate:
     if unknown:
         raise ValueError(f"auto: params must name parameters of {method.name!r}, got {min(unknown)!r}.")
     untold = options.outlier_label is not None and not plan.data.n_no_class and not has_stand_ins(plan.data, options)
-    return Candidate(method, params | options.fixed, fixed=("nu", "gamma") if untold else ())
+    settled = method.advice.settled if options.method is None else ()
+    return Candidate(method, params | options.fixed, fixed=("nu", "gamma") if untold else settled)
 
 
 def _from_data(method: Method, plan: Plan) -> dict[str, Any]:
@@ -147,7 +172,7 @@ def _from_data(method: Method, plan: Plan) -> dict[str, Any]:
         "intercept_scaling": None if data.is_sparse else 1.0,  # the constant is one column among others of size 1
         "covariance": "full" if full else None,
         "max_iter": _passes(method, data.facts.n_rows),
-        "class_weight": "balanced" if data.is_imbalanced else None,
+        "class_weight": plan.class_weight,
         "n_clusters": options.n_clusters,
         "loss": options.loss,
         "outlier_label": options.outlier_label,
@@ -178,7 +203,7 @@ def _kernel_params(method: Method, plan: Plan) -> dict[str, Any]:
     if options.sparsity:
         raise ValueError(f"auto: sparsity needs a method that weighs features, but {method.name!r} compares rows.")
     by_landmarks = "n_components" in takes and "n_components" not in options.fixed and n_rows > _WHOLE_IN_SEARCH
-    params: dict[str, Any] = {"n_components": _LANDMARKS} if by_landmarks else {}
+    params: dict[str, Any] = {"n_components": _LANDMARKS[method.task]} if by_landmarks else {}
     if options.kernel is None:
         return params
     if "kernel" not in takes:

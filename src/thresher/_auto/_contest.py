@@ -1,179 +1,282 @@
-"""A budget of evaluations over several candidates: half of it to compare them, the rest for the best one.
+"""A budget of evaluations over several candidates: many on few rows, the better ones on more, the best one in depth.
 
 All of them are measured on the same folds of the rows by the same score.
 """
 
 from __future__ import annotations
 
-import time
-import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
-from numbers import Integral
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._estimators import clone
-from .._gate import Choice, Range, carrying
-from ..preprocessing import split_tasks
-from ._candidate_model import KERNEL_FEATURES, build, is_worth_a_kernel, of_learner, space_of, with_kernel
-from ._plan import Candidate, Folds, Plan, has_kernel
-from ._task import has_stand_ins, stand_ins
+from ..streams import Stream
+from ._candidate_model import (
+    KERNEL_FEATURES,
+    are_like_texts,
+    build,
+    is_worth_a_kernel,
+    space_of,
+    with_curves,
+    with_kernel,
+    with_unit_rows,
+)
+from ._choice import other_kinds
+from ._combination import combine, may_be_a_sum
+from ._compared_rows import sampled
+from ._evaluation import Clock, TunedCandidate, measure, tune, with_more_landmarks
+from ._few_labels import choose, has_few_labels, with_variants
+from ._plan import Candidate, Plan, has_kernel
 
+READINGS: tuple[dict[str, Any], ...] = (  # of text: options of the encoder, and a name
+    {},
+    {"encoder": (("ngrams", 2),), "note": " with pairs of words"},
+    {"encoder": (("ngrams", 2), ("words", "binary"), ("idf", False)), "note": " with pairs of words, without weights"},
+)
 _EQUAL = 1e-9  # scores that differ by no more are the same
 _MOST_CLUSTERS = 10
-_LEAST = 6  # evaluations without which a comparison says nothing
+_FIRST_ROWS, _MOST_ROWS = 2_000, 10_000  # rows of the first round, and of all others
+_TRIES, _LEAST_TRIES = 6, 2  # evaluations of a candidate in the first round
+_FOR_FIRST_ROUND, _TIME_FOR_FIRST_ROUND = 0.6, 0.45  # of the evaluations, and of the time
+_FINALISTS = 3
+_IN_DEPTH = 10  # evaluations for each parameter of the best candidate, after which little is gained
+_FEW_IN_DEPTH = 3  # of one that compares all of many rows, and takes its time
+_MOST_LANDMARKS = 1_500
+_CLEARLY = 0.5  # standard errors by which a model that is harder to read must be better
 
 
-@dataclass(frozen=True)
-class TunedCandidate:
-    """The best result of a search for a candidate."""
-
-    candidate: Candidate
-    model: Any  # with the best parameters, not fitted
-    params: dict[str, Any]  # those that were tuned
-    fold_scores: NDArray[np.float64]  # greater is better
-    history: list[dict[str, Any]]
-
-    @property
-    def score(self) -> float:
-        return float(np.mean(self.fold_scores))
-
-
-# --- one candidate ----------------------------------------------------------------------------------------------------
-
-
-def tune(
-    candidate: Candidate,
-    plan: Plan,
-    n_evaluations: int,
-    max_seconds: float | None,
-    start: Any = None,
-    counts: list[int] | None = None,
-    only_counts: bool = False,
-) -> TunedCandidate:
-    """The best parameters of a candidate, from those of the model `start` on: those that it declares, with `counts` the
-    number of clusters as well, or with `only_counts` nothing but that."""
-    from ..tuning import CoupledAnnealingSearchCV
-
-    options = plan.options
-    model = build(candidate, plan) if start is None else start
-    space: dict[str, Range] = {} if counts is None else of_learner(model, {"n_clusters": Choice(counts)})
-    space |= {} if only_counts else space_of(model, candidate, plan)
-    if not space:
-        return _measured(candidate, model, plan)
-    search = CoupledAnnealingSearchCV(
-        model,
-        space,
-        search="random" if only_counts else options.search,
-        n_evaluations=n_evaluations,
-        max_seconds=max_seconds,
-        scoring=make_scoring(plan),
-        cv=plan.folds,
-        n_jobs=options.n_jobs,
-        refit=False,
-        random_state=options.random_state if start is None else options.random_state + 1,
-        progress=options.progress,
-    )
-    _fit(search, model, plan)
-    scores = np.array([search.cv_results_[f"split{k}_test_score"][search.best_index_] for k in range(len(plan.folds))])
-    if not np.isfinite(scores).all():
-        clone(model).fit(plan.data.X, plan.data.y)  # may know a better reason
-        raise ValueError(f"auto: no parameters were found with which {candidate.name} can be measured on every fold.")
-    best = search.best_params_
-    history = [{**entry, "candidate": candidate.name} for entry in search.history_]
-    return TunedCandidate(candidate, clone(model).set_params(**best), dict(best), scores.astype(np.float64), history)
-
-
-def _fit(search: Any, model: Any, plan: Plan) -> None:
-    """Run a search without warnings of poor parameters, which it is there to find."""
-    from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
-
-    X, y = plan.data.X, plan.data.y
-    with warnings.catch_warnings():
-        for expected in (ConvergenceWarning, FitFailedWarning, RuntimeWarning):
-            warnings.simplefilter("ignore", expected)
-        warnings.filterwarnings("ignore", category=UserWarning, module="sklearn")  # classes that a fold lacks, and such
-        try:
-            search.fit(X, y)
-            return
-        except ValueError as failure:
-            if "fits failed" not in str(failure):
-                raise
-            reason = str(failure).strip().splitlines()[-1].partition(": ")[2]
-        clone(model).fit(X, y)  # says why, in one sentence
-    raise ValueError(reason)  # all rows would do, but not those of a fold
-
-
-def _measured(candidate: Candidate, model: Any, plan: Plan) -> TunedCandidate:
-    """One cross-validation of a method that has nothing to tune."""
-    X, y = plan.data.X, plan.data.y
-    begin = time.perf_counter()
-    scores, measure = [], make_scoring(plan)
-    for train, test in plan.folds:
-        fitted = clone(model).fit(X[train], None if y is None else y[train])
-        scores.append(measure(fitted, X[test], None if y is None else y[test]))
-    seconds = time.perf_counter() - begin
-    entry = {"evaluation": 0, "stage": plan.options.search, "params": {}, "score": float(np.mean(scores))}
-    entry |= {"n_used": None, "seconds": seconds, "error": None, "candidate": candidate.name}
-    return TunedCandidate(candidate, model, {}, np.array(scores), [entry])
-
-
-# --- several ----------------------------------------------------------------------------------------------------------
-
-
-def compare(candidates: list[Candidate], plan: Plan) -> tuple[TunedCandidate, list[str], list[dict[str, Any]]]:
+def compare(
+    candidates: list[Candidate], plan: Plan, clock: Clock | None = None
+) -> tuple[TunedCandidate, list[str], list[dict[str, Any]]]:
     """The best candidate with tuned parameters, the reasons, and all evaluations in order."""
-    begin = time.monotonic()
-    options = plan.options
+    clock = clock or Clock(plan.options.max_seconds)
     contest = line_up(candidates, plan)
-    n_compared = max(1, min(len(contest), options.n_evaluations // (2 * _LEAST)))
-    results, best, reasons = _first_round(contest[:n_compared], plan)
-    rest = options.n_evaluations - sum(len(result.history) for result in results)
-    seconds = None if options.max_seconds is None else options.max_seconds - (time.monotonic() - begin)
-    if best is None or (best.params and rest > 0 and (seconds is None or seconds > 0)):
-        candidate, model = (contest[0], None) if best is None else (best.candidate, best.model)
-        last = tune(candidate, plan, rest, seconds, model)
-        results.append(last)
-        if best is None:
-            best = last
-        elif last.score > best.score:
-            best = replace(last, params=best.params | last.params)
+    if not plan.folds:
+        none = TunedCandidate(contest[0], build(contest[0], plan), {}, np.empty(0), [])
+        return none, [f"There are too few labels to compare models: {contest[0].name} is used as it is."], []
+    if plan.task == "clustering":
+        results, best, reasons = _clusters(contest, plan, clock)
+    else:
+        results, best, reasons = _rounds(contest, for_comparison(plan), clock)
     history = [entry for result in results for entry in result.history]
-    numbered = [{**entry, "evaluation": number} for number, entry in enumerate(history)]
-    return best, _left_out(contest[n_compared:]) + reasons, numbered
+    return best, reasons, [{**entry, "evaluation": number} for number, entry in enumerate(history)]
 
 
-def _first_round(contest: list[Candidate], plan: Plan) -> tuple[list[TunedCandidate], TunedCandidate | None, list[str]]:
-    """The results of the first half of the budget, the best of them and why; nothing if there is one candidate only."""
-    share = plan.options.n_evaluations // (2 * len(contest)) if len(contest) > 1 else 0
-    results, reasons = _round(contest, plan, share) if share else ([], [])
-    if plan.task == "clustering" and "n_clusters" not in contest[0].params:
-        best, why = _counted(contest[0], plan)
-        return [best], best, [*reasons, why]
-    if not results:
-        return [], None, reasons
-    best, more = _winner(results, plan.score_text)
-    return results, best, reasons + more
+def for_comparison(plan: Plan, best: TunedCandidate | None = None) -> Plan:
+    """The rows on which models are compared; those on which the best one was, if that is known."""
+    whole = sampled(plan, _FIRST_ROWS if has_few_labels(plan) else _MOST_ROWS)  # labels tell models apart, not rows
+    return whole if best is None or best.n_rows in (0, whole.data.X.shape[0]) else sampled(whole, _FIRST_ROWS)
 
 
-def _round(contest: list[Candidate], plan: Plan, share: int) -> tuple[list[TunedCandidate], list[str]]:
-    """Every candidate with the same share of the budget; those that cannot learn from the rows drop out."""
-    limit = plan.options.max_seconds
-    seconds = None if limit is None else limit * share / plan.options.n_evaluations
+# --- classes and amounts ----------------------------------------------------------------------------------------------
+
+
+def _rounds(
+    contest: list[Candidate], plan: Plan, clock: Clock
+) -> tuple[list[TunedCandidate], TunedCandidate, list[str]]:
+    """The results of all rounds, the best of them, and why."""
+    n_evaluations = plan.options.n_evaluations
+    n_compared = max(1, min(len(contest), int(_FOR_FIRST_ROUND * n_evaluations) // _LEAST_TRIES))
+    if n_compared == 1 or len(contest) == 1:
+        best = tune(contest[0], plan, n_evaluations, _seconds(clock.left))
+        return [best], best, _left_out(contest[1:])
+    small = sampled(plan, _FIRST_ROWS)
+    results, reasons = _first_round(contest[:n_compared], small, clock)
+    finalists, more = _finalists(results, plan, clock)
+    results += more
+    is_partly_labelled = plan.options.unlabelled_label is not None
+    best, why = choose(finalists, plan) if is_partly_labelled else _winner(finalists, plan.score_text)
+    reasons = [*_left_out(contest[n_compared:]), *reasons, *_describe_scores(results, finalists, plan), *why]
+    room = n_evaluations - sum(len(result.history) for result in results)
+    on_rows = plan if best.n_rows == plan.data.X.shape[0] else small
+    best, deeper = _deepened(best, on_rows, room, clock)
+    rivals = [each for each in finalists if each.candidate.name != best.candidate.name and each.n_rows == best.n_rows]
+    if rivals and may_be_a_sum(plan) and not plan.options.one_model:  # what is left goes to the second of the sum
+        second = max(rivals, key=lambda each: each.score)
+        tuned, more = _deepened(second, on_rows, room - sum(len(each.history) for each in deeper), clock)
+        finalists, deeper = [tuned if each is second else each for each in finalists], [*deeper, *more]
+    answer, why = combine(best, finalists, on_rows, clock)
+    return [*results, *deeper], answer, [*reasons, *why]
+
+
+def _seconds(seconds: float) -> float | None:
+    return max(seconds, 0.01) if np.isfinite(seconds) else None
+
+
+def _first_round(contest: list[Candidate], plan: Plan, clock: Clock) -> tuple[list[TunedCandidate], list[str]]:
+    """Every candidate with the same share of the budget, for each parameter if others leave some of theirs; those that
+    cannot learn from the rows drop out."""
+    room = int(_FOR_FIRST_ROUND * plan.options.n_evaluations)
+    share = int(np.clip(room // len(contest), _LEAST_TRIES, _TRIES))
     results: list[TunedCandidate] = []
-    reasons = []
+    reasons, end = [], (1 - _TIME_FOR_FIRST_ROUND) * clock.left
     for place, candidate in enumerate(contest):
+        seconds = (clock.left - end) / (len(contest) - place)
+        if results and seconds <= 0:
+            reasons.append(f"There was no time to try {candidate.name}.")
+            continue
+        clock.tell(f"trying {candidate.name} on {plan.data.X.shape[0]:,} rows")
         try:
-            results.append(tune(candidate, plan, share, seconds))
+            if has_few_labels(plan):
+                results.append(measure(candidate, build(candidate, plan), plan))
+                continue
+            n_params = len(space_of(build(candidate, plan), candidate, plan))
+            spare = room - sum(len(result.history) for result in results) - share * (len(contest) - place - 1)
+            n_tries = max(share, min(share * n_params, spare))
+            results.append(tune(candidate, plan, n_tries, _seconds(seconds)))
         except ValueError as refusal:
             if place == len(contest) - 1 and not results:
                 raise
             reasons.append(f"{candidate.name} dropped out: {refusal}")
     return results, reasons
+
+
+def _finalists(
+    results: list[TunedCandidate], plan: Plan, clock: Clock
+) -> tuple[list[TunedCandidate], list[TunedCandidate]]:
+    """The best results, measured on all rows of the comparison, and those of them that had to be measured anew.
+
+    Where time is short, candidates whose last fit would take too long are left behind, and the others are compared as
+    they were measured on fewer rows.
+    """
+    n_rows, n_all = plan.data.X.shape[0], plan.data.facts.n_rows
+    in_time = [result for result in results if result.seconds_to_finish(n_all) < clock.left_for_last_fit]
+    ranked = sorted(in_time or [min(results, key=lambda each: each.seconds(n_all))], key=lambda each: -each.score)
+    plain = [result for result in ranked[_FINALISTS:] if result.candidate.is_plain][:1]
+    chosen = [*ranked[:_FINALISTS], *plain]
+    needed = sum(each.seconds(n_rows) for each in chosen) + max(each.seconds_to_finish(n_all) for each in chosen)
+    if results[0].n_rows == n_rows or needed > clock.left:
+        return chosen, []
+    measured: list[TunedCandidate] = []
+    for result in chosen:
+        if clock.is_over():
+            return chosen, measured
+        clock.tell(f"measuring {result.candidate.name} on {n_rows:,} rows")
+        measured.append(measure(result.candidate, result.model, plan, result.params))
+    return measured, measured
+
+
+def _deepened(best: TunedCandidate, plan: Plan, room: int, clock: Clock) -> tuple[TunedCandidate, list[TunedCandidate]]:
+    """A result, or a better one of the same candidate by some more evaluations; and these."""
+    found = _in_depth(best, plan, room, clock)
+    for result in found:
+        best = replace(result, params=best.params | result.params) if result.score > best.score else best
+    return best, found
+
+
+def _in_depth(best: TunedCandidate, plan: Plan, room: int, clock: Clock) -> list[TunedCandidate]:
+    """More evaluations of the best candidate: of its parameters, then with more and more landmarks."""
+    n_rows, found = plan.data.X.shape[0], [best]
+    last = best.seconds_to_finish(plan.data.facts.n_rows)
+    n_steps = 2 if best.candidate.kernel is not None and room > 4 else 0  # kept for landmarks
+    compares_many = has_kernel(best.candidate.method) and n_rows > _FIRST_ROWS
+    room = min(room - n_steps, (_FEW_IN_DEPTH if compares_many else _IN_DEPTH) * len(best.params))
+    clock.tell(f"tuning {best.candidate.name} on {n_rows:,} rows")
+    if room > 0 and clock.left - last > best.seconds(n_rows):
+        found.append(tune(best.candidate, plan, room, _seconds(clock.left - last), best.model))
+    best = max(found, key=lambda result: result.score)
+    for _ in range(n_steps):
+        wider = with_more_landmarks(best, _MOST_LANDMARKS)
+        if wider is None or clock.left < 4 * (best.seconds(n_rows) + last):
+            break
+        found.append(
+            measure(wider.candidate, wider.model, plan, {**best.params, "map__n_components": _landmarks(wider)})
+        )
+        if found[-1].score <= best.score:
+            break
+        best = found[-1]
+    return found[1:]
+
+
+def _landmarks(result: TunedCandidate) -> float:
+    return float(result.model.get_params()["map__n_components"])
+
+
+def line_up(candidates: list[Candidate], plan: Plan) -> list[Candidate]:
+    """The candidates with other kinds of features beside them, in the order in which they deserve the budget."""
+    options = plan.options
+    if options.unlabelled_label is not None and options.method is None:
+        return with_variants(candidates, plan)
+    if options.kernel == "linear" or options.needs & {"groups", "tasks"} or has_kernel(candidates[0].method):
+        return candidates  # groups and tasks are about columns, not about features of a map
+    if options.kernel is not None:
+        maps = [other for other in other_kinds(plan) if other.kernel is not None]
+        return [with_kernel(candidate, options, options.kernel) for candidate in [*candidates, *maps]]
+    if options.outlier_label is not None and plan.data.is_narrow(KERNEL_FEATURES):
+        return [with_kernel(candidate, options) for candidate in candidates]  # a straight boundary surrounds no class
+    if plan.data.is_text and options.method is None and not options.needs:
+        return [replace(each, **read) for n, each in enumerate(candidates) for read in READINGS[: 2 if n else 3]]
+    if options.method is None and not options.needs and are_like_texts(plan.data.X):
+        return [each for one in candidates for each in (one, with_unit_rows(one))]
+    others = [] if options.method is not None or isinstance(plan.data.rest, Stream) else other_kinds(plan)
+    if is_worth_a_kernel(plan) and not any(other.kernel is not None for other in others):
+        others = [with_kernel(candidates[0], options), with_curves(candidates[0], options), *others]
+    return [*candidates, *others]
+
+
+def _left_out(candidates: list[Candidate]) -> list[str]:
+    if not candidates:
+        return []
+    names = " and ".join(candidate.name for candidate in candidates)
+    return [f"With so few evaluations, {names} {'was' if len(candidates) == 1 else 'were'} not compared."]
+
+
+def _describe_scores(results: list[TunedCandidate], finalists: list[TunedCandidate], plan: Plan) -> list[str]:
+    """Sentences on the scores of all candidates, and of the best on more rows."""
+    n_first, n_rows = results[0].n_rows, finalists[0].n_rows
+    first = [result for result in results if result.n_rows == n_first]
+    sentences = [f"In cross-validation{_of_rows(n_first, plan)}: {_scores(first, plan.score_text)}."]
+    if n_first < n_rows:
+        sentences.append(f"The best of them{_of_rows(n_rows, plan)}: {_scores(finalists, plan.score_text)}.")
+    return sentences
+
+
+def _of_rows(n_rows: int, plan: Plan) -> str:
+    n_all = plan.data.facts.n_rows
+    return f" of {n_rows:,} of {n_all:,} rows" if n_rows < n_all else ""
+
+
+def _scores(results: list[TunedCandidate], score_text: Callable[[float], str]) -> str:
+    return ", ".join(f"{result.candidate.name} {score_text(result.score)}" for result in results)
+
+
+def _winner(results: list[TunedCandidate], score_text: Callable[[float], str]) -> tuple[TunedCandidate, list[str]]:
+    """The best candidate, unless one that is linear in the columns is as good, or nearly."""
+    straight = [result for result in results if result.candidate.is_plain]
+    curved = [result for result in results if not result.candidate.is_plain]
+    best = max(straight or results, key=lambda result: (result.score, bool(result.candidate.note)))  # plainer of equals
+    if not (straight and curved):
+        return best, [f"Method: {best.candidate.name}, the best of them."] if len(results) > 1 else []
+    other = max(curved, key=lambda result: result.score)
+    gain, error = other.gain_over(best)
+    measured = (
+        f"against {best.candidate.name}, {other.candidate.name} gains {gain:.3g}, with a standard error of {error:.2g}"
+    )
+    if gain > _CLEARLY * error:
+        return other, [f"Boundaries: curved, because {measured}."]
+    return best, [f"Boundaries: straight, because curved ones are not clearly better: {measured}."]
+
+
+# --- clusters ---------------------------------------------------------------------------------------------------------
+
+
+def _clusters(
+    contest: list[Candidate], plan: Plan, clock: Clock
+) -> tuple[list[TunedCandidate], TunedCandidate, list[str]]:
+    """The number of clusters, if it is not given, then the other parameters."""
+    candidate, n_evaluations = contest[0], plan.options.n_evaluations
+    if "n_clusters" in candidate.params:
+        best = tune(candidate, plan, n_evaluations, _seconds(clock.left))
+        return [best], best, []
+    best, why = _counted(candidate, plan)
+    results, room = [best], n_evaluations - len(best.history)
+    if best.params and room > 0 and clock.left > 0:
+        results.append(tune(candidate, plan, room, _seconds(clock.left), best.model))
+        if results[-1].score > best.score:
+            best = replace(results[-1], params=best.params | results[-1].params)
+    return results, best, [why]
 
 
 def _counted(candidate: Candidate, plan: Plan) -> tuple[TunedCandidate, str]:
@@ -191,8 +294,8 @@ def _counted(candidate: Candidate, plan: Plan) -> tuple[TunedCandidate, str]:
         if n is not None and entry["score"] is not None:
             best[n] = max(best.get(n, -np.inf), entry["score"])
     scores = ", ".join(f"{n} clusters {best[n]:.3g}" for n in sorted(best) if np.isfinite(best[n]))
-    measure = f"{plan.criterion} and sparsity" if plan.options.sparsity else plan.criterion
-    return _fewest(result, best), f"Number of clusters by {measure}: {scores}."
+    criterion = f"{plan.criterion} and sparsity" if plan.options.sparsity else plan.criterion
+    return _fewest(result, best), f"Number of clusters by {criterion}: {scores}."
 
 
 def _fewest(result: TunedCandidate, best: dict[int, float]) -> TunedCandidate:
@@ -203,131 +306,3 @@ def _fewest(result: TunedCandidate, best: dict[int, float]) -> TunedCandidate:
         return result
     fewest = {name: min(equal)}
     return replace(result, model=clone(result.model).set_params(**fewest), params=fewest)
-
-
-def line_up(candidates: list[Candidate], plan: Plan) -> list[Candidate]:
-    """Linear and curved candidates, in the order in which they deserve the budget."""
-    options = plan.options
-    if options.kernel == "linear" or options.needs & {"groups", "tasks"} or has_kernel(candidates[0].method):
-        return candidates  # groups and tasks are about columns, not about features of a map
-    if options.kernel is not None:
-        return [with_kernel(candidate, options, options.kernel) for candidate in candidates]
-    if options.outlier_label is not None and plan.data.is_narrow(KERNEL_FEATURES):
-        return [with_kernel(candidate, options) for candidate in candidates]  # a straight boundary surrounds no class
-    if not is_worth_a_kernel(plan):
-        return candidates
-    return [candidates[0], with_kernel(candidates[0], options), *candidates[1:]]
-
-
-def _left_out(candidates: list[Candidate]) -> list[str]:
-    if not candidates:
-        return []
-    names = " and ".join(candidate.name for candidate in candidates)
-    return [f"With so few evaluations, {names} {'was' if len(candidates) == 1 else 'were'} not compared."]
-
-
-def _winner(results: list[TunedCandidate], score_text: Callable[[float], str]) -> tuple[TunedCandidate, list[str]]:
-    """The best linear candidate, or a curved one that beats it by more than one standard error."""
-    scores = ", ".join(f"{result.candidate.name} {score_text(result.score)}" for result in results)
-    reasons = [f"In cross-validation: {scores}."] if len(results) > 1 else []
-    straight = [result for result in results if result.candidate.kernel is None]
-    best = max(straight or results, key=lambda result: (result.score, bool(result.candidate.note)))  # plainer of equals
-    for curved in (result for result in results if straight and result.candidate.kernel is not None):
-        difference = curved.fold_scores - best.fold_scores
-        error = float(np.std(difference, ddof=1) / np.sqrt(len(difference))) if len(difference) > 1 else 0.0
-        gain = float(np.mean(difference))
-        measured = f"against {best.candidate.name} they gain {gain:.3g}, with a standard error of {error:.2g}"
-        if gain > error:
-            return curved, [*reasons, f"Boundaries: curved, because {measured}."]
-        reasons.append(f"Boundaries: straight, because curved ones are not clearly better: {measured}.")
-    if len(straight) > 1:
-        reasons.append(f"Method: {best.candidate.name}, the best of them.")
-    return best, reasons
-
-
-_MANY_ROWS = 20_000  # from which on three folds are enough
-_FEW_ROWS, _MOST_REPEATS = 2_000, 3  # small data are divided into folds several times, as chance weighs more there
-
-
-def make_folds(plan: Plan) -> Folds:
-    """The same parts of the rows for all models: each is measured on rows that it has not learned from.
-
-    Unlabelled rows are in every part to learn from and in none to score, as with ``LabelledKFold``; rows of no class in
-    none to learn from and in every one to score, as with ``NoveltyKFold``. Rows to score belong to tasks that are
-    learned from.
-    """
-    data, cv = plan.data, plan.options.cv
-    y = data.y if plan.task != "clustering" else None
-    apart = np.zeros(data.X.shape[0], dtype=bool) if y is None else carrying(y, data.no_class)
-    is_unlabelled = plan.options.unlabelled_label is not None
-    if cv is not None and not isinstance(cv, Integral):
-        from sklearn.model_selection import check_cv
-
-        rows = np.zeros((len(apart), 1))  # splitters only count them
-        folds = list(check_cv(cv, y, classifier=plan.task == "classification").split(rows, y))
-        folds = [(learn, test[~apart[test]]) for learn, test in folds] if is_unlabelled else folds
-    else:
-        known, others = np.flatnonzero(~apart), np.flatnonzero(apart)
-        parts = _parts(len(known), None if y is None else y[known], plan)
-        folds = [(known[learn], known[test]) for learn, test in parts]
-        if is_unlabelled:
-            folds = [(np.union1d(learn, others), test) for learn, test in folds]
-        else:
-            folds = [(learn, np.union1d(test, others)) for learn, test in folds]
-    if plan.options.task_column is None:
-        return folds
-    tasks = split_tasks(data.X, plan.options.task_column, "auto").tasks
-    return [(learn, test[np.isin(tasks[test], tasks[learn])]) for learn, test in folds]
-
-
-def _parts(n_rows: int, y: NDArray[Any] | None, plan: Plan) -> Folds:
-    """Folds of rows that all have a class, or of any where there are none."""
-    from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
-
-    if n_rows < 4:
-        raise ValueError(f"auto: at least 4 rows are needed to compare models, got {n_rows}.")
-    cv, seed = plan.options.cv, plan.options.random_state
-    n_folds = int(cv) if cv is not None else 3 if n_rows > _MANY_ROWS else min(5, n_rows // 2)
-    n_repeats = max(1, min(_MOST_REPEATS, _FEW_ROWS // n_rows)) if cv is None else 1
-    if not 2 <= n_folds <= n_rows:
-        raise ValueError(f"auto: cv must be at least 2 and at most the number of rows ({n_rows}), got {n_folds}.")
-    rows = np.zeros((n_rows, 1))
-    if plan.task != "classification":
-        return list(RepeatedKFold(n_splits=n_folds, n_repeats=n_repeats, random_state=seed).split(rows))
-    codes = np.unique(np.asarray(y), return_inverse=True)[1]
-    second = int(np.sort(np.bincount(codes))[-2])  # every part must hold two classes
-    least = 2 if cv is None else max(2, n_folds)
-    if second < least:
-        raise ValueError(f"auto: two classes must have at least {least} rows each, got only {second} of one.")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a class that is rarer than there are folds
-        split = RepeatedStratifiedKFold(n_splits=min(n_folds, second), n_repeats=n_repeats, random_state=seed)
-        return list(split.split(rows, codes))
-
-
-def make_scoring(plan: Plan) -> Any:
-    """The scorer that the search maximises."""
-    from ..tuning import criterion, sparsity_scorer
-
-    data, options = plan.data, plan.options
-    if plan.criterion == "balanced_error" and has_stand_ins(data, options):
-        made = stand_ins(data, options.random_state)
-        return partial(_score_with_stand_ins, rows=made, label=options.outlier_label)
-    measure: Any = criterion(plan.criterion)
-    if not options.sparsity:
-        return measure
-    if plan.criterion == "mse" and data.y is not None:
-        unit = float(np.var(data.y)) or 1.0  # so that it compares with a share of features
-        measure = partial(_score_in_units, scorer=measure, unit=unit)
-    return sparsity_scorer(measure, options.sparsity)
-
-
-def _score_with_stand_ins(model: Any, X: Any, y: Any, rows: Any, label: Any) -> float:
-    """The balanced error of the classes and, as one more of them, of rows that stand in for outliers."""
-    predicted = model.predict(X)
-    errors = [np.mean(predicted[y == value] != value) for value in np.unique(y)]
-    return -float(np.mean([*errors, np.mean(model.predict(rows) != label)]))
-
-
-def _score_in_units(model: Any, X: Any, y: Any, scorer: Any, unit: float) -> float:
-    return float(scorer(model, X, y)) / unit

@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .. import _engine
-from .._gate import Table, Text
-from ..streams import Stream, open_stream
-from ..training import Facts, LabelCounts, Look, Sampler
+from .._gate import Table, is_frame, read_target, sparse, split_target
+from ..streams import Batch, Stream, are_rows, has_target, open_stream
+from ..training import Facts, LabelCounts, Look, Sampler, stack_batches, without_targets
 from ._auto_options import AutoOptions
 
 _MOST_BYTES = 200 << 20  # of rows in memory
-_RARE = 0.2  # classes are out of balance when the smallest has less than this part of its even share
+_RARE = 0.1  # two classes are out of balance when one of them has less than this share of the rows
 
 
 @dataclass
@@ -34,6 +33,10 @@ class TrainingData:
     layout: dict[str, Any] | None  # columns of a file, as they are read
     n_skipped: int = 0  # malformed lines
     no_class: Any = None  # the label of rows that are of no class, or of one that is not known
+    weight: NDArray[np.float64] | None = None  # of the rows above; None if all are 1
+    stream: Stream | None = None  # the files
+    unlabelled: Any = None  # rows without a target, all or an even part of them
+    n_joined: int = 0  # rows without a target that are used as unlabelled rows
 
     @property
     def classes(self) -> dict[str, int]:
@@ -45,6 +48,10 @@ class TrainingData:
     def n_no_class(self) -> int:
         """Number of rows that have none, or one that is not known."""
         return 0 if self.no_class is None else self.facts.classes.get(str(self.no_class), 0)
+
+    def fit_options(self, rows: Any = slice(None)) -> dict[str, Any]:
+        """More arguments of ``fit`` for some of the rows: their weights, if there are any."""
+        return {} if self.weight is None else {"sample_weight": self.weight[rows]}
 
     @property
     def is_mixed(self) -> bool:
@@ -72,13 +79,31 @@ class TrainingData:
 
     @property
     def is_imbalanced(self) -> bool:
-        """Whether a class has less than a fifth of its even share: with two classes, less than 10 % of the rows."""
-        return self.n_classes > 1 and self.smallest_share < _RARE / self.n_classes
+        """Whether one of two classes has less than 10 % of the rows. Of several, some are often rare, and weighing them
+        like the others would cost too many mistakes on the frequent ones."""
+        return self.n_classes == 2 and self.smallest_share < _RARE
 
     @property
     def smallest_share(self) -> float:
         """The share of rows of the rarest class."""
         return min(self.classes.values()) / sum(self.classes.values())
+
+    def drop_unlabelled(self) -> None:
+        """Leave out the rows without a target."""
+        self.unlabelled = None
+
+    def join_unlabelled(self, label: Any) -> None:
+        """Take in the rows without a target; with a label, as rows that carry it, and else without any targets."""
+        n_rows, n_missing = self.unlabelled.shape[0], self.facts.n_unlabelled
+        if label is None or self.y is None:
+            self.X, self.y = stack_batches([(self.X, None), (self.unlabelled, None)])
+        else:
+            y = self.y if self.y.dtype.kind in "OU" else self.y.astype(np.float64 if self.y.dtype.kind == "f" else int)
+            marks = np.full(n_rows, label, dtype=object if y.dtype.kind in "OU" else y.dtype)
+            self.X, self.y = stack_batches([(self.X, y), (self.unlabelled, marks)])
+            self.facts.classes[str(label)] = self.facts.classes.get(str(label), 0) + n_missing
+            self.n_joined = n_missing
+        self.facts.n_unlabelled, self.unlabelled = 0, None
 
     def as_labels(self) -> None:
         """Take whole numbers read from a file as integers, as they were written."""
@@ -93,14 +118,32 @@ def gather(X: Any, y: Any, options: AutoOptions, stream_options: dict[str, Any])
     if unknown:
         raise TypeError(f"auto: there is no parameter {unknown[0]!r}.")
     is_stream = isinstance(X, Stream)
-    if stream_options and (is_stream or not _are_files(X)):
-        when = "when X is a Stream" if is_stream else "when X holds the rows"
-        raise ValueError(f"auto: {next(iter(stream_options))} is about reading files and has no meaning {when}.")
-    if not is_stream and not _are_files(X):
-        return _from_rows(*_as_rows(X, y), options.max_rows, options.random_state)
-    if y is not None:
-        raise ValueError("auto: y must be None when X is a file; name its column with target=.")
-    return _from_stream(X if is_stream else _opened(X, options, stream_options), options.max_rows)
+    if is_stream or _is_source(X, y, stream_options):
+        if is_stream and stream_options:
+            what = next(iter(stream_options))
+            raise ValueError(f"auto: {what} is about reading files and has no meaning when X is a Stream.")
+        if y is not None and (is_stream or not isinstance(y, str) or "target" in stream_options):
+            raise ValueError("auto: y must be None when X is a file; name its column with target=.")
+        named = {} if y is None else {"target": y}
+        return _from_stream(X if is_stream else _opened(X, options, {**stream_options, **named}), options.max_rows)
+    target = stream_options.get("target")
+    others = [name for name in stream_options if name != "target"]
+    if others:
+        raise ValueError(f"auto: {others[0]} is about reading files and has no meaning when X holds the rows.")
+    if target is not None and y is not None:
+        raise ValueError("auto: y and target= cannot both be given; either of them names the targets.")
+    return _from_rows(*_as_rows(X, y if target is None else None, target), options)
+
+
+def _is_source(X: Any, y: Any, stream_options: dict[str, Any]) -> bool:
+    """Whether rows are to be read batch by batch: from files, by a query, or from an object that is no matrix. A data
+    frame is read so if one of its columns is named as the target."""
+    if _are_files(X) or "sql" in stream_options:
+        return True
+    if y is not None or isinstance(X, np.ndarray | Table) or sparse.issparse(X):
+        return False
+    is_eager = hasattr(X, "iloc") or hasattr(X, "get_column") or hasattr(X, "column_names")  # pandas, polars, pyarrow
+    return are_rows(X) and (not is_frame(X) or ("target" in stream_options and not is_eager))
 
 
 def _are_files(X: Any) -> bool:
@@ -121,26 +164,44 @@ def _opened(X: Any, options: AutoOptions, stream_options: dict[str, Any]) -> Str
 
 def _from_stream(stream: Stream, max_rows: int) -> TrainingData:
     """An even part of the rows, from one pass over the files; all of them if they are few."""
-    sampler: Sampler | None = None
+    samplers: tuple[Sampler, Sampler] | None = None  # of the rows that have a target, and of the others
     facts, labels = Facts(), LabelCounts()
-    for batch in stream.batches():
+    for batch in map(Batch.present, stream.batches()):
         if batch.position.n_pass > 0:
             break
-        if sampler is None:
-            sampler = Sampler(max(1, min(max_rows, _rows_that_fit(batch.X)) // 2))
-        sampler.add(batch.X, batch.y)
-        facts.add(batch.X, None)
-        labels.add(batch.y)
-    rows = None if sampler is None else sampler.rows()
-    if rows is None:
+        if samplers is None:
+            most = max(1, min(max_rows, _rows_that_fit(batch.X)) // 2)
+            samplers = Sampler(most), Sampler(most)
+        labelled = batch.labelled()
+        samplers[0].add(labelled.X, labelled.y, labelled.row_weights())
+        if batch.y is not None and len(labelled) < len(batch):
+            samplers[1].add(batch.X[np.flatnonzero(~has_target(batch.y))])
+        facts.add(batch.X, batch.y, classes=False)
+        labels.add(labelled.y)
+    if samplers is None or not facts.n_rows:
         raise ValueError(f"{stream.path.name}: the file has no rows.")
-    X, y = rows
-    _refuse_missing(y)
+    if not samplers[0].n_rows:
+        raise without_targets(stream.path.name, stream.layout().get("target"))
+    X, y, weight = samplers[0].weighted_rows()
+    others = samplers[1].rows()
     look = _look(facts, X, y, labels)
-    whole = X.shape[0] == facts.n_rows
+    unlabelled = None if others is None else others[0]
+    whole = X.shape[0] + (0 if unlabelled is None else unlabelled.shape[0]) == facts.n_rows
     layout = stream.layout() or None
-    files = [path.name for path in stream.paths]
-    return TrainingData(X, y, None if whole else stream, facts, look, files, layout, stream.n_skipped)
+    files, rest = [path.name for path in stream.paths], None if whole else stream
+    return TrainingData(
+        X,
+        y,
+        rest,
+        facts,
+        look,
+        files,
+        layout,
+        stream.n_skipped,
+        weight=weight,
+        stream=stream,
+        unlabelled=unlabelled,
+    )
 
 
 def _rows_that_fit(X: Any) -> int:
@@ -155,37 +216,24 @@ def _rows_that_fit(X: Any) -> int:
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
-def _as_rows(X: Any, y: Any) -> tuple[Any, NDArray[Any] | None]:
-    """Rows in one of three forms, and targets as a column."""
-    if hasattr(X, "columns") and not isinstance(X, Table):
-        X = Table.from_frame(X)
+def _as_rows(X: Any, y: Any, target: Any) -> tuple[Any, NDArray[Any] | None, NDArray[np.bool_]]:
+    """Rows in one of three forms, the targets that are there, and which rows have one."""
     if isinstance(y, str):
-        if not isinstance(X, Table) or y not in X.columns:
-            raise ValueError(f"auto: y must be a column of the data frame or the targets themselves, got {y!r}.")
-        y, X = X[y], X.select([name for name in X.columns if name != y])
-    if isinstance(y, Text):
-        y = np.array(y.to_list(), dtype=object)
-    if y is not None:
-        y = _column(np.asarray(y))
+        y, target = None, y
+    if target is not None:
+        X, y = split_target(X, target, "auto")
+    if is_frame(X) and not isinstance(X, Table):
+        X = Table.from_frame(X)
     if not isinstance(X, Table):
         X = _numbers(X)
     if X.shape[0] == 0 or X.shape[1] == 0:
         raise ValueError(f"auto: X must have rows and columns, got a shape of {tuple(X.shape)}.")
-    if y is not None and len(y) != X.shape[0]:
-        raise ValueError(f"auto: y must have one target per row, got {len(y)} for {X.shape[0]} rows.")
-    return X, y
-
-
-def _column(y: NDArray[Any]) -> NDArray[Any]:
-    y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
-    if y.ndim != 1:
-        raise ValueError(f"auto: y must be one column of targets, got an array of shape {y.shape}.")
-    if y.dtype.kind != "O" or any(isinstance(label, str) for label in y):
-        return y
-    try:
-        return y.astype(np.float64)  # numbers that were kept as objects
-    except (TypeError, ValueError):
-        raise ValueError("auto: y must hold numbers or words.") from None
+    if y is None:
+        return X, None, np.ones(X.shape[0], dtype=bool)
+    labels, there = read_target(y, "auto")
+    if len(there) != X.shape[0]:
+        raise ValueError(f"auto: y must have one target per row, got {len(there)} for {X.shape[0]} rows.")
+    return X, labels, there
 
 
 def _numbers(X: Any) -> Any:
@@ -202,30 +250,33 @@ def _numbers(X: Any) -> Any:
     return array if array.dtype in (np.float64, np.float32) else array.astype(np.float64)
 
 
-def _from_rows(X: Any, y: NDArray[Any] | None, max_rows: int, seed: int) -> TrainingData:
-    n_rows, facts, labels = X.shape[0], Facts.of(X, None), LabelCounts()
-    _refuse_missing(y)
+def _from_rows(X: Any, y: NDArray[Any] | None, there: NDArray[np.bool_], options: AutoOptions) -> TrainingData:
+    facts, labels = Facts.of(X, None), LabelCounts()
+    facts.n_unlabelled = int((~there).sum())
+    unlabelled = None
+    if y is not None and facts.n_unlabelled:
+        if not len(y):
+            raise ValueError("auto: the target is missing in every row; name another column with target=.")
+        X, unlabelled = X[np.flatnonzero(there)], X[_some(np.flatnonzero(~there), options)]
     labels.add(y)
     look = _look(facts, X, y, labels)
-    if n_rows <= max_rows:
-        return TrainingData(X, y, None, facts, look, [], None)
-    some = np.sort(np.random.default_rng(seed).permutation(n_rows)[:max_rows])
-    part = X[some], None if y is None else y[some]
-    return TrainingData(*part, (X, y), facts, look, [], None)
+    n_rows, rest = X.shape[0], None
+    if n_rows > options.max_rows:
+        some = _some(np.arange(n_rows), options)
+        X, y, rest = X[some], None if y is None else y[some], (X, y)
+    return TrainingData(X, y, rest, facts, look, [], None, unlabelled=unlabelled)
+
+
+def _some(rows: NDArray[np.intp], options: AutoOptions) -> NDArray[np.intp]:
+    """As many of these rows as are tuned on, at random."""
+    if len(rows) <= options.max_rows:
+        return rows
+    return rows[np.sort(np.random.default_rng(options.random_state).permutation(len(rows))[: options.max_rows])]
 
 
 def _look(facts: Facts, X: Any, y: NDArray[Any] | None, labels: LabelCounts) -> Look:
     """The targets in the form in which files are looked at, so that the same rules choose the task."""
     facts.classes = labels.by_name()
     is_text = y is not None and y.dtype.kind in "OU"
-    return Look(facts.n_rows, facts.n_features, labels.distinct(), is_text, True, True, y, X)
-
-
-def _refuse_missing(y: NDArray[Any] | None) -> None:
-    if y is None:
-        return
-    n_missing = int(np.isnan(y).sum()) if y.dtype.kind == "f" else 0
-    if y.dtype.kind == "O":
-        n_missing = sum(not isinstance(value, str) or not value for value in y.tolist())
-    if n_missing:
-        raise ValueError(f"auto: every row must have a target, but {n_missing} of {len(y)} have none.")
+    n_missing = facts.n_unlabelled
+    return Look(facts.n_rows, facts.n_features, labels.distinct(), is_text, True, True, y, X, n_unlabelled=n_missing)

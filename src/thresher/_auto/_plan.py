@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -14,9 +15,10 @@ from .._estimators import LearningProblem
 from ..registry import Method
 from ._auto_options import AutoOptions
 from ._data import TrainingData
+from ._watching import AutoWatcher
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
-_ERRORS = ("error", "balanced_error", "mse")  # criteria that are smaller when models are better
+_ERRORS = ("error", "balanced_error", "cost", "mse")  # criteria that are smaller when models are better
 
 
 @dataclass(frozen=True)
@@ -28,42 +30,89 @@ class Plan:
     task: str
     criterion: str = ""
     folds: Folds = ()  # type: ignore[assignment]  # the same parts of the rows for all models
+    read: dict[Any, Any] = field(default_factory=dict)  # rows of text that were read once, for all that follows
+    watcher: AutoWatcher = field(default_factory=AutoWatcher)
 
     @cached_property
     def problem(self) -> LearningProblem:
         return LearningProblem(
             self.task,
-            self.data.facts.n_rows,
+            self.data.facts.n_labelled,
             self.data.facts.n_features,
+            n_classes=self.data.n_classes if self.task == "classification" else 0,
+            n_labelled=self.data.facts.n_rows - self.data.n_no_class,
             is_sparse=self.data.is_sparse,
             is_text=self.data.is_text,
-            is_imbalanced=self.data.is_imbalanced,
+            is_imbalanced=self.weighs_classes,
             wants_sparsity=bool(self.options.sparsity),
             kernel=self.options.kernel,
             needs=self.options.needs,
         )
 
+    @property
+    def weighs_classes(self) -> bool:
+        """Whether rows of a rare class count more: unless the user asks for the plain error, or says what they cost."""
+        return self.data.is_imbalanced and self.options.criterion != "error" and self.options.cost is None
+
+    @property
+    def class_weight(self) -> Any:
+        """What rows of a class count while a model learns; None if all count the same."""
+        return self.costs or ("balanced" if self.weighs_classes else None)
+
+    @cached_property
+    def costs(self) -> dict[Any, float]:
+        """What a mistake on a row of each class costs; empty if the user has not said."""
+        cost = self.options.cost
+        if cost is None or self.data.y is None:
+            return {}
+        labels = [label for label in np.unique(self.data.y).tolist() if str(label) in self.data.classes]
+        if not isinstance(cost, Mapping):
+            cost = {labels[-1]: cost}
+        named = {str(label): float(value) for label, value in cost.items()}
+        return {label: named.get(str(label), 1.0) for label in labels}
+
+    @property
+    def sign(self) -> int:
+        """-1 if the criterion is smaller when models are better, whose scores are negative then."""
+        return -1 if self.criterion in _ERRORS else 1
+
     def score_text(self, score: float) -> str:
         """A score for people, to whom errors are positive numbers."""
         if self.options.sparsity:
             return f"{score:.4g} ({self.criterion} and sparsity, greater is better)"
-        sign = -1 if self.criterion in _ERRORS else 1
-        return f"{self.criterion} {sign * score + 0.0:.4g}"  # no error at all is 0, not -0
+        return f"{self.criterion} {self.sign * score + 0.0:.4g}"  # no error at all is 0, not -0
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A method, the kernel of the map before it and the parameters it begins with; those of `fixed` are not tuned."""
+    """A method, the steps before it and the parameters it begins with; those of `fixed` are not tuned.
+
+    The steps: splines of the columns (`curves` is "columns", or "pairs" with products of two), words read by an encoder
+    with these options, rows brought to unit length, and the map of a `kernel`.
+    """
 
     method: Method
     params: dict[str, Any]
     kernel: str | None = None
     fixed: tuple[str, ...] = ()
     note: str = ""
+    curves: str = ""
+    n_landmarks: float = 2.0  # times the root of the number of rows
+    encoder: tuple[tuple[str, Any], ...] = ()
+    unit_rows: bool = False
+    labelled_only: bool = False  # it ignores rows without a label
 
     @property
     def name(self) -> str:
-        return self.method.name + (f" behind a {self.kernel} map" if self.kernel is not None else self.note)
+        if self.kernel is not None:
+            return f"{self.method.name} behind a {self.kernel} map" + (" of curves" if self.curves else "")
+        return self.method.name + self.note
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is linear in the columns, and can be read most easily; with unlabelled rows, whether it does
+        without them."""
+        return self.labelled_only or (self.kernel is None and not self.curves and not has_kernel(self.method))
 
 
 def has_kernel(method: Method) -> bool:

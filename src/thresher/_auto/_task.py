@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +14,7 @@ from .. import registry
 from .._gate import Table
 from .._gate import label as label_rule
 from ..registry import Method
+from ..streams import MISSING_WORDS
 from ..training import written_label
 from ._auto_options import STRUCTURE, AutoOptions
 from ._data import TrainingData
@@ -30,7 +34,10 @@ CRITERIA: dict[str, dict[str, str]] = {
         "line_fit": "the separation of clusters of any shape, as the kernel sees it",
     },
 }
-_AMOUNT = "; an amount must be a plain number, such as 1234.5, without currency signs or thousands separators."
+_AMOUNT = (
+    "; name another column with target=, or write amounts as plain numbers, such as 1234.5, without currency signs or "
+    "thousands separators."
+)
 
 
 # --- the task ---------------------------------------------------------------------------------------------------------
@@ -85,19 +92,13 @@ def _check_task(data: TrainingData, task: str) -> None:
         raise ValueError(
             f"auto: classification needs targets that repeat, got more than a thousand different ones{_AMOUNT}"
         )
-    if task == "classification" and look.is_text and _hardly_repeat(data):
+    if task == "classification" and look.is_text and data.no_class is None and look.hardly_repeats:
         n_words = len(look.labels or ())
         raise ValueError(
-            f"auto: targets that are words must repeat, got {n_words} different ones in {look.n_rows} rows{_AMOUNT}"
+            f"auto: targets that are words must repeat, got {n_words} different ones in {look.n_labelled} rows{_AMOUNT}"
         )
     if look.labels is not None and len(look.labels) == 1:
         raise ValueError(f"auto: all rows have the same target, {look.labels[0]!r}; there is nothing to learn.")
-
-
-def _hardly_repeat(data: TrainingData) -> bool:
-    """Whether most targets of more than a few rows stand alone, as names do, and amounts that were taken for words."""
-    labels, n_rows = data.look.labels or [], data.look.n_rows
-    return data.no_class is None and n_rows > 20 and 2 * len(labels) > n_rows
 
 
 # --- the criterion ----------------------------------------------------------------------------------------------------
@@ -106,12 +107,15 @@ def _hardly_repeat(data: TrainingData) -> bool:
 def choose_criterion(plan: Plan) -> tuple[str, list[str]]:
     """The measure by which models are compared, and why."""
     data, task, name = plan.data, plan.task, plan.options.criterion
+    if plan.options.cost is not None:
+        said = ", ".join(f"{value:g} on {label!r}" for label, value in plan.costs.items())
+        return "cost", [f"Criterion: cost, the mean cost of a row; a mistake costs {said}."]
     balance = []
     if task == "classification" and data.is_imbalanced:
         rarest = min(data.classes, key=lambda label: data.classes[label])
         balance = [
             f"The classes are imbalanced: {rarest!r} has {100 * data.smallest_share:.2g} % of the rows. "
-            "Rows of rare classes get a larger weight."
+            f"Rows of the rare class get {'a larger' if plan.weighs_classes else 'no larger'} weight."
         ]
     if name is not None:
         _check_criterion(name, plan)
@@ -125,6 +129,46 @@ def choose_criterion(plan: Plan) -> tuple[str, list[str]]:
         return "balanced_error", [*balance, f"Criterion: balanced_error, {weights}."]
     name = "line_fit" if task == "clustering" and _has_line_fit(plan.options) else next(iter(CRITERIA[task]))
     return name, [f"Criterion: {name}, {CRITERIA[task][name]}."]
+
+
+def warn_if_worse(plan: Plan, score: float) -> None:
+    """Warn if the best model does worse in cross-validation than a guess that looks at no feature."""
+    data, y = plan.data, plan.data.y
+    if plan.options.sparsity or y is None or plan.task == "clustering":
+        return
+    if plan.criterion == "mse":
+        guess, what = -float(np.var(y)), "the mean of the targets"
+    elif plan.criterion == "error" and data.no_class is None:
+        guess, what = max(data.classes.values()) / sum(data.classes.values()) - 1, "always the most frequent class"
+    elif plan.criterion == "balanced_error" and data.no_class is None:
+        guess, what = 1 / data.n_classes - 1, "any class for all rows"
+    else:
+        return
+    if score < guess:
+        found, least = plan.score_text(score), plan.score_text(guess)
+        warnings.warn(
+            f"auto: the best model does worse in cross-validation ({found}) than {what} ({least}); the features do not "
+            "tell the target, as far as these methods can see.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def check_cost(plan: Plan) -> None:
+    """Refuse costs of mistakes that make no sense for the task, or name no class."""
+    cost, data = plan.options.cost, plan.data
+    if cost is None:
+        return
+    if plan.task != "classification":
+        raise ValueError(f"auto: cost is for classification, but the task is {plan.task}.")
+    if plan.options.criterion is not None or plan.options.outlier_label is not None:
+        other = "criterion" if plan.options.criterion is not None else "outlier_label"
+        raise ValueError(f"auto: cost and {other} cannot both be given.")
+    if not isinstance(cost, Mapping) and data.n_classes != 2:
+        raise ValueError(f"auto: cost must be a dict of class to cost with {data.n_classes} classes, got {cost!r}.")
+    unknown = [label for label in cost if str(label) not in data.classes] if isinstance(cost, Mapping) else []
+    if unknown:
+        raise ValueError(f"auto: cost must name classes among {_first_few([*data.classes])}, got {unknown[0]!r}.")
 
 
 def _check_criterion(name: str, plan: Plan) -> None:
@@ -147,6 +191,57 @@ _MOST_STAND_INS = 1000
 _ROOM = 0.1  # of the range of a column, beyond either end
 
 
+_FEW_LABELS, _SMALL_SHARE = 2_000, 0.1  # labelled rows below which unlabelled ones are worth learning from
+
+
+def settle_missing(options: AutoOptions, data: TrainingData) -> tuple[AutoOptions, list[str]]:
+    """Use the rows without a target as unlabelled ones, or leave them out; the options that follow, and why."""
+    if not data.facts.n_unlabelled:
+        if options.unlabelled_label == "":
+            raise ValueError("auto: unlabelled_label='' stands for rows without a target, but every row has one.")
+        return options, []
+    n_missing, n_rows = data.facts.n_unlabelled, data.facts.n_rows
+    method = None if options.method is None else find_method(options.method)
+    if "clustering" in (options.task, None if method is None else method.task):
+        data.join_unlabelled(None)
+        return options, []
+    label, asked = options.unlabelled_label, options.unlabelled_label is not None
+    if asked and label not in MISSING_WORDS and str(written_label(label)) not in data.facts.classes:
+        raise _unknown_label(label)
+    if label is None and method is not None:
+        label = _default_label(method, options).get("unlabelled_label")
+    if label is None and _has_few_labels(options, data):
+        label = ""
+    if label is None:
+        said = data.facts.describe_unlabelled()
+        data.drop_unlabelled()
+        return options, [said]
+    label = _label_of_missing(label, data)
+    data.join_unlabelled(label)
+    why = "" if asked or method is not None else f", because only {n_rows - n_missing:,} rows have one"
+    return replace(options, unlabelled_label=label), [
+        f"{n_missing:,} of {n_rows:,} rows have no target and are used as unlabelled rows{why}."
+    ]
+
+
+def _has_few_labels(options: AutoOptions, data: TrainingData) -> bool:
+    """Whether classes of so few rows are known that methods for unlabelled rows may do better."""
+    n_labelled = data.facts.n_labelled
+    few = n_labelled < min(_FEW_LABELS, _SMALL_SHARE * data.facts.n_rows)
+    free = options.method is None and options.task != "regression" and not options.needs
+    return few and free and data.look.task == "classification" and data.n_classes >= 2
+
+
+def _label_of_missing(label: Any, data: TrainingData) -> Any:
+    """The label that rows without a target get: as asked for, or one that is no class."""
+    if data.look.is_text:
+        return str(written_label(label))
+    labels = data.look.labels
+    if label in MISSING_WORDS:
+        return -1 if labels is None or -1 not in labels else math.floor(min(labels)) - 1
+    return _as_written(label, "unlabelled_label", data, must_fit=True)
+
+
 def settle_labels(options: AutoOptions, data: TrainingData) -> AutoOptions:
     """Options with labels as the targets write them; a method that knows such rows brings a label of its own."""
     asked = {name: label for name in _LABELS if (label := getattr(options, name)) is not None}
@@ -160,9 +255,13 @@ def settle_labels(options: AutoOptions, data: TrainingData) -> AutoOptions:
         raise ValueError(f"auto: {name} must not be in params where it is given by itself.")
     data.no_class = _as_written(label, name, data, must_fit=bool(asked))
     if asked and name == "unlabelled_label" and not data.n_no_class:
-        raise ValueError(f"auto: unlabelled_label must be a label of some rows, got {label!r}, which no row has.")
+        raise _unknown_label(label)
     _check_classes(data, name)
     return replace(options, **{name: data.no_class})
+
+
+def _unknown_label(label: Any) -> ValueError:
+    return ValueError(f"auto: unlabelled_label must be a label of some rows, got {label!r}, which no row has.")
 
 
 def _takes_both() -> str:
@@ -209,11 +308,13 @@ def describe_special_rows(plan: Plan) -> list[str]:
     """Sentences on the use of these rows."""
     data, options = plan.data, plan.options
     n, label = data.n_no_class, repr(data.no_class)
+    if options.unlabelled_label is not None and 0 < n == data.n_joined:
+        return ["Models learn from unlabelled rows where that helps, and none is scored on them."]
     shown = f"{n:,} of {data.facts.n_rows:,} rows are {label}"
     if options.unlabelled_label is not None:
         if not n:
             return [f"No row is {label}, which would mean unlabelled."]
-        return [f"{shown}, unlabelled: every model learns from them, and none is scored."]
+        return [f"{shown}, unlabelled: models learn from them where that helps, and none is scored."]
     if options.outlier_label is None:
         return []
     if n:

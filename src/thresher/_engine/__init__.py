@@ -14,12 +14,15 @@ from ._losses import (
     loss_params,
     loss_rules,
 )
+from ._measured_units import COMES_SCALED, ColumnUnits
 from ._moments import joined, joint_moments, moments_of
 from ._order import are_mixed, generator, passes, slices
-from ._parts import matrix_of, part_of
+from ._parts import are_scaled, matrix_of, part_of
+from ._row_session import RowSession
 from ._shard_rounds import Question, Round, ShardFacts, Sums, add, join, outgrown
 from ._state import Field, Memory, State, added, by_gain, merge
 from ._target import Target
 from ._task_rounds import TaskTarget, check_rounds, encode_tasks, read_rounds, read_tasks, round_orders
 from ._threads import in_threads, one_blas_thread
-from ._tuning import COMES_SCALED, ColumnUnits, Tuning
+from ._tuning import Tuning
+from ._turns import in_turn

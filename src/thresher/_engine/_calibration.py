@@ -3,6 +3,8 @@
 A state counts such scores by class in bins, which add up over rows and shards. With several classes, the score of a
 class is its lead over the best of the others. How often a class occurred in each bin says what its scores mean: an
 isotonic curve through the bins where there are many rows, a logistic one where there are few, and both in between.
+With two classes, the bins are first moved by as much as scores have moved since they were counted: where a class is
+rare, all scores of a young model drift.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ _FEW = 200.0  # rows of the rarer class: with so many, the bins count as much as
 _TILT = 1e-3  # of the log-odds, so that no two scores are read alike
 _MOST = 100  # steps of Newton's method
 _SHARPEST = 1e-9  # what is left to the other class
+_LATE = (33 / 17**2) / (5 / 3**2)  # rows that count t^16 tell as much as so many times all rows, which count t^2
 
 
 @cache
@@ -33,12 +36,16 @@ def centres() -> Array:
 def score_fields(outputs: str = "") -> list[Field]:
     """What a state keeps of scores; ``outputs`` names the axis of outputs that are learned together."""
     axes = f"{outputs} score_bin" if outputs else "score_bin"
-    return [Field("score_bins", axes, 0.0, "sum"), Field("score_clock", "score_clock", 0.0, "sum")]
+    return [
+        Field("score_bins", axes, 0.0, "sum"),
+        Field("score_clock", "score_clock", 0.0, "sum"),
+        Field("score_drift", "score_drift", 0.0, "sum", domain="any"),
+    ]
 
 
 def score_sizes() -> dict[str, int]:
     """The lengths of their axes."""
-    return {"score_bin": 2 * len(centres()), "score_clock": 4}
+    return {"score_bin": 2 * len(centres()), "score_clock": 4, "score_drift": 8}
 
 
 class ScoreCounts(NamedTuple):
@@ -49,17 +56,21 @@ class ScoreCounts(NamedTuple):
     clock: Array
     """The number of rows, the sum of what they count, the sum of its squares, and whether rows were chosen by a user:
     then a score of 0 need not be even."""
+    drift: Array
+    """Sums over scores of the only output, of rows of the other class and then of its own. Three are of rows that count
+    much more the later they come: what they count, their scores, and the squares of these. The fourth is of all scores,
+    which count as they do in bins."""
 
     @classmethod
     def of_state(cls, state: State, outputs: range) -> ScoreCounts:
         """Those of the model with these outputs, to be read or written to."""
         bins = state.arrays["score_bins"]
         one = bins[outputs.start] if bins.ndim == 3 else bins[outputs.start : outputs.stop]
-        return cls(one, state.arrays["score_clock"][outputs.start])
+        return cls(one, *(state.arrays[name][outputs.start] for name in ("score_clock", "score_drift")))
 
     @classmethod
     def empty(cls, n_outputs: int) -> ScoreCounts:
-        return cls(np.zeros((n_outputs, 2 * len(centres()))), np.zeros(4))
+        return cls(np.zeros((n_outputs, 2 * len(centres()))), np.zeros(4), np.zeros(8))
 
     def add(
         self,
@@ -72,7 +83,7 @@ class ScoreCounts(NamedTuple):
     ) -> None:
         """Count scores of shape ``(n_outputs, n_steps)``; targets and weights are those of all rows. If the model
         learns from one row to the next, scores age: late ones count more."""
-        count_scores(scores, y, weight, order, self.bins.reshape(-1), self.clock, ages)
+        count_scores(scores, y, weight, order, self.bins.reshape(-1), self.clock, self.drift, ages)
 
     def replace(self, other: ScoreCounts) -> None:
         """Hold the numbers of another one, whose scores do not age. So many rows of a stream would count, on average,
@@ -80,6 +91,7 @@ class ScoreCounts(NamedTuple):
         mean = max(1.0, float(other.clock[0]) ** 2 / 3)
         self.bins[...] = mean * other.bins
         self.clock[...] = other.clock * (1.0, mean, mean**2, 1.0)
+        self.drift[...] = mean * other.drift
 
     @property
     def is_free(self) -> bool:
@@ -88,13 +100,46 @@ class ScoreCounts(NamedTuple):
 
     def rows(self) -> tuple[Array, Array]:
         """The number of rows in each bin, of other classes and of its own for each output: shape
-        ``(n_outputs, 2, n_bins)``, in as many rows of equal weight as would tell as much. And the middle of each."""
+        ``(n_outputs, 2, n_bins)``, in as many rows of equal weight as would tell as much. And the middle of each, where
+        the same rows would have their scores now."""
+        rows = self._counted()
+        return rows, centres() + self._moved(rows)
+
+    def _counted(self) -> Array:
         _, n, squares, _ = self.clock
-        return self.bins.reshape(len(self.bins), 2, -1) * (n / squares if squares > 0 else 0.0), centres()
+        return self.bins.reshape(len(self.bins), 2, -1) * (n / squares if squares > 0 else 0.0)
+
+    def _moved(self, rows: Array) -> float:
+        """How far the scores of the last rows lie from those of all rows: a mean over classes by their shares, minus
+        what chance explains (James and Stein, 1961)."""
+        moved = by_chance = 0.0
+        for drift, bins, n in zip(
+            self.drift.reshape(2, 4), self.bins[0].reshape(2, -1), rows[0].sum(axis=1), strict=True
+        ):
+            late, total, squares, of_all = drift.tolist()
+            if late > 0 and n > 0:
+                share, mean = float(n / rows[0].sum()), total / late
+                moved += share * (mean - of_all / float(bins.sum()))
+                by_chance += share * share * max(squares / late - mean * mean, 0.0) / (_LATE * float(n))
+        return moved - by_chance / moved if moved * moved > by_chance else 0.0
+
+    def confusion(self) -> tuple[float, float]:
+        """How often a row of another class scores above one of the class, for the only output: 0 if scores tell classes
+        apart, 1/2 if they say nothing. Rows in the same bin count half. And its standard error, by as many pairs as the
+        rarer class has rows, and one of each outcome more."""
+        others, own = self._counted()[0]
+        if not (others.any() and own.any()):
+            return 0.5, 0.5
+        above = others[::-1].cumsum()[::-1] - others / 2
+        share = float((own * above).sum() / (others.sum() * own.sum()))
+        n = float(min(others.sum(), own.sum()))
+        chance = (n * share + 1) / (n + 2)
+        return share, float(np.sqrt(chance * (1 - chance) / n))
 
     def curves(self, is_free: bool = True) -> list[Curve]:
         """How the scores of each output are read. Unless they are free, a score of 0 is even: decisions lie there."""
-        return [_curve(one, is_free) for one in self.rows()[0]]
+        rows, at = self.rows()
+        return [_curve(at, one, is_free) for one in rows]
 
 
 class Curve(NamedTuple):
@@ -106,9 +151,10 @@ class Curve(NamedTuple):
     """Their log-odds, which never fall; linear in between and constant beyond."""
     unit: float
     """The size of a typical score. The function rises a little with the score over it, everywhere."""
+    tilt: float = _TILT
 
     def __call__(self, scores: Array) -> Array:
-        found: Array = np.interp(scores, self.at, self.log_odds) + _TILT * np.arcsinh(scores / self.unit)
+        found: Array = np.interp(scores, self.at, self.log_odds) + self.tilt * np.arcsinh(scores / self.unit)
         return found
 
     def score_of(self, log_odds: float) -> float:
@@ -119,14 +165,14 @@ class Curve(NamedTuple):
         return float(np.interp(log_odds, known, self.at))
 
 
-def _curve(rows: Array, is_free: bool) -> Curve:
-    """Read bins: numbers of rows of other classes and of the class, of shape (2, n_bins)."""
+def _curve(at: Array, rows: Array, is_free: bool) -> Curve:
+    """Read bins: their scores, and numbers of rows of other classes and of the class, of shape (2, n_bins)."""
     both = rows.sum(axis=0)
     used = np.flatnonzero(both)
     if not len(used):
         return Curve(np.zeros(1), np.zeros(1), 1.0)
     some = slice(used[0], used[-1] + 1)
-    at, rows, both = centres()[some], rows[:, some], both[some]
+    at, rows, both = at[some], rows[:, some], both[some]
     unit = _median(np.abs(at), both)
     smooth = _logistic(np.arcsinh(at / unit), rows)
     prior = _EACH / (1 + np.exp(-smooth))

@@ -200,6 +200,12 @@ class Learner:
         weight = state.arrays["tally"][self.outputs_of(state, self.chosen(state)).start, 3]
         return self._paid(state) / max(float(weight), np.finfo(float).tiny)
 
+    def loss_since(self, state: State, tally: Array) -> float:
+        """The mean loss of the model that is read, over the rows that came since the state had that tally."""
+        outputs = self.outputs_of(state, self.chosen(state))
+        paid = (state.arrays["tally"] - tally)[outputs.start : outputs.stop].mean(axis=0)
+        return float(paid[2] / max(paid[3], np.finfo(float).tiny))
+
     def _paid(self, state: State) -> float:
         """The sum of these losses."""
         outputs = self.outputs_of(state, self.chosen(state))
@@ -455,6 +461,20 @@ class Learner:
             for at in range(0, len(there), size):
                 self.tuning.measure(state, lesson.rows, lesson.target, there[at : at + size])
             self.tuning.freeze(self, state)
+
+    def begin_at(self, state: State, weights: Array) -> bool:
+        """Put weights, for rows as they come, into a state before its first row; False if it does not keep them so."""
+        is_kept = any(field.name == "coef" and field.merge != "derived" for field in state.fields)
+        coef = state.arrays["coef"] if is_kept else None
+        learned = weights if self.tuning is None else self.tuning.in_learned_units(weights, state, self.constant(state))
+        if coef is not None and coef.shape[1:] == learned.T.shape:  # outputs that are learned together
+            coef[...] = learned.T
+        elif coef is not None and coef.shape == (self.n_models * len(learned), learned.shape[1]):
+            coef[...] = np.tile(learned, (self.n_models, 1))
+        else:
+            return False
+        self.rebuild(state)
+        return np.allclose(self.weights(state), weights, rtol=1e-9, atol=1e-12 * np.abs(weights).max(initial=0.0))
 
     def learns_at_once(self, lesson: Lesson) -> bool:
         """Whether most rows would be scored by a model that knows nothing yet, because they are learned together."""

@@ -1,4 +1,4 @@
-"""Rows as the matrix that they were made of, and some of them."""
+"""Rows as the matrix that they were made of, some of them, and the size of their values."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .._core import Rows
+from .._gate import sparse
 
 
 def matrix_of(rows: Rows) -> Any:
@@ -16,6 +16,17 @@ def matrix_of(rows: Rows) -> Any:
     if rows.columns is None:
         return rows.values
     return sparse.csr_array((rows.values, rows.columns, rows.starts), shape=(rows.n_rows, rows.n_features), copy=False)
+
+
+_SCALED = 3.0  # root mean square of values up to which no unit is to blame for long steps
+
+
+def are_scaled(values: Any) -> bool:
+    """Whether values are about 1 in size, as those of standardised columns, or smaller."""
+    if not np.size(values):
+        return True
+    with np.errstate(over="ignore"):
+        return bool(np.sqrt(np.mean(np.square(values, dtype=np.float64))) <= _SCALED)
 
 
 def part_of(rows: Rows, order: NDArray[np.int64]) -> Rows:

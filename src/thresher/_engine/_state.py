@@ -17,8 +17,9 @@ Settle = Callable[[Sequence["State"]], None]
 Rebuild = Callable[["State"], None]
 
 # Kept for every learner, and no part of what it learns.
-_COUNTS = ("tally", "n_mistakes", "n_wrong", "score_bins", "score_clock")
+_COUNTS = ("tally", "n_mistakes", "n_wrong", "score_bins", "score_clock", "score_drift")
 _BLOCK = 1 << 14
+_MOST = 2.0**53  # beyond it, adding 1 changes nothing
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,11 @@ class Field:
 
     ``lazy`` says that the state may be behind: ``"steps"`` that weights are owed, to be made with the parameters of
     their time, or ``"rows"`` that wait for their mini-batch to be complete.
+
+    ``domain`` is what its numbers may be: ``"count"`` (whole, from 0 to 2**53), ``"non-negative"`` or
+    ``"any"``. Without it, they are above 0 (on a square, those of the diagonal) if the first value is, and at least 0
+    if they are sums over rows and not over features. ``at_most`` names the field, of one number for each output, that
+    none of them exceeds.
     """
 
     name: str
@@ -48,6 +54,32 @@ class Field:
     by: str = ""
     beside: str = ""
     lazy: str = ""
+    domain: str = ""
+    at_most: str = ""
+
+    def fault(self, arrays: Mapping[str, Array]) -> str:
+        """What its numbers, of a file for example, should be and are not; empty if they are."""
+        values = arrays[self.name]
+        low, high = (values.min(), values.max()) if values.size else (0.0, 0.0)
+        if not (np.isfinite(low) and np.isfinite(high)):
+            return "finite numbers"
+        if self.domain == "count" and (low < 0 or high > _MOST or (np.floor(values) != values).any()):
+            return "whole numbers from 0 to 2**53"
+        if self.domain == "non-negative" and low < 0:
+            return "numbers of at least 0"
+        if self.at_most and (values > arrays[self.at_most]).any():
+            return f"numbers up to {self.at_most}"
+        if self.domain:
+            return ""
+        if (
+            values.size
+            and self.initial > 0
+            and (np.diagonal(values, axis1=-2, axis2=-1) if self.is_square else values).min() <= 0
+        ):
+            return "numbers above 0"
+        if self.merge == "sum" and "weight" not in self.axes.split() and low < 0:
+            return "counts and sums of at least 0"
+        return ""
 
     @property
     def is_square(self) -> bool:
@@ -306,9 +338,23 @@ def merge(
             _merge_field(f, _RULES[rule], together, merged.arrays[f.name], share, again)
         if rule != f.merge and not f.axes:
             np.rint(merged.arrays[f.name], out=merged.arrays[f.name])  # a clock, which counts whole steps
+    if {"lag", "coef"} <= merged.arrays.keys():
+        _merge_late_mean(together, merged)
     if rebuild is not None:
         rebuild(merged)
     return merged
+
+
+def _merge_late_mean(states: Sequence[State], merged: State) -> None:
+    """Let what the start had lived through lag by the step that weights took in common, not by those of all shards.
+
+    A lag gathers the mass so far times each change of a weight (core/late_mean.hpp). Lags add up, and the mass of the
+    start with them, once for every shard.
+    """
+    before, *after = (s.arrays["coef"] for s in states)
+    mass = states[0].arrays["mass"].reshape(-1, *[1] * (before.ndim - 1))
+    lag = merged.arrays["lag"]
+    lag += mass * ((merged.arrays["coef"] - before) - _total([w - before for w in after]))
 
 
 def _of_one_size(states: Sequence[State]) -> list[State]:

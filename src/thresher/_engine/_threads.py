@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
 from typing import Any
-
-from threadpoolctl import ThreadpoolController
 
 _lock = Lock()
 _inside = 0
@@ -42,12 +39,16 @@ def in_threads(do: Callable[..., None], parts: Iterable[tuple[Any, ...]]) -> Non
         for arguments in calls:
             do(*arguments)
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(n_threads) as pool:
         for done in [pool.submit(do, *arguments) for arguments in calls]:
             done.result()
 
 
 @cache
-def _controller() -> ThreadpoolController:
+def _controller() -> Any:
     """Looking for the libraries takes milliseconds, so it is done once."""
+    from threadpoolctl import ThreadpoolController
+
     return ThreadpoolController()

@@ -1,22 +1,24 @@
 """Base classes of all estimators, and what their docstrings share."""
 
-from ._advice import MOST_COMPARED, Advice, Baseline, GoodFor, LearningProblem, Power, advice_of
+from ._advice import KINDS, MOST_COMPARED, Advice, GoodFor, LearningProblem, Power, Variant, advice_of
 from ._any_estimator import clone, task_of
 from ._batches import BatchClassifier, BatchLearner, BatchLesson, BatchRule, Ids, Params, View, take
-from ._calibrated import Calibrated
+from ._calibrated import Calibrated, CalibratedOnFolds, row_keys
 from ._contract import (
     ClustererContract,
     Estimator,
     NumbersFeatures,
+    SetsOutput,
     TransformerContract,
     check_is_fitted,
     is_fitted,
+    plain_transform,
     warn_of_convergence,
 )
 from ._costs import MEASURES, ChoosesCosts, MeasuredLearner
 from ._coupled import CoupledLearner, SharedClassifier
 from ._declared import Declared, param
-from ._joint_classes import JointClassifier, JointLearner
+from ._joint_classes import JointByRivals, JointClassifier, JointLearner
 from ._kernel_machine import (
     ChoosesKernel,
     ComparesNeighbors,
@@ -29,7 +31,7 @@ from ._kernel_machine import (
     WeighsLosses,
     with_label,
 )
-from ._late_means import LateMeans
+from ._late_means import MEANS_RACE, LateMeans
 from ._linear import (
     MOST_PASSES,
     VISITS,
@@ -42,7 +44,9 @@ from ._linear import (
 from ._loss_params import ClassLoss, ValueLoss
 from ._multi_task import MultiTask, MultiTaskClassifier, MultiTaskRegressor
 from ._online_linear import OnlineLinear, of_rows_seen_before, read_only
-from ._reading import KnowsDoubt, ReadsClasses, ReadsTargets, ReadsValues
+from ._reading import KnowsDoubt, LinearClasses, ReadsClasses, ReadsTargets, ReadsValues
 from ._seeded import SeededClassifier
 from ._self_tuned import AUTO_STEP, SelfTuned, Step, StepInUse
+from ._shares import NEAR, SHARPEST
 from ._solved import Optimum, SolvedClassifier
+from ._thresholds import cost_rule

@@ -12,6 +12,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 MOST_COMPARED = 20_000  # rows that a method may compare with one another: 3 GB of numbers
+MOST_VALUES = 20_000_000  # numbers of a table that methods which need all of them at once are tried on
+KINDS = ("", "additive", "pairs", "landmarks", "curved landmarks", "kernel")
+"""Features that a method may learn from, cheap ones first: the columns themselves, splines of each column (and products
+of two), features of a kernel by landmarks (of the columns or of splines), and comparisons of all pairs of rows."""
 _WIDE = 1000  # features from which on dense rows are treated like text
 
 
@@ -22,6 +26,8 @@ class LearningProblem:
     task: str  # "classification", "regression" or "clustering"
     n_rows: int = 0
     n_features: int = 0
+    n_classes: int = 0
+    n_labelled: int = 0  # rows with a label, where others have none
     is_sparse: bool = False
     is_text: bool = False  # all columns hold words
     is_imbalanced: bool = False  # a class is rare
@@ -29,6 +35,7 @@ class LearningProblem:
     kernel: str | None = None  # that the user named
     needs: frozenset[str] = frozenset()  # structure to use: "groups", "tasks", "outliers" or "unlabelled"
     aim: str = ""  # a property that data cannot tell, such as "curved"; the wizard and the chart of methods ask for it
+    kind: str = ""  # the features that a method is to learn from, one of KINDS
 
     @property
     def is_wide(self) -> bool:
@@ -38,6 +45,11 @@ class LearningProblem:
     def is_linear(self) -> bool:
         """Whether the user asks for a linear learner, with or without a map before it."""
         return self.kernel in ("linear", "nystroem", "nystroem-linear")
+
+    @property
+    def is_table(self) -> bool:
+        """Whether rows are dense, and few enough numbers in all to be learned from at once."""
+        return not (self.is_wide or self.is_text) and self.n_rows * self.n_features <= MOST_VALUES
 
     @property
     def form(self) -> str:
@@ -61,6 +73,8 @@ class GoodFor:
         The aim of the problem; by default none, and `when` alone decides.
     settings : str
         Parameters to choose for the aim, as the chart of methods shows them.
+    kind : str
+        The features that it should learn from, one of ``KINDS``; by default the columns themselves.
     """
 
     rank: int
@@ -68,9 +82,10 @@ class GoodFor:
     when: Callable[[LearningProblem], bool] = lambda p: True
     aim: str = ""
     settings: str = ""
+    kind: str = ""
 
     def holds(self, problem: LearningProblem) -> bool:
-        return self.aim == problem.aim and self.when(problem)
+        return (self.aim, self.kind) == (problem.aim, problem.kind) and self.when(problem)
 
     def describe(self, problem: LearningProblem, n_methods: int) -> str:
         """The reason for trying `n_methods` methods, this one first."""
@@ -85,12 +100,14 @@ class Power(NamedTuple):
     other: int = 0
 
 
-class Baseline(NamedTuple):
-    """Parameters with which a method ignores unlabelled rows, those that lose their meaning, and a name for this."""
+class Variant(NamedTuple):
+    """Another form of a method for few labels: the parameters that make it, a note that follows the name of the method,
+    when it is worth a try, and whether it learns from the labelled rows alone."""
 
     params: Mapping[str, Any]
-    unused: tuple[str, ...]
-    name: str
+    note: str
+    when: Callable[[LearningProblem], bool] = lambda p: True
+    labelled_only: bool = False
 
 
 class Advice:
@@ -102,20 +119,24 @@ class Advice:
         The first that holds for a problem counts.
     start : callable
         Better parameters than the defaults to begin a search with, given a :class:`LearningProblem`.
+    settled : tuple of str
+        Parameters of `start` that are not tuned.
     powers : dict of str to Power
         Parameters of a regressor with a choice of losses that depend on the unit of the target.
-    baseline : Baseline, optional
-        For methods that learn from unlabelled rows: what they must be better than.
+    variants : tuple of Variant
+        For methods that learn from unlabelled rows: other forms that are compared with them, too.
     """
 
     def __init__(
         self,
         *good_for: GoodFor,
         start: Callable[[LearningProblem], dict[str, Any]] = lambda p: {},
+        settled: tuple[str, ...] = (),
         powers: Mapping[str, Power] = MappingProxyType({"alpha": Power(other=-1)}),
-        baseline: Baseline | None = None,
+        variants: tuple[Variant, ...] = (),
     ) -> None:
-        self.good_for, self.start, self.powers, self.baseline = good_for, start, powers, baseline
+        self.good_for, self.start, self.settled = good_for, start, settled
+        self.powers, self.variants = powers, variants
 
     def best(self, problem: LearningProblem) -> GoodFor | None:
         return next((good for good in self.good_for if good.holds(problem)), None)

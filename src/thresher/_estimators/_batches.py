@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +23,14 @@ from .._engine import (
     State,
     Target,
     Tuning,
+    in_turn,
     matrix_of,
     n_workers,
     one_blas_thread,
     part_of,
     winning_codes,
 )
-from .._gate import Array, at_least, auto, boolean, none
+from .._gate import Array, at_least, auto, boolean, check_weights, encode, none
 from ._declared import param
 from ._linear import KeepsVariances, LinearScores, UsesThreads
 
@@ -37,6 +38,7 @@ Ids = NDArray[np.int64]
 View = Mapping[str, Array]
 Params = Mapping[str, Any]
 
+_ROWS = 1024  # that came one by one, of a batch whose size nobody says
 _FEW_BATCHES = 10  # the first of so many is scored before anything is known
 
 
@@ -276,8 +278,76 @@ class BatchClassifier(UsesThreads, KeepsVariances, LinearScores):
         published learner.""",
     )
 
-    _looks_first = True
     _shorter_steps = "a smaller C"
+    _waiting: list[tuple[Any, Any, float]]  # rows that came one by one, with their targets and weights
+    _classes_to_come: NDArray[Any]  # those of the rows that wait
+
+    @in_turn
+    def learn_one(self, x: Any, y: Any, classes: Any = None, sample_weight: float | None = None) -> Self:
+        """Keep one row until there are enough for a batch, and learn from them then. Until then, predictions are those
+        of the model as it is; :meth:`flush` learns from the rows that wait. Files do not keep them.
+
+        A batch has ``batch_size`` rows; without one, as many as :meth:`fit` takes, or 1024 where it takes all.
+
+        Parameters
+        ----------
+        x : dict or tuple
+            The values of features by name or by column number, or a pair of column numbers and values. Others are 0.
+        y : object
+            The class of the row.
+        classes : array-like, optional
+            All classes that will ever occur; needed in the first call.
+        sample_weight : float, optional
+            The weight of the row, at least 0.
+        """
+        reader = self._read_row(x, learns=True)[1]
+        waiting = vars(self).setdefault("_waiting", [])
+        if waiting:
+            known = self._announced(classes) if classes is not None else self._classes_to_come
+        else:
+            known = self._known_classes(classes, not hasattr(self, "state_"))
+        check_weights(sample_weight, 1, type(self).__name__)
+        encode([y], known, type(self).__name__)
+        self._classes_to_come = known
+        waiting.append((dict(x) if isinstance(x, dict) else x, y, 1.0 if sample_weight is None else sample_weight))
+        size = self.batch_size or self._checked_learner(max(1, reader.width)).usual_size(reader.width)  # type: ignore[attr-defined]
+        if len(waiting) >= (size or _ROWS):
+            self.flush()
+        return self
+
+    @in_turn
+    def flush(self) -> Self:
+        """Learn from the rows of :meth:`learn_one` that wait for a batch to be full."""
+        waiting, kept = vars(self).pop("_waiting", []), vars(self)
+        if not waiting:
+            return self
+        parts: list[Rows] = []
+        names: list[str] = []
+        reader = self._read_row(waiting[0][0], learns=True)[1]
+        for x, _, _ in waiting:
+            reader.read(x, True)
+            parts.append(reader.rows())
+            names += reader.accept()
+        starts = np.cumsum([0, *(len(part.values) for part in parts)], dtype=np.int64)
+        values, columns = (np.concatenate([getattr(part, name) for part in parts]) for name in ("values", "columns"))
+        rows = Rows.csr(values, columns, starts, parts[-1].n_features)
+        try:
+            weights = [weight for *_, weight in waiting]
+            self._learn_rows(rows, [y for _, y, _ in waiting], classes=self._classes_to_come, sample_weight=weights)
+        except BaseException:
+            del kept["_row_reader"]
+            raise
+        self._know(names)
+        return self
+
+    def _fit(self, X: Any, *given: Any) -> Self:
+        vars(self).pop("_waiting", None)
+        return super()._fit(X, *given)
+
+    def _partial_fit(self, X: Any, read: Callable[[int], Target], sample_weight: Any, grow: bool) -> Self:
+        if vars(self).get("_waiting"):  # rows are learned from in their order
+            self.flush()
+        return super()._partial_fit(X, read, sample_weight, grow)
 
     @property
     def _exactness(self) -> str:
@@ -299,10 +369,15 @@ class BatchClassifier(UsesThreads, KeepsVariances, LinearScores):
         """Files that know no scale are of models without one."""
         return super()._from_file(params if "scale" in params else {**params, "scale": False})
 
+    def _n_visits(self, n_rows: int, n_steps: int) -> int:
+        """A pass ends with a batch of the rows that are left."""
+        if self.batch_size is None:
+            raise ValueError(f"{type(self).__name__}: batch_size must be an integer when n_steps is given, got None.")
+        n_passes, rest = divmod(n_steps, -(-n_rows // self.batch_size))
+        return n_passes * n_rows + rest * self.batch_size
+
     def _passes(self, target: Any, random_state: Any) -> Iterator[Iterator[NDArray[np.int64] | None]]:
         """Whole passes: pieces would end batches before they are full."""
-        if self.n_steps is not None and self.batch_size is None:
-            raise ValueError(f"{type(self).__name__}: batch_size must be an integer when n_steps is given, got None.")
         for pieces in super()._passes(target, random_state):
             parts = [None if piece is None else piece.copy() for piece in pieces]
             if len(parts) == 1:

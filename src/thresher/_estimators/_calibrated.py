@@ -11,15 +11,14 @@ from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .. import _gate
 from .._engine import Curve, ScoreCounts
-from .._gate import Array, one_of
+from .._gate import Array, beside, is_foreign_array, on_host, one_of, sparse, take
 from ._any_estimator import clone
 from ._contract import check_is_fitted, is_fitted
 from ._declared import Declared, param
-from ._shares import in_favour_of, leads
+from ._shares import adding_up, in_favour_of, leads
 
 Places = NDArray[np.intp]
 
@@ -110,9 +109,10 @@ class Calibrated(_Counted, Declared):
 
         Scores are compared with those of rows that were predicted before they were learned from: how often was a row
         with such a score of that class? With more than two classes, the score of each is its lead over the best of the
-        others, and the probabilities are divided by their sum. Late rows count more than early ones, and rows count by
-        their weight. The larger score has the larger probability. A score of 0 has a probability of 1/2, unless the
-        learner weighs mistakes on a rare class by a cost, or :meth:`calibrate` was given other rows.
+        others, and the probabilities are raised to the power at which they add up to 1. Late rows count more than early
+        ones, and rows count by their weight. The larger score has the larger probability. A score of 0 has a
+        probability of 1/2, unless the learner weighs mistakes on a rare class by a cost, or :meth:`calibrate` was given
+        other rows.
 
         Parameters
         ----------
@@ -124,13 +124,15 @@ class Calibrated(_Counted, Declared):
             In the order of ``classes_``.
         """
         check_is_fitted(self)
-        return self._probabilities_of(self._score_table(X))
+        scores = self._score_table(X)
+        return beside(self._probabilities_of(on_host(scores)), scores)
 
     @WithProbabilities
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithm of the probability of each class, see :meth:`predict_proba`."""
         check_is_fitted(self)
-        return np.log(self._probabilities_of(self._score_table(X)))
+        scores = self._score_table(X)
+        return beside(np.log(self._probabilities_of(on_host(scores))), scores)
 
     @WithProbabilities
     def calibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -150,7 +152,7 @@ class Calibrated(_Counted, Declared):
         self
         """
         check_is_fitted(self)
-        return self._calibrate(self._score_table(X), y, sample_weight)
+        return self._calibrate(on_host(self._score_table(X)), y, sample_weight)
 
     def _calibrate(self, scores: Array, y: Any, sample_weight: Any) -> Self:
         who = type(self).__name__
@@ -176,8 +178,8 @@ class Calibrated(_Counted, Declared):
     @staticmethod
     def _read_shares(scores: Array, curves: list[Curve]) -> Array:
         """Shares of more than two classes, which add up to 1."""
-        shares = _shares(np.stack([curve(lead) for curve, lead in zip(curves, leads(scores).T, strict=True)], axis=1))
-        return shares / shares.sum(axis=1, keepdims=True)
+        log_odds = np.stack([curve(lead) for curve, lead in zip(curves, leads(scores).T, strict=True)], axis=1)
+        return adding_up(-np.logaddexp(0.0, -log_odds))
 
 
 def _shares(log_odds: Array) -> Array:
@@ -223,7 +225,7 @@ class CalibratedOnFolds(Calibrated):
     _n_folds: ClassVar[int] = 3
 
     def _score_counts(self) -> ScoreCounts:
-        return ScoreCounts(self._score_bins, self._score_clock)
+        return ScoreCounts(self._score_bins, self._score_clock, np.zeros(8))  # of a model that stays as it is
 
     @contextmanager
     def _without_scores(self) -> Iterator[None]:
@@ -244,17 +246,18 @@ class CalibratedOnFolds(Calibrated):
 
     def _parts(self, X: Any, there: Places, others: Places | None = None) -> Any:
         """Some of the rows; of precomputed kernels the columns of others, by default of the same."""
-        return X.iloc[there] if hasattr(X, "iloc") else X[there]
+        return X.iloc[there] if hasattr(X, "iloc") else take(X, there)
 
     def _score_folds(self, X: Any, y: Any, sample_weight: Any, **between_rows: Any) -> None:
         """Score labelled rows by models that have not seen them, once all rows were learned from."""
         if self.probability == "none":
             return
-        X = X if hasattr(X, "columns") else X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+        if not is_foreign_array(X):
+            X = X.tocsr() if hasattr(X, "tocsr") else _gate.known_frame(X) if _gate.is_frame(X) else np.asarray(X)
         y = _gate.as_column(y, type(self).__name__)
         code_of = {label: code for code, label in enumerate(self.classes_.tolist())}
         codes = np.array([code_of.get(label, -1) for label in y.tolist()], dtype=np.float64)
-        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        weight = None if sample_weight is None else np.asarray(on_host(sample_weight), dtype=np.float64)
         weights = self._weights_of_classes(codes, weight)
         labelled = np.flatnonzero((codes >= 0) & (weights > 0))
         folds = _folds(self._row_keys(X)[labelled], codes[labelled], self._n_folds)
@@ -265,11 +268,11 @@ class CalibratedOnFolds(Calibrated):
             if scores is not None:
                 counts.add(scores, codes, weights, held, ages=False)
         counts.clock[2] = counts.clock[1]  # a weight is as many copies of a row
-        self._score_bins, self._score_clock = counts
+        self._score_bins, self._score_clock = counts.bins, counts.clock
 
     def _row_keys(self, X: Any) -> NDArray[np.uint64]:
         """Numbers that equal rows share, so that copies of a row are in one fold, and rows in any order in the same."""
-        return row_keys(_gate.check_matrix(self, X, reset=False))
+        return row_keys(on_host(_gate.check_matrix(self, X, reset=False)))
 
     def _weights_of_classes(self, codes: Array, weight: Array | None) -> Array:
         """What rows count when a score is read: their weights times those of their classes."""
@@ -294,7 +297,7 @@ class CalibratedOnFolds(Calibrated):
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 model.fit(self._parts(X, rest), y[rest], **options)
-                scores = model._score_table(self._parts(X, held, rest))
+                scores = on_host(model._score_table(self._parts(X, held, rest)))
         except (ValueError, FloatingPointError, np.linalg.LinAlgError):
             return None
         known = np.array_equal(model.classes_, self.classes_)
@@ -305,7 +308,7 @@ class CalibratedOnFolds(Calibrated):
         if self.probability == "none":
             return
         counts = {"_score_bins": self._score_bins, "_score_clock": self._score_clock}
-        shapes = {name: of.shape for name, of in zip(counts, ScoreCounts.empty(self._n_curves()), strict=True)}
+        shapes = {name: of.shape for name, of in zip(counts, ScoreCounts.empty(self._n_curves())[:2], strict=True)}
         _gate.check_loaded_arrays(self, shapes)
         if any((values < 0).any() for values in counts.values()):
             raise ValueError(f"{type(self).__name__}: counts of scores must be numbers of at least 0.")

@@ -8,6 +8,7 @@ requests, and the diagram that notebooks show.
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import sys
 import warnings
@@ -17,7 +18,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._gate import is_same
+from .._gate import Table, dense_weights, is_same, on_host
 from ._declared import Declared
 
 _REQUESTS = (
@@ -25,18 +26,26 @@ _REQUESTS = (
     *("score", "split", "transform", "inverse_transform"),
 )
 _WIDTH = 80
+_MOST_BARS = 8
 
 
-class _Borrowed:
-    """An attribute of scikit-learn's base class."""
+class Borrowed:
+    """An attribute of a class of scikit-learn, absent where the installed one has no such class."""
+
+    def __init__(self, module: str = "sklearn.base", cls: str = "BaseEstimator") -> None:
+        self.module, self.cls = module, cls
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        from sklearn.base import BaseEstimator
-
-        return self if instance is None else inspect.getattr_static(BaseEstimator, self.name).__get__(instance, owner)
+        if instance is None:
+            return self
+        try:
+            lender = getattr(importlib.import_module(self.module), self.cls)
+        except ImportError:
+            raise AttributeError(f"{self.name} needs {self.module}, which this scikit-learn does not have.") from None
+        return inspect.getattr_static(lender, self.name).__get__(instance, owner)
 
 
 class _Request:
@@ -75,17 +84,40 @@ class Estimator(Declared):
     _estimator_type: ClassVar[str | None] = None
     _fitted: ClassVar[tuple[str, ...]] = ()  # attributes that model files keep; those of base classes are added
     _needs: ClassVar[tuple[str, ...]] = ()
+    _takes_arrays: ClassVar[bool] = False  # whether arrays of other libraries stay where they lie
     _input_tags: ClassVar[tuple[str, ...]] = ("sparse",)  # scikit-learn's tags of the rows it takes that are True
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls._fitted = tuple(dict.fromkeys(name for base in cls.__mro__[::-1] for name in vars(base).get("_fitted", ())))
 
-    _repr_html_, _repr_mimebundle_, _html_repr = _Borrowed(), _Borrowed(), _Borrowed()
-    _get_params_html, _get_fitted_attr_html, _get_doc_link = _Borrowed(), _Borrowed(), _Borrowed()
+    _get_params_html, _get_fitted_attr_html = Borrowed(), Borrowed()
     for _name in _REQUESTS:
         locals()[f"set_{_name}_request"] = _Request()
     del _name
+
+    def _get_doc_link(self) -> str:
+        """No link: scikit-learn's template knows its own pages only."""
+        return ""
+
+    @property
+    def _repr_html_(self) -> Any:
+        """What notebooks call, if scikit-learn is set to show diagrams."""
+        from sklearn import get_config
+
+        if get_config()["display"] != "diagram":
+            raise AttributeError('_repr_html_ is there if scikit-learn\'s option display is "diagram".')
+        return self._html_repr
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        shows_diagrams = hasattr(self, "_repr_html_")
+        return {"text/plain": repr(self)} | ({"text/html": self._html_repr()} if shows_diagrams else {})
+
+    def _html_repr(self) -> str:
+        """What notebooks show: scikit-learn's diagram, and the largest weights of a linear model."""
+        from sklearn.utils import estimator_html_repr
+
+        return str(estimator_html_repr(self)) + _picture_of_weights(self)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name.
@@ -191,7 +223,9 @@ class PredictorContract:
     def _score(self, y: Any, predictions: Any, sample_weight: Any) -> float:
         from sklearn import metrics
 
-        return float(getattr(metrics, self._metric)(y, predictions, sample_weight=sample_weight))
+        return float(
+            getattr(metrics, self._metric)(on_host(y), on_host(predictions), sample_weight=on_host(sample_weight))
+        )
 
     def __sklearn_tags__(self) -> Any:
         from sklearn import utils
@@ -233,22 +267,50 @@ class ClustererContract:
         return tags
 
 
-class TransformerContract:
-    """Mixin of estimators that transform rows; ``set_output`` chooses the container of the result."""
+def _contained(method: Any) -> Any:
+    """A method whose result comes in the container that was asked for."""
 
-    _estimator_type: ClassVar[str | None] = "transformer"
+    @functools.wraps(method)
+    def wrapped(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        result = method(self, X, *args, **kwargs)
+        library = "default"
+        if "sklearn" in sys.modules or "_sklearn_output_config" in vars(self):
+            from sklearn.utils._set_output import _get_output_config, _wrap_data_with_container
+
+            library = _get_output_config("transform", self)["dense"]
+        if isinstance(result, Table):
+            if result.text or result.dates:
+                return result if library == "default" else _frame(result, library, getattr(X, "index", None))
+            if not isinstance(X, Table) or library != "default":
+                result = np.asarray(result)  # an array for a data frame, as everywhere
+        return result if library == "default" else _wrap_data_with_container("transform", result, X, self)
+
+    return wrapped
+
+
+def _frame(table: Table, library: str, index: Any) -> Any:
+    """A table as a data frame of pandas or polars."""
+    columns = {name: table[name] for name in table.columns}
+    values = {name: column.to_list() if name in table.text else column for name, column in columns.items()}
+    if library == "pandas":
+        import pandas
+
+        return pandas.DataFrame(values, index=index)
+    import polars
+
+    return polars.DataFrame(values)
+
+
+class SetsOutput:
+    """Mixin of estimators with ``transform``, of which ``set_output`` chooses the container of the result."""
+
     _sklearn_auto_wrap_output_keys: ClassVar[set[str]] = {"transform"}
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         for name in ("transform", "fit_transform"):
-            if name in vars(cls):
+            if name in vars(cls) and cls.__module__ != __name__:  # the fit_transform below calls transform
                 setattr(cls, name, _contained(vars(cls)[name]))
-
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit, and transform the same rows."""
-        fitted = self.fit(X, **fit_params) if y is None else self.fit(X, y, **fit_params)  # type: ignore[attr-defined]
-        return fitted.transform(X)
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Choose the container that :meth:`transform` returns.
@@ -261,6 +323,17 @@ class TransformerContract:
         if transform is not None:
             vars(self).setdefault("_sklearn_output_config", {})["transform"] = transform
         return self
+
+
+class TransformerContract(SetsOutput):
+    """Mixin of estimators that transform rows."""
+
+    _estimator_type: ClassVar[str | None] = "transformer"
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit, and transform the same rows."""
+        fitted = self.fit(X, **fit_params) if y is None else self.fit(X, y, **fit_params)  # type: ignore[attr-defined]
+        return fitted.transform(X)
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import TransformerTags
@@ -291,19 +364,30 @@ class NumbersFeatures(TransformerContract):
         return np.array([f"{type(self).__name__.lower()}{i}" for i in range(n_features)], dtype=object)
 
 
-def _contained(method: Any) -> Any:
-    """A method whose result comes in the container that was asked for."""
+def _picture_of_weights(model: Any) -> str:
+    weights = getattr(model, "coef_", None) if is_fitted(model) else None
+    if weights is None:
+        return ""
+    from .._figures import bars_html
 
-    @functools.wraps(method)
-    def wrapped(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        result = method(self, X, *args, **kwargs)
-        if "sklearn" not in sys.modules and "_sklearn_output_config" not in vars(self):
-            return result
-        from sklearn.utils._set_output import _wrap_data_with_container
+    weights = dense_weights(weights)
+    largest = np.abs(weights).argmax(axis=0)
+    values = np.take_along_axis(weights, largest[None], axis=0)[0]
+    used = np.flatnonzero(values)
+    shown = used[np.argsort(-np.abs(values[used]), kind="stable")[:_MOST_BARS]]
+    learner = model.steps[-1][1] if hasattr(model, "steps") else model
+    names = getattr(learner, "feature_names_in_", None)
+    bars = [(f"x{j + 1}" if names is None else str(names[j]), float(values[j])) for j in shown]
+    of_any = ", of any output" if len(weights) > 1 else ""
+    return bars_html(f"{len(used):,} of {len(values):,} features in use; the largest weights{of_any}", bars)
 
-        return _wrap_data_with_container("transform", result, X, self)
 
-    return wrapped
+def plain_transform(step: Any, X: Any) -> Any:
+    """The rows that a transformer makes, whatever container its users want: for what comes next in a pipeline."""
+    if isinstance(step, SetsOutput):
+        method: Any = type(step).transform  # type: ignore[attr-defined]
+        return method.__wrapped__(step, X)
+    return step.transform(X)
 
 
 def check_is_fitted(estimator: Any) -> None:

@@ -23,6 +23,8 @@ _USUAL = {
     Weights of at least 0. A row of weight 0 is absent.""",
 }
 
+_clean = functools.cache(inspect.cleandoc)  # classes inherit most of their parameters
+
 
 def complete(cls: Any) -> None:
     """Complete the docstrings of a class and of the methods by which it learns."""
@@ -90,7 +92,7 @@ def _parse(cls: type) -> tuple[str, dict[str, str]]:
 
 
 def _sections(doc: str) -> tuple[str, dict[str, str]]:
-    parts = _HEADING.split(inspect.cleandoc(doc))
+    parts = _HEADING.split(_clean(doc))
     return parts[0].strip(), {title: body.strip() for title, body in zip(parts[1::2], parts[2::2], strict=True)}
 
 
@@ -98,7 +100,7 @@ def _entry(name: str, p: Any) -> str:
     """One parameter as numpydoc writes it."""
     kind = p.rule.type.removesuffix(" or None")
     usual = "optional" if p.default is None else f"default={_shown(p.default)}"
-    lines = inspect.cleandoc(p.doc).split("\n")
+    lines = _clean(p.doc).split("\n")
     return "\n".join([f"{name} : {kind}, {usual}", *(f"    {line}" if line else "" for line in lines)])
 
 

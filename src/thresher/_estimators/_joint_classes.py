@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -78,12 +78,15 @@ class JointClassifier(SelfTuned, LinearClassifier):
         for the step size, each against all others, as published.""",
     )
 
+    _forms: ClassVar[Mapping[str, tuple[Mapping[str, bool], ...]]] = FORMS
+    _first_step: ClassVar[int] = 0  # of the candidates for two classes, the first that joint ones try
+
     def _with_joint_form(self, of_two: Learner, core: type[CoreLearner]) -> Learner:
         """The learner, with a joint form for more than two classes if it was asked for."""
         published = self.multi_class == "auto" and self._raced is not None and not self._races
         if self.multi_class == "one_vs_rest" or published or of_two.params.get("n_selected"):
             return of_two
-        forms = FORMS[self.multi_class]
+        forms = self._forms[self.multi_class]
         return JointLearner(core, {**of_two.params, **forms[0]}, grid=forms, judge="mistakes", of_two=of_two)
 
     def _tuned(self, learner: Learner) -> Learner:
@@ -91,10 +94,12 @@ class JointClassifier(SelfTuned, LinearClassifier):
         if not isinstance(learner, JointLearner):
             return super()._tuned(learner)
         of_two = super()._tuned(replace(learner.of_two, intercept=learner.intercept))
-        grid = tuple({**form, **step} for form in learner.grid for step in of_two.grid or ({},))
+        steps = of_two.grid[self._first_step :] or ({},)
+        grid = tuple({**form, **step} for form in learner.grid for step in steps)
         tuning = of_two.tuning
-        if len(grid) > 1:
-            tuning = replace(tuning or Tuning(), races=True)
+        if len(grid) > 1:  # a race as long as if each form had one of its own
+            tuning = tuning or Tuning()
+            tuning = replace(tuning, races=True, race_rows=len(learner.grid) * tuning.race_rows)
         return replace(learner, grid=grid if len(grid) > 1 else (), tuning=tuning, of_two=of_two)
 
     @property
@@ -116,3 +121,38 @@ class JointClassifier(SelfTuned, LinearClassifier):
         if not isinstance(self._learner_now(), JointLearner):
             return scores
         return leads(scores)
+
+
+class JointByRivals(JointClassifier):
+    """Base class of learners whose joint form learns a row as one of two classes, its own and the best of the others:
+    the rule is the same, and its clock counts rows. So there is no race between forms."""
+
+    multi_class: str = param(
+        default="auto",
+        doc="""How more than two classes are learned. ``"one_vs_rest"``: each against all others, in ``n_jobs`` threads.
+        ``"joint"``: together, in one step for each row, which moves the class of the row up and the best of the other
+        classes down. ``"auto"`` is ``"joint"`` where the step size is ``"auto"``, too, and there is a joint form; a
+        number for it gives the published learner, each class against all others.""",
+    )
+
+    _forms = {"joint": FORMS["joint"], "auto": FORMS["joint"]}
+
+    def _by_rivals(self, of_two: Learner, core: type[CoreLearner], without: Mapping[str, bool]) -> Learner:
+        """The learner, with a joint form for more than two classes; ``without`` names settings that leave it none, and
+        says whether they are given."""
+        why_not = next((words for words, is_given in without.items() if is_given), "")
+        if not why_not:
+            return self._with_joint_form(of_two, core)
+        if self.multi_class == "joint":
+            name = type(self).__name__
+            raise ValueError(f'{name}: multi_class must be "one_vs_rest" or "auto" with {why_not}, got "joint".')
+        return of_two
+
+    def _by_race(self) -> dict[str, Any]:
+        form = {"multi_class": "joint"} if self.multi_class == "auto" and self.multi_class_ == "joint" else {}
+        return {**super()._by_race(), **form}
+
+    @classmethod
+    def _from_file(cls, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Files that know no form are of classes that were learned against the rest."""
+        return super()._from_file(params if "multi_class" in params else {**params, "multi_class": "one_vs_rest"})

@@ -7,15 +7,35 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .. import _engine, _gate
 from .._engine import Target
-from .._gate import Array, Log, Rule, at_least, check_params, check_value, non_negative, none, one_of, positive, seed
+from .._gate import (
+    Array,
+    Log,
+    Rule,
+    as_float64,
+    at_least,
+    beside,
+    check_params,
+    check_value,
+    is_foreign_array,
+    labels_beside,
+    namespace,
+    non_negative,
+    none,
+    on_host,
+    one_of,
+    positive,
+    seed,
+    sparse,
+    take,
+)
 from .._kernels import (
     RBF,
     Cosine,
     FixedSize,
+    Gram,
     Kernel,
     Linear,
     Neighbors,
@@ -185,17 +205,17 @@ class KernelMachine(KeepsRows, ChoosesKernel, Estimator):
     def _take(self, X: Any) -> Any:
         """The rows to learn from, or the kernel matrix itself; nothing is remembered of them."""
         rows = _gate.check_matrix(self, X, reset=True)
-        self._names = list(X.columns) if hasattr(X, "columns") else None  # by which kernels find their features
+        self._names = _gate.frame_names(X)  # by which kernels find their features
         self._shared: Any = None  # from the time a kernel of neighbours is made until coefficients are kept
         if not self._is_precomputed:
             return rows
-        K = np.ascontiguousarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
+        K = _as_kernel_matrix(rows)
         who = type(self).__name__
         if K.shape[0] != K.shape[1]:
-            raise ValueError(f"{who}: a precomputed kernel must be a square matrix in fit, got shape {K.shape}.")
-        if not np.allclose(K, K.T, rtol=1e-5, atol=1e-8 * np.abs(K).max()):
+            raise ValueError(f"{who}: a precomputed kernel must be a square matrix in fit, got shape {tuple(K.shape)}.")
+        if not _is_symmetric(K):
             raise ValueError(f"{who}: a precomputed kernel must be symmetric in fit.")
-        if K.diagonal().min() < 0:
+        if float(namespace(K).min(namespace(K).linalg.diagonal(K))) < 0:
             raise ValueError(f"{who}: a precomputed kernel must have no entry below 0 on its diagonal.")
         return K
 
@@ -212,7 +232,7 @@ class KernelMachine(KeepsRows, ChoosesKernel, Estimator):
     def _whole_gram(self, rows: Any) -> Array:
         """The kernel matrix as an array, for those that need all of it at once."""
         K = self._gram(rows)
-        if not isinstance(K, np.ndarray):
+        if isinstance(K, Gram):
             instead = "n_components" if "n_components" in self.get_params() else "a learner behind FixedSizeNystroem"
             raise ValueError(
                 f"{type(self).__name__}: cache_size must hold the kernel matrix of {K.shape[0]} rows, "
@@ -224,7 +244,9 @@ class KernelMachine(KeepsRows, ChoosesKernel, Estimator):
         """The rows that count, or their part of a precomputed kernel."""
         if len(there) == rows.shape[0]:
             return rows
-        return np.ascontiguousarray(rows[np.ix_(there, there)]) if self._is_precomputed else rows[there]
+        if not self._is_precomputed:
+            return take(rows, there)
+        return beside(np.ascontiguousarray(on_host(rows)[np.ix_(there, there)]), rows)
 
     def _keep(self, X: Any, rows: Any, there: NDArray[np.intp], coef: Array, kernel: Kernel | None = None) -> None:
         """Remember the features, and of the rows that count, by their places among all, those that have a coefficient,
@@ -233,11 +255,12 @@ class KernelMachine(KeepsRows, ChoosesKernel, Estimator):
             kernel = self._kernel_for(self._some(rows, there), self._names)
             if isinstance(kernel, Neighbors):
                 coef, self._shared = self._shared.of_anchors(coef), None
-        used = np.flatnonzero(coef.any(axis=0) | isinstance(kernel, Neighbors))  # all are neighbours of new rows
+        of_rows = on_host(coef)
+        used = np.flatnonzero(of_rows.any(axis=0) | isinstance(kernel, Neighbors))  # all are neighbours of new rows
         _gate.commit_features(self, X, rows.shape[1])
         self.kernel_, self.support_ = kernel, there[used]
-        self.dual_coef_ = np.ascontiguousarray(coef[:, used])
-        self._support_rows = {} if kernel is None else as_arrays(rows[self.support_])
+        self.dual_coef_ = beside(np.ascontiguousarray(of_rows[:, used]), rows)
+        self._support_rows = {} if kernel is None else as_arrays(take(rows, self.support_))
 
     def _kernel_scores(self, X: Any, coef: Array | None = None) -> Array:
         """The scores of rows, of shape (n_rows, n_outputs), without constant terms; by the model's coefficients, or by
@@ -245,8 +268,10 @@ class KernelMachine(KeepsRows, ChoosesKernel, Estimator):
         check_is_fitted(self)
         coef = self.dual_coef_ if coef is None else coef
         rows = _gate.check_matrix(self, X, reset=False)
+        if self.kernel_ is None and is_foreign_array(rows):
+            return take(as_float64(rows).T, self.support_).T @ beside(coef, rows).T
         if self.kernel_ is None:
-            return np.asarray(rows[:, self.support_] @ coef.T, dtype=np.float64)
+            return np.asarray(rows[:, self.support_] @ on_host(coef).T, dtype=np.float64)
         return kernel_scores(self.kernel_, rows, self.support_vectors_, coef)
 
     def _check_loaded(self) -> None:
@@ -300,7 +325,9 @@ class FixedSizeMachine(KernelMachine):
             raise ValueError(f"{who}: n_components must be None if kernels are precomputed, got {self.n_components!r}.")
         drawn_from, n_rows = int(_engine.generator(self.random_state).integers(2**63)), rows.shape[0]
         n_seen = max(n_landmarks := count_landmarks(self.n_components, n_rows), _FEW_LANDMARKS)
-        seen = rows[anchor_places(n_rows, n_seen, drawn_from)] if self._has_no_width else rows  # as far apart as those
+        seen = (
+            take(rows, anchor_places(n_rows, n_seen, drawn_from)) if self._has_no_width else rows
+        )  # as far apart as those
         kernel = ChoosesKernel._kernel_for(self, seen, self._names)
         if isinstance(kernel, Neighbors) and n_landmarks < _FEW_LANDMARKS:
             kernel = RBF("neighbors").settled(seen, self._names)
@@ -328,7 +355,7 @@ class ReadsFunctions(ReadsClasses, CalibratedOnFolds):
         return functions
 
     def _n_curves(self) -> int:
-        return len(self.intercept_)  # type: ignore[attr-defined]
+        return int(self.intercept_.shape[0])  # type: ignore[attr-defined]
 
     def decision_function(self, X: Any) -> Array:
         """Scores of the rows: one per row with two classes (above 0 means the second), else one per row and class."""
@@ -353,10 +380,11 @@ class OwnFunctions:
     def _read_own(self, functions: Array, borders: Any, outlier_label: Any) -> np.ndarray[Any, Any]:
         """The class with the largest function of those above their border; a label, unless it is None, if none is."""
         if outlier_label is None:
-            return self.classes_[functions.argmax(axis=1)]
-        inside = np.where(functions > borders, functions, -np.inf)
+            return labels_beside(self.classes_[on_host(functions).argmax(axis=1)], functions)
+        values = on_host(functions)
+        inside = np.where(values > borders, values, -np.inf)
         winner = np.where(np.isneginf(inside).all(axis=1), len(self.classes_), inside.argmax(axis=1))
-        return with_label(self.classes_, outlier_label)[winner]
+        return labels_beside(with_label(self.classes_, outlier_label)[winner], functions)
 
 
 def with_label(classes: np.ndarray[Any, Any], label: Any) -> np.ndarray[Any, Any]:
@@ -392,7 +420,8 @@ class KernelClassifier(ReadsFunctions, KernelMachine):
     def _parts(self, X: Any, there: Any, others: Any = None) -> Any:
         if not self._is_precomputed:
             return super()._parts(X, there)
-        return np.asarray(X.toarray() if sparse.issparse(X) else X)[np.ix_(there, there if others is None else others)]
+        K = np.asarray(X.toarray() if sparse.issparse(X) else on_host(X))
+        return beside(K[np.ix_(there, there if others is None else others)], X)
 
     def _row_keys(self, X: Any) -> Any:
         return np.arange(X.shape[0]) if self._is_precomputed else super()._row_keys(X)
@@ -409,7 +438,8 @@ class KernelClassifier(ReadsFunctions, KernelMachine):
         return rows, target, *self._rows_there(self._weigh(weight, target), rows.shape[0])
 
     def _functions(self, X: Any) -> Array:
-        return self._kernel_scores(X) + self.intercept_
+        scores = self._kernel_scores(X)
+        return scores + beside(self.intercept_, scores)
 
     def _n_functions(self, n_classes: int) -> int:
         """The number of functions for so many classes."""
@@ -421,3 +451,17 @@ class KernelClassifier(ReadsFunctions, KernelMachine):
         n = self._n_functions(len(self.classes_))
         _gate.check_loaded_arrays(self, {"intercept_": (n,), "dual_coef_": (n, len(self.support_))})
         self._check_counts()
+
+
+def _as_kernel_matrix(K: Any) -> Any:
+    if is_foreign_array(K):
+        return as_float64(K)
+    return np.ascontiguousarray(K.toarray() if sparse.issparse(K) else K, dtype=np.float64)
+
+
+def _is_symmetric(K: Any) -> bool:
+    xp = namespace(K)
+    atol = 1e-8 * float(xp.max(xp.abs(K)))
+    if is_foreign_array(K):
+        return bool(xp.all(xp.abs(K - K.T) <= atol + 1e-5 * xp.abs(K.T)))
+    return np.allclose(K, K.T, rtol=1e-5, atol=atol)

@@ -8,6 +8,9 @@ from .._gate import auto, boolean
 from ._declared import param
 from ._self_tuned import SelfTuned
 
+MEANS_RACE = 1 << 14
+"""Rows of a race between means of iterates: they are told apart early, and cost more than last steps."""
+
 
 class LateMeans(SelfTuned):
     """Base class of learners that the latest rows sway, so that a mean of their iterates predicts better."""

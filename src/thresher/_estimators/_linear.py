@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Rows, loss_value
-from .._engine import Curve, Learner, Lesson, ScoreCounts, State, Target, best_constant, part_of
+from .._engine import Curve, Learner, Lesson, ScoreCounts, State, Target, are_scaled, best_constant, part_of
 from .._gate import Array, at_least, auto, class_weights, count_of_jobs, one_of
-from ._calibrated import N_FOLDS, n_folds
+from ._calibrated import N_FOLDS, WithProbabilities, n_folds
 from ._contract import check_is_fitted, warn_of_convergence
 from ._declared import Declared, param
 from ._online_linear import OnlineLinear
@@ -83,6 +83,20 @@ class LinearScores(LinearClasses, OnlineLinear):
             kept["curves"] = (key, super()._curves())
         curves: list[Curve] = kept["curves"][1]
         return curves
+
+    @WithProbabilities
+    def predict_proba_one(self, x: Any, **of_row: Any) -> dict[Any, float]:
+        """Return the probability of each class for one row, see :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        x : dict or tuple
+            As in :meth:`learn_one`.
+        **of_row : object
+            What :meth:`predict_one` takes beside it.
+        """
+        shares = self._probabilities_of(np.array(self.score_one(x, **of_row), dtype=np.float64, ndmin=2))[0]
+        return dict(zip(self.classes_.tolist(), shares.tolist(), strict=True))
 
     def _score_apart(self, learner: Learner, state: State, lesson: Lesson, n_iter: int) -> None:
         """After several passes, or batches of many rows, scores are those of models that have not seen a fold. Rows in
@@ -189,9 +203,10 @@ class LinearRegressor(ReadsValues, OnlineLinear):
         constant = np.full(len(y), best_constant(name, y, tau, epsilon))
         paid, least = (float(loss_value(name, scores, y, tau, epsilon).sum()) for scores in (p, constant))
         if paid > 2 * least > 0:
+            scale = "" if are_scaled(rows.values) else "scale them to about 1, or "
             warn_of_convergence(
                 f"{type(self).__name__}: a constant would predict better; steps were too long for these features: "
-                f"scale them to about 1, or take shorter steps ({self._shorter_steps}).",
+                f"{scale}take shorter steps ({self._shorter_steps}).",
                 stacklevel=4,
             )
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _engine, _gate
-from .._engine import Learner, State, Target, TaskTarget
+from .._engine import Learner, State, Target, TaskTarget, in_turn
 from .._gate import Array
 from ..onepass import Rows
 from ._calibrated import WithProbabilities
@@ -42,8 +42,9 @@ class MultiTask(PredictorContract, Coupled):
         def read(n_rows: int) -> Any:
             return self._join_tasks(self._read_all(y, n_rows), None, tasks, round_ids, sample_weight)
 
-        return self._fit(X, read, sample_weight)
+        return self._fit(X, y, read, sample_weight)
 
+    @in_turn
     def partial_fit(  # type: ignore[override]
         self,
         X: Any,
@@ -85,6 +86,52 @@ class MultiTask(PredictorContract, Coupled):
             The task of each row, among ``tasks_``.
         """
         return self._read_scores(self._shape_scores(self._scores(X, tasks)))
+
+    @in_turn
+    def learn_one(  # type: ignore[override]
+        self, x: Any, y: Any, task: Any = None, classes: Any = None, sample_weight: float | None = None
+    ) -> Self:
+        """Learn from one row of a task, as :meth:`partial_fit` with ``grow=True`` does.
+
+        Parameters
+        ----------
+        x : dict or tuple
+            The values of features by name or by column number, or a pair of column numbers and values. Others are 0.
+        y : object
+            The class or the value of the row.
+        task : int or str, optional
+            The task of the row. Without, there is one task.
+        classes : array-like, optional
+            Both classes; needed in the first call of a classifier.
+        sample_weight : float, optional
+            The weight of the row, at least 0.
+        """
+        options = {} if classes is None else {"classes": classes}
+        return self._learn_row(self._read_row(x, learns=True)[1], y, sample_weight, options | _of_row(task))
+
+    def predict_one(self, x: Any, task: Any = None) -> Any:
+        """Predict the class or the value of one row of a task.
+
+        Parameters
+        ----------
+        x : dict or tuple
+            As in :meth:`learn_one`.
+        task : int or str, optional
+            The task of the row, among ``tasks_``.
+        """
+        return self._first("predict", self._read_row(x)[1], **_of_row(task))
+
+    def score_one(self, x: Any, task: Any = None) -> Any:
+        """Return the score of one row of a task.
+
+        Parameters
+        ----------
+        x : dict or tuple
+            As in :meth:`learn_one`.
+        task : int or str, optional
+            The task of the row, among ``tasks_``.
+        """
+        return self._first(self._scoring, self._read_row(x)[1], **_of_row(task))
 
     def score(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> float:  # type: ignore[override]
         """Return the accuracy of the predictions for rows of all tasks, or their R² if they are values."""
@@ -204,6 +251,7 @@ class MultiTaskRegressor(MultiTask, LinearRegressor):
 
     _fitted = (*LinearRegressor._fitted, "tasks_")
 
+    @in_turn
     def partial_fit(  # type: ignore[override]
         self,
         X: Any,
@@ -215,3 +263,8 @@ class MultiTaskRegressor(MultiTask, LinearRegressor):
         grow: bool = False,
     ) -> Self:
         return super().partial_fit(X, y, tasks, round_ids, None, sample_weight, grow=grow)
+
+
+def _of_row(task: Any) -> dict[str, Any]:
+    """The tasks of one row."""
+    return {} if task is None else {"tasks": [task]}

@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from .. import _engine, _gate
 from .._core import Rows, all_finite, linear_scores
-from .._engine import Learner, Lesson, State, Target
-from .._gate import Array, at_least, boolean, check_params, non_negative, none, positive, seed
+from .._engine import Learner, Lesson, State, Target, are_scaled, in_turn
+from .._gate import Array, at_least, boolean, check_params, none, positive, seed, sparse
 from ._contract import Estimator, check_is_fitted, warn_of_convergence
 from ._declared import param
+from ._fit_course import HasCourse
+from ._one_row import LearnsRows
 from ._reading import ReadsTargets
 
 
@@ -29,7 +31,7 @@ class _Learned:
     n_iter_: int
 
 
-class OnlineLinear(_Learned, ReadsTargets, Estimator):
+class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
     """Base class: a subclass names its parameters' rules and maps them to a compiled learner, and says nothing else.
 
     ``_exactness`` is ``"row"`` when any chunking of the rows gives the same bits, ``"batch"`` when chunks at multiples
@@ -70,11 +72,6 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
         rule=at_least(1) | none,
         doc="Instead of ``max_iter`` passes, that many steps (:math:`T`), of one mini-batch each.",
     )
-    tol: float | None = param(
-        default=None,
-        rule=non_negative | none,
-        doc="Stop :meth:`fit` when a pass moves the weights by less (Euclidean norm). Never while they are all zero.",
-    )
     shuffle: bool = param(
         default=True,
         rule=boolean,
@@ -85,7 +82,6 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
 
     _penalty: ClassVar[str] = "alpha"  # the parameter that decides how many features are in use
     _shorter_steps: ClassVar[str] = "a larger alpha, such as 1e-2, or more passes"  # what makes them
-    _looks_first: ClassVar[bool] = False  # whether a pass may leave out values, which must be looked at before it
     _fitted: ClassVar[tuple[str, ...]] = (
         "n_features_in_",
         "feature_names_in_",
@@ -99,7 +95,13 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
 
     def _new_state(self, learner: Learner, n_features: int, n_outputs: int) -> State:
         """The state before the first row."""
-        state = learner.new_state(n_features, n_outputs)
+        try:
+            state = learner.new_state(n_features, n_outputs)
+        except (MemoryError, OverflowError, ValueError) as error:  # ValueError: beyond what an array can be
+            raise MemoryError(
+                f"{type(self).__name__}: a model of {n_features:,} features and {n_outputs} outputs does not fit into "
+                "memory; give it fewer columns, or lower the parameters that set its size."
+            ) from error
         if learner.tuning is not None and self.__dict__.get("_rows_come_scaled", False):  # says a pipeline
             state.arrays["is_scaled"][0, 0] = _engine.COMES_SCALED
         return state
@@ -110,57 +112,63 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
 
     # --- learning ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from scratch: ``max_iter`` passes over the rows, or ``n_steps`` mini-batches of them."""
-        return self._fit(X, lambda n_rows: self._read_all(y, n_rows), sample_weight)
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, coef_init: Any = None, intercept_init: Any = None
+    ) -> Self:
+        """Learn from scratch: ``max_iter`` passes over the rows, or ``n_steps`` mini-batches of them.
 
-    def _fit(self, X: Any, read: Callable[[int], Target], sample_weight: Any) -> Self:
-        # The first pass looks at every value; a budget that may not reach all rows needs a look of its own.
-        rows = _gate.check_features(self, X, reset=True, look=self._looks_first or self.n_steps is not None)
-        learner = self._learner_for(X, rows.n_features)
+        Parameters
+        ----------
+        coef_init : array-like of the shape of ``coef_``, optional
+            Weights to begin with, of learners that keep weights: not those that keep sums of gradients.
+        intercept_init : array-like of the shape of ``intercept_``, optional
+            Constant terms to begin with.
+        """
+        first = (coef_init, intercept_init)
+        return self._fit(X, y, lambda n_rows: self._read_all(y, n_rows), sample_weight, first)
+
+    def _fit(
+        self, X: Any, y: Any, read: Callable[[int], Target], sample_weight: Any, first: tuple[Any, Any] = (None, None)
+    ) -> Self:
+        goes_on = self._goes_on
+        rows = _gate.check_features(self, X, reset=not goes_on)
+        learner = self._learner_now() if goes_on else self._learner_for(X, rows.n_features)
         target = read(rows.n_rows)
-        learner = learner.for_outputs(target.n_outputs)
+        if goes_on:
+            self._check_same_target(target)
+            self._adapt_to(learner)
+        else:
+            learner = learner.for_outputs(target.n_outputs)
         weight = self._weigh(_gate.check_weights(sample_weight, rows.n_rows, type(self).__name__), target)
         if weight is not None and not weight.any():
             raise ValueError(f"{type(self).__name__}: sample_weight must hold a weight above 0, got only zeros.")
-        state = self._new_state(learner, rows.n_features, target.n_outputs)
-        lesson = Lesson(rows, target, weight)
-        if self.shuffle:  # else the rows are a stream, of which only the past is known
+        state = self.state_.copy() if goes_on else self._new_state(learner, rows.n_features, target.n_outputs)
+        lesson = Lesson(rows, target, weight, is_new=not goes_on)
+        if self.shuffle and not goes_on:  # else the rows are a stream, of which only the past is known
             learner.look_at(lesson, state)
-        n_iter = 0
-        before = None
-        for pieces in self._passes(target, self.random_state):
-            if n_iter == 1:
-                learner.decide(state)
-                lesson.is_new = False
-            try:
-                for order in pieces:
-                    self._learn(learner, state, replace(lesson, order=order))
-            except FloatingPointError:
-                _gate.refuse_values(rows, X, type(self).__name__)
-                raise
-            n_iter += 1
-            if self.tol is not None:
-                after = learner.weights(state)
-                if before is not None and after.any() and np.linalg.norm(after - before) <= self.tol:
-                    break
-                before = after
+        if any(values is not None for values in first):
+            self._begin_at(learner, state, *first, lesson.is_measured or goes_on)
+        n_iter = self._make_passes(learner, state, lesson, (X, y, sample_weight))
         learner.finish(state)
         if self.shuffle:  # else what is read is what a stream would read
             learner.choose(state)
         weights = learner.weights(state)
         if not all_finite(weights.ravel()):
-            self._refuse_divergence(rows.n_rows - 1)
+            self._refuse_divergence(rows, rows.n_rows - 1)
         self._score_apart(learner, state, lesson, n_iter)
         _gate.commit_features(self, X, rows.n_features)
         self._commit_target(target)
         self.state_, self.n_iter_ = state, n_iter
         self._keep(learner)
+        self.densify()
         self._weights_cache: tuple[Learner, Array] | None = (learner, weights)
         self._grown = False
+        if "_row_reader" in self.__dict__:
+            self._forget_reader(X)
         self._look_back(rows, target)
         return self
 
+    @in_turn
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, grow: bool = False
     ) -> Self:
@@ -208,6 +216,8 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
             self._keep(learner)
         self._weights_cache = None
         self._grown = grow or self.__dict__.get("_grown", False)
+        if "_row_reader" in self.__dict__:
+            self._forget_reader(X)
         return self
 
     def _learn_batch(self, learner: Learner, state: State, lesson: Lesson) -> bool:
@@ -230,12 +240,13 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
         lesson.n_jobs = self.__dict__.get("n_jobs")
         diverged = learner.learn(lesson, state).diverged
         if diverged >= 0:
-            self._refuse_divergence(diverged if lesson.order is None else int(lesson.order[diverged]))
+            self._refuse_divergence(lesson.rows, diverged if lesson.order is None else int(lesson.order[diverged]))
 
-    def _refuse_divergence(self, row: int) -> None:
+    def _refuse_divergence(self, rows: Rows, row: int) -> None:
+        scale = "" if are_scaled(rows.values) else "scale the features to about 1 or "
         raise FloatingPointError(
             f"{type(self).__name__}: the weights outgrew floating point at row {row}; "
-            f"scale the features to about 1 or take smaller steps ({self._shorter_steps})."
+            f"{scale}take smaller steps ({self._shorter_steps})."
         )
 
     def _score_apart(self, learner: Learner, state: State, lesson: Lesson, n_iter: int) -> None:
@@ -244,9 +255,13 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
     def _passes(self, target: Target, random_state: Any) -> Iterator[Iterator[NDArray[np.int64] | None]]:
         """The visiting orders of :meth:`fit`."""
         n_rows = len(target.y)
-        n_visits = self.n_steps * getattr(self, "batch_size", 1) if self.n_steps else self._n_passes(n_rows) * n_rows
+        n_visits = self._n_visits(n_rows, self.n_steps) if self.n_steps else self._n_passes(n_rows) * n_rows
         mixed = self.shuffle and _engine.are_mixed(target.groups())
         return _engine.passes(n_rows, n_visits, self.shuffle, mixed, random_state)
+
+    def _n_visits(self, n_rows: int, n_steps: int) -> int:
+        """The rows that so many steps of :meth:`fit` visit."""
+        return n_steps * int(getattr(self, "batch_size", 1))
 
     def _n_passes(self, n_rows: int) -> int:
         """The passes that :meth:`fit` makes over so many rows."""
@@ -368,7 +383,8 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
     @property
     def coef_(self) -> Array:
         """Weights of the features."""
-        return read_only(self._shape_weights(self._all_weights()[:, :-1]))
+        weights = self._shape_weights(self._all_weights()[:, :-1])
+        return sparse.csr_array(np.atleast_2d(weights)) if self._is_sparsified else read_only(weights)
 
     @property
     def intercept_(self) -> Array:
@@ -409,6 +425,8 @@ class OnlineLinear(_Learned, ReadsTargets, Estimator):
             "_learner_cache",
             "_learner_of_state",
             "_rule_of_state",
+            "_row_reader",
+            "_bound_rows",
         ):  # compiled code is found again
             kept.pop(name, None)
         if "_weights_cache" in kept:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _gate
 from .._engine import Target
-from .._gate import Array
+from .._gate import Array, labels_beside, on_host
 from ._contract import ClassifierContract, RegressorContract
 from ._shares import shares_of_classes
 from ._thresholds import Decides
@@ -90,10 +90,13 @@ class ReadsClasses(ClassifierContract, ReadsTargets, Decides):
         return rows if weight is None else rows * weight
 
     def _read_scores(self, scores: Array) -> np.ndarray[Any, Any]:
+        values = scores if type(scores) is np.ndarray else on_host(scores)
         if self.threshold is not None and self._decides_otherwise:
-            return self.classes_[self._decide(scores)]
-        winner = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[winner]
+            winner = self._decide(values)
+        else:
+            winner = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
+        labels = self.classes_[winner]
+        return labels if values is scores else labels_beside(labels, scores)
 
 
 class LinearClasses(ReadsClasses):

@@ -65,7 +65,9 @@ class SelfTuned(OnlineLinear):
         predictions made before learning from each of ``n_rows`` rows; later passes of :meth:`fit`, over rows seen
         before, do not count. ``best`` is the same of the candidate that led over these rows, NaN where it is unknown.
         ``running`` candidates still learn, and the ``chosen`` one is read: that of the fewest mistakes, or the least
-        loss, on late rows. It is chosen anew after 1, 2, 4, 8, ... rows, and at the end of :meth:`fit`.
+        loss, on late rows. Of two classes, candidates within a standard error of the fewest mistakes also go by the
+        area under the ROC curve of their scores, unless ``probability="none"`` leaves these uncounted. The choice is
+        made anew after 1, 2, 4, 8, ... rows, and at the end of :meth:`fit`.
     """
 
     scale: Any = param(
@@ -99,10 +101,6 @@ class SelfTuned(OnlineLinear):
         """Whether anything is found out from the rows: the step size, or the scale of columns."""
         return self._races or self._is_scaled
 
-    @property
-    def _looks_first(self) -> bool:  # type: ignore[override]
-        return self._is_tuned
-
     def _with_intercept(self, learner: Learner) -> Learner:
         return self._tuned(super()._with_intercept(learner))
 
@@ -116,8 +114,16 @@ class SelfTuned(OnlineLinear):
         name, power = self._raced.core, self._raced.power
         steps = tuple({name: value} for value in self._raced.candidates)
         others = tuple({**other, name: None} for other in learner.grid[1:])
-        tuning = Tuning(True, len(steps) if others else 0, name, power, self._is_scaled, not is_classifier)
-        tuning = replace(tuning, race_rows=self._raced.race_rows, derives=self._raced.derives)
+        tuning = Tuning(
+            races=True,
+            n_first=len(steps) if others else 0,
+            name=name,
+            power=power,
+            scales=self._is_scaled,
+            scales_target=not is_classifier,
+            race_rows=self._raced.race_rows,
+            derives=self._raced.derives,
+        )
         params = learner.params if is_classifier else {**learner.params, **_damping(learner)}
         judge = "mistakes" if is_classifier else "loss"
         return replace(learner, params=params, grid=(*steps, *others), judge=judge, tuning=tuning)

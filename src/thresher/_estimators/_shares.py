@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr
 
-from .._gate import Array
+from .._gate import Array, special
+
+_MOST = 100  # steps of Newton's method
+NEAR = 1e-6  # to 1: what a sum may lack, before the rest is divided out
+SHARPEST = 1e-9  # what is left to all other classes
 
 
 def shares_of_classes(scores: Array, variances: Array) -> Array:
@@ -18,8 +21,8 @@ def shares_of_classes(scores: Array, variances: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(scores == 0, 0.0, scores / deviation)  # no doubt at all: 0 or 1, and 1/2 for a score of 0
     if z.shape[1] == 1:
-        return in_favour_of(ndtr(np.hstack([-z, z])), (scores[:, 0] > 0).astype(np.intp))
-    logs = log_ndtr(np.maximum(z, -1e100))  # of which the largest is never minus infinity
+        return in_favour_of(special.ndtr(np.hstack([-z, z])), (scores[:, 0] > 0).astype(np.intp))
+    logs = special.log_ndtr(np.maximum(z, -1e100))  # of which the largest is never minus infinity
     shares = np.exp(logs - logs.max(axis=1, keepdims=True))
     return in_favour_of(shares / shares.sum(axis=1, keepdims=True), scores.argmax(axis=1))
 
@@ -37,3 +40,25 @@ def leads(scores: Array) -> Array:
     two = np.partition(scores, -2, axis=1)[:, -2:]
     best = scores.argmax(axis=1)[:, None] == np.arange(scores.shape[1])
     return scores - np.where(best, two[:, :1], two[:, 1:])
+
+
+def adding_up(log_shares: Array) -> Array:
+    """Shares that were told class by class, each row raised to the power at which it adds up to 1.
+
+    Dividing by the sum would take most from a class that is nearly certain, which is the share that is known best.
+    """
+    log_shares = np.minimum(log_shares, -SHARPEST)
+    power = np.ones((len(log_shares), 1))
+    left = np.arange(len(log_shares))
+    for _ in range(_MOST):  # by Newton's method; the logarithm of the sum is convex in the power, and falls
+        logs = log_shares[left]
+        parts = np.exp(power[left] * logs)
+        total = parts.sum(axis=1, keepdims=True)
+        slope = (parts * logs).sum(axis=1, keepdims=True) / total
+        step = np.where(np.abs(total - 1) > NEAR, -np.log(total) / slope, 0.0)
+        power[left] = np.maximum(power[left] + step, 0.0)
+        left = left[step[:, 0] != 0]
+        if not len(left):
+            break
+    shares: Array = np.exp(power * log_shares)
+    return shares / shares.sum(axis=1, keepdims=True)

@@ -9,18 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._engine import Curve
-from .._gate import Array, Rule, auto, none, number, one_of, positive
+from .._gate import Array, Rule, auto, none, number, one_of, positive, shown
 from ._calibrated import Calibrated
 from ._declared import param
 
 CRITERIA = ("error", "balanced_error", "f1", "cost")
 _ALIKE = 1.5  # the largest class over the smallest: up to here, they are about equal
 
-_costs = Rule(
+_by_class = Rule(
     "a dict of class to a number above 0",
     lambda v: isinstance(v, Mapping) and len(v) > 0 and all(map(positive.holds, v.values())),
     type="dict",
 )
+cost_rule = positive | _by_class | none
 
 
 class Decides(Calibrated):
@@ -39,7 +40,7 @@ class Decides(Calibrated):
     )
     cost: Any = param(
         default=None,
-        rule=positive | _costs | none,
+        rule=cost_rule,
         doc="""What a mistake on a row of the second of two classes costs, where one on the first costs 1; or a dict of
         class to cost, for any number of classes. For ``threshold`` alone: what is learned does not depend on it.""",
         file="decision_cost",
@@ -110,11 +111,11 @@ class Decides(Calibrated):
         if isinstance(self.cost, Mapping):
             unknown = [label for label in self.cost if label not in self.classes_.tolist()]
             if unknown:
-                known = self.classes_.tolist()
-                raise ValueError(f"{type(self).__name__}: cost must name classes among {known!r}, got {unknown[0]!r}.")
+                known, got = shown(self.classes_.tolist(), 300), shown(unknown[0])
+                raise ValueError(f"{type(self).__name__}: cost must name classes among {known}, got {got}.")
             return np.array([float(self.cost.get(label, 1.0)) for label in self.classes_.tolist()])
-        ratio = self._cost_ratio()
-        if ratio is None or n > 2:
+        ratio = None if n > 2 else self._cost_ratio()
+        if ratio is None:
             what = "a dict of class to cost" if n > 2 else "given"
             raise ValueError(f'{type(self).__name__}: cost must be {what} with threshold="cost", got {self.cost!r}.')
         return np.array([1.0, ratio])

@@ -14,11 +14,13 @@ from ._canvas import (
     panel_below,
     picture,
     row_ticks,
+    styled,
     ticks,
     x_ticks,
 )
+from ._notebook import bars_html, line_html
 from ._svg import Figure, Key, draw, key
-from ._terminal import progress_bar
+from ._terminal import progress_bar, progress_lines
 from ._wording import (
     Estimate,
     bytes_of,
@@ -29,6 +31,7 @@ from ._wording import (
     lines,
     listed,
     low_to_high,
+    markdown_text,
     number,
     one_in,
     percent,
@@ -40,4 +43,5 @@ from ._wording import (
     short,
     size_range,
     unmarked,
+    wrapped,
 )

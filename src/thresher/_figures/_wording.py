@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import math
 import re
+import textwrap
 import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -50,6 +52,22 @@ def _shown(character: str) -> str:
 def lines(value: Any) -> str:
     """Write text of several lines, such as a program, as harmless as a label."""
     return "\n".join("".join(map(_shown, line)) for line in str(value).expandtabs(4).splitlines())
+
+
+def wrapped(words: str, width: int, first: str = "", later: str | None = None) -> list[str]:
+    """The lines of a paragraph; a percent sign stays with its number.
+
+    Parameters
+    ----------
+    words : str
+    width : int
+    first, later : str
+        What the first and the later lines begin with; by default later lines are indented as far as the first.
+    """
+    glued = words.replace(" %", "\N{NO-BREAK SPACE}%")
+    indent = " " * len(first) if later is None else later
+    found = textwrap.wrap(glued, width, initial_indent=first, subsequent_indent=indent, break_on_hyphens=False)
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in found]
 
 
 def plain(value: Any) -> Any:
@@ -193,6 +211,22 @@ def quoted(value: Any) -> str:
 
 
 def unmarked(text: str) -> str:
-    """Write the words of a docstring without its markup."""
-    text = re.sub(r"\s*\(:math:`[^`]*`( in [^)]*)?\)|\s*\[\d+\]_", "", " ".join(text.split()))
+    """Write the words of a docstring without its markup, and formulas as a terminal can show them."""
+    text = re.sub(r"\s*\(:math:`[^`]*`( in [^)]*)?\)|(,? (from|in|of))?\s*\[\d+\]_", "", " ".join(text.split()))
+    text = re.sub(r":math:`([^`]*)`", lambda role: _written_formula(role[1]), text)
     return re.sub(r"(?::\w+:)?`{1,2}(?:~[\w.]*\.)?([^`]*)`{1,2}", r"\1", text)
+
+
+_SIGNS = {r"\,": " ", r"\!": "", r"\|": "‖", r"^\top": "ᵀ", "^{-1}": "⁻¹", "^2": "²", r"\sqrt": "√", "{": "", "}": ""}
+
+
+def _written_formula(latex: str) -> str:
+    """Names of Greek letters and signs become these, those of functions stay words."""
+    for name, sign in _SIGNS.items():
+        latex = latex.replace(name, sign)
+    return re.sub(r"\\([A-Za-z]+)", lambda name: html.unescape(f"&{name[1]};").strip("&;"), latex)
+
+
+def markdown_text(text: str) -> str:
+    """Escape the signs of Markdown."""
+    return "".join("\\" + c if c in "\\|*_`<[" else c for c in text)

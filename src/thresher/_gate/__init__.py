@@ -1,6 +1,27 @@
 """The gate: user data become rows, targets, weights, labels and tables; rules and ranges of parameters."""
 
 from ._arguments import checked
+from ._arrays import (
+    as_float64,
+    beside,
+    check_room,
+    empty,
+    is_finite,
+    is_foreign_array,
+    kth_smallest,
+    labels_beside,
+    namespace,
+    on_host,
+    row_blocks,
+    solve_lower,
+    take,
+    with_diagonal,
+    zeros,
+)
+from ._column_kinds import ColumnFound, ReadingOptions, find_readings, looks_like_prose
+from ._column_reading import KINDS, ColumnReading
+from ._frame_target import read_target, split_target
+from ._frames import arrow_kind, arrow_numbers, as_arrow, frame_names, is_frame, known_frame, need_pyarrow
 from ._labels import (
     at_least_two,
     balanced,
@@ -14,6 +35,7 @@ from ._labels import (
 )
 from ._ranges import Choice, Log, Range, Uniform, Whole, as_space, is_same, search_space
 from ._rules import (
+    HUGE,
     Rule,
     above_half,
     above_one,
@@ -25,6 +47,7 @@ from ._rules import (
     check_value,
     class_weights,
     count_of_jobs,
+    divisor,
     fraction,
     label,
     non_negative,
@@ -34,11 +57,14 @@ from ._rules import (
     one_per_feature,
     positive,
     seed,
+    shown,
 )
-from ._table import Table, Text
+from ._scipy import linalg, optimize, sparse, spatial, special
+from ._sparse_formats import as_csr, dense_weights
+from ._table import Table, Text, written_date
+from ._table_reading import ROWS_TO_LOOK_AT, read_table, understand_table
 from ._types import Array
 from ._validation import (
-    HUGE,
     as_column,
     as_matrix,
     as_rows,
@@ -52,6 +78,5 @@ from ._validation import (
     commit_features,
     commit_growth,
     one_for_each,
-    refuse_values,
     widened,
 )

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._rules import non_negative
+from ._rules import non_negative, shown
 from ._types import Array
 from ._validation import as_column
 
 Labels = np.ndarray[Any, Any]
 
+_NO_LABELS = "Unknown label type: y must hold text, booleans or whole numbers"
 _TABLE = 1 << 16  # integer labels closer together than this are looked up instead of searched
 
 
 def _readable(y: Any, who: str) -> Labels:
-    """Labels that can be told apart: integers, booleans, text, or numbers that are whole."""
+    """Labels that can be told apart: integers, booleans, text, or numbers that are whole. Others could not be saved."""
     labels = as_column(y, who)
+    if labels.dtype.kind == "O":
+        labels = _of_objects(labels, who)
+    if labels.dtype.kind not in "biufUSO":
+        raise ValueError(f"{who}: {_NO_LABELS}, got {labels.dtype}.")
     if labels.dtype.kind == "f":
         whole = np.floor(labels) == labels
         if not whole.all():
@@ -31,14 +37,25 @@ def _readable(y: Any, who: str) -> Labels:
             )
         if np.isinf(labels).any():
             raise ValueError(f"{who}: y must hold labels, got infinity: Input y contains infinity.")
-    elif labels.dtype.kind == "O":
-        if any(label is None or not isinstance(label == label, bool | np.bool_) or label != label for label in labels):
-            raise ValueError(f"{who}: y must hold labels, got None or NaN: Input y contains NaN.")
-        if not all(isinstance(label, type(labels[0])) or np.isscalar(label) for label in labels):
-            raise ValueError(
-                f"{who}: Unknown label type: y mixes {sorted({type(label).__name__ for label in labels})}."
-            )
     return labels
+
+
+def _of_objects(labels: Labels, who: str) -> Labels:
+    """Text as it is, numbers as an array of numbers."""
+    if any(label is None or not isinstance(label == label, bool | np.bool_) or label != label for label in labels):
+        raise ValueError(f"{who}: y must hold labels, got None or NaN: Input y contains NaN.")
+    strangers = [label for label in labels if not isinstance(label, str)]
+    if not strangers:
+        return labels
+    odd = next((label for label in strangers if not isinstance(label, bool | np.bool_ | Real)), None)
+    if odd is not None:
+        raise ValueError(f"{who}: {_NO_LABELS}, got {odd!r:.60}.")
+    if len(strangers) < len(labels):  # a mark for rows without a class, among words
+        return labels
+    numbers = np.array(labels.tolist())
+    if numbers.dtype.kind not in "biuf":
+        raise ValueError(f"{who}: {_NO_LABELS} of at most 64 bits, got {max(strangers, key=abs)!r:.60}.")
+    return numbers
 
 
 def find_classes(y: Any, who: str) -> tuple[Labels, Array]:
@@ -85,10 +102,11 @@ def encode(y: Any, classes: Labels, who: str) -> Array:
         known = classes[codes] == labels
     except TypeError:  # words and numbers, which cannot be put in order
         known = np.array([label in classes.tolist() for label in labels.tolist()])
-    if not known.all():
+    if not np.logical_and.reduce(known):  # once per batch: all() is a call more
         stranger = np.asarray(labels)[~np.asarray(known)][0]
         stranger = stranger.item() if isinstance(stranger, np.generic) else stranger
-        raise ValueError(f"{who}: y must hold labels among classes {classes.tolist()!r}, got {stranger!r}.")
+        among = shown(classes.tolist(), 300)
+        raise ValueError(f"{who}: y must hold labels among classes {among}, got {shown(stranger)}.")
     return codes.astype(np.float64)
 
 
@@ -97,7 +115,7 @@ def check_classes(classes: Any, who: str) -> Labels:
     if classes is None:
         raise ValueError(f"{who}: classes must be passed on the first call to partial_fit.")
     if isinstance(classes, (set, frozenset)) or np.ndim(classes) != 1 or len(classes) == 0:
-        raise ValueError(f"{who}: classes must be a list of at least two labels, got {classes!r}.")
+        raise ValueError(f"{who}: classes must be a list of at least two labels, got {shown(classes)}.")
     try:
         labels, _ = find_classes(classes, who)
     except ValueError as error:
@@ -113,9 +131,9 @@ def at_least_two(classes: Labels, who: str) -> Labels:
 
 def check_loaded(classes: Any, who: str) -> None:
     """Refuse classes, as a file holds them, that are not such."""
-    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or classes.dtype.kind not in "biufOU":
+    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or classes.dtype.kind not in "biufOUS":
         raise ValueError(f"{who}: classes_ must hold labels.")
-    if len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
+    if len(classes) < 2 or not np.all(classes[1:] > classes[:-1]):
         raise ValueError(f"{who}: classes_ must be at least two, in order.")
 
 
@@ -128,7 +146,8 @@ def class_factors(class_weight: Any, classes: Labels, codes: Array, who: str) ->
         for label, weight in class_weight.items():
             place = np.flatnonzero(classes == label)
             if not len(place):
-                raise ValueError(f"{who}: class_weight must name classes among {classes.tolist()!r}, got {label!r}.")
+                among = shown(classes.tolist(), 300)
+                raise ValueError(f"{who}: class_weight must name classes among {among}, got {shown(label)}.")
             if not non_negative.holds(weight):
                 raise ValueError(
                     f"{who}: class_weight must hold numbers of at least 0, got {weight!r} for class {label!r}."
@@ -160,8 +179,11 @@ def joined(classes: Labels, label: Any) -> Labels:
     """Labels with one more at the end, as an array that holds them unchanged: of their type, if that can hold it."""
     one = np.asarray([label])
     kinds = {classes.dtype.kind, one.dtype.kind}
-    if kinds <= set("iuf") and (same := one.astype(classes.dtype))[0] == label:
-        return np.append(classes, same)
+    if kinds <= set("iuf"):
+        with np.errstate(invalid="ignore"):  # a number beyond the type becomes another one
+            same = one.astype(classes.dtype)
+        if same[0] == label:
+            return np.append(classes, same)
     if len(kinds) == 1 or kinds <= set("iuf"):
         return np.concatenate([classes, one])
     return np.array([*classes.tolist(), label], dtype=object)

@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from ._values import is_frame
+from ._frames import frame_names
 
-_MOST = 5
+_MOST, _LONGEST = 5, 40
 
 
 def column_names(X: Any) -> np.ndarray[Any, Any] | None:
     """The names of the columns, if all of them are text."""
-    if not is_frame(X):
+    found = frame_names(X)
+    if found is None:
         return None
-    names = np.asarray(X.columns, dtype=object)
+    names = np.empty(len(found), dtype=object)
+    names[:] = found
     kinds = sorted({type(name).__name__ for name in names})
     if len(kinds) > 1 and "str" in kinds:
         raise TypeError(
@@ -65,5 +67,5 @@ def check_names(estimator: Any, X: Any) -> None:
 
 
 def _listed(names: list[str]) -> str:
-    lines = [f"- {name}\n" for name in names[:_MOST]]
+    lines = [f"- {name if len(name) <= _LONGEST else name[: _LONGEST - 3] + '...'}\n" for name in names[:_MOST]]
     return "".join(lines) + ("- ...\n" if len(names) > _MOST else "")

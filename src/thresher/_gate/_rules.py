@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+HUGE = 1e100  # as in core/scan.hpp: beyond it, a product of three numbers could leave the range of doubles
+
 
 class Rule(NamedTuple):
     """A condition on a value: in words for errors, as a test, and as the type that docstrings show."""
@@ -42,6 +44,7 @@ def _integer(v: Any) -> bool:
 
 positive = Rule("a number above 0", lambda v: _number(v) and v > 0, type="float")
 non_negative = Rule("a number of at least 0", lambda v: _number(v) and v >= 0, type="float")
+divisor = Rule("a number of at least 1e-100", lambda v: _number(v) and float(v) >= 1 / HUGE, type="float")
 fraction = Rule("a number between 0 and 1", lambda v: _number(v) and 0 <= v <= 1, type="float")
 above_half = Rule("a number above 0.5 and below 1", lambda v: _number(v) and 0.5 < v < 1, type="float")
 at_least_one = Rule("a number of at least 1", lambda v: _number(v) and v >= 1, type="float")
@@ -53,7 +56,7 @@ number = Rule("a number", _number, type="float")
 label = Rule("a number or text", lambda v: _number(v) or isinstance(v, str), type="int or str")
 seed = Rule(
     "None, an integer of at least 0 or a NumPy random state",
-    lambda v: v is None or isinstance(v, (np.random.RandomState, np.random.Generator)) or (_integer(v) and v >= 0),
+    lambda v: v is None or (v >= 0 if _integer(v) else isinstance(v, (np.random.RandomState, np.random.Generator))),
     type="int, RandomState or Generator",
 )
 count_of_jobs = Rule("None or an integer other than 0", lambda v: v is None or (_integer(v) and v != 0), type="int")
@@ -85,11 +88,32 @@ def one_of(*options: str) -> Rule:
 
 def check_params(estimator: Any, rules: Mapping[str, Rule]) -> None:
     for name, rule in rules.items():
-        check_value(type(estimator).__name__, name, getattr(estimator, name), rule)
+        check_param(type(estimator).__name__, name, getattr(estimator, name), rule)
+
+
+def check_param(who: str, name: str, value: Any, rule: Rule) -> None:
+    """Refuse a value that somebody chose, if it breaks a rule or is of no sane size."""
+    if _is_extreme(value):
+        raise ValueError(f"{who}: {name} must be at most 1e100 in size, got {shown(value)}.")
+    check_value(who, name, value, rule)
 
 
 def check_value(who: str, name: str, value: Any, rule: Rule) -> None:
     if not rule.holds(value):
-        shown = " ".join(repr(value).split())
-        shown = shown if len(shown) <= 80 else shown[:77] + "..."
-        raise ValueError(f"{who}: {name} must be {rule.says}, got {shown}.")
+        raise ValueError(f"{who}: {name} must be {rule.says}, got {shown(value)}.")
+
+
+def _is_extreme(value: Any) -> bool:
+    """Whether a product of this number with others of a sane size would leave the range of doubles."""
+    if not isinstance(value, Real):
+        return False
+    size: Any = abs(value) if isinstance(value, Integral) else abs(float(value))
+    return bool(HUGE < size < math.inf)
+
+
+def shown(value: Any, most: int = 80) -> str:
+    """A value in a message, of any size, in so many characters at most."""
+    if isinstance(value, Integral) and _is_extreme(value):
+        return "an integer of more than 100 digits"
+    text = " ".join(repr(value).split())
+    return text if len(text) <= most else text[: most - 3] + "..."

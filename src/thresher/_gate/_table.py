@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -133,10 +133,12 @@ class Table:
         float64 or float32. Its columns are those of `columns` that are not in `text`, in that order.
     text : dict of str to Text, optional
         The columns of text.
+    dates : sequence of str
+        Columns of `numbers` that hold points in time: days since 1970-01-01, with the time of day as a fraction.
 
     Attributes
     ----------
-    columns, numbers, text
+    columns, numbers, text, dates
         As given.
     number_names : list of str
         Names of the columns of `numbers`.
@@ -153,12 +155,20 @@ class Table:
     ['cook']
     """
 
-    __slots__ = ("columns", "number_names", "numbers", "text")
+    __slots__ = ("_places", "columns", "dates", "number_names", "numbers", "text")
 
-    def __init__(self, columns: Sequence[str], numbers: NDArray[Any], text: dict[str, Text] | None = None) -> None:
+    def __init__(
+        self,
+        columns: Sequence[str],
+        numbers: NDArray[Any],
+        text: dict[str, Text] | None = None,
+        dates: Collection[str] = (),
+    ) -> None:
         self.columns = list(columns)
         self.text = dict(text or {})
         self.number_names = [name for name in self.columns if name not in self.text]
+        self._places = {name: place for place, name in enumerate(self.number_names)}
+        self.dates = tuple(name for name in self.number_names if name in dates)
         if numbers.ndim != 2 or numbers.dtype not in (np.float64, np.float32):
             raise ValueError("Table: numbers must be float64 or float32, of two dimensions.")
         self.numbers = np.ascontiguousarray(numbers)
@@ -170,31 +180,35 @@ class Table:
             )
         if any(len(column) != len(self.numbers) for column in self.text.values()):
             raise ValueError("Table: all columns must be equally long.")
+        if len(self.dates) != len(dates):
+            raise ValueError("Table: dates must name columns of numbers.")
 
     @classmethod
     def from_frame(cls, frame: Any) -> Table:
-        """From a pandas or polars DataFrame or a pyarrow Table. What is neither number, truth value nor text is
-        refused, by the name of the column.
+        """From a data frame of any library: of pandas, polars or narwhals, a pyarrow Table, a DuckDB relation, or
+        anything else that speaks Arrow's C interface. Truth values and lengths of time are numbers (of days), a time
+        of day is a number of hours, points in time are dates. What is neither number, date nor text is refused, by the
+        name of the column.
 
         Parameters
         ----------
-        frame : DataFrame or pyarrow.Table
+        frame : DataFrame, LazyFrame, pyarrow.Table, ...
 
         Returns
         -------
         Table
         """
-        names = [str(name) for name in getattr(frame, "column_names", frame.columns)]
-        _check_different(names)
-        read = _pandas_column if hasattr(frame, "iloc") else _arrow_column if _is_arrow(frame) else _polars_column
-        values = {name: read(frame, place, name) for place, name in enumerate(names)}
-        text = {name: column for name, column in values.items() if isinstance(column, Text)}
-        numbers = [column for column in values.values() if not isinstance(column, Text)]
+        from ._frames import frame_columns  # which makes columns of text, and so needs this file
+
+        columns = frame_columns(frame)
+        _check_different([name for name, _, _ in columns])
+        text = {name: values for name, kind, values in columns if kind == "t"}
+        numbers = [values for _, kind, values in columns if kind != "t"]
         dtype = np.result_type(np.float32, *numbers) if numbers else np.float64
-        table = np.empty((len(frame), len(numbers)), dtype=dtype)
+        table = np.empty((len(columns[0][2]) if columns else len(frame), len(numbers)), dtype=dtype)
         for place, column in enumerate(numbers):
             table[:, place] = column
-        return cls(names, table, text)
+        return cls([name for name, _, _ in columns], table, text, [name for name, kind, _ in columns if kind == "d"])
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -207,29 +221,35 @@ class Table:
     def __len__(self) -> int:
         return len(self.numbers)
 
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a column of this name."""
+        return name in self._places or name in self.text
+
     def __getitem__(self, key: Any) -> Any:
         """A column by its name (an ndarray or :class:`Text`), or rows by a slice, indices or a mask (a Table)."""
         if isinstance(key, str):
-            return self.text[key] if key in self.text else self.numbers[:, self.number_names.index(key)]
+            return self.text[key] if key in self.text else self.numbers[:, self._places[key]]
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
             key = key[0]  # as scikit-learn asks for rows
         if isinstance(key, slice):
-            return Table(self.columns, self.numbers[key], {name: column[key] for name, column in self.text.items()})
+            text = {name: column[key] for name, column in self.text.items()}
+            return Table(self.columns, self.numbers[key], text, self.dates)
         return self.take(_places(key, len(self)))
 
     def take(self, indices: NDArray[Any] | Sequence[int]) -> Table:
         """The rows at these places, in this order."""
         places = np.asarray(indices, dtype=np.int64)
         text = {name: column.take(places) for name, column in self.text.items()}
-        return Table(self.columns, self.numbers[places], text)
+        return Table(self.columns, self.numbers[places], text, self.dates)
 
     def select(self, names: Sequence[str]) -> Table:
         """Some of the columns, in this order."""
         text = {name: self.text[name] for name in names if name in self.text}
         numbers = [name for name in names if name not in text]
+        dates = set(self.dates).intersection(numbers)
         if numbers == self.number_names:
-            return Table(names, self.numbers, text)
-        return Table(names, self.numbers[:, [self.number_names.index(name) for name in numbers]], text)
+            return Table(names, self.numbers, text, dates)
+        return Table(names, self.numbers[:, [self._places[name] for name in numbers]], text, dates)
 
     @classmethod
     def concat(cls, parts: Sequence[Table]) -> Table:
@@ -237,24 +257,32 @@ class Table:
         if len(parts) == 1:
             return parts[0]
         text = {name: Text.concat([part.text[name] for part in parts]) for name in parts[0].text}
-        return cls(parts[0].columns, np.concatenate([part.numbers for part in parts]), text)
+        return cls(parts[0].columns, np.concatenate([part.numbers for part in parts]), text, parts[0].dates)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        if self.text:
+        if self.text or self.dates:
+            name, kind = (next(iter(self.text)), "text") if self.text else (self.dates[0], "dates")
             raise TypeError(
-                f"column {next(iter(self.text))!r} holds text; put a TableEncoder of thresher.preprocessing before "
-                "what needs numbers."
+                f"column {name!r} holds {kind}; put a TableEncoder of thresher.preprocessing before what needs numbers."
             )
         return np.array(self.numbers, dtype=dtype) if copy else np.asarray(self.numbers, dtype=dtype)
 
     def __repr__(self) -> str:
-        shown = [name + " (text)" * (name in self.text) for name in self.columns[:8]]
+        shown = [name + " (text)" * (name in self.text) + " (date)" * (name in self.dates) for name in self.columns[:8]]
         return f"Table({len(self)} rows: {', '.join(shown)}{', ...' if len(self.columns) > 8 else ''})"
+
+
+def written_date(days: float) -> str:
+    """A point in time of a table as ISO 8601 writes it, to the minute if it is not midnight; empty if it is missing."""
+    if np.isnan(days):
+        return ""
+    moment = np.datetime64("1970-01-01T00:00") + np.timedelta64(round(days * 1440), "m")
+    return str(moment).removesuffix("T00:00")
 
 
 def _check_different(names: list[str]) -> None:
     if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
         raise ValueError(f"Table: columns must have different names, got {twice!r} twice.")
 
 
@@ -266,76 +294,3 @@ def _places(rows: Any, n: int) -> NDArray[np.int64]:
             raise IndexError(f"a mask must have one entry per row, got {len(places)} for {n} rows.")
         places = np.flatnonzero(places)
     return places.astype(np.int64, copy=False)
-
-
-# --- columns of other libraries' frames ------------------------------------------------------------------------------
-
-
-def _refused(name: str, dtype: Any) -> ValueError:
-    return ValueError(f"Table: column {name!r} must hold numbers or text, got {dtype}; turn it into one of them first.")
-
-
-def _number(values: NDArray[Any]) -> NDArray[Any]:
-    return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
-
-
-def _mixed(values: list[Any], missing: NDArray[Any], name: str) -> NDArray[Any] | Text:
-    """Python objects: numbers if they all are, else text."""
-    kept = [None if gone else value for value, gone in zip(values, missing.tolist(), strict=True)]
-    if any(isinstance(value, str) for value in kept):
-        return Text.from_list([None if value is None else str(value) for value in kept])
-    try:
-        return np.array([np.nan if value is None else float(value) for value in kept], dtype=np.float64)
-    except (TypeError, ValueError):
-        raise _refused(name, type(next(value for value in kept if value is not None)).__name__) from None
-
-
-def _pandas_column(frame: Any, place: int, name: str) -> NDArray[Any] | Text:
-    column = frame.iloc[:, place]
-    kind = getattr(column.dtype, "kind", "O")
-    if hasattr(column, "cat"):
-        return _mixed(column.astype(object).astype(str).tolist(), column.isna().to_numpy(), name)
-    if kind in "fiub":
-        if isinstance(column.dtype, np.dtype):
-            return _number(column.to_numpy())
-        dtype = np.float32 if column.dtype.itemsize == 4 and kind == "f" else np.float64
-        return np.asarray(column.to_numpy(dtype=dtype, na_value=np.nan))
-    if kind in "mMc" or not (kind in "OU" or str(column.dtype).startswith("str")):
-        raise _refused(name, column.dtype)
-    return _mixed(column.astype(object).tolist(), column.isna().to_numpy(), name)
-
-
-def _polars_column(frame: Any, place: int, name: str) -> NDArray[Any] | Text:
-    column = frame[:, place]
-    kind = str(column.dtype).partition("(")[0]
-    if column.dtype.is_numeric() or kind in ("Boolean", "Null"):
-        import polars
-
-        return np.asarray(column.cast(polars.Float32 if kind == "Float32" else polars.Float64).to_numpy())
-    if kind not in ("String", "Categorical", "Enum"):
-        raise _refused(name, column.dtype)
-    return Text.from_list(column.to_list())
-
-
-def _is_arrow(frame: Any) -> bool:
-    return hasattr(frame, "column_names") and hasattr(frame, "schema")
-
-
-def _arrow_column(frame: Any, place: int, name: str) -> NDArray[Any] | Text:
-    import pyarrow as pa
-
-    column = frame.column(place)
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        column = column.dictionary_decode()
-        kind = column.type
-    if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind):
-        column = column.cast(pa.float32() if pa.types.is_float32(kind) else pa.float64())
-        return np.asarray(column.to_numpy(zero_copy_only=False))
-    if pa.types.is_decimal(kind):
-        return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False))
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or str(kind) == "string_view"):
-        raise _refused(name, kind)
-    return Text.from_arrow(column)

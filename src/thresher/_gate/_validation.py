@@ -10,40 +10,42 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from .._core import Rows, all_finite
+from ._arrays import is_foreign_array, namespace, row_blocks
+from ._frames import frame_names, is_frame, is_numpy_like, known_frame
 from ._names import check_names, keep_names
+from ._rules import HUGE
+from ._scipy import sparse
+from ._sparse_formats import as_csr, check_lengths, converted
 from ._types import Array
-from ._values import array_of, frame_values, is_frame, is_sparse_frame, na_as_nan, numbers
+from ._values import array_of, frame_values, is_sparse_frame, na_as_nan, numbers
 
 _PRECISIONS = (np.dtype(np.float64), np.dtype(np.float32))
-HUGE = 1e100  # as in core/scan.hpp: beyond it, a product of three numbers could leave the range of doubles
 
 
 # --- features -------------------------------------------------------------------------------------------------------
 
 
-def check_features(
-    estimator: Any, X: Any, *, reset: bool, grow: bool = False, any_width: bool = False, look: bool = True
-) -> Rows:
+def check_features(estimator: Any, X: Any, *, reset: bool, grow: bool = False, any_width: bool = False) -> Rows:
     """The rows of ``X``. Changes nothing on the estimator: see :func:`commit_features`.
 
     With ``grow``, rows may be wider or narrower than the model was so far; with ``any_width``, too, but the model stays
-    as it is. Without ``look``, the caller promises that a pass over all rows looks at the values, and calls
-    :func:`refuse_values` when it meets a score that is not finite.
+    as it is.
     """
     who = type(estimator).__name__
+    if type(X) is not np.ndarray:
+        X = known_frame(X)
     if reset:
-        return as_rows(X, who, look=look)
+        return as_rows(X, who)
     expected: int = estimator.n_features_in_
-    if "feature_names_in_" in vars(estimator) or (type(X) is not np.ndarray and is_frame(X)):
+    if type(X) is not Rows and ("feature_names_in_" in vars(estimator) or (type(X) is not np.ndarray and is_frame(X))):
         if grow:
             _check_growing_names(estimator, X, who)
         else:  # names and their order, in scikit-learn's words
             check_names(estimator, X)
     if any_width:
-        X = _without_new_features(X, expected)
+        X = _without_new_features(X, expected, who)
     rows = as_rows(X, who, n_features=expected if grow or any_width else None)
     if rows.n_features != expected and not grow:
         raise ValueError(
@@ -53,17 +55,17 @@ def check_features(
     return rows
 
 
-def _without_new_features(X: Any, n_features: int) -> Any:
+def _without_new_features(X: Any, n_features: int, who: str) -> Any:
     """Drop columns that no batch has shown yet, which count for nothing."""
     if len(getattr(X, "shape", ())) != 2 or X.shape[1] <= n_features or is_frame(X):
         return X
-    return (X.tocsr() if sparse.issparse(X) else X)[:, :n_features]
+    return (as_csr(X, who) if sparse.issparse(X) else X)[:, :n_features]
 
 
 def _check_growing_names(estimator: Any, X: Any, who: str) -> None:
     """New columns may follow the ones that are known, which keep their places."""
     known = list(getattr(estimator, "feature_names_in_", ()))
-    names = list(X.columns) if is_frame(X) else []
+    names = frame_names(X) or []
     if not known or not names:
         if bool(known) != bool(names):
             raise ValueError(f"{who}: with grow=True, X must have column names in every batch or in none.")
@@ -78,7 +80,7 @@ def _check_growing_names(estimator: Any, X: Any, who: str) -> None:
 def commit_growth(estimator: Any, X: Any, n_features: int) -> None:
     """Remember features that appeared later."""
     if is_frame(X) and n_features > estimator.n_features_in_:
-        estimator.feature_names_in_ = np.asarray(X.columns, dtype=object)
+        keep_names(estimator, X)
     estimator.n_features_in_ = n_features
 
 
@@ -123,15 +125,10 @@ def one_for_each(values: Any, n: int, name: str, thing: str, who: str) -> Array:
     return array
 
 
-def refuse_values(rows: Rows, X: Any, who: str) -> None:
-    """Look at values that nobody looked at yet."""
-    rows.look()
-    if rows.fault:
-        raise ValueError(_refusal(rows, X, who))
-
-
 def as_rows(X: Any, who: str, *, n_features: int | None = None, look: bool = True) -> Rows:
-    """Rows for the core; ``n_features`` is the least width of the result."""
+    """Rows for the core, at least ``n_features`` wide. Without ``look``, only indices are looked at."""
+    if type(X) is Rows:  # of a row reader, which has looked at it
+        return X
     if type(X) is np.ndarray and X.dtype in _PRECISIONS and X.ndim == 2 and X.flags.c_contiguous and n_features is None:
         rows = Rows.dense(X, look)  # the everyday case: nothing to convert
         if not rows.fault and rows.n_rows and rows.n_features:
@@ -152,6 +149,7 @@ def as_rows(X: Any, who: str, *, n_features: int | None = None, look: bool = Tru
 
 def _converted(X: Any, who: str, n_features: int, look: bool) -> Rows:
     """Rows of any matrix or frame; narrower ones get columns of zeros."""
+    X = known_frame(X)
     if is_sparse_frame(X):
         X = X.sparse.to_coo()
     if sparse.issparse(X):
@@ -166,32 +164,63 @@ def check_matrix(estimator: Any, X: Any, *, reset: bool, any_width: bool = False
     """``X`` as an array in C order or a csr_array in order, of float64 or float32, for work that belongs to matrix
     products. Changes nothing on the estimator: see :func:`commit_features`. With ``any_width``, sparse rows may be
     wider or narrower than the model."""
-    who = type(estimator).__name__
+    who, X = type(estimator).__name__, known_frame(X)
     if any_width and sparse.issparse(X) and X.ndim == 2 and X.shape[1] != estimator.n_features_in_:
-        X = X.tocsr(copy=True)
+        X = as_csr(X, who).copy()
         X.resize((X.shape[0], estimator.n_features_in_))
     if not reset and (is_frame(X) or hasattr(estimator, "feature_names_in_")):
         check_names(estimator, X)
-    if reset and is_frame(X) and len({isinstance(name, str) for name in X.columns}) > 1:
+    if is_foreign_array(X) and estimator._takes_arrays:
+        rows = _checked_array(X, who)
+        _check_width(estimator, rows.shape[1], reset)
+        return rows
+    if reset and len({isinstance(name, str) for name in frame_names(X) or ()}) > 1:
         raise TypeError(f"{who}: the columns of X must all be named by words, or none of them.")
-    n_features = as_rows(X, who).n_features
+    _check_width(estimator, as_rows(X, who).n_features, reset)
+    return _as_matrix(X, who)
+
+
+def _check_width(estimator: Any, n_features: int, reset: bool) -> None:
     if not reset and n_features != estimator.n_features_in_:
+        who = type(estimator).__name__
         raise ValueError(
             f"X has {n_features} features, but {who} is expecting {estimator.n_features_in_} features as input."
         )
-    return _as_matrix(X, who)
+
+
+def _checked_array(X: Any, who: str) -> Any:
+    """Rows in an array of another library, looked at where they lie: float32 and float64 as they are."""
+    xp = namespace(X)
+    X = X.detach() if hasattr(X, "detach") else X
+    if X.ndim != 2:
+        raise ValueError(_not_a_table(who, tuple(X.shape)))
+    if xp.isdtype(X.dtype, "complex floating"):
+        raise ValueError(f"{who}: X must hold numbers: Complex data not supported, got {X.dtype}.")
+    if X.dtype not in (xp.float32, xp.float64):
+        X = xp.astype(X, xp.float64)
+    for n, things in zip(X.shape, ("sample(s)", "feature(s)"), strict=True):
+        if n == 0:
+            raise ValueError(
+                f"{who}: found array with 0 {things} (shape={tuple(X.shape)}) while a minimum of 1 is required."
+            )
+    for part in row_blocks(X.shape, X):
+        largest = float(xp.max(xp.abs(X[part, ...])))
+        if not largest <= HUGE:  # NaN, too
+            raise ValueError(f"{who}: X must hold finite numbers up to 1e100 in size, got {largest}.")
+    return X
 
 
 def widened(X: Any, width: int) -> Any:
     """Sparse rows as wide as a model, with features that they do not have; all else as it is."""
-    if not sparse.issparse(X) or X.shape[1] >= width:
+    if not sparse.issparse(X) or X.ndim != 2 or X.shape[1] >= width:
         return X
-    X = X.tocsr()
+    X = as_csr(X, "X")
     return sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
 
 
 def as_matrix(X: Any, who: str) -> Any:
     """The same for a function that keeps nothing."""
+    X = known_frame(X)
     as_rows(X, who)
     return _as_matrix(X, who)
 
@@ -215,7 +244,7 @@ def _sparse_rows(X: Any, who: str, n_features: int, look: bool) -> Rows:
     if X.dtype.kind not in "fiub":
         numbers(X.data, "X", who)
     if X.format != "csr":
-        X = X.tocsr()
+        X = converted(X, who)
     rows = _csr(X, who, n_features, look)
     if rows.fault == "order":  # in range and finite, but unsorted or repeated: put in order on a copy
         X = X.copy()
@@ -226,19 +255,8 @@ def _sparse_rows(X: Any, who: str, n_features: int, look: bool) -> Rows:
 
 
 def _csr(X: Any, who: str, n_features: int, look: bool) -> Rows:
+    check_lengths(X, X.shape[0], who)
     values, columns, starts = X.data, X.indices, X.indptr
-    if columns.dtype.kind not in "iu" or starts.dtype.kind not in "iu":
-        raise ValueError(
-            f"{who}: indices and indptr of sparse X must hold integers, got {columns.dtype} and {starts.dtype}."
-        )
-    if len(values) != len(columns):
-        raise ValueError(
-            f"{who}: data and indices of sparse X must be of one length, got {len(values)} and {len(columns)}."
-        )
-    if len(starts) != X.shape[0] + 1:
-        raise ValueError(
-            f"{who}: indptr of sparse X must have {X.shape[0] + 1} entries for {X.shape[0]} rows, got {len(starts)}."
-        )
     if columns.dtype not in (np.int32, np.int64):
         columns = columns.astype(np.int64)
     starts = np.ascontiguousarray(starts.astype(np.int64, copy=False))
@@ -254,7 +272,7 @@ def _csr(X: Any, who: str, n_features: int, look: bool) -> Rows:
 
 
 def _dense(X: Any, who: str) -> np.ndarray[Any, Any]:
-    array = X if type(X) is np.ndarray else frame_values(X, who) if is_frame(X) else array_of(X, "X", who)
+    array = X if type(X) is np.ndarray else frame_values(X, who) if is_numpy_like(X) else array_of(X, "X", who)
     if array.ndim != 2:
         raise ValueError(_not_a_table(who, array.shape))
     return np.ascontiguousarray(numbers(array, "X", who))
@@ -271,7 +289,8 @@ def _refusal(rows: Rows, X: Any, who: str) -> str:
     """The reason why the core did not take these rows."""
     row, column, value = rows.fault_at
     if rows.fault == "value":
-        where = repr(X.columns[column]) if is_frame(X) else str(column)
+        names = frame_names(X)
+        where = str(column) if names is None else repr(names[column])
         if np.isfinite(value):
             return f"{who}: X must hold numbers up to 1e100 in size, got {value} in row {row}, column {where}."
         what = "NaN" if np.isnan(value) else "infinity" if value > 0 else "-infinity"
@@ -319,7 +338,11 @@ def as_column(y: Any, who: str) -> np.ndarray[Any, Any]:
         )
         array = array.ravel()
     if array.ndim != 1:
-        raise ValueError(f"{who}: y should be a 1d array, got an array of shape {array.shape} instead.")
+        several = (
+            "; for several targets, wrap the estimator in MultiOutputClassifier or MultiOutputRegressor of sklearn"
+        )
+        advice = several if array.ndim == 2 else ""
+        raise ValueError(f"{who}: y should be a 1d array, got an array of shape {array.shape} instead{advice}.")
     return array
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
+
+from ._arrays import on_host
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def array_of(values: Any, name: str, who: str) -> np.ndarray[Any, Any]:
     """Lists and other array-likes; what has no regular shape is refused."""
-    if isinstance(values, np.ma.MaskedArray):
+    if "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray):
         raise ValueError(f"{who}: {name} must not be masked; fill what is missing first.")
     try:
-        return np.asarray(values)
+        return np.asarray(on_host(values))
     except ValueError:
         raise ValueError(f"{who}: {name} must have rows of one length, got ragged ones.") from None
 
@@ -54,15 +57,11 @@ def _as_float(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return values.astype(np.float32 if values.dtype == np.float16 else np.float64)
 
 
-def is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") and hasattr(X, "to_numpy")
-
-
 def is_sparse_frame(X: Any) -> bool:
     """A pandas frame whose columns all store what differs from 0."""
     return (
-        is_frame(X)
-        and hasattr(X, "sparse")
+        hasattr(X, "sparse")
+        and hasattr(X, "columns")
         and len(X.columns) > 0
         and all(getattr(dtype, "fill_value", None) == 0 and hasattr(dtype, "subtype") for dtype in X.dtypes)
     )

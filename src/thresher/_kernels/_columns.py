@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._gate import at_least
+from .._gate import at_least, beside, is_foreign_array, namespace
 
 _MOST_NAMED = 4  # columns that a name lists one by one
 
@@ -62,6 +62,8 @@ def pick(X: Any, features: tuple[int, ...] | None, who: str) -> Any:
     if features is None:
         return X
     check_width(features, X.shape[1], who)
+    if is_foreign_array(X):
+        return namespace(X).take(X, beside(np.array(features), X), axis=1)
     return X[:, list(features)]
 
 

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .._engine import slices
-from .._gate import Rule, positive
+from .._gate import Rule, beside, is_finite, is_foreign_array, on_host, positive, row_blocks, sparse, take, zeros
 from ._kernel import Kernel
 from ._landmark_sample import first, swaps
 from ._neighbors import Neighbors, anchor_places, share_neighbors
@@ -43,11 +42,12 @@ class FixedSize(NamedTuple):
 
     def own(self, rows: Any) -> Array:
         """The kernel of each row with itself: not only the part of it that the features have, where there is more."""
-        return squares(self.features) if isinstance(self.kernel, Neighbors) else self.kernel.diagonal(rows)
+        own = squares(self.features) if isinstance(self.kernel, Neighbors) else self.kernel.diagonal(rows)
+        return on_host(own)
 
     def coef(self, weights: Array) -> Array:
         """Coefficients of the landmarks, for weights of the features: k(x, S) coef = features(x) weights."""
-        return np.ascontiguousarray(weights @ self.root.T)
+        return np.ascontiguousarray(weights @ on_host(self.root).T)
 
 
 def count_landmarks(n_components: Any, n_rows: int) -> int:
@@ -55,7 +55,7 @@ def count_landmarks(n_components: Any, n_rows: int) -> int:
     if isinstance(n_components, Integral):
         return int(n_components)
     part = 1.0 if n_components == "sqrt" else float(n_components)
-    return math.ceil(round(part * math.sqrt(n_rows), 9))  # 0.07 * 100 is 7, whatever its last digit says
+    return max(1, math.ceil(round(part * math.sqrt(n_rows), 9)))  # 0.07 * 100 is 7, whatever its last digit says
 
 
 def fixed_size(kernel: Kernel, rows: Any, n_components: Any, drawn_from: int, who: str) -> FixedSize:
@@ -63,12 +63,12 @@ def fixed_size(kernel: Kernel, rows: Any, n_components: Any, drawn_from: int, wh
     m = min(count_landmarks(n_components, rows.shape[0]), rows.shape[0])
     if isinstance(kernel, Neighbors):
         places = anchor_places(rows.shape[0], m, drawn_from)
-        shared = share_neighbors(kernel, rows, rows[places])
-        return FixedSize(kernel, places, np.diag(shared.root), shared.F.toarray())
+        shared = share_neighbors(kernel, rows, take(rows, places))
+        return FixedSize(kernel, places, np.diag(shared.root), shared.dense())
     sample = first(drawn_from, np.arange(rows.shape[0]), CANDIDATES * m)
-    places = np.sort(sample[by_entropy(kernel, rows[sample], m, drawn_from)])
-    landmarks = rows[places]
-    root = inverse_root(kernel(landmarks), who)
+    places = np.sort(sample[by_entropy(kernel, on_host(take(rows, sample)), m, drawn_from)])
+    landmarks = take(rows, places)
+    root = beside(inverse_root(kernel(on_host(landmarks)), who), rows)
     return FixedSize(kernel, places, root, mapped(kernel, rows, landmarks, root, who))
 
 
@@ -95,17 +95,22 @@ def mapped(kernel: Kernel, rows: Any, landmarks: Any, root: Array, who: str) -> 
     """The features of rows, block by block."""
     with np.errstate(over="ignore", invalid="ignore"):
         features = kernel_scores(kernel, rows, landmarks, root.T)
-    if not np.isfinite(features).all():
+    if not is_finite(features):
         raise ValueError(f"{who}: X is too large for the landmarks, features leave floating point.")
     return features
 
 
 def kernel_scores(kernel: Kernel, rows: Any, support_vectors: Any, coef: Array) -> Array:
     """Sums over support vectors, for so many rows at a time that memory stays small."""
-    scores = np.zeros((rows.shape[0], len(coef)))
+    scores = zeros((rows.shape[0], coef.shape[0]), rows)
     if not support_vectors.shape[0]:
         return scores
     per_row = support_vectors.shape[0] if sparse.issparse(rows) else max(support_vectors.shape)
-    for part in slices(len(scores), max(1, _BLOCK // per_row)):
-        scores[part] = kernel(rows[part], support_vectors) @ coef.T
+    support_vectors, coef = (beside(values, rows) for values in (support_vectors, coef))
+    n_rows = rows.shape[0]
+    blocks = (
+        row_blocks((n_rows, per_row), rows) if is_foreign_array(rows) else slices(n_rows, max(1, _BLOCK // per_row))
+    )
+    for part in blocks:
+        scores[part, :] = kernel(rows[part, :], support_vectors) @ coef.T
     return scores

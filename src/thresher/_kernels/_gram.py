@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._gate import beside, on_host, take, zeros
 from ._kernel import Kernel
 from ._products import Array, as_floats
 
@@ -22,21 +23,21 @@ class Gram:
 
     def diagonal(self) -> Array:
         """The kernel of each row with itself."""
-        return self._kernel.diagonal(self._X)
+        return on_host(self._kernel.diagonal(self._X))
 
     def row(self, i: int) -> Array:
         """The kernel of one row with all."""
-        return np.ascontiguousarray(self._rows(self._X[i : i + 1])[0])
+        return np.ascontiguousarray(on_host(self._rows(self._X[i : i + 1, :]))[0])
 
     def times(self, weights: Array) -> Array:
         """The product with a matrix of shape (k, n), in blocks."""
-        found = np.zeros((len(weights), self.shape[0]))
+        found = zeros((len(weights), self.shape[0]), self._X)
         used = np.flatnonzero(weights.any(axis=0))
         per_block = max(1, 64 * _MB // (8 * self.shape[0]))
         for begin in range(0, len(used), per_block):
             some = used[begin : begin + per_block]
-            found += weights[:, some] @ self._rows(self._X[some])
-        return found
+            found += beside(weights[:, some], self._X) @ self._rows(take(self._X, some))
+        return on_host(found)
 
 
 def gram(kernel: Kernel, X: Any, cache_size: float) -> Any:

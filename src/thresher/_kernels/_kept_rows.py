@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .. import _gate
+from .._gate import as_float64, is_foreign_array, sparse
 
 _FEW = 1 << 20  # sparse rows of up to so many values in all are kept dense, which is faster
 
 
 def as_arrays(rows: Any, n_rows: int | None = None) -> dict[str, NDArray[Any]]:
     """Rows, of which there may be ``n_rows`` one day, as named arrays, which a model file can hold."""
+    if is_foreign_array(rows):
+        return {"rows": as_float64(rows)}
     if not sparse.issparse(rows):
         return {"rows": rows.astype(np.float64)}
     if math.prod((n_rows or rows.shape[0], rows.shape[1])) <= _FEW:

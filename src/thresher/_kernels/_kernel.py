@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import sparse
 
-from .._gate import Rule, check_params, check_value, non_negative, one_of, positive
+from .._gate import Rule, beside, check_params, check_value, is_finite, non_negative, one_of, positive, sparse, zeros
 from . import _kernel_blocks
 from ._products import Array, as_floats
 
@@ -38,14 +37,14 @@ class Kernel:
                 f"{type(self).__name__}: both sets of rows must have the same columns, got {rows.shape[1]} and "
                 f"{others.shape[1]}."
             )
-        return _kernel_blocks.between(self._against(others), rows, others.shape[0])
+        return _kernel_blocks.between(self._against(beside(others, rows)), rows, others.shape[0])
 
     def _checked(self, X: Any) -> Any:
         """Rows of finite numbers."""
         rows, who = as_floats(X), type(self).__name__
         if rows.ndim != 2:
             raise ValueError(f"{who}: rows must be a table of two dimensions, got shape {rows.shape}.")
-        if not np.isfinite(rows.data if sparse.issparse(rows) else rows).all():
+        if not is_finite(rows.data if sparse.issparse(rows) else rows):
             raise ValueError(f"{who}: rows must hold finite numbers.")
         return rows
 
@@ -207,7 +206,7 @@ class WeightedSum(Kernel):
         terms = [(weight, kernel._against(Z)) for weight, kernel in self._used()]
 
         def values(X: Any) -> Array:
-            total = np.zeros((X.shape[0], Z.shape[0]))
+            total = zeros((X.shape[0], Z.shape[0]), X)
             for weight, term in terms:
                 total += weight * term(X)
             return total
@@ -215,7 +214,7 @@ class WeightedSum(Kernel):
         return values
 
     def _on_diagonal(self, X: Any) -> Array:
-        total = np.zeros(X.shape[0])
+        total = zeros((X.shape[0],), X)
         for weight, kernel in self._used():
             total += weight * kernel._on_diagonal(X)
         return total
@@ -231,4 +230,4 @@ def _inverse(amount: float, rounding: float) -> float:
 def _mean_entry(kernel: Kernel, rows: Any) -> float:
     """The mean of the matrix of all rows, which is never held."""
     n_rows: int = rows.shape[0]
-    return sum(float(kernel(rows[part], rows).sum()) for part in _kernel_blocks.parts(n_rows, n_rows)) / n_rows**2
+    return sum(float(kernel(rows[part, :], rows).sum()) for part in _kernel_blocks.parts(n_rows, n_rows)) / n_rows**2

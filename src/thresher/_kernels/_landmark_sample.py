@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from .._gate import beside, is_foreign_array, namespace, sparse
 from ._kernel import Kernel
 from ._kernel_blocks import parts
 from ._products import Array
@@ -43,6 +43,8 @@ def first(seed: int, indices: NDArray[np.int64], size: int) -> NDArray[np.intp]:
 
 def stacked(rows: Any, more: Any) -> Any:
     """Rows below rows, in the layout of the first."""
+    if is_foreign_array(rows):
+        return namespace(rows).concat([rows, beside(more, rows)])
     if not sparse.issparse(rows):
         return np.vstack([rows, more.toarray() if sparse.issparse(more) else more])
     both = sparse.vstack([rows, sparse.csr_array(more)], format="csr")

@@ -9,12 +9,23 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
 
-from .._gate import Rule, at_least
+from .._gate import (
+    Rule,
+    at_least,
+    beside,
+    is_foreign_array,
+    kth_smallest,
+    linalg,
+    namespace,
+    on_host,
+    row_blocks,
+    sparse,
+    take,
+)
 from ._kernel import Kernel
 from ._landmark_sample import first
-from ._products import Array, distances_to, squared_distances
+from ._products import Array, as_floats, distances_to, squared_distances
 
 N_NEIGHBORS = 10
 _MOST_ASKED = 1000  # rows whose neighbours decide on a width
@@ -33,13 +44,32 @@ def neighbor_width(X: Any) -> float:
     if n_rows < 2:
         return 0.0
     asked = np.sort(first(0, np.arange(n_rows), min(n_rows, _MOST_ASKED)))
-    distances = squared_distances(X[asked], X)
-    distances[np.arange(len(asked)), asked] = 0.0
     k = n_near(n_rows)
-    near = np.partition(distances, k, axis=1)[:, k]
-    near = near[near > _SAME * distances.max(initial=0.0)]
+    near, farthest = (_of_blocks if is_foreign_array(X) else _at_once)(X, asked, k)
+    near = near[near > _SAME * farthest]
     width = 2.0 / float(np.median(near)) if near.size else 0.0
     return width if np.isfinite(width) else 0.0
+
+
+def _at_once(X: Any, asked: NDArray[np.intp], k: int) -> tuple[Array, float]:
+    """The squared distance of some rows from their k-th neighbour, and the largest of all."""
+    distances = squared_distances(X[asked], X)
+    distances[np.arange(len(asked)), asked] = 0.0
+    return np.partition(distances, k, axis=1)[:, k], float(distances.max(initial=0.0))
+
+
+def _of_blocks(X: Any, asked: NDArray[np.intp], k: int) -> tuple[Array, float]:
+    """The same where the rows lie."""
+    X, xp = as_floats(X), namespace(X)
+    distances_from, numbers = distances_to(X), beside(np.arange(X.shape[0]), X)
+    near, farthest = [], 0.0
+    for part in row_blocks((len(asked), X.shape[0]), X):
+        distances = distances_from(take(X, asked[part]))
+        itself = beside(asked[part], X)[:, None] == numbers[None, :]
+        distances = xp.where(itself, xp.zeros_like(distances), distances)
+        near.append(on_host(kth_smallest(distances, k))[:, 0])
+        farthest = max(farthest, float(xp.max(distances)))
+    return np.concatenate(near), farthest
 
 
 @dataclass(frozen=True)
@@ -67,16 +97,14 @@ class Neighbors(Kernel):
 
 def near_weights(distances: Array, k: int) -> Array:
     """The weights of columns for each row of squared distances: none but those of the k nearest, and of equals."""
-    if distances.shape[1] <= k:
-        limit = np.full((len(distances), 1), np.inf)
-    else:
-        limit = np.partition(distances, k, axis=1)[:, k : k + 1]
-    limit = np.maximum(limit, _SAME * distances.max(axis=1, initial=0.0, keepdims=True))
+    xp = namespace(distances)
+    limit = xp.full_like(distances[:, :1], xp.inf) if distances.shape[1] <= k else kth_smallest(distances, k)
+    limit = xp.maximum(limit, _SAME * xp.max(distances, axis=1, keepdims=True))
     with np.errstate(invalid="ignore", divide="ignore"):
-        weights = np.where(limit > 0, np.maximum(1.0 - distances / limit, 0.0), 1.0)
-    total = weights.sum(axis=1, keepdims=True)
-    weights = np.where(total > 0, weights, distances <= limit)  # all as far as the nearest
-    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+        weights = xp.where(limit > 0, xp.clip(1.0 - distances / limit, 0.0, None), xp.ones_like(limit))
+    total = xp.sum(weights, axis=1, keepdims=True)
+    weights = xp.where(total > 0, weights, xp.astype(distances <= limit, xp.float64))  # all as far as the nearest
+    return weights / xp.sum(weights, axis=1, keepdims=True)
 
 
 class SharedNeighbors(NamedTuple):
@@ -88,28 +116,35 @@ class SharedNeighbors(NamedTuple):
     too: :math:`K (I - s K)^{-1} = F (I - s F^\top F)^{-1} F^\top`, of mean diagonal 1.
     """
 
-    F: Any  # Z Lambda^{-1/2}, CSR
+    F: Any  # Z Lambda^{-1/2}, CSR; where rows are not in NumPy's arrays, dense
     root: Array  # Lambda^{-1/2}
     between: Array | None  # (I - s F'F)^{-1} over the mean diagonal
 
     def matrix(self) -> Array:
         """K."""
         if self.between is None:
-            return np.asarray((self.F @ self.F.T).toarray())
+            K = self.F @ self.F.T
+            return np.asarray(K.toarray()) if sparse.issparse(K) else K
         K = self.F @ (self.F @ self.between).T
         return (K + K.T) / 2
 
+    def dense(self) -> Any:
+        """F as an array."""
+        return self.F.toarray() if sparse.issparse(self.F) else self.F
+
     def of_anchors(self, coef: Array) -> Array:
         """Values of the anchors, whose mean by weights is the score of a row, from coefficients of rows as columns."""
-        values = (self.F.T @ coef.T).T
+        values = on_host(self.F.T @ beside(coef.T, self.F)).T
         return np.ascontiguousarray((values if self.between is None else values @ self.between) * self.root)
 
 
 def share_neighbors(kernel: Neighbors, rows: Any, anchors: Any, spread: float = 0.0) -> SharedNeighbors:
     """The kernel of rows by anchors that they share."""
+    if is_foreign_array(rows):
+        return _share_where_they_lie(kernel, rows, anchors)
     Z = sparse.csr_array(kernel(rows, anchors))
     size = np.asarray(Z.sum(axis=0)).ravel()
-    root = np.where(size > 0, 1.0 / np.sqrt(np.where(size > 0, size, 1.0)), 0.0)
+    root = _inverse_root(size)
     F = sparse.csr_array(Z @ sparse.diags_array(root))
     if spread == 0:
         return SharedNeighbors(F, root, None)
@@ -119,6 +154,18 @@ def share_neighbors(kernel: Neighbors, rows: Any, anchors: Any, spread: float = 
     between = (between + between.T) / 2
     own = float(np.mean(np.asarray(F.multiply(F @ between).sum(axis=1))))
     return SharedNeighbors(F, root, between / own)
+
+
+def _share_where_they_lie(kernel: Neighbors, rows: Any, anchors: Any) -> SharedNeighbors:
+    """The same of neighbours alone, in arrays of another library."""
+    Z = kernel(rows, anchors)
+    root = _inverse_root(on_host(namespace(Z).sum(Z, axis=0)))
+    Z *= beside(root, Z)
+    return SharedNeighbors(Z, root, None)
+
+
+def _inverse_root(size: Array) -> Array:
+    return np.where(size > 0, 1.0 / np.sqrt(np.where(size > 0, size, 1.0)), 0.0)
 
 
 def anchor_places(n_rows: int, n_anchors: int, drawn_from: int) -> NDArray[np.intp]:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import sparse
 
-from .._gate import Rule, at_least, non_negative, positive
+from .._gate import Rule, as_float64, at_least, is_finite, is_foreign_array, namespace, non_negative, positive, sparse
 from . import _columns
 from ._kernel import Kernel
 from ._neighbors import neighbor_width
@@ -30,6 +29,9 @@ _features = {"features": Rule(_columns.says, _columns.are_features)}
 
 def scale(X: Any) -> float:
     """The value of ``gamma="scale"`` for rows ``X``: 1 over the number of features times the variance of all values."""
+    if is_foreign_array(X):
+        variance = float(namespace(X).var(as_float64(X)))
+        return 1.0 / (X.shape[1] * variance) if variance > np.finfo(np.float64).tiny else 1.0
     values = (X.data if sparse.issparse(X) else X).astype(np.float64, copy=False)
     n_values = X.shape[0] * X.shape[1]
     mean = values.sum() / n_values
@@ -149,7 +151,8 @@ class Cosine(ColumnKernel):
         return lambda X: products(unit_rows(X), unit)
 
     def _of_squares(self, squares: Array) -> Array:
-        return (squares > 0).astype(np.float64)
+        xp = namespace(squares)
+        return xp.astype(squares > 0, xp.float64)
 
 
 @dataclass(frozen=True)
@@ -185,12 +188,14 @@ class RBF(ColumnKernel):
             with np.errstate(over="ignore"):  # infinitely far apart: exp(-inf) is 0, as it should be
                 exponents = distances(X)
                 exponents *= -self.gamma
+                if is_foreign_array(exponents):
+                    return namespace(exponents).exp(exponents)
                 return np.exp(exponents, out=exponents)
 
         return values
 
     def _of_squares(self, squares: Array) -> Array:
-        return np.ones_like(squares)
+        return namespace(squares).ones_like(squares)
 
 
 @dataclass(frozen=True)
@@ -234,7 +239,7 @@ class Polynomial(ColumnKernel):
     def _of_squares(self, squares: Array) -> Array:
         with np.errstate(over="ignore"):
             values: Array = (self.gamma * squares + self.coef0) ** int(self.degree)
-        if not np.isfinite(values).all():
+        if not is_finite(values):
             raise ValueError(
                 f"Polynomial: values of degree {self.degree} leave the range of floating point; "
                 "scale the features to about 1, or take a smaller gamma or degree."

@@ -1,4 +1,4 @@
-"""Products and distances of rows with rows, dense or CSR, in float64."""
+"""Products and distances of rows with rows, dense or CSR, in float64, where the rows lie."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+
+from .._gate import as_float64, is_foreign_array, namespace, sparse
 
 Array = NDArray[np.float64]
 
 
 def as_floats(X: Any) -> Any:
+    if is_foreign_array(X):
+        return as_float64(X)
     return X.astype(np.float64, copy=False) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
 
 
 def products(X: Any, Z: Any) -> Array:
     """``X Z^T``, dense."""
     values = as_floats(X) @ as_floats(Z).T
+    if is_foreign_array(values):
+        return values
     return values.toarray() if sparse.issparse(values) else np.asarray(values)
 
 
@@ -27,11 +32,17 @@ def squares(X: Any) -> Array:
     X = as_floats(X)
     if sparse.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-    return np.einsum("ij,ij->i", X, X)
+    return namespace(X).sum(X * X, axis=1) if is_foreign_array(X) else np.einsum("ij,ij->i", X, X)
 
 
 def unit_rows(X: Any) -> Any:
     """Rows of length 1, however small or large their values; rows of zeros stay. The layout and the precision stay."""
+    if is_foreign_array(X):
+        xp = namespace(X)
+        sizes = xp.max(xp.abs(X), axis=1, keepdims=True)
+        scaled = X / xp.where(sizes > 0, sizes, xp.ones_like(sizes))
+        lengths = xp.sqrt(squares(scaled))[:, None]
+        return scaled / xp.where(lengths > 0, lengths, xp.ones_like(lengths))
     if not sparse.issparse(X):
         sizes = np.abs(X).max(axis=1, keepdims=True)
         scaled = X / np.where(sizes > 0, sizes, 1)
@@ -48,7 +59,9 @@ def unit_rows(X: Any) -> Any:
 
 def distances_to(Z: Any) -> Callable[[Any], Array]:
     """``|x - z|^2`` for every row of ``Z`` and of what it is asked for; what concerns ``Z`` alone is computed once."""
-    middle = None if sparse.issparse(Z) else Z.mean(axis=0)  # far from the origin, squares would drown differences
+    middle = (
+        None if sparse.issparse(Z) else namespace(Z).mean(Z, axis=0)
+    )  # far from the origin, squares would drown differences
     centred = Z if middle is None else Z - middle
     sizes = squares(centred)
     plain_sizes = sizes if middle is None else squares(Z)
@@ -62,7 +75,11 @@ def distances_to(Z: Any) -> Callable[[Any], Array]:
         values *= -2.0
         values += squares(X)[:, None]
         values += squared
-        return np.maximum(values, 0.0, out=values)
+        return (
+            namespace(values).clip(values, 0.0, None)
+            if is_foreign_array(values)
+            else np.maximum(values, 0.0, out=values)
+        )
 
     return distances
 

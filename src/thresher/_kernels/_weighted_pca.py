@@ -14,9 +14,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import linalg
 
 from .._engine import slices
+from .._gate import beside, is_foreign_array, linalg, namespace, on_host, row_blocks, zeros
+from ._gram import Gram
 from ._products import Array
 
 _SPARE = 2  # directions beyond those that are asked for, which make these settle sooner
@@ -97,7 +98,9 @@ class Components(NamedTuple):
 
 def times(K: Any, vectors: Array) -> Array:
     """The product of a kernel matrix, whole or in rows, with columns."""
-    return K @ vectors if isinstance(K, np.ndarray) else K.times(np.ascontiguousarray(vectors.T)).T
+    if isinstance(K, Gram):
+        return K.times(np.ascontiguousarray(vectors.T)).T
+    return on_host(K @ beside(vectors, K))
 
 
 def of_kernel(K: Any, v: Array, n_components: int, by_lanczos: bool, tol: float) -> Components:
@@ -109,7 +112,7 @@ def of_kernel(K: Any, v: Array, n_components: int, by_lanczos: bool, tol: float)
             lambda U: _project(q, root * times(K, root * _project(q, U))), len(v), n_components, tol, _MAX_PRODUCTS
         )
     else:
-        found = at_once(_project(q, _project(q, K * (root @ root.T)).T), n_components)
+        found = at_once(_project(q, _project(q, on_host(K) * (root @ root.T)).T), n_components)
     values, U, has_settled = _above_0(found)
     alpha = root * _project(q, U)
     alpha *= _direction(alpha / v[:, None])  # e, up to the eigenvalue
@@ -118,15 +121,19 @@ def of_kernel(K: Any, v: Array, n_components: int, by_lanczos: bool, tol: float)
 
 def of_features(F: Array, v: Array, n_components: int) -> Components:
     """Of K = F F', by the small matrix F' S F = G: for its eigenvectors z of length 1, w = sqrt(lambda) z."""
-    mean = v @ F / v.sum()
-    G = np.zeros((F.shape[1], F.shape[1]))
-    for part in slices(len(F), max(1, _BLOCK // F.shape[1])):
-        centred = F[part] - mean
-        G += (centred * v[part, None]).T @ centred
+    n_rows, n_features = F.shape
+    mean, per_row = beside(v, F) @ F / float(v.sum()), beside(v, F)[:, None]
+    G = zeros((n_features, n_features), F)
+    of_device = is_foreign_array(F)
+    blocks = row_blocks(F.shape, F) if of_device else slices(n_rows, max(1, _BLOCK // n_features))
+    for part in blocks:
+        centred = F[part, :] - mean
+        G += (centred * per_row[part, :]).T @ centred
+    G, average = on_host(G), on_host(mean)
     values, Z, _ = _above_0(at_once(G, min(n_components, len(G))))
     W = Z * np.sqrt(values)
-    W *= _direction(F @ W - mean @ W)
-    return Components(values, W.T, -(mean @ W), True)
+    W *= _direction(F @ beside(W, F) - beside(average @ W, F))
+    return Components(values, W.T, -(average @ W), True)
 
 
 def _project(q: Array, U: Array) -> Array:
@@ -142,4 +149,5 @@ def _above_0(found: Leading) -> Leading:
 
 def _direction(scores: Array) -> Array:
     """+1 or -1 for each column, so that its largest entry is positive: an eigenvector has no sign of its own."""
-    return np.where(scores.max(axis=0) >= -scores.min(axis=0), 1.0, -1.0)
+    xp = namespace(scores)
+    return np.where(on_host(xp.max(scores, axis=0)) >= -on_host(xp.min(scores, axis=0)), 1.0, -1.0)

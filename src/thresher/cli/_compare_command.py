@@ -44,7 +44,7 @@ _PICTURES = (".svg", ".png", ".pdf")
 @common.preparation_options
 @common.output_options
 def compare(data: tuple[str, ...], as_json: bool, quiet: bool, **given: Any) -> None:
-    """Compare methods on DATA: is one better, or lucky? Each is fitted to the same parts of the rows, again and again.
+    """Compare methods on DATA by repeated runs, in which all are fitted to the same parts of the rows.
 
     Parameters are those given, or the methods' own: `thresher tune` finds better ones.
     """
@@ -55,16 +55,23 @@ def compare(data: tuple[str, ...], as_json: bool, quiet: bool, **given: Any) -> 
     from ..streams import open_stream
 
     screen = Screen(as_json, quiet)
+    common.check_data(data, given)
     wanted = _methods(given["names"])
     _check_picture(given["plot"])
     first = next(iter(wanted.values()))[0]
     stream = open_stream(common.files(data), **common.stream_options(data, given, first.task))
     seen = training.look(stream, keep_rows=given["max_rows"])
     for method, _ in wanted.values():
-        check_task(method, seen, None, None, stream.path.name)
+        check_task(method, seen, None, None, stream)
     made = {"scale": given["scale"], "categories": given["categories"]}
     learners = {name: prepared(method.cls(**params), seen.first, **made) for name, (method, params) in wanted.items()}
-    X, y = training.read_all(stream, given["max_rows"]) if seen.rows is None else seen.rows
+    learner = next(iter(learners.values()))
+    if seen.rows is None:
+        X, y = training.read_all(stream, given["max_rows"], model=learner)
+    else:
+        X, y = training.rows_to_learn(learner, *seen.rows)
+    if first.task != "clustering":
+        screen.remark(seen.describe_unlabelled())
     runs = repeated(
         learners,
         X,

@@ -34,7 +34,7 @@ def train_in_rounds(data: tuple[str, ...], method: Any, given: dict[str, Any], s
     job = TrainingJob((names[0],), method, given, screen, max_bytes=_HEAD)
     seen = job.seen
     wanted, count = typed_classes(given["classes"])
-    classes = _classes(method, seen, wanted, Path(names[0]).name)
+    classes = _classes(method, seen, wanted, job.stream)
     model = job.make_model(lambda weights: _class_weight(weights, seen))
     options = {
         "n_rounds": given["n_rounds"],
@@ -52,6 +52,7 @@ def train_in_rounds(data: tuple[str, ...], method: Any, given: dict[str, Any], s
     seconds = time.perf_counter() - begin
     record["distributed"] = model.record_["distributed"]
     model.record_ = record
+    training.name_hashed_columns(model, job.stream)
     if save(model, given["model_path"]):
         remove_checkpoint(checkpoint_of(given["model_path"]))  # not before, or a full disk would cost all rounds
     counted = record["distributed"]["data"]
@@ -74,7 +75,7 @@ def _fitted(model: Any, names: list[str], options: dict[str, Any], given: dict[s
     path: Path | None = given["model_path"]
     checkpoint = None if path is None else checkpoint_of(path)
     if given["resume"] and checkpoint is not None and not is_checkpoint(checkpoint):
-        screen.remark("There is no checkpoint, so that the run begins anew.")
+        screen.remark("There is no checkpoint, so the run starts from the beginning.")
     kept = {"checkpoint": checkpoint, "keep_checkpoint": checkpoint is not None, "resume": given["resume"]}
     watch = {"progress": screen.watched, **kept}
     try:
@@ -112,12 +113,12 @@ def _in_one_sentence(checkpoint: Path | None = None) -> Iterator[None]:
         raise OSError(f"{lost}{' What was learned is kept; --resume goes on from there.' if kept else ''}") from None
 
 
-def _classes(method: Any, seen: Any, wanted: list[Any] | None, name: str) -> list[Any] | None:
+def _classes(method: Any, seen: Any, wanted: list[Any] | None, stream: Any) -> list[Any] | None:
     """The classes if they are named; else all shards are asked for them, because the head of one file has not all."""
     one = seen.labels is not None and len(seen.labels) == 1
     if not (method.task == "classification" and wanted is None and one):
-        check_task(method, seen, wanted, None, name)
-    return None if wanted is None else check_task(method, seen, wanted, None, name)
+        check_task(method, seen, wanted, None, stream)
+    return None if wanted is None else check_task(method, seen, wanted, None, stream)
 
 
 def _class_weight(given: Any, seen: Any) -> Any:

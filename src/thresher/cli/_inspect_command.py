@@ -127,9 +127,11 @@ def merge(models: tuple[Path, ...], model_path: Path, start: Path | None, as_jso
 
     They must be of the same method, parameters and classes. Sums and precisions add up, other weights are averaged.
     """
+    from .._output import check_no_input
     from ..persistence import load_model, save_model
     from ..training import learner_of, merge_models
 
+    check_no_input(model_path, [*models, *([] if start is None else [start])])
     loaded = [load_model(path) for path in models]
     merged = merge_models(loaded, None if start is None else load_model(start))
     merged.record_ = {k: v for k, v in getattr(loaded[0], "record_", {}).items() if k in ("layout", "stream")}

@@ -9,7 +9,9 @@ import click
 from .._figures import unmarked
 from ._options import literal
 
-_NOT_FOR_STREAMS = {"max_iter", "n_steps", "tol", "shuffle", "n_jobs"}  # passes and order are the stream's affair
+_NOT_FOR_STREAMS = {  # passes and order are the stream's affair
+    *("max_iter", "n_steps", "tol", "early_stopping", "n_iter_no_change", "warm_start", "shuffle", "n_jobs"),
+}
 _BY_COMMAND = ("max_iter", "batch_size")  # options of commands that are parameters of some methods
 
 
@@ -42,6 +44,13 @@ class _MethodOption(click.Option):
     """A parameter of an estimator."""
 
 
+def own_options() -> dict[str, str]:
+    """The options of the command in progress, less those of its method, by the names that the library has for them."""
+    params = click.get_current_context().command.params
+    flags = [p.opts[0] for p in params if isinstance(p, click.Option) and not isinstance(p, _MethodOption)]
+    return {flag.removeprefix("--").replace("-", "_"): flag for flag in flags}
+
+
 def find_method(name: str) -> Any:
     """The method of that name; a wrong name is refused with a list of the right ones."""
     from .. import registry
@@ -49,7 +58,7 @@ def find_method(name: str) -> Any:
     method = registry.find(name)
     if method is None:
         names = ", ".join(sorted(registry.estimators()))
-        raise click.UsageError(f"there is no method {name!r}; the methods are {names}.")
+        raise click.UsageError(f"there is no method {name[:80]!r}; the methods are {names}.")
     return method
 
 

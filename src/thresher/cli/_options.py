@@ -6,11 +6,16 @@ import inspect
 import json
 import os
 import re
+import shutil
+import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
+
+from ._columns_file import read_columns_file
 
 NO_COLUMN = "\0none"  # the word none, unlike an option that is not given
 
@@ -45,37 +50,58 @@ def option(names: str, kind: Any, help: str, **more: Any) -> Callable[[Command],
 
 
 COUNT = click.IntRange(1)
+FORMATS = ["svmlight", "vw", "csv", "json", "excel", "parquet", "arrow", "documents"]
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 reading_options = grouped(
+    option("--sql", None, "Instead of DATA: a query of DuckDB, such as \"select * from 'day-*.parquet'\"."),
+    option("--database", click.Path(exists=True, dir_okay=False), "With --sql: a database that the query reads from."),
+    option("--sheet", Column(), "Spreadsheets: the sheet, by name or number from 0 (default: the first)."),
+    option("--max-features", COUNT, "svmlight: refuse an index beyond this one (default: 33,554,432)."),
     click.option("--skip-malformed", is_flag=True, help="Skip lines that cannot be read, and count them."),
     option(
         "--batch-size",
         COUNT,
-        "Rows read at a time (default: 4096). Of a method that takes mini-batches, the rows of one.",
+        "Rows read at a time (default: 4096). For methods with mini-batches, the size of one.",
     ),
+    option("--encoding", None, "CSV: encoding of the text, such as cp1252 (default: detected)."),
 )
 data_options = grouped(  # the parameters of ``open_stream``
-    click.argument("data", nargs=-1, required=True),
+    click.argument("data", nargs=-1),
     option(
         "--target", Column(), "Tables: the column to predict, by name or number from 0, or none (default: the last)."
     ),
     option(
         "--format",
-        click.Choice(["svmlight", "csv", "parquet", "arrow", "documents"]),
-        "Format of the files (default: by their name or first line).",
+        click.Choice(FORMATS),
+        "Format of the files (default: by their name or first lines).",
     ),
     option("--header/--no-header", None, "CSV: whether the first line holds names (default: detected).", default=None),
     option("--delimiter", None, "CSV: the character between fields, such as ';' or tab (default: detected)."),
     option(
-        "--text-columns",
+        "--text text_columns",
         Column(),
         "Tables: a column to read as text though it looks like numbers; may be repeated.",
         multiple=True,
     ),
     option("--drop", Column(), "Tables: a column to leave out; may be repeated.", multiple=True),
+    click.option(
+        "--keep-identifiers", is_flag=True, help="Tables: use columns that only identify rows, such as row numbers."
+    ),
+    option("--decimal", click.Choice([".", ","]), "CSV: the decimal mark (default: detected)."),
+    option("--date", None, "CSV: the order of ambiguous dates, D/M/Y or M/D/Y (default: detected)."),
+    option("--missing", None, "Tables: one more word for a missing value; may be repeated.", multiple=True),
+    option(
+        "--columns columns_path",
+        click.Path(path_type=Path, dir_okay=False, exists=True),
+        "Tables: a YAML file that says how columns are read, as thresher look --write makes it.",
+    ),
     option("--zero-based/--one-based", None, "svmlight: first index (default: detected).", default=None),
-    option("--n-features", COUNT, "svmlight: number of features, if known."),
+    option(
+        "--n-features",
+        COUNT,
+        "svmlight: number of features, if known. vw: columns that features are hashed into (default: 262144).",
+    ),
     reading_options,
 )
 output_options = grouped(
@@ -83,17 +109,17 @@ output_options = grouped(
     click.option("--quiet", is_flag=True, help="Print no progress and no remarks."),
 )
 preparation_options = grouped(
-    option("--random-state", click.IntRange(0), "Seed of all that is random.", default=0),
+    option("--random-state", click.IntRange(0), "Random seed.", default=0),
     option("--scale/--no-scale", None, "Standardise the columns (default: tables yes, sparse rows no).", default=None),
     option("--categories", click.Choice(["onehot", "hash"]), "Encoding of text columns.", default="onehot"),
 )
 result_options = grouped(
     option("--test tests", None, "A file to measure the model on; may be repeated.", multiple=True),
     option("--model model_path", FILE, "Where to write the model."),
-    option("--report report_path", FILE, "Where to write a report: .html, .txt or .json."),
+    option("--report report_path", FILE, "Where to write a report: .html, .txt, .md or .json."),
 )
 sample_options = grouped(
-    option("--max-rows", click.IntRange(10), "Use an even sample of about so many rows.", default=100_000),
+    option("--max-rows", click.IntRange(10), "Use an even sample of about this many rows.", default=100_000),
     option("--n-jobs", int, "Processes to use (-1: all cores)."),
 )
 round_options = grouped(  # the parameters of ``thresher.distributed.fit``
@@ -109,7 +135,7 @@ round_options = grouped(  # the parameters of ``thresher.distributed.fit``
         click.Choice(["auto", "passes", "sums"]),
         "With --engine: passes over shards that are merged, or sums over all rows (default: by the method).",
     ),
-    option("--n-shards", COUNT, "With --engine: join files to so many shards."),
+    option("--n-shards", COUNT, "With --engine: join files into this many shards."),
 )
 
 
@@ -121,6 +147,8 @@ def check_rounds(given: dict[str, Any]) -> bool:
                 option = "--" + name.replace("_", "-")
                 raise click.UsageError(f"{option} is about rounds over shards; say where, such as --engine serial.")
         return False
+    if given["sql"] is not None:
+        raise click.UsageError("--sql is for one machine; with --engine, give files as DATA.")
     if given["max_iter"] is not None:
         raise click.UsageError("--max-iter is for one machine; with --engine, --n-rounds says how often rows are read.")
     return True
@@ -128,9 +156,10 @@ def check_rounds(given: dict[str, Any]) -> bool:
 
 def check_places(data: tuple[str, ...], given: dict[str, Any]) -> None:
     """Check, before hours of work, that results can be written and that nothing is overwritten that is still needed."""
+    check_data(data, given)
     if given.get("resume") and given["model_path"] is None:
-        raise click.UsageError("--resume goes on from the checkpoint beside a model; say which one with --model FILE.")
-    taken = {Path(name).resolve() for name in (*data, *given["tests"])}
+        raise click.UsageError("--resume continues from the checkpoint beside a model; name it with --model FILE.")
+    taken = {path.resolve() for name in (*data, *given["tests"]) for path in _named(name)}
     for path in (given["model_path"], given["report_path"]):
         if path is None:
             continue
@@ -141,8 +170,18 @@ def check_places(data: tuple[str, ...], given: dict[str, Any]) -> None:
             raise ValueError(f"{path}: this file is in use as data or for another result; name another one.")
         taken.add(path.resolve())
     report = given["report_path"]
-    if report is not None and report.suffix.lower() not in (".html", ".txt", ".json"):
-        raise ValueError(f"--report must end in .html, .txt or .json, got {str(report)!r}.")
+    if report is not None and report.suffix.lower() not in (".html", ".txt", ".md", ".json"):
+        raise ValueError(f"--report must end in .html, .txt, .md or .json, got {str(report)!r}.")
+
+
+def _named(name: str) -> list[Path]:
+    """The files of this machine that are meant; those that are not there are refused by whoever reads them."""
+    from ..streams import is_url, names_of
+
+    try:
+        return [] if is_url(name) else [Path(each) for each in names_of(name)]
+    except FileNotFoundError:
+        return []
 
 
 def check_folder(path: Path) -> None:
@@ -151,8 +190,9 @@ def check_folder(path: Path) -> None:
 
 
 _STREAM_OPTIONS = (
-    *("target", "format", "header", "delimiter", "text_columns", "drop"),
-    *("zero_based", "n_features", "skip_malformed", "batch_size"),
+    *("target", "format", "header", "delimiter", "text_columns", "drop", "keep_identifiers"),
+    *("encoding", "decimal", "date", "missing", "zero_based", "n_features", "skip_malformed", "batch_size"),
+    *("max_features", "sheet", "sql", "database"),
 )
 
 
@@ -167,6 +207,8 @@ def stream_options(
     from ..streams import open_stream
 
     usual = {name: p.default for name, p in inspect.signature(open_stream).parameters.items()}
+    told = {} if given["columns_path"] is None else read_columns_file(given["columns_path"])
+    given = {**given, **{name: value for name, value in told.items() if given.get(name) in (None, (), False)}}
     options = {name: usual[name] if given[name] is None else given[name] for name in _STREAM_OPTIONS}
     if given["target"] == NO_COLUMN or (given["target"] is None and task == "clustering" and _are_tables(data, given)):
         options["target"] = None
@@ -175,6 +217,7 @@ def stream_options(
     if method is not None and "batch_size" in method.defaults:
         size = options["batch_size"]
         options["batch_size"] = -(-usual["batch_size"] // size) * size
+    options["columns"] = told.get("columns")
     changed = {name: value for name, value in options.items() if value != usual[name]}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in changed.items()}
 
@@ -182,16 +225,58 @@ def stream_options(
 def _are_tables(data: tuple[str, ...], given: dict[str, Any]) -> bool:
     from ..streams import files_of, format_of
 
-    return (given["format"] or format_of(files_of(files(data))[0])) in ("csv", "parquet", "arrow")
+    if given["sql"] is not None:
+        return True
+    return (given["format"] or format_of(files_of(files(data))[0])) not in ("svmlight", "vw", "documents")
+
+
+def check_data(data: tuple[str, ...], given: dict[str, Any]) -> None:
+    """Check that there is either DATA or a query."""
+    if bool(data) == (given["sql"] is not None):
+        raise click.UsageError("DATA must be given, or --sql with a query, and not both.")
+    if given["database"] is not None and given["sql"] is None:
+        raise click.UsageError("--database is read by a query; give one with --sql.")
+    if "-" in data and len(data) > 1:
+        raise click.UsageError("- stands for standard input, and must be the only DATA.")
+    if given.get("resume") and (given["sql"] is not None or "-" in data):
+        raise click.UsageError("--resume needs files; a query or standard input may give other rows the next time.")
 
 
 def files(data: tuple[str, ...]) -> Any:
-    """One path or pattern as it is, several as a list, in which local patterns have become the files they match."""
+    """One path or pattern as it is, several as a list, in which local patterns have become the files they match; the
+    copy of standard input for -, and None if there are none."""
     from ..streams import is_url, names_of
 
+    if not data:
+        return None
+    if data == ("-",):
+        return _standard_input()
     if len(data) == 1:
         return data[0]
     return [name for each in data for name in ([each] if is_url(each) else map(str, names_of(each)))]
+
+
+class _Copy(str):
+    """The path of a copy of standard input, which is another one in each run and none that a user knows."""
+
+    def __repr__(self) -> str:
+        return repr("stdin")
+
+
+def _standard_input() -> str:
+    """A file with all that comes from standard input, because files are looked at before they are read."""
+    context = click.get_current_context()
+    if "stdin" not in context.meta:
+        if sys.stdin is None or sys.stdin.isatty():
+            raise click.UsageError("- stands for standard input, but nothing is piped in.")
+        folder = tempfile.TemporaryDirectory(prefix="thresher-")
+        context.call_on_close(folder.cleanup)
+        path = Path(folder.name, "stdin")
+        with path.open("wb") as copy:
+            shutil.copyfileobj(sys.stdin.buffer, copy)
+        context.meta["stdin"] = _Copy(path)
+    copy_of: str = context.meta["stdin"]
+    return copy_of
 
 
 def literal(text: str) -> Any:

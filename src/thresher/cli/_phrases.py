@@ -47,7 +47,8 @@ def python_for_train(job: Any, model: Any, classes: Any, order: dict[str, Any], 
     imports, made = _constructor(model)
     lines = [f"stream = open_stream({_arguments(job.paths, stream)})", f"model = {made}"]
     if in_memory:
-        tool, lines = "read_all", [*lines, "X, y = read_all(stream)", "model.fit(X, y)"]
+        gaps = ", model=model" if job.seen.n_unlabelled else ""
+        tool, lines = "read_all", [*lines, f"X, y = read_all(stream{gaps})", "model.fit(X, y)"]
     else:
         tool, named = "train", "" if classes is None else f", classes={classes!r}"
         lines += [f"run = train(model, stream{named})", "run.model.predict  # the trained model"]
@@ -59,7 +60,9 @@ def _script(imports: list[str], lines: list[str]) -> str:
 
 
 def _arguments(first: Any, named: dict[str, Any]) -> str:
-    return ", ".join([repr(first), *(f"{name}={value!r}" for name, value in named.items())])
+    return ", ".join(
+        [*([] if first is None else [repr(first)]), *(f"{name}={value!r}" for name, value in named.items())]
+    )
 
 
 def python_for_rounds(paths: Any, model: Any, engine: str, options: dict[str, Any]) -> str:
@@ -106,10 +109,12 @@ def python_for_tune(job: Any, search: Any, criterion: str) -> str:
         tools.add(type(search.cv).__name__)
     options = {name: getattr(search, name) for name in ("search", "n_evaluations", "max_seconds", "cv", "random_state")}
     spaces = ", ".join(f'"{name}": {where!r}' for name, where in search.space.items())
+    gaps = ", model=model" if job.seen.n_unlabelled else ""
     lines = [
-        f"X, y = read_all(open_stream({_arguments(job.paths, job.options)}))",
+        *([f"model = {made}"] if gaps else []),
+        f"X, y = read_all(open_stream({_arguments(job.paths, job.options)}){gaps})",
         "search = CoupledAnnealingSearchCV(",
-        f"    {made},",
+        f"    {'model' if gaps else made},",
         f"    {{{spaces}}},",
         f"    scoring={scoring},",
         *(f"    {name}={' '.join(repr(value).split())}," for name, value in options.items()),

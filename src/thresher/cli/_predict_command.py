@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import io
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,17 +12,18 @@ from typing import IO, Any
 
 import click
 
-from ._options import FILE, files, option, output_options, reading_options
+from ._options import FILE, FORMATS, check_data, files, option, output_options, reading_options
 from ._report_output import same_stream_options
 from ._screen import Screen
 
 
 @click.command()
 @click.argument("model_path", metavar="MODEL", type=click.Path(path_type=Path))
-@click.argument("data", nargs=-1, required=True)
+@click.argument("data", nargs=-1)
 @option("--output -o", FILE, "Where to write predictions (default: stdout).")
 @click.option("--scores", is_flag=True, help="Write decision values beside the predictions.")
 @click.option("--probabilities", is_flag=True, help="Write the probability of each class beside the predictions.")
+@option("--format", click.Choice(FORMATS), "Format of the files (default: by their name or first line).")
 @reading_options
 @output_options
 def predict(
@@ -45,18 +47,21 @@ def predict(
 
     if as_json and output is None:
         raise click.UsageError("--json puts the summary on stdout; give the predictions a place with --output.")
+    check_data(data, given)
     screen = Screen(as_json, quiet)
     model = load_model(model_path)
     if probabilities and not hasattr(model, "predict_proba"):
         raise click.UsageError(f"--probabilities must not be given: {_lacks_probabilities(model)}.")
-    stream = open_stream(files(data), **same_stream_options(given, checked_record(model)))
-    with _opened(output) as file, screen.progress("predicting", stream.n_bytes) as show:
+    source = {name: given[name] for name in ("format", "sheet", "sql", "database") if given[name] is not None}
+    stream = open_stream(files(data), **same_stream_options(given, checked_record(model)), **source)
+    inputs = [model_path, *stream.paths]
+    with _opened(output, inputs) as file, screen.progress("predicting", stream.n_bytes) as show:
         writer = _PredictionWriter(model, csv.writer(file, lineterminator="\n"), scores, probabilities)
         for batch in stream.batches():
             writer.write(batch)
             show(stream.bytes_read, "")
-    if writer.n_rows == 0:
-        raise ValueError(f"{stream.path.name}: the file has no rows.")
+        if writer.n_rows == 0:
+            raise ValueError(f"{stream.path.name}: the file has no rows.")
     summary = writer.summary()
     if stream.n_skipped:
         screen.remark(f"{stream.n_skipped:,} malformed lines were skipped; they have no prediction.")
@@ -96,10 +101,15 @@ def checked_record(model: Any) -> dict[str, Any]:
     good: dict[str, Any] = {}
     if isinstance(layout, dict):
         names, kinds, target = layout.get("columns"), layout.get("kinds"), layout.get("target")
-        if isinstance(layout.get("zero_based"), bool) or (
-            (names is None or (isinstance(names, list) and all(isinstance(n, str) for n in names)))
-            and isinstance(kinds, str)
-            and (target is None or isinstance(target, (str, int)))
+        hashed = layout.get("hashed_columns")
+        if (
+            isinstance(layout.get("zero_based"), bool)
+            or (type(hashed) is int and hashed >= 1)
+            or (
+                (names is None or (isinstance(names, list) and all(isinstance(n, str) for n in names)))
+                and isinstance(kinds, str)
+                and (target is None or isinstance(target, (str, int)))
+            )
         ):
             good["layout"] = layout
     if isinstance(stream, dict):
@@ -140,15 +150,20 @@ class _PredictionWriter:
         if not self._regression:
             self._n_rejected += int(is_no_class(self._model, predicted).sum())
         if batch.y is not None and (self._regression or hasattr(self._model, "classes_")):
-            self._compare(predicted, batch.y)
+            measured = batch.row_weights() > 0
+            self._compare(predicted[measured], batch.y[measured])
 
     def _compare(self, predicted: Any, y: Any) -> None:
+        import numpy as np
+
+        from ..streams import has_target
         from ..training import is_known_label, match_labels
 
-        truth = match_labels(y, self._model)
+        there = has_target(y)
+        predicted, truth = predicted[there], match_labels(y[there], self._model)
         wrong = (predicted - truth) ** 2 if self._regression else predicted != truth
-        if not self._regression:
-            wrong = wrong[is_known_label(self._model, truth)]  # a folder may be no class
+        known = ~np.isnan(truth) if self._regression else is_known_label(self._model, truth)  # a folder may be no class
+        wrong = wrong[known]
         self._n_known += len(wrong)
         self._wrong += float(wrong.sum())
 
@@ -166,15 +181,28 @@ class _PredictionWriter:
 
 
 @contextlib.contextmanager
-def _opened(path: Path | None) -> Iterator[IO[str]]:
+def _opened(path: Path | None, inputs: list[Path]) -> Iterator[Any]:
     """The place for predictions; a file appears when it is complete."""
+    from .._output import writing
+
     if path is None:
-        yield sys.stdout
+        yield _Terminal(sys.stdout) if sys.stdout.isatty() else sys.stdout
         return
-    draft = path.with_name(f".{path.name}.part")
-    try:
-        with draft.open("w", newline="", encoding="utf-8") as file:
-            yield file
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    with writing(path, inputs=inputs) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        try:
+            yield text
+            text.flush()
+        finally:
+            with contextlib.suppress(ValueError, OSError):  # what could not be written is known by now
+                text.detach()
+
+
+class _Terminal:
+    """A terminal, on which labels from files must not act: signs that control it are written as they are in Python."""
+
+    def __init__(self, screen: IO[str]) -> None:
+        self._screen = screen
+
+    def write(self, text: str) -> int:
+        return self._screen.write("".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text))

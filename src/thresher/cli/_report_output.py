@@ -25,20 +25,26 @@ def finish(
 ) -> None:
     """Measure, report, and say where everything is."""
     from ..report import report_of
+    from ..training import profile_run
 
+    target = stream.layout().get("target")
+    profile = profile_run(run, target, getattr(stream, "understood", None))
     if given["tests"]:
         run.held_out, run.sample = _evaluated(screen, run, given, record)
     asked = {"command": command_line(typed()), "python": record["python"], "seed": given["random_state"]}
+    asked |= record.get("asked", {})
     report = report_of(
         run,
         [{"name": path.name, "bytes": path.stat().st_size if path.is_file() else None} for path in stream.paths],
-        target=stream.layout().get("target"),
+        target=target,
+        profile=profile,
         rounds=record.get("distributed"),
-        asked=asked | record.get("asked", {}),
+        asked=asked,
         search=search,
     )
-    if run.held_out is not None and run.held_out.scores is None and _loses_to_the_mean(run.held_out):
-        screen.remark("The mean of the targets would predict better: try a larger --alpha, or `thresher tune`.")
+    left_out = run.facts.describe_unlabelled()
+    if left_out not in asked.get("reasons", ()):  # which are printed
+        screen.remark(left_out)
     if chosen := penalty_of(run.model):
         screen.remark(f"The penalty with the least progressive loss is {chosen}.")
     if run.n_skipped:
@@ -72,19 +78,11 @@ def _evaluated(screen: Screen, run: Any, given: dict[str, Any], record: dict[str
         return evaluate(run.model, test, lambda stream: show(stream.bytes_read, ""))
 
 
-def _loses_to_the_mean(held_out: Any) -> bool:
-    import numpy as np
-
-    if held_out.y.dtype.kind != "f" or held_out.predicted.dtype.kind != "f":
-        return False
-    return bool(np.mean((held_out.y - held_out.predicted) ** 2) > np.var(held_out.y) > 0)
-
-
 def same_stream_options(given: dict[str, Any], record: dict[str, Any]) -> dict[str, Any]:
     """Keyword arguments of ``open_stream`` for files like those the model was trained on."""
     kept = {name: value for name, value in (record.get("stream") or {}).items() if name != "format"}
-    size = {} if given.get("batch_size") is None else {"batch_size": given["batch_size"]}
-    return {**kept, **size, "layout": record.get("layout") or None, "skip_malformed": given["skip_malformed"]}
+    asked = {name: given[name] for name in ("batch_size", "encoding", "max_features") if given.get(name) is not None}
+    return {**kept, **asked, "layout": record.get("layout") or None, "skip_malformed": given["skip_malformed"]}
 
 
 def check_tests(given: dict[str, Any], record: dict[str, Any], task: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
-from . import printable
+from . import fitted_to_screen, printable
 
 
 class Screen:
@@ -24,7 +24,7 @@ class Screen:
 
     def remark(self, sentence: str) -> None:
         if sentence and not self.quiet:
-            print(printable(sentence), file=sys.stderr)
+            print(fitted_to_screen(sentence), file=sys.stderr)
 
     def result(self, text: str, data: dict[str, Any]) -> None:
         from .._figures import plain
@@ -42,7 +42,7 @@ class Screen:
 
         columns = (*Progress.get_default_columns(), TextColumn("{task.fields[remark]}"))
         with Progress(*columns, console=Console(stderr=True)) as bar:
-            task = bar.add_task(title, total=total, remark="")
+            task = bar.add_task(title, total=total or None, remark="")
             yield lambda done, remark: bar.update(task, completed=done, remark=remark)
 
 

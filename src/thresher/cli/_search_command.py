@@ -10,7 +10,8 @@ import click
 
 from . import _options as common
 from ._distributed_options import searching_on
-from ._method_options import MethodCommand, find_method, method_params
+from ._method_options import MethodCommand, find_method, method_params, own_options
+from ._option_words import in_options
 from ._options import COUNT, FILE, files, option, stream_options
 from ._phrases import python_for_auto, python_for_tune
 from ._report_output import finish, save
@@ -18,18 +19,17 @@ from ._screen import Screen
 from ._structure_options import TableColumns, check_structure, structure_options
 from ._train_command import fitted
 from ._training_job import TrainingJob, check_task, record_of
+from ._understood import remarks_on_reading
 
 _CRITERIA = ("error", "balanced_error", "f1", "roc_auc", "average_precision", "mse", "silhouette", "line_fit")
 _SEARCHES = ("annealing", "directed", "random")
 
 search_options = common.grouped(
-    option("--criterion", click.Choice(_CRITERIA), "The measure to do well on (default: by the task)."),
+    option("--criterion", click.Choice(_CRITERIA), "The measure to optimise (default: by the task)."),
     option("--search", click.Choice(_SEARCHES), "The search for parameters.", default="annealing"),
     option("--n-evaluations", COUNT, "Budget: candidates tried.", default=50),
-    option("--max-seconds", click.FloatRange(0, min_open=True), "Budget: time."),
-    option(
-        "--sparsity", click.FloatRange(0, 1), "How much a small model counts against a good one: 0 not at all, 1 alone."
-    ),
+    option("--max-seconds --seconds max_seconds", click.FloatRange(0, min_open=True), "Budget: time."),
+    option("--sparsity", click.FloatRange(0, 1), "How much the size of the model counts: 0 not at all, 1 alone."),
     option("--cv", click.IntRange(2), "Folds of the cross-validation (default 5)."),
     common.sample_options,
     option(
@@ -51,7 +51,7 @@ search_options = common.grouped(
     multiple=True,
     metavar="NAME=LOW:HIGH",
 )
-@option("--history", FILE, "Keep every evaluation in this file; a stopped search goes on from it.")
+@option("--history", FILE, "Keep every evaluation in this file; a stopped search continues from it.")
 @search_options
 @common.output_options
 def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **given: Any) -> None:
@@ -67,24 +67,25 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
     check_structure(method, given)
     common.check_places(data, given)
     job = TrainingJob(data, method, given, screen, keep_rows=given["max_rows"])
-    classes = check_task(method, job.seen, None, None, job.stream.path.name)
+    classes = check_task(method, job.seen, None, None, job.stream)
     model = job.make_model()
-    X, y = job.rows(given["max_rows"])
+    X, y, weight = job.rows(given["max_rows"])
     search, criterion = _search(job, model, y)
-    _fit_search(job, search, X, y)
+    _fit_search(job, search, X, y, weight)
     best = {name.rpartition("__")[2]: value for name, value in search.best_params_.items()}
     shown = ", ".join(f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in best.items())
     score = f"cross-validated {criterion} {abs(search.best_score_):.4g}"
     screen.remark(f"Best of {len(search.history_)}: {shown} ({score}).")
     tuning = {"best": best, "score": float(search.best_score_), "criterion": criterion}
     record = job.record(python_for_tune(job, search, criterion), tuning=tuning)
-    if method.streams and X.shape[0] < (job.seen.n_rows if job.seen.whole else sum(map(len, job.stream.batches()))):
+    if method.streams and X.shape[0] < job.n_rows - job.n_unlabelled:
         screen.remark("Training on all rows with these parameters.")
         run = training.train(clone(search.best_estimator_), job.stream, classes=classes, record=record)
     else:
-        run = fitted(search.best_estimator_, X, y, job.n_skipped, record)
+        run = fitted(search.best_estimator_, X, y, job, record)
+        training.name_hashed_columns(run.model, job.stream)
         if not given["tests"] and method.task != "clustering":
-            run.held_out = training.predict_in_folds(run.model, X, y, random_state=given["random_state"])
+            run.held_out = training.predict_in_folds(run.model, X, y, random_state=given["random_state"], **weight)
     save(run.model, given["model_path"])
     finish(screen, run, job.stream, given, record, search.history_)
 
@@ -114,13 +115,13 @@ def _search(job: TrainingJob, model: Any, y: Any) -> tuple[Any, str]:
     return search, name
 
 
-def _fit_search(job: TrainingJob, search: Any, X: Any, y: Any) -> None:
+def _fit_search(job: TrainingJob, search: Any, X: Any, y: Any, weight: dict[str, Any]) -> None:
     history, name = job.given["history"], job.method.name
     try:
         with searching_on(job.given["engine"], X, y):
-            search.fit(X, y)
+            search.fit(X, y, **weight)
     except KeyboardInterrupt:
-        kept = f"Evaluations are kept in {history}; the same command goes on from there."
+        kept = f"Evaluations are kept in {history}; the same command continues from there."
         raise KeyboardInterrupt(kept if history else "Nothing is kept; --history FILE would.") from None
     except ValueError as problem:  # scikit-learn tells of failed fits in many lines, the reason in the last
         raise ValueError(f"{name}: no parameters worked: {str(problem).strip().splitlines()[-1]}") from None
@@ -139,10 +140,12 @@ def _fit_search(job: TrainingJob, search: Any, X: Any, y: Any) -> None:
     click.Choice(["linear", "rbf", "polynomial", "cosine", "nystroem", "nystroem-linear"]),
     "The kernel, for curved borders between classes (default: chosen).",
 )
+@option("--cost", None, 'What a mistake on the second class costs, or \'{"yes": 10, "no": 1}\' (default: the same).')
 @structure_options
 @option("--outlier-label", None, "The label of rows of no class, in the target and in predictions.", metavar="LABEL")
 @option("--unlabelled-label", None, "The target of rows without a label, such as '?'.", metavar="LABEL")
 @option("--n-clusters", COUNT, "Number of clusters, where there is no target.")
+@option("--one-model", None, "Answer with one model, never with a sum of several.", is_flag=True)
 @search_options
 @common.output_options
 def auto(data: tuple[str, ...], method_name: str | None, as_json: bool, quiet: bool, **given: Any) -> None:
@@ -161,9 +164,12 @@ def auto(data: tuple[str, ...], method_name: str | None, as_json: bool, quiet: b
     if method is not None:
         check_structure(method, given)
         given |= {"method": method.name, "params": method_params(given, method) or None}
+    given["cost"] = None if given["cost"] is None else common.literal(given["cost"])
     paths = files(data)
     options = stream_options(data, given, given["task"], method)
     stream = open_stream(paths, **options)
+    for sentence in remarks_on_reading(stream.understood):
+        screen.remark(sentence)
     columns = TableColumns(stream)
     given["task_column"] = columns.task(None if given["task_column"] == common.NO_COLUMN else given["task_column"])
     given["groups"] = columns.groups(given["groups"])
@@ -174,14 +180,13 @@ def auto(data: tuple[str, ...], method_name: str | None, as_json: bool, quiet: b
     record = record_of(stream, options, python_for_auto(paths, options, arguments))
     begin = time.perf_counter()
     with searching_on(given["engine"]):
-        run = run_auto(
-            paths, predict=not given["tests"], progress=screen.watched, record=record, **arguments, **options
-        )
+        run = run_auto(paths, predict=not given["tests"], progress=not quiet, record=record, **arguments, **options)
     seconds = time.perf_counter() - begin
     save(run.model, given["model_path"])
-    screen.remark(explain(run.model))
-    made = run.model.record_["auto"]
-    finish(screen, run, stream, given, {**record, "asked": {"reasons": made["reasons"]}}, made["search"], seconds)
+    reasons = [in_options(reason, own_options()) for reason in explain(run.model).splitlines()]
+    screen.remark("\n".join(reasons))
+    searched = run.model.record_["auto"]["search"]
+    finish(screen, run, stream, given, {**record, "asked": {"reasons": reasons}}, searched, seconds)
 
 
 def _space(texts: tuple[str, ...], method: Any, params: dict[str, Any]) -> dict[str, Any]:

@@ -31,20 +31,23 @@ _SMALL = 20_000  # rows, up to which a model is measured in folds
 @option(
     "--shuffle",
     click.IntRange(0),
-    "Shuffle rows within blocks of so many (default: one small file is shuffled, all else stays in order).",
+    "Shuffle rows within blocks of this many (default: one small file is shuffled, all else stays in order).",
 )
 @common.preparation_options
+@click.option("--splines", is_flag=True, help="Learn a curve for each column of numbers: an additive model.")
 @option("--checkpoint-seconds", click.FloatRange(0), "Time between checkpoints.", default=30.0)
-@click.option("--resume", is_flag=True, help="Go on from the checkpoint of a run that was stopped.")
+@click.option("--resume", is_flag=True, help="Continue from the checkpoint of a run that was stopped.")
 @common.round_options
 @common.output_options
 def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **given: Any) -> None:
-    """Learn from DATA: files, patterns or folders of texts.
+    """Learn from DATA: files, patterns, folders of tables or texts, or - for standard input.
 
-    Rows are read in batches, so that files may be larger than memory. With --model, a checkpoint is kept beside the
-    model: a run that was killed goes on with --resume, and ends in the same model bit for bit. With --engine, each file
-    is learned from on its own, on a cluster if you have one, and the models are merged.
+    Rows are read in batches, so files may be larger than memory. With --model, a checkpoint is kept beside the model.
+    If the run is killed, --resume continues it, and ends in the same model, bit for bit. With --engine, a model is
+    trained on each file, on a cluster if you have one, and the models are merged.
     """
+    from .. import training
+
     screen = Screen(as_json, quiet)
     method = find_method(method_name)
     check_structure(method, given)
@@ -56,7 +59,7 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
     labels, n_labels = typed_classes(given["classes"])
     job = TrainingJob(data, method, given, screen, n_labels=n_labels, keep_rows=_SMALL)
     seen = job.seen
-    classes = check_task(method, seen, labels, n_labels, job.stream.path.name)
+    classes = check_task(method, seen, labels, n_labels, job.stream)
     model = job.make_model(lambda weights: class_weights(weights, seen, classes, method.streams))
     at_once = not method.streams or (method.task == "clustering" and seen.whole)  # clusters are better for many steps
     order = {"max_iter": 1, "shuffle": 0} if at_once else _order(job, model)
@@ -66,12 +69,14 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
     small = seen.rows is not None and not given["tests"] and method.task != "clustering"
     begin = time.perf_counter()
     if at_once:
-        X, y = job.rows()
-        run = fitted(model.fit(X, y), X, y, job.n_skipped, record)
+        X, y, weight = job.rows()
+        run = fitted(model.fit(X, y, **weight), X, y, job, record)
+        training.name_hashed_columns(run.model, job.stream)
     else:
         run = _streamed(job, model, job.stream.replace(**order), classes, record)
     seconds = time.perf_counter() - begin
-    screen.remark(f"Learned from {job.stream.n_bytes * order['max_iter'] / 1e6:,.1f} MB in {seconds:.1f} s.")
+    size = f"{job.stream.n_bytes * order['max_iter'] / 1e6:,.1f} MB" if job.stream.n_bytes else "the rows of the query"
+    screen.remark(f"Learned from {size} in {seconds:.1f} s.")
     screen.remark(late_words(run.model))
     if save(run.model, given["model_path"]):
         checkpoint_of(given["model_path"]).unlink(missing_ok=True)
@@ -83,13 +88,13 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
 def _streamed(job: TrainingJob, model: Any, stream: Any, classes: Any, record: dict[str, Any]) -> Any:
     """Learn from the stream with checkpoints; a model that is complete already is taken as it is."""
     from .. import training
+    from .._output import delete_drafts
 
     given = job.given
     path: Path | None = given["model_path"]
     checkpoint = None if path is None else checkpoint_of(path)
     if path is not None and checkpoint is not None and given["resume"]:
-        for draft in checkpoint.parent.glob(f".{checkpoint.name}.*"):  # of a write that was killed
-            draft.unlink(missing_ok=True)
+        delete_drafts(checkpoint)
         done = _complete(path, model, stream, classes) if path.exists() and not checkpoint.exists() else None
         if done is not None:
             job.screen.remark(f"{path.name} is complete; there is nothing left to learn.")
@@ -126,7 +131,8 @@ def _complete(path: Path, model: Any, stream: Any, classes: Any) -> Any:
     if kept.get("fingerprint") != training.fingerprint(model, stream, classes):
         return None
     facts, history = training.Facts(**kept["data"]), training.History(**kept["history"])
-    return training.Run(done, history, facts, None, training.read_all(stream.replace(max_iter=1), 1000), 0)
+    sample = training.read_all(stream.replace(max_iter=1), 1000, model=done)
+    return training.Run(done, history, facts, None, sample, 0)
 
 
 def _cross_validated(job: TrainingJob, model: Any, max_iter: int) -> Any:
@@ -136,7 +142,9 @@ def _cross_validated(job: TrainingJob, model: Any, max_iter: int) -> Any:
 
     params = model.get_params() if job.method.streams else {}  # what needs all rows decides on its passes alone
     passes = {name: max_iter for name in params if name.rpartition("__")[2] == "max_iter"}
-    return predict_in_folds(clone(model).set_params(**passes), *job.rows(), random_state=job.given["random_state"])
+    X, y, weight = job.rows()
+    model = clone(model).set_params(**passes)
+    return predict_in_folds(model, X, y, random_state=job.given["random_state"], **weight)
 
 
 def so_far(history: Any) -> str:
@@ -148,11 +156,10 @@ def so_far(history: Any) -> str:
     return f"{error}, F1 {f1:.3f}, AUROC {area:.3f}, AUPRC {precision:.3f}"
 
 
-def fitted(model: Any, X: Any, y: Any, n_skipped: int, record: dict[str, Any]) -> Any:
+def fitted(model: Any, X: Any, y: Any, job: TrainingJob, record: dict[str, Any]) -> Any:
     """The run of a model that was fitted in memory."""
-    from scipy import sparse
-
     from .. import training
+    from .._gate import sparse
 
     if sparse.issparse(X) and "_grown" in getattr(model, "_fitted", ()):
         model._grown = True  # other files of this kind may be wider or narrower
@@ -161,7 +168,10 @@ def fitted(model: Any, X: Any, y: Any, n_skipped: int, record: dict[str, Any]) -
     if hasattr(model, "classes_"):
         X, y = training.drop_unlabelled(model, X, y)  # rows without a label count, but are no class
         facts = replace(facts, classes=training.Facts.of(X, y).classes)
-    return training.Run(model, training.History(), facts, None, (X, y), n_skipped)
+    if job.n_unlabelled:
+        n_values = facts.n_values * job.n_rows // (job.n_rows - job.n_unlabelled)
+        facts = replace(facts, n_rows=job.n_rows, n_values=n_values, n_unlabelled=job.n_unlabelled)
+    return training.Run(model, training.History(), facts, None, (X, y), job.n_skipped)
 
 
 def checkpoint_of(path: Path) -> Path:

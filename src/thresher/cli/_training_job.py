@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -12,14 +13,20 @@ from ._options import files, stream_options
 from ._phrases import command_line, essential, typed
 from ._screen import Screen
 from ._structure_options import TableColumns
+from ._understood import remarks_on_reading
 
 
 class TrainingJob:
     """The files of a command, a method, and the first look at the files: `seen`.
 
     `given` holds the options of the command, `options` the keyword arguments of ``open_stream``, and `params` those of
-    the estimator once it is made.
+    the estimator once it is made. Once :meth:`rows` were read, `n_rows` is the number of rows in the files, of which
+    `n_unlabelled` have no target and were left out.
     """
+
+    model: Any
+    n_rows: int
+    n_unlabelled: int
 
     def __init__(
         self, data: tuple[str, ...], method: Any, given: dict[str, Any], screen: Screen, **look_options: Any
@@ -31,6 +38,8 @@ class TrainingJob:
         self.paths = files(data)
         self.options = stream_options(data, given, method.task, method)
         self.stream = open_stream(self.paths, **self.options)
+        for sentence in remarks_on_reading(self.stream.understood):
+            screen.remark(sentence)
         self.seen = look(self.stream, **look_options)
         self.n_skipped = self.stream.n_skipped
 
@@ -38,9 +47,12 @@ class TrainingJob:
         """Make the estimator, behind the steps that the rows need; `class_weight` makes weights by label of the option.
         Sparse rows are read as wide as groups of columns ask for."""
         from ..preprocessing import prepared
+        from ..streams import MISSING_WORDS
 
         method, given, seen = self.method, self.given, self.seen
         params = method_params(given, method, seen)
+        if params.get("unlabelled_label") in MISSING_WORDS and not seen.is_text:
+            params["unlabelled_label"] = unused_label(seen.labels)
         columns = TableColumns(self.stream)
         task_column = columns.task(given["task_column"])
         params |= self._groups(columns)
@@ -53,7 +65,17 @@ class TrainingJob:
             params["class_weight"] = class_weight(params["class_weight"])
         self.params = params
         steps = {"scale": given["scale"], "categories": given["categories"], "task_column": task_column}
-        return prepared(method.cls(**params), seen.first, **steps)
+        self.model = prepared(method.cls(**params), seen.first, **steps, splines=self._has_splines())
+        return self.model
+
+    def _has_splines(self) -> bool:
+        """Whether columns of numbers become curves."""
+        from .._gate import sparse
+
+        wanted = bool(self.given.get("splines"))
+        if wanted and sparse.issparse(self.seen.first):
+            raise click.UsageError("--splines makes curves of the columns of tables, but these rows are sparse.")
+        return wanted
 
     def _groups(self, columns: TableColumns) -> dict[str, Any]:
         """The groups of columns, given or usual, as a parameter of the method."""
@@ -64,6 +86,9 @@ class TrainingJob:
         groups, first = columns.groups(self.given["groups"]), self.seen.first
         if groups is not None:
             return {"groups": groups}
+        if self._has_splines():
+            self.screen.remark("The splines of a column are one group (--groups tells others).")
+            return {"groups": "encoder"}
         if not isinstance(first, Table) or not first.text or self.given["categories"] != "onehot":
             self.screen.remark("Without --groups every column is a group of its own.")
             return {}
@@ -71,16 +96,22 @@ class TrainingJob:
         self.screen.remark(f"The words of a column are one group: {words} (--groups tells others).")
         return {"groups": "encoder"}
 
-    def rows(self, max_rows: int | None = None) -> tuple[Any, Any]:
-        """All rows in memory, or an even sample of at least `max_rows`: those of the look, if it kept them."""
-        from ..training import read_all
+    def rows(self, max_rows: int | None = None) -> tuple[Any, Any, dict[str, Any]]:
+        """All rows that the model learns from, in memory, or an even sample of at least `max_rows`: those of the look,
+        if it kept them. Their weights are an argument of ``fit``, if they are not all 1."""
+        from ..training import read_and_count, weighted_rows_to_learn
 
-        kept = self.seen.rows
+        kept, weight = self.seen.rows, self.seen.weight
         if kept is not None and kept[0].shape[1] >= self.options.get("n_features", 0):
-            return kept
-        rows = read_all(self.stream, max_rows)
-        self.n_skipped = self.stream.n_skipped
-        return rows
+            X, y, weight = weighted_rows_to_learn(self.model, *kept, weight)
+            self.n_rows, self.n_unlabelled = self.seen.n_rows, self.seen.n_rows - X.shape[0]
+        else:
+            (X, y, weight), self.n_rows, self.n_unlabelled = read_and_count(self.stream, max_rows, self.model)
+            self.n_skipped = self.stream.n_skipped
+        if weight is not None and "sample_weight" not in inspect.signature(self.method.cls.fit).parameters:
+            name = self.stream.path.name
+            raise ValueError(f"{name}: rows have importance weights, but {self.method.name} takes none.")
+        return X, y, {} if weight is None else {"sample_weight": weight}
 
     def record(self, python: str, **more: Any) -> dict[str, Any]:
         """The facts about a run that are kept with its model."""
@@ -109,35 +140,39 @@ def typed_classes(text: str | None) -> tuple[list[Any] | None, int | None]:
     return parts, None
 
 
-def check_task(method: Any, seen: Any, wanted: list[Any] | None, count: int | None, name: str) -> list[Any] | None:
+def check_task(method: Any, seen: Any, wanted: list[Any] | None, count: int | None, stream: Any) -> list[Any] | None:
     """The classes, for a classifier; data that do not suit the method are refused."""
+    from ..training import without_targets
+
+    name, target = stream.path.name, stream.layout().get("target")
     if method.task == "clustering":
         return None
     if seen.y is None:
         raise ValueError(f"{name}: no target column; name one with --target.")
+    if not len(seen.y):
+        raise without_targets(name, target)
     if method.task == "regression" and seen.is_text:
         raise ValueError(f"{name}: the target holds words, but {method.name} predicts numbers; choose a classifier.")
     if method.task == "regression":
         return None
     if wanted is not None:
         return sorted(wanted) if seen.is_text else sorted(number_of(label, name) for label in wanted)
-    return _found_classes(seen, count, name)
-
-
-def _found_classes(seen: Any, count: int | None, name: str) -> list[Any]:
-    labels: list[Any] | None = seen.labels
-    if labels is None and seen.is_text:
-        raise ValueError(f"{name}: the target has more than 1,000 different values; is it the right column?")
-    if labels is None or (seen.task == "regression" and (len(labels) > 50 or not seen.has_whole_numbers)):
+    labels: list[Any] = seen.check_classes(name, target)
+    if len(labels) > 50 and seen.task == "regression":
         raise ValueError(
             f"{name}: the target looks like a number to predict, not a class; "
             "choose a method that ends in -regressor, or list --classes."
         )
     if count is not None and len(labels) != count:
         raise ValueError(f"{name}: --classes says {count}, but the rows looked at have {len(labels)} labels.")
-    if len(labels) < 2:
-        raise ValueError(f"{name}: all rows have the same class, {labels[0]!r}; two are needed.")
     return labels
+
+
+def unused_label(labels: list[Any] | None) -> int:
+    """A number for unlabelled rows that is no class: -1, or one below all of them."""
+    import math
+
+    return -1 if labels is None or -1 not in labels else math.floor(min(labels)) - 1
 
 
 def number_of(label: str, name: str) -> float:
@@ -160,4 +195,4 @@ def class_weights(given: Any, seen: Any, classes: list[Any] | None, streams: boo
     if not isinstance(given, str) or not streams:
         return given
     counts = {label: int(np.sum(seen.y == label)) for label in classes}
-    return {label: seen.n_rows / (len(counts) * max(count, 1)) for label, count in counts.items()}
+    return {label: seen.n_labelled / (len(counts) * max(count, 1)) for label, count in counts.items()}

@@ -6,13 +6,20 @@ from pathlib import Path
 
 import click
 
+_FILE = click.Path(dir_okay=False)
+
 
 @click.command()
 @click.argument("data", required=False)
-@click.option("--answers", type=click.Path(dir_okay=False), help="A file of answers, for scripts.")
-@click.option("--save-answers", type=click.Path(dir_okay=False), help="Where to write the answers, for the next time.")
-@click.option("--model", "model_path", type=click.Path(dir_okay=False), help="Where to write the model.")
-@click.option("--report", "report_path", type=click.Path(dir_okay=False), help="Where to write a report.")
+@click.option("--answers", type=_FILE, help="A file of answers, for scripts.")
+@click.option("--save-answers", type=_FILE, help="Where to write the answers, for the next time.")
+@click.option(
+    "--model",
+    "model_path",
+    type=click.Path(dir_okay=False),
+    help="Where to write the model (default: a free name like DATA).",
+)
+@click.option("--report", "report_path", type=_FILE, help="Where to write a report (default: likewise).")
 @click.option("--json", "as_json", is_flag=True, help="Results as JSON.")
 def wizard(
     data: str | None,
@@ -22,9 +29,10 @@ def wizard(
     report_path: str | None,
     as_json: bool,
 ) -> int:
-    """A few questions about DATA, each with an explanation and a default; then a tuned model.
+    """Four questions about DATA in plain words, each with a default; then a tuned model and a report.
 
-    At the end it prints the command and the Python that do the same without questions.
+    The answer more asks for everything else that can be set. At the end it prints the command and the Python that do
+    the same without questions. With --answers, nothing is written unless a place is named.
     """
     from ..wizard import main
 
@@ -38,8 +46,22 @@ def wizard(
     default=Path("thresher-demo.html"),
     help="Where to write the report.",
 )
-def demo(report: Path) -> int:
-    """Generate a stream, learn from it in one pass, find the features that matter, write a report."""
-    from ..demo import main
+@click.option("--lab", "in_lab", is_flag=True, help="Open the lab on a generated table of customers instead.")
+@click.option("--open/--no-open", "opens", default=True, help="With --lab: whether to open the page in a browser.")
+def demo(report: Path, in_lab: bool, opens: bool) -> int:
+    """Generate a stream, learn from it in one pass, find the features that matter, write a report.
 
-    return main(report)
+    With --lab, a table of customers is written to the folder thresher-demo, and the lab opens there.
+    """
+    from ..demo import main, write_customers
+
+    if not in_lab:
+        return main(report)
+    from ..web import ServerAddress, run_lab
+
+    folder = Path("thresher-demo")
+    folder.mkdir(exist_ok=True)
+    if not (folder / "customers.csv").exists():
+        write_customers(folder / "customers.csv")
+    run_lab(folder, ServerAddress(), opens=opens)
+    return 0

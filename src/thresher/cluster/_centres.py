@@ -25,7 +25,7 @@ from ._sweep import Data, Labels, Objective
 
 _penalty = Rule(
     f"a number of at least 0 and at most {_gate.HUGE:g}",
-    lambda v: non_negative.holds(v) and v <= _gate.HUGE,
+    lambda v: non_negative.holds(v) and float(v) <= _gate.HUGE,
     type="float",
 )
 

@@ -18,8 +18,8 @@ from .._estimators import (
     param,
     warn_of_convergence,
 )
-from .._gate import check_params, one_of, positive
-from .._kernels import Array, Components, Kernel, Neighbors, is_array, of_features, of_kernel, squares, times
+from .._gate import beside, check_params, namespace, on_host, one_of, positive, take
+from .._kernels import Array, Components, Gram, Kernel, Neighbors, is_array, of_features, of_kernel, squares, times
 from ..metrics import balanced_line_fit
 from ._centres import Clusters
 from ._directions import directions, unit
@@ -175,6 +175,7 @@ class KernelSpectralClustering(Clusters, ComparesNeighbors, FixedSizeMachine):
     )
 
     _fitted: ClassVar[tuple[str, ...]] = ("eigenvalues_", "codebook_", "_degree_coef")
+    _takes_arrays: ClassVar[bool] = True
 
     # --- learning ---------------------------------------------------------------------------------------------------
 
@@ -201,13 +202,16 @@ class KernelSpectralClustering(Clusters, ComparesNeighbors, FixedSizeMachine):
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
             found = self._solve(self._some(rows, there), weight[there])
         self._keep(X, rows, there[found.places], np.vstack([found.coef, found.degree_coef]), found.kernel)
-        self.dual_coef_, self._degree_coef = self.dual_coef_[:-1], self.dual_coef_[-1]
-        self.eigenvalues_, self.intercept_ = found.components.values, found.components.intercept
-        scores = self.transform(X)
+        self.dual_coef_, self._degree_coef = self.dual_coef_[:-1, :], self.dual_coef_[-1, :]
+        self.eigenvalues_ = beside(found.components.values, rows)
+        self.intercept_ = beside(found.components.intercept, rows)
+        scores = self.decision_function(X)
+        some = scores if len(there) == n_rows else take(scores, there)
         if self._reads_angles:
-            self.codebook_ = directions(unit(scores[there]), weight[there], self.n_clusters)
+            codebook = directions(unit(some), weight[there], self.n_clusters)
         else:
-            self.codebook_ = most_frequent(signs(scores[there]), weight[there], self.n_clusters)
+            codebook = most_frequent(signs(on_host(some)), weight[there], self.n_clusters)
+        self.codebook_ = beside(codebook, rows)
         self.labels_ = self._nearest(scores)
         self._look_back(found.components.has_settled)
         return self
@@ -217,16 +221,17 @@ class KernelSpectralClustering(Clusters, ComparesNeighbors, FixedSizeMachine):
         n_scores, fixed = self.n_clusters - 1, self._fixed_size(rows)
         if fixed is None:
             K = self._whole_gram(rows) if self.eigen_solver == "dense" else self._gram(rows)
-            by_lanczos = self.eigen_solver == "lanczos" or len(weight) > _FEW_ROWS or not isinstance(K, np.ndarray)
+            by_lanczos = self.eigen_solver == "lanczos" or len(weight) > _FEW_ROWS or isinstance(K, Gram)
             degrees = self._positive(times(K, weight[:, None])[:, 0])
             found = of_kernel(K, weight / degrees, n_scores, by_lanczos and self.eigen_solver != "dense", self.tol)
             self._refuse_flat(found)
             return _SpectralSolution(found, np.arange(len(weight)), found.coef, weight, None)
         F = fixed.features
-        total = weight @ F
-        missing = np.maximum(fixed.own(rows) - squares(F), 0.0)  # of a row's similarity with itself
-        found = of_features(F, weight / self._positive(F @ total + weight * missing), n_scores)
+        total = beside(weight, F) @ F
+        missing = np.maximum(fixed.own(rows) - on_host(squares(F)), 0.0)  # of a row's similarity with itself
+        found = of_features(F, weight / self._positive(on_host(F @ total) + weight * missing), n_scores)
         self._refuse_flat(found)
+        total = on_host(total)
         return _SpectralSolution(found, fixed.places, fixed.coef(found.coef), fixed.coef(total[None])[0], fixed.kernel)
 
     def _positive(self, degrees: Array) -> Array:
@@ -250,25 +255,26 @@ class KernelSpectralClustering(Clusters, ComparesNeighbors, FixedSizeMachine):
         if not has_settled:
             message = f"{who}: eigenvectors are not exact to tol={self.tol!r}; take a larger one, another gamma or "
             warn_of_convergence(message + 'eigen_solver="dense".', stacklevel=3)
-        if len(self.codebook_) < self.n_clusters:
-            message = f"{who}: only {len(self.codebook_)} of {self.n_clusters} clusters have rows; take fewer clusters"
+        if (n_found := self.codebook_.shape[0]) < self.n_clusters:
+            message = f"{who}: only {n_found} of {self.n_clusters} clusters have rows; take fewer clusters"
             warn_of_convergence(message + " or another gamma.", stacklevel=3)
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
     def transform(self, X: Any) -> Array:
         """The score variables (:math:`e`) of each row, an array of shape (n_samples, n_clusters - 1)."""
-        check_is_fitted(self)
-        with one_blas_thread():
-            return self._kernel_scores(X) + self.intercept_
+        return self.decision_function(X)
 
     def decision_function(self, X: Any) -> Array:
         """The score variables of each row, as :meth:`transform` has them."""
-        return self.transform(X)
+        check_is_fitted(self)
+        with one_blas_thread():
+            scores = self._kernel_scores(X)
+            return scores + beside(self.intercept_, scores)
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """The cluster of each row: the code of the codebook that is nearest to the signs of its scores."""
-        return self._nearest(self.transform(X))
+        return self._nearest(self.decision_function(X))
 
     def score(self, X: Any, y: Any = None) -> float:
         """:meth:`line_fit` of rows, held out ones preferably: for choosing ``n_clusters`` and ``gamma``."""
@@ -290,12 +296,12 @@ class KernelSpectralClustering(Clusters, ComparesNeighbors, FixedSizeMachine):
         float
             Between 0 and 1, the larger the better; 0 of one cluster, which is told from nothing.
         """
-        scores, degrees = self.transform(X), None
+        scores, degrees = self.decision_function(X), None
         if self.n_clusters == 1:
             return 0.0
         if self.n_clusters == 2:
-            degrees = self._kernel_scores(X, self._degree_coef[None])[:, 0]
-        labels = self._nearest(scores)
+            degrees = on_host(self._kernel_scores(X, self._degree_coef[None, :]))[:, 0]
+        labels, scores = on_host(self._nearest(scores)), on_host(scores)
         return balanced_line_fit(scores, labels, degrees=degrees, balance_weight=balance_weight, through=through)
 
     @property
@@ -304,12 +310,14 @@ class KernelSpectralClustering(Clusters, ComparesNeighbors, FixedSizeMachine):
 
     def _nearest(self, scores: Array) -> NDArray[np.int64]:
         if self._reads_angles:
-            return np.asarray((unit(scores) @ self.codebook_.T).argmax(axis=1), dtype=np.int64)
-        return nearest(scores, np.sqrt(self.eigenvalues_), self.codebook_, self.decoding)
+            xp = namespace(scores)
+            return xp.astype(xp.argmax(unit(scores) @ beside(self.codebook_, scores).T, axis=1), xp.int64)
+        norms, codes = np.sqrt(on_host(self.eigenvalues_)), on_host(self.codebook_)
+        return beside(nearest(on_host(scores), norms, codes, self.decoding), scores)
 
     @property
     def _n_features_out(self) -> int:
-        return len(self.intercept_)
+        return int(self.intercept_.shape[0])
 
     # --- files ------------------------------------------------------------------------------------------------------
 

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .._core import learn_prototype
-from .._gate import HUGE
+from .._gate import HUGE, sparse
 from .._kernels import Array, as_floats
 from ._sweep import Data, Labels, Objective, Swept, blocks
 

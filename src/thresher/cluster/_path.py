@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .._estimators import clone
-from .._gate import at_least, check_value, non_negative
+from .._gate import at_least, check_value, non_negative, sparse
 from .._kernels import Array
 from ._sparse_kmeans import SparseKMeans
 

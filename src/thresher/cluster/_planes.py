@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
 
+from .._gate import linalg, sparse
 from .._kernels import Array, squared_distances
 
 Labels = NDArray[np.int32]

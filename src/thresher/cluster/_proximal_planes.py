@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import sparse
 
 from .. import _engine, _gate
 from .._engine import one_blas_thread
 from .._estimators import Advice, Estimator, GoodFor, check_is_fitted, param, warn_of_convergence
-from .._gate import Log, check_params, non_negative
+from .._gate import Log, check_params, non_negative, sparse
 from .._kernels import Array, as_floats
 from ._centres import FromStarts
 from ._planes import Labels, PlaneRun, Planes, descend, spread_planes
@@ -132,10 +131,13 @@ class ProximalPlaneClustering(FromStarts, Estimator):
 
     def predict(self, X: Any) -> Labels:
         """The plane each row is nearest to."""
-        return self.transform(X).argmin(axis=1).astype(np.int32)
+        return self._distances(X).argmin(axis=1).astype(np.int32)
 
     def transform(self, X: Any) -> Array:
         """The distance of each row from each plane."""
+        return self._distances(X)
+
+    def _distances(self, X: Any) -> Array:
         check_is_fitted(self)
         rows = as_floats(_gate.check_matrix(self, X, reset=False))
         with one_blas_thread():
@@ -143,7 +145,7 @@ class ProximalPlaneClustering(FromStarts, Estimator):
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the sum of squared distances from the nearest plane: the larger, the better."""
-        return -float(np.sum(self.transform(X).min(axis=1) ** 2))
+        return -float(np.sum(self._distances(X).min(axis=1) ** 2))
 
     def _check_shape(self, n_rows: int, n_features: int) -> None:
         refuse_few("ProximalPlaneClustering", self.n_clusters, n_rows)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from .. import _engine, _gate
-from .._engine import one_blas_thread
+from .._engine import in_turn, one_blas_thread
 from .._estimators import Advice, GoodFor, check_is_fitted, param
 from .._gate import Rule, at_least, check_params, one_of, positive
 from .._kernels import Array
@@ -164,6 +164,7 @@ class SparseKMeans(StepsInRounds, SparseCentres):
         warn_of_empty(len(np.unique(best.step.swept.labels)), self.n_clusters, self.alpha)
         return self
 
+    @in_turn
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, grow: bool = False) -> Self:
         """Learn from more rows: each batch of ``batch_size`` joins the centres as they are, which then move to the
         shrunken mean of all their rows so far, whatever the ``solver``.

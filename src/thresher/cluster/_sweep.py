@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .._core import Rows, assign, centre_costs
 from .._engine import in_threads, slices
+from .._gate import sparse
 from .._kernels import Array, squares
 
 Labels = NDArray[np.int32]

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._figures import bars_html, label
 from .._gate import Rule, boolean, checked, non_negative, none
 from ._pictures import draw_boxes
-from ._score_table import LEVEL, in_markdown, in_text
+from ._score_table import LEVEL, in_html, in_markdown, in_text
 from ._t_test import holm, paired_t_test
 
 Scores = dict[str, NDArray[np.float64]]
@@ -254,6 +255,12 @@ class Comparison:
     def markdown(self, *measures: str) -> str:
         """The same table in Markdown; the best of each measure, and those not told apart from it, are bold."""
         return in_markdown(self, [self._known(measure) for measure in measures] or self.measures)
+
+    def _repr_html_(self) -> str:
+        """The same table, and the means of the first measure as bars, as notebooks show it."""
+        first = self.measures[0]
+        means = [(label(name), float(mean)) for name, mean in self.mean(first).items()]
+        return in_html(self, self.measures) + bars_html(f"{label(first)}, mean of {self.n_runs} runs", means)
 
     def __str__(self) -> str:
         return self.table()

@@ -9,11 +9,22 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
-from sklearn.utils import check_consistent_length, indexable
+from sklearn.utils import _safe_indexing, check_consistent_length, indexable
 
 from .. import registry
 from .._engine import generator
-from .._gate import Rule, at_least, boolean, checked, count_of_jobs, fraction, one_of, seed
+from .._gate import (
+    Rule,
+    at_least,
+    boolean,
+    checked,
+    count_of_jobs,
+    fraction,
+    one_of,
+    read_target,
+    seed,
+    split_target,
+)
 from ._comparison import Comparison
 from ._fits import LOWER, Rows, ScoredFit, in_orders, in_splits, random_splits, score_all, scorers_of
 from ._score_table import COSTS
@@ -29,6 +40,7 @@ def compare(
     X: Any,
     y: Any = None,
     *,
+    target: Any = None,
     scoring: Any = None,
     repeats: int = 10,
     vary: Literal["splits", "orders"] = "splits",
@@ -57,7 +69,10 @@ def compare(
         Estimators, pipelines or searches; a short name of :mod:`thresher.registry`, such as ``"arow"``, stands for the
         learner with its defaults. They are not changed.
     X : array-like, sparse matrix, data frame or list of length n_samples
-    y : array-like of shape (n_samples,), optional
+    y : array-like of shape (n_samples,) or str, optional
+        The targets, or the name of their column in a data frame.
+    target : str or int, optional
+        The column of a data frame that holds the targets, in place of `y`. Rows without a target are left out.
     scoring : str, callable, list or dict, optional
         Whatever scikit-learn takes, or a name of :func:`thresher.tuning.criterion`, of which errors are shown as
         errors: less is better. A list of names or a dict of name to scorer measures several things. By default
@@ -112,6 +127,8 @@ def compare(
     """
     learners = _learners(estimators)
     scorers = scorers_of(scoring)
+    if isinstance(y, str) or target is not None:
+        X, y = _split_target(X, y, target)
     check_consistent_length(X, y, groups)
     X, y, groups = indexable(X, y, groups)  # a sparse matrix of any format is made one of rows
     rng = generator(random_state)
@@ -129,6 +146,15 @@ def compare(
     seeds = rng.integers(2**31, size=len(rows.parts))
     fits = score_all(learners, rows, seeds, scorers, n_jobs, progress)
     return _comparison(learners, scorers, fits, rows)
+
+
+def _split_target(X: Any, y: Any, target: Any) -> tuple[Any, Any]:
+    """The rows that have a target, and their targets, of a data frame that holds both."""
+    if y is not None and target is not None:
+        raise ValueError(f"{_WHO}: y and target= cannot both be given; either of them names the targets.")
+    rows, column = split_target(X, y if target is None else target, _WHO)
+    labels, there = read_target(column, _WHO)
+    return rows if there.all() else _safe_indexing(rows, np.flatnonzero(there)), labels
 
 
 def _learners(estimators: Any) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from html import escape
 from typing import TYPE_CHECKING
 
-from .._figures import label, short
+from .._figures import label, markdown_text, short
 
 if TYPE_CHECKING:
     from ._comparison import Comparison
@@ -26,13 +27,34 @@ def in_text(runs: Comparison, measures: list[str]) -> str:
 
 
 def in_markdown(runs: Comparison, measures: list[str]) -> str:
-    columns = [["", *(_escaped(name) for name in runs._learners)]]
-    columns += [[_escaped(measure), *_cells(runs, measure, "**{}**", "**{}**", "{}")] for measure in measures]
+    columns = [["", *(markdown_text(label(name)) for name in runs._learners)]]
+    columns += [
+        [markdown_text(label(measure)), *_cells(runs, measure, "**{}**", "**{}**", "{}")] for measure in measures
+    ]
     head, *rows = zip(*columns, strict=True)
     lines = [head, ("---",) + ("---:",) * (len(head) - 1), *rows]
-    bold = f"Bold: the best, and those {_not_apart(runs)}." if runs.n_runs > 1 else "Bold: the best."
-    about = [_escaped(runs.about), ""] if runs.about else []
-    return "\n".join([*about, *(f"| {' | '.join(line)} |" for line in lines), "", bold])
+    about = [markdown_text(label(runs.about)), ""] if runs.about else []
+    return "\n".join([*about, *(f"| {' | '.join(line)} |" for line in lines), "", _bold(runs)])
+
+
+def in_html(runs: Comparison, measures: list[str]) -> str:
+    """Write the table of Markdown for notebooks."""
+    columns = [["", *(escape(label(name)) for name in runs._learners)]]
+    columns += [
+        [escape(label(measure)), *_cells(runs, measure, "<b>{}</b>", "<b>{}</b>", "{}")] for measure in measures
+    ]
+    head, *rows = zip(*columns, strict=True)
+    lines = [_html_row("th", head), *(_html_row("td", row) for row in rows)]
+    about = f"<div>{escape(label(runs.about))}</div>" if runs.about else ""
+    return f"{about}<table>{''.join(lines)}</table><div>{escape(_bold(runs))}</div>"
+
+
+def _html_row(cell: str, texts: tuple[str, ...]) -> str:
+    return f"<tr>{''.join(f'<{cell}>{text}</{cell}>' for text in texts)}</tr>"
+
+
+def _bold(runs: Comparison) -> str:
+    return f"Bold: the best, and those {_not_apart(runs)}." if runs.n_runs > 1 else "Bold: the best."
 
 
 def marks(runs: Comparison, measure: str) -> dict[str, str]:
@@ -73,8 +95,3 @@ def _clipped(digits: int) -> int:
 def _not_apart(runs: Comparison) -> str:
     test = "t-test" if runs.test_ratio is None else "corrected resampled t-test"
     return f"not told apart from it at {LEVEL:.0%} (paired {test}, Holm)"
-
-
-def _escaped(text: str) -> str:
-    """Escape the signs of Markdown."""
-    return "".join("\\" + c if c in "\\|*_`<" else c for c in label(text))

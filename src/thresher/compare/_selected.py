@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from .._gate import dense_weights
 from ..inspection import last_step
 from ..tuning import weights_of
 
@@ -25,7 +25,7 @@ def selected(model: Any) -> Selection | None:
     """Return the features that a fitted model uses, or None if neither weights nor a support tell them."""
     weights = weights_of(model)
     if weights is not None:
-        weights = np.atleast_2d(weights.toarray() if sparse.issparse(weights) else weights)
+        weights = dense_weights(weights)
         columns = np.flatnonzero((weights != 0).any(axis=0))
         return Selection(columns, np.sign(weights[0, columns]) if len(weights) == 1 else None, weights.shape[1])
     learner = last_step(model)

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+
+from .._gate import special
 
 _Key = TypeVar("_Key", bound=Hashable)
 _ROUNDING = 8 * np.finfo(float).eps

@@ -24,12 +24,11 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from .._core import add_columns
 from .._engine import Question, Sums
 from .._estimators import Ids
-from .._gate import Array
+from .._gate import Array, linalg
 from ._shard_rows import Design, Present, Reader
 
 STEPS = np.append(0.5 ** np.arange(8), 0.0)  # shares of a step whose losses are asked for; the last is where it begins

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import linalg
 
 from .. import _engine
 from .._core import Rows, ascend
@@ -25,7 +24,7 @@ from .._estimators import (
     read_only,
     warn_of_convergence,
 )
-from .._gate import Array, Log, non_negative, one_of, positive
+from .._gate import Array, Log, linalg, non_negative, one_of, positive
 from . import _whitening
 from ._bcw_rounds import bcw_round
 from ._shard_rows import LearnsInSums

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._engine import Target, largest, one_blas_thread, part_of
+from .._engine import Target, are_scaled, largest, one_blas_thread, part_of
 from .._estimators import BatchLesson, Ids, Optimum, SolvedClassifier, param, take, warn_of_convergence
 from .._gate import Array, Log
 from ._group_rule import GroupParams
 from ._group_search import BatchColumns, GroupSearch, Prior
 from ._row_blocks import CovarianceBlocks
+
+_OUTGROWN = "{}: the weights outgrew floating point; {}lower C."
 
 
 class FGMClassifier(GroupParams, SolvedClassifier):
@@ -125,9 +127,8 @@ class FGMClassifier(GroupParams, SolvedClassifier):
         try:
             search.run()
         except FloatingPointError:
-            raise FloatingPointError(
-                f"{type(self).__name__}: the weights outgrew floating point; scale the features to about 1, or lower C."
-            ) from None
+            scale = "" if are_scaled(rows.values) else "scale the features to about 1, or "
+            raise FloatingPointError(_OUTGROWN.format(type(self).__name__, scale)) from None
         return search
 
     @staticmethod
@@ -138,6 +139,8 @@ class FGMClassifier(GroupParams, SolvedClassifier):
             weights[group.ids if ids is None else ids[group.ids]] = search.weights(k)
         weights[-1:] = search.w[: search.free] if search.free else 0.0
         gap = max(search.gap, 0.0) / max(search.objectives[-1], np.finfo(float).tiny)
+        if not np.isfinite(gap) or not np.isfinite(weights).all():
+            raise FloatingPointError(_OUTGROWN.format("FGMClassifier", "scale the features to about 1, or "))
         return Optimum(weights, gap, search.n_iter)
 
     def _look_back(self) -> None:

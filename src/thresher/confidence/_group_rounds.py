@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from .._engine import Round, Sums, outgrown
 from .._estimators import Ids, Params, View
-from .._gate import Array
+from .._gate import Array, linalg
 from ..solvers import group_square, group_square_conjugate
 from ._batch_newton import EXACT, NewtonDescent, Normal, Place, Run, descend, in_step
 from ._class_costs import shares_of

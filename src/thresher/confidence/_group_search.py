@@ -14,12 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
 
 from .._core import Rows, ascend, group_ascend
 from .._engine import matrix_of
 from .._estimators import BatchLesson, Ids, Params
-from .._gate import Array
+from .._gate import Array, linalg, sparse
 from ..solvers import group_square, group_square_conjugate
 from ._row_blocks import CovarianceBlocks
 
@@ -186,7 +185,11 @@ class GroupSearch:
             spread = X @ self.prior.blocks.on(self.columns.ids)
             kernel = self.params["C"] * (spread @ X.T).toarray()
             kernel[np.diag_indices_from(kernel)] += 1.0
-            self._smoother = spread, linalg.cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False)
+            try:
+                factor = linalg.cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False)
+            except linalg.LinAlgError:
+                raise FloatingPointError("products of the rows outgrew floating point") from None
+            self._smoother = spread, factor
         spread, factor = self._smoother
         return spread.T @ linalg.cho_solve(factor, pull, check_finite=False)
 

@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from .._core import ArowDiagonal, add_columns, ascend, best_outside, condition
 from .._engine import State
 from .._estimators import BatchLesson, BatchRule, Ids, Params, View
-from .._gate import Array
+from .._gate import Array, linalg
 from ._class_costs import COUNTS, shares_of
 
 LEAST_SCALE = 1e-100  # below, sums that are not yet forgotten are brought to another unit

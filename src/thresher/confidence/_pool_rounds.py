@@ -11,11 +11,10 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from .._engine import Round, Sums, outgrown
 from .._estimators import Ids, Params, View
-from .._gate import Array
+from .._gate import Array, linalg
 from ._batch_newton import EXACT, MOST_QUESTIONS, NewtonDescent, Normal, Place, Run, descend, in_step
 from ._class_costs import shares_of
 from ._pool import Gaussian, candidates, fade, read, surer, with_new, write

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import linalg, sparse
 
 from .._estimators import Ids
-from .._gate import Array
+from .._gate import Array, linalg, sparse
 
 
 class CovarianceBlocks(NamedTuple):

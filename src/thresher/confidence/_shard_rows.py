@@ -8,13 +8,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .. import _gate
 from .._core import Rows
 from .._engine import ColumnUnits, Learner, Question, State, Sums, joined, matrix_of, moments_of, part_of
 from .._estimators import MEASURES, BatchLearner, Ids, take
-from .._gate import Array
+from .._gate import Array, sparse
 
 
 class LearnsInSums:

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
 
-from .._gate import Array
+from .._gate import Array, linalg, sparse
 
 _BLOCK = 4096  # rows whose coordinates are changed at once
 

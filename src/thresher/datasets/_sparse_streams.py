@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from .._gate import at_least, boolean, checked, fraction, non_negative, none
+from .._gate import at_least, boolean, check_value, checked, fraction, non_negative, none, sparse
 
 
 @dataclass(frozen=True)
@@ -66,11 +65,13 @@ def make_sparse_stream(
     >>> [X.shape for X, y in stream.batches], len(stream.relevant)
     ([(50, 1000), (50, 1000)], 20)
     """
+    check_value("make_sparse_stream", "n_features", n_features, at_least(n_relevant))
     rng = np.random.default_rng(random_state)
     frequency = 1.0 / (np.arange(n_features) + 10.0)
     frequency /= frequency.sum()
     names = rng.permutation(n_features)  # which column a word of some frequency stands in
-    middle = np.arange(n_features // 1000, max(n_features // 30, n_features // 1000 + n_relevant))
+    first = min(n_features // 1000, n_features - n_relevant)
+    middle = np.arange(first, max(n_features // 30, first + n_relevant))
     ranks = rng.choice(middle, n_relevant, replace=False)
     lift = np.ones(n_features)
     lift[ranks[::2]] = 8.0

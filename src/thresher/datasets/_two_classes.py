@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from .._engine import generator
-from .._gate import Rule, at_least, boolean, checked, fraction, non_negative, one_of, positive, seed
+from .._gate import Rule, at_least, boolean, checked, fraction, non_negative, one_of, positive, seed, spatial
 
 UNLABELLED = -1
 
@@ -292,7 +291,7 @@ def make_novelty(
 
 def _apart(X: Any, n: int, clearance: float, rng: np.random.Generator) -> Any:
     """Points of the square that keep away from all rows."""
-    found, tree = np.empty((0, 2)), cKDTree(X)
+    found, tree = np.empty((0, 2)), spatial.cKDTree(X)
     while len(found) < n:  # the corners of the square are always free
         drawn = rng.uniform(-1.0, 1.0, (n, 2))
         found = np.concatenate([found, drawn[tree.query(drawn)[0] > clearance]])

@@ -13,7 +13,8 @@ import safetensors
 import safetensors.numpy
 
 from .._engine import Sums
-from ..persistence import load_model, save_model, write_whole
+from .._output import write_whole
+from ..persistence import load_model, save_model
 from ..training import check_same_run
 
 
@@ -76,7 +77,7 @@ class Checkpoint:
         """The error for files that this run did not write."""
         assert self.path is not None
         return ValueError(
-            f"{self.path.name}: the checkpoint, or a file beside it, is damaged; remove it to begin anew."
+            f"{self.path.name}: the checkpoint, or a file beside it, is damaged; remove it to start again."
         )
 
     def _write(self, path: Path, n_round: int, sums: Sums) -> None:

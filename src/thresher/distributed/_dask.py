@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .. import __version__
+from .._gate import as_csr, sparse
 from ._engines import Done, Engine, ShardError, ShardTask, packed
 from ._shard_predictions import predict_rows
 from ._shards import ArrayShard, Shard, ShardBatch
@@ -189,7 +189,7 @@ class DaskBlock:
         X, y, weight = _made(self.X), _made(self.y), _made(self.weight)
         y, weight = (_column(X, each) if isinstance(each, str) else each for each in (y, weight))
         X = X if self.features is None else X[self.features]
-        X = X.tocsr() if sparse.issparse(X) else X
+        X = as_csr(X, self.name) if sparse.issparse(X) else X
         weight = None if weight is None else np.asarray(weight, dtype=np.float64)
         rows = ArrayShard(X, y, weight, self.name)
         rows.check_lengths("it")

@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .._engine import ShardFacts, Sums, join
-from .._estimators import task_of
-from .._gate import widened
+from .._estimators import plain_transform, task_of
+from .._gate import sparse, widened
 from ..training import Interrupted, learner_of, merge_models, stack_batches
 from ._averaging import Average, averaged, averages
 from ._checkpoint import Checkpoint
@@ -145,8 +144,8 @@ class Rounds:
         else:
             if not self._is_fitted:
                 self._fit_transformers(self.pipeline)
-            Z = self.pipeline.transform(X)
-        self.facts = ShardFacts(sum(each.n_rows for each in summaries), Z.shape[1], self.classes, (Z, y))
+            Z = plain_transform(self.pipeline, X)
+        self.facts = ShardFacts(sum(each.n_labelled for each in summaries), Z.shape[1], self.classes, (Z, y))
         if not self._is_fitted:
             self._make_learner(X, y, [each.tasks for each in summaries if each.tasks is not None])
         elif sparse.issparse(Z) and self.pipeline is None and task_of(self.model) != "clustering" and y is not None:
@@ -159,14 +158,17 @@ class Rounds:
         find_classes = self._classifies and self.classes is None
         whole = find_classes or self.mode == "sums" or self.pipeline is not None
         scan = ScanShard(max(8, -(-_SAMPLE // len(self.shards))), find_classes, whole, self.pipeline)
-        summaries = [each for each in self._run(scan, 0, "looking") if each.n_rows]
+        scanned = [each for each in self._run(scan, 0, "looking") if each.n_rows]
+        summaries = [each for each in scanned if each.sample]
+        if scanned and not summaries:
+            raise ValueError("fit: the target is missing in every row; reading={'target': ...} names another column.")
         check_same_kind(summaries)
         if find_classes:
             self._find_classes(summaries)
         self._counts["n_features"] = max(each.n_features for each in summaries)
         if whole:  # else the first round counts rows
-            self._counts["n_rows"] = sum(each.n_rows for each in summaries)
-            self._counts["n_values"] = sum(each.n_values for each in summaries)
+            for name in ("n_rows", "n_values", "n_unlabelled"):
+                self._counts[name] = sum(getattr(each, name) for each in scanned)
         return summaries
 
     def _find_classes(self, summaries: list[ShardSummary]) -> None:
@@ -182,7 +184,7 @@ class Rounds:
             if hasattr(step, "n_features_in_"):
                 continue
             begun = self._begun(pipeline, place) if hasattr(step, "_stays") or hasattr(step, "_emptied") else None
-            if getattr(step, "_stays", False):  # learns from the first rows it sees, and no others
+            if getattr(step, "_stays", False) and not hasattr(step, "_merged"):  # learns from the first rows alone
                 pipeline.steps[place] = (name, begun)
                 continue
             if not hasattr(step, "_merged"):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._estimators import clone
+from .._estimators import clone, task_of
 from .._gate import at_least, boolean, checked, none, one_of
 from ..training import learner_of, model_signature
 from ._checkpoint import Checkpoint
@@ -140,7 +140,8 @@ def fit(
     if classes is not None and np.ndim(classes) != 1:
         raise ValueError(f"fit: classes must be a list of labels, got {classes!r}.")
     model = clone(estimator) if start is None else copy_fitted(start, estimator)
-    source = ShardSource(shards, y, weight, features, n_shards, reading)
+    supervised = task_of(model) != "clustering"
+    source = ShardSource(shards, y, weight, features, n_shards, reading, labelled_only=supervised)
     mode = chosen_mode(learner_of(model), mode)
     parts = source.shards()
     fingerprint = {

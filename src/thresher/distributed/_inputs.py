@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from .._gate import Rule, check_value
+from .._gate import Rule, as_csr, check_value
 from ..streams import absolute_names, open_stream
 from ._shards import ArrayShard, FileShard, Shard
 
@@ -25,6 +25,11 @@ def is_path(thing: Any) -> bool:
     return isinstance(thing, (str, os.PathLike))
 
 
+def _cuts(n_files: int, n_shards: int) -> Iterator[tuple[int, int]]:
+    """Where each of so many even parts of the files begins and ends."""
+    return pairwise(n_files * k // n_shards for k in range(n_shards + 1))
+
+
 @dataclass(frozen=True)
 class ShardSource:
     """Data as users give them, with the arguments that belong to them; see :func:`fit`."""
@@ -36,6 +41,7 @@ class ShardSource:
     n_shards: int | None = None
     reading: dict[str, Any] | None = None
     who: str = "fit"
+    labelled_only: bool = False  # of files, only the rows that have a target
 
     def shards(self) -> Sequence[Shard]:
         """Shards in order. Arguments that do not belong to this kind of data are refused."""
@@ -106,10 +112,8 @@ class ShardSource:
         options = {k: v for k, v in reading.items() if k not in ("target", "text_columns", "drop", "header")}
         options["layout"] = open_stream(places[0], **reading).layout()
         n = len(places) if self.n_shards is None else min(self.n_shards, len(places))
-        return [
-            FileShard(tuple(places[a:b]), names[a] if b == a + 1 else f"{names[a]} to {names[b - 1]}", options)
-            for a, b in pairwise(len(places) * k // n for k in range(n + 1))
-        ]
+        parts = [(a, b, names[a] if b == a + 1 else f"{names[a]} to {names[b - 1]}") for a, b in _cuts(len(places), n)]
+        return [FileShard(tuple(places[a:b]), name, options, self.labelled_only) for a, b, name in parts]
 
     def _of_arrays(self, data: Sequence[Any]) -> list[ArrayShard]:
         """Shards from lists: of ``(X, y)`` or ``(X, y, weight)``, or of ``X`` with lists of the others beside it."""
@@ -131,7 +135,7 @@ class ShardSource:
         y = y if self.y is None else self.y[place]
         weight = weight if self.weight is None else self.weight[place]
         X = X if hasattr(X, "shape") else np.asarray(X, dtype=np.float64)
-        X = X.tocsr() if hasattr(X, "tocsr") else X
+        X = as_csr(X, f"{self.who}: shard {place + 1}") if hasattr(X, "tocsr") else X
         try:
             weight = None if weight is None else np.asarray(weight, dtype=np.float64)
         except (TypeError, ValueError):

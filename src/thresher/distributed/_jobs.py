@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import zlib
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .._engine import Question, Sums, join
-from .._estimators import of_rows_seen_before, task_of
-from .._gate import Table
+from .._estimators import of_rows_seen_before, plain_transform, task_of
+from .._gate import Table, sparse
 from ..training import MOST_CLASSES, Facts, learner_of
 from ._engines import ShardTask
-from ._shards import Shard, rows_at
+from ._shards import FileShard, Shard, rows_at
 
 
 @dataclass
@@ -47,16 +46,25 @@ class ScanShard(ShardTask):
 
     def work(self, shard: Shard) -> ShardSummary:
         seen = ShardSummary(name=shard.name)
-        for X, y, _ in islice(shard.batches(), None if self.whole else 1):
-            seen.add(X, None)
-            seen.kind = "sparse" if sparse.issparse(X) else "table" if isinstance(X, Table) else "dense"
-            if self.classes:
-                self._add_labels(seen, y)
-            if getattr(self.pipeline, "task_column", None) is not None:
-                tasks = self.pipeline._split_tasks(X)[1]["tasks"]
-                seen.tasks = np.unique(tasks if seen.tasks is None else np.concatenate([seen.tasks, tasks]))
-            self._add_rows(seen, X, y)
+        drops = isinstance(shard, FileShard) and shard.labelled_only
+        rows: Shard = shard
+        if isinstance(shard, FileShard) and self.whole:
+            rows = replace(shard, labelled_only=False)  # rows without a target are counted
+        for batch in islice(rows.batches(), None if self.whole else 1):
+            seen.add(batch.X, batch.y if drops else None, classes=False)
+            X, y, _ = batch.labelled() if drops else batch
+            if X.shape[0]:
+                self._add_batch(seen, X, y)
         return seen
+
+    def _add_batch(self, seen: ShardSummary, X: Any, y: Any) -> None:
+        seen.kind = "sparse" if sparse.issparse(X) else "table" if isinstance(X, Table) else "dense"
+        if self.classes:
+            self._add_labels(seen, y)
+        if getattr(self.pipeline, "task_column", None) is not None:
+            tasks = self.pipeline._split_tasks(X)[1]["tasks"]
+            seen.tasks = np.unique(tasks if seen.tasks is None else np.concatenate([seen.tasks, tasks]))
+        self._add_rows(seen, X, y)
 
     def _add_labels(self, seen: ShardSummary, y: Any) -> None:
         if y is None:
@@ -115,7 +123,7 @@ class FitTransformer(ShardTask):
         for X, y, _ in islice(shard.batches(), None if self.whole else 1):
             Z, _ = self.pipeline._split_tasks(X)
             for _, before in self.pipeline.steps[: self.step]:
-                Z = before.transform(Z)
+                Z = plain_transform(before, Z)
             transformer.partial_fit(Z, y)
         return transformer
 
@@ -164,7 +172,7 @@ class AddUp(ShardTask):
     def work(self, shard: Shard) -> Sums | None:
         total: Sums | None = None
         for X, y, weight in shard.batches():
-            Z = X if self.pipeline is None else self.pipeline.transform(X)
+            Z = X if self.pipeline is None else plain_transform(self.pipeline, X)
             total = join(self.question, total, self.question.answer(Z, y, weight))
         return total
 

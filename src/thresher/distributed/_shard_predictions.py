@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .._engine import one_blas_thread
-from .._gate import at_least, boolean, checked, none
+from .._gate import as_csr, at_least, boolean, checked, none, sparse
 from ._engines import engine_of, results_of
 from ._inputs import ShardSource, library_of
 from ._jobs import PredictShard
@@ -55,7 +54,7 @@ def predict(
     >>> import numpy as np
     >>> from thresher import distributed
     >>> from thresher.online import PAClassifier
-    >>> model = PAClassifier().fit([[0.0], [1.0]], ["no", "yes"])
+    >>> model = PAClassifier(C=1.0, random_state=0).fit([[-1.0], [1.0]], ["no", "yes"])
     >>> distributed.predict(model, [np.array([[2.0]]), np.array([[-3.0], [3.0]])])
     [array(['yes'], dtype='<U3'), array(['no', 'yes'], dtype='<U3')]
     """
@@ -91,7 +90,7 @@ def predict_rows(X: Any, model: Any, method: str, like: NDArray[Any]) -> NDArray
     if not X.shape[0]:
         return none_like(like)
     with one_blas_thread():
-        return np.asarray(getattr(model, method)(X.tocsr() if sparse.issparse(X) else X))
+        return np.asarray(getattr(model, method)(as_csr(X, method) if sparse.issparse(X) else X))
 
 
 def none_like(like: NDArray[Any]) -> NDArray[Any]:

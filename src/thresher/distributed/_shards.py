@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..persistence import tensors_of
-from ..streams import open_stream, version_of
+from ..streams import has_target, open_stream, version_of
 
 _ROWS = 64  # of a shard in memory, evenly spread, in its identity
 
@@ -28,6 +28,12 @@ class ShardBatch(NamedTuple):
         """Some of these rows."""
         y, weight = (None if each is None else each[rows] for each in self[1:])
         return ShardBatch(rows_at(self.X, rows), y, weight)
+
+    def labelled(self) -> ShardBatch:
+        """The rows that have a target."""
+        if self.y is None or (there := has_target(self.y)).all():
+            return self
+        return self.take(np.flatnonzero(there))
 
 
 class Shard(Protocol):
@@ -48,12 +54,17 @@ class FileShard:
     places: tuple[str, ...]
     name: str
     reading: dict[str, Any]
+    labelled_only: bool = False
+    """Whether rows without a target are left out."""
 
     def batches(self, shuffle: int = 0, seed: int = 0) -> Iterator[ShardBatch]:
         # Threads that read ahead would take the cores of other shards.
         options = {**self.reading, "shuffle": shuffle, "random_state": seed, "prefetch": False}
         for batch in open_stream(list(self.places), **options).batches():
-            yield ShardBatch(batch.X, batch.y, None)
+            rows = ShardBatch(batch.X, batch.y, batch.weight)
+            rows = rows.labelled() if self.labelled_only else rows
+            if rows.X.shape[0]:
+                yield rows
 
 
 @dataclass(frozen=True, eq=False)

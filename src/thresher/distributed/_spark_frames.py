@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from .._gate import Table, Text
+from .._gate import Table, Text, sparse
 from ..streams import tables_of
 from ._dask import frame_columns, named_features
 from ._shard_predictions import predict_rows

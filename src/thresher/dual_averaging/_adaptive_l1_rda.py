@@ -7,7 +7,7 @@ from typing import Any
 from .. import _core
 from .._engine import Learner
 from .._estimators import AUTO_STEP, Advice, GoodFor, Power, Step, StepInUse, param
-from .._gate import Log, auto, non_negative, positive
+from .._gate import Log, auto, divisor, non_negative, positive
 from ._sparse import SparseClassifier, SparseLinear, SparseRegressor
 from ._synchronous import MiniBatches
 
@@ -46,7 +46,7 @@ class _AdaptiveL1RDA(MiniBatches, SparseLinear):
     )
     smoothing: float = param(
         default=0.01,
-        rule=positive,
+        rule=divisor,
         doc=r"""What a feature's step size begins with, before it has seen gradients of its own (:math:`\delta` in [1]_,
         :math:`\rho` in [2]_).""",
     )

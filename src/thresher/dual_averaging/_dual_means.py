@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from .._estimators import LateMeans, param
 
-RACE_ROWS = 1 << 14  # means are told apart early, and cost more than last steps
-
 
 class DualMeans(LateMeans):
     """Mixin: predicts with the weights that the mean of all gradient sums implies, which are as sparse as the last."""

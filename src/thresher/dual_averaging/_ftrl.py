@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import AUTO_STEP, Advice, GoodFor, Power, Step, StepInUse, param
+from .._estimators import AUTO_STEP, Advice, GoodFor, JointByRivals, Power, Step, StepInUse, param
 from .._gate import Log, auto, non_negative, positive
 from ._sparse import SparseClassifier, SparseLinear, SparseRegressor
 
@@ -74,7 +74,7 @@ class _FTRL(SparseLinear):
         return self._sparse_learner(_core.Ftrl, alpha=self._fixed_step, beta=self._beta, l2=self.l2)
 
 
-class FTRLClassifier(_FTRL, SparseClassifier):
+class FTRLClassifier(JointByRivals, _FTRL, SparseClassifier):
     r"""Sparse linear classifier that follows the regularised leader (FTRL-proximal), the workhorse of click prediction.
 
     Each feature has its own step size, and its zeros are exact in a stream. The first to try on sparse data where
@@ -89,12 +89,16 @@ class FTRLClassifier(_FTRL, SparseClassifier):
     Notes
     -----
     Two numbers are stored for each feature; a weight is computed when a row asks for it. A row costs O(its stored
-    values), and any chunking into calls of :meth:`partial_fit` gives the same bits.
+    values), and any chunking into calls of :meth:`partial_fit` gives the same bits. More than two classes: see
+    ``multi_class``.
     """
 
     _advice = Advice(GoodFor(2, aim="few features"))
 
     loss: str = param(default="logistic")
+
+    def _learner(self, n_features: int) -> Learner:
+        return self._by_rivals(super()._learner(n_features), _core.FtrlJoint, self._without_joint_form())
 
 
 class FTRLRegressor(_FTRL, SparseRegressor):

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from .. import _core
 from .._engine import loss_params
 from .._estimators import (
+    MEANS_RACE,
     Advice,
     ClassLoss,
     GoodFor,
@@ -19,7 +20,7 @@ from .._estimators import (
     param,
 )
 from .._gate import Log, non_negative
-from ._dual_means import RACE_ROWS, DualMeans
+from ._dual_means import DualMeans
 from ._grouped import Grouped, GroupLearner, group_axis
 from ._groups import Groups
 from ._synchronous import Synchronous
@@ -123,7 +124,7 @@ class GroupRDAClassifier(DualMeans, _GroupRDA, ClassLoss, LinearClassifier):
     """
 
     _advice = Advice(_FOR_GROUPS, GoodFor(1, aim="groups"))
-    _raced = _GroupRDA._raced._replace(race_rows=RACE_ROWS)
+    _raced = _GroupRDA._raced._replace(race_rows=MEANS_RACE)
 
     def _no_mean_with(self) -> str:
         return "" if self.groups is None else "groups"

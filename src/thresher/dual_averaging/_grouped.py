@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._engine import Axis, Learner
 from .._estimators import AUTO_STEP, SelfTuned, Step, StepInUse, check_is_fitted, param
-from .._gate import Array, Log, Rule, auto, check_params, non_negative, positive
+from .._gate import Array, Log, Rule, auto, check_params, frame_names, non_negative, positive
 from ._groups import ENCODER, GroupList, Groups, groups_rule, plain_groups, read_groups
 
 _one_per_group = Rule(
@@ -121,7 +121,7 @@ class Grouped(SelfTuned):
     def _learner_for(self, X: Any, n_features: int) -> Learner:
         check_params(self, self._param_rules)
         handed: Any = self.__dict__.pop("_columns_handed", (None, None))  # by a pipeline, whose encoder names features
-        columns, origins = ([str(name) for name in X.columns], None) if hasattr(X, "columns") else handed
+        columns, origins = handed if (names := frame_names(X)) is None else ([str(name) for name in names], None)
         asks = isinstance(self.groups, str) and self.groups == ENCODER
         wanted = self.__dict__.get("_groups_handed", ENCODER) if asks else self.groups
         groups = read_groups(wanted, n_features, columns, type(self).__name__, origins)

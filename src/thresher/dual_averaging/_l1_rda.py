@@ -6,9 +6,20 @@ from typing import Any
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import AUTO_STEP, Advice, GoodFor, LateMeans, Power, Step, StepInUse, param
+from .._estimators import (
+    AUTO_STEP,
+    MEANS_RACE,
+    Advice,
+    GoodFor,
+    JointByRivals,
+    LateMeans,
+    Power,
+    Step,
+    StepInUse,
+    param,
+)
 from .._gate import Log, auto, non_negative, positive
-from ._dual_means import RACE_ROWS, DualMeans
+from ._dual_means import DualMeans
 from ._sparse import SparseClassifier, SparseLinear, SparseRegressor
 from ._synchronous import MiniBatches
 
@@ -55,7 +66,7 @@ class _L1RDA(MiniBatches, SparseLinear):
         return self._sparse_learner(core, eta0=self._fixed_step, **numbers)
 
 
-class L1RDAClassifier(DualMeans, _L1RDA, SparseClassifier):
+class L1RDAClassifier(JointByRivals, DualMeans, _L1RDA, SparseClassifier):
     r"""Sparse linear classifier by regularised dual averaging: its zeros are exact, and survive ``partial_fit``.
 
     The mean of all gradients so far decides: a feature whose mean gradient stays below ``alpha`` has weight zero,
@@ -82,7 +93,7 @@ class L1RDAClassifier(DualMeans, _L1RDA, SparseClassifier):
     Only the sum of gradients is stored; a weight is computed when a row asks for it. A row costs O(its
     stored values) and the model is exact after every one. Any chunking into calls of :meth:`partial_fit` gives the same
     bits; with ``batch_size`` above 1 an unfinished mini-batch waits in the state, and :meth:`fit` closes the last one
-    with the rows it has.
+    with the rows it has. More than two classes: see ``multi_class``.
 
     Examples
     --------
@@ -97,9 +108,14 @@ class L1RDAClassifier(DualMeans, _L1RDA, SparseClassifier):
         _FOR_SPARSITY,
         start=lambda p: {"eta0": 100.0} if p.is_sparse else {},  # rows of texts have length 1, spread over many columns
     )
-    _raced = _L1RDA._raced._replace(race_rows=RACE_ROWS)
+    _raced = _L1RDA._raced._replace(race_rows=MEANS_RACE)
 
     alpha: Any = param(default=1e-5, search=Log(1e-7, 1e-1), kw_only=False)
+
+    def _learner(self, n_features: int) -> Learner:
+        core = _core.L1RdaMeanJoint if self._averages else _core.L1RdaJoint
+        in_batches = {"batch_size above 1": self.batch_size > 1}
+        return self._by_rivals(super()._learner(n_features), core, self._without_joint_form() | in_batches)
 
     def _no_mean_with(self) -> str:
         return "debias=True" if self.debias else "batch_size above 1" if self.batch_size > 1 else ""

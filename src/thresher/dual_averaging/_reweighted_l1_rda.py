@@ -7,7 +7,7 @@ from typing import Any
 from .. import _core
 from .._engine import Learner
 from .._estimators import AUTO_STEP, Advice, Step, StepInUse, param
-from .._gate import Log, auto, non_negative, positive
+from .._gate import Log, auto, divisor, non_negative, positive
 from ._sparse import SparseClassifier, SparseLinear, SparseRegressor
 from ._synchronous import MiniBatches
 
@@ -41,7 +41,7 @@ class _ReweightedL1RDA(MiniBatches, SparseLinear):
     rho: float = param(default=0.0, rule=non_negative, doc=r"Extra sparsity in early steps (:math:`\rho` in [1]_).")
     smoothing: float = param(
         default=0.1,
-        rule=positive,
+        rule=divisor,
         doc=r"""Keeps the reweighting finite (:math:`\epsilon` in [1]_): the size at which a weight begins to count as
         large.""",
         search=Log(1e-3, 1e1),

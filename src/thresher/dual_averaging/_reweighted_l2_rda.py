@@ -16,7 +16,7 @@ from .._estimators import (
     ValueLoss,
     param,
 )
-from .._gate import Log, auto, non_negative, positive
+from .._gate import Log, auto, divisor, non_negative, positive
 from ._synchronous import MiniBatches
 
 
@@ -41,7 +41,7 @@ class _ReweightedL2RDA(MiniBatches, SelfTuned):
 
     smoothing: float | str = param(
         default=10.0,
-        rule=positive | auto,
+        rule=divisor | auto,
         doc=rf"""Keeps the reweighting finite (:math:`\epsilon` in [1]_). Small weights are about ``smoothing`` times
         their mean gradient, so that it is a step size, too. {AUTO_STEP}""",
         search=Log(1e-2, 1e3),

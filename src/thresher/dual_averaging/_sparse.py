@@ -120,6 +120,14 @@ class SparseLinear(SelfTuned, Synchronous):
             "free_constant": not self.penalize_intercept,
         }
 
+    def _without_joint_form(self) -> dict[str, bool]:
+        """Settings with which each class learns against the rest alone, in words, and whether they are given."""
+        return {
+            "n_features_to_select": self.n_features_to_select is not None,
+            "debias=True": bool(self.debias),
+            'alpha="auto"': bool(self.alpha == "auto"),
+        }
+
 
 class SparseClassifier(SelectsFeatures, ClassLoss, LinearClassifier):
     """Base class of l1 learners of classes."""

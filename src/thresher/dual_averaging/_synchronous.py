@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .. import _core, _gate
 from .._engine import Learner, Lesson, Round, ShardFacts, State, Sums, Target, outgrown
 from .._estimators import OnlineLinear, param
-from .._gate import Array, at_least
+from .._gate import Array, at_least, sparse
 
 _ENDLESS = 2.0**40  # rows of a mini-batch that nobody completes; a power of two, so that dividing by it is exact
 _SLOPE_1 = {"loss": "epsilon_insensitive", "epsilon": 0.0}  # to scores above the target
@@ -88,6 +87,8 @@ class Synchronous(OnlineLinear):
             )
         if getattr(self, "_averages", False):
             raise ValueError(f'{who}: average must be False or "auto" with mode="sums", got True.')
+        if getattr(self, "multi_class", "") == "joint":
+            raise ValueError(f'{who}: multi_class must be "one_vs_rest" or "auto" with mode="sums", got "joint".')
         if self.class_weight == "balanced":
             raise ValueError(f'{who}: class_weight must be None or a dict with mode="sums", got "balanced".')
         return self._one_step()

@@ -1,7 +1,8 @@
 """Kernels, the map that makes a linear learner a kernel machine (:class:`FixedSizeNystroem`), and the least-squares
-support vector machine (:class:`LSSVC`)."""
+support vector machine (:class:`LSSVC`), and linear least squares (:class:`LeastSquaresClassifier`)."""
 
 from .._kernels import RBF, Cosine, Kernel, Linear, Polynomial, Scaled, WeightedSum
+from ._least_squares import LeastSquaresClassifier, LeastSquaresRegressor
 from ._ls_svc import LSSVC
 from ._nystroem import FixedSizeNystroem
 
@@ -11,6 +12,8 @@ __all__ = [
     "Cosine",
     "FixedSizeNystroem",
     "Kernel",
+    "LeastSquaresClassifier",
+    "LeastSquaresRegressor",
     "Linear",
     "Polynomial",
     "Scaled",

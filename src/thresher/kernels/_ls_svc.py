@@ -5,11 +5,28 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy import linalg
 
 from .._engine import Target, one_blas_thread
 from .._estimators import Advice, GoodFor, KernelClassifier, WeighsLosses, param
-from .._gate import Array, Log, boolean, check_value, class_weights, fraction
+from .._gate import (
+    Array,
+    Log,
+    beside,
+    boolean,
+    check_room,
+    check_value,
+    class_weights,
+    fraction,
+    is_finite,
+    is_foreign_array,
+    linalg,
+    namespace,
+    on_host,
+    solve_lower,
+    with_diagonal,
+)
+
+_EXACT = 5_000  # rows up to which comparing all of them takes seconds
 
 
 class LSSVC(WeighsLosses, KernelClassifier):
@@ -66,7 +83,11 @@ class LSSVC(WeighsLosses, KernelClassifier):
     True
     """
 
-    _advice = Advice(GoodFor(2, aim="curved"))
+    _advice = Advice(
+        GoodFor(2, aim="curved"),
+        GoodFor(1, when=lambda p: p.is_table and not p.wants_sparsity and p.n_rows <= _EXACT, kind="kernel"),
+        start=lambda p: {"C": 10.0},
+    )
 
     C: float = param(default=1.0, doc=r"Weight of the losses (:math:`\gamma` in [1]_).", search=Log(1e-3, 1e4))
     fit_intercept: bool = param(
@@ -86,6 +107,7 @@ class LSSVC(WeighsLosses, KernelClassifier):
     )
 
     _fitted: ClassVar[tuple[str, ...]] = ("loo_error_",)
+    _takes_arrays: ClassVar[bool] = True
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Solve the linear system of all rows."""
@@ -102,7 +124,8 @@ class LSSVC(WeighsLosses, KernelClassifier):
         self._keep(X, rows, there, found.coef.T)
         self._commit_target(target)
         self.intercept_ = found.intercept
-        wrong = self._read_scores(self._shape_scores(found.left_out)) != self.classes_[target.y.astype(np.intp)[there]]
+        guesses = self._read_scores(self._shape_scores(on_host(found.left_out)))
+        wrong = guesses != self.classes_[target.y.astype(np.intp)[there]]
         self.loo_error_ = float(np.average(wrong, weights=weight[there]))
 
     def _check_loaded(self) -> None:
@@ -121,25 +144,55 @@ class LeastSquares(NamedTuple):
 def least_squares(K: Array, targets: Array, ridge: Array, with_intercept: bool) -> LeastSquares | None:
     """The solution of (K + diag(ridge)) a + b 1 = t with 1'a = 0 (or b = 0), for every column t of the targets; None
     where the matrix is not positive definite."""
+    xp = namespace(K)
+    targets, ridge = beside(targets, K), beside(ridge, K)
+    solved = (_solved_where_it_lies if is_foreign_array(K) else _solved)(K, targets, ridge)
+    if solved is None:
+        return None
+    (a, u, q), b = solved, xp.zeros_like(targets[0, :])
+    if with_intercept:
+        b = xp.sum(a, axis=0) / xp.sum(u)
+        a -= u[:, None] * b[None, :]
+        q -= u**2 / xp.sum(u)  # of the inverse of the whole system, with its row for the constant
+    with np.errstate(all="ignore"):
+        left_out = targets - a / q[:, None]
+    if not (is_finite(a) and is_finite(b)):
+        return None
+    known = xp.isfinite(left_out)
+    return LeastSquares(a, b, xp.where(known, left_out, xp.zeros_like(left_out)))  # of a row alone nothing is known
+
+
+def _solved(K: Array, targets: Array, ridge: Array) -> tuple[Array, Array, Array] | None:
+    """The solutions of (K + diag(ridge)) a = t and of (K + diag(ridge)) u = 1, and the diagonal of the inverse."""
     A = K.copy(order="F")
     A[np.diag_indices_from(A)] += ridge
     try:
         factor, _ = linalg.cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
     except (linalg.LinAlgError, ValueError):  # the second: values that are not finite
         return None
-    a, b = linalg.cho_solve((factor, True), targets), np.zeros(targets.shape[1])
+    a = linalg.cho_solve((factor, True), targets)
     u = linalg.cho_solve((factor, True), np.ones(len(K)))
     inverse, _ = linalg.lapack.dpotri(factor, lower=True, overwrite_c=True)
-    q = inverse.diagonal().copy()
-    if with_intercept:
-        b = a.sum(axis=0) / u.sum()
-        a -= np.outer(u, b)
-        q -= u**2 / u.sum()  # of the inverse of the whole system, with its row for the constant
-    with np.errstate(all="ignore"):
-        left_out = targets - a / q[:, None]
-    if not (np.isfinite(a).all() and np.isfinite(b).all()):
+    return a, u, inverse.diagonal().copy()
+
+
+def _solved_where_it_lies(K: Any, targets: Any, ridge: Any) -> tuple[Any, Any, Any] | None:
+    """The same by the inverse of the Cholesky factor, in arrays of another library."""
+    xp, n_rows = namespace(K), K.shape[0]
+    check_room((5 * n_rows, n_rows), K)  # the five matrices below
+    A = with_diagonal(xp.asarray(K, copy=True), xp.linalg.diagonal(K) + ridge)
+    try:
+        L = xp.linalg.cholesky(A)
+    except Exception as error:  # every library has its own
+        if "LinAlgError" not in type(error).__name__:
+            raise
         return None
-    return LeastSquares(a, b, np.where(np.isfinite(left_out), left_out, 0.0))  # nothing is known of a row that is alone
+    if not is_finite(L):
+        return None
+    below = solve_lower(L, xp.eye(n_rows, dtype=xp.float64, device=K.device))
+    right = xp.concat([targets, xp.ones_like(targets[:, :1])], axis=1)
+    both = below.T @ (below @ right)
+    return both[:, :-1], both[:, -1], xp.sum(below**2, axis=0)
 
 
 def _signs(target: Target) -> Array:

@@ -6,12 +6,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .. import _engine, _gate
-from .._engine import one_blas_thread
+from .._engine import in_turn, one_blas_thread
 from .._estimators import Advice, ChoosesKernel, Estimator, GoodFor, NumbersFeatures, check_is_fitted, param
-from .._gate import Log, Range, at_least, check_params, none, one_of, seed
+from .._gate import Log, Range, at_least, beside, check_params, none, on_host, one_of, seed, sparse, take
 from .._kernels import (
     CANDIDATES,
     Array,
@@ -157,6 +156,7 @@ class FixedSizeNystroem(NumbersFeatures, ChoosesKernel, Estimator):
         *("n_features_in_", "feature_names_in_", "n_rows_seen_", "_limits", "_seed"),
         *("_indices", "_candidates", "_settled_kernel", "_chosen", "_root"),
     )
+    _takes_arrays: ClassVar[bool] = True
     _stays: ClassVar[bool] = True  # what it learned must not change under a learner: see StreamingPipeline
 
     # --- learning ---------------------------------------------------------------------------------------------------
@@ -177,8 +177,8 @@ class FixedSizeNystroem(NumbersFeatures, ChoosesKernel, Estimator):
         rows = _gate.check_matrix(self, X, reset=True)
         limits, drawn_from = self._sizes(rows.shape[0]), self._new_seed()
         sample = first(drawn_from, np.arange(rows.shape[0]), limits[1])
-        candidates = as_arrays(rows[sample], limits[1])
-        kernel = self._kernel_for(rows, list(X.columns) if hasattr(X, "columns") else None)
+        candidates = as_arrays(take(rows, sample), limits[1])
+        kernel = self._kernel_for(rows, _gate.frame_names(X))
         chosen, root = self._choose(kernel, as_rows(candidates, (len(sample), rows.shape[1])), limits[0], drawn_from)
         _gate.commit_features(self, X, rows.shape[1])
         self.n_rows_seen_, self._limits, self._seed = rows.shape[0], limits, drawn_from
@@ -186,6 +186,7 @@ class FixedSizeNystroem(NumbersFeatures, ChoosesKernel, Estimator):
         self._settled_kernel, self._chosen, self._root = kernel, chosen, root
         return self
 
+    @in_turn
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Draw candidates from more rows, given as to :meth:`fit`. Landmarks are chosen among them when they are asked
         for."""
@@ -195,7 +196,7 @@ class FixedSizeNystroem(NumbersFeatures, ChoosesKernel, Estimator):
         if begins:
             _gate.commit_features(self, X, rows.shape[1])
             self.n_rows_seen_, self._limits, self._seed = 0, self._sizes(_EXPECTED_ROWS), self._new_seed()
-            self._indices, self._candidates = np.empty(0, dtype=np.int64), as_arrays(rows[:0], self._limits[1])
+            self._indices, self._candidates = np.empty(0, dtype=np.int64), as_arrays(rows[:0, :], self._limits[1])
         self._draw(rows)
         return self
 
@@ -209,8 +210,8 @@ class FixedSizeNystroem(NumbersFeatures, ChoosesKernel, Estimator):
         if not len(taken):
             return
         places = np.concatenate([np.arange(n_before), taken])  # of the rows that are candidates, or were
-        both = stacked(self._candidate_rows(), as_floats(rows[taken - n_before]))
-        self._candidates = as_arrays(both[np.searchsorted(places, kept)], self._limits[1])
+        both = stacked(self._candidate_rows(), as_floats(take(rows, taken - n_before)))
+        self._candidates = as_arrays(take(both, np.searchsorted(places, kept)), self._limits[1])
         self._indices = indices[kept]
         for name in ("_settled_kernel", "_chosen", "_root"):  # of other candidates
             self.__dict__.pop(name, None)
@@ -226,10 +227,10 @@ class FixedSizeNystroem(NumbersFeatures, ChoosesKernel, Estimator):
 
     def _choose(self, kernel: Kernel, rows: Any, m: int, drawn_from: int) -> tuple[NDArray[np.int64], Array]:
         """Places of the landmarks among the candidates, and the root of their kernel matrix."""
-        m = min(m, rows.shape[0])
+        m, few = min(m, rows.shape[0]), on_host(rows)
         with one_blas_thread():  # the same bits, whatever the number of threads
-            chosen = middle_rows(rows, m) if self.selection == "kmeans" else by_entropy(kernel, rows, m, drawn_from)
-            return chosen.astype(np.int64), inverse_root(kernel(rows[chosen]), "FixedSizeNystroem")
+            chosen = middle_rows(few, m) if self.selection == "kmeans" else by_entropy(kernel, few, m, drawn_from)
+            return chosen.astype(np.int64), beside(inverse_root(kernel(few[chosen]), "FixedSizeNystroem"), rows)
 
     def _sizes(self, n_rows: int) -> list[int]:
         """Landmarks and candidates at most."""
@@ -256,7 +257,7 @@ class FixedSizeNystroem(NumbersFeatures, ChoosesKernel, Estimator):
     @property
     def components_(self) -> Any:
         """The landmarks."""
-        return self._settled()._candidate_rows()[self._chosen]
+        return take(self._settled()._candidate_rows(), self._chosen)
 
     @property
     def component_indices_(self) -> NDArray[np.int64]:

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .. import _engine, _gate
 from .._engine import one_blas_thread, slices
-from .._gate import at_least, checked, fraction, none, one_of, seed
+from .._gate import at_least, checked, fraction, none, one_of, seed, sparse
 from ._finite import finite_numbers
 
 Array = NDArray[np.float64]

@@ -10,10 +10,23 @@ from sklearn.utils import _safe_indexing
 
 from .._engine import Target
 from .._estimators import Advice, GoodFor, ReadsValues, param
-from .._gate import Array, Log, Uniform, auto, check_value, fraction, non_negative, one_of, positive
+from .._gate import (
+    Array,
+    Log,
+    Uniform,
+    auto,
+    check_value,
+    fraction,
+    is_foreign_array,
+    non_negative,
+    on_host,
+    one_of,
+    positive,
+    take,
+)
 from ._kernel_weights import ElasticNet, WeightSet
 from ._mkl_machine import ManyKernelsClassifier, ManyKernelsMachine
-from ._stack import Stack
+from ._stack import Stack, StackElsewhere
 from ._weight_search import Dual, Search
 
 PRICES = (0.1, 1.0, 10.0, 100.0)
@@ -49,7 +62,7 @@ class ElasticNetMachine(ManyKernelsMachine):
     def _weight_set(self) -> WeightSet:
         return ElasticNet(float(self.v))
 
-    def _search(self, stack: Stack, dual: Dual, solver: str = "auto") -> Search:
+    def _search(self, stack: Stack | StackElsewhere, dual: Dual, solver: str = "auto") -> Search:
         return super()._search(stack, dual, self.solver)
 
 
@@ -157,23 +170,29 @@ class GMKLRegressor(ReadsValues, ElasticNetMachine):
         learned = np.setdiff1d(present, held)
         self.C_ = prices[len(prices) // 2]
         if len(learned) >= 2 * len(PRICES):
-            errors = [self._error(price, X, rows, y, counts, learned, held) for price in prices]
+            unit = 2.0 ** int(np.frexp(deviation)[1])  # no number of the machines that are compared is out of bounds
+            errors = [self._error(price / unit, unit, X, rows, y / unit, counts, learned, held) for price in prices]
             self.C_ = prices[int(np.argmin(errors))]
         return self.C_
 
-    def _error(self, price: float, X: Any, rows: Any, y: Array, counts: Array, learned: Any, held: Any) -> float:
-        """The squared error on some rows of a machine that learned others."""
-        params = {**self.get_params(deep=False), "C": price * len(learned) / len(counts), "epsilon": self.epsilon_}
+    def _error(
+        self, price: float, unit: float, X: Any, rows: Any, y: Array, counts: Array, learned: Any, held: Any
+    ) -> float:
+        """The squared error on some rows of a machine that learned others; price and values are in units."""
+        C, epsilon = price * len(learned) / len(counts), self.epsilon_ / unit
+        params = {**self.get_params(deep=False), "C": C, "epsilon": epsilon}
 
         def some(at: Any) -> Any:
             if self._is_precomputed:
                 return rows[:, at][:, :, learned]
+            if is_foreign_array(rows):
+                return take(rows, at)
             return _safe_indexing(X if hasattr(X, "columns") else rows, at)  # kernels may name columns
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a loose machine is good enough to compare
             model = type(self)(**params).fit(some(learned), y[learned], counts[learned])
-        return float(np.average((model.predict(some(held)) - y[held]) ** 2, weights=counts[held]))
+        return float(np.average((on_host(model.predict(some(held))) - y[held]) ** 2, weights=counts[held]))
 
     def _dual(self, target: Target, output: int, costs: Array) -> Dual:
         return Dual(np.asarray(target.y, dtype=np.float64), -costs, costs, self.epsilon_)

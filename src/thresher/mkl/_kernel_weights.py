@@ -13,9 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 
-from .._gate import Array
+from .._gate import Array, optimize
 
 _NEWTON = 100
 _INSIDE = 1e-12
@@ -101,7 +100,7 @@ class Ball:
             low -= 2
         while self._norm(self._pulled(z, np.exp(high))) > 1:
             high += 2
-        l = np.exp(brentq(lambda log: self._norm(self._pulled(z, np.exp(log))) - 1, low, high, xtol=1e-14))
+        l = np.exp(optimize.brentq(lambda log: self._norm(self._pulled(z, np.exp(log))) - 1, low, high, xtol=1e-14))
         theta = self._pulled(z, l)
         return theta / max(self._norm(theta), 1.0)
 

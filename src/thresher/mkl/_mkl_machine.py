@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from scipy import sparse
 
 from .. import _gate
 from .._engine import Target, one_blas_thread
@@ -20,12 +19,30 @@ from .._estimators import (
     param,
     warn_of_convergence,
 )
-from .._gate import Array, Log, Rule, at_least, boolean, check_params, check_value, class_weights, positive
+from .._gate import (
+    Array,
+    Log,
+    Rule,
+    as_float64,
+    at_least,
+    beside,
+    boolean,
+    check_params,
+    check_value,
+    class_weights,
+    is_foreign_array,
+    namespace,
+    on_host,
+    positive,
+    sparse,
+    take,
+    zeros,
+)
 from .._kernels import Kernel, as_arrays, is_array, kernel_scores
 from ._kernel_weights import WeightSet
 from ._level import level_method
 from ._simple_kernels import simple_mkl_kernels
-from ._stack import GivenMatrices, MadeMatrices, Stack, take_matrices, take_square_matrices
+from ._stack import GivenMatrices, MadeMatrices, Stack, StackElsewhere, stacked, take_matrices, take_square_matrices
 from ._weight_search import Dual, Search, projected_gradient
 
 _kernel_list = Rule(
@@ -110,6 +127,7 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
     _fitted: ClassVar[tuple[str, ...]] = (
         *("kernels_", "kernel_names_", "weights_", "factors_", "mean_", "scale_", "bounds_", "n_svm_"),
     )
+    _takes_arrays: ClassVar[bool] = True
 
     def _weight_set(self) -> WeightSet:
         raise NotImplementedError
@@ -139,6 +157,7 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
         check_params(self, self._param_rules)
         exact: list[bool] = []
         if self._is_precomputed:
+            X = on_host(X)
             given, exact = take_square_matrices(X, who)
         else:
             given = _gate.check_matrix(self, X, reset=True)
@@ -155,12 +174,12 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
             source = (
                 GivenMatrices(given, present, exact)
                 if self._is_precomputed
-                else MadeMatrices(view.kernels, view.rows[present])
+                else MadeMatrices(view.kernels, take(view.rows, present))
             )
-            stack = Stack(source, counts[present], self.cache_size)
+            stack = stacked(source, counts[present], self.cache_size)
             found = [self._search(stack, self._dual(target, k, costs)) for k in range(target.n_outputs)]
         coef = np.zeros((len(found), n_rows))
-        coef[:, present] = [search.best.x for search in found]
+        coef[:, present] = [search.best.x * search.scale for search in found]
         _gate.commit_features(self, np.empty((0, 0)) if self._is_precomputed else X, given.shape[-1])
         self._commit_target(target)
         self._keep(view, stack, found, coef)
@@ -182,21 +201,21 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
     def _see(self, X: Any, rows: Any, counts: Array) -> KernelView:
         if self._is_precomputed:
             return KernelView(None, [], [f"kernel {q + 1}" for q in range(len(rows))])
-        names = list(map(str, X.columns)) if hasattr(X, "columns") else None
+        names = None if (found := _gate.frame_names(X)) is None else list(map(str, found))
         mean = scale = None
         if self.standardise:
-            rows = np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
-            share = counts / counts.sum()
+            rows, xp = _dense(rows), namespace(rows)
+            share = beside(counts / counts.sum(), rows)
             mean = share @ rows
-            spread = np.sqrt(share @ (rows - mean) ** 2)
-            scale = np.where(spread > 1e-12 * np.abs(mean), spread, 1.0)
+            spread = xp.sqrt(share @ (rows - mean) ** 2)
+            scale = xp.where(spread > 1e-12 * xp.abs(mean), spread, xp.ones_like(spread))
             rows = (rows - mean) / scale
         asked: Sequence[Kernel] = simple_mkl_kernels(rows) if self.kernels is None else self.kernels
-        kernels = [kernel.settled(rows[np.flatnonzero(counts)], names) for kernel in asked]
+        kernels = [kernel.settled(take(rows, np.flatnonzero(counts)), names) for kernel in asked]
         called = names or [f"x{j + 1}" for j in range(rows.shape[1])]
         return KernelView(rows, kernels, [kernel.describe(called) for kernel in kernels], mean, scale)
 
-    def _search(self, stack: Stack, dual: Dual, solver: str = "auto") -> Search:
+    def _search(self, stack: Stack | StackElsewhere, dual: Dual, solver: str = "auto") -> Search:
         search = Search(stack, dual, self._weight_set(), float(self.tol), int(self.max_svm))
         if solver != "level":
             projected_gradient(search, patient=solver == "spg")
@@ -204,24 +223,27 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
             level_method(search)
         return search
 
-    def _keep(self, view: KernelView, stack: Stack, found: list[Search], coef: Array) -> None:
+    def _keep(self, view: KernelView, stack: Stack | StackElsewhere, found: list[Search], coef: Array) -> None:
         used = np.flatnonzero(coef.any(axis=0))
         self.kernels_ = None if self._is_precomputed else view.kernels
         self.kernel_names_ = np.array(view.names, dtype=object)
         self.weights_, self.factors_ = np.stack([search.best.theta for search in found]), stack.factors
         self.mean_, self.scale_ = view.mean, view.scale
-        self.support_, self.dual_coef_ = used, np.ascontiguousarray(coef[:, used])
-        self.intercept_ = np.array([search.best.intercept for search in found])
-        self.bounds_ = np.array([(search.lower, search.upper) for search in found])
+        self.support_, self.dual_coef_ = used, beside(np.ascontiguousarray(coef[:, used]), view.rows)
+        intercept = np.array([search.best.intercept * search.scale for search in found])
+        self.intercept_ = beside(intercept, view.rows)
         self.n_svm_ = sum(len(search.history) for search in found)
-        self.history_ = [np.array(search.history) for search in found]
-        self._support_rows = {} if self._is_precomputed else as_arrays(view.rows[used])
+        self.history_ = [np.array(search.history) * search.scale**2 for search in found]
+        self.bounds_ = np.array([bounds[-1] for bounds in self.history_])
+        self._support_rows = {} if self._is_precomputed else as_arrays(take(view.rows, used))
 
     def _look_back(self, found: list[Search]) -> None:
         if not all(search.converged for search in found):
+            n_most = max(len(search.history) for search in found)
             warn_of_convergence(
-                f"{type(self).__name__}: the bounds are {self.gap_:.2g} of the objective apart after {self.max_svm} "
-                f"machines, more than tol={self.tol:g}; raise max_svm, lower C, or be content with less.",
+                f"{type(self).__name__}: the bounds are {self.gap_:.2g} of the objective apart after {n_most} "
+                f"machines, more than tol={self.tol:g}; {'raise max_svm, ' if n_most >= self.max_svm else ''}lower C, "
+                "or be content with less.",
                 stacklevel=3,
             )
 
@@ -241,22 +263,22 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
         used = np.flatnonzero(self.weights_.any(axis=0) & (self.factors_ > 0))
         if self.kernels_ is None:
             matrices = take_matrices(X, type(self).__name__, (len(self.factors_), self.n_features_in_))
-            scores = np.zeros((matrices.shape[1], len(self.intercept_)))
+            scores = np.zeros((matrices.shape[1], self.intercept_.shape[0]))
             for q in used.tolist():
                 scores += matrices[q][:, self.support_].astype(np.float64, copy=False) @ self._coef_of(q).T
             return scores + self.intercept_
         rows = _gate.check_matrix(self, X, reset=False)
         if self.mean_ is not None and self.scale_ is not None:
-            rows = (np.asarray(rows.toarray() if sparse.issparse(rows) else rows) - self.mean_) / self.scale_
+            rows = (_dense(rows) - beside(self.mean_, rows)) / beside(self.scale_, rows)
         kept = self.support_vectors_
-        scores = np.zeros((rows.shape[0], len(self.intercept_)))
+        scores = zeros((rows.shape[0], self.intercept_.shape[0]), rows)
         for q in used.tolist():
             scores += kernel_scores(self.kernels_[q], rows, kept, self._coef_of(q))
-        return scores + self.intercept_
+        return scores + beside(self.intercept_, scores)
 
     def _coef_of(self, q: int) -> Array:
         """The coefficients of support vectors in one kernel, for every output."""
-        return self.dual_coef_ * (self.weights_[:, q : q + 1] * self.factors_[q])
+        return on_host(self.dual_coef_) * (self.weights_[:, q : q + 1] * self.factors_[q])
 
     def _check_loaded(self, n_outputs: int = 1) -> None:
         """Refuse attributes of a file that do not belong together."""
@@ -291,6 +313,13 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
         tags.input_tags.two_d_array = not self._is_precomputed
         tags.input_tags.three_d_array = self._is_precomputed
         return tags
+
+
+def _dense(rows: Any) -> Any:
+    """Rows of float64 as an array."""
+    if is_foreign_array(rows):
+        return as_float64(rows)
+    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
 
 
 class ManyKernelsClassifier(ReadsFunctions, ManyKernelsMachine):

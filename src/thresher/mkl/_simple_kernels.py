@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .._gate import as_rows, at_least, boolean, check_value, positive
+from .._gate import as_rows, at_least, boolean, check_value, is_foreign_array, positive
 from .._kernels import RBF, Kernel, Linear, Polynomial
 
 _WIDTHS = tuple(2.0**e for e in range(-3, 7))
@@ -58,7 +58,7 @@ def simple_mkl_kernels(
     for name, values, rule in (("widths", widths, positive), ("degrees", degrees, at_least(1))):
         for value in values:
             check_value(who, name, value, rule)
-    n_features = as_rows(X, who, look=False).n_features
+    n_features = X.shape[1] if is_foreign_array(X) else as_rows(X, who, look=False).n_features
     places: Iterable[int | None] = (None, *range(n_features)) if each else (None,)
     return [kernel for place in places for kernel in _on(place, widths, degrees)]
 

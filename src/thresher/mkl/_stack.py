@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import daxpy
 
-from .._gate import HUGE
+from .._gate import HUGE, beside, is_foreign_array, linalg, on_host, zeros
 from .._kernels import Array, Kernel
 
 _MB = 1 << 20
@@ -20,20 +19,20 @@ class MadeMatrices:
     """Kernel matrices of rows, by kernels that are ready for them."""
 
     def __init__(self, kernels: Sequence[Kernel], rows: Any) -> None:
-        self._kernels, self._rows = kernels, rows
+        self._kernels, self.rows = kernels, rows
         self.n_kernels, self.n_rows = len(kernels), rows.shape[0]
 
     def diagonal(self, q: int) -> Array:
         """The kernel of every row with itself."""
-        return self._kernels[q].diagonal(self._rows)
+        return self._kernels[q].diagonal(self.rows)
 
     def matrix(self, q: int) -> Array:
         """The kernel of all rows with one another."""
-        return self._kernels[q](self._rows)
+        return self._kernels[q](self.rows)
 
     def block(self, q: int, some: NDArray[np.intp]) -> Array:
         """The kernel of some rows with one another."""
-        rows = self._rows[some]
+        rows = self.rows[some]
         return self._kernels[q](rows, rows)
 
 
@@ -74,9 +73,9 @@ class Stack:
         self.n_kernels = source.n_kernels
         self._source, self._n = source, n
         self._below = np.tri(n, dtype=bool)
-        self._n_kept = min(self.n_kernels, int(cache_size * _MB / (8 * (n * (n + 1) // 2))))
+        self._n_kept = int(min(self.n_kernels, cache_size * _MB / (8 * (n * (n + 1) // 2))))
         self._kept = np.empty((self._n_kept, n * (n + 1) // 2))
-        self.factors = np.array([_inverse(float(counts @ source.diagonal(q))) for q in range(self.n_kernels)])
+        self.factors = _factors(source, counts)
         for q in range(self._n_kept):
             np.multiply(source.matrix(q)[self._below], self.factors[q], out=self._kept[q])
 
@@ -84,7 +83,7 @@ class Stack:
         """The kernel matrix of these weights."""
         half = np.zeros(self._kept.shape[1])
         for q in np.flatnonzero(theta[: self._n_kept]):
-            daxpy(self._kept[q], half, a=theta[q])
+            linalg.blas.daxpy(self._kept[q], half, a=theta[q])
         K = np.zeros((self._n, self._n))
         K[self._below] = half
         for late in (self._n_kept + np.flatnonzero(theta[self._n_kept :])).tolist():
@@ -112,6 +111,45 @@ class Stack:
         for q in range(self._n_kept, self.n_kernels):
             found[q] = 0.5 * self.factors[q] * float(x[used] @ self._source.block(q, used) @ x[used])
         return np.maximum(found, 0.0)
+
+
+class StackElsewhere:
+    """The same of rows in arrays of another library: sums and quadratic forms are computed where these lie. A machine
+    is solved on the CPU, to which one matrix is copied for it."""
+
+    def __init__(self, source: MadeMatrices, counts: Array, cache_size: float) -> None:
+        self.n_kernels = source.n_kernels
+        self._source = source
+        self.factors = _factors(source, counts)
+        n_kept = int(min(self.n_kernels, cache_size * _MB / (8 * source.n_rows**2)))
+        self._kept = [source.matrix(q) for q in range(n_kept)]
+
+    def combined(self, theta: Array) -> Array:
+        K = zeros((self._source.n_rows, self._source.n_rows), self._source.rows)
+        for q in np.flatnonzero(theta).tolist():
+            K += float(theta[q] * self.factors[q]) * self._matrix(q)
+        return np.ascontiguousarray(on_host(K))
+
+    def energies(self, x: Array) -> Array:
+        if not x.any():
+            return np.zeros(self.n_kernels)
+        there = beside(x, self._source.rows)
+        found = [float(there @ (self._matrix(q) @ there)) for q in range(self.n_kernels)]
+        return np.maximum(0.5 * self.factors * np.array(found), 0.0)
+
+    def _matrix(self, q: int) -> Any:
+        return self._kept[q] if q < len(self._kept) else self._source.matrix(q)
+
+
+def stacked(source: MadeMatrices | GivenMatrices, counts: Array, cache_size: float) -> Stack | StackElsewhere:
+    """The matrices where the rows lie."""
+    if isinstance(source, MadeMatrices) and is_foreign_array(source.rows):
+        return StackElsewhere(source, counts, cache_size)
+    return Stack(source, counts, cache_size)
+
+
+def _factors(source: MadeMatrices | GivenMatrices, counts: Array) -> Array:
+    return np.array([_inverse(float(counts @ on_host(source.diagonal(q)))) for q in range(source.n_kernels)])
 
 
 def _inverse(trace: float) -> float:
@@ -152,7 +190,7 @@ def take_square_matrices(X: Any, who: str) -> tuple[NDArray[Any], list[bool]]:
 def _read(X: Any, who: str) -> tuple[NDArray[Any], list[float]]:
     """The stack in floating point, and the size of the largest entry of each matrix."""
     try:
-        K = np.asarray(X)
+        K = np.asarray(on_host(X))
     except ValueError:
         raise ValueError(f"{who}: precomputed kernels must all be of one shape.") from None
     if K.dtype.kind not in "fiub" or K.ndim != 3 or 0 in K.shape:

@@ -17,13 +17,14 @@ import numpy as np
 from .._gate import Array
 from ..solvers import box_qp
 from ._kernel_weights import WeightSet
-from ._stack import Stack
+from ._stack import Stack, StackElsewhere
 
 _CARE = 0.05  # of the gap: how exactly a machine is solved
 _ARMIJO = 1e-4
 _MEMORY = 10  # values of J that a step may be compared with
 _STALLED = 0.5  # of the gap: what it should have fallen to ...
 _PATIENCE = 3  # ... within so many machines
+_MOVES = 50_000  # of pairs of coefficients, for each row, that all machines together may take
 
 
 class Dual(NamedTuple):
@@ -33,6 +34,9 @@ class Dual(NamedTuple):
     lower: Array
     upper: Array
     epsilon: float = 0.0
+
+    def in_units_of(self, scale: float) -> Dual:
+        return Dual(self.linear / scale, self.lower / scale, self.upper / scale, self.epsilon / scale)
 
 
 class SolvedMachine(NamedTuple):
@@ -48,11 +52,17 @@ class SolvedMachine(NamedTuple):
 
 
 class Search:
-    """Machines solved one after the other, each from the one before, and the best bounds that they gave."""
+    """Machines solved one after the other, each from the one before, and the best bounds that they gave.
 
-    def __init__(self, stack: Stack, dual: Dual, weights: WeightSet, tol: float, max_svm: int) -> None:
+    Targets count in units of ``scale``, a power of 2: coefficients are to be multiplied by it, bounds by its square.
+    """
+
+    def __init__(self, stack: Stack | StackElsewhere, dual: Dual, weights: WeightSet, tol: float, max_svm: int) -> None:
         self.weights = weights
+        self.scale = 2.0 ** int(np.frexp(np.abs(dual.linear).max())[1] - 1)  # squares of its parts stay in range
+        dual = dual.in_units_of(self.scale)
         self._stack, self._dual, self._tol, self._max_svm = stack, dual, tol, max_svm
+        self._moves_left = _MOVES * len(dual.linear)
         self._floor = 1e-12 * float(np.abs(dual.linear) @ np.maximum(dual.upper, -dual.lower))  # a value that is 0
         self._care = _CARE
         self._x = np.zeros(len(dual.linear))
@@ -81,7 +91,7 @@ class Search:
 
     @property
     def done(self) -> bool:
-        return self.converged or len(self.history) >= self._max_svm
+        return self.converged or self._moves_left <= 0 or len(self.history) >= self._max_svm
 
     def evaluate(self, theta: Array) -> SolvedMachine:
         """Solve the machine of these weights."""
@@ -92,7 +102,9 @@ class Search:
             epsilon=d.epsilon,
             start=self._x,
             tol=max(self._care * min(self.gap, 0.2) if self.history else 0.01, 1e-12),
+            max_iter=max(self._moves_left, 1),
         )
+        self._moves_left -= found.n_iter
         self._x, self.last = found.x, theta
         gains = self._stack.energies(found.x)
         total = float(d.linear @ found.x - d.epsilon * np.abs(found.x).sum())

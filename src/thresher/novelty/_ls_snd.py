@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import linalg
 
 from .. import _gate
 from .._estimators import Advice, GoodFor, WeighsLosses, param
-from .._gate import Array, Log, Rule, positive
+from .._gate import Array, Log, Rule, linalg, non_negative
 from ._novelty_kernel import NoveltyMachine, NoveltySolution, border
 from ._snd import inverse_coupling
 
-_below_one = Rule("a number of at least 0 and below 1", lambda v: positive.holds(1 - v) and v >= 0, type="float")
+_below_one = Rule("a number of at least 0 and below 1", lambda v: non_negative.holds(v) and v < 1, type="float")
 
 
 class LSSNDClassifier(WeighsLosses, NoveltyMachine):

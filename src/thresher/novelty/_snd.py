@@ -198,7 +198,7 @@ def offsets(values: Array, alpha: Array, most: Array) -> Array:
     """
     found = np.empty(len(values))
     for j, (v, a) in enumerate(zip(values, alpha, strict=True)):
-        margin = 1e-9 * most
+        margin = 1e-9 * np.minimum(most, a.max())
         inside = (a > margin) & (a < most - margin)
         if inside.any():
             found[j] = v[inside].mean()

@@ -131,6 +131,6 @@ class CSOALClassifier(LateMeans, SeededClassifier):
     def _check_loaded(self) -> None:
         """Refuse counts that are none."""
         a = self.state_.arrays
-        self._check_counts("n_steps", "n_queried", "seed", "n_positives", "n_negatives")
-        if (a["n_queried"] > a["n_steps"]).any() or (a["n_positives"] + a["n_negatives"] != a["n_queried"]).any():
+        self._check_counts("n_positives", "n_negatives")
+        if (a["n_positives"] + a["n_negatives"] != a["n_queried"]).any():
             raise ValueError(f"{type(self).__name__}: n_queried must count the labels among the rows so far.")

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from scipy.special import ndtr, ndtri
+import math
 
 from .. import _core
 from .._engine import Learner
 from .._estimators import AUTO_STEP, LateMeans, Step, StepInUse, param
-from .._gate import Uniform, above_half, auto, one_of
+from .._gate import Uniform, above_half, auto, one_of, special
 from ._confident import DiagonalClassifier
+
+_PHIS = (0.12566134685507416, 0.5244005127080407, 1.2815515655446004)  # of confidences 0.55, 0.7 and 0.9
 
 
 def _probability(phi: float) -> float:
-    return round(float(ndtr(phi)), 12)  # that of 0.9 is 0.9
+    return round(math.erfc(-phi / math.sqrt(2)) / 2, 12)  # 0.9 is given back as 0.9
 
 
 class CWClassifier(LateMeans, DiagonalClassifier):
@@ -45,7 +47,7 @@ class CWClassifier(LateMeans, DiagonalClassifier):
     .. [2] K. Crammer, M. Dredze and F. Pereira, "Exact convex confidence-weighted learning", NIPS 2008.
     """
 
-    _raced = Step("confidence", "phi", 0.0, tuple(map(float, ndtri((0.55, 0.7, 0.9)))), given=_probability)
+    _raced = Step("confidence", "phi", 0.0, _PHIS, given=_probability)
     confidence_ = StepInUse()
 
     confidence: float | str = param(
@@ -63,7 +65,7 @@ class CWClassifier(LateMeans, DiagonalClassifier):
     )
 
     def _learner(self, n_features: int) -> Learner:
-        phi = self._fixed_step if self._races else float(ndtri(self.confidence))
+        phi = self._fixed_step if self._races else float(special.ndtri(self.confidence))
         cores = (_core.CwDiagonal, _core.CwFull, _core.CwJoint)
         if self.variant == "variance":
             cores = (_core.CwVarianceDiagonal, _core.CwVarianceFull, _core.CwVarianceJoint)

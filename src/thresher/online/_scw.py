@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from scipy.special import ndtri
-
 from .. import _core
 from .._engine import Learner
 from .._estimators import AUTO_STEP, Advice, GoodFor, Step, StepInUse, param
-from .._gate import Log, Uniform, above_half, auto, one_of, positive
+from .._gate import Log, Uniform, above_half, auto, one_of, positive, special
 from ._confident import DiagonalClassifier
 
 
@@ -62,5 +60,5 @@ class SCWClassifier(DiagonalClassifier):
     variant: str = param(default="I", rule=one_of("I", "II"), doc="SCW-I or SCW-II of [1]_.")
 
     def _learner(self, n_features: int) -> Learner:
-        params = {"C": self._fixed_step, "phi": float(ndtri(self.confidence)), "squared": self.variant == "II"}
+        params = {"C": self._fixed_step, "phi": float(special.ndtri(self.confidence)), "squared": self.variant == "II"}
         return self._surest(_core.ScwDiagonal, _core.ScwFull, _core.ScwJoint, **params)

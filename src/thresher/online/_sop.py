@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import _core
 from .._engine import Learner
-from .._estimators import AUTO_STEP, LateMeans, Step, StepInUse, param
+from .._estimators import AUTO_STEP, MEANS_RACE, LateMeans, Step, StepInUse, param
 from .._gate import Array, Log, auto, positive
 from ._confident import ConfidentClassifier
 
@@ -50,7 +50,7 @@ class SOPClassifier(LateMeans, ConfidentClassifier):
        34(3), 2005.
     """
 
-    _raced = Step("a", "a", 1.0, (1.0, 1e1, 1e2))
+    _raced = Step("a", "a", 1.0, (1.0, 1e1, 1e2), race_rows=MEANS_RACE // 2)  # whose last step is cheap
     a_ = StepInUse()
 
     a: float | str = param(

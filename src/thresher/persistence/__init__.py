@@ -11,7 +11,7 @@ code sees it.
 """
 
 from ._model_files import load_model, save_model
-from ._model_files import write_whole as write_whole
+from ._model_files import model_bytes as model_bytes
 from ._rebuilding import tensors_of as tensors_of
 
 __all__ = ["load_model", "save_model"]

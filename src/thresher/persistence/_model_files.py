@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import safetensors
 import safetensors.numpy
 
-from .. import __version__
-from ._packing import Packer, Refusal, Unpacker, require
+import thresher
+
+from .._output import write_whole
+from ._packing import Packer, Refusal, Tensors, Unpacker, require
 from ._rebuilding import describe, rebuild
 
 FORMAT = 2
+# What comes of a description that fits no model.
+_DAMAGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, MemoryError, RecursionError)
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
@@ -33,7 +36,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     >>> import tempfile, pathlib
     >>> from thresher.online import PAClassifier
     >>> from thresher.persistence import load_model, save_model
-    >>> model = PAClassifier().fit([[0.0], [1.0]], ["no", "yes"])
+    >>> model = PAClassifier(C=1.0, random_state=0).fit([[0.0], [1.0]], ["no", "yes"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_model(model, pathlib.Path(folder) / "m.thresher")
     ...     again = load_model(pathlib.Path(folder) / "m.thresher")
@@ -44,11 +47,38 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         raise IsADirectoryError(f"save_model: {os.fspath(path)} is a folder; name a file in it.")
     if not Path(path).absolute().parent.is_dir():
         raise FileNotFoundError(f"save_model: the folder of {os.fspath(path)} does not exist.")
+    write_whole(path, model_bytes(model))
+
+
+def model_bytes(model: Any) -> bytes:
+    """The content of the file that :func:`save_model` writes."""
     packer = Packer()
-    header = {"format": FORMAT, "version": __version__, "model": describe(model, packer)}
+    header = {"format": FORMAT, "version": thresher.__version__, "model": describe(model, packer)}
     if getattr(model, "record_", None) is not None:
         header["record"] = model.record_
-    write_whole(Path(path), safetensors.numpy.save(packer.tensors, metadata={"thresher": json.dumps(header)}))
+    text = _as_json(header)
+    _check_loads(text, packer.tensors)
+    return safetensors.numpy.save(packer.tensors, metadata={"thresher": text})
+
+
+def _as_json(header: dict[str, Any]) -> str:
+    try:
+        return json.dumps(header)
+    except (TypeError, ValueError, RecursionError):
+        raise ValueError(
+            "save_model: record_ must hold plain values, such as numbers, text, lists and dicts."
+        ) from None
+
+
+def _check_loads(header: str, tensors: Tensors) -> None:
+    """Refuse to save what would not load."""
+    room = 32 * (len(header) + sum(array.nbytes for array in tensors.values()))
+    try:
+        _model(json.loads(header), Unpacker(tensors, room=room))
+    except Refusal as refusal:
+        raise ValueError(f"save_model: this model is not sound, and would not load again: {refusal}.") from None
+    except _DAMAGE as error:
+        raise ValueError(f"save_model: this model is not sound, and would not load again: {_reason(error)}.") from None
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
@@ -70,7 +100,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
             header = json.loads((file.metadata() or {})["thresher"])
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
     except FileNotFoundError:
-        raise
+        raise FileNotFoundError(f"{path}: no such file.") from None
     except (KeyError, TypeError):
         raise ValueError(f"{where}: not a model file of thresher.") from None
     except Exception as error:
@@ -82,42 +112,24 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         return _model(header, Unpacker(tensors, room=32 * os.path.getsize(path)))
     except Refusal as refusal:
         raise ValueError(f"{where}: {refusal}.") from None
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, MemoryError, RecursionError) as error:
-        reason = " ".join(str(error).split())[:200].rstrip(".")
-        raise ValueError(f"{where}: the header does not describe a model: {reason}.") from None
+    except _DAMAGE as error:
+        raise ValueError(f"{where}: the header does not describe a model: {_reason(error)}.") from None
+
+
+def _reason(error: Exception) -> str:
+    """The first words of an error, in one line."""
+    return " ".join(str(error).split())[:200].rstrip(".")
 
 
 def _model(header: dict[str, Any], unpacker: Unpacker) -> Any:
     if header["format"] == 1:  # one estimator, described where its file is
         header = {"model": header}
     elif header["format"] != FORMAT:
-        raise Refusal(f"format {header['format']} needs thresher {header['version']} or newer, this is {__version__}")
+        raise Refusal(
+            f"format {header['format']} needs thresher {header['version']} or newer, this is {thresher.__version__}"
+        )
     model = rebuild(header["model"], unpacker)
     if "record" in header:
         require(isinstance(header["record"], dict), "the record must be a dict")
         model.record_ = header["record"]
     return model
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write, fsync, rename: a reader sees the old file or the new one, never a part."""
-    if path.exists() and not path.is_file():  # a device or a pipe must not be replaced
-        path.write_bytes(content)
-        return
-    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(draft, 0o666 & ~_umask())
-        os.replace(draft, path)
-    except BaseException:
-        os.unlink(draft)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

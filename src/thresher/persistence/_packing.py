@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._gate import on_host
 from .._kernels import Kernel, from_plain, to_plain
 
 Tensors = dict[str, np.ndarray[Any, Any]]
@@ -45,7 +46,9 @@ class Packer:
             pairs = enumerate(value.items())
             return {"pairs": [[self.pack(k, f"{key}/{i}k"), self.pack(v, f"{key}/{i}")] for i, (k, v) in pairs]}
         return (
-            self._list(value, key) if isinstance(value, (list, tuple)) else self._array(np.asarray(value), False, key)
+            self._list(value, key)
+            if isinstance(value, (list, tuple))
+            else self._array(np.asarray(on_host(value)), False, key)
         )
 
     def _list(self, values: Any, key: str) -> dict[str, Any]:
@@ -58,8 +61,9 @@ class Packer:
 
     def _array(self, array: np.ndarray[Any, Any], is_list: bool, key: str) -> dict[str, Any]:
         if array.dtype.kind in "OUS" or (is_list and not len(array)):
-            kind = "list" if is_list else "object" if array.dtype.kind == "O" else "str"
-            return self._texts(array.tolist(), kind, key)
+            kind = "list" if is_list else {"O": "object", "U": "str", "S": "bytes"}[array.dtype.kind]
+            texts = array.tolist()
+            return self._texts([text.decode("latin-1") for text in texts] if kind == "bytes" else texts, kind, key)
         self.tensors[key] = np.ascontiguousarray(array)
         return {"tensor": key, "as": "list"} if is_list else {"tensor": key}
 
@@ -116,7 +120,9 @@ class Unpacker:
         if kind == "list":
             return texts
         size = 4 * len(texts) * max(map(len, texts), default=0)  # as NumPy would store it
-        require(kind != "str" or size <= self._room, "names and labels take more room than the file")
+        require(kind == "object" or size <= self._room, "names and labels take more room than the file")
+        if kind == "bytes":
+            return np.array([text.encode("latin-1") for text in texts])
         return np.array(texts, dtype=object if kind == "object" else str)
 
 

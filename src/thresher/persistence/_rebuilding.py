@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import registry
-from .._engine import State
+from .._engine import State, one_blas_thread
 from .._estimators import OnlineLinear
 from .._gate import check_loaded, check_loaded_features, check_params
 from ._packing import Packer, Refusal, Tensors, Unpacker, require
@@ -24,7 +24,7 @@ def describe(model: Any, packer: Packer, prefix: str = "") -> dict[str, Any]:
         raise ValueError(f"save_model: {cls.__name__} is not an estimator of thresher.")
     if hasattr(model, "steps"):
         return _describe_steps(model, packer, prefix)
-    if "n_features_in_" in vars(model):
+    if hasattr(model, "n_features_in_"):
         model._settle()
     params, in_file = model._plain_params(), cls._file_names()
     fitted = [name for name in model._fitted if name in vars(model)]
@@ -35,6 +35,8 @@ def describe(model: Any, packer: Packer, prefix: str = "") -> dict[str, Any]:
         "params": {in_file[k]: packer.pack(v, f"{prefix}params/{in_file[k]}") for k, v in params.items()},
         "fitted": {name: packer.pack(getattr(model, name), f"{prefix}fitted/{name}") for name in fitted},
     }
+    if hasattr(model, "models_"):
+        described["models"] = [describe(one, packer, f"{prefix}{i}/") for i, one in enumerate(model.models_)]
     if hasattr(model, "state_"):
         described |= {"n_outputs": model.state_.n_outputs, "sizes": model.state_.sizes}
         for key, array in model.state_.arrays.items():
@@ -59,15 +61,25 @@ def tensors_of(model: Any) -> Tensors:
     return packer.tensors
 
 
-def rebuild(described: dict[str, Any], unpacker: Unpacker, prefix: str = "") -> Any:
-    """Make the model that a description tells of; one that fits no class, or not its rules, is refused."""
+def rebuild(
+    described: dict[str, Any], unpacker: Unpacker, prefix: str = "", may_hold: tuple[str, ...] = ("models", "steps")
+) -> Any:
+    """Make the model that a description tells of; one that fits no class, or not its rules, is refused.
+
+    A sum of models may hold pipelines, and a pipeline neither pipelines nor sums: `may_hold` says what is left.
+    """
     name = described["class"]
     cls = registry.component(name) if isinstance(name, str) else None
     if cls is None:
         raise Refusal(f"{name!r} is not an estimator of this thresher")
     if "steps" in inspect.signature(cls).parameters:
-        return _rebuild_steps(cls, described, unpacker, prefix)
+        return _rebuild_steps(cls, described, unpacker, prefix, "steps" in may_hold)
     model = cls(**_params(cls, {k: unpacker.unpack(v) for k, v in described["params"].items()}))
+    if hasattr(cls, "_take_models"):
+        models = described["models"]
+        require("models" in may_hold and isinstance(models, list), "the models of a sum must be a list, none a sum")
+        made = [rebuild(one, unpacker, f"{prefix}{i}/", ("steps",)) for i, one in enumerate(models)]
+        model._take_models(made)
     fitted = {k: unpacker.unpack(v) for k, v in described["fitted"].items()}
     known = set(cls._fitted)
     require(known - _OPTIONAL <= set(fitted) <= known, f"the attributes are not those of {name}")
@@ -76,7 +88,7 @@ def rebuild(described: dict[str, Any], unpacker: Unpacker, prefix: str = "") -> 
         setattr(model, key, value)
     if issubclass(cls, OnlineLinear):
         model.state_ = _state(model, described, prefix, unpacker)
-    with np.errstate(all="ignore"):  # numbers of any size: what comes of them is looked at
+    with np.errstate(all="ignore"), one_blas_thread():  # numbers of any size: what comes of them is looked at
         model._check_loaded()
         if issubclass(cls, OnlineLinear):
             model._weights_cache = None
@@ -84,12 +96,12 @@ def rebuild(described: dict[str, Any], unpacker: Unpacker, prefix: str = "") -> 
     return model
 
 
-def _rebuild_steps(cls: Any, described: dict[str, Any], unpacker: Unpacker, prefix: str) -> Any:
+def _rebuild_steps(cls: Any, described: dict[str, Any], unpacker: Unpacker, prefix: str, may_be: bool) -> Any:
     steps = described["steps"]
-    good = not prefix and isinstance(steps, list) and bool(steps)
+    good = may_be and isinstance(steps, list) and bool(steps)
     require(good, "a pipeline must be a list of steps, none of them a pipeline")
     options = {k: described[k] for k in inspect.signature(cls).parameters if k != "steps" and k in described}
-    made = [(str(step["name"]), rebuild(step, unpacker, f"{i}/")) for i, step in enumerate(steps)]
+    made = [(str(step["name"]), rebuild(step, unpacker, f"{prefix}{i}/", ())) for i, step in enumerate(steps)]
     pipeline = cls(made, **options)
     pipeline._checked_steps()
     return pipeline
@@ -123,23 +135,16 @@ def _state(model: Any, header: dict[str, Any], prefix: str, unpacker: Unpacker) 
         array = unpacker.tensors.get(f"{prefix}state/{field.name}")
         if is_old and field.name in _LATER:
             array = field.block(n_outputs, sizes)
-        _check_array(field, array, field.whole_shape(n_outputs, sizes))
+        shape = field.whole_shape(n_outputs, sizes)
+        fits = array is not None and array.dtype == np.float64 and array.shape == shape
+        require(fits, f"array {field.name!r} must be float64 of shape {shape}")
         arrays[field.name] = array
+    for field in fields:
+        fault = field.fault(arrays)
+        require(not fault, f"array {field.name!r} must hold {fault}")
     state = State(fields, n_outputs, sizes, arrays)
     if is_old:
         state.arrays["reads"][0, 0] = learner.best(state)
         state.arrays["n_wrong"][...] = state.arrays["n_mistakes"][learner.chosen(state)]
     require(not learner.grid or state.arrays["reads"][0, 0] in range(learner.n_models), "there is no model to be read")
     return state
-
-
-def _check_array(field: Any, array: Any, shape: tuple[int, ...]) -> None:
-    name = f"array {field.name!r}"
-    fits = array is not None and array.dtype == np.float64 and array.shape == shape
-    require(fits, f"{name} must be float64 of shape {shape}")
-    require(bool(np.isfinite(array).all()), f"{name} must hold finite numbers")
-    if field.initial > 0:
-        diagonal = np.diagonal(array, axis1=-2, axis2=-1) if field.is_square else array
-        require(diagonal.min() > 0, f"{name} must hold numbers above 0")
-    if field.merge == "sum" and "weight" not in field.axes.split():
-        require(array.min() >= 0, f"{name} must hold counts and sums of at least 0")

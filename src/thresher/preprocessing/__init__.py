@@ -4,20 +4,29 @@
 :class:`StreamingPipeline`     transformations and a learner as one model with ``partial_fit``
 :class:`RunningScaler`         columns to mean 0 and deviation 1; sparse rows are scaled, never centred
 :class:`TableEncoder`          words to features, one-hot or hashed, with names; missing numbers by a stated rule
+:class:`ColumnSplines`         columns of numbers to quadratic splines: additive models from linear learners
+:class:`DateEncoder`           dates to years since 2000, months, weekdays and hours
 :class:`InteractionGroups`     columns of categories to one-hot features of their interactions, in groups
 :func:`groups_from_graph`      groups of features that edges join
 :func:`prepared`               a learner with the steps that some rows need before it
 =============================  ========================================================================================
 """
 
+from ._dates import DATE_PARTS as DATE_PARTS
+from ._dates import DAY_2000 as DAY_2000
+from ._dates import DAYS_IN_YEAR as DAYS_IN_YEAR
+from ._dates import DateEncoder
 from ._encoder import TableEncoder
 from ._interactions import InteractionGroups, groups_from_graph
 from ._pipeline import StreamingPipeline, prepared
 from ._scaler import RunningScaler
+from ._splines import ColumnSplines
 from ._task_column import split_tasks as split_tasks
 from ._task_column import task_column_rule as task_column_rule
 
 __all__ = [
+    "ColumnSplines",
+    "DateEncoder",
     "InteractionGroups",
     "RunningScaler",
     "StreamingPipeline",

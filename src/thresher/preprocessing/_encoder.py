@@ -6,15 +6,23 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .. import _core
 from .._estimators import check_is_fitted, param
-from .._gate import Rule, Table, at_least, auto, boolean, check_params, none, one_of
+from .._gate import Rule, Table, at_least, auto, boolean, check_params, looks_like_prose, none, one_of, sparse
 from . import _pieces
 from ._encoder_state import check_added, check_buckets, check_frequencies, emptied_encoder, is_names, merge_encoders
 from ._pieces import MOST_BUCKETS, Sparse
-from ._running import RunningTransformer, read_input, refuse_missing, require, without_values
+from ._running import (
+    RunningTransformer,
+    by_place,
+    counted_names,
+    names_going_in,
+    read_input,
+    refuse_missing,
+    require,
+    without_values,
+)
 
 _ROWS_TO_LOOK_AT = 1000
 
@@ -170,7 +178,7 @@ class TableEncoder(EncoderState, RunningTransformer):
                 raise ValueError(f"{who}: text must name columns of text, but {name!r} {trouble}.")
         if isinstance(self.text, str):
             head = {name: column[:_ROWS_TO_LOOK_AT].to_list() for name, column in table.text.items()}
-            prose = {name for name, values in head.items() if _pieces.looks_like_prose(values)}
+            prose = {name for name, values in head.items() if looks_like_prose(values)}
         word = "c" if self.categories == "onehot" else "h"
         return "".join("n" if n not in table.text else "t" if n in prose else word for n in table.columns)
 
@@ -229,17 +237,18 @@ class TableEncoder(EncoderState, RunningTransformer):
             raise ValueError(f"{who}: X must be a table, a data frame or an array; sparse rows need no encoding.")
         X = read_input(X, who)
         if isinstance(X, Table):
-            return X
+            return X if first else by_place(X, self.columns_, who)
         width = X.shape[1]
         if not first and width != len(self.columns_):
             raise ValueError(f"X has {width} features, but {who} is expecting {len(self.columns_)} features as input.")
-        return Table([f"x{j + 1}" for j in range(width)] if first else self.columns_, X)
+        return Table(counted_names(width) if first else self.columns_, X)
 
     def _with_known_columns(self, table: Table) -> Table:
         """The table with the columns of the first rows, in their order; others are passed over."""
         who = type(self).__name__
+        known = set(table.columns)
         for name, kind in zip(self.columns_, self.kinds_, strict=True):
-            if name not in table.columns:
+            if name not in known:
                 raise ValueError(f"{who}: X must have the columns of the first rows, but {name!r} is missing.")
             if (kind != "n") != (name in table.text):
                 gone = np.isnan(table[name]).all() if kind != "n" else not any(table[name])
@@ -335,14 +344,34 @@ class TableEncoder(EncoderState, RunningTransformer):
         return self.kinds_.count("n") + len(self.fingerprints_) + len(self.added_values_)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of all features."""
+        """The names of all features.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the columns, for rows without names; else those of :meth:`fit`.
+        """
         check_is_fitted(self)
-        names = [name for name, kind in zip(self.columns_, self.kinds_, strict=True) if kind == "n"]
+        numbers = [name for name, kind in zip(self.columns_, self.kinds_, strict=True) if kind == "n"]
+        columns = names_going_in(self.columns_, input_features, numbers)
+        names = [name for name, kind in zip(columns, self.kinds_, strict=True) if kind == "n"]
         names += _pieces.bucket_names(self.fingerprints_, self.bucket_places_, self.bucket_names_)
         for column, value in zip(self.added_columns_.tolist(), self.added_values_, strict=True):
-            name = self.columns_[column]
+            name = columns[column]
             names.append(f"{name} is missing" if self.kinds_[column] == "n" else f"{name}={value}")
         return np.array(names, dtype=object)
+
+    @property
+    def origins_(self) -> list[str]:
+        """For each feature the column it is made of; of a bucket, that of the first text in it."""
+        check_is_fitted(self)
+        origins = [name for name, kind in zip(self.columns_, self.kinds_, strict=True) if kind == "n"]
+        hashed = [name for name, kind in zip(self.columns_, self.kinds_, strict=True) if kind in "ht"]
+        buckets = [hashed[0]] * len(self.fingerprints_) if hashed else []
+        if len(hashed) > 1:
+            for place, name in reversed(list(zip(self.bucket_places_.tolist(), self.bucket_names_, strict=True))):
+                buckets[place // 2] = next(c for c in hashed if name.startswith((f"{c}=", f"{c}:")))
+        return origins + buckets + [self.columns_[j] for j in self.added_columns_.tolist()]
 
     def _check_loaded(self) -> None:
         """Refuse attributes from a file that do not belong together."""

@@ -9,12 +9,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .._estimators import Estimator, TransformerContract, check_is_fitted, param
-from .._gate import Rule, at_least, check_params
+from .._gate import Rule, at_least, check_params, sparse
 from ._encoder_state import is_names
-from ._running import require
+from ._running import counted_names, names_going_in, require
 
 _WIDEST = 2**31 - 1
 
@@ -107,7 +106,8 @@ class InteractionGroups(ColumnCategories, TransformerContract, Estimator):
         """
         check_is_fitted(self)
         names, columns = _categorical(X, type(self).__name__)
-        if len(columns) != len(self.columns_) or (hasattr(X, "columns") and names != self.columns_):
+        known, n_known = self.columns_, len(self.columns_)
+        if len(columns) != n_known or (hasattr(X, "columns") and known not in (names, counted_names(n_known))):
             raise ValueError(
                 f"InteractionGroups: X must have the columns {', '.join(map(repr, self.columns_))}, got "
                 f"{', '.join(map(repr, names))}."
@@ -158,7 +158,8 @@ class InteractionGroups(ColumnCategories, TransformerContract, Estimator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """``column=category``, joined by ``:``."""
         check_is_fitted(self)
-        names = [":".join(f"{self.columns_[j]}={value}" for j, value in chosen) for chosen in self._features()]
+        columns = names_going_in(self.columns_, input_features)
+        names = [":".join(f"{columns[j]}={value}" for j, value in chosen) for chosen in self._features()]
         return np.array(names, dtype=object)
 
     def _check_loaded(self) -> None:
@@ -196,7 +197,7 @@ def _categorical(X: Any, who: str) -> tuple[list[str], list[NDArray[Any]]]:
         table = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=None if _regular(X) else object)
         if table.ndim != 2:
             raise ValueError(f"{who}: X must be a table of rows and columns, got {table.ndim} dimensions.")
-        names, columns = [f"x{j + 1}" for j in range(table.shape[1])], list(table.T)
+        names, columns = counted_names(table.shape[1]), list(table.T)
     if not columns or not len(columns[0]):
         raise ValueError(f"{who}: X must have at least one row and one column.")
     return names, [_as_text(column, name, who) for name, column in zip(names, columns, strict=True)]

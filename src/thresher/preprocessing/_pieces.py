@@ -105,12 +105,3 @@ def _unit_rows(values: Array, starts: NDArray[np.int64]) -> Array:
     full = lengths > 0
     squares = np.add.reduceat(values**2, starts[:-1][full]) if full.any() else np.empty(0)
     return values / np.repeat(np.sqrt(squares), lengths[full])
-
-
-def looks_like_prose(values: list[str]) -> bool:
-    """Five words or more on average, and most texts different: prose and not the name of a category."""
-    texts = [value for value in values if value]
-    if not texts:
-        return False
-    n_words = sum(len(value.split()) for value in texts) / len(texts)
-    return n_words >= 5 and len(set(texts)) > len(texts) / 2

@@ -10,12 +10,15 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from .._estimators import Estimator, clone, is_fitted, param, task_of
-from .._gate import Rule, Table, check_value
+from .._engine import in_turn
+from .._estimators import Estimator, SetsOutput, clone, is_fitted, param, plain_transform, task_of
+from .._gate import Rule, Table, check_value, is_frame, known_frame, sparse
+from ._dates import DateEncoder
 from ._encoder import TableEncoder
+from ._handed_groups import hand_over_groups
 from ._scaler import RunningScaler
+from ._splines import ColumnSplines
 from ._task_column import split_tasks, task_column_rule, without
 
 
@@ -32,15 +35,16 @@ class _OfLastStep:
         return MethodType(self.method, pipeline)
 
 
-class StreamingPipeline(Estimator):
+class StreamingPipeline(SetsOutput, Estimator):
     """Steps that learn batch by batch, the last one a learner: one model to train, to save and to predict with.
 
     scikit-learn's ``Pipeline`` has no ``partial_fit``. This one passes each batch through its transformers, which learn
     from it and then transform it, and on to the learner. Features that a transformer adds on the way (a new category)
     start from zero weight. The size of batches has a small influence, because a batch is transformed with the
     statistics at its end. A step whose features would change their meaning
-    (:class:`~thresher.kernels.FixedSizeNystroem`) learns from the first batch only, and not at all if it was fitted
-    before. Behind a :class:`RunningScaler`, a learner with ``scale="auto"`` does not scale once more.
+    (:class:`~thresher.kernels.FixedSizeNystroem`, :class:`ColumnSplines`) learns from the first batch only, and not at
+    all if it was fitted before. Behind a :class:`RunningScaler`, a learner with ``scale="auto"`` does not scale once
+    more.
 
     Attributes
     ----------
@@ -144,14 +148,15 @@ class StreamingPipeline(Estimator):
         made = [clone(step) for step in transformers]
         Z, tasks = self._split_tasks(X)
         for step in made:
-            Z = step.fit(Z, y).transform(Z)
-        _hand_over_groups(made, learner)
+            Z = plain_transform(step.fit(Z, y), Z)
+        hand_over_groups(made, learner)
         with _told_of_scales(made, learner):
             learner.fit(Z, y, **tasks, **params)
         self.steps = [(name, step) for (name, _), step in zip(self.steps, [*made, learner], strict=True)]
         return self
 
     @_OfLastStep
+    @in_turn
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one more batch: transformers first, then the learner.
 
@@ -168,7 +173,7 @@ class StreamingPipeline(Estimator):
         self
         """
         *transformers, learner = self._checked_steps()
-        first = not is_fitted(learner)
+        first, X = not is_fitted(learner), known_frame(X)
         if hasattr(learner, "_read_batch"):  # a label that is refused must not leave the transformers ahead
             learner._read_batch(y, X.shape[0] if hasattr(X, "shape") else len(X), classes, first)
         before = [_copied(vars(step)) for step in transformers]
@@ -186,9 +191,9 @@ class StreamingPipeline(Estimator):
         for step in transformers:
             if not frozen and not (getattr(step, "_stays", False) and is_fitted(step)):
                 step.partial_fit(Z, y)
-            Z = step.transform(Z)
+            Z = plain_transform(step, Z)
         if not is_fitted(learner):
-            _hand_over_groups(transformers, learner)
+            hand_over_groups(transformers, learner)
         known = getattr(learner, "n_features_in_", None)
         options: dict[str, Any] = {"sample_weight": sample_weight, **tasks}
         if task_of(learner) == "classification":
@@ -208,13 +213,13 @@ class StreamingPipeline(Estimator):
         """Rows as the learner takes them, and the tasks they belong to."""
         Z, tasks = self._split_tasks(X)
         for _, step in self.steps[:-1]:
-            Z = step.transform(Z)
+            Z = plain_transform(step, Z)
         return Z, tasks
 
     def _split_tasks(self, X: Any) -> tuple[Any, dict[str, Any]]:
         """Rows without the column of tasks, and the tasks as the learner's arguments."""
         if self.task_column is None:
-            return X, {}
+            return known_frame(X), {}
         rows, tasks = split_tasks(X, self.task_column, type(self).__name__)
         return rows, {"tasks": tasks}
 
@@ -267,8 +272,10 @@ class StreamingPipeline(Estimator):
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns that the learner sees; nameless ones are ``x1``, ``x2``, ... as svmlight counts them."""
-        names = input_features
-        for _, step in self.steps[:-1]:
+        names, steps = input_features, [step for _, step in self.steps[:-1]]
+        if self._door() in steps[1:]:  # a scaler names numbers only, and passes words on
+            steps = steps[1:]
+        for step in steps:
             names = step.get_feature_names_out(names)
         if names is None:
             names = getattr(self[-1], "feature_names_in_", None)
@@ -329,26 +336,6 @@ def _copied(value: Any) -> Any:
     return value
 
 
-def _hand_over_groups(transformers: list[Any], learner: Any) -> None:
-    """Give a learner the groups of features that the step before it made of the same columns, if it asks for them, or
-    the names of features, if its groups name them."""
-    asked = getattr(learner, "groups", None)
-    if asked is None or not transformers:
-        return
-    origins = getattr(transformers[-1], "groups_", None)
-    if isinstance(asked, str) and asked == "encoder":
-        if origins is not None:
-            learner._groups_handed = origins
-        return
-    names = None
-    for step in transformers:
-        if not hasattr(step, "get_feature_names_out"):
-            return
-        names = step.get_feature_names_out(names)
-    if names is not None:
-        learner._columns_handed = [str(name) for name in names], origins
-
-
 @contextmanager
 def _told_of_scales(transformers: list[Any], learner: Any) -> Iterator[None]:
     """Let a learner that scales columns by itself know, before its first rows, that they come scaled."""
@@ -368,11 +355,13 @@ def prepared(
     scale: bool | None = None,
     categories: str = "onehot",
     task_column: str | int | None = None,
+    splines: bool | ColumnSplines = False,
     **encoder_options: Any,
 ) -> Any:
     """A learner with the steps that rows like `X` need before it.
 
-    Tables and dense rows are standardised and encoded (words become features, a missing number becomes the mean);
+    Tables and dense rows are standardised and encoded (words become features, a missing number becomes the mean), and
+    dates become numbers, months, weekdays and hours before that;
     sparse rows go to the learner as they are.
 
     Parameters
@@ -386,6 +375,8 @@ def prepared(
         Encoding of columns of words, see :class:`TableEncoder`.
     task_column : str or int, optional
         The column with the task of each row, see :class:`StreamingPipeline`.
+    splines : bool or ColumnSplines, default=False
+        Whether to make splines of the columns of numbers, before they are scaled; sparse rows have none.
     **encoder_options
         More parameters of :class:`TableEncoder`.
 
@@ -400,12 +391,19 @@ def prepared(
     >>> from thresher.preprocessing import prepared
     >>> [name for name, _ in prepared(AROWClassifier(), np.eye(2)).steps]
     ['scale', 'encode', 'learn']
+    >>> [name for name, _ in prepared(AROWClassifier(), np.eye(2), splines=True).steps]
+    ['splines', 'scale', 'encode', 'learn']
     """
     if task_column is not None:
         X = without(X, task_column, "prepared")
     is_sparse = sparse.issparse(X)
     steps: list[tuple[str, Any]] = []
-    has_numbers = not isinstance(X, Table) or bool(X.number_names)
+    table = Table.from_frame(X) if is_frame(X) and not isinstance(X, Table) else X
+    if isinstance(table, Table) and table.dates:
+        steps.append(("dates", DateEncoder()))
+    has_numbers = not isinstance(table, Table) or bool(table.number_names)
+    if has_numbers and not is_sparse and splines is not False:
+        steps.append(("splines", ColumnSplines() if splines is True else splines))
     if has_numbers and (scale if scale is not None else not is_sparse):
         steps.append(("scale", RunningScaler()))
     if not is_sparse:

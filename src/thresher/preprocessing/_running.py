@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 
+from .._engine import in_turn
 from .._estimators import Estimator, TransformerContract, is_fitted
-from .._gate import Table, Text, as_rows
+from .._gate import Table, Text, as_rows, is_frame, sparse
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -30,6 +31,7 @@ class RunningTransformer(TransformerContract, Estimator):
         """
         return self._learn(X, first=True)
 
+    @in_turn
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from some more rows; parameters and result as for :meth:`fit`."""
         return self._learn(X, first=not is_fitted(self))
@@ -47,11 +49,6 @@ def require(holds: bool, rule: str) -> None:
     """Refuse attributes from a model file that break a rule."""
     if not holds:
         raise ValueError(rule)
-
-
-def is_frame(X: Any) -> bool:
-    """A pandas or polars DataFrame, or a pyarrow Table."""
-    return hasattr(X, "iloc") or (hasattr(X, "schema") and hasattr(X, "columns"))
 
 
 def read_input(X: Any, who: str) -> Any:
@@ -88,13 +85,43 @@ def refuse_value(place: tuple[int, int, float], names: list[str] | None, who: st
     raise ValueError(f"{who}: X must hold {what}, got {value} in row {row}, column {where}.")
 
 
+def counted_names(n: int) -> list[str]:
+    """Names of columns that have none, as svmlight counts them."""
+    return [f"x{j + 1}" for j in range(n)]
+
+
+def names_going_in(known: list[str], input_features: Any, also: list[str] | None = None) -> list[str]:
+    """The names of the columns: those known, or those given where columns have none. `also` are other names that may be
+    given: those that a scaler before an encoder knows."""
+    if input_features is None or (given := [str(name) for name in input_features]) in (known, also):
+        return known
+    if len(given) != len(known):
+        raise ValueError(
+            f"input_features should have length equal to number of features ({len(known)}), got {len(given)}"
+        )
+    if known != counted_names(len(known)):
+        raise ValueError("input_features is not equal to feature_names_in_")
+    return given
+
+
+def by_place(table: Table, known: list[str], who: str) -> Table:
+    """A table with the names of the fit; columns are taken by place if those of the fit had no names."""
+    if len(table.columns) != len(known) or known != counted_names(len(known)) or set(known) & set(table.columns):
+        return table
+    warnings.warn(f"X has feature names, but {who} was fitted without feature names", UserWarning, stacklevel=5)
+    text = {known[table.columns.index(name)]: column for name, column in table.text.items()}
+    dates = [known[table.columns.index(name)] for name in table.dates]
+    return Table(known, table.numbers, text, dates)
+
+
 def without_values(table: Table, name: str, text: bool) -> Table:
     """The same table, a column without any value taken for one of text or of numbers."""
     others = table.select([other for other in table.columns if other != name])
     if text:
-        return Table(table.columns, others.numbers, {**others.text, name: Text.from_list([None] * len(table))})
+        none = Text.from_list([None] * len(table))
+        return Table(table.columns, others.numbers, {**others.text, name: none}, others.dates)
     before = sum(other not in others.text for other in table.columns[: table.columns.index(name)])
-    return Table(table.columns, np.insert(others.numbers, before, np.nan, axis=1), others.text)
+    return Table(table.columns, np.insert(others.numbers, before, np.nan, axis=1), others.text, others.dates)
 
 
 def refuse_missing(table: Table, missing: str, who: str) -> None:

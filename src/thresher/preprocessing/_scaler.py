@@ -6,13 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .. import _core
 from .._engine import joint_moments
 from .._estimators import check_is_fitted, param
-from .._gate import Table, as_rows, boolean, check_params, one_of
-from ._running import RunningTransformer, read_input, refuse_value, require
+from .._gate import Table, as_rows, boolean, check_params, one_of, sparse
+from ._running import RunningTransformer, counted_names, names_going_in, read_input, refuse_value, require
 
 Array = NDArray[np.float64]
 
@@ -31,6 +30,11 @@ class ColumnStatistics:
     centred_: bool
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+
+
+def _lengths(squares: Array) -> Array:
+    """Lengths of rows by their sums of squares; a row of zeros stays as it is."""
+    return np.where(squares > 0, np.sqrt(squares), 1.0)
 
 
 class RunningScaler(ColumnStatistics, RunningTransformer):
@@ -86,6 +90,12 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
         default="zero",
         rule=one_of("zero", "keep"),
         doc="A dense column that has not varied so far is centred like the others, or stays as it is.",
+    )
+    unit_rows: bool = param(
+        default=False,
+        rule=boolean,
+        doc="""Then divide each row by its length, the root of the sum of squares. Texts of different length become
+        comparable; ``with_mean=False, with_std=False`` leaves columns as they are.""",
     )
 
     _fitted = tuple(ColumnStatistics.__annotations__)
@@ -218,7 +228,7 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
         Returns
         -------
         ndarray, csr_array or Table
-            A Table for a Table or a data frame.
+            A Table for a Table, and for a data frame with words.
         """
         check_is_fitted(self)
         X = read_input(X, type(self).__name__)
@@ -233,6 +243,10 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
         scale = self._scale(places) if len(places) < self.n_features_in_ else self.scale_[places]
         values = X.data.astype(np.float64)
         values[known] /= scale
+        if self.unit_rows:
+            row_of = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+            squares = np.bincount(row_of, np.nan_to_num(values) ** 2, X.shape[0]).astype(np.float64)
+            values /= _lengths(squares)[row_of]
         scaled = sparse.csr_array((values.astype(X.dtype, copy=False), X.indices, X.indptr), shape=X.shape)
         scaled.has_sorted_indices = scaled.has_canonical_format = True
         return scaled
@@ -240,19 +254,22 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
     def _scaled(self, numbers: NDArray[Any]) -> NDArray[Any]:
         scaled = numbers - self._middle() if self.centred_ else numbers.astype(np.float64)
         scaled /= self.scale_
+        if self.unit_rows:
+            scaled /= _lengths(np.nansum(scaled**2, axis=1))[:, None]
         return scaled.astype(numbers.dtype, copy=False)
 
     def _middle(self) -> Array:
         return self.mean_ if self.constant == "zero" else np.where(self.var_ > 0, self.mean_, 0.0)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names that go in: those given, those seen, or ``x1``, ``x2``, ... as svmlight counts columns."""
+        """The names that go in: those seen, those given or ``x1``, ``x2``, ... as svmlight counts columns."""
         check_is_fitted(self)
-        if input_features is not None:
-            return np.asarray(input_features, dtype=object)
-        if hasattr(self, "feature_names_in_"):
-            return self.feature_names_in_
-        return np.array([f"x{j + 1}" for j in range(self.n_features_in_)], dtype=object)
+        known = self.feature_names_in_.tolist() if hasattr(self, "feature_names_in_") else None
+        given = [] if known is None or input_features is None else [str(name) for name in input_features]
+        if len(given) > len(known or ()) and [name for name in given if name in set(known or ())] == known:
+            return np.array(given, dtype=object)  # columns of words pass through
+        names = names_going_in(counted_names(self.n_features_in_) if known is None else known, input_features)
+        return np.array(names, dtype=object)
 
     def _check_loaded(self) -> None:
         """Refuse attributes from a file that do not belong together."""

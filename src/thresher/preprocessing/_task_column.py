@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from .._gate import Rule, Table, Text
-from ._running import is_frame
+from .._gate import Rule, Table, Text, is_frame, sparse
 
 task_column_rule = Rule(
     "None, or a column by its name or its number from 0",
@@ -28,7 +26,7 @@ def split_tasks(X: Any, column: str | int, who: str) -> RowsAndTasks:
     """Take the tasks out of a table, a data frame or (by number) an array."""
     if sparse.issparse(X):
         raise ValueError(f"{who}: task_column needs a table, a data frame or an array, got sparse rows.")
-    rows: Any = Table.from_frame(X) if is_frame(X) else X if isinstance(X, Table) else np.asarray(X)
+    rows: Any = X if isinstance(X, Table) else Table.from_frame(X) if is_frame(X) else np.asarray(X)
     names = rows.columns if isinstance(rows, Table) else None
     if names is None and (rows.ndim != 2 or isinstance(column, str)):
         raise ValueError(f"{who}: task_column {column!r} needs a table or a data frame, whose columns have names.")

@@ -11,13 +11,24 @@ from typing import Any
 
 from .. import __version__
 from .._figures import label, plain
-from ..persistence import write_whole
-from ..training import HeldOut, History, Run
+from .._output import write_whole
+from ..training import HeldOut, History, Profile, Run, profile_run
 from . import _course, _data_section, _held_out, _maps, _model_section
 from ._cluster_section import clusters, profiles
+from ._curves import curves
 from ._decisions import decisions
+from ._explained_rows import explained_rows
 from ._probabilities import probabilities
+from ._profile_section import Say as Say
+from ._profile_section import file_in_words as file_in_words
+from ._profile_section import profile_page as profile_page
+from ._profile_section import profile_section as profile_section
+from ._profile_section import profile_table as profile_table
+from ._profile_section import target_in_words as target_in_words
+from ._profile_section import text_in_words as text_in_words
+from ._profile_text import columns_as_text as columns_as_text
 from ._race_section import race
+from ._style import stylesheet as stylesheet
 from ._subject import Section, Subject
 from ._summary import summary
 from ._weight_section import features, sparsity
@@ -42,6 +53,8 @@ _SECTIONS: dict[str, Callable[[Subject], Section | None]] = {  # in the order of
     "tasks": _model_section.tasks,
     "kernels": _model_section.kernels,
     "features": features,
+    "curves": curves,
+    "explained_rows": explained_rows,
     "sparsity": sparsity,
     "regions": _maps.regions,
     "objective": _course.objective,
@@ -55,10 +68,10 @@ _SECTIONS: dict[str, Callable[[Subject], Section | None]] = {  # in the order of
 
 
 class Report:
-    """Description of a model and of its results: one page that needs no network, text for a terminal, or JSON.
+    """Description of a model and of its results: one page that needs no network, text, Markdown or JSON.
 
     All that is given beside the model is optional; a section with nothing to show is left out. The same numbers, with
-    their 95 % intervals, are in all three forms.
+    their 95 % intervals, are in all forms.
 
     Parameters
     ----------
@@ -72,8 +85,10 @@ class Report:
         or of the second if none is rare).
     data : dict, optional
         What is known of the training data, in any of ``files`` (dicts of ``name``, ``rows``, ``bytes``), ``n_rows``,
-        ``n_features``, ``n_values`` (those stored), ``classes`` (label to rows), ``target`` (the column's name),
-        ``skipped`` (malformed lines) and ``distributed`` (what :func:`thresher.distributed.fit` notes of its rounds).
+        ``n_features``, ``n_values`` (those stored), ``classes`` (label to rows), ``n_unlabelled`` (rows without a
+        target, which were left out), ``target`` (the column's name), ``skipped`` (malformed lines), ``profile`` (from
+        :func:`thresher.training.profile`) and ``distributed`` (what :func:`thresher.distributed.fit` notes of its
+        rounds).
     history : History, optional
         Progressive measures along a stream, from :func:`thresher.training.train`.
     held_out : HeldOut, optional
@@ -129,7 +144,7 @@ class Report:
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
-        return summary(self._subject.task, self._sections)
+        return summary(self._subject.task, self._sections, self._subject.model)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in the report as plain values.
@@ -164,6 +179,12 @@ class Report:
         wanted = self._sections if sections is None else {k: v for k, v in self._sections.items() if k in sections}
         return text(self.title, self._summary, wanted)
 
+    def to_markdown(self) -> str:
+        """The report as Markdown: a model card."""
+        from ._text import markdown
+
+        return markdown(self.title, self._summary, self._sections)
+
     def to_html(self) -> str:
         """The report as one page, complete in itself. Needs matplotlib and jinja2: ``pip install "thresher[lab]"``."""
         from ._page import page
@@ -176,16 +197,17 @@ class Report:
         Parameters
         ----------
         path : path-like
-            Ends in ``.html``, ``.txt`` or ``.json``, which decides the form.
+            Ends in ``.html``, ``.txt``, ``.md`` or ``.json``, which decides the form.
         """
         forms: dict[str, Callable[[], str]] = {
             ".html": self.to_html,
             ".txt": self.to_text,
+            ".md": self.to_markdown,
             ".json": lambda: json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False),
         }
         make = forms.get(Path(path).suffix.lower())
         if make is None:
-            raise ValueError(f"Report: path must end in .html, .txt or .json, got {os.fspath(path)!r}.")
+            raise ValueError(f"Report: path must end in .html, .txt, .md or .json, got {os.fspath(path)!r}.")
         if Path(path).is_dir():
             raise IsADirectoryError(f"Report: {os.fspath(path)} is a folder; name a file in it.")
         if not Path(path).absolute().parent.is_dir():
@@ -193,14 +215,27 @@ class Report:
         write_whole(Path(path), make().encode("utf-8", "replace"))
 
 
-def report_of(run: Run, files: list[dict[str, Any]], *, target: Any = None, rounds: Any = None, **more: Any) -> Report:
-    """Describe the result of a training run over some files; `more` are other parameters of :class:`Report`."""
+def report_of(
+    run: Run,
+    files: list[dict[str, Any]],
+    *,
+    target: Any = None,
+    rounds: Any = None,
+    profile: Profile | None = None,
+    **more: Any,
+) -> Report:
+    """Describe the result of a training run over some files; `more` are other parameters of :class:`Report`.
+
+    Without a `profile` of the data, that of the run's sample is shown.
+    """
     data = {
+        "profile": profile or profile_run(run, target if isinstance(target, str) else None),
         "files": files,
         "n_rows": run.facts.n_rows,
         "n_features": run.facts.n_features - (getattr(run.model, "task_column", None) is not None),
         "n_values": run.facts.n_values,
         "classes": run.facts.classes,
+        "n_unlabelled": run.facts.n_unlabelled,
         "target": target,
         "skipped": run.n_skipped,
         "distributed": rounds,

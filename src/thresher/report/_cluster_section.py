@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .._figures import Estimate, label, listed, number, percent, plural, quoted, size_range
+from .._gate import sparse
 from ..inspection import known_names, largest
 from ..metrics import sampled_silhouette, variation_of_information
 from ._measures import Array, mean

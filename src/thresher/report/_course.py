@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from .._figures import count, formatter, label, number, percent, plural, quoted, score, seconds_of
+from ..plotting import RECENT, recent_rate
 from ..training import History
-from ._measures import Array, proportion
+from ._measures import proportion
 from ._subject import Section, Subject
 
-_RECENT = 0.2  # the part of the rows so far that counts as recent
 _MOST_FILES = 60
 _MOST_STEPS = 300
 
@@ -33,9 +33,9 @@ def stream(subject: Subject) -> Section | None:
         "measure": "error" if counts_mistakes else "loss",
         "rows": rows.astype(np.int64),
         "so far": total / rows,
-        "recently": _recent(rows, total),
+        "recently": recent_rate(rows, total),
         "loss so far": loss / rows if counts_mistakes else None,
-        "loss recently": _recent(rows, loss) if counts_mistakes else None,
+        "loss recently": recent_rate(rows, loss) if counts_mistakes else None,
         "features in use": np.array(history.n_used),
         "files": _files(history, counts_mistakes),
         "n_files": len(history.files),
@@ -51,14 +51,6 @@ def _rare_class(history: History) -> Section | None:
         return None
     values = {name: np.array(history.measures[name], dtype=np.float64) for name in RARE}
     return {"class": label(history.positive), "rows": np.array(history.measures["rows"], dtype=np.int64), **values}
-
-
-def _recent(rows: Array, total: Array) -> Array:
-    """Return the rate within the last fifth of the rows so far."""
-    begin = np.searchsorted(rows, (1 - _RECENT) * rows, side="right") - 1
-    earlier = np.where(begin >= 0, total[begin], 0.0)
-    since = np.where(begin >= 0, rows[begin], 0.0)
-    return (total - earlier) / (rows - since)
 
 
 def _files(history: History, counts_mistakes: bool) -> list[dict[str, Any]]:
@@ -103,7 +95,7 @@ def _trend(section: Section) -> int:
         return 0
     low, high = 0.9 * recently, 1.1 * recently
     if section["measure"] == "error":
-        n_recent = _RECENT * rows[-1]
+        n_recent = RECENT * rows[-1]
         _, low, high = proportion(recently * n_recent, n_recent)
     return -1 if high < so_far else 1 if low > so_far else 0
 

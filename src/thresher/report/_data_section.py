@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .. import __version__
-from .._figures import label, lines, listed, one_in, percent, plural, quoted
+from .._figures import count, label, lines, listed, one_in, percent, plural, quoted
+from ._profile_section import profile_section
 from ._subject import Section, Subject
 
 _MOST_FILES = 50
@@ -29,6 +30,7 @@ def data(subject: Subject) -> Section | None:
         "features": known.get("n_features"),
         "values stored": known.get("n_values"),
         "lines skipped": known.get("skipped") or None,
+        "rows without a target": known.get("n_unlabelled") or None,
         **others,
     }
     fill = _share_stored(figures)
@@ -42,6 +44,7 @@ def data(subject: Subject) -> Section | None:
         "n_files": len(files),
         "classes": dict(sorted(classes.items(), key=lambda item: -item[1])[:_MOST_CLASSES]),
         "n_classes": len(classes),
+        "profile": None if known.get("profile") is None else profile_section(known["profile"]),
     }
 
 
@@ -75,6 +78,9 @@ def _size_sentence(figures: dict[str, Any], n_files: int, fill: float | None) ->
     says = " ".join(parts).capitalize() + "." if parts else ""
     if fill is not None and fill < 0.5:
         says += f" Most values are zero: {percent(fill)} are stored."
+    if n := figures["rows without a target"]:
+        have, were = ("has", "was") if n == 1 else ("have", "were")
+        says += f" {count(n)} of {count(figures['rows'])} rows {have} no target and {were} left out."
     if figures["lines skipped"]:
         says += f" {plural(figures['lines skipped'], 'malformed line was', 'malformed lines were')} skipped."
     return says.strip()

@@ -2,64 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .._figures import count, number, percent, plural, quoted
 from .._gate import check_value, positive
+from ..plotting import Steps
 from ._headline import rare_class
-from ._measures import Array, Z
+from ._measures import Array
+from ._quantiles import Z
 from ._subject import Section, Subject
 
 _GRID = 200
-
-
-class Steps(NamedTuple):
-    """What is called the class at every threshold: above it the first 0, 1, 2, ... distinct scores, from the top.
-
-    Attributes
-    ----------
-    scores : ndarray of shape (n_scores,)
-        Distinct scores, falling.
-    called, found : ndarray of shape (n_scores + 1,)
-        Rows with a score above the threshold, and those of the class among them.
-    """
-
-    scores: Array
-    called: Array
-    found: Array
-
-    @classmethod
-    def of(cls, scores: Array, of_class: Array) -> Steps:
-        distinct, places = np.unique(-scores, return_inverse=True)
-        called, found = (np.bincount(places, weights=w, minlength=len(distinct)) for w in (None, of_class))
-        return cls(-distinct, *(np.append(0.0, np.cumsum(each)) for each in (called, found)))
-
-    def at(self, thresholds: Any) -> Any:
-        """Return how many distinct scores are above thresholds."""
-        return np.searchsorted(-self.scores, -np.asarray(thresholds), side="left")
-
-    def cost(self, ratio: float) -> Array:
-        """Return the cost of a row at every threshold, in false alarms, if a missed row costs so many."""
-        missed, alarms = self.found[-1] - self.found, self.called - self.found
-        return np.asarray((ratio * missed + alarms) / self.called[-1])
-
-    def between(self, step: int) -> float:
-        """Return a threshold that leaves so many distinct scores above: midway to the next, or at an end."""
-        if 0 < step < len(self.scores):
-            return float(self.scores[step - 1] + self.scores[step]) / 2
-        return float(self.scores[0]) if step == 0 else float(np.nextafter(self.scores[-1], -np.inf))
-
-    def outcome(self, step: int, threshold: float) -> dict[str, Any]:
-        called, found = int(self.called[step]), int(self.found[step])
-        return {
-            "threshold": threshold,
-            "called": called,
-            "found": found,
-            "recall": found / self.found[-1],
-            "precision": found / called if called else np.nan,
-        }
 
 
 def decisions(subject: Subject) -> Section | None:

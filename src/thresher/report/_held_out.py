@@ -8,7 +8,7 @@ import numpy as np
 
 from .._figures import count, formatter, interval, label, listed, number, percent, plural, quoted, score
 from ..metrics import detection_rate, rejection_rate
-from ..training import HeldOut
+from ..training import HeldOut, worse_than_guess
 from . import _measures
 from ._headline import headline, rare_class
 from ._measures import Answers, Array, Estimate, Output
@@ -29,6 +29,9 @@ def measures(subject: Subject) -> Section | None:
     rows = subject.answers
     section = _value_measures(held_out) if rows is None else _class_measures(subject, rows)
     section["title"] = f"Results on {known}"
+    if subject.held_out is not None and worse_than_guess(held_out, subject.task):
+        guess = "the mean of the targets" if rows is None else "always answering the most frequent class"
+        section["says"] = f"The model does worse than {guess}. {section['says']}"
     n_rows = max(held_out.n_rows, len(held_out.y))
     kept = f", of which an even sample of {count(len(held_out.y))} is measured" if n_rows > len(held_out.y) else ""
     section["rows"] = {"name": label(held_out.name), "seen": n_rows, "measured": len(held_out.y)}

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from .._estimators import plain_transform
 from .._figures import label, percent, plural, quoted
+from .._gate import sparse
 from ._measures import Array
 from ._subject import Section, Subject
 
@@ -165,7 +166,7 @@ def _leads(subject: Subject, Z: Any, cells: Codes, n_groups: int) -> Array:
         found = np.asarray(learner.decision_function(Z), dtype=np.float64)
         scores = np.stack([-found, found], axis=1) if found.ndim == 1 else found
     elif subject.task == "clustering" and hasattr(learner, "transform"):
-        scores = -np.asarray(learner.transform(Z), dtype=np.float64)
+        scores = -np.asarray(plain_transform(learner, Z), dtype=np.float64)
     if scores.shape[1] != n_groups or (scores.argmax(axis=1) != cells).mean() > 0.01:  # of something else
         scores = answered
     best = np.sort(scores, axis=1)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, ndtr, ndtri, stdtrit
 
 from .._figures import Estimate as Estimate  # measures are estimates, and come from here together
+from ._quantiles import Z, student_quantile
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
-Z = 1.959963984540054  # the normal quantile of a 95 % interval
 _DRAWS = 2_000
 _MOST_CELLS = 2_000_000  # of the tables drawn at once
 _MOST_BLOCKS = 1_000
@@ -33,7 +33,7 @@ def proportion(part: float, whole: float) -> Estimate:
     return Estimate(share, max(0.0, min(share, middle - half)), min(1.0, max(share, middle + half)))
 
 
-def between_0_and_1(value: float, variance: float, rows: float) -> Estimate:
+def between_0_and_1(value: float, variance: float, rows: int) -> Estimate:
     """Estimate a mean of numbers in [0, 1] by an interval that is symmetric on the scale of log-odds.
 
     ``rows`` is the number of rows of the rarer kind, on which it rests. When all of them agree there is no variance to
@@ -42,8 +42,9 @@ def between_0_and_1(value: float, variance: float, rows: float) -> Estimate:
     if not variance > 0 or not 0 < value < 1:
         return proportion(value * rows, rows)
     centre = np.log(value / (1 - value))
-    half = float(stdtrit(max(rows - 1, 1), 0.975)) * np.sqrt(variance) / (value * (1 - value))
-    return Estimate(value, float(expit(centre - half)), float(expit(centre + half)))
+    half = student_quantile(max(rows - 1, 1)) * np.sqrt(variance) / (value * (1 - value))
+    low, high = 1 / (1 + np.exp(-np.array([centre - half, centre + half])))
+    return Estimate(value, float(low), float(high))
 
 
 def confusion(true: NDArray[np.intp], predicted: NDArray[np.intp], n_classes: int) -> Counts:
@@ -209,7 +210,7 @@ def _mean_over_outputs(measure: Callable[[Ranked], tuple[float, Array]], outputs
         added += np.take_along_axis(pairs, positive[:, None].astype(np.intp), axis=1)[:, 0]
     added /= len(outputs)
     rows = min(min(ranked.positives.sum(), ranked.negatives.sum()) for _, ranked in outputs)
-    return between_0_and_1(float(np.mean(values)), float(added @ added), float(rows))
+    return between_0_and_1(float(np.mean(values)), float(added @ added), int(rows))
 
 
 def mean(values: Array, seed: int = 0) -> Estimate:
@@ -258,9 +259,9 @@ def _bootstrap(rows: Array, measure: Callable[[Array], Array], seed: int) -> Est
     pull = left_out.mean() - left_out
     acceleration = (pull**3).sum() / max(6 * (pull**2).sum() ** 1.5, np.finfo(float).tiny)
     below = np.searchsorted(draws, value) + np.searchsorted(draws, value, side="right")
-    bias = ndtri(np.clip(below / (2 * len(draws)), 1 / len(draws), 1 - 1 / len(draws)))
-    ends = bias + np.array([-Z, Z])
-    low, high = np.quantile(draws, ndtr(bias + ends / (1 - acceleration * ends)))
+    bias = NormalDist().inv_cdf(min(max(below / (2 * len(draws)), 1 / len(draws)), 1 - 1 / len(draws)))
+    ends = (bias - Z, bias + Z)
+    low, high = np.quantile(draws, [NormalDist().cdf(bias + end / (1 - acceleration * end)) for end in ends])
     return Estimate(value, float(low), float(high))
 
 

@@ -24,7 +24,9 @@ from .._figures import (
     ticks,
     x_ticks,
 )
+from ..plotting import paint_course
 from ._course import RARE
+from ._curves import figures_of_curves
 from ._decision_plots import reliability, thresholds
 from ._race_section import FORMS
 from ._subject import Section
@@ -148,15 +150,7 @@ def _rare_class(rare: Section, small: bool) -> Figure:
 
 def _course(rows: Any, so_far: Any, recently: Any, measure: str, guess: float | None, small: bool) -> Figure:
     def paint(axes: Any) -> None:
-        axes.plot(rows, recently, color=colour(1), linewidth=1.3)
-        axes.plot(rows, so_far, color=colour(0), linewidth=2.2)
-        if guess is not None:
-            axes.axhline(guess, **_GUESS)
-        row_ticks(axes, rows)
-        settled = rows >= min(rows[-1] / 20, rows[len(rows) // 4])  # the first few rows would squeeze all others
-        shown = np.concatenate([np.asarray(so_far)[settled], np.asarray(recently)[settled], [guess or 0]])
-        axes.set(ylabel=measure, ylim=(0, 1.12 * max(float(shown.max()), 1e-12)))
-        ticks(axes.yaxis, measure, 5)
+        paint_course(axes, rows, so_far, recently, measure, guess)
 
     legend = [key(0, "all rows so far"), key(1, "the last fifth of them")]
     legend += [Key("a guess", "muted", "dots")] if guess is not None else []
@@ -447,6 +441,7 @@ _FIGURES = {
     "objective": _objective,
     "race": _race,
     "tuning": figures_of_search,
+    "curves": figures_of_curves,
     "sparsity": _sparsity,
     "kernels": _kernels,
     "map": _plane,

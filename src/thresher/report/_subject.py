@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from .._estimators import check_is_fitted, task_of
+from .._estimators import check_is_fitted, plain_transform, task_of
 from .._figures import label
-from .._gate import carrying
+from .._gate import carrying, sparse
 from ..inspection import Weights, last_step
 from ..training import HeldOut, History
 from ._measures import Answers
@@ -92,7 +91,7 @@ class Subject:
         if self.rows is not None and self.rows[1] is not None:
             X, y = self.rows[0], np.asarray(self.rows[1])
             labelled = np.flatnonzero(~carrying(y, mark))
-            self.rows = _take(X, labelled), y[labelled]
+            self.rows = take_rows(X, labelled), y[labelled]
 
     @property
     def has_tasks(self) -> bool:
@@ -102,9 +101,9 @@ class Subject:
     def passed(self, X: Any) -> Any:
         """Transform rows to the form that the learner takes."""
         if self.has_tasks:
-            return self.model.transform(X)
+            return plain_transform(self.model, X)
         for _, step in getattr(self.model, "steps", ())[:-1]:
-            X = step.transform(X) if hasattr(step, "transform") else X  # scikit-learn has "passthrough"
+            X = plain_transform(step, X) if hasattr(step, "transform") else X  # scikit-learn has "passthrough"
         return X
 
     @cached_property
@@ -208,7 +207,7 @@ class Subject:
             return None
         if n_rows > MOST_SAMPLED:
             some = np.linspace(0, n_rows - 1, MOST_SAMPLED).astype(np.intp)
-            X, y = _take(X, some), None if y is None else np.asarray(y)[some]
+            X, y = take_rows(X, some), None if y is None else np.asarray(y)[some]
         if not sparse.issparse(X) and not hasattr(X, "columns"):
             X = np.asarray(X)
         Z = self.passed(X)
@@ -234,7 +233,7 @@ def _distinct(labels: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
     return list(places_of), np.array([places_of[value] for value in values], dtype=np.intp)
 
 
-def _take(X: Any, rows: NDArray[np.intp]) -> Any:
+def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     if hasattr(X, "shape"):

@@ -7,17 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from .._figures import count, formatter, low_to_high, number, percent, quoted, short, size_range
+from .._figures import count, formatter, lines, low_to_high, number, percent, quoted, short, size_range
 from ._subject import Section
 
 Tile = tuple[str, str, str]  # label, value, note
 
 
-def summary(task: str, sections: dict[str, Section]) -> dict[str, Any]:
-    """Return ``says``, the sentence at the top, and ``tiles`` of ``label``, ``value`` and ``note``."""
+def summary(task: str, sections: dict[str, Section], model: Any = None) -> dict[str, Any]:
+    """Return ``says``, the sentence at the top, ``better``, sentences on models that would do better, and ``tiles`` of
+    ``label``, ``value`` and ``note``."""
     main = next(sections[name] for name in ("measures", "clusters", "stream", "model") if name in sections)
     tiles = _tiles(task, sections)[:4]
-    return {"says": main["says"], "tiles": [dict(zip(("label", "value", "note"), tile, strict=True)) for tile in tiles]}
+    named = [dict(zip(("label", "value", "note"), tile, strict=True)) for tile in tiles]
+    return {"says": main["says"], "better": _better_models(model), "tiles": named}
+
+
+def _better_models(model: Any) -> list[str]:
+    """The yardsticks that :func:`thresher.auto` found to be clearly better than the model, as sentences."""
+    made = (getattr(model, "record_", None) or {}).get("auto")
+    found = made.get("better") if isinstance(made, dict) else None
+    return [" ".join(lines(sentence).split()) for sentence in found] if isinstance(found, list) else []
 
 
 def _tiles(task: str, sections: dict[str, Section]) -> list[Tile]:

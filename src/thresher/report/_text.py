@@ -1,4 +1,4 @@
-"""The report for a terminal of 80 columns."""
+"""The report for a terminal of 80 columns, or as Markdown."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from .._figures import bytes_of, count, formatter, low_to_high, number, percent
+from .._figures import bytes_of, count, formatter, low_to_high, markdown_text, number, percent
 from ._cluster_section import in_words
 from ._course import table as rounds_table
+from ._curves import rows_of_curves
 from ._decisions import table as decisions_table
+from ._explained_rows import title_of
 from ._race_section import table as race_table
 from ._subject import Section
 
@@ -24,12 +26,28 @@ _LEFT_OUT = ("map", "regions")  # pictures say it all
 
 def text(title: str, summary: dict[str, Any], sections: dict[str, Section]) -> str:
     """Write the whole report, with a line break at its end."""
-    parts = [_title(title, "="), _wrapped(summary["says"]), _tiles(summary["tiles"])]
+    parts = [_title(title, "="), *map(_wrapped, [summary["says"], *summary["better"]]), _tiles(summary["tiles"])]
     for name, section in sections.items():
         if name not in _LEFT_OUT:
             says = "" if section["says"] == summary["says"] else _wrapped(section["says"])
             parts += [_title(section["title"], "-"), says, _TABLES[name](section) if name in _TABLES else ""]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def markdown(title: str, summary: dict[str, Any], sections: dict[str, Section]) -> str:
+    """Write the same as Markdown: tables are blocks of code, which show any text as it is."""
+    parts = [f"# {markdown_text(title)}", *map(markdown_text, [summary["says"], *summary["better"]])]
+    parts.append(_as_block(_tiles(summary["tiles"])))
+    for name, section in sections.items():
+        if name not in _LEFT_OUT:
+            says = "" if section["says"] == summary["says"] else markdown_text(section["says"])
+            table = _as_block(_TABLES[name](section)) if name in _TABLES else ""
+            parts += [f"## {markdown_text(section['title'])}", says, table]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _as_block(table: str) -> str:
+    return textwrap.indent(textwrap.dedent(table), "    ")
 
 
 def _title(words: str, line: str) -> str:
@@ -116,10 +134,29 @@ def _data(section: Section) -> str:
         rows = "" if file["rows"] is None else f"{count(file['rows'])} rows"
         files.append((file["name"], rows, "" if file["bytes"] is None else bytes_of(file["bytes"])))
     tables = [
+        _profile(section["profile"]) if section["profile"] else "",
         _list(classes, "lrr", section["n_classes"], "classes"),
         _list(files, "lrr", section["n_files"], "files", widest=44),
     ]
     return "\n\n".join(filter(None, tables))
+
+
+def _profile(profile: Section) -> str:
+    """Set warnings and columns below each other."""
+    rows = [
+        (
+            c["name"],
+            c["kind"].split(",")[0],
+            percent(c["missing"]),
+            _spark(c["histogram"]) if c["histogram"] else "",
+            c["span"],
+        )
+        for c in profile["columns"]
+    ]
+    head = ("column", "kind", "missing", "", "values")
+    warnings = [_wrapped(says, "  ! ") for says in profile["warnings"]]
+    table = _list(rows, "llrll", profile["n_columns"], "columns", head=head, widest=24)
+    return "\n\n".join(filter(None, ["\n".join(warnings), table]))
 
 
 def _model(section: Section) -> str:
@@ -192,6 +229,19 @@ def _features(section: Section) -> str:
             row.append(f"± {number(f['deviation'], 3)}")
         rows.append([*row, f["effect"]])
     return _table(rows, "ll" + "r" * (len(rows[0]) - 3), 27)
+
+
+def _curves(section: Section) -> str:
+    rows, total = rows_of_curves(section)
+    return _list(rows, "lrrrr", total, "columns", head=("column", "least at", "part", "most at", "part"), widest=20)
+
+
+def _explained_rows(section: Section) -> str:
+    found = []
+    for row in section["rows"]:
+        parts = [(part["name"], part["value"], number(part["part"], 3)) for part in row["parts"]]
+        found.append(f"{_wrapped(title_of(row))}\n{_table(parts, 'lrr', 36)}")
+    return "\n\n".join(found)
 
 
 def _sparsity(section: Section) -> str:
@@ -277,6 +327,8 @@ _TABLES: dict[str, Callable[[Section], str]] = {
     "kernels": _kernels,
     "tasks": _tasks,
     "features": _features,
+    "curves": _curves,
+    "explained_rows": _explained_rows,
     "sparsity": _sparsity,
     "rounds": _rounds,
     "stream": _stream,

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .._figures import Estimate, count, formatter, label, listed, plural, quoted
+from .._gate import sparse
 from ..inspection import Weights, features_that_matter, largest
 from ._measures import Array, mean, proportion
 from ._subject import Sample, Section, Subject

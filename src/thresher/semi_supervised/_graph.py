@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from .._gate import as_csr, sparse
 from .._kernels import Array, as_floats, squared_distances
 
 _MOST = 1e100  # a weight of which squares and sums are numbers
@@ -108,10 +108,11 @@ def check_adjacency(given: Any, n_rows: int, who: str, *, normalized: bool) -> A
     try:
         if np.iscomplexobj(given):
             raise TypeError
-        W = sparse.csr_array(given, dtype=np.float64) if sparse.issparse(given) else np.array(given, dtype=np.float64)
-        if sparse.issparse(W):
-            W.check_format(full_check=True)  # indices that a user may have changed
+        if sparse.issparse(given):
+            W = sparse.csr_array(as_csr(given, who), dtype=np.float64, copy=True)
             W.sum_duplicates()
+        else:
+            W = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{who}: adjacency must be a matrix of numbers.") from None
     if W.shape != (n_rows, n_rows):

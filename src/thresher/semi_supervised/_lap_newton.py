@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
+from .._gate import linalg
 from .._kernels import Array
 from ._descent import Descent
 from ._manifold import Reduced

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import sparse
 
 from .._engine import one_blas_thread
-from .._estimators import Advice, FixedSizeMachine, GoodFor, param, warn_of_convergence
-from .._gate import Log, at_least, auto, boolean, check_params, non_negative, none, one_of, positive
+from .._estimators import Advice, FixedSizeMachine, GoodFor, Variant, param, warn_of_convergence
+from .._gate import Log, Rule, at_least, auto, boolean, check_params, non_negative, none, one_of, positive, sparse
 from .._kernels import Array
 from ._descent import Descent
 from ._graph import Drawn, Laplacian, check_adjacency, laplacian
@@ -81,7 +80,21 @@ class LapSVC(Descended, FixedSizeMachine):
     0.77
     """
 
-    _advice = Advice(GoodFor(2, aim="neighbours"))
+    _advice = Advice(
+        GoodFor(
+            4,
+            "few rows have labels, and they spread along a graph of neighbours",
+            lambda p: p.kernel in (None, "rbf") and not p.is_wide,
+        ),
+        GoodFor(2, aim="neighbours"),
+        variants=(
+            Variant(
+                {"alpha_graph": 0.0, "kernel": "linear", "solver": "primal", "scaling": "thesis"},
+                " of the labelled rows alone",
+                labelled_only=True,
+            ),
+        ),
+    )
 
     alpha: float = param(
         default=1e-4,
@@ -136,7 +149,7 @@ class LapSVC(Descended, FixedSizeMachine):
     )
     graph_power: int = param(
         default=1,
-        rule=at_least(1),
+        rule=Rule("an integer from 1 to 100", lambda v: at_least(1).holds(v) and v <= 100, type="int"),
         doc="Power of the matrix L; above 1, f must be smooth in the large, too (2 to 5 for pictures).",
     )
     metric: str = param(

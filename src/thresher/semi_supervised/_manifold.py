@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
+from .._gate import linalg
 from .._kernels import Array
 from ._graph import Laplacian
 

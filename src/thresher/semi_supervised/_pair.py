@@ -12,10 +12,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg
 
-from .._gate import Array
-from ._spread import Stationary, solve, stationary, stationary_features, weighted_products
+from .._gate import Array, linalg
+from ._spread import Stationary, solve, stationary, stationary_features, times_features, weighted_products
 
 _FIRM = 1e-8  # reciprocal condition numbers above which a system may be solved in parts
 
@@ -63,10 +62,10 @@ def pair_features(F: Array, given: Pair) -> Stationary:
     A: Array = np.asfortranarray(np.kron(given.gamma, np.eye(r)), dtype=np.float64)
     for k, W in enumerate(given.curvatures()):
         A[k * r : (k + 1) * r, k * r : (k + 1) * r] -= weighted_products(F, W)
-    right = F.T @ given.pulls()
+    right = times_features(F.T, given.pulls())
     w, rcond, n_negative = solve(A, np.vstack([right, -right]))
     coef = np.hstack([w[:r], w[r:]])
-    return Stationary(coef, np.zeros(coef.shape[1]), F @ coef, rcond, n_negative == 0)
+    return Stationary(coef, np.zeros(coef.shape[1]), times_features(F, coef), rcond, n_negative == 0)
 
 
 def direct(K: Array, given: Pair) -> Stationary:

@@ -9,15 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _gate
-from .._engine import one_blas_thread
-from .._estimators import Baseline, ComparesNeighbors, WeighsLosses, param, warn_of_convergence
+from .._engine import are_scaled, one_blas_thread
+from .._estimators import ComparesNeighbors, LearningProblem, WeighsLosses, param, warn_of_convergence
 from .._gate import Log, Rule, Uniform, at_least, auto, label, non_negative, none, number, positive
 from .._kernels import Array
 from ._descent import Descent, InnerProducts, Limits, SideProblem, cheapest_side, descend, losses
 from ._partial_machine import Descended, PartlyLabelledRows
 from ._roles import Roles, check_labels, class_factors, filled, read_roles
 
-PLAIN_SVM = Baseline({"C_unlabelled": 0.0}, ("epsilon",), "a plain SVM")
+_WHOLE = 5_000  # rows up to which machines that compare all of them are tried
+
+
+def compares_all(problem: LearningProblem) -> bool:
+    """Whether a machine that compares all rows is worth a try: for some thousands, or if no other takes the kernel."""
+    return problem.n_rows <= _WHOLE or problem.kernel not in (None, "rbf")
+
+
 _ALL_OPEN = 0.1  # what all unlabelled rows weigh beside the labelled ones
 _below_one = Rule("a number of at least 0 and below 1", lambda v: non_negative.holds(v) and v < 1, type="float")
 
@@ -80,15 +87,16 @@ class PartlyLabelledSVC(_PlainSVM, WeighsLosses, Descended, ComparesNeighbors):
         self.dual_gap_ = self._remember(roles, found)
         open_, scores = roles.unlabelled, np.stack([one.scores for one in found], axis=1)
         self.transduction_ = filled(given.labels, there[open_], self._read_scores(self._shape_scores(scores[open_])))
-        self._look_back(found)
+        self._look_back(found, given.rows)
 
-    def _look_back(self, found: list[Descent]) -> None:
+    def _look_back(self, found: list[Descent], rows: Any) -> None:
         """Warn if the optimum was not reached."""
         who = type(self).__name__
         if not all(one.solved for one in found):
+            scale = "" if are_scaled(getattr(rows, "data", rows)) else "scale the features to about 1, "
             warn_of_convergence(
                 f"{who}: a convex problem was left at a duality gap of {self.dual_gap_:.2g} (the objective is "
-                f"{self.objective_:.3g}); scale the features to about 1, lower C and C_unlabelled, or raise tol.",
+                f"{self.objective_:.3g}); {scale}lower C and C_unlabelled, or raise tol.",
                 stacklevel=5,
             )
         elif not all(one.converged for one in found):

@@ -6,7 +6,7 @@ from typing import Any
 
 from .._estimators import Advice, GoodFor, param
 from ._descent import better_class
-from ._partly_labelled import PLAIN_SVM, MovesUnlabelled
+from ._partly_labelled import MovesUnlabelled
 
 
 class S3VC(MovesUnlabelled):
@@ -45,7 +45,7 @@ class S3VC(MovesUnlabelled):
     1.0
     """
 
-    _advice = Advice(GoodFor(1, aim="gaps"), baseline=PLAIN_SVM)
+    _advice = Advice(GoodFor(1, aim="gaps"))
 
     C_unlabelled: Any = param(default="auto")
 

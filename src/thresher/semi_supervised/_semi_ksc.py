@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._estimators import Advice, Baseline, GoodFor, param
+from .._estimators import Advice, GoodFor, Variant, param
 from .._gate import Array, Choice, boolean, check_value, non_negative
 from .._kernels import of_features, of_kernel
 from ._semi_spectral import SpectralClassifier, SpreadProblem
@@ -64,7 +64,9 @@ class SemiKSC(SpectralClassifier):
             lambda p: p.kernel in (None, "rbf"),  # scores of clusters need degrees
         ),
         GoodFor(1, aim="neighbours"),
-        baseline=Baseline({"spread": 0.0}, (), "least squares"),
+        variants=(
+            Variant({"fit_intercept": True, "gamma": "scale"}, " of the two largest heaps", lambda p: p.n_classes == 2),
+        ),
     )
 
     spread: float = param(

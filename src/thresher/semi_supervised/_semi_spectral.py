@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from .._engine import one_blas_thread
 from .._estimators import ComparesNeighbors, FixedSizeMachine, WeighsLosses, param, warn_of_convergence
-from .._gate import Array, Log, boolean, check_value, fraction
+from .._gate import Array, Log, beside, boolean, check_value, fraction, labels_beside, on_host, take
 from .._kernels import FixedSize, Neighbors
 from ._partial_machine import PartlyLabelled, PartlyLabelledRows
 from ._roles import Roles, filled
-from ._spread import Stationary
+from ._spread import Stationary, times_features
 
 _CLOSE = 1e-12  # reciprocal condition numbers below which a solution has hardly a digit
 
@@ -58,6 +58,7 @@ class SpectralClassifier(WeighsLosses, PartlyLabelled, ComparesNeighbors, FixedS
     )
 
     _fitted: ClassVar[tuple[str, ...]] = ("rcond_", "is_minimum_")
+    _takes_arrays: ClassVar[bool] = True
 
     def _by_matrix(self, K: Array, given: SpreadProblem) -> Stationary:
         """The functions of all classes, by a kernel matrix."""
@@ -76,7 +77,7 @@ class SpectralClassifier(WeighsLosses, PartlyLabelled, ComparesNeighbors, FixedS
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
             fixed = self._fixed_size(some := self._some(given.rows, there))
             if fixed is None:
-                K = self._whole_gram(some)
+                K = on_host(self._whole_gram(some))
                 found = self._by_matrix(K, self._given(roles, weight, K @ weight, K.diagonal()))
             else:
                 degrees, own = _degrees(fixed, some, weight), fixed.own(some)
@@ -86,12 +87,13 @@ class SpectralClassifier(WeighsLosses, PartlyLabelled, ComparesNeighbors, FixedS
             raise ValueError(f"{who}: the linear system must not be singular; change the spread, or lower C.")
         coef = found.coef.T if fixed is None else fixed.coef(found.coef.T)
         self._keep_fixed(X, given.rows, there, coef, fixed)
-        self.classes_, self.intercept_ = roles.classes, found.intercept
+        self.classes_, self.intercept_ = roles.classes, beside(found.intercept, given.rows)
         if found.spread is not None:
             self.spread_ = found.spread
         self.rcond_, self.is_minimum_ = min(found.rcond, 1.0), bool(found.is_minimum)  # LAPACK's may exceed 1 by a bit
         open_ = roles.unlabelled
-        self.transduction_ = filled(given.labels, there[open_], self._read_functions(found.scores[open_]))
+        answers = filled(given.labels, there[open_], self._read_functions(found.scores[open_]))
+        self.transduction_ = labels_beside(answers, given.rows)
         if self.rcond_ < _CLOSE:
             warn_of_convergence(
                 f"{type(self).__name__}: the linear system is nearly singular (rcond_ is {self.rcond_:.1g}), and its "
@@ -134,7 +136,7 @@ class SpectralClassifier(WeighsLosses, PartlyLabelled, ComparesNeighbors, FixedS
 def _degrees(fixed: FixedSize, rows: Any, weight: Array) -> Array:
     """Sums of the approximate kernel. Rows far from all landmarks have hardly any, or less than none: but where the
     kernel has no values below 0, a row is at least like itself."""
-    degrees: Array = fixed.features @ (fixed.features.T @ weight)
-    if isinstance(fixed.kernel, Neighbors) or (fixed.kernel(rows[fixed.places]) < 0).any():
+    degrees: Array = times_features(fixed.features, times_features(fixed.features.T, weight))
+    if isinstance(fixed.kernel, Neighbors) or (fixed.kernel(on_host(take(rows, fixed.places))) < 0).any():
         return degrees
-    return np.maximum(degrees, fixed.kernel.diagonal(rows) * weight)
+    return np.maximum(degrees, on_host(fixed.kernel.diagonal(rows)) * weight)

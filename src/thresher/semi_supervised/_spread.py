@@ -11,12 +11,12 @@ differ in their targets only: classes, one against the rest.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import linalg
 
-from .._gate import Array
+from .._engine import slices
+from .._gate import Array, beside, is_foreign_array, linalg, on_host, row_blocks, zeros
 
 _ROWS = 4096  # of features that are weighted at a time
 
@@ -73,22 +73,27 @@ def stationary_features(F: Array, W: Array, R: Array, with_intercept: bool) -> S
     r = F.shape[1]
     A = np.zeros((r + with_intercept, r + with_intercept), order="F")
     A[:r, :r] = np.eye(r) - weighted_products(F, W)
-    right = F.T @ R
+    right = times_features(F.T, R)
     if with_intercept:
-        A[r, :r] = A[:r, r] = -(F.T @ W)
+        A[r, :r] = A[:r, r] = -times_features(F.T, W)
         A[r, r] = -W.sum()
         right = np.vstack([right, R.sum(axis=0)])
     w, rcond, n_negative = solve(A, right)
     b = w[r] if with_intercept else np.zeros(R.shape[1])
-    return Stationary(w[:r], b, F @ w[:r] + b, rcond, n_negative == 0)
+    return Stationary(w[:r], b, times_features(F, w[:r]) + b, rcond, n_negative == 0)
 
 
-def weighted_products(F: Array, W: Array) -> Array:
-    """F' diag(W) F, without a second array of the size of F."""
-    total = np.zeros((F.shape[1], F.shape[1]))
-    for begin in range(0, len(F), _ROWS):
-        part = slice(begin, begin + _ROWS)
-        total += F[part].T @ (W[part, None] * F[part])
+def times_features(F: Any, columns: Array) -> Array:
+    """The product of features, or of their transpose, with columns; the features may lie elsewhere."""
+    return on_host(F @ beside(columns, F))
+
+
+def weighted_products(F: Any, W: Array) -> Array:
+    """F' diag(W) F, without a second array of the size of F, which may lie elsewhere."""
+    total, per_row = zeros((F.shape[1], F.shape[1]), F), beside(W, F)[:, None]
+    for part in row_blocks(F.shape, F) if is_foreign_array(F) else slices(len(F), _ROWS):
+        total += F[part, :].T @ (per_row[part, :] * F[part, :])
+    total = on_host(total)
     return (total + total.T) / 2
 
 

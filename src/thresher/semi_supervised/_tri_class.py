@@ -5,7 +5,7 @@ from __future__ import annotations
 from .._estimators import Advice, GoodFor, param
 from .._gate import one_of
 from ._descent import cheapest_side
-from ._partly_labelled import PLAIN_SVM, KnowsIrrelevant, MovesUnlabelled
+from ._partly_labelled import KnowsIrrelevant, MovesUnlabelled, compares_all
 
 
 class TriClassSVC(KnowsIrrelevant, MovesUnlabelled):
@@ -55,9 +55,8 @@ class TriClassSVC(KnowsIrrelevant, MovesUnlabelled):
     """
 
     _advice = Advice(
-        GoodFor(2, "few rows have labels, and {they} learn{s} from the others, too"),
+        GoodFor(2, "few rows have labels, and {they} learn{s} from the others, too", compares_all),
         GoodFor(2, aim="unlabelled"),
-        baseline=PLAIN_SVM,
     )
 
     init: str = param(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._estimators import Advice, GoodFor, param
 from ._descent import no_class
-from ._partly_labelled import PLAIN_SVM, KnowsIrrelevant
+from ._partly_labelled import KnowsIrrelevant, compares_all
 
 
 class UniversumSVC(KnowsIrrelevant):
@@ -52,10 +52,9 @@ class UniversumSVC(KnowsIrrelevant):
     """
 
     _advice = Advice(
-        GoodFor(1, "few rows have labels, and {they} learn{s} from the others, too"),
+        GoodFor(1, "few rows have labels, and {they} learn{s} from the others, too", compares_all),
         GoodFor(1, aim="unlabelled"),
         GoodFor(2, aim="gaps"),
-        baseline=PLAIN_SVM,
     )
 
     tol: float = param(default=1e-4, doc="Relative duality gap at which to stop.")

@@ -4,10 +4,11 @@ The learners of :mod:`thresher.dual_averaging` see a row once; these see all row
 says that the objective is within ``tol`` of the smallest there is. Use them as the truth that a stream is compared
 with, for tables, and for problems that fit into memory.
 
-:func:`lasso`, :func:`group_lasso` and :func:`multi_task` return a :class:`Solution`; :func:`alpha_max` and
-:func:`multi_task_alpha_max` say where paths of penalties begin. The proximal maps are :func:`soft_threshold`,
-:func:`shrink`, :func:`prox_linf` and :func:`prox_lp`; :func:`group_square` and :func:`group_square_conjugate` are the
-penalty that chooses among groups in :mod:`thresher.confidence`.
+:func:`lasso`, :func:`group_lasso` and :func:`multi_task` return a :class:`Solution`; :func:`penalty_path` returns those
+for many strengths of a penalty as :class:`PathSolutions`, and :func:`alpha_max` and :func:`multi_task_alpha_max` say
+where paths begin. The proximal maps are :func:`soft_threshold`, :func:`shrink`, :func:`prox_linf` and :func:`prox_lp`;
+:func:`group_square` and :func:`group_square_conjugate` are the penalty that chooses among groups in
+:mod:`thresher.confidence`.
 
 :func:`box_qp` solves the dual of a support vector machine and of its relatives, pair by pair, and :func:`linear_qp` the
 same on rows, for the inner product; both return a :class:`BoxSolution`.
@@ -29,15 +30,17 @@ array([3, 7])
 (True, True)
 """
 
+from ._block_problem import Solution
 from ._box_qp import BoxSolution, box_qp
-from ._fista import Solution
 from ._group_square import group_square, group_square_conjugate
 from ._linear_qp import linear_qp
 from ._problems import alpha_max, group_lasso, lasso, multi_task, multi_task_alpha_max
 from ._proximal import prox_linf, prox_lp, shrink, soft_threshold
+from ._solution_path import PathSolutions, penalty_path
 
 __all__ = [
     "BoxSolution",
+    "PathSolutions",
     "Solution",
     "alpha_max",
     "box_qp",
@@ -48,6 +51,7 @@ __all__ = [
     "linear_qp",
     "multi_task",
     "multi_task_alpha_max",
+    "penalty_path",
     "prox_linf",
     "prox_lp",
     "shrink",

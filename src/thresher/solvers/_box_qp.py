@@ -13,7 +13,6 @@ from .._gate import at_least, checked, non_negative
 
 Array = NDArray[np.float64]
 
-_AT_ONCE = 100_000  # steps between two chances to interrupt
 _MB = 1 << 20
 
 
@@ -118,7 +117,7 @@ def box_qp(
         raise ValueError("box_qp: linear, start and coupling must hold finite numbers.")
     solver = _core.BoxQP(
         K if isinstance(K, np.ndarray) else K.row,
-        int(cache_size * _MB / (8 * n)),
+        int(min(cache_size * _MB / (8 * n), n)),
         np.ascontiguousarray(K.diagonal(), dtype=np.float64),
         p,
         low,
@@ -129,10 +128,7 @@ def box_qp(
         mixed,
         x,
     )
-    left, converged = int(max_iter), False
-    while left > 0 and not converged:
-        converged = solver.run(min(left, _AT_ONCE), float(tol))
-        left -= _AT_ONCE
+    converged = solver.run(int(max_iter), float(tol))
     if not converged:
         solver.conclude()
     scores, multiplier = np.empty(m * n), np.empty(m)

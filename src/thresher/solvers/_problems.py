@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .._gate import at_least, boolean, checked, non_negative, one_of, positive
 from . import _solver_input
-from ._fista import CompositeProblem, Solution
-from ._penalties import BlockPenalty, grouped, rows_of, singles
-from ._proximal import Array
-from ._solver_rows import LOSSES, TaskRows
-from ._working_set import minimise_sparse
+from ._block_problem import BlockProblem, Solution, WeightBlocks, column_groups, single_weights, task_rows
 
 PENALTIES = ("l1", "l21", "l1_l21", "lp1")
 
-_MODEL = {"loss": _solver_input.known_loss, "fit_intercept": boolean}
+_MODEL = {"loss": _solver_input.known_loss, "epsilon": positive, "fit_intercept": boolean}
 _SOLVER = {"alpha": positive, "tol": positive, "max_iter": at_least(1), **_MODEL}
 _GROUPS = {"l1_weight": non_negative, "norm": _solver_input.two_or_inf}
 _SHARED = {"penalty": one_of(*PENALTIES), "p": _solver_input.above_one, "l1_weight": non_negative}
@@ -30,6 +23,7 @@ def lasso(
     alpha: float,
     *,
     loss: str = "squared",
+    epsilon: float = 0.1,
     l2_weight: float = 0.0,
     fit_intercept: bool = True,
     start: Any = None,
@@ -42,15 +36,18 @@ def lasso(
 
     Parameters
     ----------
-    X : array or CSR matrix of shape (n_samples, n_features)
-        Rows. They are not scaled; with an intercept, columns are centred on the fly.
+    X : array or sparse matrix of shape (n_samples, n_features)
+        Rows. They are not scaled; with an intercept, columns are centred on the fly. CSC matrices and arrays in Fortran
+        order are used as they are; other forms are copied.
     y : array of shape (n_samples,)
-        Numbers for ``loss="squared"``, -1 and 1 for the others.
+        Numbers for ``loss="squared"`` and ``"huber"``, -1 and 1 for the others.
     alpha : float
         Strength of the penalty (:math:`\lambda` in [1]_, on the scale of the mean loss). From :func:`alpha_max` on, all
         weights are 0.
-    loss : {"squared_hinge", "logistic", "squared"}, default="squared"
+    loss : {"squared_hinge", "logistic", "squared", "huber"}, default="squared"
         :math:`\ell`; the squared loss is half the square.
+    epsilon : float, default=0.1
+        With ``loss="huber"``, larger errors than this count by their size, not its square.
     l2_weight : float, default=0.0
         Strength of the l2 penalty (:math:`\kappa`).
     fit_intercept : bool, default=True
@@ -60,17 +57,28 @@ def lasso(
     tol : float, default=1e-8
         Stop when the duality gap is at most ``tol * max(1, objective)``.
     max_iter : int, default=10000
-        Proximal gradient steps at most. Each costs two products with ``X``, or where there are hundreds of columns with
-        those that may matter: all others are looked at now and then.
+        Passes over the weights at most. A pass visits the weights that may matter; all others are looked at now and
+        then.
 
     Returns
     -------
     Solution
         ``coef``, ``intercept``, ``objective``, ``gap``, ``n_iter`` and ``converged``.
 
+    Notes
+    -----
+    Each round takes the weights in use and those that the gradient pulls hardest, and improves them by proximal Newton
+    steps [2]_: coordinate descent on a quadratic model of the losses, with Anderson acceleration [3]_, then a line
+    search. The duality gap ends the search, and rules out columns that cannot matter [4]_.
+
     References
     ----------
     .. [1] H. Yang, "Sparse learning under regularization framework", CUHK, 2011.
+    .. [2] G.-X. Yuan, C.-H. Ho and C.-J. Lin, "An improved GLMNET for l1-regularized logistic regression", JMLR 13,
+       2012.
+    .. [3] Q. Bertrand and M. Massias, "Anderson acceleration of coordinate descent", AISTATS, 2021.
+    .. [4] E. Ndiaye, O. Fercoq, A. Gramfort and J. Salmon, "Gap safe screening rules for sparsity enforcing penalties",
+       JMLR 18, 2017.
 
     Examples
     --------
@@ -80,10 +88,9 @@ def lasso(
     >>> lasso(X, [3.0, 1.5, -1.0, 0.5], alpha=0.5).coef
     array([1., 0.])
     """
-    task = _solver_input.task("lasso", X, y, loss, fit_intercept)
-    W = _solver_input.weights("lasso", start, (task.n_features,))[:, None]
-    problem = CompositeProblem([task], LOSSES[loss], singles(task.n_features).times(float(alpha)), float(l2_weight))
-    return _one_output(minimise_sparse(problem, W, tol, max_iter))
+    problem = group_problem("lasso", X, y, None, (loss, epsilon, fit_intercept), l2_weight=l2_weight)
+    begin = _solver_input.start_at("lasso", start, problem.shape[1:])
+    return problem.minimise(float(alpha), begin, tol, max_iter).of_one_output()
 
 
 @checked(**_GROUPS, **_SOLVER)
@@ -96,6 +103,7 @@ def group_lasso(
     l1_weight: float = 0.0,
     norm: float = 2,
     loss: str = "squared",
+    epsilon: float = 0.1,
     fit_intercept: bool = True,
     start: Any = None,
     tol: float = 1e-8,
@@ -121,7 +129,7 @@ def group_lasso(
         Weight of the l1 norm within groups (:math:`r_g` in [1]_), for all groups.
     norm : {2, inf}, default=2
         The norm of a group.
-    loss, fit_intercept, start, tol, max_iter
+    loss, epsilon, fit_intercept, start, tol, max_iter
         As for :func:`lasso`.
 
     Returns
@@ -142,19 +150,10 @@ def group_lasso(
     >>> np.flatnonzero(solution.coef)
     array([2, 3])
     """
-    task = _solver_input.task("group_lasso", X, y, loss, fit_intercept)
-    w = _solver_input.weights("group_lasso", start, (task.n_features,))
-    penalty, columns = _groups("group_lasso", groups, task.n_features, norm, l1_weight)
-    W = w
-    if columns is not None:
-        task = TaskRows(task.X[:, columns], task.y, task.loss, fit_intercept)
-        W = (w / np.bincount(columns, minlength=len(w)))[columns]
-    problem = CompositeProblem([task], LOSSES[loss], penalty.times(float(alpha)), 0.0)
-    found = _one_output(minimise_sparse(problem, W[:, None], tol, max_iter))
-    if columns is None:
-        return found
-    summed: Array = np.bincount(columns, weights=found.coef, minlength=len(w)).astype(np.float64)
-    return found._replace(coef=summed)
+    model = (loss, epsilon, fit_intercept)
+    problem = group_problem("group_lasso", X, y, groups, model, l1_weight=l1_weight, norm=norm)
+    begin = _solver_input.start_at("group_lasso", start, problem.shape[1:])
+    return problem.minimise(float(alpha), begin, tol, max_iter).of_one_output()
 
 
 @checked(**_SOLVER, **_SHARED)
@@ -167,6 +166,7 @@ def multi_task(
     p: float = 2.0,
     l1_weight: float = 0.0,
     loss: str = "squared",
+    epsilon: float = 0.1,
     fit_intercept: bool = True,
     start: Any = None,
     tol: float = 1e-8,
@@ -197,7 +197,7 @@ def multi_task(
         Of ``"lp1"``; ``inf`` is allowed.
     l1_weight : float, default=0.0
         :math:`r` of ``"l1_l21"`` and ``"lp1"``.
-    loss, fit_intercept, start, tol, max_iter
+    loss, epsilon, fit_intercept, start, tol, max_iter
         As for :func:`lasso`; ``start`` has shape (n_tasks, n_features).
 
     Returns
@@ -219,12 +219,8 @@ def multi_task(
     >>> multi_task(Xs, ys, alpha=1.0).coef.any(axis=0)
     array([False,  True, False, False, False])
     """
-    tasks = _solver_input.tasks("multi_task", Xs, ys, loss, fit_intercept)
-    shape = (len(tasks), tasks[0].n_features)
-    omega = _shared("multi_task", shape, penalty, p, l1_weight)
-    W = _solver_input.weights("multi_task", start, shape).T
-    found = minimise_sparse(CompositeProblem(tasks, LOSSES[loss], omega.times(float(alpha)), 0.0), W, tol, max_iter)
-    return found._replace(coef=np.ascontiguousarray(found.coef.T))
+    problem = _task_problem("multi_task", Xs, ys, penalty, p, l1_weight, (loss, epsilon, fit_intercept))
+    return problem.minimise(float(alpha), _solver_input.start_at("multi_task", start, problem.shape), tol, max_iter)
 
 
 @checked(**_GROUPS, **_MODEL)
@@ -236,6 +232,7 @@ def alpha_max(
     l1_weight: float = 0.0,
     norm: float = 2,
     loss: str = "squared",
+    epsilon: float = 0.1,
     fit_intercept: bool = True,
 ) -> float:
     """The smallest ``alpha`` at which :func:`lasso`, or with ``groups`` :func:`group_lasso`, sets all weights to 0.
@@ -246,11 +243,8 @@ def alpha_max(
     >>> alpha_max([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]], [3.0, 1.5, -1.0, 0.5])
     1.0
     """
-    who = "alpha_max"
-    task = _solver_input.task(who, X, y, loss, fit_intercept)
-    penalty, columns = _groups(who, [] if groups is None else groups, task.n_features, norm, l1_weight)
-    gradient = CompositeProblem([task], LOSSES[loss], penalty, 0.0).null_gradient()
-    return penalty.polar(gradient if columns is None else gradient[columns])
+    model = (loss, epsilon, fit_intercept)
+    return group_problem("alpha_max", X, y, groups, model, l1_weight=l1_weight, norm=norm).alpha_max()
 
 
 @checked(**_MODEL, **_SHARED)
@@ -262,6 +256,7 @@ def multi_task_alpha_max(
     p: float = 2.0,
     l1_weight: float = 0.0,
     loss: str = "squared",
+    epsilon: float = 0.1,
     fit_intercept: bool = True,
 ) -> float:
     """The smallest ``alpha`` at which :func:`multi_task` sets all weights to 0.
@@ -273,33 +268,45 @@ def multi_task_alpha_max(
     >>> multi_task_alpha_max([X, X], [[6.0, 0.0, 0.0, 0.0], [0.0, 0.0, 8.0, 0.0]])
     2.5
     """
-    who = "multi_task_alpha_max"
+    model = (loss, epsilon, fit_intercept)
+    return _task_problem("multi_task_alpha_max", Xs, ys, penalty, p, l1_weight, model).alpha_max()
+
+
+def group_problem(
+    who: str,
+    X: Any,
+    y: Any,
+    groups: Any,
+    model: tuple[str, float, bool],
+    *,
+    l1_weight: float = 0.0,
+    l2_weight: float = 0.0,
+    norm: float = 2.0,
+) -> BlockProblem:
+    """The problem of columns, or of groups of them."""
+    loss, epsilon, fit_intercept = model
+    task = _solver_input.task(who, _solver_input.as_columns(X, who), y, loss, fit_intercept)
+    n_features = task.columns.n_rows
+    if groups is None:
+        blocks = single_weights(n_features)._replace(l1=float(l1_weight))
+    else:
+        members = _solver_input.index_groups(who, groups, n_features)
+        blocks = column_groups(members, float(norm), float(l1_weight))
+    return BlockProblem([task], loss, float(epsilon), fit_intercept, blocks, float(l2_weight))
+
+
+def _task_problem(
+    who: str, Xs: Any, ys: Any, penalty: str, p: float, l1_weight: float, model: tuple[str, float, bool]
+) -> BlockProblem:
+    loss, epsilon, fit_intercept = model
     tasks = _solver_input.tasks(who, Xs, ys, loss, fit_intercept)
-    omega = _shared(who, (len(tasks), tasks[0].n_features), penalty, p, l1_weight)
-    return omega.polar(CompositeProblem(tasks, LOSSES[loss], omega, 0.0).null_gradient())
+    blocks = _shared(who, tasks[0].columns.n_rows, len(tasks), penalty, p, l1_weight)
+    return BlockProblem(tasks, loss, float(epsilon), fit_intercept, blocks)
 
 
-def _groups(
-    who: str, groups: Any, n_features: int, norm: float, l1_weight: float
-) -> tuple[BlockPenalty, NDArray[np.intp] | None]:
-    """The penalty, and where groups overlap the columns that it is a penalty of, some more than once."""
-    found = _solver_input.index_groups(who, groups, n_features)
-    columns = np.concatenate(found)
-    if len(columns) == n_features:
-        return grouped(found, float(norm), float(l1_weight)), None
-    copies = np.split(np.arange(len(columns)), np.cumsum([len(group) for group in found])[:-1])
-    return grouped(copies, float(norm), float(l1_weight)), columns
-
-
-def _shared(who: str, shape: tuple[int, int], penalty: Any, p: Any, l1_weight: Any) -> BlockPenalty:
-    """The penalty of weights that are laid out with a row per feature."""
+def _shared(who: str, n_features: int, n_tasks: int, penalty: str, p: float, l1_weight: float) -> WeightBlocks:
     if l1_weight and penalty in ("l1", "l21"):
         raise ValueError(f"{who}: l1_weight must be 0 with penalty={penalty!r}, got {l1_weight}.")
-    n_tasks, n_features = shape
     if penalty == "l1":
-        return singles(n_features * n_tasks)
-    return rows_of(n_features, n_tasks, float(p) if penalty == "lp1" else 2.0, float(l1_weight))
-
-
-def _one_output(found: Solution) -> Solution:
-    return found._replace(coef=found.coef[:, 0], intercept=float(found.intercept[0]))
+        return single_weights(n_features, n_tasks)
+    return task_rows(n_features, n_tasks, float(p) if penalty == "lp1" else 2.0, float(l1_weight))

@@ -2,54 +2,91 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from .._gate import Rule, as_rows, check_targets, one_of
-from ._proximal import Array
-from ._solver_rows import LOSSES, TaskRows
+from .. import _core
+from .._engine import LOSSES as ALL_LOSSES
+from .._gate import Rule, as_rows, check_targets, one_of, sparse
+from ._block_problem import Solution, TaskData
 
+LOSSES = {n: told for n, told in ALL_LOSSES.items() if told.has_conjugate and math.isfinite(told.curvature)}
 known_loss = one_of(*LOSSES)
 two_or_inf = Rule("2 or inf", lambda v: isinstance(v, Real) and v in (2, np.inf))
 above_one = Rule("a number above 1, or inf", lambda v: isinstance(v, Real) and float(v) > 1)
 
 
-def task(who: str, X: Any, y: Any, loss: str, fit_intercept: bool) -> TaskRows:
-    """Rows and targets in float64."""
-    as_rows(X, who)
-    if sparse.issparse(X):
-        X = sparse.csr_array(X, dtype=np.float64)
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-    else:
-        X = np.asarray(X, dtype=np.float64)
-    y = check_targets(y, X.shape[0], who)
-    if LOSSES[loss].of_classes:
+def as_columns(X: Any, who: str) -> _core.Rows:
+    """The columns of ``X`` for the core, as rows of its transpose: CSC and Fortran order are read as they are."""
+    dense = type(X) is np.ndarray and X.ndim == 2 and X.flags.f_contiguous and X.dtype.kind == "f"
+    if dense or (sparse.issparse(X) and X.ndim == 2 and X.format == "csc"):
+        try:
+            return as_rows(X.T, who)
+        except ValueError:
+            as_rows(X, who)  # refuses with the rows and columns of X
+            raise
+    rows = as_rows(X, who)
+    if rows.columns is None:
+        return as_rows(np.asfortranarray(rows.values).T, who, look=False)
+    by_row = sparse.csr_array((rows.values, rows.columns, rows.starts), shape=(rows.n_rows, rows.n_features))
+    return as_rows(by_row.tocsc().T, who, look=False)
+
+
+def task(who: str, columns: _core.Rows, y: Any, loss: str, fit_intercept: bool) -> TaskData:
+    """Columns and targets that fit each other and the loss."""
+    y = check_targets(y, columns.n_features, who)
+    if not LOSSES[loss].for_values:
         wrong = np.flatnonzero(np.abs(y) != 1)
         if len(wrong):
             raise ValueError(f"{who}: y must hold -1 and 1 with loss={loss!r}, got {y[wrong[0]]} in row {wrong[0]}.")
-        if fit_intercept and not LOSSES[loss].rests and (y == y[0]).all():
+        if fit_intercept and not rests(loss) and (y == y[0]).all():
             raise ValueError(f"{who}: y must hold both -1 and 1 when an intercept is fitted, got {y[0]} only.")
-    return TaskRows(X, y, LOSSES[loss], fit_intercept)
+    return TaskData(columns, y)
 
 
-def tasks(who: str, Xs: Any, ys: Any, loss: str, fit_intercept: bool) -> list[TaskRows]:
-    """One pair of rows and targets per task, all of the same features."""
+def rests(loss: str) -> bool:
+    """Whether a score can be right enough to cost nothing more."""
+    return _core.loss_slope(loss, 30.0, 1.0) >= 0
+
+
+def tasks(who: str, Xs: Any, ys: Any, loss: str, fit_intercept: bool) -> list[TaskData]:
+    """One pair of columns and targets per task, all of the same features; rows that tasks share are read once."""
     if not isinstance(Xs, (list, tuple)) or not isinstance(ys, (list, tuple)) or not 0 < len(Xs) == len(ys):
         raise ValueError(f"{who}: Xs and ys must be two lists of one length, with an array for every task.")
-    found = [task(f"{who}, task {q}", X, y, loss, fit_intercept) for q, (X, y) in enumerate(zip(Xs, ys, strict=True))]
-    for q, one in enumerate(found):
-        if one.n_features != found[0].n_features:
+    read: dict[int, _core.Rows] = {}
+    found = []
+    for q, (X, y) in enumerate(zip(Xs, ys, strict=True)):
+        columns = read.get(id(X)) or read.setdefault(id(X), as_columns(X, f"{who}, task {q}"))
+        found.append(task(f"{who}, task {q}", columns, y, loss, fit_intercept))
+        if columns.n_rows != found[0].columns.n_rows:
             raise ValueError(
-                f"{who}: every task must have {found[0].n_features} features as task 0 has, "
-                f"got {one.n_features} in task {q}."
+                f"{who}: every task must have {found[0].columns.n_rows} features as task 0 has, "
+                f"got {columns.n_rows} in task {q}."
             )
-    return found
+    return _stored_alike(found)
+
+
+def _stored_alike(given: list[TaskData]) -> list[TaskData]:
+    """Columns of all tasks in one format and precision, which the core asks for."""
+    forms = {(c.values.dtype, None if c.columns is None else c.columns.dtype) for c, _ in given}
+    if len(forms) == 1:
+        return given
+    return [TaskData(_as_double_csr(columns, f"task {q}"), y) for q, (columns, y) in enumerate(given)]
+
+
+def _as_double_csr(columns: _core.Rows, who: str) -> _core.Rows:
+    held = columns.values
+    if columns.columns is not None:
+        held = sparse.csr_array(
+            (columns.values, columns.columns, columns.starts), shape=(columns.n_rows, columns.n_features)
+        )
+    wide = sparse.csr_array(held, dtype=np.float64)
+    wide.indices = wide.indices.astype(np.int64)
+    return as_rows(wide, who)
 
 
 def index_groups(who: str, groups: Any, n_features: int) -> list[NDArray[np.intp]]:
@@ -61,21 +98,28 @@ def index_groups(who: str, groups: Any, n_features: int) -> list[NDArray[np.intp
         columns = np.asarray(group)
         if columns.ndim != 1 or not len(columns) or columns.dtype.kind not in "iu":
             raise ValueError(f"{who}: groups[{g}] must be a list of column indices, at least one.")
-        if columns.min() < 0 or columns.max() >= n_features:
-            wrong = columns[(columns < 0) | (columns >= n_features)][0]
-            raise ValueError(f"{who}: groups[{g}] must hold columns in 0 ... {n_features - 1}, got {wrong}.")
-        if len(np.unique(columns)) < len(columns):
-            raise ValueError(f"{who}: groups[{g}] must name each column once.")
-        found.append(columns.astype(np.intp))
-    alone = np.setdiff1d(np.arange(n_features), np.concatenate([*found, np.empty(0, np.intp)]))
-    return [*found, *alone[:, None]]
+        found.append(columns.astype(np.intp, copy=False))
+    named = np.concatenate([*found, np.empty(0, np.intp)])
+    of = np.repeat(np.arange(len(found)), [len(columns) for columns in found])
+    outside = np.flatnonzero((named < 0) | (named >= n_features))
+    if len(outside):
+        wrong = named[outside[0]]
+        raise ValueError(f"{who}: groups[{of[outside[0]]}] must hold columns in 0 ... {n_features - 1}, got {wrong}.")
+    order = np.lexsort((named, of))
+    twice = np.flatnonzero((np.diff(named[order]) == 0) & (np.diff(of[order]) == 0))
+    if len(twice):
+        raise ValueError(f"{who}: groups[{of[order][twice[0]]}] must name each column once.")
+    alone = np.ones(n_features, dtype=bool)
+    alone[named] = False
+    return [*found, *np.flatnonzero(alone)[:, None]]
 
 
-def weights(who: str, start: Any, shape: tuple[int, ...]) -> Array:
-    """Weights to start from, zeros by default."""
+def start_at(who: str, start: Any, shape: tuple[int, ...]) -> Solution | None:
+    """Weights to start from, if there are any."""
     if start is None:
-        return np.zeros(shape)
+        return None
     coef = np.asarray(start, dtype=np.float64)
     if coef.shape != shape or not np.isfinite(coef).all():
         raise ValueError(f"{who}: start must hold finite weights of shape {shape}, got shape {coef.shape}.")
-    return coef
+    coef = coef.reshape(-1, shape[-1])
+    return Solution(coef, np.zeros(len(coef)), np.inf, np.inf, 0, converged=False)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from .. import _gate
 from .._engine import one_blas_thread
 from .._estimators import warn_of_convergence
-from .._gate import Array, at_least, checked, non_negative, positive
+from .._gate import Array, at_least, checked, linalg, non_negative, positive
 
 
 @checked(noise=positive, tol=non_negative, max_iter=at_least(1))

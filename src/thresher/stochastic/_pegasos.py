@@ -18,7 +18,7 @@ from .._estimators import (
     Advice,
     ClassLoss,
     GoodFor,
-    LinearClassifier,
+    JointByRivals,
     LinearRegressor,
     SelfTuned,
     Step,
@@ -167,12 +167,8 @@ class _Pegasos(RidgeByFeature):
     def _exactness(self) -> str:
         return "call" if self._foresees else super()._exactness
 
-    @property
-    def _looks_first(self) -> bool:  # type: ignore[override]
-        return self._foresees or super()._looks_first
 
-
-class PegasosClassifier(_Pegasos, ClassLoss, LinearClassifier):
+class PegasosClassifier(JointByRivals, _Pegasos, ClassLoss):
     r"""Linear support vector machine and its relatives, by stochastic subgradient steps.
 
     Minimises :math:`\frac{\alpha}{2}\|w\|^2 + \frac1n\sum_i \ell(w^\top x_i, y_i)` with steps of length
@@ -192,7 +188,7 @@ class PegasosClassifier(_Pegasos, ClassLoss, LinearClassifier):
     A row costs O(its stored values): weights are kept as ``scale * v``, so shrinking and projecting
     everything is one multiplication. With ``batch_size`` above 1, :meth:`fit` closes the last mini-batch with the rows
     it has, while :meth:`partial_fit` keeps an unfinished one for the next call; chunks at multiples of ``batch_size``
-    give the bits of one pass.
+    give the bits of one pass. More than two classes: see ``multi_class``.
 
     Means of targets and rows are those of the rows seen so far, a row of weight 2 counted twice: after one pass they
     are the means of the data. With ``intercept="batch_mean"``, a mini-batch that a call of :meth:`partial_fit` or a
@@ -222,7 +218,19 @@ class PegasosClassifier(_Pegasos, ClassLoss, LinearClassifier):
 
     _raced = RidgeByFeature._raced._replace(candidates=(3e2, 1e3, 1e4), race_rows=1 << 12)  # means are told apart early
 
+    _first_step = 1  # all classes share one penalty, so that the strongest is too strong
+
     alpha: Any = param(default="auto", kw_only=False)
+
+    def _learner(self, n_features: int) -> Learner:
+        learner = super()._learner(n_features)
+        without = {
+            "an alpha for each feature": np.ndim(self.alpha) > 0,
+            "batch_size above 1": self.batch_size > 1,
+            f'intercept="{self.intercept}"': self._has_mean_constant,
+        }
+        core = _core.PegasosMeanJoint if learner.core is _core.PegasosMean else _core.PegasosJoint
+        return self._by_rivals(learner, core, without)
 
 
 class PegasosRegressor(_Pegasos, ValueLoss, LinearRegressor):

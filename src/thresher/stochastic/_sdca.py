@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .. import _core, _engine
-from .._engine import LOSSES, Target, loss_name, loss_rules
-from .._estimators import Advice, GoodFor, Optimum, SolvedClassifier, param, warn_of_convergence
+from .._engine import LOSSES, Target, are_scaled, loss_name, loss_rules
+from .._estimators import Advice, GoodFor, LearningProblem, Optimum, SolvedClassifier, param, warn_of_convergence
 from .._gate import Array, Log, Rule, Uniform, fraction, positive, seed
 from ._ascent import Ascent
 
@@ -18,6 +18,12 @@ _below_one = Rule(
     lambda v: fraction.holds(v) and v < 1,
     type="float",
 )
+_MANY = 50_000  # rows from which on one pass is as good
+_FEW = 20  # columns whose pairs can all be tried
+
+
+def _may_fit(problem: LearningProblem) -> bool:
+    return not problem.wants_sparsity and problem.n_classes <= 30
 
 
 class SparseSDCAClassifier(SolvedClassifier):
@@ -62,7 +68,23 @@ class SparseSDCAClassifier(SolvedClassifier):
     True
     """
 
-    _advice = Advice(GoodFor(2, aim="linear"))
+    _advice = Advice(
+        GoodFor(2, aim="linear"),
+        GoodFor(
+            2,
+            "rows in memory are solved to the optimum",
+            lambda p: (p.is_wide or p.is_text) and p.n_rows <= _MANY and _may_fit(p),
+        ),
+        GoodFor(1, when=lambda p: p.is_table and _may_fit(p), kind="additive"),
+        GoodFor(1, when=lambda p: p.is_table and _may_fit(p) and p.n_features <= _FEW, kind="pairs"),
+        start=lambda p: {
+            "alpha": 1.0 / max(p.n_rows, 1) if p.is_wide or p.is_text else 1e-2,
+            "l1_ratio": 0.0,
+            "tol": 1e-3,
+            "max_iter": 100,
+        },
+        settled=("l1_ratio",),
+    )
 
     alpha: float = param(
         default=1e-4,
@@ -117,9 +139,9 @@ class SparseSDCAClassifier(SolvedClassifier):
                 try:
                     ascent.measure()
                 except FloatingPointError:
+                    scale = "" if are_scaled(rows.values) else "scale the features to about 1, or "
                     raise FloatingPointError(
-                        f"{type(self).__name__}: the weights outgrew floating point; scale the features to about 1, "
-                        "or raise alpha."
+                        f"{type(self).__name__}: the weights outgrew floating point; {scale}raise alpha."
                     ) from None
         return Optimum(ascent.weights, ascent.gap, n_iter)
 

@@ -6,19 +6,34 @@
 :func:`write_svmlight`             rows and targets as svmlight text
 :class:`Batch`, :class:`Stream`    rows with their place in a file, and the stream that yields them
 :class:`Position`                  a place in a stream, to go on from
+:func:`has_target`                 the rows whose target is not missing
 :class:`Table`, :class:`Text`      rows with column names, and columns of text
 =================================  =====================================================================
 """
 
 from .._gate import Table, Text
 from ._arrow import tables_of as tables_of
+from ._batch import Batch, Position, has_target
+from ._column_places import checked_layout as checked_layout
 from ._files import absolute_names as absolute_names
 from ._files import files_of as files_of
 from ._files import format_of as format_of
 from ._files import names_of as names_of
 from ._files import version_of as version_of
 from ._remote import is_url as is_url
-from ._stream import Batch, Position, Stream, open_stream
+from ._row_objects import are_rows as are_rows
+from ._source import MISSING_WORDS as MISSING_WORDS
+from ._stream import Stream, open_stream
 from ._svmlight import read_svmlight, write_svmlight
 
-__all__ = ["Batch", "Position", "Stream", "Table", "Text", "open_stream", "read_svmlight", "write_svmlight"]
+__all__ = [
+    "Batch",
+    "Position",
+    "Stream",
+    "Table",
+    "Text",
+    "has_target",
+    "open_stream",
+    "read_svmlight",
+    "write_svmlight",
+]

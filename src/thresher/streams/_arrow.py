@@ -1,190 +1,232 @@
-"""Parquet and Arrow files as tables."""
+"""Rows that come as Arrow record batches: the part of each column by its type, and batches cut into parts."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
-from .._gate import Table, Text
-from ._column_places import ColumnNames, Places, by_layout, by_options, checked_layout
-from ._source import Mark, Part, ReadOptions, RowSource
+from .._gate import ROWS_TO_LOOK_AT, ColumnReading, Table, Text, arrow_kind, arrow_numbers, read_table, understand_table
+from ._column_places import ColumnNames, Places, by_layout, by_options, checked_layout, told_readings
+from ._source import Mark, Part, ReadOptions, RowSource, Understood, text_targets
 
-_ROWS_AT_ONCE = 1 << 14
+ROWS_AT_ONCE = 1 << 14
 _INDEX_OF_PANDAS = re.compile(r"__index_level_\d+__")
+_WORDS = {"n": "numbers", "d": "dates", "t": "text"}
 
 
-class ArrowSource(RowSource):
-    """A Parquet file, or an Arrow file (IPC file or stream, Feather version 2): numbers and text by their types."""
+class ArrowColumns:
+    """The columns of a schema, found by the options or as in another file, and the rows of tables that have them.
+
+    `columns` are all names of the source, `feature_names` those of the features, and `needed` those that a table must
+    have to be read. `first_rows` makes a pyarrow table of the first rows, which tell how text is to be read.
+    """
 
     def __init__(
-        self, path: Path, kind: Literal["parquet", "arrow"], options: ReadOptions, layout: dict[str, Any] | None = None
+        self,
+        file: str,
+        schema: Any,
+        options: ReadOptions,
+        layout: dict[str, Any] | None,
+        first_rows: Callable[[list[str]], Any],
     ) -> None:
-        self.path = path
-        self.n_bytes = path.stat().st_size
-        self._kind = kind
+        if len(set(schema.names)) != len(schema.names):
+            raise ValueError(f"{file}: several columns have the same name.")
+        self.file = file
+        self._types = {field.name: field.type for field in schema if not _INDEX_OF_PANDAS.fullmatch(field.name)}
         self._dtype = np.float32 if options.float32 else np.float64
-        types = self._column_types()
-        self.columns = list(types)
-        self._places = places = self._find_columns(types, options, layout)
+        self.columns = list(self._types)
+        self.understood: Understood | None = None
+        self._places = places = self._look(options, first_rows) if layout is None else self._find(options, layout)
         if not places.names:
-            raise ValueError(f"{path.name}: a target and at least one feature are needed.")
-        options.check_width(path.name, len(places.names))
+            raise ValueError(f"{file}: a target and at least one feature are needed.")
+        options.check_width(file, len(places.names))
         self.feature_names = list(places.names)
-        self._texts = {name for name, kind in zip(places.names, places.feature_kinds, strict=True) if kind == "t"}
+        used = [*places.features, *([] if places.target is None else [places.target])]
+        self._readings = {self.columns[j]: places.readings[j] for j in used}
+        self._words = {name for name, reading in self._readings.items() if reading.letter == "t"}
+        self.needed = list(self._readings)
+        self.kinds = {name: self._raw_kind(name, reading) for name, reading in self._readings.items()}
 
-    def _find_columns(self, types: dict[str, Any], options: ReadOptions, layout: dict[str, Any] | None) -> Places:
-        file, names = self.path.name, list(types)
+    def _kind(self, name: str, arrow_type: Any) -> str:
+        """The kind of a column by its type: n, d or t."""
+        kind = arrow_kind(arrow_type)
+        if kind is None:
+            raise ValueError(
+                f"{self.file}: column {name!r} is of type {arrow_type}, which holds neither numbers, dates nor text; "
+                "name it in drop."
+            )
+        return kind
 
-        def kind_of(place: int, forced: bool) -> str:
-            kind = _kind_of(file, names[place], types[names[place]])
-            return "t" if forced else kind
+    def _raw_kind(self, name: str, reading: ColumnReading) -> str:
+        """The kind in which a source should hold a column: text, if that is how it is read."""
+        written = reading.format is not None and self._kind(name, self._types[name]) == "t"
+        return "t" if written else reading.letter
 
-        if layout is None:
-            return by_options(ColumnNames(file, names, names), options, kind_of)
+    def _look(self, options: ReadOptions, first_rows: Callable[[list[str]], Any]) -> Places:
+        import pyarrow
+
+        columns = ColumnNames(self.file, self.columns, self.columns)
+        told = told_readings(columns, options)
+        target = None if options.target is None else self.columns[columns.number("target", options.target)]
+        kept = [name for name in self.columns if name not in told or told[name].letter != "-"]
+        words = {name for name, reading in told.items() if reading.letter == "t"}
+        try:
+            first = self._table(first_rows(kept), words, 0)
+        except (pyarrow.ArrowException, OSError) as error:
+            raise ValueError(f"{self.file}: the file is damaged ({in_words(error)}).") from None
+        found = understand_table(first, options.reading(), told, target)
+        self.understood = Understood(found, target)
+        dropped = {name: reading for name, reading in told.items() if name not in kept}
+        return by_options(columns, options, {name: each.reading for name, each in found.items()} | dropped)
+
+    def _find(self, options: ReadOptions, layout: dict[str, Any]) -> Places:
+        file, names = self.file, self.columns
         layout = checked_layout(layout) | {"header": True}
         places = by_layout(file, names, len(names), layout, options.target is not None)
-        for j, kind in enumerate(places.kinds):
-            if kind != "-" and kind_of(j, forced=kind == "t") != kind:
+        for j, reading in places.readings.items():
+            found, wanted = self._kind(names[j], self._types[names[j]]), reading.letter
+            readable = found == wanted or wanted == "t" or (found == "t" and reading.format is not None)
+            if not readable and str(self._types[names[j]]) != "null":  # no value is of any kind
                 raise ValueError(
-                    f"{file}: the column {names[j]!r} holds text, but numbers are needed as in the file before."
+                    f"{file}: the column {names[j]!r} holds {_WORDS[found]}, but {_WORDS[wanted]} are needed as in the "
+                    "file before."
                 )
         return places
 
-    def _column_types(self) -> dict[str, Any]:
-        try:
-            import pyarrow
-            import pyarrow.ipc
-            import pyarrow.parquet
-        except ImportError:
-            raise ValueError(
-                f'{self.path.name}: Parquet and Arrow files need pyarrow: pip install "thresher[lab]".'
-            ) from None
-        try:
-            if self._kind == "parquet":
-                with pyarrow.parquet.ParquetFile(self.path) as file:
-                    schema = file.schema_arrow
-            else:
-                with _opened(self.path) as (_, reader):
-                    schema = reader.schema
-            types = {field.name: field.type for field in schema if not _INDEX_OF_PANDAS.fullmatch(field.name)}
-        except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
-            raise ValueError(f"{self.path.name}: not a readable {self._kind} file ({_words(error)}).") from None
-        if len(set(schema.names)) != len(schema.names):
-            raise ValueError(f"{self.path.name}: several columns have the same name.")
-        return types
-
     def layout(self) -> dict[str, Any]:
         return self._places.layout()
+
+    def rows(self, table: Any, row: int) -> tuple[Table, NDArray[Any] | None]:
+        """Features and targets of a pyarrow table, whose first row has this number. A missing target is NaN, or no
+        text."""
+        rows = self._table(table.select(self.needed), self._words, row)
+        try:
+            X = read_table(rows, self._readings)
+        except ValueError as wrong:
+            raise ValueError(f"{self.file}, in the rows from {row + 1} on: {wrong}") from None
+        target = self._places.target_name
+        if target is None:
+            return X, None
+        y = X[target]
+        words = text_targets(y) if isinstance(y, Text) else y.astype(np.float64)
+        return X.select(self.feature_names), words
+
+    def _table(self, table: Any, words: set[str], row: int) -> Table:
+        """A pyarrow table, its columns read by their types, some as words whatever they are."""
+        types = {field.name: field.type for field in table.schema}
+        kinds = {name: "t" if name in words else self._kind(name, arrow_type) for name, arrow_type in types.items()}
+        numbers = [name for name in kinds if kinds[name] != "t"]
+        values = np.empty((len(table), len(numbers)), dtype=self._dtype)
+        for j, name in enumerate(numbers):
+            values[:, j] = self._numbers(table.column(name), name, row)
+        texts = {name: _text(table.column(name)) for name in kinds if kinds[name] == "t"}
+        return Table(list(kinds), values, texts, [name for name in kinds if kinds[name] == "d"])
+
+    def _numbers(self, column: Any, name: str, row: int) -> NDArray[Any]:
+        values = arrow_numbers(column)
+        with np.errstate(over="ignore"):  # refused below
+            infinite = np.isinf(values.astype(self._dtype))
+        if infinite.any():
+            raise ValueError(f"{self.file}, row {row + int(np.flatnonzero(infinite)[0]) + 1}: {name!r} must be finite.")
+        return values
+
+
+def _text(column: Any) -> Text:
+    text = Text.from_arrow(column)
+    begin, end = text.offsets[0], text.offsets[-1]
+    return Text(text.offsets - begin, text.data[begin:end].copy())  # not a view of the file
+
+
+class ArrowRows(RowSource):
+    """A source of record batches. Rows are numbered, and a position is a row."""
+
+    fault = "the file is damaged"  # where Arrow fails
+
+    def __init__(
+        self,
+        path: Path,
+        n_bytes: int,
+        schema: Any,
+        options: ReadOptions,
+        layout: dict[str, Any] | None,
+    ) -> None:
+        self.path, self.n_bytes = path, n_bytes
+        self._columns = ArrowColumns(path.name, schema, options, layout, self.first_rows)
+        self.columns, self.feature_names = self._columns.columns, self._columns.feature_names
+        self.understood = self._columns.understood
+
+    def layout(self) -> dict[str, Any]:
+        return self._columns.layout()
+
+    def batches(self, columns: list[str], skip: int) -> Iterator[tuple[int, Any, int]]:
+        """Record batches of these columns, each with the number of its first row and the bytes read so far. Rows below
+        `skip` are not needed."""
+        raise NotImplementedError
+
+    def first_rows(self, columns: list[str]) -> Any:
+        """The first rows as a pyarrow table."""
+        some: list[Any] = []
+        for _, chunk, _ in self.batches(columns, 0):
+            some.append(chunk)
+            if sum(map(len, some)) >= ROWS_TO_LOOK_AT:
+                break
+        return table_of(some, columns).slice(0, ROWS_TO_LOOK_AT)
 
     def parts(self, n_rows: int, start: Mark) -> Iterator[Part]:
         import pyarrow
 
         if start.line != start.offset + 1:
             raise self.wrong_position(start)
-        target = self._places.target_name
-        columns = [*self._places.names, *([] if target is None else [target])]
         row, place = start.offset, 0
 
         def chunks() -> Iterator[Any]:
             nonlocal place
-            for chunk, place in self._chunks(columns, start):  # noqa: B007
-                yield chunk
+            end = 0
+            for begin, chunk, place in self.batches(self._columns.needed, start.offset):  # noqa: B007
+                end = begin + len(chunk)
+                if end > start.offset:
+                    yield chunk.slice(max(0, start.offset - begin))
+            if end < start.offset:
+                raise self.wrong_position(start)
 
         try:
             for table in tables_of(chunks(), n_rows):
-                yield self._part(table, row, place)
-                row += len(table)
+                X, y = self._columns.rows(table, row)
+                end = row + len(table)
+                yield Part(X, y, row + 1, Mark(end, end + 1), place, 0)
+                row = end
         except (pyarrow.ArrowException, OSError) as error:
-            raise ValueError(f"{self.path.name}: the file is damaged ({_words(error)}).") from None
+            raise ValueError(f"{self.path.name}: {self.fault} ({in_words(error)}).") from None
 
-    def _chunks(self, columns: list[str], start: Mark) -> Iterator[tuple[Any, int]]:
-        """Record batches from row `start.offset` on, each with a guess of the bytes read so far."""
-        end = 0
-        for row, chunk, place in (self._parquet if self._kind == "parquet" else self._arrow)(columns, start.offset):
-            end = row + len(chunk)
-            if end > start.offset:
-                yield chunk.slice(max(0, start.offset - row)), place
-        if end < start.offset:
-            raise self.wrong_position(start)
 
-    def _parquet(self, columns: list[str], skip: int) -> Iterator[tuple[int, Any, int]]:
-        """Record batches with the number of their first row; row groups that end before row `skip` are left out."""
-        import pyarrow.parquet
+class MemoryRows(ArrowRows):
+    """A pyarrow table in memory."""
 
-        with pyarrow.parquet.ParquetFile(self.path) as file:
-            row, n_rows = 0, max(file.metadata.num_rows, 1)
-            for group in range(file.num_row_groups):
-                size = file.metadata.row_group(group).num_rows
-                if row + size < skip:
-                    row += size
-                    continue
-                for chunk in file.iter_batches(_ROWS_AT_ONCE, row_groups=[group], columns=columns, use_threads=False):
-                    yield row, chunk.select(columns), self.n_bytes * (row + len(chunk)) // n_rows
-                    row += len(chunk)
+    def __init__(
+        self, path: Path, n_bytes: int, table: Any, options: ReadOptions, layout: dict[str, Any] | None
+    ) -> None:
+        self._table = table
+        super().__init__(path, n_bytes, table.schema, options, layout)
 
-    def _arrow(self, columns: list[str], skip: int) -> Iterator[tuple[int, Any, int]]:
+    def batches(self, columns: list[str], skip: int) -> Iterator[tuple[int, Any, int]]:
         row = 0
-        with _opened(self.path) as (file, reader):
-            n_batches = getattr(reader, "num_record_batches", None)  # a stream does not tell
-            numbered = reader if n_batches is None else map(reader.get_batch, range(n_batches))
-            for i, chunk in enumerate(numbered, start=1):
-                place = file.tell() if n_batches is None else self.n_bytes * i // n_batches
-                if row + len(chunk) > skip:
-                    chunk = chunk.select(columns)
-                    chunk.validate(full=True)  # or damage could lead beyond the end of the file
-                yield row, chunk, place
-                row += len(chunk)
-
-    def _part(self, table: Any, row: int, place: int) -> Part:
-        places = self._places
-        numbers = [name for name in places.names if name not in self._texts]
-        values = np.empty((len(table), len(numbers)), dtype=self._dtype)
-        for j, name in enumerate(numbers):
-            values[:, j] = self._numbers(table.column(name), name, row, self._dtype)
-        texts = {name: _text(table.column(name)) for name in places.names if name in self._texts}
-        y: NDArray[Any] | None = None
-        if places.target_name is not None:
-            column = table.column(places.target_name)
-            if places.target_kind == "t":
-                y = np.array(_text(column).to_list(), dtype=object)
-                missing = y == ""
-            else:
-                y = self._numbers(column, places.target_name, row, np.float64)
-                missing = np.isnan(y)
-            if missing.any():
-                raise self._refused(row, missing, f"the target {places.target_name!r} is missing")
-        end = row + len(table)
-        return Part(Table(places.names, values, texts), y, row + 1, Mark(end, end + 1), place, 0)
-
-    def _numbers(self, column: Any, name: str, row: int, dtype: DTypeLike) -> NDArray[Any]:
-        import pyarrow
-
-        double = column.cast(pyarrow.float64(), safe=False)  # whole numbers beyond 2^53 are rounded
-        with np.errstate(over="ignore"):  # refused below
-            values = np.array(double.to_numpy(), dtype=dtype)
-        if np.isinf(values).any():
-            raise self._refused(row, np.isinf(values), f"{name!r} must be finite")
-        return values
-
-    def _refused(self, row: int, where: NDArray[np.bool_], what: str) -> ValueError:
-        return ValueError(f"{self.path.name}, row {row + int(np.flatnonzero(where)[0]) + 1}: {what}.")
+        for chunk in self._table.select(columns).to_batches(ROWS_AT_ONCE):
+            yield row, chunk, self.n_bytes * (row + len(chunk)) // len(self._table)
+            row += len(chunk)
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[tuple[Any, Any]]:
-    """An IPC file or stream, whichever it is, and its reader."""
-    import pyarrow.ipc
+def table_of(batches: list[Any], columns: list[str]) -> Any:
+    """Record batches as one table; none as one without rows."""
+    import pyarrow
 
-    with pyarrow.memory_map(str(path)) as file:
-        has_footer = file.read(6) == b"ARROW1"
-        file.seek(0)
-        yield file, (pyarrow.ipc.open_file if has_footer else pyarrow.ipc.open_stream)(file)
+    if not batches:
+        return pyarrow.table({name: pyarrow.array([], pyarrow.null()) for name in columns})
+    return pyarrow.Table.from_batches(batches).select(columns)
 
 
 def tables_of(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
@@ -204,25 +246,16 @@ def tables_of(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
         yield pyarrow.Table.from_batches(waiting)
 
 
-def _text(column: Any) -> Text:
-    text = Text.from_arrow(column)
-    begin, end = text.offsets[0], text.offsets[-1]
-    return Text(text.offsets - begin, text.data[begin:end].copy())  # not a view of the file
+def size_in_memory(data: Any) -> int:
+    """Bytes of a table or batch; of all that it shares with others, where an older Arrow cannot tell its own part."""
+    import pyarrow
+
+    try:
+        return int(data.nbytes)
+    except (pyarrow.ArrowException, TypeError):
+        return int(data.get_total_buffer_size())
 
 
-def _kind_of(file: str, name: str, arrow_type: Any) -> str:
-    from pyarrow import types
-
-    if types.is_dictionary(arrow_type):
-        arrow_type = arrow_type.value_type
-    if types.is_integer(arrow_type) or types.is_floating(arrow_type) or types.is_boolean(arrow_type):
-        return "n"
-    if types.is_decimal(arrow_type) or types.is_null(arrow_type):
-        return "n"
-    if types.is_string(arrow_type) or types.is_large_string(arrow_type) or str(arrow_type) == "string_view":
-        return "t"
-    raise ValueError(f"{file}: column {name!r} is of type {arrow_type}, neither numbers nor text; name it in drop.")
-
-
-def _words(error: Exception) -> str:
-    return " ".join(str(error).split())[:200]
+def in_words(error: Exception) -> str:
+    """The message of another library in one line."""
+    return " ".join(str(error).split())[:200].rstrip(".")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ._ahead import ahead
+from ._encoding import recoded
 
 _CHUNK = 1 << 18  # compressed bytes read at a time
 _BLOCK = 1 << 21  # bytes handed on at a time
@@ -59,9 +60,9 @@ def _compression_of(path: Path, start: bytes) -> str | None:
 class TextBytes:
     """A file's text from byte `offset` on. `readinto` fills a buffer; `magic` is the first bytes on disk, `before` the
     byte in front of `offset`, empty if the text has none there. Compressed files are decompressed in a thread of their
-    own."""
+    own, and text in another `encoding` than UTF-8 is recoded there."""
 
-    def __init__(self, path: Path, offset: int = 0, *, threaded: bool = True) -> None:
+    def __init__(self, path: Path, offset: int = 0, *, threaded: bool = True, encoding: str = "utf-8") -> None:
         self.before = b""
         self._file = _opened(path)
         self.magic = self._file.read(_LONGEST_MAGIC)
@@ -74,8 +75,10 @@ class TextBytes:
         self._blocks: Iterator[tuple[bytes, int]] | None = None
         self._rest = memoryview(b"")
         self._n_read = 0
-        if kind is not None:
-            blocks = _placed(path, self._file, _DECODERS[kind])
+        if kind is not None or encoding != "utf-8":
+            blocks = _placed(path, self._file, _plain if kind is None else _DECODERS[kind])
+            if encoding != "utf-8":
+                blocks = recoded(path.name, blocks, encoding)
             self._blocks = ahead(blocks, _BLOCKS_AHEAD) if threaded else blocks
         if offset > 0:
             self._skip(offset)
@@ -151,6 +154,11 @@ def _members(file: FileIO, new: Callable[[], Any], padding: bytes) -> Iterator[b
         rest = member.unused_data.lstrip(padding)
         while not rest and (data := file.read(_CHUNK)):
             rest = data.lstrip(padding)
+
+
+def _plain(file: FileIO) -> Iterator[bytes]:
+    while block := file.read(_BLOCK):
+        yield block
 
 
 def _zstd(file: FileIO) -> Iterator[bytes]:

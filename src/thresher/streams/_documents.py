@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from .._gate import Table, Text
+from ._recognise import binary_kind
 from ._source import Mark, Part, RowSource
 
 _LONGEST_TEXT = 1 << 26
+_LOOKED_AT, _START = 20, 1 << 12  # files at the beginning, and bytes of each
 
 
 class DocumentSource(RowSource):
@@ -34,7 +36,10 @@ class DocumentSource(RowSource):
         if not files:
             raise ValueError(f"{path.name}: the folder holds no documents (files in one sub-folder per class).")
         order = np.random.default_rng(0).permutation(len(files)) if self._labelled else np.arange(len(files))
-        self._files = [files[i] for i in order]
+        self.files = [files[i] for i in order]
+        for file in self.files[:_LOOKED_AT]:  # before hours of work; each is looked at again when it is read
+            with file.open("rb") as opened:
+                _refuse_binary(file, opened.read(_START))
         self.n_bytes = sum(file.stat().st_size for file in files)
 
     def layout(self) -> dict[str, Any]:
@@ -42,11 +47,11 @@ class DocumentSource(RowSource):
         return {"columns": ["text"], "kinds": "t", "target": target, "target_kind": kind}
 
     def parts(self, n_rows: int, start: Mark) -> Iterator[Part]:
-        if start.offset > len(self._files) or start.line != start.offset + 1:
+        if start.offset > len(self.files) or start.line != start.offset + 1:
             raise self.wrong_position(start)
-        done = sum(map(os.path.getsize, self._files[: start.offset]))
-        for begin in range(start.offset, len(self._files), n_rows):
-            some = self._files[begin : begin + n_rows]
+        done = sum(map(os.path.getsize, self.files[: start.offset]))
+        for begin in range(start.offset, len(self.files), n_rows):
+            some = self.files[begin : begin + n_rows]
             texts = [_read(file) for file in some]
             done += sum(map(os.path.getsize, some))
             offsets = np.concatenate([[0], np.cumsum([len(text) for text in texts])]).astype(np.int64)
@@ -60,12 +65,18 @@ def _visible(folder: Path) -> list[Path]:
     return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
 
 
+def _refuse_binary(file: Path, text: bytes) -> None:
+    if (what := binary_kind(text)) is not None:
+        raise ValueError(f"{file.name}: the file is {what}, not a document.")
+
+
 def _read(file: Path) -> bytes:
-    """UTF-8, whatever the file holds."""
+    """UTF-8, whatever text the file holds."""
     with file.open("rb") as opened:
         text = opened.read(_LONGEST_TEXT + 1)
     if len(text) > _LONGEST_TEXT:
         raise ValueError(f"{file.name}: the document is larger than {_LONGEST_TEXT >> 20} MB.")
+    _refuse_binary(file, text)
     try:
         text.decode()
     except UnicodeDecodeError:

@@ -7,26 +7,50 @@ import glob
 import os
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ._arrow import ArrowSource
+from ._arrow_files import ArrowSource
 from ._compression import SUFFIXES as COMPRESSED
 from ._compression import compression
 from ._csv import CsvFormat
 from ._documents import DocumentSource
+from ._excel import ExcelSource
+from ._folders import PartitionedSource, partitions_of, parts_of
+from ._json_lines import JsonFormat
+from ._recognise import is_spreadsheet, refuse_binary
 from ._remote import cache_key, expand, fetch, is_url, natural_order, opened
-from ._source import Format, Head, PathLike, ReadOptions, RowSource, TextSource, read_head
+from ._source import (
+    BYTE_ORDER_MARK,
+    Format,
+    Head,
+    Partition,
+    PathLike,
+    ReadOptions,
+    RowSource,
+    TextSource,
+    read_head,
+)
 from ._svmlight import SvmlightFormat
+from ._vowpal_wabbit import VowpalWabbitFormat, looks_like_vw
 
 _SUFFIXES: dict[str, Format] = {
     ".svm": "svmlight",
     ".svmlight": "svmlight",
     ".libsvm": "svmlight",
+    ".vw": "vw",
     ".csv": "csv",
     ".tsv": "csv",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".xlsb": "excel",
+    ".xls": "excel",
+    ".ods": "excel",
     ".parquet": "parquet",
     ".pq": "parquet",
     ".arrow": "arrow",
@@ -35,7 +59,9 @@ _SUFFIXES: dict[str, Format] = {
 }
 _TARGET_ALONE = re.compile(rb"\s*[-+0-9.eE]+\s*(#.*)?")  # a row without features
 _SVMLIGHT_LINE = re.compile(rb"\s*[-+0-9.eE]+(\s+(\d+|qid):\S+)+\s*(#.*)?")
-_BLOCK, _BLOCKS = 1 << 16, 16  # of a file, in its checksum
+_JSON_LINE = re.compile(rb'\s*\{\s*("|\}\s*\n)')
+_WHOLE = 1 << 30  # bytes of a file up to which all of them are in its checksum,
+_BLOCK, _BLOCKS = 1 << 16, 16  # else these, and the time when it was changed
 _INDEX_ZERO = re.compile(rb"^[^#\n]*[ \t]0+:", re.MULTILINE)
 
 
@@ -75,8 +101,9 @@ def absolute_names(path: PathLike) -> list[str]:
 def version_of(path: PathLike) -> Any:
     """A value of JSON that differs when the content of a file does.
 
-    For a file on this machine, its size and a checksum of some blocks; for a URL, the version that its file system
-    reports. None for a file that does not exist, and the URL itself where nobody answers.
+    For a file on this machine, its size and a checksum of all its bytes; beyond a gigabyte, of some blocks and the time
+    of its last change. For a folder, the same of all its documents and their names. For a URL, the version that its
+    file system reports. None for a file that does not exist, and the URL itself where nobody answers.
     """
     text = os.fspath(path)
     if is_url(text):
@@ -88,21 +115,53 @@ def version_of(path: PathLike) -> Any:
     if not os.path.exists(text):
         return None
     if os.path.isdir(text):
-        return [0, 0]
-    size, checksum = os.path.getsize(text), 0
-    with open(text, "rb") as file:
+        return _version_of_folder(Path(text))
+    return _version_of_file(text)
+
+
+def _version_of_folder(folder: Path) -> list[int]:
+    documents = DocumentSource(folder)
+    checksum = 0
+    for file in documents.files:
+        about = (str(file.relative_to(folder)), version_of(file))
+        checksum = zlib.crc32(repr(about).encode(errors="surrogateescape"), checksum)
+    return [documents.n_bytes, checksum]
+
+
+def _version_of_file(path: str) -> list[int]:
+    checksum = 0
+    with open(path, "rb") as file:
+        size, changed_at = os.fstat(file.fileno()).st_size, os.fstat(file.fileno()).st_mtime_ns
+        if size <= _WHOLE:
+            while block := file.read(1 << 20):
+                checksum = zlib.crc32(block, checksum)
+            return [size, checksum]
         for place in range(_BLOCKS + 1):  # first, last, and evenly between
             file.seek(max(0, size - _BLOCK) * place // _BLOCKS)
             checksum = zlib.crc32(file.read(_BLOCK), checksum)
-    return [size, checksum]
+    return [size, changed_at, checksum]
 
 
 def size_of(path: Path) -> int:
     """Bytes on disk. A file that cannot hold rows is refused, long before it is its turn."""
     if path.is_dir():
         return DocumentSource(path).n_bytes
-    compression(path)
+    if format_by_name(path) != "excel":
+        compression(path)
     return path.stat().st_size
+
+
+def expanded(paths: Sequence[Path]) -> tuple[list[Path], tuple[Partition, ...]]:
+    """The same files, a folder of tables replaced by its files, and the columns that its sub-folders add."""
+    files: list[Path] = []
+    partitions: set[tuple[Partition, ...]] = set()
+    for path in paths:
+        parts = parts_of(path, format_by_name) if path.is_dir() else None
+        files += [path] if parts is None else parts
+        partitions.add(() if parts is None else partitions_of(path, parts))
+    if len(partitions) > 1:
+        raise ValueError("open_stream: all folders must have the same keys (key=value), of values of the same kind.")
+    return files, partitions.pop()
 
 
 def suffix_of(path: Path) -> str:
@@ -112,8 +171,10 @@ def suffix_of(path: Path) -> str:
 
 
 def format_of(path: Path) -> Format:
-    """The format, by the name or else by the first bytes."""
-    return format_by_name(path) or format_by_head(read_head(path))
+    """The format, by the name or else by the first bytes; of a folder, that of its files."""
+    if path.is_dir() and (parts := parts_of(path, format_by_name)):
+        path = parts[0]
+    return format_by_name(path) or format_by_content(path, lambda: read_head(path))
 
 
 def format_by_name(path: Path) -> Format | None:
@@ -121,13 +182,28 @@ def format_by_name(path: Path) -> Format | None:
     return "documents" if path.is_dir() else _SUFFIXES.get(suffix_of(path))
 
 
-def format_by_head(head: Head) -> Format:
+def format_by_content(path: Path, head: Callable[[], Head]) -> Format:
+    """The format of a file whose name does not tell it. What is no text may be a spreadsheet."""
+    try:
+        return format_by_head(path.name, head())
+    except ValueError:
+        if is_spreadsheet(path):
+            return "excel"
+        raise
+
+
+def format_by_head(name: str, head: Head) -> Format:
     """The format by the beginning of a file."""
     if head.magic.startswith(b"PAR1"):
         return "parquet"
     if head.magic.startswith(b"ARROW1"):
         return "arrow"
-    text = head.text.removeprefix(b"\xef\xbb\xbf")
+    refuse_binary(name, head)
+    text = head.text.removeprefix(BYTE_ORDER_MARK)
+    if _JSON_LINE.match(text):
+        return "json"
+    if looks_like_vw(text):
+        return "vw"
     lines = (line for line in text.splitlines() if line.strip() and not line.startswith(b"#"))
     telling = next((line for line in lines if not _TARGET_ALONE.fullmatch(line)), b"")
     return "svmlight" if _SVMLIGHT_LINE.fullmatch(telling) else "csv"
@@ -141,15 +217,19 @@ def counts_from_zero(text: bytes) -> bool:
 
 def check_same_features(path: Path, kind: Format, layout: dict[str, Any]) -> None:
     """Refuse a file that cannot hold the same features as those read before."""
-    before = "svmlight" if "zero_based" in layout else "tables"
-    if (kind == "svmlight") != (before == "svmlight") or (kind == "documents" and layout.get("columns") != ["text"]):
+    before = "svmlight" if "zero_based" in layout else "vw" if "hashed_columns" in layout else "tables"
+    now = kind if kind in ("svmlight", "vw") else "tables"
+    if now != before or (kind == "documents" and layout.get("columns") != ["text"]):
         raise ValueError(f"{path.name}: the format is {kind}, but it is to be read like others that are {before}.")
 
 
 def open_source(file: Path, options: ReadOptions, layout: dict[str, Any] | None) -> RowSource:
     """Open a file; its beginning is read at most once, if the options and the name leave anything to find out."""
     head = functools.cache(lambda: read_head(file))
-    kind = options.format or format_by_name(file) or format_by_head(head())
+    if options.partitions:
+        return PartitionedSource(file, options, layout, functools.partial(open_source, file))
+    hashed: Format | None = "vw" if layout is not None and "hashed_columns" in layout else None
+    kind = options.format or format_by_name(file) or hashed or format_by_content(file, head)
     if layout is not None:
         check_same_features(file, kind, layout)
     if options.zero_based and kind != "svmlight":
@@ -158,15 +238,23 @@ def open_source(file: Path, options: ReadOptions, layout: dict[str, Any] | None)
         return DocumentSource(file)
     if kind in ("parquet", "arrow"):
         return ArrowSource(file, kind, options, layout)
+    if kind == "excel":
+        return ExcelSource(file, options, layout)
+    if kind in ("csv", "json"):
+        refuse_binary(file.name, head())
+    if kind == "json":
+        return TextSource(file, JsonFormat(file.name, head(), options, layout), options)
     if kind == "csv":
         if options.delimiter is None and suffix_of(file) == ".tsv":
             options = replace(options, delimiter="\t")
         return TextSource(file, CsvFormat(file.name, head(), options, layout), options)
     if (options.target, options.header, options.delimiter, *options.text_columns, *options.drop) != (-1, "auto", None):
         raise ValueError("open_stream: target, header, delimiter, text_columns and drop are for tables.")
+    if kind == "vw":
+        return TextSource(file, VowpalWabbitFormat(file.name, head(), options, layout), options)
     from_zero = options.zero_based if layout is None else bool(layout["zero_based"])
     if from_zero is None:
         from_zero = counts_from_zero(head().text)
     else:
         compression(file)  # refuses at once what cannot be read, not at the first batch
-    return TextSource(file, SvmlightFormat(options.n_features, from_zero, options.dtype), options)
+    return TextSource(file, SvmlightFormat(options.n_features, from_zero, options.dtype, options.max_features), options)

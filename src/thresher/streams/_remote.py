@@ -10,14 +10,14 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
 import stat
 import tempfile
-import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
+
+from .._output import writing
 
 _URL = re.compile(r"([A-Za-z][\w+.-]+::)*[A-Za-z][\w+.-]+://")  # two letters at least: C:// is a drive
 _LOCAL = re.compile(r"(file|local)://")
@@ -67,21 +67,17 @@ def fetch(url: str) -> Path:
     cache, key = _cache(), cache_key(url, known)
     copy = cache / key / _name(url, path)
     if not copy.exists():
-        draft = cache / f".{uuid.uuid4().hex}"
-        draft.mkdir()
+        copy.parent.mkdir(exist_ok=True)
         try:
-            with _in_one_sentence(url):
-                system.get_file(path, str(draft / copy.name))
-            arrived, promised = (draft / copy.name).stat().st_size, known.get("size")
-            if promised is not None and arrived != promised:
-                raise OSError(f"{url}: only {arrived:,} of {promised:,} bytes arrived.")
-            try:
-                draft.rename(copy.parent)
-            except OSError:
-                if not copy.exists():  # else others were faster, and theirs is as good
-                    raise
+            with writing(copy) as draft:
+                with _in_one_sentence(url):
+                    system.get_file(path, draft.name)
+                arrived, promised = os.path.getsize(draft.name), known.get("size")
+                if promised is not None and arrived != promised:
+                    raise OSError(f"{url}: only {arrived:,} of {promised:,} bytes arrived.")
         finally:
-            shutil.rmtree(draft, ignore_errors=True)
+            with suppress(OSError):  # unless it holds the copy
+                copy.parent.rmdir()
     return copy
 
 

@@ -3,69 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 
 from .._gate import Rule, at_least, check_value, none
 from ._ahead import ahead
-from ._files import files_of, open_source, size_of
-from ._source import Format, Header, Mark, Part, PathLike, ReadOptions, RowSource
+from ._batch import Batch, Position
+from ._files import expanded, files_of, open_source, size_of
+from ._row_objects import are_rows, open_rows, peeked
+from ._source import MAX_FEATURES, Format, Header, Mark, Part, PathLike, ReadOptions, RowSource
+from ._sql import SqlSource
 
 _BATCHES_AHEAD = 2
+_BYTES_TO_NAME = 1 << 28  # of the files, that are looked through for names of hashed columns
 _LAYOUT = none | Rule("the layout() of another stream", lambda v: isinstance(v, dict))
-
-
-class Position(NamedTuple):
-    """A place in a stream, between two batches; five integers, so it can be stored anywhere.
-
-    Attributes
-    ----------
-    n_pass, file : int
-        Pass and file, counted from 0.
-    offset, line : int
-        Byte of the (decompressed) text and line, counted from 1; for tables and documents, rows.
-    skip : int
-        Rows behind `offset` that a shuffled block has already given.
-    """
-
-    n_pass: int
-    file: int
-    offset: int
-    line: int
-    skip: int = 0
-
-
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """Some rows of a stream.
-
-    Attributes
-    ----------
-    X : csr_array, ndarray or Table of shape (n_rows, n_features)
-        The features: a CSR array from svmlight, a table from files with column names or text, otherwise an array.
-    y : ndarray of shape (n_rows,) or None
-        The targets: numbers, or an object array of text. None where the file has none.
-    path : Path
-        The file.
-    first_line : int
-        The line of the file, counted from 1, where the text of the batch begins (of its block, if rows are shuffled).
-    position : Position
-        Where the next batch begins.
-    """
-
-    X: Any
-    y: NDArray[Any] | None
-    path: Path
-    first_line: int
-    position: Position
-
-    def __len__(self) -> int:
-        return int(self.X.shape[0])
 
 
 @dataclass(frozen=True)
@@ -89,13 +45,15 @@ class Stream:
     Attributes
     ----------
     paths : list of Path
-        The files, in order. `path` is the first.
+        The files, in order, `path` being the first; another source has a name such as ``<LazyFrame>``.
     batch_size, max_iter, shuffle, random_state : int
         As given.
     feature_names : list of str or None
         Names of the features in the (first) file.
     columns : list of str or None
         Names of all columns of the (first) file, if it is a table.
+    understood : Understood or None
+        What a look at the (first) file found out about its columns, if it is a table and no `layout` was given.
     n_bytes, bytes_read : int
         Size of the files times the passes, and how much of that the batches so far have used; for progress bars.
     n_skipped : int
@@ -120,8 +78,11 @@ class Stream:
         self._sources = {0: open_source(paths[0], reading, layout) if first is None else first}
         self._sizes = [self._sources[0].n_bytes, *(size_of(path) for path in paths[1:])]
         self.n_bytes = sum(self._sizes) * self.max_iter
+        if self.max_iter > 1 and not self.repeats:
+            raise ValueError(f"open_stream: max_iter must be 1 for rows that come only once, got {self.max_iter}.")
         self.feature_names = self._sources[0].feature_names
         self.columns = self._sources[0].columns
+        self.understood = self._sources[0].understood
         self._layout = layout if layout is not None else self._sources[0].layout()
 
     def replace(self, **options: Any) -> Stream:
@@ -135,7 +96,7 @@ class Stream:
         """
         width = {name: options.pop(name) for name in ("n_features",) if name in options}
         reading, order = dataclasses.replace(self._reading, **width), dataclasses.replace(self._order, **options)
-        first = self._sources[0] if reading == self._reading else None
+        first = self._sources[0] if reading == self._reading or not self.path.exists() else None
         return Stream(self.paths, reading, order, self._layout, first)
 
     @property
@@ -150,6 +111,16 @@ class Stream:
         }
 
     @property
+    def repeats(self) -> bool:
+        """Whether rows can be read more than once; those of a reader or generator cannot."""
+        return self._sources[0].repeats
+
+    @property
+    def resumes(self) -> bool:
+        """Whether another process that opens the same source finds the same row at a position."""
+        return self._sources[0].resumes
+
+    @property
     def path(self) -> Path:
         return self.paths[0]
 
@@ -161,6 +132,26 @@ class Stream:
     def layout(self) -> dict[str, Any]:
         """Names and kinds of the columns, to open another file in the same way: ``open_stream(..., layout=...)``."""
         return dict(self._layout)
+
+    def column_names(self, columns: ArrayLike) -> dict[int, str]:
+        """Names of hashed columns, ``namespace^feature``, by a look through the first 256 MB of the files.
+
+        Names that share a column are joined by ``|``. Columns of other formats are not hashed, and have no names here.
+
+        Parameters
+        ----------
+        columns : array-like of int
+            The columns, counted from 0.
+        """
+        wanted = np.unique(np.asarray(columns, dtype=np.int32))
+        naming, left = self._sources[0].naming(wanted), _BYTES_TO_NAME
+        if naming is None or not len(wanted):
+            return {}
+        for file in range(len(self.paths)):
+            left -= self._source(file).read_names(naming, left)
+            if left <= 0:
+                break
+        return naming.names()
 
     def __repr__(self) -> str:
         files = repr(self.path.name) if len(self.paths) == 1 else f"{len(self.paths)} files"
@@ -201,33 +192,38 @@ class Stream:
                 here = n_pass == start.n_pass and file == start.file
                 place, skip = (Mark(start.offset, start.line), start.skip) if here else (source.begin, 0)
                 before = sum(self._sizes) * n_pass + sum(self._sizes[:file])
-                skipped_here = 0
+                skipped_here, n_read = 0, self._sizes[file]
                 for part in source.parts(self._block or self.batch_size, place):
                     skipped_here = part.n_skipped
-                    progress = before + min(part.bytes_read, self._sizes[file]), n_skipped + skipped_here
+                    n_read = min(part.bytes_read, self._sizes[file]) if self._sizes[file] else part.bytes_read
+                    progress = before + n_read, n_skipped + skipped_here
                     if part.X is None:
                         yield None, *progress
                     else:
-                        for X, y, rows in self._cut(part, n_pass, file, place, skip):
+                        for X, y, weight, rows in self._cut(part, n_pass, file, place, skip):
                             behind = Position(n_pass, file, *(part.end if rows is None else place), rows or 0)
-                            yield Batch(X, y, source.path, part.first_line, behind), *progress
+                            yield Batch(X, y, source.path, part.first_line, behind, weight), *progress
                     place, skip = part.end, 0
                 n_skipped += skipped_here
-                yield None, before + self._sizes[file], n_skipped
+                yield None, before + (self._sizes[file] or n_read), n_skipped
 
-    def _cut(self, part: Part, n_pass: int, file: int, begin: Mark, skip: int) -> Iterator[tuple[Any, Any, int | None]]:
+    def _cut(
+        self, part: Part, n_pass: int, file: int, begin: Mark, skip: int
+    ) -> Iterator[tuple[Any, Any, Any, int | None]]:
         """A part as it is, or mixed and cut into batches; each with the rows of it given so far, None at its end."""
         if not self.shuffle:
-            yield part.X, part.y, None
+            yield part.X, part.y, part.weight, None
             return
-        n_rows = part.X.shape[0]
+        n_rows, source = part.X.shape[0], self._source(file)
         if skip >= n_rows:
-            raise self._source(file).wrong_position(begin)
-        order = np.random.default_rng([self.random_state, n_pass, file, begin.offset]).permutation(n_rows)
+            raise source.wrong_position(begin)
+        place = 0 if begin == source.begin else begin.offset  # so that a small file is mixed alike in every format
+        order = np.random.default_rng([self.random_state, n_pass, file, place]).permutation(n_rows)
         for k in range(skip, n_rows, self.batch_size):
             some = order[k : k + self.batch_size]
             end = k + len(some)
-            yield part.X[some], None if part.y is None else part.y[some], end if end < n_rows else None
+            y, weight = (None if column is None else column[some] for column in (part.y, part.weight))
+            yield part.X[some], y, weight, end if end < n_rows else None
 
     def _source(self, file: int) -> RowSource:
         """The file opened as the first one was; only the first and the last opened are kept in mind."""
@@ -239,11 +235,12 @@ class Stream:
 
 
 def open_stream(
-    path: PathLike | Sequence[PathLike],
+    path: PathLike | Sequence[PathLike] | Any = None,
     *,
     batch_size: int = 4096,
     format: Format | None = None,
     n_features: int | None = None,
+    max_features: int = MAX_FEATURES,
     target: int | str | None = -1,
     header: Header = "auto",
     delimiter: str | None = None,
@@ -256,31 +253,52 @@ def open_stream(
     shuffle: int = 0,
     random_state: int = 0,
     prefetch: bool = True,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    date: str | None = None,
+    missing: Sequence[str] = (),
+    keep_identifiers: bool = False,
+    columns: Mapping[int | str, Any] | None = None,
     layout: dict[str, Any] | None = None,
+    sheet: str | int | None = None,
+    sql: str | None = None,
+    database: PathLike | None = None,
 ) -> Stream:
-    """Open files as a stream of batches, each of `batch_size` rows and the last one of a file of what is left.
+    """Open files, data frames or a query as a stream of batches, each of `batch_size` rows and the last one of a file
+    of what is left.
 
     Memory is bounded by the batch (and the longest line), whatever the size of the files. The next batches are read,
     decompressed and parsed in threads while you use the last one.
 
     Parameters
     ----------
-    path : path-like or list of them
+    path : path-like, list of them, data frame, reader, callable or iterable
         A file, a pattern such as ``"day-*.svm.gz"`` (files in natural order: 2 before 10), or a list of files, read one
-        after the other. Compressed files (gzip, bzip2, Zstandard) are recognised by their content. A folder holds
-        documents, one sub-folder per class. URLs that fsspec understands (``"s3://bucket/day-*.svm.gz"``, ``http://``,
-        chains of them) are fetched first, into the folder that the environment variable THRESHER_CACHE names, or
-        among the temporary files; a copy is used again until the file changes.
+        after the other. Compressed files (gzip, bzip2, Zstandard) are recognised by their content. A folder of
+        Parquet, CSV or JSON files is one table, to which sub-folders such as ``year=2024`` add columns (in front); a
+        folder of other text files holds documents, one sub-folder per class. URLs that fsspec understands
+        (``"s3://bucket/day-*.svm.gz"``, ``http://``, chains of them) are fetched first, into the folder that the
+        environment variable THRESHER_CACHE names, or among the temporary files; a copy is used again until the file
+        changes.
+
+        Instead of files: a data frame of any library, lazy or not, a data set of pyarrow, a DuckDB relation, anything
+        else with Arrow's C interface, a callable that returns one of these for each pass, or an iterable of batches.
+        The rows of a reader or generator come once, and allow neither a second pass nor `resume`.
     batch_size : int
         Rows in a batch.
-    format : {"svmlight", "csv", "parquet", "arrow", "documents"}, optional
-        By default the suffix decides (before ``.gz`` and the like), and where it says nothing, the first line.
+    format : {"svmlight", "vw", "csv", "json", "excel", "parquet", "arrow", "documents"}, optional
+        By default the suffix decides (before ``.gz`` and the like), and where it says nothing, the first lines.
+        ``"json"`` is one object per line. Binary files of other formats are refused.
     n_features : int, optional
         Width of every batch; a larger index is refused. By default a batch of svmlight rows is as wide as its own
-        largest column, and a table decides by itself.
+        largest column, and a table decides by itself. Features of Vowpal Wabbit (``"vw"``) are hashed into so many
+        columns, by default 2^18.
+    max_features : int
+        svmlight, without `n_features`: an index beyond it is refused, because a model needs memory for every feature up
+        to the largest index, and one wrong digit could ask for all there is.
     target : int, str or None
         Tables: the column with the targets, by number from 0 (negative ones count from the last) or by name; None if
-        there is none. Words are welcome as targets.
+        there is none. Targets may be words, and may be missing in some rows.
     header : bool or "auto"
         CSV: whether the first line holds names; by default it is compared with the lines below.
     delimiter : str, optional
@@ -307,9 +325,30 @@ def open_stream(
         Seed of the mixing. Each pass is mixed anew.
     prefetch : bool
         Whether to work ahead in threads.
+    encoding : str, optional
+        CSV: the encoding of the text, such as ``"cp1252"``; by default UTF-8, UTF-16 or, where it is neither, what its
+        bytes suggest.
+    decimal : {".", ","}, optional
+        CSV: the decimal mark; by default that of the numbers for which only one is possible.
+    date : str, optional
+        CSV: the order of day and month where both are possible, ``"D/M/Y"`` or ``"M/D/Y"``.
+    missing : list of str
+        Tables: more words for a missing value; empty fields, ``NA``, ``n/a``, ``null``, ``?`` and ``-`` are known.
+    keep_identifiers : bool
+        Tables: whether to keep columns that only tell rows apart, such as row numbers and names that never repeat.
+    columns : dict, optional
+        Tables: how single columns are read, by name or number: a kind (``"number"``, ``"category"``, ``"text"``,
+        ``"drop"``) or a dict such as ``{"kind": "date", "pattern": "D.M.Y"}`` or
+        ``{"kind": "number", "decimal": ",", "unit": "€"}``. ``Stream.understood`` has one for each column.
     layout : dict, optional
         ``Stream.layout()`` of another stream, to read a table as that one was read: columns are found by name, the
         target may be missing, and `target`, `text_columns` and `drop` are not needed.
+    sheet : str or int, optional
+        Spreadsheets: the sheet, by its name or its number from 0; by default the first.
+    sql : str, optional
+        Instead of `path`: a query of DuckDB, such as ``"select * from 'day-*.parquet' where age > 17"``.
+    database : path-like, optional
+        With `sql`: a database file that the query reads from.
 
     Returns
     -------
@@ -350,6 +389,21 @@ def open_stream(
         dtype=dtype,
         skip_malformed=skip_malformed,
         prefetch=prefetch,
+        encoding=encoding,
+        decimal=decimal,
+        date=date,
+        missing=missing,
+        keep_identifiers=keep_identifiers,
+        columns={} if columns is None else columns,
+        sheet=sheet,
+        max_features=max_features,
     )
     check_value("open_stream", "layout", layout, _LAYOUT)
-    return Stream(files_of(path), reading, order, layout)
+    if (path is None) == (sql is None) or (sql is None and database is not None):
+        raise ValueError("open_stream: either path must be given, or sql (and then perhaps database).")
+    path = peeked(path)
+    if sql is not None or are_rows(path):
+        rows = open_rows(path, reading, layout) if sql is None else SqlSource(sql, database, reading, layout)
+        return Stream([rows.path], reading, order, layout, rows)
+    files, partitions = expanded(files_of(path))
+    return Stream(files, dataclasses.replace(reading, partitions=partitions), order, layout)

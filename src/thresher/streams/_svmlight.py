@@ -11,12 +11,12 @@ from typing import IO, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
-from scipy import sparse
 
 from .. import _core
-from .._gate import at_least, boolean, checked, none
+from .._gate import as_csr, at_least, boolean, checked, none, sparse
+from .._output import writing
 from ._compression import TextBytes, compression
-from ._source import FLOAT, Parsed, PathLike, Text, TextFormat
+from ._source import BYTE_ORDER_MARK, FLOAT, Parsed, PathLike, Text, TextFormat
 
 _VALUES_PER_WRITE = 1 << 20
 
@@ -24,8 +24,11 @@ _VALUES_PER_WRITE = 1 << 20
 class SvmlightFormat(TextFormat):
     """svmlight text to CSR arrays, as wide as `n_features` or, without it, as their own largest column."""
 
-    def __init__(self, n_features: int | None, zero_based: bool, dtype: DTypeLike) -> None:
+    def __init__(
+        self, n_features: int | None, zero_based: bool, dtype: DTypeLike, max_features: int | None = None
+    ) -> None:
         self.n_features = None if n_features is None else int(n_features)
+        self.max_features = None if max_features is None else int(max_features)
         self.zero_based = bool(zero_based)
         self.float32 = np.dtype(dtype) == np.float32
 
@@ -34,24 +37,36 @@ class SvmlightFormat(TextFormat):
 
     def parse(self, text: Text, **limits: Any) -> Parsed:
         targets, *rows, consumed, lines, skipped = _core.parse_svmlight(
-            text, zero_based=self.zero_based, n_features=self.n_features, float32=self.float32, **limits
+            text,
+            zero_based=self.zero_based,
+            n_features=self.n_features,
+            max_features=self.max_features,
+            float32=self.float32,
+            **limits,
         )
         return Parsed((targets, *rows), len(targets), consumed, lines, skipped)
 
     def join(self, pieces: Sequence[Parsed]) -> tuple[sparse.csr_array, NDArray[np.float64]]:
         targets, values, columns, starts, widths = zip(*(piece.rows for piece in pieces), strict=True)
-        ends = np.cumsum([s[-1] for s in starts])  # each piece counts its values from 0
-        starts = (starts[0], *(s[1:] + end for s, end in zip(starts[1:], ends[:-1], strict=True)))
-        data, indices, indptr = _joined(values), _joined(columns), _joined(starts)
-        if indptr[-1] <= np.iinfo(indices.dtype).max:  # SciPy would copy the columns to match the wider starts
-            indptr = indptr.astype(indices.dtype, copy=False)
         width = max(widths) if self.n_features is None else self.n_features
-        X = sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, width))
-        X.has_sorted_indices = X.has_canonical_format = True  # the parser saw to it
-        return X, _joined(targets)
+        return joined_rows(values, columns, starts, width), joined(targets)
 
 
-def _joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+def joined_rows(
+    values: Sequence[NDArray[Any]], columns: Sequence[NDArray[Any]], starts: Sequence[NDArray[Any]], width: int
+) -> sparse.csr_array:
+    """Pieces of rows from a parser, which has sorted their columns, as one array."""
+    ends = np.cumsum([s[-1] for s in starts])  # each piece counts its values from 0
+    starts = (starts[0], *(s[1:] + end for s, end in zip(starts[1:], ends[:-1], strict=True)))
+    data, indices, indptr = joined(values), joined(columns), joined(starts)
+    if indptr[-1] <= np.iinfo(indices.dtype).max:  # SciPy would copy the columns to match the wider starts
+        indptr = indptr.astype(indices.dtype, copy=False)
+    X = sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, width))
+    X.has_sorted_indices = X.has_canonical_format = True
+    return X
+
+
+def joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
@@ -103,7 +118,9 @@ def read_svmlight(
     """
     text_format = SvmlightFormat(n_features, zero_based, dtype)
     name = Path(path).name
-    with _whole_text(Path(path)) as text:
+    with _whole_text(Path(path)) as whole:
+        marked = whole[: len(BYTE_ORDER_MARK)] == BYTE_ORDER_MARK
+        text = whole[len(BYTE_ORDER_MARK) :] if marked else whole  # a copy, because a map that is lent cannot be closed
         try:
             piece = text_format.parse(text, final=True, first_line=1, max_rows=-1, skip_malformed=False)
         except ValueError as refusal:
@@ -154,7 +171,7 @@ def write_svmlight(path: PathLike | IO[bytes], X: Any, y: ArrayLike, *, zero_bas
     n_rows, width = rows.shape
     values_per_row = rows.nnz / max(n_rows, 1) if sparse.issparse(rows) else width
     step = max(1, int(_VALUES_PER_WRITE / max(values_per_row, 1)))
-    with open(path, "wb") if isinstance(path, str | os.PathLike) else nullcontext(path) as file:
+    with writing(path) if isinstance(path, str | os.PathLike) else nullcontext(path) as file:
         for begin in range(0, n_rows, step):
             part, labels = sparse.csr_array(rows[begin : begin + step]), targets[begin : begin + step]
             starts = part.indptr.astype(np.int64)
@@ -163,12 +180,14 @@ def write_svmlight(path: PathLike | IO[bytes], X: Any, y: ArrayLike, *, zero_bas
 
 def _writable(X: Any, y: ArrayLike) -> tuple[Any, NDArray[np.float64]]:
     """CSR or dense rows of float32 or float64, and as many targets, all finite; refused before a file is touched."""
-    rows: Any = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+    rows: Any = X if sparse.issparse(X) else np.asarray(X)
     if rows.ndim != 2:
         raise ValueError(f"write_svmlight: X must have 2 dimensions, got {rows.ndim}.")
-    if sparse.issparse(rows) and not rows.has_canonical_format:
-        rows = rows.copy()
-        rows.sum_duplicates()
+    if sparse.issparse(rows):
+        rows = sparse.csr_array(as_csr(rows, "write_svmlight"))
+        if not rows.has_canonical_format:
+            rows = rows.copy()
+            rows.sum_duplicates()
     try:
         rows = rows if rows.dtype == np.float32 else rows.astype(np.float64, copy=False)
         targets = np.ascontiguousarray(y, dtype=np.float64)

@@ -7,25 +7,48 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .. import _engine
-from ..streams import Stream
+from .._gate import sparse
+from ..streams import Batch, Stream, has_target
 from ._predictions import written_label
 from ._records import stack_batches
 
 MOST_CLASSES = 1000
+_FEW = 20  # rows, in which all targets may differ by chance
 _RARE = 0.2  # of the rows: a rarer class of two is measured by itself, because the error hides it
 
 
+class CountsUnlabelled:
+    """Mixin of counts of rows, of which some may have no target."""
+
+    n_rows: int
+    n_unlabelled: int
+
+    @property
+    def n_labelled(self) -> int:
+        return self.n_rows - self.n_unlabelled
+
+    def describe_unlabelled(self) -> str:
+        """A sentence on the rows without a target, if there are any."""
+        if not self.n_unlabelled:
+            return ""
+        have, were = ("has", "was") if self.n_unlabelled == 1 else ("have", "were")
+        return f"{self.n_unlabelled:,} of {self.n_rows:,} rows {have} no target and {were} left out."
+
+
 @dataclass
-class Facts:
-    """Numbers of rows, features, values and classes of a stream (of its first pass)."""
+class Facts(CountsUnlabelled):
+    """Numbers of rows, features, values and classes of a stream (of its first pass).
+
+    `n_unlabelled` of the `n_rows` have no target, and were left out.
+    """
 
     n_rows: int = 0
     n_features: int = 0
     n_values: int = 0
     classes: dict[str, int] = field(default_factory=dict)
+    n_unlabelled: int = 0
 
     @classmethod
     def of(cls, X: Any, y: NDArray[Any] | None) -> Facts:
@@ -34,13 +57,17 @@ class Facts:
         facts.add(X, y)
         return facts
 
-    def add(self, X: Any, y: NDArray[Any] | None) -> None:
-        """Count some more rows; with `y`, their classes too."""
+    def add(self, X: Any, y: NDArray[Any] | None, *, classes: bool = True) -> None:
+        """Count some more rows, those of them that have no target and, unless `classes` is False, their classes."""
         self.n_rows += X.shape[0]
         self.n_features = max(self.n_features, X.shape[1])
         self.n_values += X.nnz if sparse.issparse(X) else int(np.prod(X.shape))
-        if y is not None:
-            for label, count in zip(*np.unique(y, return_counts=True), strict=True):
+        if y is None:
+            return
+        there = has_target(y)
+        self.n_unlabelled += len(y) - int(there.sum())
+        if classes:
+            for label, count in zip(*np.unique(y[there], return_counts=True), strict=True):
                 self.classes[str(written_label(label))] = self.classes.get(str(written_label(label)), 0) + int(count)
 
 
@@ -54,6 +81,7 @@ class LabelCounts:
     def add(self, y: NDArray[Any] | None) -> None:
         if y is None or self._too_many:
             return
+        y = y[has_target(y)]
         for label, count in zip(*np.unique(y, return_counts=True), strict=True):
             self._counts[written_label(label)] = self._counts.get(written_label(label), 0) + int(count)
         if len(self._counts) > MOST_CLASSES:
@@ -72,7 +100,7 @@ class LabelCounts:
 
 
 @dataclass
-class Look:
+class Look(CountsUnlabelled):
     """The first rows of a stream, and the facts that they tell.
 
     Attributes
@@ -88,11 +116,15 @@ class Look:
     mixed : bool
         Whether targets change from row to row; False for rows sorted by target.
     y : ndarray or None
-        The targets looked at.
+        The targets looked at, without those that are missing.
     first : Table, ndarray or csr_array
-        Rows of the first batch.
+        Rows of the first batch: those that have a target, if some have.
     rows : (X, y) or None
-        All rows, if they are few and were to be kept.
+        All rows, if they are few and were to be kept; targets may be missing.
+    weight : ndarray or None
+        The weights of `rows`; None if all are 1. Rows of weight 0 are not looked at.
+    n_unlabelled : int
+        Rows looked at whose target is missing.
     """
 
     n_rows: int
@@ -104,13 +136,15 @@ class Look:
     y: NDArray[Any] | None
     first: Any
     rows: tuple[Any, NDArray[Any] | None] | None = None
+    weight: NDArray[np.float64] | None = None
+    n_unlabelled: int = 0
 
     def rare_class(self, classes: list[Any] | None) -> Any:
         """Of two classes, the one that less than a fifth of the rows have; else None."""
         if self.y is None or classes is None or len(classes) != 2:
             return None
         rows, rarer = min((int(np.sum(self.y == label)), place) for place, label in enumerate(classes))
-        return classes[rarer] if rows < _RARE * self.n_rows else None
+        return classes[rarer] if rows < _RARE * self.n_labelled else None
 
     @property
     def has_whole_numbers(self) -> bool:
@@ -123,8 +157,30 @@ class Look:
             return "clustering"
         if self.is_text:
             return "classification"
-        few = self.labels is not None and len(self.labels) <= max(2, min(50, self.n_rows // 10))
+        few = self.labels is not None and len(self.labels) <= max(2, min(50, self.n_labelled // 10))
         return "classification" if few and self.has_whole_numbers else "regression"
+
+    @property
+    def hardly_repeats(self) -> bool:
+        """Whether most targets of more than a few rows stand alone, as names do, and amounts taken for words."""
+        n = self.n_labelled
+        return self.y is not None and n > _FEW and (self.labels is None or 2 * len(self.labels) > n)
+
+    def check_classes(self, file: str, target: Any = None) -> list[Any]:
+        """Return the classes; targets that are no classes are refused. `file` and `target` are named in the refusal."""
+        column = "the target" if target is None else f"the target {target!r}"
+        if self.y is not None and not len(self.y):
+            raise without_targets(file, target)
+        if self.labels is None or self.hardly_repeats or not (self.is_text or self.has_whole_numbers):
+            many = f"more than {MOST_CLASSES:,}" if self.labels is None else f"{len(self.labels):,}"
+            other = "" if self.is_text else "choose a method that ends in -regressor, or "
+            raise ValueError(
+                f"{file}: {column} has {many} different values in {self.n_labelled:,} rows, and cannot be a class; "
+                f"{other}choose another column with target= (`thresher look FILE` shows them)."
+            )
+        if len(self.labels) < 2:
+            raise ValueError(f"{file}: all rows have the same class, {self.labels[0]!r}; two are needed.")
+        return self.labels
 
 
 def look(stream: Stream, max_bytes: int = 1 << 26, n_labels: int | None = None, *, keep_rows: int = 0) -> Look:
@@ -146,19 +202,24 @@ def look(stream: Stream, max_bytes: int = 1 << 26, n_labels: int | None = None, 
     first, facts, labels, whole = None, Facts(), LabelCounts(), True
     targets: list[NDArray[Any]] = []
     kept: list[tuple[Any, NDArray[Any] | None]] = []
-    for batch in stream.batches():
+    weights: list[NDArray[np.float64]] = []
+    for batch in map(Batch.present, stream.batches()):
         if batch.position.n_pass > 0:
             break
-        first = batch.X if first is None else first
-        facts.add(batch.X, None)
-        labels.add(batch.y)
+        labelled = batch.labelled()
+        if first is None or not first.shape[0] or (not facts.n_labelled and len(labelled)):
+            first = labelled.X if len(labelled) else batch.X
+        facts.add(batch.X, batch.y, classes=False)
+        labels.add(labelled.y)
         kept = [*kept, (batch.X, batch.y)] if facts.n_rows <= keep_rows else []
-        targets += [] if batch.y is None else [batch.y]
+        weights.append(batch.row_weights())
+        targets += [] if labelled.y is None else [labelled.y]
         if stream.bytes_read > max_bytes and labels.has(n_labels):
             whole = False
             break
-    if first is None:
+    if first is None or facts.n_rows == 0:
         raise ValueError(f"{stream.path.name}: the file has no rows.")
+    weight = np.concatenate(weights)
     y, distinct = np.concatenate(targets) if targets else None, labels.distinct()
     return Look(
         n_rows=facts.n_rows,
@@ -170,7 +231,15 @@ def look(stream: Stream, max_bytes: int = 1 << 26, n_labels: int | None = None, 
         y=y,
         first=first,
         rows=stack_batches(kept) if kept and whole else None,
+        weight=None if (weight == 1).all() else weight,
+        n_unlabelled=facts.n_unlabelled,
     )
+
+
+def without_targets(file: str, target: Any = None) -> ValueError:
+    """The refusal of rows of which none has a target."""
+    column = "the target" if target is None else f"the target {target!r}"
+    return ValueError(f"{file}: {column} is missing in every row; choose another column with target=.")
 
 
 def _are_mixed(y: NDArray[Any], n_labels: int) -> bool:

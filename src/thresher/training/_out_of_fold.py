@@ -16,14 +16,22 @@ from ._predictions import (
     predict_with_scores,
     predictable_rows,
     probabilities_of,
+    weighted_rows_to_learn,
 )
 from ._records import Collector, HeldOut
+from ._worse_than_guess import warn_if_worse
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
 def predict_in_folds(
-    model: Any, X: Any, y: NDArray[Any] | None, folds: Iterable[Fold] | None = None, *, random_state: int = 0
+    model: Any,
+    X: Any,
+    y: NDArray[Any] | None,
+    folds: Iterable[Fold] | None = None,
+    *,
+    random_state: int = 0,
+    sample_weight: NDArray[np.float64] | None = None,
 ) -> HeldOut | None:
     """Predict each row by a model like this one that learned from the other folds.
 
@@ -32,17 +40,22 @@ def predict_in_folds(
     model : classifier, regressor or StreamingPipeline
         Copied, not changed.
     X, y : rows and targets
+        Rows without a target are left out; they are unlabelled rows for a model that knows such.
     folds : iterable of (rows to learn from, rows to predict), optional
         By default five, as far as every class has so many rows. A row that several folds would predict is predicted in
-        the first of them.
+        the first of them. With folds, every row must have a target.
     random_state : int
         Seed of the folds.
+    sample_weight : ndarray of shape (n_rows,), optional
+        Weights of the rows, for learning.
 
     Returns
     -------
     HeldOut or None
         None if there are too few rows, or too few of a class.
     """
+    if folds is None:
+        X, y, sample_weight = weighted_rows_to_learn(model, X, y, sample_weight)
     if y is None:
         return None
     labelled = ~is_no_class(model, y, "unlabelled_label")
@@ -55,7 +68,8 @@ def predict_in_folds(
         if not len(test):  # small data are divided several times
             break
         seen[test] = True
-        fitted = clone(model).fit(X[learn], y[learn])
+        weight = {} if sample_weight is None else {"sample_weight": sample_weight[learn]}
+        fitted = clone(model).fit(X[learn], y[learn], **weight)
         rows, truth = predictable_rows(fitted, X[test], y[test])
         if len(truth):
             answers.append((truth, *predict_with_scores(fitted, rows), probabilities_of(fitted, rows)))
@@ -64,7 +78,10 @@ def predict_in_folds(
     collector = Collector(f"cross-validation: {these}, predicted by a model that had not seen it")
     for truth, predicted, *more in answers:
         collector.add_predictions(truth, predicted, *(more if complete else ()))
-    return collector.held_out()
+    held_out = collector.held_out()
+    if held_out is not None:
+        warn_if_worse(held_out, model)
+    return held_out
 
 
 def _folds(model: Any, y: NDArray[Any], random_state: int) -> Iterable[Fold]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .._estimators import task_of
 from .._gate import carrying
+from ..streams import has_target
 
 
 def learner_of(model: Any) -> Any:
@@ -60,9 +61,52 @@ def is_no_class(model: Any, y: NDArray[Any], *names: str) -> NDArray[np.bool_]:
 
 
 def drop_unlabelled(model: Any, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
-    """The rows that have a label."""
-    missing = is_no_class(model, y, "unlabelled_label")
-    return (X[np.flatnonzero(~missing)], y[~missing]) if missing.any() else (X, y)
+    """The rows that have a target, and one that is not the label of unlabelled rows."""
+    known = has_target(y) & ~is_no_class(model, y, "unlabelled_label")
+    return (X, y) if known.all() else (X[np.flatnonzero(known)], y[known])
+
+
+def rows_to_learn(model: Any, X: Any, y: NDArray[Any] | None) -> tuple[Any, NDArray[Any] | None]:
+    """The rows that a model can learn from, of rows whose target may be missing.
+
+    Rows without a target are left out. A model with an ``unlabelled_label`` learns from them as unlabelled rows, and
+    a clusterer from all rows.
+
+    Parameters
+    ----------
+    model : estimator or StreamingPipeline
+    X, y : rows and targets
+        As streams yield them: a missing number is NaN, a missing text is empty.
+
+    Returns
+    -------
+    X, y
+    """
+    if y is None or task_of(model) == "clustering" or (there := has_target(y)).all():
+        return X, y
+    mark = getattr(learner_of(model), "unlabelled_label", None)
+    if mark is None:
+        return X[np.flatnonzero(there)], y[there]
+    return X, mark_unlabelled(y, mark)
+
+
+def weighted_rows_to_learn(
+    model: Any, X: Any, y: NDArray[Any] | None, weight: NDArray[np.float64] | None
+) -> tuple[Any, NDArray[Any] | None, NDArray[np.float64] | None]:
+    """The rows of :func:`rows_to_learn` with their weights, which are None if all are 1."""
+    some, labels = rows_to_learn(model, X, y)
+    if y is not None and weight is not None and some.shape[0] < X.shape[0]:
+        weight = weight[has_target(y)]
+    return some, labels, weight
+
+
+def mark_unlabelled(y: NDArray[Any], label: Any) -> NDArray[Any]:
+    """Targets in which missing ones are the label of unlabelled rows."""
+    if y.dtype.kind == "f" and isinstance(label, str):
+        raise ValueError(f"unlabelled_label must be a number where targets are numbers, got {label!r}.")
+    marked = y.copy()
+    marked[~has_target(y)] = label if y.dtype.kind == "f" else str(written_label(label))
+    return marked
 
 
 def written_label(label: Any) -> Any:

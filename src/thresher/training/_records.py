@@ -9,36 +9,48 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from .._gate import widened
+from .._gate import sparse, widened
 from ..metrics import ProgressiveAveragePrecision, ProgressiveF1, ProgressiveROCAUC
-from ..streams import Stream, Table
-from ._predictions import written_label
+from ..streams import Batch, Stream, Table
+from ._predictions import weighted_rows_to_learn, written_label
 
 _MOST_POINTS = 256
 _MOST_ROWS = 200_000
 
+WeightedRows = tuple[Any, NDArray[Any] | None, NDArray[np.float64] | None]
 
-def read_all(stream: Stream, max_rows: int | None = None) -> tuple[Any, NDArray[Any] | None]:
+
+def read_all(stream: Stream, max_rows: int | None = None, *, model: Any = None) -> tuple[Any, NDArray[Any] | None]:
     """The rows of a stream in memory, all of them or an even sample of at least `max_rows`, if there are so many.
 
     Parameters
     ----------
     stream : Stream
     max_rows : int, optional
+    model : estimator or StreamingPipeline, optional
+        One that is to learn from the rows: those without a target are left out or, if it has an ``unlabelled_label``,
+        carry that. By default all rows are returned, and a missing target is NaN or an empty text.
 
     Returns
     -------
     X, y
     """
-    sampler = Sampler(max_rows)
-    for batch in stream.batches():
-        sampler.add(batch.X, batch.y)
-    rows = sampler.rows()
-    if rows is None:
-        raise ValueError(f"{stream.path.name}: the file has no rows.")
-    return rows
+    X, y, _ = read_and_count(stream, max_rows, model)[0]
+    return X, y
+
+
+def read_and_count(stream: Stream, max_rows: int | None, model: Any) -> tuple[WeightedRows, int, int]:
+    """The rows as :func:`read_all` returns them with their weights, which are None if all are 1; the number of rows in
+    the stream, and of those left out. Rows of weight 0 do not count."""
+    sampler, n_rows = Sampler(max_rows), 0
+    for batch in map(Batch.present, stream.batches()):
+        rows = batch.X, batch.y, batch.row_weights()
+        sampler.add(*(rows if model is None else weighted_rows_to_learn(model, *rows)))
+        n_rows += len(batch)
+    if sampler.n_rows == 0:
+        raise ValueError(f"{stream.path.name}: {'no row has a target' if n_rows else 'the file has no rows'}.")
+    return sampler.weighted_rows(), n_rows, n_rows - sampler.n_rows
 
 
 class Sampler:
@@ -72,6 +84,11 @@ class Sampler:
     def rows(self) -> tuple[Any, Any] | None:
         """The sample of features and targets; None if there were no rows."""
         return (*self.columns(), None)[:2] if self._parts else None
+
+    def weighted_rows(self) -> WeightedRows:
+        """The sample of features, targets and weights; weights are None if all are 1."""
+        X, *y, weight = self.columns()
+        return X, y[0] if y else None, None if (weight == 1).all() else weight
 
 
 def stack_batches(parts: list[tuple[Any, NDArray[Any] | None]]) -> tuple[Any, NDArray[Any] | None]:

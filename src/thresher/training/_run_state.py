@@ -13,7 +13,7 @@ from .._estimators import task_of
 from ..persistence import load_model, save_model
 from ..streams import Batch, Position, Stream, version_of
 from ._look import Facts
-from ._predictions import learner_of, written_label
+from ._predictions import is_fitted, learner_of, written_label
 from ._records import History, RareClassMeasures
 
 
@@ -36,9 +36,12 @@ class RunState:
         self._last_save = time.monotonic()
 
     def note(self, model: Any, batch: Batch) -> None:
-        self.position = batch.position
+        """Note a batch that was learned, as it was read: with its rows that have no target."""
+        self.position, task = batch.position, task_of(model)
         if batch.position.n_pass == 0:
-            self.facts.add(batch.X, batch.y if task_of(model) == "classification" else None)
+            self.facts.add(batch.X, None if task == "clustering" else batch.y, classes=task == "classification")
+        if not is_fitted(model):  # no row so far has a target
+            return
         counts = _counts(model)
         key = {"name": batch.path.name, "pass": batch.position.n_pass + 1, "number": batch.position.file}
         if self.file is None or any(self.file[k] != key[k] for k in key):
@@ -55,12 +58,13 @@ class RunState:
             return [0, 0, 0.0]
         within = [max(end - begin, 0) for begin, end in zip(self.file["begin"], self.file["end"], strict=True)]
         counts = dict(zip(("rows", "mistakes", "loss"), within, strict=True))
-        self.history.files.append({"name": self.file["name"], "pass": self.file["pass"], **counts})
+        if counts["rows"]:
+            self.history.files.append({"name": self.file["name"], "pass": self.file["pass"], **counts})
         return list(self.file["end"])
 
     def _note_measures(self) -> None:
         if self.measures is not None:
-            self.measures.note(self.history, self.facts.n_rows)
+            self.measures.note(self.history, self.facts.n_labelled)
 
     def close(self, model: Any) -> None:
         self._end_file()
@@ -72,7 +76,11 @@ class RunState:
 
     def save_if_due(self, model: Any, n_skipped: int, at_once: bool) -> None:
         """Write a checkpoint, if there is a file for it, after so many seconds or at once."""
-        if self.path is None or not (at_once or time.monotonic() - self._last_save >= self.seconds):
+        if (
+            self.path is None
+            or not is_fitted(model)
+            or not (at_once or time.monotonic() - self._last_save >= self.seconds)
+        ):
             return
         model.record_ = self.record | {
             "training": {

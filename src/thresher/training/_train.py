@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .._estimators import of_rows_seen_before, task_of
+from .._gate import sparse
 from ..streams import Batch, Stream
-from ._look import MOST_CLASSES, Facts, look
+from ._hashed_names import name_hashed_columns
+from ._look import Facts, look, without_targets
 from ._predictions import (
     drop_unlabelled,
     is_fitted,
@@ -24,6 +25,7 @@ from ._predictions import (
 )
 from ._records import Collector, HeldOut, History, RareClassMeasures, Sampler
 from ._run_state import RunState, fingerprint
+from ._worse_than_guess import warn_if_worse
 
 
 @dataclass
@@ -74,6 +76,8 @@ def train(
 ) -> Run:
     """Learn from all batches of a stream.
 
+    Rows without a target teach nothing, and are counted in ``run.facts.n_unlabelled``.
+
     A checkpoint is a model file with the place in the stream, replaced as a whole every `checkpoint_seconds`. A run
     that was killed at any moment and is started again with ``resume=True`` (same files, same parameters) ends in the
     bit-identical model of a run that was never stopped.
@@ -83,7 +87,7 @@ def train(
     model : estimator or StreamingPipeline
         With ``partial_fit``. It is changed, unless a checkpoint takes its place; use the one that is returned.
     stream : Stream
-        From :func:`thresher.streams.open_stream`.
+        From :func:`thresher.streams.open_stream`. Rows that come once (of a reader or generator) need `classes`.
     classes : array-like, optional
         All classes, for a classifier. By default a look through the files finds them.
     checkpoint : path-like, optional
@@ -91,7 +95,7 @@ def train(
     checkpoint_seconds : float
         Time between two checkpoints.
     resume : bool
-        Go on from the checkpoint, if there is one.
+        Go on from the checkpoint, if there is one. Not for queries, nor for rows that come once.
     predict_first : bool
         Keep the prediction of every row before it is learned, for a report.
     positive : label, optional
@@ -100,7 +104,7 @@ def train(
     record : dict, optional
         Plain values to keep in ``model.record_``.
     on_batch : callable, optional
-        Called with the history and the stream after each batch, for progress.
+        Called with the history and the stream after each batch, once something was learned; for progress.
     should_stop : callable, optional
         Asked after each batch; if it says True, the checkpoint is written and :class:`Interrupted` raised.
 
@@ -125,6 +129,8 @@ def train(
         raise ValueError(
             f"train: {type(learner_of(model)).__name__} has no partial_fit; use fit with all rows in memory."
         )
+    if resume and not stream.resumes:
+        raise ValueError(f"train: resume must be False, because {stream.path.name} may give other rows the next time.")
     if classes is None and task_of(model) == "classification":
         classes = _find_classes(stream)
     measures = None if positive is None else RareClassMeasures(positive, classes if classes is not None else ())
@@ -135,24 +141,28 @@ def train(
     trainer = _Trainer(model, classes, state, predict_first)
     for batch in stream.batches(state.position):
         trainer.learn(batch)
-        if on_batch is not None:
+        if on_batch is not None and is_fitted(model):
             on_batch(state.history, stream)
         stop = should_stop is not None and should_stop()
         state.save_if_due(model, stream.n_skipped, at_once=stop)
         if stop:
             raise Interrupted
     if not is_fitted(model):
+        if state.facts.n_rows:
+            raise without_targets(stream.path.name, stream.layout().get("target"))
         raise ValueError(f"{stream.path.name}: the file has no rows.")
-    return trainer.result(stream.n_skipped)
+    run = trainer.result(stream.n_skipped)
+    name_hashed_columns(run.model, stream)
+    return run
 
 
 def _find_classes(stream: Stream) -> list[Any]:
-    classes = look(stream).labels
-    if classes is None:
-        raise ValueError(f"{stream.path.name}: more than {MOST_CLASSES} distinct targets; this is no classification.")
-    if len(classes) < 2:
-        raise ValueError(f"{stream.path.name}: all rows have the same class, {classes[0]!r}; two are needed.")
-    return classes
+    if not stream.repeats:
+        raise ValueError(f"train: classes must be given, because the rows of {stream.path.name} come only once.")
+    seen = look(stream)
+    if seen.y is None:
+        raise ValueError(f"{stream.path.name}: training needs a target column.")
+    return seen.check_classes(stream.path.name, stream.layout().get("target"))
 
 
 class _Trainer:
@@ -170,17 +180,27 @@ class _Trainer:
         """Predict a batch, if that is wanted, and learn from it."""
         if batch.y is None and self._task != "clustering":
             raise ValueError(f"{batch.path.name}: training needs a target column.")
+        batch = batch.present()
+        if not len(batch):
+            self.state.position = batch.position
+            return
+        labelled = batch if self._task == "clustering" else batch.labelled()
+        if len(labelled):
+            self._learn(labelled)
+        self.state.note(self.model, batch)
+
+    def _learn(self, batch: Batch) -> None:
         first_pass = batch.position.n_pass == 0
         if first_pass and batch.y is not None and is_fitted(self.model):
             self._predict(batch.X, batch.y)
         grow = {"grow": True} if sparse.issparse(batch.X) and not hasattr(self.model, "steps") else {}
+        weight = {} if batch.weight is None else {"sample_weight": batch.weight}
         try:
             with of_rows_seen_before(learner_of(self.model), not first_pass):
-                self.model.partial_fit(batch.X, batch.y, **self._options, **grow)
+                self.model.partial_fit(batch.X, batch.y, **self._options, **grow, **weight)
         except ValueError as refusal:
             lines = f"{batch.path.name}, in the rows from line {batch.first_line} on"
             raise ValueError(f"{lines}: {refusal}") from None
-        self.state.note(self.model, batch)
         if first_pass:
             self._sampler.add(batch.X, batch.y)
 
@@ -208,11 +228,12 @@ class _Trainer:
         held_out = None if self._held_out is None else self._held_out.held_out()
         if held_out is not None:
             held_out.name = self._name(held_out)
+            warn_if_worse(held_out, model)
         return Run(model, state.history, state.facts, held_out, self._sampler.rows(), state.n_skipped + n_skipped)
 
     def _name(self, held_out: HeldOut) -> str:
         """The rows that were predicted, in words."""
-        left_out = self.state.facts.n_rows - held_out.n_rows
+        left_out = self.state.facts.n_labelled - held_out.n_rows
         if self._begin:
             these = f"the last {held_out.n_rows:,} rows, read since the run was resumed"
         elif getattr(self.model, "task_column", None) is not None:
@@ -225,7 +246,7 @@ class _Trainer:
 def evaluate(
     model: Any, stream: Stream, on_batch: Callable[[Stream], None] | None = None
 ) -> tuple[HeldOut, tuple[Any, Any]]:
-    """Predict rows with known targets.
+    """Predict rows with known targets; rows without one are left out.
 
     Parameters
     ----------
@@ -240,7 +261,9 @@ def evaluate(
         The predictions, and a sample of the rows.
     """
     collector, sampler = Collector(", ".join(path.name for path in stream.paths[:3])), Sampler()
-    for batch in stream.batches():
+    n_rows = 0
+    for batch in map(Batch.present, stream.batches()):
+        n_rows += len(batch)
         if batch.y is None:
             raise ValueError(f"{batch.path.name}: measuring needs a target column.")
         X, y = drop_unlabelled(model, batch.X, batch.y)
@@ -252,5 +275,6 @@ def evaluate(
             on_batch(stream)
     held_out, sample = collector.held_out(), sampler.rows()
     if held_out is None or sample is None:
-        raise ValueError(f"{stream.path.name}: the file has no rows.")
+        raise ValueError(f"{stream.path.name}: {'no row has a target' if n_rows else 'the file has no rows'}.")
+    warn_if_worse(held_out, model)
     return held_out, sample

@@ -147,7 +147,7 @@ def coupled_annealing(
     n_evaluations : int, default=100
         Budget. Points that come again are not evaluated again and not counted.
     max_seconds : float, optional
-        No new step is begun after so many seconds.
+        No point is begun that would not be done after so many seconds, by the time that others took.
     n_starts : int, default=5
         States (:math:`m`), at least 2; the points of a step that can be evaluated side by side.
     simplex : bool, default=True

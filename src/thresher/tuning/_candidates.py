@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import FitFailedWarning
 
 from ._history import HistoryFile, key_of
@@ -53,6 +54,10 @@ class Candidates:
             self.params.append(p)
             self.folds.extend(record["folds"])
         return evaluations
+
+    def scores(self, n_folds: int) -> NDArray[np.float64]:
+        """Scores of the last candidate on the folds."""
+        return np.array([self._score(fold) for fold in self.folds[-n_folds:]], dtype=np.float64)
 
     def finish(self) -> None:
         """Let scikit-learn fit something, as it must also where all candidates were known and all had failed."""

@@ -10,12 +10,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn import metrics
 from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from .._gate import Rule, check_value, fraction
+from .._estimators import plain_transform
+from .._gate import Rule, check_value, fraction, sparse
 from ..metrics import sampled_silhouette
 
 _MOST_ROWS_FOR_SILHOUETTE = 2000  # to measure, and to measure from
@@ -135,7 +135,7 @@ def _where_clusters_are(estimator: Any, X: Any) -> tuple[Any, Any]:
     """The last step of a pipeline, and rows as it is given them."""
     steps = [step for _, step in getattr(estimator, "steps", [(None, estimator)])]
     for step in steps[:-1]:
-        X = step.transform(X) if hasattr(step, "transform") else X  # scikit-learn has "passthrough"
+        X = plain_transform(step, X) if hasattr(step, "transform") else X  # scikit-learn has "passthrough"
     return steps[-1], X
 
 

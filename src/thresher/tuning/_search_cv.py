@@ -11,11 +11,13 @@ from typing import Any, Self
 
 import joblib
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection._search import BaseSearchCV
+from sklearn.utils import estimator_html_repr
 
 from .._engine import generator
-from .._figures import progress_bar
+from .._figures import line_html, progress_bar
 from .._gate import Range, Rule, as_space, boolean, check_params, none, one_of, search_space, seed
 from ._annealing import N_STARTS, annealing_and_simplex
 from ._candidates import Candidates
@@ -49,7 +51,7 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
         Budget of candidates, each of which is fitted once per fold. Directed search stops earlier when its steps
         become too small to matter.
     max_seconds : float, optional
-        No new step is begun after so many seconds.
+        No candidate is begun that would not be done after so many seconds, by the time that others took.
     n_starts : int, default=5
         States that anneal together, and candidates of a step.
     simplex : bool, default=True
@@ -118,6 +120,8 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
     }
     verbose = 0  # parameters of scikit-learn's own searches that this one does not have
     pre_dispatch = "2*n_jobs"
+    # given every evaluation and its scores on the folds; returns whether to stop
+    _watch: Callable[[dict[str, Any], NDArray[np.float64]], bool] | None = None
 
     def __init__(
         self,
@@ -190,6 +194,15 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.scorer_: Any = getattr(run.scorer_, "scorer", run.scorer_)  # without the counting
         return self
 
+    def _html_repr(self) -> str:
+        """What notebooks show: scikit-learn's diagram, and the best score so far along the search."""
+        scores = [trial["score"] for trial in vars(self).get("history_", ()) if math.isfinite(trial["score"])]
+        best = np.maximum.accumulate(scores).tolist() if scores else []
+        picture = line_html(f"best score of {len(best):,} candidates", best) if best else ""
+        return str(estimator_html_repr(self)) + picture
+
+    _repr_html_inner = _html_repr  # what older versions of scikit-learn call
+
     def _checked_space(self) -> dict[str, Range]:
         who = type(self).__name__
         space = search_space(self.estimator) if self.space is None else as_space(self.space, who)
@@ -210,12 +223,18 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     # --- the methods that BaseSearchCV calls --------------------------------------------------------------------------
 
-    def _run_search(self, evaluate_candidates: Callable[[list[Params]], Any]) -> None:
+    def _run_search(self, evaluate_candidates: Callable[..., Any], *, callback_ctx: Any = None) -> None:
         self._raw: list[dict[str, Any]] = []
         self._results: dict[str, Any] = {}
 
+        steps = callback_ctx and callback_ctx.subcontext(task_name="search", max_subtasks=None)
+
         def fit_and_score(batch: list[Params]) -> list[dict[str, Any]]:
-            evaluate_candidates(batch)
+            told = {}
+            if steps is not None:  # scikit-learn has callbacks since 1.9
+                n_fits = len(batch) * n_folds
+                told["callback_ctx"] = steps.subcontext("step", max_subtasks=n_fits, sequential_subtasks=False)
+            evaluate_candidates(batch, **told)
             return self._raw[-len(batch) * n_folds :]
 
         n_folds = len(self.cv.folds)
@@ -223,11 +242,14 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
         candidates = Candidates(fit_and_score, file, guide=self.refit, error_score=self.error_score)
         with progress_bar(self.progress, "tuning", self.n_evaluations) as update:
 
-            def watch(trials: Trials) -> None:
+            def watch(trials: Trials) -> bool:
                 best = math.nan if trials.best is None else trials.best["score"]
                 update(len(trials.history), description=trials.history[-1]["stage"], remark=f"best {best:.4f}")
+                return self._watch is not None and self._watch(trials.history[-1], candidates.scores(n_folds))
 
-            trials = Trials(self._ranges, candidates.evaluate, self.n_evaluations, self.max_seconds, watch)
+            n_at_once = joblib.effective_n_jobs(self.n_jobs)
+            limits = (self.n_evaluations, self.max_seconds)
+            trials = Trials(self._ranges, candidates.evaluate, *limits, watch, n_at_once, self._watch is not None)
             self.stopped_ = trials.run(self._search_method())
         candidates.finish()
         self.history_ = trials.history

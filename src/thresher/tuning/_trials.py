@@ -24,6 +24,7 @@ Steps = Generator[Array, Array, None]
 Params = dict[str, Any]
 
 _MOST_STEPS_WITHOUT_NEWS = 100
+_RECENT = 5  # evaluations by which the time of the next one is foreseen
 
 LIMITS = {"n_evaluations": at_least(1), "max_seconds": positive | none}
 OF_A_SEARCH = {
@@ -103,7 +104,9 @@ class Trials:
     scorer: Callable[[str, list[Params]], Sequence[Evaluation]]
     n_evaluations: int
     max_seconds: float | None = None
-    watch: Callable[[Trials], Any] | None = None
+    watch: Callable[[Trials], bool] | None = None  # called after evaluations; whether to stop
+    n_at_once: int = 1  # points that processes evaluate side by side
+    one_by_one: bool = False  # whether to watch every evaluation, not those of a step together
 
     def __post_init__(self) -> None:
         self.history: list[dict[str, Any]] = []
@@ -143,17 +146,31 @@ class Trials:
         fresh = {k: p for k, p in zip(keys, params, strict=True) if k not in self._energies}
         room = self.n_evaluations - len(self.history)
         if fresh:
-            if self.history and time.monotonic() >= self._deadline:
+            if self.history and self._is_late():
                 raise SearchStopped("seconds")
-            self._record(stage, dict(list(fresh.items())[:room]))
-            if self.watch is not None:
-                self.watch(self)
+            self._record_all(stage, dict(list(fresh.items())[:room]))
         self._n_idle = 0 if fresh else self._n_idle + 1
         if len(self.history) >= self._n_points or self._n_idle > _MOST_STEPS_WITHOUT_NEWS:
             raise SearchStopped("exhausted")
         if len(self.history) >= self.n_evaluations:
             raise SearchStopped("evaluations")
         return np.array([self._energies[key] for key in keys])
+
+    def _is_late(self) -> bool:
+        """Whether the deadline is over, or would be if the next evaluation took as long as the longest of late."""
+        recent = (entry["seconds"] for entry in self.history[-_RECENT:])
+        return time.monotonic() + max(recent, default=0.0) / self.n_at_once > self._deadline
+
+    def _record_all(self, stage: str, fresh: dict[tuple[float, ...], Params]) -> None:
+        """Evaluate points; with a limit of time as many at once as there are processes, and no more than fit."""
+        points = list(fresh.items())
+        n_at_once = len(points) if math.isinf(self._deadline) and not self.one_by_one else self.n_at_once
+        for i in range(0, len(points), n_at_once):
+            if i and self._is_late():
+                raise SearchStopped("seconds")
+            self._record(stage, dict(points[i : i + n_at_once]))
+            if self.watch is not None and self.watch(self):
+                raise SearchStopped("watch")
 
     def _record(self, stage: str, fresh: dict[tuple[float, ...], Params]) -> None:
         found = self.scorer(stage, list(fresh.values()))
@@ -204,7 +221,8 @@ def maximise(
         def evaluate(stage: str, batch: list[Params]) -> Sequence[Evaluation]:
             return list(parallel(joblib.delayed(_call)(objective, p, budget.error_score) for p in batch))
 
-        trials = Trials(ranges, evaluate, budget.n_evaluations, budget.max_seconds)
+        limits = (budget.n_evaluations, budget.max_seconds)
+        trials = Trials(ranges, evaluate, *limits, n_at_once=joblib.effective_n_jobs(budget.n_jobs))
         return trials.result(trials.run(search))
 
 

@@ -1,10 +1,12 @@
-"""The wizard: a few questions in plain words, each with a default; then a tuned model and how to get it again."""
+"""The wizard: four questions in plain words, each with a default; then a tuned model and how to get it again."""
 
 from __future__ import annotations
 
 import functools
+import importlib.util
 import json
 import os
+import shlex
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -13,18 +15,37 @@ from pathlib import Path
 from typing import Any
 
 from .. import _auto
+from .._figures import wrapped
+from .._output import write_whole
 from ..inspection import features_that_matter
-from ..persistence import save_model, write_whole
+from ..persistence import save_model
 from ..report import Report, report_of
 from ..training import Run, learner_of
-from ._call import AutoCall, call_of
-from ._dialogue import Ask, Say, from_dict, from_file, from_lines, from_person, paragraph, run_dialogue
-from ._questions import LAST_QUESTIONS, QUESTIONS
-from ._replies import DataFile
+from ._call import AutoCall as AutoCall
+from ._call import call_of
+from ._data_file import DataFile as DataFile
+from ._dialogue import (
+    AnswerSource,
+    Ask,
+    Dialogue,
+    DialogueAnswers,
+    Say,
+    from_dict,
+    from_file,
+    from_lines,
+    from_person,
+    paragraph,
+    screen_width,
+)
+from ._more_questions import MORE_QUESTIONS
+from ._question_page import QuestionPage as QuestionPage
+from ._questions import QUESTIONS
+from ._replies import file_of, reading_of
 
-__all__ = ["main", "wizard"]
+__all__ = ["WizardForm", "form", "main", "wizard"]
 
-_NAMES = [question.id for question in (*QUESTIONS, *LAST_QUESTIONS)]
+_ALL = (*QUESTIONS, *MORE_QUESTIONS)
+_NAMES = [question.id for question in _ALL]
 _MOST_FEATURES = 10
 _MOST_OUTPUTS = 3
 
@@ -39,6 +60,10 @@ def wizard(
 ) -> Any:
     """Ask what is needed to make a model of a file, and make it.
 
+    Four questions are asked: which columns to leave out, which one to predict, what a mistake costs, and how long it
+    may take; beside them only what the file leaves in doubt, such as the order of day and month. The answer ``more``
+    asks for everything else.
+
     Parameters
     ----------
     path : path-like, optional
@@ -47,7 +72,7 @@ def wizard(
         Answers instead of a person's: a file, answers by the name of the question, or one after the other. What is
         missing is answered by the default; what is not allowed is an error.
     ask : callable, optional
-        Given a question and a prompt, returns what was typed; by default the terminal is asked.
+        Given a question and a prompt, returns what was typed; by default the terminal or the notebook is asked.
     say : callable
         Shows a line of text.
     run : callable
@@ -56,6 +81,10 @@ def wizard(
     Returns
     -------
     estimator or StreamingPipeline
+
+    See Also
+    --------
+    form : The same questions as a form in a notebook.
 
     Examples
     --------
@@ -71,14 +100,67 @@ def wizard(
     array(['high'], dtype=object)
     """
     given = {} if path is None else {"file": os.fspath(path)}
-    strict = answers is not None
+    source = from_person(sys.stdout) if ask is None else AnswerSource(ask)
     if isinstance(answers, Mapping):
-        ask = from_dict(answers, _NAMES)
+        source = from_dict(answers, _NAMES)
     elif isinstance(answers, (str, os.PathLike)):
-        ask = from_file(os.fspath(answers), _NAMES)
+        source = from_file(os.fspath(answers), _NAMES)
     elif answers is not None:
-        ask = from_lines(answers)
-    return _converse(ask or from_person(sys.stdout), say, given, run, strict)[0].model
+        source = from_lines(answers)
+    return learn_from(_asked(source, say, given), say, run)[0].model
+
+
+def form(path: str | os.PathLike[str]) -> WizardForm:
+    """Ask the questions of :func:`wizard` in a notebook, as a form with a button.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    WizardForm
+        After the button was pressed, its ``model``, ``command`` and ``python`` are the results. Without ipywidgets,
+        the questions are asked one after the other, and the results are there at once.
+    """
+    made = WizardForm(os.fspath(path))
+    if importlib.util.find_spec("ipywidgets") is not None:
+        made.show()
+    else:
+        made.learn(_asked(from_person(sys.stdout), print, {"file": made.path}), print)
+    return made
+
+
+class WizardForm:
+    """The questions about a file as a form, and the model that was made of it; see :func:`form`.
+
+    Attributes
+    ----------
+    path : str
+    files : callable
+        Returns what is known of a file, by its path.
+    model : estimator, StreamingPipeline or None
+        None until the button was pressed.
+    command, python : str
+        What makes the same model on the command line and in Python.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path, self.model, self.command, self.python = path, None, "", ""
+        self.files = functools.cache(DataFile)
+        self.files(path)  # a file that cannot be read is refused at once
+
+    def show(self) -> None:
+        """Show the form in the notebook."""
+        from ._widgets import show_form
+
+        show_form(self, QUESTIONS, MORE_QUESTIONS)
+
+    def learn(self, answers: DialogueAnswers, say: Say) -> None:
+        """Make the model that the answers describe."""
+        run, call, _ = learn_from(answers, say, _auto.run_auto)
+        self.model, self.command, self.python = run.model, call.command(), call.python()
 
 
 def main(
@@ -90,7 +172,10 @@ def main(
     report: str | None = None,
     as_json: bool = False,
 ) -> int:
-    """``thresher wizard``; returns the exit code: 0 done, 2 a mistake, 130 interrupted."""
+    """``thresher wizard``; returns the exit code: 0 done, 2 a mistake, 130 interrupted.
+
+    A person gets the model and a report in files beside the work; answers from a file say where these go, or do not.
+    """
     out = sys.stderr if as_json else sys.stdout
     given = {name: value for name, value in (("file", path), ("model", model), ("report", report)) if value is not None}
 
@@ -99,8 +184,9 @@ def main(
 
     try:
         _check_places(model, report, save_answers)
-        ask = from_person(out) if answers is None else from_file(answers, _NAMES)
-        run, call, typed = _converse(ask, say, given, _auto.run_auto, strict=answers is not None)
+        source = from_person(out) if answers is None else from_file(answers, _NAMES)
+        answered = _asked(source, say, given, saves=answers is None)
+        _, call, page = learn_from(answered, say, _auto.run_auto)
     except KeyboardInterrupt:
         print("\nStopped. Nothing was written.", file=sys.stderr)
         return 130
@@ -110,51 +196,73 @@ def main(
     except (OSError, ValueError, MemoryError, ArithmeticError) as problem:
         print("thresher: " + " ".join(str(problem).split()), file=sys.stderr)
         return 2
+    typed = {
+        question.id: question.write(answered[question.id], answered) for question in _ALL if question.id in answered
+    }
     if save_answers is not None:
         write_whole(Path(save_answers), json.dumps(typed, indent=2, ensure_ascii=False).encode() + b"\n")
         say(f"Answers written to {save_answers}")
     if as_json:
         result: dict[str, Any] = {"answers": typed, "command": call.command(), "python": call.python()}
-        result |= {"model": call.model, "report": call.report, **_report(run, call).to_dict()}
+        result |= {"model": call.model, "report": call.report, **page.to_dict()}
         print(json.dumps(result, indent=2, ensure_ascii=False))
     return 0
 
 
-def _converse(
-    ask: Ask, say: Say, given: dict[str, Any], make: Callable[..., Run], strict: bool
-) -> tuple[Run, AutoCall, dict[str, str]]:
-    """Ask the questions, make the model, show the result and save it; returns answers as they could be typed, too."""
-    files = functools.cache(DataFile)  # each is looked at once
+def _asked(source: AnswerSource, say: Say, given: dict[str, Any], saves: bool = False) -> DialogueAnswers:
+    """The answers to all questions; with `saves`, the model and a report are written unless the answer is no."""
+    places = _free_places if saves else lambda answers: {}
+    answers = DialogueAnswers(functools.cache(DataFile), places=places)  # each file is looked at once
     if "file" in given:
-        files(given["file"])  # a file that cannot be read is refused before any question
-    say("A few questions. ENTER takes the answer in brackets, ? explains, back goes one question back.")
-    answers = run_dialogue(QUESTIONS, ask, say, files, given, strict=strict)
-    call = call_of(answers)
+        answers.data(given["file"])  # one that cannot be read is refused before any question
+    say(
+        "\n".join(
+            wrapped(
+                "A few questions. ENTER takes the answer in brackets, ? explains the question, back goes one question "
+                "back, and more asks for everything that can be set.",
+                screen_width(),
+            )
+        )
+    )
+    Dialogue(_ALL, source, say, answers, given).run()
+    for name, place in places(answers).items():
+        answers.setdefault(name, place)
+    return answers
+
+
+def learn_from(answers: DialogueAnswers, say: Say, make: Callable[..., Run]) -> tuple[Run, AutoCall, Report]:
+    """Make the model that the answers describe, show it, and write the files."""
+    model, report, reading = (answers.get(name) for name in ("model", "report", "columns_file"))
+    call = replace(call_of(answers), model=model, report=report, columns_file=reading)
     say(f"\nLearning from {call.path} ...")
-    run = make(call.path, **call.arguments, predict=True, progress=sys.stderr.isatty())
-    _show_model(run, _report(run, call), say)
-    n_asked = len(answers.keys() - given.keys())
-    stem = Path(call.path).name.partition(".")[0] or "model"
-    last = run_dialogue(LAST_QUESTIONS, ask, say, stem, given, first=n_asked + 1, strict=strict)
-    call = replace(call, **last)
+    run = make(call.path, **call.arguments, predict=True, progress=True)
     run.model.record_ |= {"command": call.command(), "python": call.python()}
+    page = _report(run, call, answers)
+    _show_model(run, page, say)
     if call.model is not None:
         save_model(run.model, call.model)
         say(f"\nModel written to {call.model}")
     if call.report is not None:
-        _report(run, call).save(call.report)
+        page.save(call.report)
         say(f"\nReport written to {call.report}")
-    say(f"\nThe same on the command line\n   {call.command()}")
+    say(f"\nThe same on the command line\n{textwrap.indent(call.command_lines(), '   ')}")
     say(f"\nThe same in Python\n{textwrap.indent(call.python(), '   ')}")
-    typed = {q.id: q.write(answers[q.id], answers) for q in QUESTIONS if q.id in answers}
-    return run, call, typed | {q.id: q.write(last[q.id], last) for q in LAST_QUESTIONS}
+    if call.model is not None:
+        name = shlex.quote(call.model)
+        say(
+            "Predictions for new rows, and why\n"
+            f"   thresher predict {name} NEW.csv\n"
+            f"   thresher explain {name} NEW.csv --row 1"
+        )
+    return run, call, page
 
 
-def _report(run: Run, call: AutoCall) -> Report:
-    made = run.model.record_["auto"]
+def _report(run: Run, call: AutoCall, answers: DialogueAnswers) -> Report:
+    made, file, target = run.model.record_["auto"], file_of(answers), call.arguments.get("target")
     asked = {"reasons": made["reasons"], "command": call.command(), "python": call.python(), "seed": 0}
-    files, target = [{"name": Path(call.path).name}], call.arguments.get("target")
-    return report_of(run, files, target=target, asked=asked, search=made["search"])
+    found = file.profile(target, reading_of(answers)) if file.is_table else None
+    files = [{"name": Path(call.path).name}]
+    return report_of(run, files, target=target, profile=found, asked=asked, search=made["search"])
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
@@ -169,7 +277,7 @@ def _show_model(run: Run, report: Report, say: Say) -> None:
     say("\nHow good it is")
     say(paragraph(summary["says"]))
     for tile in summary["tiles"]:
-        say(f"   {tile['label']}: {tile['value']} ({tile['note']})")
+        say(paragraph(f"{tile['label']}: {tile['value']} ({tile['note']})"))
     say("\nFeatures that matter")
     if hasattr(run.model, "steps") and "map" in dict(run.model.steps):
         say(paragraph("With curved boundaries, single columns have no weights of their own."))
@@ -180,7 +288,8 @@ def _show_model(run: Run, report: Report, say: Say) -> None:
     features = features_that_matter(run.model, _MOST_FEATURES)
     for feature in features:
         largest = sorted(feature.weights.items(), key=lambda item: -abs(item[1]))[:_MOST_OUTPUTS]
-        say(f"   {feature.name:<24} {', '.join(f'{output}: {weight:+.3g}' for output, weight in largest)}")
+        weights = ", ".join(f"{output}: {weight:+.3g}" for output, weight in largest)
+        say("\n".join(wrapped(weights, screen_width(), f"   {feature.name:<24} ")))
     if not features:
         say("   None: the model uses no feature.")
 
@@ -190,3 +299,18 @@ def _check_places(*paths: str | None) -> None:
     for path in paths:
         if path is not None and not Path(path).absolute().parent.is_dir():
             raise FileNotFoundError(f"{path}: the folder does not exist.")
+
+
+def _free_places(answers: DialogueAnswers) -> dict[str, str]:
+    """Names for the model and the report of a file in this folder, which no file has yet; none if it is read-only."""
+    if not os.access(".", os.W_OK):
+        return {}
+    stem = Path(answers["file"]).name.partition(".")[0] or "model"
+    pages = all(importlib.util.find_spec(name) is not None for name in ("jinja2", "matplotlib"))
+    endings = {"model": ".thresher", "report": ".html" if pages else ".txt"}
+    number = next(n for n in range(1, 10**6) if not any(Path(_numbered(stem, n, e)).exists() for e in endings.values()))
+    return {what: _numbered(stem, number, ending) for what, ending in endings.items()}
+
+
+def _numbered(stem: str, number: int, ending: str) -> str:
+    return f"{stem}{f'-{number}' if number > 1 else ''}{ending}"

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import pprint
+import re
 import shlex
+import textwrap
 from dataclasses import dataclass
 from typing import Any
 
 from .. import _auto
 from ._dialogue import DialogueAnswers
-from ._replies import file_of, task_of
+from ._replies import file_of, has_target, reading_of, usual_shape
 
-_KERNELS = {"rbf": "nystroem", "polynomial": "polynomial", "cosine": "cosine", "linear": "nystroem-linear"}
+_COLUMNS = ("target", "drop", "text_columns", "task_column")
+_FLAGS = {"text_columns": "--text"}
+_WIDTH = 76
 
 
 @dataclass(frozen=True)
@@ -20,40 +25,71 @@ class AutoCall:
 
     path: str
     arguments: dict[str, Any]
+    columns: tuple[str, ...] = ()  # of the file
     model: str | None = None
     report: str | None = None
+    columns_file: str | None = None  # that holds the readings of columns, for the command line
 
     def command(self) -> str:
-        """The same on the command line."""
-        words = ["thresher", "auto", self.path]
-        options = {name: value for name, value in self.arguments.items() if name != "params"}
+        """The same on the command line, in one line."""
+        return shlex.join([word for words in self._words() for word in words])
+
+    def command_lines(self) -> str:
+        """The same on the command line, in lines that a shell joins again."""
+        lines = [""]
+        for words in map(shlex.join, self._words()):
+            if lines[-1] and len(f"{lines[-1]} {words} \\") > _WIDTH:
+                lines.append("   ")
+            lines[-1] += f" {words}" if lines[-1] else words
+        return " \\\n".join(lines)
+
+    def _words(self) -> list[list[str]]:
+        """The words of the command; an option stands with its value."""
+        options = {name: value for name, value in self.arguments.items() if name not in ("params", "columns")}
         options |= self.arguments.get("params", {})
-        options |= {name: place for name in ("model", "report") if (place := getattr(self, name)) is not None}
+        places = {"columns": self.columns_file, "model": self.model, "report": self.report}
+        options |= {name: place for name, place in places.items() if place is not None}
+        words = [["thresher", "auto"], [self.path]]
         for name, value in options.items():
-            words += [f"--{name.replace('_', '-')}", _typed(value)]
-        return shlex.join(words)
+            flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
+            values = value if name in ("drop", "text_columns") else [value]
+            words += [[flag] if each is True else [flag, self._typed(name, each)] for each in values]
+        return words
+
+    def _typed(self, name: str, value: Any) -> str:
+        """A value as the command line takes it, which counts columns from 0 and has words of its own."""
+        if name in _COLUMNS and value in self.columns and (value == "none" or re.fullmatch(r"-?\d+", value)):
+            return str(self.columns.index(value))
+        if isinstance(value, (list, dict)):
+            return json.dumps(value, ensure_ascii=False)
+        return "none" if value is None else str(value)
 
     def python(self) -> str:
         """The same in Python."""
-        arguments = "".join(f"    {name}={value!r},\n" for name, value in self.arguments.items())
-        text = f"import thresher\n\nmodel = thresher.auto(\n    {self.path!r},\n{arguments})\n"
+        given = [textwrap.indent(_written(name, value), "    ") for name, value in self.arguments.items()]
+        text = "\n".join(["import thresher", "", "model = thresher.auto(", f"    {self.path!r},", *given, ")", ""])
         return text if self.model is None else f"{text}thresher.persistence.save_model(model, {self.model!r})\n"
 
 
-def _typed(value: Any) -> str:
-    """A value as the command line takes it."""
-    if isinstance(value, list):
-        return json.dumps(value, ensure_ascii=False)
-    return "none" if value is None else str(value)
+def _written(name: str, value: Any) -> str:
+    """An argument, in several lines if it is long."""
+    begin = f"{name}="
+    lines = pprint.pformat(value, width=_WIDTH - len(begin), compact=True).splitlines()
+    return ("\n" + " " * len(begin)).join([begin + lines[0], *lines[1:]]) + ","
 
 
 def call_of(answers: DialogueAnswers) -> AutoCall:
     """The call that the answers describe."""
-    chosen = answers | {"task": task_of(answers)}  # most questions are called like the options of auto
-    if answers.get("curved") is not None:
-        chosen["kernel"] = _KERNELS[answers["kernel"]] if answers["curved"] else "linear"
-    if not answers["has_target"]:
+    chosen = dict(answers)  # most questions are called like the options of auto
+    if not has_target(answers):
         fixed = {name: answers[name] for name in ("metric", "max_iter") if name in answers}
-        chosen |= {"method": answers["shape"], "params": fixed or None}
-    target = {"target": answers.get("target")} if file_of(answers).is_table else {}
-    return AutoCall(answers["file"], target | _auto.changed_options(chosen))
+        method = answers.get("shape") or (usual_shape() if fixed else None)
+        chosen |= {"task": "clustering", "method": method, "params": fixed or None}
+    if isinstance(answers.get("cost"), str):
+        chosen |= {"cost": None, "criterion": answers["cost"]}
+    if answers.get("task") == "regression":  # for which the cost of mistakes on classes means nothing
+        chosen |= {"cost": None, "criterion": answers.get("criterion")}
+    file = file_of(answers)
+    target = {"target": answers.get("target")} if file.is_table else {}
+    arguments = target | reading_of(answers) | _auto.changed_options(chosen)
+    return AutoCall(answers["file"], arguments, tuple(file.columns))

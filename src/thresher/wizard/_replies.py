@@ -1,24 +1,20 @@
-"""Possible answers about a file: the options of questions, and the functions that read typed answers."""
+"""What the answers so far mean, and possible answers to the four questions: options, and readers of typed text."""
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Callable, Mapping
-from pathlib import Path
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import registry
-from .._auto import CRITERIA, STRUCTURE, has_kernel
-from .._engine import LOSSES
-from .._figures import unmarked
-from ..streams import open_stream
-from ..training import Look, look
+from .._figures import listed, percent, quoted, unmarked
+from ..training import Look
+from ._data_file import DataFile, leaking_columns
 from ._dialogue import DialogueAnswers, InvalidAnswer, Option
 
-_MOST_LISTED = 20  # columns
+_MOST_LISTED = 20  # labels, or columns of words
 AUTOMATIC: str = "automatic"
-YES_NO: tuple[Option, ...] = (Option("yes", True), Option("no", False))
 
 
 def named(about: Mapping[str, str]) -> list[Option]:
@@ -26,22 +22,8 @@ def named(about: Mapping[str, str]) -> list[Option]:
     return [Option(name, name, text) for name, text in about.items()]
 
 
-KERNELS: list[Option] = named(
-    {
-        "rbf": "bell-shaped: smooth boundaries of any form; the usual choice",
-        "polynomial": "products of columns: curved boundaries",
-        "cosine": "by direction, whatever the size of the values: counts of words",
-        "linear": "straight boundaries after all, on fewer features",
-    }
-)
-SEARCHES: list[Option] = named(
-    {
-        "annealing": "coupled simulated annealing: several walkers share what they find",
-        "directed": "directed search: step by step from the middle, downhill",
-        "random": "random points",
-    }
-)
-METRICS: list[Option] = named({"euclidean": "a small distance (least squares)", "cosine": "the same direction"})
+def automatic(about: str) -> Option:
+    return Option(AUTOMATIC, None, about)
 
 
 # --- the answers so far -----------------------------------------------------------------------------------------------
@@ -51,40 +33,44 @@ def file_of(answers: DialogueAnswers) -> DataFile:
     return answers.data(answers["file"])
 
 
+def left_out(answers: DialogueAnswers) -> list[str]:
+    """Columns that are not to be used."""
+    return [*(answers.get("drop") or ()), *(leaks(answers)[1] if answers.get("leaks") else ())]
+
+
+def reading_of(answers: DialogueAnswers) -> dict[str, Any]:
+    """The options of ``open_stream`` that the answers stand for, without the target."""
+    return _reading(answers, left_out(answers))
+
+
+def _reading(answers: DialogueAnswers, drop: list[str]) -> dict[str, Any]:
+    options = {name: answers.get(name) for name in ("decimal", "date", "text_columns", "skip_malformed", "columns")}
+    return {name: value for name, value in (options | {"drop": drop}).items() if value}
+
+
 def look_at(answers: DialogueAnswers) -> Look:
     """The first rows of the file, with the target that was named."""
-    return file_of(answers).look(answers.get("target"))
+    return file_of(answers).look(answers.get("target"), reading_of(answers))
 
 
-def task_of(answers: Mapping[str, Any]) -> str:
+def has_target(answers: Mapping[str, Any]) -> bool:
+    return answers.get("target") is not None
+
+
+def task_of(answers: DialogueAnswers) -> str:
     """The task that the answers so far describe."""
-    if not answers["has_target"]:
+    if not has_target(answers):
         return "clustering"
-    return "classification" if answers["classification"] else "regression"
+    task: str = answers.get("task") or look_at(answers).task
+    return task
 
 
 def has_words(answers: DialogueAnswers) -> bool:
     """Whether a table has words to learn from, besides the target."""
-    return bool(answers["has_target"] and file_of(answers).words(answers.get("target")))
+    return has_target(answers) and bool(file_of(answers).words(answers["target"], reading_of(answers)))
 
 
-def may_have_tasks(answers: DialogueAnswers) -> bool:
-    """Whether tasks can be learned together: there are two classes, or amounts."""
-    return not answers["classification"] or len(look_at(answers).labels or ()) == 2
-
-
-def has_plain_classes(answers: DialogueAnswers) -> bool:
-    """Whether the target holds classes, and there are neither tasks nor groups."""
-    structure = (answers.get(name) for name in ("task_column", "groups"))
-    return bool(answers["has_target"]) and answers["classification"] and all(value is None for value in structure)
-
-
-def has_only_classes(answers: DialogueAnswers) -> bool:
-    """Whether every row has a class that is known."""
-    return answers.get("outlier_label") is None and answers.get("unlabelled_label") is None
-
-
-# --- reading answers --------------------------------------------------------------------------------------------------
+# --- the four questions -----------------------------------------------------------------------------------------------
 
 
 def read_file(text: str, answers: DialogueAnswers) -> str:
@@ -98,20 +84,227 @@ def read_file(text: str, answers: DialogueAnswers) -> str:
     return path
 
 
-def read_column(text: str, answers: DialogueAnswers) -> str:
-    names = file_of(answers).columns
+def columns(answers: DialogueAnswers) -> list[Option]:
+    return [Option(name, [name]) for name in file_of(answers).columns]
+
+
+def _column(text: str, names: Sequence[str], begun: bool = True) -> str | None:
+    """The column of a name, of a number from 1 on, or the only one that is called, or begins, like this."""
     if text in names:
         return text
     if text.isdigit() and 1 <= int(text) <= len(names):
         return names[int(text) - 1]
-    raise InvalidAnswer(f"Please answer with the name of a column or with its number from 1 to {len(names)}.")
+    alike = [name for name in names if name.lower() == text.lower()]
+    alike = alike or [name for name in names if begun and text and name.lower().startswith(text.lower())]
+    return alike[0] if len(alike) == 1 else None
 
 
-def read_task_column(text: str, answers: DialogueAnswers) -> str:
-    column = read_column(text, answers)
-    if column == answers.get("target"):
-        raise InvalidAnswer(f"{column} is the column to predict; please name another one, or answer no.")
+def read_column(text: str, answers: DialogueAnswers) -> str:
+    names = file_of(answers).columns
+    column = _column(text, names)
+    if column is None:
+        raise InvalidAnswer(f"Please answer with the name of a column or with its number from 1 to {len(names)}.")
     return column
+
+
+def read_columns(text: str, answers: DialogueAnswers) -> list[str]:
+    """Columns between commas, which names may hold, too."""
+    names, parts, found = file_of(answers).columns, text.split(","), []
+    if text.lower() in ("no", "none") and text not in names:
+        return []
+    while parts:
+        n_joined = next((n for n in range(len(parts), 1, -1) if ",".join(parts[:n]).strip() in names), 1)
+        word, parts = ",".join(parts[:n_joined]).strip(), parts[n_joined:]
+        column = _column(word, names, begun=False)
+        if column is None:
+            raise InvalidAnswer(f"There is no column {word!r}; please answer with names between commas, or none.")
+        found.append(column)
+    return list(dict.fromkeys(found))
+
+
+def write_columns(names: Sequence[str]) -> str:
+    return ", ".join(names) or "none"
+
+
+def check_left_out(names: list[str], answers: DialogueAnswers) -> None:
+    if len(file_of(answers).columns) - len(names) < 1:
+        raise InvalidAnswer("No column would be left; please leave out fewer of them.")
+
+
+def targets(answers: DialogueAnswers) -> list[Option]:
+    """The columns that may be predicted, and none."""
+    nothing = "nothing: similar rows are put into groups"
+    if not file_of(answers).is_table:
+        return [Option("labels", "labels", "the labels that come with the rows"), Option("none", None, nothing)]
+    names = [name for name in file_of(answers).columns if name not in left_out(answers)]
+    return [*(Option(name, name) for name in names), Option("nothing" if "none" in names else "none", None, nothing)]
+
+
+def usual_target(answers: DialogueAnswers) -> str | None:
+    file = file_of(answers)
+    names = [option.value for option in targets(answers) if option.value is not None]
+    if file.is_table and len(names) < 2:  # nothing would be left to learn from
+        return None
+    return file.usual_target if file.is_table and file.usual_target in names else names[-1]
+
+
+def check_target(target: str | None, answers: DialogueAnswers) -> None:
+    """Refuse a target from which nothing can be learned."""
+    if target is None:
+        return
+    if target in left_out(answers):
+        raise InvalidAnswer(f"{target} is left out; name another column, or go back.")
+    try:
+        seen = file_of(answers).look(target, reading_of(answers))
+    except ValueError as problem:
+        raise InvalidAnswer(f"This column cannot be predicted: {problem}") from None
+    n_labels = None if seen.labels is None else len(seen.labels)
+    other = "name another column, or none"
+    if seen.is_text and (n_labels is None or seen.hardly_repeats):
+        raise InvalidAnswer(f"{target} is another word in nearly every row, which nothing can predict; {other}.")
+    if n_labels == 1:
+        raise InvalidAnswer(f"{target} is the same in every row, so that there is nothing to learn; {other}.")
+
+
+def leaks(answers: DialogueAnswers) -> tuple[str, list[str]]:
+    """What is known of columns that alone predict the target, and these columns; none if no others would be left."""
+    file, target = file_of(answers), answers.get("target")
+    if target is None or not file.is_table:
+        return "", []
+    drop = list(answers.get("drop") or ())
+    says, names = leaking_columns(file, target, _reading(answers, drop))
+    n_others = len(file.columns) - 1 - len(drop) - len(names)
+    return (says, names) if n_others > 0 else ("", [])
+
+
+def about_leaks(answers: DialogueAnswers) -> str:
+    return leaks(answers)[0].partition(";")[0] + "."
+
+
+def has_doubts(parameter: str) -> Callable[[DialogueAnswers], bool]:
+    return lambda answers: bool(_doubts(answers, parameter))
+
+
+def _doubts(answers: DialogueAnswers, parameter: str) -> dict[str, Any]:
+    return file_of(answers).doubts(parameter, list(answers.get("drop") or ()))
+
+
+def about_doubt(parameter: str) -> Callable[[DialogueAnswers], str]:
+    def text(answers: DialogueAnswers) -> str:
+        name, found = next(iter(_doubts(answers, parameter).items()))
+        return f"What is {found.in_doubt} in the column {quoted(name)}?"
+
+    return text
+
+
+def other_columns_in_doubt(parameter: str) -> Callable[[DialogueAnswers], str]:
+    """A sentence on the columns for which an answer holds."""
+
+    def text(answers: DialogueAnswers) -> str:
+        others = [quoted(name) for name in _doubts(answers, parameter)][1:]
+        also = f" The answer holds for {listed(others)}, too." if others else ""
+        return f"It can be read in two ways, and no other value tells which.{also}"
+
+    return text
+
+
+def ways_to_read(parameter: str) -> Callable[[DialogueAnswers], list[Option]]:
+    def options(answers: DialogueAnswers) -> list[Option]:
+        name, found = next(iter(_doubts(answers, parameter).items()))
+        ways = file_of(answers).readings(parameter, name, found)
+        return [Option(what, way or None) for what, way in ways]
+
+    return options
+
+
+def about_words(answers: DialogueAnswers) -> str:
+    return " ".join(f"{found.doubt}." for found in _doubts(answers, "text_columns").values())
+
+
+def doubtful_words(answers: DialogueAnswers) -> list[Option]:
+    return [Option(name, [name]) for name in _doubts(answers, "text_columns")]
+
+
+def n_malformed(answers: DialogueAnswers) -> str:
+    """A sentence on lines that cannot be read; empty if there are none."""
+    found = file_of(answers).profile(file_of(answers).usual_target)
+    return next((each.says.partition(";")[0] + "." for each in found.warnings if each.kind == "skipped"), "")
+
+
+def has_classes(answers: DialogueAnswers) -> bool:
+    return task_of(answers) == "classification" and len(look_at(answers).labels or ()) > 1
+
+
+def _rarest(answers: DialogueAnswers) -> tuple[Any, float]:
+    """The rarest class, and its share of the rows looked at."""
+    seen = look_at(answers)
+    counts = [(int((seen.y == label).sum()), place) for place, label in enumerate(seen.labels or ())]
+    count, place = min(counts)
+    return (seen.labels or [])[place], count / max(1, seen.n_labelled)
+
+
+def about_cost(answers: DialogueAnswers) -> str:
+    label, share = _rarest(answers)
+    rows = f"{percent(share)} of the rows are {quoted(label)}."
+    if len(look_at(answers).labels or ()) == 2:
+        return f"{rows} If it is as bad to miss one of them as to raise ten false alarms, answer 10. Otherwise:"
+    return f"{rows} If some classes matter more, answer with costs such as {label}=5. Otherwise:"
+
+
+COSTS: list[Option] = [
+    automatic("every mistake the same, or every class if one of two is rare"),
+    Option("same", "error", "every mistake costs the same, also where a class is rare"),
+    Option("classes", "balanced_error", "every class counts the same, however rare it is"),
+]
+
+
+def read_cost(text: str, answers: DialogueAnswers) -> dict[Any, float]:
+    """A number for the rarer of two classes, or costs by class."""
+    labels = {str(label): label for label in look_at(answers).labels or ()}
+    example = f"such as {_rarest(answers)[0]}=5"
+    if "=" not in text:
+        if len(labels) > 2:
+            raise InvalidAnswer(f"Please answer with costs by class, {example}, or with one of the words.")
+        return {_rarest(answers)[0]: _price(text, f"a number, or costs by class, {example}")}
+    found = {}
+    for part in text.split(","):
+        label, _, price = part.rpartition("=")
+        if label.strip() not in labels:
+            known = ", ".join([*labels][:_MOST_LISTED])
+            raise InvalidAnswer(f"There is no class {label.strip()!r}; the classes are {known}.")
+        found[labels[label.strip()]] = _price(price, f"a number behind each class, {example}")
+    return found
+
+
+def _price(text: str, expected: str) -> float:
+    try:
+        price = float(text)
+    except ValueError:
+        price = 0.0
+    if not 0 < price < float("inf"):
+        raise InvalidAnswer(f"Please answer with {expected}; a cost is above 0.")
+    return int(price) if price.is_integer() else price
+
+
+def write_cost(cost: Mapping[Any, float]) -> str:
+    return ", ".join(f"{label}={value:g}" for label, value in cost.items())
+
+
+_UNITS = {"": 1, "s": 1, "sec": 1, "second": 1, "m": 60, "min": 60, "minute": 60, "h": 3600, "hour": 3600}
+
+
+def read_seconds(text: str, answers: DialogueAnswers) -> float:
+    """A time such as 90, 90 s, 5 min or 1 h, in seconds."""
+    match = re.fullmatch(r"(\d+(?:[.,]\d+)?)\s*([a-z]*?)s?", text.lower())
+    unit = _UNITS.get(match[2]) if match is not None else None
+    seconds = 0.0 if match is None or unit is None else float(match[1].replace(",", ".")) * unit
+    if not seconds > 0:
+        raise InvalidAnswer("Please answer with a time such as 30 s, 5 min or 1 h.")
+    return int(seconds) if seconds.is_integer() else seconds
+
+
+def write_seconds(seconds: float) -> str:
+    return f"{seconds:g} s"
 
 
 def read_count(least: int, noun: str, *, automatic: bool = False) -> Callable[[str, DialogueAnswers], int | None]:
@@ -128,178 +321,21 @@ def read_count(least: int, noun: str, *, automatic: bool = False) -> Callable[[s
     return read
 
 
-def read_place(suffix: str, allowed: tuple[str, ...] = ()) -> Callable[[str, DialogueAnswers], str | None]:
-    """Reads the name of a file to write, or no."""
-
-    def read(text: str, answers: DialogueAnswers) -> str | None:
-        if text.lower() in ("no", "none", "n"):
-            return None
-        path = answers.data + suffix if text.lower() in ("yes", "y") else os.path.expanduser(text)
-        if not Path(path).absolute().parent.is_dir():
-            raise InvalidAnswer(f"The folder of {path} does not exist; name a file in one that does, or answer no.")
-        if Path(path).is_dir():
-            raise InvalidAnswer(f"{path} is a folder; name a file, or answer no.")
-        if allowed and Path(path).suffix.lower() not in allowed:
-            raise InvalidAnswer(f"The name must end in {', '.join(allowed)}; or answer no.")
-        return path
-
-    return read
+def usual_shape(answers: Mapping[str, Any] | None = None) -> str:
+    """The method of clustering that is used if none is asked for."""
+    return ranked_shapes()[0][1]
 
 
-def read_groups(text: str, answers: DialogueAnswers) -> Any:
-    """Groups as they are typed: columns between commas, groups between semicolons."""
-    if text.startswith("prefix:") and text != "prefix:":
-        return text
-    groups = [[name.strip() for name in part.split(",") if name.strip()] for part in text.split(";") if part.strip()]
-    known = {name for name in file_of(answers).columns if name != answers.get("target")}
-    unknown = [name for group in groups for name in group if name not in known]
-    form = "names of columns between commas, groups between semicolons, such as: age, income; town"
-    if unknown:
-        raise InvalidAnswer(f"There is no column {unknown[0]!r} to learn from; please answer with {form}.")
-    if not groups:
-        raise InvalidAnswer(f"Please answer with {form}.")
-    return groups
-
-
-def write_groups(groups: Any) -> str:
-    return groups if isinstance(groups, str) else "; ".join(", ".join(group) for group in groups)
-
-
-def read_shape(text: str, answers: DialogueAnswers) -> str:
-    if text in [method.name for method in registry.methods("clustering", needs=())]:
-        return text
-    names = ", ".join(option.name for option in shapes())
-    raise InvalidAnswer(f"Please answer with one of {names}, or with the name of a method.")
-
-
-def read_label(is_known: bool) -> Callable[[str, DialogueAnswers], Any]:
-    """Reads a label of the target, or also one that no row has yet."""
-
-    def read(text: str, answers: DialogueAnswers) -> Any:
-        look = look_at(answers)
-        labels = {str(label): label for label in look.labels or []}
-        if text in labels:
-            return labels[text]
-        if is_known:
-            names = ", ".join(labels)
-            raise InvalidAnswer(f"No row has the label {text!r}; please answer with one of {names}, or no.")
-        if look.is_text:
-            return text
-        try:
-            return int(text)
-        except ValueError:
-            raise InvalidAnswer("The labels are numbers; please answer with a whole number, or no.") from None
-
-    return read
-
-
-# --- options ----------------------------------------------------------------------------------------------------------
-
-
-def columns(answers: DialogueAnswers) -> list[Option]:
-    names = file_of(answers).columns
-    return [Option(name, name) for name in names] if len(names) <= _MOST_LISTED else []
-
-
-def task_columns(answers: DialogueAnswers) -> list[Option]:
-    words = file_of(answers).words(answers.get("target"))
-    return [Option("no", None, "one model for all rows"), *(Option(name, name) for name in words[:_MOST_LISTED])]
-
-
-def label_options(nothing: str) -> Callable[[DialogueAnswers], list[Option]]:
-    """The labels, after an answer that there are no such rows."""
-
-    def options(answers: DialogueAnswers) -> list[Option]:
-        labels = look_at(answers).labels or []
-        listed = [Option(str(label), label) for label in labels] if len(labels) <= _MOST_LISTED else []
-        return [Option("no such rows" if "no" in labels else "no", None, nothing), *listed]
-
-    return options
-
-
-def methods_for(answers: Mapping[str, Any]) -> list[registry.Method]:
-    """Methods that fit the answers so far and need nothing else."""
-    loss = answers.get("loss")
-    needs = [need for need, name in STRUCTURE.items() if answers.get(name) is not None]
-    fitting = [m for m in registry.methods(task_of(answers), needs) if loss is None or loss in m.losses]
-    if answers.get("curved") is None:
-        return fitting
-    return [method for method in fitting if not has_kernel(method)]  # they bend boundaries by themselves
-
-
-def losses(answers: DialogueAnswers) -> list[Option]:
-    names = dict.fromkeys(loss for method in methods_for({**answers, "loss": None}) for loss in method.losses)
-    known = named({name: LOSSES[name].about for name in names})
-    return [Option(AUTOMATIC, None, "the usual one of each method"), *known]
-
-
-def criteria(answers: DialogueAnswers) -> list[Option]:
-    task = task_of(answers)
-    about = "errors; those of rare classes count more where they are rare" if task == "classification" else "the first"
-    return [Option(AUTOMATIC, None, about), *named(CRITERIA[task])]
-
-
-def _about(method: registry.Method) -> str:
-    return unmarked(method.summary).partition(";")[0].rstrip(".")
-
-
-def methods(answers: DialogueAnswers) -> list[Option]:
-    known = named({method.name: _about(method) for method in methods_for(answers)})
-    return [Option(AUTOMATIC, None, "the ones that suit the data are compared"), *known]
-
-
-def shapes(answers: Mapping[str, Any] | None = None) -> list[Option]:
-    """Methods of clustering by the shape of the clusters that they find, in the order of their ranks."""
+def ranked_shapes() -> list[tuple[str, str, str]]:
+    """Methods of clustering by the shape of the clusters that they find, in the order of their ranks: the shape, the
+    method, and a few words."""
     ranked = []
     for method in registry.methods("clustering", needs=()):
         good = next((good for good in method.advice.good_for if good.aim), None)
-        name, about = (good.aim, good.why) if good is not None else (method.name, _about(method))
+        name, about = (good.aim, good.why) if good is not None else (method.name, first_words(method))
         ranked.append((good is None, 0 if good is None else good.rank, name, method.name, about))
-    return [Option(name, method, f"{about} ({method})") for _, _, name, method, about in sorted(ranked)]
+    return [(name, method, about) for _, _, name, method, about in sorted(ranked)]
 
 
-def usual_shape(answers: Mapping[str, Any] | None = None) -> str:
-    return shapes()[0].value
-
-
-def clusters_take(answers: DialogueAnswers, parameter: str) -> bool:
-    """Whether there are clusters to find, by a method with this parameter."""
-    method = None if answers["has_target"] else registry.find(answers.get("shape") or usual_shape())
-    return method is not None and parameter in method.defaults
-
-
-_BYTES = 1 << 23  # to look at; the dialogue must not keep anyone waiting
-
-
-class DataFile:
-    """A file: its columns if it is a table, and what its targets look like.
-
-    Attributes
-    ----------
-    path : str
-    columns : list of str
-        Names of the columns of a table; empty for other files, whose targets have their own place.
-    """
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        try:
-            layout = open_stream(path).layout()
-        except ValueError:  # a table of one column has no target
-            layout = open_stream(path, target=None).layout()
-        self.is_table: bool = "columns" in layout
-        self.columns: list[str] = open_stream(path, target=None).layout()["columns"] if self.is_table else []
-        self.look = functools.lru_cache(maxsize=8)(self._look)
-        self.words = functools.lru_cache(maxsize=8)(self._words)
-
-    def _look(self, target: str | None) -> Look:
-        """The first rows; of a table, with a column as their target, or none."""
-        options: dict[str, Any] = {"target": target} if self.is_table else {}
-        return look(open_stream(self.path, **options), _BYTES)
-
-    def _words(self, target: str | None) -> list[str]:
-        """The columns of words beside the target; none of files that are no tables."""
-        if not self.is_table:
-            return []
-        layout = open_stream(self.path, target=target).layout()
-        return [name for name, kind in zip(layout["columns"], layout["kinds"], strict=True) if kind == "t"]
+def first_words(method: registry.Method) -> str:
+    return unmarked(method.summary).partition(";")[0].rstrip(".")

@@ -1,0 +1,204 @@
+"""``python -m benchmarks.device [--quick] [--update]``: what a GPU gains over the CPU. Needs PyTorch and CUDA.
+
+Time on the GPU is wall-clock time of a whole ``fit`` on rows that lie there, after a first fit that is not counted,
+best of three. That on the CPU is CPU time of one fit by NumPy on the same rows, all threads added up: what one core
+would need.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from rich.console import Console
+from sklearn.metrics import accuracy_score, adjusted_rand_score
+from sklearn.pipeline import make_pipeline
+
+from thresher.cluster import KernelSpectralClustering
+from thresher.kernels import LSSVC, RBF, FixedSizeNystroem, LeastSquaresClassifier
+from thresher.mkl import GMKLClassifier
+from thresher.semi_supervised import SemiKSC
+
+from ._machine import cpu
+from ._report import Table
+
+PAGE = Path(__file__).with_name("device.md")
+N_FEATURES, N_LANDMARKS, FEW_LANDMARKS = 100, 1_000, 100
+N_HEAPS, N_TEST, N_LABELS = 20, 10_000, 100
+REPEATS = 3
+Array = np.ndarray[Any, Any]
+
+
+class Work(NamedTuple):
+    """Something to fit, and how good it is on other rows; ``sizes`` with NumPy up to ``most`` rows."""
+
+    name: str
+    make: Callable[[], Any]
+    targets: Callable[[Array], Any]
+    quality: Callable[[Array, Array], float]
+    sizes: tuple[int, ...]
+    most: int
+
+
+def heaps(n_rows: int, seed: int) -> tuple[Array, Array]:
+    """Rows around centres that are always the same, and the numbers of the centres."""
+    centres = np.random.default_rng(0).normal(size=(N_HEAPS, N_FEATURES))
+    rng = np.random.default_rng(seed)
+    heap = rng.integers(N_HEAPS, size=n_rows)
+    return centres[heap] + rng.normal(size=(n_rows, N_FEATURES)), heap
+
+
+def _few_labels(heap: Array) -> Array:
+    return np.where(np.arange(len(heap)) < N_LABELS, heap % 2, -1)
+
+
+def _works(quick: bool) -> list[Work]:
+    sizes = (2_000,) if quick else (10_000, 100_000, 1_000_000)
+    exact = (1_000,) if quick else (5_000, 10_000, 40_000)
+    landmarks = FEW_LANDMARKS if quick else N_LANDMARKS
+    options = {"gamma": 0.5 / N_FEATURES, "n_components": landmarks, "random_state": 0}
+    unread: dict[str, Any] = {"probability": "none"}
+
+    def accuracy(heap: Array, found: Array) -> float:
+        return float(accuracy_score(heap % 2, found))
+
+    def head() -> Any:
+        return make_pipeline(FixedSizeNystroem(**options), LeastSquaresClassifier(**unread))
+
+    return [
+        Work("Nystroem map and least-squares head", head, lambda heap: heap % 2, accuracy, sizes, 1_000_000),
+        Work(
+            "kernel spectral clustering, landmarks",
+            lambda: KernelSpectralClustering(N_HEAPS, decoding="angle", kernel="rbf", **options),
+            lambda heap: None,
+            lambda heap, found: float(adjusted_rand_score(heap, found)),
+            sizes,
+            100_000,
+        ),
+        Work(
+            f"SemiKSC, landmarks, {N_LABELS} labels",
+            lambda: SemiKSC(kernel="rbf", **options, **unread),
+            _few_labels,
+            accuracy,
+            sizes,
+            100_000,
+        ),
+        Work(
+            "exact LSSVC",
+            lambda: LSSVC(C=1.0, gamma=0.5 / N_FEATURES, cache_size=20_000, **unread),
+            lambda heap: heap % 2,
+            accuracy,
+            exact,
+            10_000,
+        ),
+        Work(
+            f"GMKL, {N_FEATURES} kernels",
+            lambda: GMKLClassifier([RBF(0.5, features=j) for j in range(N_FEATURES)], cache_size=25_000, **unread),
+            lambda heap: heap % 2,
+            accuracy,
+            (300,) if quick else (2_000, 5_000),
+            5_000,
+        ),
+    ]
+
+
+class Device:
+    """Where rows lie: times of what is done there, and the memory that it takes."""
+
+    def __init__(self, name: str) -> None:
+        import torch
+
+        self._torch, self._name = torch, name
+        self._is_gpu = name != "cpu"
+        if self._is_gpu and not torch.cuda.is_available():
+            raise SystemExit("benchmarks.device: PyTorch finds no GPU; --quick --device cpu shows whether it runs.")
+        self.library = f"PyTorch {torch.__version__}, NumPy {np.__version__}"
+        self.called = torch.cuda.get_device_name() if self._is_gpu else "CPU, by PyTorch"
+
+    def put(self, values: Array) -> Any:
+        return self._torch.asarray(values, device=self._name)
+
+    def seconds(self, do: Callable[[], Any]) -> tuple[float, Any]:
+        self._settle()
+        begin = time.perf_counter()
+        result = do()
+        self._settle()
+        return time.perf_counter() - begin, result
+
+    def peak(self) -> float:
+        """Most gigabytes in use since the last call."""
+        if not self._is_gpu:
+            return 0.0
+        most = self._torch.cuda.max_memory_allocated() / 1e9
+        self._torch.cuda.empty_cache()
+        self._torch.cuda.reset_peak_memory_stats()
+        return float(most)
+
+    def _settle(self) -> None:
+        if self._is_gpu:
+            self._torch.cuda.synchronize()
+
+
+def _row(work: Work, n_rows: int, device: Device) -> list[str]:
+    X, heap = heaps(n_rows, 1)
+    X_test, heap_test = heaps(N_TEST, 2)
+    targets = [y] if (y := work.targets(heap)) is not None else []
+    there = device.put(X)
+    device.peak()
+    times = [device.seconds(lambda: work.make().fit(there, *targets)) for _ in range(1 + REPEATS)]
+    best, model = min(seconds for seconds, _ in times[1:]), times[-1][1]
+    found = model.predict(device.put(X_test)).cpu().numpy()
+    cells = [f"{best:.3f}", "", "", f"{work.quality(heap_test, found):.4f}", "", f"{device.peak():.1f}"]
+    if n_rows <= work.most:
+        begin = time.process_time()
+        model = work.make().fit(X, *targets)
+        cpu = time.process_time() - begin
+        cells[1:3] = [f"{cpu:.2f}", f"{cpu / best:.0f}"]
+        cells[4] = f"{work.quality(heap_test, model.predict(X_test)):.4f}"
+    return [work.name, f"{n_rows:,}", *cells]
+
+
+def run(quick: bool, device: Device) -> Iterator[Table]:
+    """The table, once more after each of its rows: some take minutes."""
+    landmarks = FEW_LANDMARKS if quick else N_LANDMARKS
+    table = Table(
+        f"Fitting on a GPU ({device.called}), {N_FEATURES} columns, {landmarks:,} landmarks, float64",
+        ["what", "rows", "seconds, GPU", "CPU seconds, NumPy", "CPU / GPU", "quality, GPU", "quality, NumPy",
+         "GB on the GPU"],
+        notes=["Best of three fits of rows that lie on the GPU, wall-clock; CPU time of one fit by NumPy, all threads "
+               "added up. Quality: accuracy on other rows, of clusters the adjusted Rand index."],
+    )  # fmt: skip
+    console = Console(width=160)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for work in _works(quick):
+            for n_rows in work.sizes:
+                table.rows.append(_row(work, n_rows, device))
+                console.print(" | ".join(table.rows[-1]), highlight=False)
+                yield table
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.device", description="What a GPU gains.")
+    parser.add_argument("--quick", action="store_true", help="small sizes: does it run; the figures mean little")
+    parser.add_argument("--device", default="cuda", help="where PyTorch puts the rows; cuda by default")
+    parser.add_argument("--update", action="store_true", help="write the table into benchmarks/device.md")
+    options = parser.parse_args()
+    if options.update and (options.quick or options.device == "cpu"):
+        parser.error("--update needs full sizes and a GPU.")
+    device = Device(options.device)
+    by = f"`python -m benchmarks.device --update`: {device.called}, {device.library}; {cpu()}, {date.today()}."
+    for table in run(options.quick, device):
+        if options.update:
+            PAGE.write_text(f"# What a GPU gains\n\n{by}\n\n{table.markdown()}")
+    table.show(Console(width=160))
+
+
+if __name__ == "__main__":
+    main()

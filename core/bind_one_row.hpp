@@ -1,0 +1,46 @@
+// Reads rows that come one by one: dicts of names or column numbers, or pairs of column numbers and values.
+#pragma once
+#include <nanobind/nanobind.h>
+
+#include <string>
+#include <vector>
+
+#include "one_row.hpp"
+
+namespace thresher {
+
+namespace nb = nanobind;
+
+/// The features that a model knows, and the row that was read last. A row to learn from may show new features; they are known once
+/// it was accepted. In a row to predict they count for nothing.
+struct RowReader {
+  std::string who;     // the model, for refusals
+  nb::dict places;     // the column of each name; empty if features have numbers
+  index_t n_features;  // those that are known
+  index_t width;       // those of the last row
+  OneRow row;
+  std::vector<nb::object> new_names;
+  std::vector<nb::object>
+      last;  // keys and values of a dict whose features are all known: most rows come twice, to be predicted first
+
+  RowReader(std::string model, nb::dict known, index_t n)
+      : who(std::move(model)), places(std::move(known)), n_features(n), width(n) {}
+
+  /// Reads a row; returns how many features a model needs to learn from it.
+  index_t read(nb::handle x, bool learns);
+  /// Knows the features of the last row from now on; returns names that are new.
+  nb::list accept();
+
+ private:
+  bool is_last(nb::handle x) const;
+  void keep(nb::handle x);
+  void read_dict(nb::handle x, bool learns);
+  void read_items(nb::handle x, bool learns);
+  void read_pair(nb::handle x, bool learns);
+  void add(nb::handle key, nb::handle value, bool learns);
+  void add_column(nb::handle key, nb::handle value, bool learns);
+  double number(nb::handle value, nb::handle key) const;
+  [[noreturn]] void refuse(const std::string& what) const;
+};
+
+}  // namespace thresher

@@ -1,0 +1,60 @@
+// Sums over a column of a matrix. Columns come as the rows of the transposed matrix, so CSC and Fortran order are read as they are.
+#pragma once
+#include "rows.hpp"
+
+namespace thresher {
+
+// Dense columns of doubles: sixteen partial sums, added up in one order whatever the width of the machine's vectors, so that all
+// machines agree to the last bit.
+namespace columns_detail {
+
+[[gnu::always_inline]] inline double dot_body(const double* x, const double* u, index_t n) {
+  double acc[16] = {0};
+  index_t i = 0;
+  for (; i + 16 <= n; i += 16)
+    for (int k = 0; k < 16; ++k) acc[k] += x[i + k] * u[i + k];
+  for (; i < n; ++i) acc[i & 15] += x[i] * u[i];
+  for (int width = 8; width > 0; width /= 2)
+    for (int k = 0; k < width; ++k) acc[k] += acc[k + width];
+  return acc[0];
+}
+[[gnu::always_inline]] inline void add_body(const double* x, const double* d, double step, double* q, index_t n) {
+  for (index_t i = 0; i < n; ++i) q[i] += step * (d[i] * x[i]);
+}
+inline double dot_plain(const double* x, const double* u, index_t n) { return dot_body(x, u, n); }
+inline void add_plain(const double* x, const double* d, double step, double* q, index_t n) { add_body(x, d, step, q, n); }
+#if defined(__x86_64__) && defined(__GNUC__)
+[[gnu::target("avx2")]] inline double dot_wide(const double* x, const double* u, index_t n) { return dot_body(x, u, n); }
+[[gnu::target("avx2")]] inline void add_wide(const double* x, const double* d, double step, double* q, index_t n) {
+  add_body(x, d, step, q, n);
+}
+inline bool wide() { return __builtin_cpu_supports("avx2"); }
+#else
+inline bool wide() { return false; }
+inline double dot_wide(const double* x, const double* u, index_t n) { return dot_body(x, u, n); }
+inline void add_wide(const double* x, const double* d, double step, double* q, index_t n) { add_body(x, d, step, q, n); }
+#endif
+
+}  // namespace columns_detail
+
+inline double dot(const double* x, const double* u, index_t n) {
+  return columns_detail::wide() ? columns_detail::dot_wide(x, u, n) : columns_detail::dot_plain(x, u, n);
+}
+
+template <class Column>
+double dot(const Column& x, const double* u) {
+  return x.dot(u);
+}
+inline double dot(const DenseRow<double>& x, const double* u) { return dot(x.values, u, x.n_features); }
+
+/// q_i += step d_i x_i
+template <class Column>
+void add_weighted(const Column& x, const double* d, double step, double* q) {
+  x.each([=](index_t i, double xi) { q[i] += step * (d[i] * xi); });
+}
+inline void add_weighted(const DenseRow<double>& x, const double* d, double step, double* q) {
+  columns_detail::wide() ? columns_detail::add_wide(x.values, d, step, q, x.n_features)
+                         : columns_detail::add_plain(x.values, d, step, q, x.n_features);
+}
+
+}  // namespace thresher

@@ -1,0 +1,221 @@
+// A quadratic model of the losses around a point, and coordinate descent on it, block by block.
+//
+// With slopes v, curvatures h and shares s of the rows at the point, a change D of the scores costs
+//
+//     sum_i  s_i v_i D_i + d_i D_i^2 / 2,     d_i = s_i h_i,     rates  q_i = s_i v_i + d_i D_i.
+//
+// A free constant is always at its best, where the rates sum to 0: a step of weight j takes column j less its mean under d. That
+// mean is never subtracted from a column; q is kept without the part that is a multiple of d.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "block_columns.hpp"
+#include "block_loss.hpp"
+#include "block_penalty.hpp"
+#include "watch.hpp"
+
+namespace thresher {
+
+/// Rows of a task, and where it stands.
+template <class Columns>
+struct BlockTask {
+  const Columns* x;
+  Targets of;
+  std::vector<double> p, slope, bend;  // scores with the constant; slopes and curvatures there
+  std::vector<double> q, d;            // rates without shift * d, and curvatures of the model
+  double constant = 0, shift = 0, total = 0;
+
+  auto column(index_t j) const { return x->row(j, 0); }
+};
+
+template <class Columns>
+class BlockModel {
+ public:
+  using Tasks = std::vector<BlockTask<Columns>>;
+
+  BlockModel(const Blocks& of, Tasks& rows, bool has_constant, bool is_quadratic)
+      : blocks(of), tasks(rows), free(has_constant), quadratic(is_quadratic), centre(of.n_weights()), steep(of.n_weights()),
+        known(of.n_blocks), matrix_at(of.n_blocks, -1) {
+    index_t most = 1;
+    for (index_t b = 0; b < of.n_blocks; ++b) most = std::max(most, of.size(b));
+    for (std::vector<double>* each : {&gradient, &moved, &trial, &turned}) each->resize(most);
+  }
+
+  /// Around the present scores, for blocks `set`; curvatures below `least` count as that much.
+  void begin(const std::vector<index_t>& set, const BlockPenalty& with, double least) {
+    penalty = &with;
+    for (auto& task : tasks) {
+      double rate = 0;
+      task.total = 0;
+      for (index_t i = 0; i < task.of.n; ++i) {
+        task.q[i] = task.of.share[i] * task.slope[i];
+        task.d[i] = task.of.share[i] * std::max(task.bend[i], least);
+        rate += task.q[i], task.total += task.d[i];
+      }
+      task.shift = free && task.total > 0 ? -rate / task.total : 0;
+    }
+    if (!quadratic) {
+      std::fill(known.begin(), known.end(), 0);
+      matrices.clear();
+    }
+    for (const index_t b : set) {
+      watch.tick();
+      if (!known[b]) look(b);
+    }
+  }
+
+  /// Minimises over each block in turn; by how much the model fell, at least.
+  double epoch(const std::vector<index_t>& set, double* w) {
+    double fallen = 0;
+    for (const index_t b : set) {
+      watch.tick();
+      fallen += blocks.size(b) == 1 ? step_one(b, w) : step(b, w);
+    }
+    return fallen;
+  }
+
+  /// Moves weight a by `step`.
+  void add(index_t a, double step) {
+    auto& task = tasks[blocks.task[a]];
+    add_weighted(task.column(blocks.column[a]), task.d.data(), step, task.q.data());
+    task.shift -= step * centre[a];
+  }
+
+  /// The losses' part of the model's fall since the point it is around.
+  double smooth() const {
+    double sum = 0;
+    for (const auto& task : tasks)
+      for (index_t i = 0; i < task.of.n; ++i) {
+        if (task.d[i] == 0) continue;
+        const double before = task.of.share[i] * task.slope[i], rate = task.q[i] + task.shift * task.d[i];
+        sum += (rate - before) * (rate + before) / (2 * task.d[i]);
+      }
+    return sum;
+  }
+
+ private:
+  double gradient_of(index_t a) const {
+    const auto& task = tasks[blocks.task[a]];
+    return dot(task.column(blocks.column[a]), task.q.data()) + task.shift * task.total * centre[a];
+  }
+
+  /// Weights of columns of zeros, or of constant ones, whose part a free constant takes.
+  double clear(index_t first, index_t n, double* w) {
+    for (index_t a = first; a < first + n; ++a)
+      if (w[a] != 0) add(a, -std::exchange(w[a], 0.0));
+    return 0;
+  }
+
+  double step_one(index_t b, double* w) {
+    const index_t a = blocks.starts[b];
+    const double bent = steep[a] + penalty->l2, before = w[a];
+    if (!(bent > 0)) return clear(a, 1, w);
+    const double g = gradient_of(a) + penalty->l2 * before;
+    w[a] = soft_threshold(before - g / bent, (penalty->weight[b] + penalty->l1) / bent);
+    const double change = w[a] - before;
+    if (change == 0) return 0;
+    add(a, change);
+    return bent * change * change / 2;
+  }
+
+  /// Proximal gradient steps on the block alone, whose curvature is a small matrix: so many that the block is nearly at its best.
+  double step(index_t b, double* all) {
+    const index_t n = blocks.size(b), first = blocks.starts[b];
+    double *w = all + first, bound = 0;
+    for (index_t k = 0; k < n; ++k) gradient[k] = gradient_of(first + k) + penalty->l2 * w[k], moved[k] = w[k];
+    bool plain = true;  // curvature is the same in all directions: one step is exact
+    if (blocks.across) {
+      for (index_t k = 0; k < n; ++k) bound = std::max(bound, steep[first + k]);
+      for (index_t k = 0; k < n; ++k) plain = plain && steep[first + k] == bound;
+    } else {
+      bound = steep[first], plain = false;
+    }
+    bound += penalty->l2;
+    if (!(bound > 0)) return clear(first, n, all);
+    std::copy_n(gradient.data(), n, turned.data());  // gradient at `moved`
+    for (int repeat = 0; repeat < 20; ++repeat) {
+      for (index_t k = 0; k < n; ++k) trial[k] = moved[k] - turned[k] / bound;
+      penalty->prox(b, trial.data(), n, 1 / bound);
+      double change = 0, way = 0;
+      for (index_t k = 0; k < n; ++k) {
+        change += (trial[k] - moved[k]) * (trial[k] - moved[k]);
+        way += (trial[k] - w[k]) * (trial[k] - w[k]);
+      }
+      std::swap(moved, trial);
+      if (plain || change <= 1e-4 * way) break;
+      turn(b, w, n);
+    }
+    double fallen = 0;
+    turn(b, w, n);
+    for (index_t k = 0; k < n; ++k) {
+      const double change = moved[k] - w[k];
+      fallen += change * (turned[k] - gradient[k]) / 2;
+      if (change != 0) add(first + k, change);
+      w[k] = moved[k];
+    }
+    return fallen;
+  }
+
+  /// turned = gradient + H (moved - w)
+  void turn(index_t b, const double* w, index_t n) {
+    const index_t first = blocks.starts[b];
+    for (index_t k = 0; k < n; ++k) {
+      double sum = gradient[k] + penalty->l2 * (moved[k] - w[k]);
+      if (blocks.across) sum += steep[first + k] * (moved[k] - w[k]);
+      else
+        for (index_t l = 0; l < n; ++l) sum += matrices[matrix_at[b] + k * n + l] * (moved[l] - w[l]);
+      turned[k] = sum;
+    }
+  }
+
+  /// The means of a block's columns, and its curvature: for several columns of one task a matrix, and a bound on it.
+  void look(index_t b) {
+    known[b] = 1;
+    const index_t n = blocks.size(b), first = blocks.starts[b];
+    for (index_t k = 0; k < n; ++k) {
+      const auto& task = tasks[blocks.task[first + k]];
+      const auto x = task.column(blocks.column[first + k]);
+      const double* d = task.d.data();
+      const double mean = free && task.total > 0 ? dot(x, d) / task.total : 0;
+      centre[first + k] = mean;
+      if (n == 1 || blocks.across)
+        steep[first + k] = std::max(0.0, x.sum([d](index_t i, double xi) { return d[i] * xi * xi; }) - task.total * mean * mean);
+    }
+    if (n == 1 || blocks.across) return;
+    auto& task = tasks[blocks.task[first]];
+    matrix_at[b] = static_cast<index_t>(matrices.size());
+    matrices.resize(matrices.size() + n * n);
+    double* const H = matrices.data() + matrix_at[b];
+    weighted.assign(task.of.n, 0.0);
+    for (index_t k = 0; k < n; ++k) {
+      const auto x = task.column(blocks.column[first + k]);
+      add_weighted(x, task.d.data(), 1, weighted.data());
+      for (index_t l = 0; l <= k; ++l)
+        H[k * n + l] = H[l * n + k] = dot(task.column(blocks.column[first + l]), weighted.data()) -
+                                      task.total * centre[first + k] * centre[first + l];
+      x.each([this](index_t i, double) { weighted[i] = 0; });
+    }
+    double widest = 0;  // no eigenvalue is beyond the largest sum of a row
+    for (index_t k = 0; k < n; ++k) {
+      double sum = 0;
+      for (index_t l = 0; l < n; ++l) sum += std::fabs(H[k * n + l]);
+      widest = std::max(widest, sum);
+    }
+    steep[first] = widest;
+  }
+
+  const Blocks& blocks;
+  Tasks& tasks;
+  const BlockPenalty* penalty = nullptr;
+  bool free, quadratic;
+  std::vector<double> centre, steep;  // of each weight: its column's mean under d, and curvature; a block's bound is its first's
+  std::vector<char> known;
+  std::vector<index_t> matrix_at;
+  std::vector<double> matrices, weighted, gradient, moved, trial, turned;
+  Watch watch;
+};
+
+}  // namespace thresher

@@ -1,0 +1,333 @@
+// Linear models with penalties on blocks of weights, solved block by block to a duality gap.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "block_model.hpp"
+#include "extrapolation.hpp"
+
+namespace thresher {
+
+struct BlockResult {
+  double objective, gap;
+  index_t n_iter;
+};
+
+/// The solver of any layout of columns.
+struct AnyBlockSolver {
+  /// From weights w and constants c on, which it changes.
+  virtual BlockResult solve(const BlockPenalty& penalty, double* w, double* c, double tol, index_t max_iter) = 0;
+  /// How many times the penalty must count to set all weights to 0; l2 plays no part.
+  virtual double largest(const BlockPenalty& penalty) = 0;
+  virtual ~AnyBlockSolver() = default;
+};
+
+/// Minimise over weights w and, if they are free, constants c of the tasks
+///
+///     F(w, c) = sum_q sum_i share_qi loss(x_qi' w_q + c_q, y_qi) + Omega(w).
+///
+/// A round takes the blocks in use and those that the gradient pulls hardest, and improves their weights by proximal Newton steps:
+/// a quadratic model of the losses (block_model.hpp), coordinate descent on it, extrapolated, and a line search. Then the gradient
+/// of all blocks gives a point of the dual, scaled into its domain, and a lower bound on F. The losses' duals are strongly concave,
+/// so the gap bounds how far the best dual point is, and with it the pull on every block there: blocks that cannot leave 0 are not
+/// looked at again.
+///   Yuan, Ho and Lin, JMLR 13 (2012); Massias, Gramfort and Salmon, ICML 2018; Ndiaye et al., JMLR 18 (2017).
+template <class Columns>
+class BlockSolver final : public AnyBlockSolver {
+ public:
+  BlockSolver(const Blocks& of, std::vector<std::pair<const Columns*, Targets>> rows, const LossSweep& with, bool has_constant)
+      : blocks(of), loss(with), free(has_constant), tasks(make(rows)), model(blocks, tasks, has_constant, with.quadratic),
+        gradient(of.n_weights()), pull(of.n_blocks) {}
+
+  BlockResult solve(const BlockPenalty& with, double* weights, double* constants, double tol, index_t max_iter) override {
+    begin(with, weights);
+    n_iter = 0, most_iter = max_iter, room = first_room, flat = flattest;
+    for (std::size_t q = 0; q < tasks.size(); ++q) tasks[q].constant = free ? constants[q] : 0;
+    double lower = -std::numeric_limits<double>::infinity(), before = -lower;
+    for (index_t round = 0, idle = 0;; ++round) {
+      rescore();
+      objective = centred_objective();
+      const double here = bound(alive);
+      lower = std::max(lower, here);
+      const double gap = std::max(objective - lower, 0.0), enough = tol * std::max(1.0, std::fabs(objective));
+      idle = gap > 0.9 * before ? idle + 1 : 0;
+      if (gap <= enough || n_iter >= max_iter || idle == most_idle) {
+        for (std::size_t q = 0; q < tasks.size(); ++q) constants[q] = tasks[q].constant;
+        return {objective, gap, n_iter};
+      }
+      if (round > 0) screen(std::max(objective - here, 0.0));
+      if (gap > 0.5 * before) room *= 2;
+      before = gap;
+      improve(chosen(), std::max(enough / 2, nearer * gap));
+    }
+  }
+
+  double largest(const BlockPenalty& with) override {
+    std::vector<double> zeros(blocks.n_weights());
+    begin(with, zeros.data());
+    rescore();
+    centred_objective();
+    rates();
+    double s = 0;
+    for (const index_t b : alive) s = penalty->polar(b, gradient_of(b), blocks.size(b), s);
+    return s;
+  }
+
+ private:
+  static constexpr index_t first_room = 100;  // blocks of the first set
+  static constexpr double nearer = 0.1;       // of the gap on all blocks may be left on a set
+  static constexpr double rounding = 1e-14;   // of F
+  static constexpr index_t most_idle = 10;    // rounds in a row that leave the gap as it was: the rest is rounding
+  static constexpr double flattest = 1e-4;    // of the largest curvature: what rows without any have in a model, at least
+
+  std::vector<BlockTask<Columns>> make(const std::vector<std::pair<const Columns*, Targets>>& rows) {
+    std::vector<BlockTask<Columns>> made(rows.size());
+    for (std::size_t q = 0; q < rows.size(); ++q) {
+      made[q].x = rows[q].first, made[q].of = rows[q].second;
+      for (std::vector<double>* each : {&made[q].p, &made[q].slope, &made[q].bend, &made[q].q, &made[q].d})
+        each->resize(made[q].of.n);
+    }
+    return made;
+  }
+
+  void begin(const BlockPenalty& with, double* weights) {
+    penalty = &with, w = weights;
+    alive.resize(blocks.n_blocks);
+    for (index_t b = 0; b < blocks.n_blocks; ++b) alive[b] = b;
+    for (auto& task : tasks) task.constant = 0;
+  }
+
+  bool used(index_t b) const {
+    for (index_t a = blocks.starts[b]; a < blocks.starts[b + 1]; ++a)
+      if (w[a] != 0) return true;
+    return false;
+  }
+
+  /// Scores made anew from the weights, so that no rounding of steps is left in them.
+  void rescore() {
+    for (auto& task : tasks) std::fill(task.p.begin(), task.p.end(), task.constant);
+    for (index_t a = 0; a < blocks.n_weights(); ++a)
+      if (w[a] != 0) {
+        auto& task = tasks[blocks.task[a]];
+        double* const p = task.p.data();
+        const double wa = w[a];
+        task.column(blocks.column[a]).each([=](index_t i, double xi) { p[i] += wa * xi; });
+      }
+  }
+
+  double evaluate() {
+    double sum = 0;
+    for (auto& task : tasks) sum += loss.evaluate(task.of, task.p.data(), task.slope.data(), task.bend.data());
+    return sum;
+  }
+  double penalties(const std::vector<index_t>& set) const {
+    double sum = 0;
+    for (const index_t b : set) sum += penalty->value(b, w + blocks.starts[b], blocks.size(b));
+    return sum;
+  }
+  /// F at the best constants; slopes sum to 0 there, as the dual asks.
+  double centred_objective() {
+    if (free)
+      for (auto& task : tasks) {
+        const double c = loss.best_constant(task.of, task.p.data());
+        if (c == 0) continue;
+        task.constant += c;
+        for (double& p : task.p) p += c;
+      }
+    return evaluate() + penalties(alive);
+  }
+
+  /// What each row adds to gradients, at the present scores.
+  void rates() {
+    for (auto& task : tasks)
+      for (index_t i = 0; i < task.of.n; ++i) task.q[i] = task.of.share[i] * task.slope[i];
+  }
+  const double* gradient_of(index_t b) {
+    watch.tick();
+    for (index_t a = blocks.starts[b]; a < blocks.starts[b + 1]; ++a) {
+      const auto& task = tasks[blocks.task[a]];
+      gradient[a] = dot(task.column(blocks.column[a]), task.q.data());
+    }
+    return gradient.data() + blocks.starts[b];
+  }
+
+  /// A lower bound on F where all blocks but these are 0; gradients and pulls of these.
+  double bound(const std::vector<index_t>& set) {
+    rates();
+    scale = 1;
+    double beyond = 0;
+    for (const index_t b : set) {
+      const index_t n = blocks.size(b);
+      const double* const g = gradient_of(b);
+      const double at_most = penalty->weight[b] + (n == 1 ? penalty->l1 : 0);
+      pull[b] = (n == 1 ? std::fabs(g[0]) : penalty->excess(g, n, 1)) / at_most;
+      if (pull[b] <= 1) continue;
+      if (penalty->l2 == 0) {
+        scale = penalty->polar(b, g, n, scale);
+        continue;
+      }
+      free_part.assign(g, g + n);
+      penalty->prox(b, free_part.data(), n, 1);
+      for (const double each : free_part) beyond += each * each;
+    }
+    scale = 1 / scale;
+    double dual = penalty->l2 > 0 ? -beyond / (2 * penalty->l2) : 0;
+    for (const auto& task : tasks) dual -= loss.conjugate(task.of, task.slope.data(), scale);
+    return dual;
+  }
+
+  /// Drops blocks that are 0 at the optimum, for certain: slopes there are within sqrt(2 curvature gap) of these, in the length
+  /// that shares weigh. The gap must be that of these slopes.
+  void screen(double gap) {
+    if (length.empty()) measure();
+    const double radius = std::sqrt(2 * loss.curvature * gap);
+    const auto safe = [&](index_t b) {
+      const index_t first = blocks.starts[b], n = blocks.size(b);
+      double* const g = gradient.data() + first;
+      const double weight = penalty->weight[b] + (n == 1 ? penalty->l1 : 0);
+      for (index_t k = 0; k < n; ++k) g[k] *= scale;
+      const double now = n == 1 ? std::fabs(g[0]) : penalty->excess(g, n, 1);
+      return now + radius * penalty->widest(n) * length[b] < weight && !used(b);
+    };
+    alive.erase(std::remove_if(alive.begin(), alive.end(), safe), alive.end());
+  }
+  void measure() {
+    length.resize(blocks.n_blocks);
+    for (index_t b = 0; b < blocks.n_blocks; ++b) {
+      watch.tick();
+      double square = 0;
+      for (index_t a = blocks.starts[b]; a < blocks.starts[b + 1]; ++a) {
+        const auto& task = tasks[blocks.task[a]];
+        const double* const share = task.of.share;
+        const double of_column = task.column(blocks.column[a]).sum([=](index_t i, double xi) { return share[i] * xi * xi; });
+        square = blocks.across ? std::max(square, of_column) : square + of_column;
+      }
+      length[b] = std::sqrt(square);
+    }
+  }
+
+  /// Blocks in use, and those that are pulled hardest.
+  std::vector<index_t> chosen() {
+    std::vector<index_t> set, others;
+    for (const index_t b : alive) (used(b) ? set : others).push_back(b);
+    const std::size_t more = std::max<std::size_t>(room, set.size());
+    if (others.size() > more) {
+      std::nth_element(others.begin(), others.begin() + more, others.end(),
+                       [&](index_t a, index_t b) { return pull[a] != pull[b] ? pull[a] > pull[b] : a < b; });
+      others.resize(more);
+    }
+    set.insert(set.end(), others.begin(), others.end());
+    std::sort(set.begin(), set.end());
+    return set;
+  }
+
+  /// Proximal Newton steps on these blocks until the gap there is small enough, or rounding hides the rest.
+  void improve(const std::vector<index_t>& set, double enough) {
+    std::vector<index_t> members;
+    for (const index_t b : set)
+      for (index_t a = blocks.starts[b]; a < blocks.starts[b + 1]; ++a) members.push_back(a);
+    for (bool first = true; n_iter < most_iter; first = false) {
+      if (!first && objective - bound(set) <= enough) return;
+      if (!newton(set, members)) return;
+    }
+  }
+
+  /// One model, minimised roughly, and a line search towards its minimiser; whether F fell.
+  bool newton(const std::vector<index_t>& set, const std::vector<index_t>& members) {
+    model.begin(set, *penalty, flat * loss.curvature);
+    std::vector<double> start(members.size());
+    for (std::size_t k = 0; k < members.size(); ++k) start[k] = w[members[k]];
+    descend(set, members);
+
+    double slope = 0;  // of F along the way, at most
+    for (auto& task : tasks)
+      for (index_t i = 0; i < task.of.n; ++i) {
+        const double rate = task.of.share[i] * task.slope[i];
+        task.q[i] = task.d[i] == 0 ? 0 : (task.q[i] - rate) / task.d[i] + task.shift;  // from here on, the change of the score
+        slope += rate * task.q[i];
+      }
+    slope += penalties(set);
+    std::vector<double> end(members.size());
+    for (std::size_t k = 0; k < members.size(); ++k) end[k] = w[members[k]], w[members[k]] = start[k];
+    slope -= penalties(set);
+    const double before = objective;
+    double at = 0;  // how far along the way the point is
+    for (double step = 1;; step = step > 1e-6 ? step / 2 : 0) {
+      for (auto& task : tasks) {
+        for (index_t i = 0; i < task.of.n; ++i) task.p[i] += (step - at) * task.q[i];
+        task.constant += (step - at) * task.shift;
+      }
+      at = step;
+      for (std::size_t k = 0; k < members.size(); ++k) w[members[k]] = step == 1 ? end[k] : start[k] + step * (end[k] - start[k]);
+      objective = evaluate() + penalties(set);
+      if (loss.quadratic || step == 0 || objective <= before + 1e-3 * step * slope + rounding * std::fabs(before)) break;
+    }
+    const bool careful = flat == 1 || loss.quadratic;  // the model is nowhere below F
+    flat = at < 1 ? std::min(10 * flat, 1.0) : std::max(flat / 4, flattest);
+    if (free) objective = centred_objective();
+    return objective < before || !careful;
+  }
+
+  /// Coordinate descent on the model: mostly over the blocks in use, now and then over all; every few epochs extrapolated.
+  void descend(const std::vector<index_t>& set, const std::vector<index_t>& members) {
+    Extrapolation ahead;
+    std::vector<index_t> active;
+    std::vector<double> here(members.size());
+    const double little = loss.quadratic ? 1e-3 : 1e-1;
+    double fallen = 0;
+    bool whole = true;
+    for (index_t epoch = 0; epoch < (loss.quadratic ? 100 : 20) && n_iter < most_iter; ++epoch) {
+      ++n_iter;
+      const double by = model.epoch(whole ? set : active, w);
+      fallen += by;
+      const bool slow = by <= little * fallen;
+      if (whole && slow && epoch > 0) return;
+      if (whole) {
+        active.clear();
+        for (const index_t b : set)
+          if (used(b)) active.push_back(b);
+        ahead.forget();
+      }
+      whole = slow;
+      for (std::size_t k = 0; k < members.size(); ++k) here[k] = w[members[k]];
+      if (ahead.push(here) && ahead.find(here)) jump(members, active, here);
+    }
+  }
+
+  /// Goes to other weights of blocks in use where the model is lower there.
+  void jump(const std::vector<index_t>& members, const std::vector<index_t>& active, std::vector<double>& there) {
+    const double before = model.smooth() + penalties(active);
+    kept.clear();
+    for (const auto& task : tasks) kept.emplace_back(task.q, task.shift);
+    for (std::size_t k = 0; k < members.size(); ++k) {
+      const index_t a = members[k];
+      const double step = there[k] - w[a];
+      if (step != 0) model.add(a, step);
+      std::swap(there[k], w[a]);
+    }
+    if (model.smooth() + penalties(active) < before) return;
+    for (std::size_t k = 0; k < members.size(); ++k) w[members[k]] = there[k];
+    for (std::size_t q = 0; q < tasks.size(); ++q) std::swap(tasks[q].q, kept[q].first), tasks[q].shift = kept[q].second;
+  }
+
+  Blocks blocks;
+  const LossSweep& loss;
+  bool free;
+  std::vector<BlockTask<Columns>> tasks;
+  BlockModel<Columns> model;
+  std::vector<double> gradient, pull, length, free_part;
+  std::vector<index_t> alive;
+  std::vector<std::pair<std::vector<double>, double>> kept;
+  const BlockPenalty* penalty = nullptr;
+  double* w = nullptr;
+  double objective = 0, scale = 1, flat = flattest;
+  std::size_t room = 0;
+  index_t n_iter = 0, most_iter = 0;
+  Watch watch;
+};
+
+}  // namespace thresher

@@ -1,0 +1,204 @@
+"""Rows that come one by one, as dicts or as column numbers with values, without arrays in between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from .._core import RowReader, Rows, same_entries
+from .._engine import Learner, RowSession, Target, in_turn
+from .._gate import HUGE
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """A session, and what a model makes of targets and scores while its parameters stay as they are."""
+
+    session: RowSession | None
+    names: tuple[str, ...]
+    params: tuple[Any, ...]
+    views: Any
+    """Those of the state for which all this was looked up."""
+    width: int
+    targets: dict[Any, tuple[float, float]] | None
+    """For each label, what is learned and the weight of the class; None for values."""
+    labels: list[Any] | None
+    """The classes of scores up to 0 and above, if nothing else decides."""
+    reads: RowSession | None
+    """The session, if it makes scores, too."""
+    stays: bool
+    """Whether there is no session for such a model."""
+
+
+class LearnsRows:
+    """Mixin of learners with ``partial_fit`` for rows that come one by one.
+
+    ``x`` is a dict, from names of features or from column numbers to values, or a pair of column numbers and values.
+    Features that are not in it are 0. A model goes by names or by numbers, as its first row does. New names get the
+    next columns; ``feature_names_in_`` has them in order.
+    """
+
+    @in_turn
+    def learn_one(self, x: Any, y: Any, classes: Any = None, sample_weight: float | None = None) -> Self:
+        """Learn from one row, as :meth:`partial_fit` with ``grow=True`` does: the same model, bit for bit.
+
+        Parameters
+        ----------
+        x : dict or tuple
+            The values of features by name or by column number, or a pair of column numbers and values. Others are 0.
+        y : object
+            The class or the value of the row.
+        classes : array-like, optional
+            All classes that will ever occur; needed in the first call of a classifier.
+        sample_weight : float, optional
+            The weight of the row, at least 0.
+        """
+        bound, reader = self._read_row(x, learns=True)
+        if bound is not None and bound.session is not None and reader.width == bound.width and classes is None:
+            kept, target = self.__dict__, _target(bound, y, sample_weight)
+            try:
+                if target is not None and bound.session.learn(reader, *target, not kept.get("_sees_again")):
+                    kept["_weights_cache"] = None
+                    return self
+            except FloatingPointError:
+                self._refuse_divergence(reader.rows(), 0)  # type: ignore[attr-defined]
+        return self._learn_row(reader, y, sample_weight, {} if classes is None else {"classes": classes})
+
+    @in_turn
+    def predict_one(self, x: Any) -> Any:
+        """Predict the class or the value of one row; features that the model does not know count for nothing.
+
+        Parameters
+        ----------
+        x : dict or tuple
+            As in :meth:`learn_one`.
+        """
+        bound, reader = self._read_row(x)
+        if bound is not None and bound.reads is not None:
+            score = bound.reads.score(reader)
+            if bound.targets is None:
+                return score
+            if bound.labels is not None:
+                return bound.labels[score > 0]
+        return self._first("predict", reader)
+
+    @in_turn
+    def score_one(self, x: Any) -> Any:
+        """Return the score of one row: of classifiers that of :meth:`decision_function`, a number with two classes and
+        an array with more.
+
+        Parameters
+        ----------
+        x : dict or tuple
+            As in :meth:`learn_one`.
+        """
+        bound, reader = self._read_row(x)
+        if bound is not None and bound.reads is not None:
+            return bound.reads.score(reader)
+        return self._first(self._scoring, reader)
+
+    # --- the general way ----------------------------------------------------------------------------------------------
+
+    @property
+    def _scoring(self) -> str:
+        """The method that makes scores."""
+        return "decision_function" if hasattr(self, "decision_function") else "predict"
+
+    def _learn_row(self, reader: RowReader, y: Any, sample_weight: float | None, options: dict[str, Any]) -> Self:
+        """Learn from the row that was read last by :meth:`partial_fit`, and know its features from now on."""
+        if reader.width == 0:
+            raise ValueError(f"{type(self).__name__}: x must have at least one value in the first row, got none.")
+        weights = {} if sample_weight is None else {"sample_weight": [sample_weight]}
+        self._learn_rows(reader.rows(), [y], **options, **weights)
+        self._know(reader.accept())
+        return self
+
+    def _learn_rows(self, rows: Rows, y: list[Any], **options: Any) -> None:
+        kept, me = vars(self), type(self)
+        grows = rows.n_features > kept.get("n_features_in_", rows.n_features)
+        me.partial_fit(self, rows, y, **options, grow=grows)  # type: ignore[attr-defined]
+        bound: _Bound | None = kept.get("_bound_rows")
+        if bound is not None and not bound.stays:
+            del kept["_bound_rows"]
+
+    def _know(self, new: list[str]) -> None:
+        """Keep the names of new features, in an array with room for more of them."""
+        if new:
+            known = vars(self).get("feature_names_in_", ())
+            n, room = len(known) + len(new), known.base if isinstance(known, np.ndarray) else None
+            if room is None or len(room) < n:
+                room = np.empty(2 * n, dtype=object)
+                room[: len(known)] = known
+            room[len(known) : n] = new
+            vars(self)["feature_names_in_"] = room[:n]
+
+    def _first(self, method: str, reader: RowReader, **options: Any) -> Any:
+        """What a method says of the row that was read last, as a plain object or a row of an array."""
+        first = getattr(self, method)(reader.rows(), **options)[0]
+        return first.item() if isinstance(first, np.generic) else first
+
+    # --- what stays the same from row to row --------------------------------------------------------------------------
+
+    def _read_row(self, x: Any, learns: bool = False) -> tuple[_Bound | None, RowReader]:
+        """Read a row; also what was looked up for the row before, or is now. There is nothing before the first row."""
+        kept = self.__dict__
+        bound: _Bound | None = kept.get("_bound_rows")
+        reader: RowReader | None = kept.get("_row_reader")
+        if (
+            bound is None
+            or reader is None
+            or kept["state_"].views is not bound.views
+            or (bound.session is not None and bound.session.has_ended)
+            or not same_entries(kept, bound.names, bound.params)
+        ):
+            n_features = kept.get("n_features_in_", 0)
+            if reader is None or reader.n_features != n_features:
+                places = {name: column for column, name in enumerate(kept.get("feature_names_in_", ()))}
+                kept["_row_reader"] = reader = RowReader(type(self).__name__, places, n_features)
+            kept["_bound_rows"] = bound = self._bind() if "state_" in kept else None
+        reader.read(x, learns)
+        return bound, reader
+
+    def _bind(self) -> _Bound:
+        me: Any = self
+        learner: Learner = me._learner_now()
+        names = tuple(me._params)
+        params = tuple(map(vars(self).get, names))
+        same = learner is vars(self).get("_learner_of_state") and me.class_weight != "balanced"
+        can_hold = RowSession.can_hold(learner, me.state_)
+        session = RowSession(learner, me.state_) if same and can_hold else None
+        classes = vars(self).get("classes_")
+        targets = labels = None
+        if classes is not None:
+            codes = np.arange(len(classes), dtype=np.float64)
+            factors = None if me.class_weight == "balanced" else me._weigh(None, Target(codes, classes))
+            weights = [1.0] * len(classes) if factors is None else factors.tolist()
+            pairs = zip(classes.tolist(), zip((-1.0, 1.0), weights, strict=False), strict=False)
+            targets = dict(pairs)  # of two classes; for more there is no session
+            labels = classes.tolist() if len(classes) == 2 and me.threshold is None else None
+        reads = session if session is not None and session.can_score() else None
+        views = me.state_.views
+        return _Bound(session, names, params, views, me.n_features_in_, targets, labels, reads, not can_hold)
+
+    def _forget_reader(self, X: Any) -> None:
+        """Other rows than those of :meth:`learn_one` may have other features."""
+        if type(X) is not Rows:
+            vars(self).pop("_row_reader", None)
+
+
+def _target(bound: _Bound, y: Any, sample_weight: float | None) -> tuple[float, float] | None:
+    """What a session learns of a row, and its weight; None if that must be looked at more closely."""
+    try:
+        if bound.targets is not None:
+            known = bound.targets.get(y)
+        else:
+            known = (float(y), 1.0) if isinstance(y, (float, int)) and abs(y) <= HUGE else None
+    except TypeError:  # not a label
+        return None
+    if known is None or sample_weight is None:
+        return known
+    if isinstance(sample_weight, (float, int)) and 0 <= sample_weight <= HUGE:
+        return known[0], known[1] * sample_weight
+    return None

@@ -1,0 +1,37 @@
+"""SciPy's modules, each imported when it is first used: that takes longer than learning from a small file."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from scipy import linalg as linalg
+    from scipy import optimize as optimize
+    from scipy import sparse as sparse
+    from scipy import spatial as spatial
+    from scipy import special as special
+else:
+
+    class _Module:
+        """A module of SciPy, with the attributes that were asked for."""
+
+        def __init__(self, name: str) -> None:
+            self._module = f"scipy.{name}"
+
+        def __getattr__(self, name: str) -> Any:
+            vars(self)[name] = value = getattr(importlib.import_module(self._module), name)
+            return value
+
+    class _Sparse(_Module):
+        """``scipy.sparse``, which is not needed to say that an array is no sparse matrix."""
+
+        def issparse(self, X: Any) -> bool:
+            if self._module not in sys.modules:
+                return False
+            vars(self)["issparse"] = importlib.import_module(self._module).issparse
+            return self.issparse(X)
+
+    linalg, optimize, spatial, special = map(_Module, ("linalg", "optimize", "spatial", "special"))
+    sparse = _Sparse("sparse")

@@ -1,0 +1,63 @@
+"""``thresher serve``: a model over HTTP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ._options import FILE, grouped, option
+from ._predict_command import checked_record
+from ._report_output import same_stream_options
+
+address_options = grouped(  # of all commands that listen
+    option("--host", str, "The address to listen at; beyond this machine only with --token-file.", default="127.0.0.1"),
+    option("--port", click.IntRange(0, 65535), "The port (0: one that is free).", default=0),
+    option(
+        "--token-file",
+        click.Path(path_type=Path, dir_okay=False, exists=True),
+        "A file with the token that requests must send (default: a new one, in the address that is printed).",
+    ),
+)
+
+
+@click.command()
+@click.argument("model_path", metavar="MODEL", type=FILE)
+@address_options
+@option(
+    "--learn",
+    click.Path(path_type=Path, file_okay=False),
+    "Learn from labelled rows, too, with the journal and the model in this folder; started again, it goes on there.",
+)
+@option("--checkpoint-seconds", click.FloatRange(0), "With --learn: least time between two checkpoints.", default=30.0)
+@option("--max-bytes", click.IntRange(1), "The longest body of a request.", default=16 << 20)
+@option("--max-rate", click.FloatRange(1), "Requests of one client in a second.", default=10_000.0)
+def serve(
+    model_path: Path,
+    host: str,
+    port: int,
+    token_file: Path | None,
+    learn: Path | None,
+    checkpoint_seconds: float,
+    max_bytes: int,
+    max_rate: float,
+) -> None:
+    """Serve the model in MODEL over HTTP: predictions, reasons and, with --learn, labels.
+
+    Prints the address, with a token that programs send as "Authorization: Bearer TOKEN". Rows are objects of column
+    names and values, read as the training file was; /openapi.json describes all requests. Ctrl-C stops the service.
+
+    \b
+      thresher serve m.thresher --port 8000
+      curl -H "Authorization: Bearer TOKEN" http://127.0.0.1:8000/predict -d '{"row": {"age": 31, "job": "cook"}}'
+
+    With --learn, each row is on the disk before it is acknowledged, and a service that was killed comes back with the
+    same model.
+    """
+    from ..persistence import load_model
+    from ..web import ServerAddress, ServiceOptions
+    from ..web import serve as serve_model
+
+    reading = same_stream_options({"skip_malformed": False}, checked_record(load_model(model_path)))
+    options = ServiceOptions(learn, checkpoint_seconds, max_bytes, max_rate)
+    serve_model(model_path, ServerAddress(host, port, token_file), options, reading)

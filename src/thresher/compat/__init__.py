@@ -1,0 +1,4 @@
+"""Models in other libraries, one module for each: :mod:`thresher.compat.river`, :mod:`thresher.compat.mlflow` and
+:mod:`thresher.compat.skops`."""
+
+__all__: list[str] = []

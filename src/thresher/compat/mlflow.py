@@ -1,0 +1,149 @@
+"""Models in MLflow, as ``.thresher`` files: no pickle. Needs ``mlflow-skinny`` or ``mlflow``.
+
+======================  ==========================================================================
+:func:`save_model`      write a model into a folder with MLflow's description
+:func:`log_model`       the same, as a model of the current run
+:func:`load_model`      read it again, as it was
+:func:`log_progress`    log progressive measures while a stream is learned from
+======================  ==========================================================================
+
+``mlflow.pyfunc.load_model`` reads these models, too, which is how MLflow serves them.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import mlflow
+import yaml
+from mlflow.models import Model
+from mlflow.models.model import MLMODEL_FILE_NAME
+from mlflow.models.utils import _save_example
+from mlflow.tracking.artifact_utils import _download_artifact_from_uri
+
+from .. import persistence
+
+__all__ = ["load_model", "log_model", "log_progress", "save_model"]
+
+FLAVOR_NAME = "thresher"
+_FILE = "model.thresher"
+_METHODS = ("predict", "predict_proba", "decision_function")
+
+
+def save_model(
+    model: Any,
+    path: Any,
+    mlflow_model: Any = None,
+    signature: Any = None,
+    input_example: Any = None,
+    pip_requirements: list[str] | None = None,
+    metadata: dict[str, Any] | None = None,
+) -> None:
+    """Write a fitted model and MLflow's description of it into a new folder.
+
+    Parameters
+    ----------
+    model : estimator or StreamingPipeline
+        As :func:`thresher.persistence.save_model` takes it.
+    path : path-like
+        The folder, which must not be there yet.
+    mlflow_model : mlflow.models.Model, optional
+        A description to add to.
+    signature : mlflow.models.ModelSignature, optional
+        What goes in and out, see ``mlflow.models.infer_signature``.
+    input_example : object, optional
+        Rows to keep with the model.
+    pip_requirements : list of str, optional
+        What to install where the model is served; by default this version of thresher.
+    metadata : dict, optional
+        Anything else to be kept.
+    """
+    folder = Path(path)
+    folder.mkdir(parents=True)
+    described = Model() if mlflow_model is None else mlflow_model
+    if signature is not None:
+        described.signature = signature
+    if metadata is not None:
+        described.metadata = metadata
+    if input_example is not None:
+        _save_example(described, input_example, str(folder))
+    persistence.save_model(model, folder / _FILE)
+    requirements = pip_requirements or [f"thresher=={version('thresher')}", "pandas"]
+    (folder / "requirements.txt").write_text("\n".join(requirements) + "\n", encoding="utf-8")
+    env = {"dependencies": ["pip", {"pip": requirements}]}
+    (folder / "conda.yaml").write_text(yaml.safe_dump(env), encoding="utf-8")
+    mlflow.pyfunc.add_to_model(described, loader_module=__name__, data=_FILE, conda_env="conda.yaml")
+    described.add_flavor(FLAVOR_NAME, thresher_version=version("thresher"), data=_FILE)
+    described.save(str(folder / MLMODEL_FILE_NAME))
+
+
+def log_model(model: Any, name: str = "model", **options: Any) -> Any:
+    """Log a fitted model to the current run.
+
+    Parameters
+    ----------
+    model : estimator or StreamingPipeline
+    name : str, default="model"
+    **options
+        Those of :func:`save_model`, and of MLflow's own ``log_model``, such as ``registered_model_name``.
+
+    Returns
+    -------
+    mlflow.models.model.ModelInfo
+        ``model_uri`` is what :func:`load_model` takes.
+    """
+    import thresher.compat.mlflow as flavor
+
+    return Model.log(artifact_path=None, name=name, flavor=flavor, model=model, **options)
+
+
+def load_model(model_uri: str) -> Any:
+    """Read a model that was saved or logged.
+
+    Parameters
+    ----------
+    model_uri : str
+        A folder, or an address of MLflow's, such as ``runs:/...`` or ``models:/...``.
+
+    Returns
+    -------
+    estimator or StreamingPipeline
+        It predicts and learns on as if it had never been saved.
+    """
+    return persistence.load_model(Path(_download_artifact_from_uri(model_uri)) / _FILE)
+
+
+def log_progress(history: Any, stream: Any = None) -> None:
+    """Log progressive error and loss so far to the current run: ``training.train(..., on_batch=log_progress)``.
+
+    Parameters
+    ----------
+    history : History
+        Of a run of :func:`thresher.training.train`.
+    stream : Stream, optional
+        Unused: what ``train`` hands on.
+    """
+    rows = history.rows[-1]
+    measured = {"progressive_loss": history.loss[-1] / rows, "progressive_error": history.mistakes[-1] / rows}
+    mlflow.log_metrics(measured, step=rows)
+
+
+class _ServedModel:
+    """A model as MLflow serves it."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def predict(self, model_input: Any, params: dict[str, Any] | None = None) -> Any:
+        """Predict; ``params={"method": "predict_proba"}`` asks for probabilities instead of classes."""
+        method = (params or {}).get("method", "predict")
+        if method not in _METHODS:
+            raise ValueError(f"method must be one of {', '.join(_METHODS)}, got {method!r}.")
+        return getattr(self.model, method)(model_input)
+
+
+def _load_pyfunc(path: str) -> _ServedModel:
+    """What MLflow calls to serve a model."""
+    return _ServedModel(persistence.load_model(path))

@@ -1,0 +1,86 @@
+"""Models out of Python: one function for all targets."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .._output import write_whole
+from ._c_writer import to_c
+from ._folding import scoring_of
+from ._onnx_writer import to_onnx
+from ._scoring import Scoring
+from ._sql_writer import to_sql
+
+TARGETS = ("onnx", "sql", "json", "c")
+_OPTIONS = {"table": "sql", "key": "sql", "name": "c"}
+
+
+def export(
+    model: Any,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    to: str,
+    table: str | None = None,
+    key: str | Sequence[str] | None = None,
+    name: str | None = None,
+) -> str | bytes:
+    """Write a linear or additive model for use without Python.
+
+    The export takes rows as the table has them, before any step: numbers, text, and dates as days since 1970-01-01. It
+    predicts what the model predicts, with the same scores, probabilities and decisions. Columns that the model does not
+    use are not asked for. Numbers or dates that were written as text (``"1.234,5"``, ``"3 May"``) must be numbers by
+    then: how files are read is no part of an export.
+
+    Parameters
+    ----------
+    model : estimator or StreamingPipeline
+        A fitted linear model, behind any of the steps of :func:`thresher.preprocessing.prepared`.
+    path : path-like, optional
+        A file to write, too.
+    to : {"onnx", "sql", "json", "c"}
+        An ONNX graph (of double precision), a query (for SQLite and DuckDB), the description of the scoring as
+        JSON, or a file of C99. Hashed text, and so prose, can be exported to JSON and C only.
+    table : str, optional
+        SQL: the table that the query reads, by default ``data``.
+    key : str or list of str, optional
+        SQL: columns of that table that come out beside the predictions, to tell the rows apart.
+    name : str, optional
+        C: what the names of the functions begin with, by default ``model``.
+
+    Returns
+    -------
+    str, or bytes for "onnx"
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thresher
+    >>> from thresher.online import AROWClassifier
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> model = AROWClassifier(random_state=0).fit(X, X[:, 0] > 0)
+    >>> print(thresher.export(model, to="c")[:58])
+    /* AROWClassifier, exported by thresher: C99, standard lib
+    """
+    if to not in TARGETS:
+        raise ValueError(f"export: to must be one of {', '.join(TARGETS)}, got {to!r}.")
+    given = {option: value for option, value in (("table", table), ("key", key), ("name", name)) if value is not None}
+    for option in given:
+        if _OPTIONS[option] != to:
+            raise ValueError(f"export: {option} is for {_OPTIONS[option]} only, got to={to!r}.")
+    if name is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise ValueError(f"export: name must be a name of C, of letters, digits and underscores, got {name!r}.")
+    if isinstance(key, str):
+        given["key"] = [key]
+    writers: dict[str, Callable[..., str | bytes]] = {
+        "onnx": to_onnx,
+        "sql": to_sql,
+        "json": Scoring.to_json,
+        "c": to_c,
+    }
+    made = writers[to](scoring_of(model), **given)
+    if path is not None:
+        write_whole(path, made if isinstance(made, bytes) else made.encode())
+    return made

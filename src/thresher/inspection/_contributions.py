@@ -1,0 +1,231 @@
+"""Exact parts of a model's scores: by column, by feature, or by the rows that a kernel machine keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._estimators import check_is_fitted
+from .._gate import checked, dense_weights, one_of, sparse
+from ._features import Weights, last_step, output_names
+
+Array = NDArray[np.float64]
+
+_ROUNDING = 1e-7  # parts that add up to a score only this well are not its parts
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """Scores of rows as sums of parts; see :func:`contributions`.
+
+    Attributes
+    ----------
+    names : list of str
+        What the parts belong to: columns, features, or rows of the training data.
+    outputs : list
+        With two classes the second one, with more each class; a regressor has ``"value"``.
+    parts : ndarray of shape (n_rows, n_outputs, n_names)
+    baseline : ndarray of shape (n_outputs,)
+        The score of a row without parts: the intercept.
+    similarities : ndarray of shape (n_rows, n_names) or None
+        How similar each row is to those of the training data, if the parts belong to these; NaN for parts of a sum of
+        models that do not.
+    """
+
+    names: list[str]
+    outputs: list[Any]
+    parts: Array
+    baseline: Array
+    similarities: Array | None = None
+
+    @property
+    def scores(self) -> Array:
+        """The sums, of shape (n_rows, n_outputs)."""
+        return self.baseline + self.parts.sum(axis=2)
+
+
+@checked(by=one_of("column", "feature"))
+def contributions(model: Any, X: Any, *, by: str = "column") -> Contributions:
+    """The parts of a model's scores that come from each column.
+
+    A linear model's score is a sum of weight times feature, and so is that of an additive model, whose features are
+    splines of columns (:class:`~thresher.preprocessing.ColumnSplines`). Features that were made of one column, such as
+    its splines or its one-hot words, add up to the part of that column. Behind a
+    :class:`~thresher.preprocessing.RunningScaler` the average row has parts of about 0.
+
+    The score of a kernel machine, or of a linear model behind :class:`~thresher.kernels.FixedSizeNystroem`, is a sum
+    over rows of the training data: their similarity to the row times their coefficient. That of a sum of models, which
+    :func:`thresher.auto` may answer with, has the parts of all of them.
+
+    Parameters
+    ----------
+    model : estimator or pipeline
+        Fitted, with linear weights (``coef_``) or a kernel.
+    X : Table, data frame, array-like or sparse matrix of shape (n_rows, n_columns)
+        Rows as the model takes them.
+    by : {"column", "feature"}, default="column"
+        Whether features of one column are added up.
+
+    Returns
+    -------
+    Contributions
+        Those that are 0 for all of the rows are left out. ``scores`` is what ``decision_function``, or ``predict`` of a
+        regressor, returns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thresher.inspection import contributions
+    >>> from thresher.online import AROWClassifier
+    >>> from thresher.preprocessing import prepared
+    >>> X = np.random.default_rng(0).normal(size=(500, 3))
+    >>> model = prepared(AROWClassifier(random_state=0), X, splines=True).fit(X, X[:, 0] ** 2 > X[:, 1])
+    >>> found = contributions(model, X[:5])
+    >>> found.names
+    ['x1', 'x2', 'x3']
+    >>> bool(np.allclose(found.scores[:, 0], model.decision_function(X[:5]), rtol=0, atol=1e-9))
+    True
+    """
+    model = getattr(model, "best_estimator_", model)
+    learner = last_step(model)
+    check_is_fitted(learner)
+    if hasattr(learner, "tasks_"):
+        raise ValueError("contributions: model must have the same weights for all rows, got one of several tasks.")
+    if hasattr(learner, "models_"):
+        found = _of_sum(learner, X, by)
+        _check_sums(found, model, X)
+        return found
+    Z = behind_steps(model, X)
+    map_ = getattr(model, "steps", [(None, None), (None, None)])[-2:][0][1]
+    if hasattr(map_, "component_indices_"):
+        rows = behind_steps(model, X, n_steps=-2)
+        found = _of_landmarks(map_, learner, rows)
+    elif hasattr(learner, "dual_coef_") and not hasattr(learner, "coef_"):
+        found = _of_support_vectors(learner, Z)
+    else:
+        found = _of_features(model, Z, by)
+    _check_sums(found, model, X)
+    return found
+
+
+def _of_sum(model: Any, X: Any, by: str) -> Contributions:
+    """The parts of all models times their weights; rows of the training data are named with their model."""
+    names: list[str] = []
+    alike: dict[str, Array] = {}
+    each = [contributions(one, X, by=by) for one in model.models_]
+    for (name, _), found in zip(model.models, each, strict=True):
+        own = found.names if found.similarities is None else [f"{row} ({name})" for row in found.names]
+        names += own
+        alike |= {} if found.similarities is None else dict(zip(own, found.similarities.T, strict=True))
+    weighted = [weight * found.parts for weight, found in zip(model.weights, each, strict=True)]
+    baseline = sum(weight * found.baseline for weight, found in zip(model.weights, each, strict=True))
+    names, parts = _added_up(names, np.concatenate(weighted, axis=2))
+    none = np.full(len(parts), np.nan)
+    similarities = np.stack([alike.get(name, none) for name in names], axis=1) if alike else None
+    return Contributions(names, each[0].outputs, parts, np.asarray(baseline), similarities)
+
+
+def behind_steps(model: Any, X: Any, n_steps: int = -1) -> Any:
+    """Rows behind the steps of a pipeline, as the learner takes them."""
+    if getattr(model, "task_column", None) is not None:
+        return model.transform(X)
+    for _, step in getattr(model, "steps", [])[:n_steps]:
+        X = step.transform(X) if hasattr(step, "transform") else X  # scikit-learn has "passthrough"
+    return X
+
+
+def _of_features(model: Any, Z: Any, by: str) -> Contributions:
+    weights = Weights(model)
+    if weights.is_centres:
+        raise ValueError(f"contributions: model must have scores, got {type(weights.learner).__name__}.")
+    width = weights.rows.shape[1]
+    Z = sparse.csr_array(Z)[:, :width] if sparse.issparse(Z) else np.asarray(_numbers(Z), dtype=np.float64)[:, :width]
+    there = np.unique(Z.indices) if sparse.issparse(Z) else np.flatnonzero(Z.any(axis=0))
+    used = there[weights.rows[:, there].any(axis=0)]
+    values = Z[:, used]
+    values = np.asarray(values.toarray() if sparse.issparse(values) else values, dtype=np.float64)
+    parts = values[:, None, :] * weights.rows[None, :, used]
+    origins = origins_of(model) if by == "column" else None
+    names = weights.names(used) if origins is None else [origins[j] for j in used]
+    if origins is not None:
+        names, parts = _added_up(names, parts)
+    constant = np.ravel(np.asarray(getattr(weights.learner, "intercept_", 0.0), dtype=np.float64))
+    return Contributions(names, weights.outputs, parts, np.broadcast_to(constant, len(weights.rows)).copy())
+
+
+def _numbers(Z: Any) -> Any:
+    return Z.numbers if hasattr(Z, "numbers") else Z
+
+
+def _added_up(origins: list[str], parts: Array) -> tuple[list[str], Array]:
+    """Parts with the same origin as one, in the order of first appearance."""
+    places: dict[str, int] = {}
+    at = [places.setdefault(origin, len(places)) for origin in origins]
+    sums = np.zeros((len(places), *parts.shape[:2]))
+    np.add.at(sums, at, np.moveaxis(parts, -1, 0))
+    return list(places), np.moveaxis(sums, 0, -1)
+
+
+def origins_of(model: Any) -> list[str] | None:
+    """For each feature that the learner of a pipeline takes, the column it was made of; None if nobody knows."""
+    steps = [step for _, step in getattr(model, "steps", [])[:-1]]
+    if hasattr(model, "named_steps") or not all(hasattr(step, "get_feature_names_out") for step in steps):
+        return None  # steps of scikit-learn's pipeline tell no origins
+    names: list[str] | None = None
+    origins: list[str] | None = None
+    for step in steps:
+        made_of = getattr(step, "origins_", None)
+        if made_of is not None:
+            given = names or []
+            if len(given) == len(step.columns_):  # an array has no names, so that columns go by their order
+                given = step.columns_
+            known = dict(zip(given, origins or [], strict=False))
+            origins = [known.get(name, name) for name in made_of]
+        if step is not steps[-1] or origins is None:  # many hashed features make names costly
+            names = [str(name) for name in step.get_feature_names_out(names)]
+            origins = origins or names
+    return origins
+
+
+def _of_support_vectors(learner: Any, Z: Any) -> Contributions:
+    kept = learner.support_vectors_
+    if not hasattr(learner, "kernel_") or not kept.shape[1]:
+        raise ValueError(f"contributions: model must have weights or one kernel, got {type(learner).__name__}.")
+    similarities = _similarities(learner.kernel_, Z, kept)
+    coef = np.atleast_2d(learner.dual_coef_)
+    names = [f"training row {int(i) + 1}" for i in learner.support_]
+    return Contributions(
+        names,
+        output_names(learner, len(coef)),
+        similarities[:, None, :] * coef[None],
+        np.ravel(learner.intercept_).astype(np.float64),
+        similarities,
+    )
+
+
+def _of_landmarks(map_: Any, learner: Any, rows: Any) -> Contributions:
+    """A score is w' root' k(S, x): landmarks S have the coefficients root w."""
+    similarities = _similarities(map_.kernel_, rows, map_.components_)
+    coef = dense_weights(learner.coef_) @ map_.normalization_.T
+    names = [f"training row {int(i) + 1}" for i in map_.component_indices_]
+    constant = np.ravel(np.asarray(learner.intercept_, dtype=np.float64))
+    parts = similarities[:, None, :] * coef[None]
+    return Contributions(names, output_names(learner, len(coef)), parts, constant, similarities)
+
+
+def _similarities(kernel: Any, rows: Any, kept: Any) -> Array:
+    rows = sparse.csr_array(rows) if sparse.issparse(rows) else np.asarray(_numbers(rows), dtype=np.float64)
+    return np.asarray(kernel(rows, kept), dtype=np.float64)
+
+
+def _check_sums(found: Contributions, model: Any, X: Any) -> None:
+    """Refuse parts that do not add up, of models that do more with a score than to add."""
+    scores = np.asarray(model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X))
+    scores = scores[:, None] if scores.ndim == 1 else scores
+    sums = found.scores
+    if sums.shape != scores.shape or not np.allclose(sums, scores, rtol=_ROUNDING, atol=_ROUNDING):
+        learner = type(last_step(model)).__name__
+        raise ValueError(f"contributions: the scores of {learner} are not the sum of such parts.")

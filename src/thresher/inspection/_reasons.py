@@ -1,0 +1,108 @@
+"""The reasons for the answers of a model: parts of the score that speak for the answer, with the values of columns."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._estimators import task_of
+from .._gate import Text, sparse, written_date
+from ._column_values import Array, as_table
+from ._contributions import Contributions, contributions
+from ._features import last_step
+
+
+class ScorePart(NamedTuple):
+    """A part of a score: the column, its value in the row (None if there is no single one), and the part."""
+
+    name: str
+    value: Any
+    part: float
+
+
+class Reasons(NamedTuple):
+    """The answer for a row, and the parts of the score that lead to it, the largest first.
+
+    Attributes
+    ----------
+    answer : object
+        A class, or a value.
+    against : object or None
+        The class that the parts are to compare with: the best other one. None for a value.
+    probability : float or None
+        Of the answer, if the model has probabilities.
+    score : float
+        The lead of the answer over the other class, or the value.
+    baseline : float
+        The score without parts.
+    parts : list of ScorePart
+        Above 0 they speak for the answer, or raise the value.
+    """
+
+    answer: Any
+    against: Any
+    probability: float | None
+    score: float
+    baseline: float
+    parts: list[ScorePart]
+
+
+def reasons(model: Any, X: Any) -> list[Reasons]:
+    """The answer for each of some rows, and the parts of the score that lead to it."""
+    model = getattr(model, "best_estimator_", model)
+    learner = last_step(model)
+    found = contributions(model, X)
+    answers = np.asarray(model.predict(X)).tolist()
+    has_chances = task_of(learner) == "classification" and hasattr(model, "predict_proba")
+    chances = np.asarray(model.predict_proba(X)) if has_chances else None
+    values = _Values(model, X, found)
+    made = []
+    for i, answer in enumerate(answers):
+        against, parts, baseline = _compared(learner, found, i, answer)
+        order = np.argsort(-np.abs(parts), kind="stable")
+        listed = [ScorePart(found.names[k], values.of(i, k), float(parts[k])) for k in order.tolist() if parts[k] != 0]
+        chance = None if chances is None else _chance(learner, chances[i], answer)
+        made.append(Reasons(answer, against, chance, float(baseline + parts.sum()), float(baseline), listed))
+    return made
+
+
+def _compared(learner: Any, found: Contributions, i: int, answer: Any) -> tuple[Any, Array, float]:
+    """The class to compare an answer with, and the parts and the baseline of its lead."""
+    classes: list[Any] = learner.classes_.tolist() if hasattr(learner, "classes_") else []
+    parts, baseline = found.parts[i], found.baseline
+    if len(found.outputs) == 1:
+        if len(classes) != 2 or answer not in classes:
+            return None, parts[0], float(baseline[0])
+        border = float(getattr(learner, "threshold_", 0.0))
+        sign = 1.0 if answer == classes[1] else -1.0
+        other = classes[0] if answer == classes[1] else classes[1]
+        return other, sign * parts[0], sign * float(baseline[0] - border)
+    scores = found.scores[i]
+    now = classes.index(answer) if answer in classes else int(np.argmax(scores))
+    other = int(np.argmax(np.where(np.arange(len(scores)) == now, -np.inf, scores)))
+    return found.outputs[other], parts[now] - parts[other], float(baseline[now] - baseline[other])
+
+
+def _chance(learner: Any, chances: Array, answer: Any) -> float | None:
+    classes = learner.classes_.tolist()
+    return float(chances[classes.index(answer)]) if answer in classes else None
+
+
+class _Values:
+    """The values that rows have in columns; of rows of the training data, how similar they are."""
+
+    def __init__(self, model: Any, X: Any, found: Contributions) -> None:
+        self._found = found
+        self._table = None if sparse.issparse(X) else as_table(model, X, "contributions")
+
+    def of(self, i: int, k: int) -> Any:
+        if self._found.similarities is not None and not np.isnan(self._found.similarities[i, k]):
+            return float(self._found.similarities[i, k])
+        name = self._found.names[k]
+        if self._table is None or name not in self._table:
+            return None
+        column = self._table[name]
+        if name in self._table.dates:
+            return written_date(float(column[i]))
+        return column[i] if isinstance(column, Text) else float(column[i])

@@ -1,0 +1,164 @@
+"""A model that learns from entries of a journal: the same entries make the same model, bit for bit."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._estimators import task_of
+from .._output import write_whole
+from ..persistence import load_model, model_bytes
+from ..training import learner_of, predict_with_scores
+from ._journal import Journal
+from ._live_measures import LiveMeasures
+from ._row_form import RowForm
+
+_AT_ONCE = 64  # rows that are learned before others get their turn; another number makes another model
+MOST_WAITING = 100_000  # predictions that may wait for their labels
+MOST_IDS = 100_000  # learned rows whose ids are remembered
+
+
+class LiveModel:
+    """A model, all that it has learned since the service was first started, and its place in the journal.
+
+    An entry is ``["predict", rows]``, with an id, a row and the answer for each, or ``["learn", rows]``, with an id (or
+    None), a row, a label and the answer that was given to the row earlier (or None) for each.
+
+    Attributes
+    ----------
+    model : estimator or StreamingPipeline
+    n_applied : int
+        Entries that were applied.
+    n_steps : int
+        How often the model has changed since the start.
+    waiting : dict
+        For the id of a prediction, its row and its answer; the oldest first.
+    learned : dict
+        Ids of rows that were learned; the oldest first.
+    """
+
+    def __init__(self, path: Path, folder: Path | None = None, options: dict[str, Any] | None = None) -> None:
+        self._path, self._checkpoint = path, None if folder is None else folder / "checkpoint.thresher"
+        self._digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        kept = self._checkpoint if self._checkpoint is not None and self._checkpoint.exists() else None
+        self.model = load_model(kept or path)
+        self._record = {k: v for k, v in (getattr(self.model, "record_", None) or {}).items() if k != "service"}
+        self.form = RowForm(self.model, options)
+        self.n_applied = self.n_learned = self.n_refused = self.n_steps = 0
+        self.last_refusal: str | None = None
+        self.waiting: OrderedDict[str, list[Any]] = OrderedDict()
+        self.learned: OrderedDict[str, None] = OrderedDict()
+        self.measures = LiveMeasures(task_of(self.model) == "classification")
+        if folder is not None:
+            _check_learns(self.model)
+            if kept is None:
+                self.save(self.checkpoint())
+            else:
+                self._restore()
+
+    # --- learning -----------------------------------------------------------------------------------------------------
+
+    def replay(self, journal: Journal) -> int:
+        """Apply the entries that the checkpoint does not know; returns how many there were."""
+        before = self.n_applied
+        for entry in journal.read(self.n_applied):
+            for _ in self.apply(entry):
+                pass
+        return self.n_applied - before
+
+    def apply(self, entry: Any) -> Iterator[None]:
+        """Apply an entry, step by step: between two steps the model can be used. The entry counts at the end."""
+        kind, rows = entry
+        if kind == "predict":
+            for name, row, answer in rows:
+                self.waiting[name] = [row, answer]
+            _forget_first(self.waiting, MOST_WAITING)
+        else:
+            for begin in range(0, len(rows), _AT_ONCE):
+                self._learn(rows[begin : begin + _AT_ONCE])
+                yield
+            for name, *_ in rows:
+                if name is not None:
+                    self.waiting.pop(name, None)
+                    self.learned[name] = None
+            _forget_first(self.learned, MOST_IDS)
+        self.n_applied += 1
+
+    def _learn(self, rows: list[Any]) -> None:
+        self.n_steps += 1
+        _, values, labels, given = zip(*rows, strict=True)
+        y = self.form.targets(labels)
+        grow = {"grow": True} if self.form.is_sparse else {}
+        try:
+            answers = predict_with_scores(self.model, self.form.matrix(values))[0].tolist()
+            self.model.partial_fit(self.form.matrix(values, grow=True), y, **grow)
+        except MemoryError:  # another time, it may go well
+            raise
+        except Exception as refusal:  # it is refused again when the journal is replayed
+            self.n_refused += len(rows)
+            self.last_refusal = str(refusal)
+            return
+        self.n_learned += len(rows)
+        for label, answer, earlier in zip(y.tolist(), answers, given, strict=True):
+            self.measures.add(label, answer if earlier is None else earlier)
+
+    # --- checkpoints --------------------------------------------------------------------------------------------------
+
+    def checkpoint(self) -> bytes:
+        """The model, and what the service knows, after the entries that were applied."""
+        kept = {
+            "begun_from": self._digest,
+            "n_applied": self.n_applied,
+            "n_learned": self.n_learned,
+            "n_refused": self.n_refused,
+            "last_refusal": self.last_refusal,
+            "waiting": [[name, *value] for name, value in self.waiting.items()],
+            "learned": list(self.learned),
+            "measures": self.measures.to_dict(),
+        }
+        self.model.record_ = {**self._record, "service": kept}
+        return model_bytes(self.model)
+
+    def save(self, content: bytes) -> None:
+        """Put a checkpoint in the place of the last one."""
+        assert self._checkpoint is not None
+        write_whole(self._checkpoint, content)
+
+    def _restore(self) -> None:
+        where, kept = str(self._checkpoint), (getattr(self.model, "record_", None) or {}).get("service")
+        if not isinstance(kept, dict):
+            raise ValueError(f"{where}: a model, but no checkpoint of a service.")
+        if kept.get("begun_from") != self._digest:
+            raise ValueError(
+                f"{where}: this folder goes on from another model than {self._path.name}; name that one, or another "
+                "folder."
+            )
+        try:
+            self.n_applied, self.n_learned = int(kept["n_applied"]), int(kept["n_learned"])
+            self.n_refused, self.last_refusal = int(kept["n_refused"]), kept["last_refusal"]
+            self.waiting = OrderedDict((str(name), [row, answer]) for name, row, answer in kept["waiting"])
+            self.learned = OrderedDict.fromkeys(map(str, kept["learned"]))
+            self.measures.restore(kept["measures"])
+        except (LookupError, TypeError, ValueError, AttributeError):
+            raise ValueError(f"{where}: the checkpoint is damaged.") from None
+
+
+def _check_learns(model: Any) -> None:
+    learner = learner_of(model)
+    who = type(learner).__name__
+    if not hasattr(model, "partial_fit"):
+        raise ValueError(f"--learn needs a model that learns row by row, and {who} does not.")
+    if task_of(model) not in ("classification", "regression") or getattr(model, "task_column", None) is not None:
+        raise ValueError(f"--learn needs a classifier or a regressor of one task, and {who} is none.")
+    if getattr(model, "classes_", np.array([])).dtype.kind == "S":
+        raise ValueError("--learn needs classes that are text or numbers, and these are bytes.")
+
+
+def _forget_first(kept: OrderedDict[str, Any], most: int) -> None:
+    while len(kept) > most:
+        kept.popitem(last=False)

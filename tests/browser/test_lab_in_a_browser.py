@@ -1,0 +1,319 @@
+"""The lab in a real Chromium, with real servers, files and runs. ``make test-browser`` installs what it needs."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import signal
+import time
+
+import pytest
+
+from browser.lab_browser import AXE, CHROMIUM, DRIVER, PATIENCE, LabProcess, browser
+from web.lab_files import ATTACK, SCRIPT, write_hostile, write_messy
+
+
+def test_there_is_a_browser():
+    """Skipped, with a word, where there is none."""
+    pytest.importorskip("selenium", reason="no selenium; make test-browser installs it, and Chromium")
+    if CHROMIUM is None or DRIVER is None:
+        pytest.skip("no Chromium; make test-browser installs it")
+
+
+@pytest.fixture(scope="module")
+def tab():
+    test_there_is_a_browser()
+    with browser() as tab:
+        yield tab
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    return tmp_path_factory.mktemp("files")
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Starts a lab in a folder of its own; it ends with the test."""
+    token, started = tmp_path / "token", []
+    token.write_text(secrets.token_urlsafe(32))
+    token.chmod(0o600)
+    folder = tmp_path / "lab"
+    folder.mkdir()
+
+    def start():
+        started.append(LabProcess(folder, token))
+        return started[-1]
+
+    yield start
+    for lab in started:
+        lab.end()
+
+
+@pytest.fixture(scope="module")
+def walked(tab, files, tmp_path_factory):
+    """A lab in which a messy file was dropped, corrected and learned from; the run is done."""
+    folder, token = tmp_path_factory.mktemp("lab"), files / "token"
+    token.write_text(secrets.token_urlsafe(32))
+    token.chmod(0o600)
+    lab = LabProcess(folder, token)
+    try:
+        tab.size(1280)
+        tab.driver.get(lab.address_with_token)
+        tab.see(".drop")
+        tab.drop(write_messy(files / "messy.csv"))
+        tab.text("h1", "messy.csv")
+        tab.click("[data-key='use:town']")
+        tab.see("tr.out", lambda row: "town" in row.text)
+        choose(tab, "[data-key='kind:plan']", "number")
+        tab.text("#problem", "No row can be read with plan as number")
+        errors_of(tab)  # the refusal is one for the browser
+        choose(tab, "[data-key='kind:plan']", "category")
+        allow(tab, 3)
+        tab.click(".end button")
+        tab.see(".plot .dot")
+        tab.see("#tab-result")
+        yield lab
+    finally:
+        lab.end()
+
+
+def choose(tab, selector, value):
+    tab.see(selector)
+    tab.js(
+        "const select = document.querySelector(arguments[0]); select.value = arguments[1];"
+        "select.dispatchEvent(new Event('change', {bubbles: true}))",
+        selector,
+        value,
+    )
+
+
+def allow(tab, seconds):
+    """Type how long it may take, and wait until the page has understood it."""
+    tab.click("[data-key='max_seconds']")
+    tab.driver.switch_to.active_element.send_keys(f"{seconds} s\t")
+    end = "return document.querySelector('details pre')?.textContent ?? ''"
+    while f"--max-seconds {seconds}" not in tab.js(end):
+        time.sleep(0.1)
+
+
+def number_of_run(tab):
+    return tab.js("return location.hash").split("/")[2]
+
+
+def errors_of(tab):
+    return [entry for entry in tab.driver.get_log("browser") if entry["level"] == "SEVERE"]
+
+
+@pytest.mark.slow
+def test_a_messy_file_from_drop_to_a_what_if_on_one_row(tab, walked):
+    tab.size(1280)
+    tab.go("run/0001/result")
+    assert "The model errs on" in tab.text(".lead", "The model errs on")
+    tab.click("#tab-report")
+    tab.driver.switch_to.frame(tab.see("iframe.report"))
+    assert "messy.csv" in tab.see("h1").text
+    tab.driver.switch_to.default_content()
+    tab.click("#tab-why")
+    before = tab.text(".answer", "The model answers")
+    assert "The file says" in before
+    answers = set()
+    for age, income, plan in ((79, 500, "basic"), (19, 5000, "pro")):
+        for name, value in (("age", age), ("income", income), ("plan", plan)):
+            kind = "select" if name == "plan" else "input[type=number]"
+            choose(tab, f"[data-column={name}] {kind}", str(value))
+        tab.see("tbody tr", lambda row, shown=f"{income:,}": "income" in row.text and shown in row.text)
+        tab.text(".answer", "With these values the model would answer")
+        answers.add(tab.see("#answer").text.split()[0])
+    assert answers == {"yes", "no"}
+    tab.click("#tab-threshold")
+    counts = tab.see(".matrix").text
+    tab.js("const s = document.querySelector('.wideslider'); s.value = 5; s.dispatchEvent(new Event('input'))")
+    assert tab.see(".matrix").text != counts
+    tab.click("#tab-take")
+    assert "thresher auto messy.csv --target left" in tab.see("pre").text.replace("\\\n   ", "")
+    assert len(tab.all("a[download]")) == 4
+    assert not errors_of(tab)
+
+
+@pytest.mark.slow
+def test_a_run_survives_a_reload_and_a_second_tab_and_a_stop_keeps_the_best(tab, start, files):
+    lab = start()
+    write_messy(lab.folder / "rows.csv", 400)
+    tab.size(1280)
+    tab.driver.get(lab.address_with_token)
+    tab.go("file/rows.csv")
+    tab.click("[data-key='use:joined']")
+    tab.see("tr.out", lambda row: "joined" in row.text)
+    tab.driver.refresh()
+    tab.see("tr.out", lambda row: "joined" in row.text)  # corrections are kept
+    tab.click(".end button")
+    tab.see(".plot .dot")
+    tab.driver.refresh()
+    tab.see(".plot .dot")
+    place, first = tab.driver.current_url, tab.driver.current_window_handle
+    tab.driver.switch_to.new_window("tab")
+    try:
+        tab.driver.get(place)
+        tab.see(".plot .dot")
+        tab.click(".between .button")
+        tab.see("#tab-result")
+        tab.driver.close()
+    finally:
+        tab.driver.switch_to.window(first)
+    tab.see("#tab-result")
+    number = number_of_run(tab)
+    result = json.loads((lab.folder / "thresher-runs" / number / "result.json").read_text())
+    assert 1 <= result["n_evaluations"] < 50
+    assert (lab.folder / "thresher-runs" / number / "model.thresher").exists()
+    lab.wait_for_workers()
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_when_the_server_is_killed_and_again_when_all_is_killed(tab, start, files):
+    lab = start()
+    write_messy(lab.folder / "rows.csv", 400)
+    tab.size(1280)
+    tab.driver.get(lab.address_with_token)
+    tab.go("file/rows.csv")
+    tab.click(".end button")
+    tab.see(".plot .dot")
+    number, (worker,) = number_of_run(tab), lab.workers()
+    events = lab.folder / "thresher-runs" / number / "events.jsonl"
+    lab.kill()
+    lab.start()
+    assert lab.workers() == [worker]  # it went on without the server
+    n_before = events.read_text().count("measured")
+    tab.see(".note", lambda note: f"{n_before + 1} settings tried" in note.text)  # the page found the server again
+    lab.kill()
+    os.kill(worker, signal.SIGKILL)
+    lab.wait_for_workers()
+    known = [json.loads(line) for line in events.read_text().splitlines() if '"measured"' in line]
+    lab.start()
+    (again,) = lab.workers()
+    assert again != worker
+    replayed = measured_again(events, len(known))
+    tab.click(".between .button")
+    tab.see("#tab-result")
+    kept = [event["seconds"] for event in known if event["n_used"] is not None]  # others are no searches
+    assert [event["seconds"] for event in replayed if event["n_used"] is not None][: len(kept)] == kept  # not measured
+
+
+def measured_again(events, n):
+    """The evaluations since the run was begun again, once there are so many."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        told = [json.loads(line) for line in events.read_text().splitlines()]
+        begun = [place for place, event in enumerate(told) if event["event"] == "begin"]
+        measured = [event for event in told[begun[-1] :] if event["event"] == "measured"]
+        if len(begun) == 2 and len(measured) >= n:
+            return measured
+        time.sleep(0.1)
+    raise AssertionError("the run did not go on")
+
+
+PAGES = (
+    "",
+    "file/messy.csv",
+    "run/0001/result",
+    "run/0001/report",
+    "run/0001/why",
+    "run/0001/threshold",
+    "run/0001/take",
+)
+READY = {"": ".drop", "file": ".end button", "result": ".tiles", "report": "iframe", "why": "#answer"}
+
+
+def visit(tab, page):
+    tab.go(page)
+    last = page.split("/")[-1] if page.startswith("run") else page.split("/")[0]
+    tab.see(READY.get(last, "h2"))
+
+
+@pytest.mark.slow
+def test_nothing_scrolls_sideways_on_a_phone(tab, walked):
+    tab.driver.get(walked.address_with_token)
+    tab.size(360, 740)
+    for page in PAGES:
+        visit(tab, page)
+        assert tab.js("return document.documentElement.scrollWidth") <= 360, page
+    tab.size(1280)
+
+
+@pytest.mark.slow
+def test_colours_follow_the_system_and_the_switch(tab, walked):
+    def brightness():
+        colour = tab.js("return getComputedStyle(document.body).backgroundColor")
+        return sum(map(int, colour.removeprefix("rgb(").rstrip(")").split(",")))
+
+    tab.driver.get(walked.address_with_token)
+    tab.scheme("dark")
+    visit(tab, "run/0001/report")
+    assert brightness() < 150
+    tab.driver.switch_to.frame(tab.see("iframe.report"))
+    tab.see("h1")
+    assert brightness() < 150
+    tab.driver.switch_to.default_content()
+    tab.click("#theme")
+    assert brightness() > 600
+    tab.driver.refresh()
+    tab.see("iframe.report")
+    assert brightness() > 600  # the choice is kept
+    tab.js("localStorage.clear()")
+    tab.scheme("light")
+
+
+@pytest.mark.slow
+def test_tabs_follow_the_arrow_keys(tab, walked):
+    tab.driver.get(walked.address_with_token)
+    visit(tab, "run/0001/result")
+    tab.see("#tab-result").send_keys("\ue014")  # to the right
+    assert tab.js("return document.activeElement.id") == "tab-report"
+    assert tab.js("return location.hash").endswith("/report")
+
+
+@pytest.mark.slow
+def test_axe_finds_no_serious_fault(tab, walked):
+    if not AXE.exists():
+        pytest.skip("no axe-core; make test-browser fetches it")
+    tab.driver.get(walked.address_with_token)
+    for scheme in ("light", "dark"):
+        tab.scheme(scheme)
+        for page in PAGES:
+            visit(tab, page)
+            tab.js(AXE.read_text())
+            found = tab.driver.execute_async_script(
+                "const done = arguments[0]; axe.run(document, {iframes: false}).then((found) => done(found.violations))"
+            )
+            serious = [
+                (fault["id"], [node["target"] for node in fault["nodes"]][:5])
+                for fault in found
+                if fault["impact"] in ("serious", "critical")
+            ]
+            assert not serious, (scheme, page)
+    tab.scheme("light")
+
+
+@pytest.mark.slow
+def test_hostile_names_run_nothing(tab, start, files):
+    lab = start()
+    errors_of(tab)  # of other tests
+    write_hostile(lab.folder / f"{SCRIPT.replace('/', '')}.csv", 80)  # which the folder may hold already
+    tab.size(1280)
+    tab.driver.get(lab.address_with_token)
+    assert SCRIPT.replace("/", "") in tab.text(".rows", ".csv")
+    tab.drop(write_hostile(files / "hostile.csv", 80))
+    tab.text("h1", "hostile.csv")
+    assert ATTACK in tab.see("tbody").text
+    allow(tab, 2)
+    tab.click(".end button")
+    tab.see("#tab-result")
+    for view in ("report", "why", "threshold", "take", "result"):
+        if tab.all(f"#tab-{view}"):
+            tab.click(f"#tab-{view}")
+            time.sleep(0.5)
+            assert "thresher lab" in tab.driver.title
+            assert not tab.all("main img, main script, main [onerror], main [onmouseover]")
+    assert SCRIPT in tab.see("h1").text
+    assert not errors_of(tab)

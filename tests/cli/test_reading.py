@@ -1,0 +1,79 @@
+"""How a table is read, corrected from the command line, and kept with the model."""
+
+import pytest
+from numpy.testing import assert_array_equal
+
+from nasty_tables import Nasty, as_text, truth
+from thresher.cli import main
+from thresher.persistence import load_model
+
+HOW = Nasty(encoding="cp1252", delimiter=";", decimal=",", thousands=".", unit="€", date="%d.%m.%Y", missing="k.A.")
+
+
+@pytest.fixture
+def messy(tmp_path):
+    path = tmp_path / "messy.csv"
+    path.write_bytes(as_text(truth(300), HOW))
+    return path
+
+
+@pytest.fixture
+def run(capsys):
+    def run(*arguments, code=0):
+        capsys.readouterr()
+        assert main([str(argument) for argument in arguments]) == code
+        return capsys.readouterr()
+
+    return run
+
+
+def test_a_messy_table_from_training_to_predictions(run, messy, tmp_path):
+    model = tmp_path / "m.thresher"
+    trained = run("train", messy, "--missing", "k.A.", "--model", model)
+    assert "The text is read as cp1252; --encoding reads it in another way." in trained.err
+    run("predict", model, messy, "-o", tmp_path / "p.csv")
+    lines = (tmp_path / "p.csv").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 301
+    right = sum(a == b for a, b in zip(lines[1:], truth(300).left, strict=True))
+    assert right > 255
+
+
+def test_the_same_model_from_the_clean_table(run, messy, tmp_path):
+    clean = tmp_path / "clean.csv"
+    clean.write_bytes(as_text(truth(300), Nasty()))
+    models = []
+    for path in (messy, clean):
+        model = tmp_path / f"{path.stem}.thresher"
+        run("train", path, "--missing", "k.A.", "--model", model)
+        models.append(load_model(model))
+    assert_array_equal(models[0].coef_, models[1].coef_)
+    assert models[0]["encode"].get_feature_names_out().tolist() == models[1]["encode"].get_feature_names_out().tolist()
+
+
+def test_columns_from_a_yaml_file(run, messy, tmp_path):
+    told = tmp_path / "columns.yml"
+    told.write_text("missing: [k.A.]\ncolumns:\n  town: drop\n  people: {kind: number, decimal: ',', thousands: '.'}\n")
+    model = tmp_path / "m.thresher"
+    run("train", messy, "--columns", told, "--model", model)
+    assert "town=" not in run("inspect", model).out
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("[1, 2", "columns.yml: not a readable YAML file"),
+        ("decimals: ','", "columns.yml: there is no entry 'decimals'; those there are: target, encoding,"),
+        ("columns: 3", "columns.yml: --columns must name each column with its kind, got 3."),
+        (
+            "columns: {town: {kind: number, decimal: x}}",
+            "messy.csv: --columns must say how 'town' is read: --decimal must be",
+        ),
+        ("", "columns.yml: expected entries such as decimal: ',' or columns: ..., got None."),
+    ],
+)
+def test_wrong_yaml_is_one_sentence(run, messy, tmp_path, text, message):
+    told = tmp_path / "columns.yml"
+    told.write_text(text)
+    result = run("train", messy, "--columns", told, code=2)
+    assert message in result.err
+    assert result.err.count("\n") == 1

@@ -1,0 +1,93 @@
+"""Sections on additive models: curves of columns, and rows that are explained."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from report import examples
+from thresher._gate import Table, Text
+from thresher.dual_averaging import L1RDARegressor
+from thresher.kernels import LSSVC
+from thresher.online import AROWClassifier
+from thresher.preprocessing import prepared
+from thresher.report import Report
+
+
+def additive(n_classes, n=500):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.uniform(-1, 1, n), rng.normal(50, 10, n)])
+    job = rng.integers(0, 3, n)
+    score = 4 * X[:, 0] ** 2 + 0.05 * (X[:, 1] - 50) + job + rng.normal(0, 0.3, n)
+    jobs = Text.from_list(np.array(["cook", "clerk", examples.HOSTILE])[job].tolist())
+    table = Table(["bend", "line", "job"], X, {"job": jobs})
+    learner = AROWClassifier(random_state=0) if n_classes else L1RDARegressor(random_state=0)
+    y = np.digitize(score, np.quantile(score, np.arange(1, n_classes) / n_classes)) if n_classes else score
+    model = prepared(learner, table, splines=True).fit(table[::2], y[::2])
+    return {"model": model, "sample": (table[1::2], y[1::2])}
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 8, 0])
+def test_every_column_has_a_curve(n_classes):
+    given = additive(n_classes)
+    report = Report(**given)
+    section = report.to_dict()["sections"]["curves"]
+    assert {column["name"] for column in section["columns"]} == {"bend", "line", "job"}
+    bend = next(column for column in section["columns"] if column["name"] == "bend")
+    assert len(bend["parts"]) == len(section["outputs"]) == {2: 1, 3: 3, 8: 6, 0: 1}[n_classes]
+    assert all(len(parts) == len(bend["values"]) for parts in bend["parts"])
+    if n_classes in (0, 2):
+        low, middle, high = np.interp([-0.95, 0.0, 0.95], bend["values"], bend["parts"][0])
+        assert min(low, high) > middle
+        assert "'bend' adds most at" in section["says"]
+    text = report.to_text(["curves"])
+    assert "What each column does" in text
+    assert all(len(line) <= 80 for line in text.splitlines())
+    page = report.to_html()
+    assert page.count("<figure ", page.index('id="curves"'), page.index('id="explained_rows"')) == 3
+    assert examples.HOSTILE not in page
+
+
+def test_a_linear_model_has_no_section_of_curves():
+    assert "curves" not in Report(**examples.binary()).to_dict()["sections"]
+
+
+def test_typical_rows_mistakes_and_border_cases_are_explained():
+    given = additive(2)
+    model, (X, y) = given["model"], given["sample"]
+    report = Report(**given)
+    section = report.to_dict()["sections"]["explained_rows"]
+    scores, predicted = model.decision_function(X), model.predict(X)
+    wrong = np.flatnonzero(predicted != y)
+    kinds = [row["kind"] for row in section["rows"]]
+    assert kinds == ["typical"] * 2 + ["surest mistake"] * min(3, len(wrong)) + ["border case"] * 2
+    surest = next(row for row in section["rows"] if row["kind"] == "surest mistake")
+    assert surest["row"] - 1 == wrong[np.argmax(np.abs(scores[wrong]))]
+    for row in section["rows"]:
+        i = row["row"] - 1
+        assert (row["answer"], row["truth"]) == (str(predicted[i]), str(y[i]))
+        assert row["baseline"] + sum(part["part"] for part in row["parts"]) == pytest.approx(abs(scores[i]))
+        assert {part["name"] for part in row["parts"]} == {"bend", "line", "job"}
+    border = [row["row"] - 1 for row in section["rows"] if row["kind"] == "border case"]
+    assert np.abs(scores[border]).max() <= np.sort(np.abs(scores))[4]
+    text = report.to_text(["explained_rows"])
+    assert "Surest mistake, row" in text
+    assert all(len(line) <= 80 for line in text.splitlines())
+    assert "Surest mistake, row" in report.to_html()
+
+
+def test_values_that_are_farthest_off_are_explained():
+    given = additive(0)
+    predicted = given["model"].predict(given["sample"][0])
+    section = Report(**given).to_dict()["sections"]["explained_rows"]
+    worst = next(row for row in section["rows"] if row["kind"] == "largest error")
+    assert worst["row"] - 1 == np.argmax(np.abs(predicted - given["sample"][1]))
+
+
+def test_a_kernel_machine_is_explained_by_rows_it_has_learned_from():
+    given = additive(2)
+    X, y = given["sample"][0].numbers, given["sample"][1]
+    model = LSSVC().fit(X[::2], y[::2])
+    section = Report(model, sample=(X[1::2], y[1::2])).to_dict()["sections"]["explained_rows"]
+    assert section["is_similar"]
+    assert section["rows"][0]["parts"][0]["name"].startswith("training row ")
