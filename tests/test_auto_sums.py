@@ -160,3 +160,13 @@ def test_a_sum_is_explained_saved_and_reported(tmp_path, monkeypatch, classes):
     again = load_model(tmp_path / "m.thresher")
     assert_array_equal(again.predict(X), model.predict(X))
     assert explain(again) == explain(model)
+
+
+def test_a_search_in_depth_leaves_time_for_the_predictions_of_a_report():
+    (best, _), plan = contest()
+    n_rows = plan.data.facts.n_rows
+    last = best.seconds_to_finish(n_rows)
+    assert best.seconds_after(n_rows, Clock(predicts=True)) == pytest.approx((1 + len(best.fold_scores)) * last)
+    assert best.seconds_after(n_rows, Clock()) == last
+    in_haste = Clock(limit=3 * last / 0.85, predicts=True)  # half of what is left goes to the search
+    assert last < best.seconds_after(n_rows, in_haste) <= 2 * last

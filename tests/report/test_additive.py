@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from report import examples
+from thresher._figures import label as examples_label
 from thresher._gate import Table, Text
 from thresher.dual_averaging import L1RDARegressor
+from thresher.inspection import contributions
 from thresher.kernels import LSSVC
 from thresher.online import AROWClassifier
 from thresher.preprocessing import prepared
@@ -46,6 +48,38 @@ def test_every_column_has_a_curve(n_classes):
     page = report.to_html()
     assert page.count("<figure ", page.index('id="curves"'), page.index('id="explained_rows"')) == 3
     assert examples.HOSTILE not in page
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 0])
+def test_columns_matter_instead_of_pieces_of_their_curves(n_classes):
+    given = additive(n_classes)
+    model, (X, _) = given["model"], given["sample"]
+    report = Report(**given)
+    section = report.to_dict()["sections"]["features"]
+    found = contributions(model, X)
+    spread = dict(zip(found.names, found.parts.std(axis=0).max(axis=0), strict=True))
+    names = sorted(spread, key=lambda name: -spread[name])
+    assert [row["name"] for row in section["features"]] == [examples_label(name) for name in names]
+    assert section["features"][1]["importance"] == pytest.approx(spread[names[1]] / spread[names[0]])
+    effects = {row["name"]: row["effect"] for row in section["features"]}
+    if n_classes == 0:
+        assert effects["line"] == "more of it raises the value"
+    if n_classes != 3:
+        up = "raises the value" if n_classes == 0 else "pushes towards '1'"
+        assert effects["bend"].startswith(f"{up} most near")
+    assert "spline" not in report.to_text(["features"])
+    assert "spline" not in report.to_html()[report.to_html().index('id="features"') :].partition("</section>")[0]
+
+
+def test_dates_are_written_as_dates():
+    rng = np.random.default_rng(0)
+    days = rng.integers(19_000, 20_000, 400).astype(float)
+    table = Table(["day", "other"], np.column_stack([days, rng.normal(size=400)]), {}, ("day",))
+    y = np.where(np.abs(days - 19_500) < 200, "in", "out")
+    model = prepared(AROWClassifier(random_state=0), table, splines=True).fit(table, y)
+    text = Report(model, sample=(table, y)).to_text(["features", "curves"])
+    assert "near 2023-" in text
+    assert "19,5" not in text
 
 
 def test_a_linear_model_has_no_section_of_curves():

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from nasty_tables import NAMES, Nasty, as_text, corpus, truth
 from thresher import auto
+from thresher._gate._column_kinds import number_identifies
 from thresher.streams import open_stream
 
 VALUES = truth()
@@ -244,3 +245,18 @@ def test_an_encoding_that_is_not_that_of_the_text_is_refused(tmp_path):
     with pytest.raises(ValueError, match=r"^table.csv: the text is not utf-8 \(.*\); name its encoding\.$"):
         opened(tmp_path, text, encoding="utf8", skip_malformed=True)
     assert opened(tmp_path, text, encoding="latin-1").understood.encoding == "iso8859-1"
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "identifies"),
+    [
+        ("Kundennr", 70_000 + 3 * np.arange(50), True),
+        ("Account Number", np.random.default_rng(0).permutation(100), True),
+        ("anything", 100_000 + np.arange(300), True),  # no year, no age
+        ("year", 1950 + np.arange(70), False),
+        ("number", np.repeat(np.arange(25), 2), False),  # rows share it
+        ("Kundennr", np.arange(50) / 7, False),
+    ],
+)
+def test_numbers_that_only_tell_rows_apart_are_found(name, values, identifies):
+    assert (number_identifies(name, values.astype(float)) is not None) == identifies

@@ -228,7 +228,7 @@ def run_auto(
             watcher.tell(doing)
 
         tell("reading")
-        clock = Clock(settings.max_seconds, begin, tell, watcher.is_over)
+        clock = Clock(settings.max_seconds, begin, tell, watcher.is_over, predict)
         plan, candidates, reasons = make_plan(X, y, settings, stream_options)
         plan = replace(plan, watcher=watcher)
         best, compared, history = compare(candidates, plan, clock)

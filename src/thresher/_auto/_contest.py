@@ -169,7 +169,7 @@ def _deepened(best: TunedCandidate, plan: Plan, room: int, clock: Clock) -> tupl
 def _in_depth(best: TunedCandidate, plan: Plan, room: int, clock: Clock) -> list[TunedCandidate]:
     """More evaluations of the best candidate: of its parameters, then with more and more landmarks."""
     n_rows, found = plan.data.X.shape[0], [best]
-    last = best.seconds_to_finish(plan.data.facts.n_rows)
+    last = best.seconds_after(plan.data.facts.n_rows, clock)
     n_steps = 2 if best.candidate.kernel is not None and room > 4 else 0  # kept for landmarks
     compares_many = has_kernel(best.candidate.method) and n_rows > _FIRST_ROWS
     room = min(room - n_steps, (_FEW_IN_DEPTH if compares_many else _IN_DEPTH) * len(best.params))

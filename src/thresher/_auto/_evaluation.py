@@ -63,6 +63,13 @@ class TunedCandidate:
         """The time that the last fit would take, with what calibrates it."""
         return _CALIBRATED * self.seconds(n_rows) / max(1, len(self.fold_scores) - 1)
 
+    def seconds_after(self, n_rows: int, clock: Clock) -> float:
+        """The time to keep for what follows a comparison: the last fit, and predictions of the rows for a report. The
+        latter get half of what is left at most."""
+        last = self.seconds_to_finish(n_rows)
+        predictions = len(self.fold_scores) * last if clock.predicts else 0.0
+        return last + min(predictions, 0.5 * max(clock.left - last, 0.0))
+
 
 @dataclass(frozen=True)
 class Clock:
@@ -72,6 +79,7 @@ class Clock:
     begin: float = field(default_factory=time.monotonic)
     tell: Callable[[str], None] = lambda doing: None  # shows what is being done
     is_over: Callable[[], bool] = lambda: False  # whether someone has ended the comparison
+    predicts: bool = False  # rows in folds after the comparison, for a report
 
     @property
     def left(self) -> float:

@@ -37,10 +37,12 @@ _WORDS_OF_TRUTH = (
     *(("si", "no"), ("sí", "no"), ("sì", "no")),
 )
 _ID_NAME = re.compile(
-    r"(^|[ _.-])(id|ids|uuid|guid|key|index|idx|no|nr|rownames?|rowid|row)$|^unnamed: \d+$|^x1$|Id$|ID$|Nr\.?$|No\.?$"
+    r"(^|[ _.-])(id|ids|uuid|guid|key|index|idx|no|nr|rownames?|rowid|row)$|^unnamed: \d+$|^x1$|Id$|ID$|No\.?$"
+    r"|(?i:nr|num|number|nummer)\.?$"
 )
 _MISTAKES = 0.05  # of the values of a column of numbers may be words, which the parser then refuses or skips
 _FEW_TO_TELL, _FEW_TEXTS_TO_TELL = 20, 50  # rows below which an identifier cannot be told from chance
+_MANY_STEPS = 200  # more than years, ages and the like have in a row
 _RARE_SPELLING = 0.2  # of the rows of a category: a rarer spelling of it is a slip
 _FEW_NUMBERS = 12  # different values from which on a column with some words may be one of numbers
 _MOST_CATEGORIES = 1000  # whose spellings are compared
@@ -357,7 +359,7 @@ def number_identifies(name: str, values: NDArray[Any]) -> str | None:
     if len(values) < _FEW_TO_TELL:
         return None
     steps = np.diff(values)
-    if values[0] in (0, 1) and bool((steps == 1).all()):
+    if (values[0] in (0, 1) or len(values) >= _MANY_STEPS) and bool((steps == 1).all()):
         return "it counts the rows"
     whole = bool((values == np.round(values)).all())
     if whole and _ID_NAME.search(name.strip()) and len(np.unique(values)) == len(values):

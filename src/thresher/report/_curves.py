@@ -18,7 +18,7 @@ from .._figures import (
 )
 from ..inspection import ColumnCurve, column_curves
 from ..plotting import paint_bars, paint_curve
-from ..preprocessing import ColumnSplines
+from ._column_section import has_curves, is_date, value_text
 from ._subject import Section, Subject
 
 _MOST_CURVES = 12
@@ -29,10 +29,7 @@ _SMALL = (340, 230)
 
 def curves(subject: Subject) -> Section | None:
     """Trace what each column adds to the score, if the model has curves."""
-    steps = [step for _, step in getattr(subject.model, "steps", [])[:-1]]
-    if subject.weights is None or subject.task == "clustering" or subject.has_tasks:
-        return None
-    if not any(isinstance(step, ColumnSplines) for step in steps):
+    if not has_curves(subject):
         return None
     found = column_curves(subject.model, None if subject.sample is None else subject.sample.X)
     if not found:
@@ -53,6 +50,7 @@ def curves(subject: Subject) -> Section | None:
                 "quantiles": curve.quantiles,
                 "strength": curve.strength,
                 "is_text": _is_text(curve),
+                "is_date": is_date(subject, curve.name),
             }
             for curve in found[:_MOST_CURVES]
         ],
@@ -77,15 +75,16 @@ def _sentence(subject: Subject, found: list[ColumnCurve], shown: list[int]) -> s
     else:
         total = "The score of each class is a sum of one part for each column."
     names = listed([quoted(label(curve.name)) for curve in found[:3]], 3)
-    return f"{total} {names} {'changes' if len(found) == 1 else 'change'} it most{_peak(found[0], shown)}."
+    return f"{total} {names} {'changes' if len(found) == 1 else 'change'} it most{_peak(subject, found[0], shown)}."
 
 
-def _peak(curve: ColumnCurve, shown: list[int]) -> str:
+def _peak(subject: Subject, curve: ColumnCurve, shown: list[int]) -> str:
     """Say where the strongest column adds most, if there is one output."""
     if len(shown) > 1:
         return ""
     at = curve.values[int(np.argmax(curve.parts[shown[0]]))]
-    return f"; {quoted(label(curve.name))} adds most at {quoted(label(at)) if isinstance(at, str) else number(at, 3)}"
+    there = quoted(label(at)) if isinstance(at, str) else value_text(float(at), is_date(subject, curve.name))
+    return f"; {quoted(label(curve.name))} adds most at {there}"
 
 
 def figures_of_curves(section: Section) -> list[Figure]:
@@ -102,6 +101,9 @@ def figures_of_curves(section: Section) -> list[Figure]:
                 paint_bars(axes, column["values"], column["parts"])
             else:
                 paint_curve(axes, column["values"], column["parts"], column["quantiles"], (low, high))
+            if column["is_date"]:
+                axes.locator_params(axis="x", nbins=3)
+                axes.xaxis.set_major_formatter(lambda value, _: value_text(value, is_date=True)[:10])
 
         caption = f"{short(column['name'])}" + ("" if place else ": its part of the score")
         drawn.append(Figure(draw(paint, *_SMALL), caption, [] if place else legend, True))
@@ -114,6 +116,6 @@ def rows_of_curves(section: Section) -> tuple[list[tuple[str, ...]], int]:
     for column in section["columns"]:
         parts, values = np.asarray(column["parts"])[0], column["values"]
         least, most = int(np.argmin(parts)), int(np.argmax(parts))
-        ends = [values[k] if column["is_text"] else number(values[k], 3) for k in (least, most)]
+        ends = [values[k] if column["is_text"] else value_text(values[k], column["is_date"]) for k in (least, most)]
         rows.append((column["name"], ends[0], number(parts[least], 3), ends[1], number(parts[most], 3)))
     return rows, section["n_columns"]

@@ -219,16 +219,16 @@ def _tasks(section: Section) -> str:
 
 
 def _features(section: Section) -> str:
-    single = len(section["outputs"]) == 1
+    single = len(section["features"][0]["weights"]) == 1
     rows = []
     for f in section["features"]:
-        row = [f["name"], _bar(f["importance"], 12)]
+        row = [_cut(f["name"], 27), _bar(f["importance"], 12)]
         if single:
             row.append(number(f["weights"][0], 3))
         if f["deviation"] is not None:
             row.append(f"± {number(f['deviation'], 3)}")
         rows.append([*row, f["effect"]])
-    return _table(rows, "ll" + "r" * (len(rows[0]) - 3), 27)
+    return _table(rows, "ll" + "r" * (len(rows[0]) - 3), _WIDTH)
 
 
 def _curves(section: Section) -> str:

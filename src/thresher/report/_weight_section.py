@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from .._figures import Estimate, count, formatter, label, listed, plural, quoted
 from .._gate import sparse
 from ..inspection import Weights, features_that_matter, largest
+from ._column_section import columns, has_curves
 from ._measures import Array, mean, proportion
 from ._subject import Sample, Section, Subject
 
@@ -22,6 +23,8 @@ def features(subject: Subject) -> Section | None:
     weights = subject.weights
     if weights is None:
         return None
+    if has_curves(subject) and (by_column := columns(subject)) is not None:
+        return by_column
     scale = spread_of_features(subject)
     found = features_that_matter(subject.model, MOST_FEATURES, scale=scale)
     if not found:

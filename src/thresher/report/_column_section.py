@@ -1,0 +1,111 @@
+"""The columns that matter in an additive model, whose features are pieces of curves that mean little by themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._figures import label, listed, number, plural, quoted
+from .._gate import written_date
+from ..inspection import ColumnCurve, column_curves, contributions
+from ..preprocessing import ColumnSplines
+from ._measures import Array
+from ._subject import Section, Subject
+
+MOST_COLUMNS = 20
+_ONE_WAY = 0.8  # of the ups and downs of a curve, less those the other way: more of it does one thing
+
+
+def has_curves(subject: Subject) -> bool:
+    """Whether columns pass through splines before the learner takes them."""
+    steps = [step for _, step in getattr(subject.model, "steps", [])[:-1]]
+    if subject.weights is None or subject.task == "clustering" or subject.has_tasks:
+        return False
+    return any(isinstance(step, ColumnSplines) for step in steps)
+
+
+def columns(subject: Subject) -> Section | None:
+    """List the columns and pairs of columns that change the score most between rows of the sample."""
+    if subject.sample is None:
+        return None
+    found = contributions(subject.model, subject.sample.X)
+    spread = found.parts.std(axis=0)
+    strength = spread.max(axis=0)
+    order = [k for k in np.argsort(-strength, kind="stable").tolist() if strength[k] > 0]
+    if not order:
+        return None
+    curves = {curve.name: curve for curve in column_curves(subject.model, subject.sample.X)}
+    table = [
+        {
+            "name": label(found.names[k]),
+            "index": None,
+            "weights": [],
+            "importance": strength[k] / strength[order[0]],
+            "deviation": None,
+            "confidence": None,
+            "effect": _effect(subject, found.names[k], curves, int(spread[:, k].argmax())),
+        }
+        for k in order[:MOST_COLUMNS]
+    ]
+    return {
+        "title": "The columns that matter",
+        "says": _sentence(table, len(order)),
+        "by": "the spread of a column's part of the score",
+        "n_used": len(order),
+        "outputs": [label(each) for each in found.outputs],
+        "n_outputs": len(found.outputs),
+        "is_centres": False,
+        "each": "class",
+        "features": table,
+    }
+
+
+def _effect(subject: Subject, name: str, curves: dict[str, ColumnCurve], output: int) -> str:
+    curve = curves.get(name)
+    if curve is None:
+        return "depends on both columns together" if ":" in name else "depends on its words"
+    part = curve.parts[output]
+    if isinstance(curve.values, list):
+        at = int(np.argmax(np.abs(part - part.mean())))
+        return f"{quoted(label(curve.values[at]))} {_towards(subject, curve, output, part[at] > part.mean())}"
+    among = (curve.values >= curve.quantiles[1]) & (curve.values <= curve.quantiles[-2])  # four of five rows
+    values, part = (curve.values[among], part[among]) if among.sum() > 1 else (curve.values, part)
+    way = _one_way(part)
+    if way:
+        return f"more of it {_towards(subject, curve, output, way > 0)}"
+    at = int(np.argmax(np.abs(part - np.median(part))))
+    there = value_text(float(values[at]), is_date(subject, name))
+    return f"{_towards(subject, curve, output, part[at] > np.median(part))} most near {there}"
+
+
+def is_date(subject: Subject, column: str) -> bool:
+    return subject.sample is not None and column in getattr(subject.sample.X, "dates", ())
+
+
+def value_text(value: float, is_date: bool) -> str:
+    """A value of a column of numbers or dates, for people."""
+    return written_date(value) if is_date else number(value, 3)
+
+
+def _one_way(part: Array) -> int:
+    """1 if a curve nearly always rises, -1 if it nearly always falls, else 0."""
+    steps = np.diff(part)
+    total = np.abs(steps).sum()
+    share = steps.sum() / total if total else 0.0
+    return int(np.sign(share)) if abs(share) >= _ONE_WAY else 0
+
+
+def _towards(subject: Subject, curve: ColumnCurve, output: int, up: bool) -> str:
+    if subject.task == "regression":
+        return "raises the value" if up else "lowers the value"
+    if len(curve.outputs) == 1:
+        return f"pushes towards {quoted(subject.classes[1 if up else 0])}"
+    return f"pushes {'towards' if up else 'away from'} {quoted(curve.outputs[output])}"
+
+
+def _sentence(table: list[dict[str, Any]], n_used: int) -> str:
+    names = listed([quoted(row["name"]) for row in table[:3]], 3)
+    total = f"Of {plural(n_used, 'column')} and pairs of columns in use, " if n_used > 3 else ""
+    matter = "matters" if len(table) == 1 else "matter"
+    return f"{total}{names} {matter} most. For {quoted(table[0]['name'])}: {table[0]['effect']}."
