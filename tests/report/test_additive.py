@@ -71,6 +71,12 @@ def test_columns_matter_instead_of_pieces_of_their_curves(n_classes):
     assert "spline" not in report.to_html()[report.to_html().index('id="features"') :].partition("</section>")[0]
 
 
+def test_columns_matter_without_a_sample():
+    section = Report(additive(2)["model"]).to_dict()["sections"]["features"]
+    assert {row["name"] for row in section["features"]} == {"bend", "line", "job"}
+    assert "spline" not in section["says"]
+
+
 def test_dates_are_written_as_dates():
     rng = np.random.default_rng(0)
     days = rng.integers(19_000, 20_000, 400).astype(float)

@@ -26,35 +26,43 @@ def has_curves(subject: Subject) -> bool:
 
 
 def columns(subject: Subject) -> Section | None:
-    """List the columns and pairs of columns that change the score most between rows of the sample."""
-    if subject.sample is None:
+    """List the columns and pairs of columns that change the score most between rows.
+
+    The rows are those of the sample. Without one, columns count by their curves over the values that the model has
+    seen, and pairs are left out.
+    """
+    rows = None if subject.sample is None else subject.sample.X
+    curves = {curve.name: curve for curve in column_curves(subject.model, rows)}
+    if rows is None:
+        spread = {name: curve.parts.std(axis=1) for name, curve in curves.items()}
+    else:
+        found = contributions(subject.model, rows)
+        spread = dict(zip(found.names, found.parts.std(axis=0).T, strict=True))
+    strength = {name: float(each.max()) for name, each in spread.items() if each.max() > 0}
+    if not strength:
         return None
-    found = contributions(subject.model, subject.sample.X)
-    spread = found.parts.std(axis=0)
-    strength = spread.max(axis=0)
-    order = [k for k in np.argsort(-strength, kind="stable").tolist() if strength[k] > 0]
-    if not order:
-        return None
-    curves = {curve.name: curve for curve in column_curves(subject.model, subject.sample.X)}
-    table = [
+    names = sorted(strength, key=lambda name: -strength[name])
+    table: list[dict[str, Any]] = [
         {
-            "name": label(found.names[k]),
+            "name": label(name),
             "index": None,
             "weights": [],
-            "importance": strength[k] / strength[order[0]],
+            "importance": strength[name] / strength[names[0]],
             "deviation": None,
             "confidence": None,
-            "effect": _effect(subject, found.names[k], curves, int(spread[:, k].argmax())),
+            "effect": _effect(subject, name, curves, int(spread[name].argmax())),
         }
-        for k in order[:MOST_COLUMNS]
+        for name in names[:MOST_COLUMNS]
     ]
+    assert subject.weights is not None
+    outputs = subject.weights.outputs
     return {
         "title": "The columns that matter",
-        "says": _sentence(table, len(order)),
+        "says": _sentence(table, names),
         "by": "the spread of a column's part of the score",
-        "n_used": len(order),
-        "outputs": [label(each) for each in found.outputs],
-        "n_outputs": len(found.outputs),
+        "n_used": len(names),
+        "outputs": [label(each) for each in outputs],
+        "n_outputs": len(outputs),
         "is_centres": False,
         "each": "class",
         "features": table,
@@ -80,7 +88,9 @@ def _effect(subject: Subject, name: str, curves: dict[str, ColumnCurve], output:
 
 
 def is_date(subject: Subject, column: str) -> bool:
-    return subject.sample is not None and column in getattr(subject.sample.X, "dates", ())
+    """Whether a column holds dates, as a step of the model knows."""
+    steps = [step for _, step in getattr(subject.model, "steps", [])]
+    return any(column in getattr(step, "dates_", ()) for step in steps)
 
 
 def value_text(value: float, is_date: bool) -> str:
@@ -104,8 +114,9 @@ def _towards(subject: Subject, curve: ColumnCurve, output: int, up: bool) -> str
     return f"pushes {'towards' if up else 'away from'} {quoted(curve.outputs[output])}"
 
 
-def _sentence(table: list[dict[str, Any]], n_used: int) -> str:
-    names = listed([quoted(row["name"]) for row in table[:3]], 3)
-    total = f"Of {plural(n_used, 'column')} and pairs of columns in use, " if n_used > 3 else ""
+def _sentence(table: list[dict[str, Any]], names: list[str]) -> str:
+    shown = listed([quoted(row["name"]) for row in table[:3]], 3)
+    pairs = " and pairs of columns" if any(":" in name for name in names) else ""
+    total = f"Of {plural(len(names), 'column')}{pairs} in use, " if len(names) > 3 else ""
     matter = "matters" if len(table) == 1 else "matter"
-    return f"{total}{names} {matter} most. For {quoted(table[0]['name'])}: {table[0]['effect']}."
+    return f"{total}{shown} {matter} most. For {quoted(table[0]['name'])}: {table[0]['effect']}."
