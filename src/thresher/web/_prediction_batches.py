@@ -15,7 +15,8 @@ from ._row_form import Row
 from ._row_scorer import row_scorer
 
 _MOST_ROWS = 1024
-_STALE = 0.25  # seconds
+_STALE, _OLDEST = 0.25, 1.0  # seconds after which a scorer may and must be made again, if the model has changed
+_SPARED = 50  # times the CPU time of making a scorer, that requests get before the next
 
 
 class ServedAnswer(NamedTuple):
@@ -54,7 +55,8 @@ class PredictionBatches:
         self._live = live
         self._asked: list[_Asked] = []
         self.n_rows = 0
-        self._made_at, self._made_of, self._took, self._scorer = 0.0, 0, 0.0, row_scorer(live.model, live.form)
+        self._made_of, self._made_at, self._took, self._rested_at = 0, 0.0, 0.0, 0.0
+        self._scorer = row_scorer(live.model, live.form)
         row = live.form.empty_row()
         (known,) = self.answers(live.form.matrix([row]), False)  # which also imports what is needed
         if self._scorer is not None:
@@ -66,14 +68,16 @@ class PredictionBatches:
     def predict_now(self, row: Row) -> ServedAnswer | None:
         """The answer for one row without waiting for others, if the model is one that is quick with single rows.
 
-        While the model learns, this is the answer of the state that it had up to a quarter of a second ago.
+        While the model learns, this is the answer of the state that it had up to a quarter of a second ago, or up to a
+        second on a busy machine.
         """
         if self._scorer is None:
             return None
-        if self._made_of != self._live.n_steps and time.monotonic() - self._made_at > max(_STALE, 20 * self._took):
-            begin, self._made_of = time.perf_counter(), self._live.n_steps
+        if self._made_of != self._live.n_steps and self._may_make_again():
+            begin, self._made_of = time.process_time(), self._live.n_steps
             self._scorer = row_scorer(self._live.model, self._live.form)
-            self._took, self._made_at = time.perf_counter() - begin, time.monotonic()
+            self._made_at, end = time.monotonic(), time.process_time()
+            self._took, self._rested_at = end - begin, end + _SPARED * (end - begin)
             return self.predict_now(row)
         score = self._scorer.score(row)
         if not math.isfinite(score):
@@ -81,6 +85,11 @@ class PredictionBatches:
         self.n_rows += 1
         answer = self._scorer.answer(score)
         return ServedAnswer(answer, None if answer is score else score, None)
+
+    def _may_make_again(self) -> bool:
+        age = time.monotonic() - self._made_at
+        is_old = age > max(_OLDEST, _SPARED * self._took)
+        return age > _STALE and (is_old or time.process_time() > self._rested_at)
 
     async def predict(self, rows: list[Row], probabilities: bool = False) -> list[ServedAnswer]:
         """The answers for some rows."""
