@@ -288,6 +288,31 @@ def test_tabs_follow_the_arrow_keys(tab, walked):
 
 
 @pytest.mark.slow
+def test_a_page_that_does_not_exist_says_so(tab, walked):
+    tab.driver.get(walked.address_with_token)
+    for page, says in (
+        ("run/0077", "There is no such run"),
+        ("file/none.csv", "There is no such file"),
+        ("x/%", "There is no such page"),
+    ):
+        tab.go(page)
+        tab.text("main .lead", says)
+    tab.click("main .button")
+    tab.see(".drop")
+
+
+@pytest.mark.slow
+def test_the_cost_of_thresholds_is_drawn_as_wide_as_the_window_is(tab, walked):
+    tab.driver.get(walked.address_with_token)
+    tab.size(360, 740)
+    visit(tab, "run/0001/threshold")
+    width = "return document.querySelector('.plots svg').getBoundingClientRect().width"
+    narrow = tab.js(width)
+    tab.size(1280)
+    tab.until(lambda: tab.js(width) > 1.2 * narrow, "the plot stays as narrow as it was")
+
+
+@pytest.mark.slow
 def test_axe_finds_no_serious_fault(tab, walked):
     if not AXE.exists():
         pytest.skip("no axe-core; make test-browser fetches it")
