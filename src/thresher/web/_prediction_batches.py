@@ -16,7 +16,8 @@ from ._row_scorer import row_scorer
 
 _MOST_ROWS = 1024
 _STALE, _OLDEST = 0.25, 1.0  # seconds after which a scorer may and must be made again, if the model has changed
-_SPARED = 50  # times the CPU time of making a scorer, that requests get before the next
+_SPARED = 50  # times the time of making a scorer, that passes before the next
+_FEW = 250  # rows, for which alone a scorer is not made again
 
 
 class ServedAnswer(NamedTuple):
@@ -55,7 +56,7 @@ class PredictionBatches:
         self._live = live
         self._asked: list[_Asked] = []
         self.n_rows = 0
-        self._made_of, self._made_at, self._took, self._rested_at = 0, 0.0, 0.0, 0.0
+        self._made_of, self._made_at, self._made_after, self._took = 0, 0.0, 0, 0.0
         self._scorer = row_scorer(live.model, live.form)
         row = live.form.empty_row()
         (known,) = self.answers(live.form.matrix([row]), False)  # which also imports what is needed
@@ -69,15 +70,15 @@ class PredictionBatches:
         """The answer for one row without waiting for others, if the model is one that is quick with single rows.
 
         While the model learns, this is the answer of the state that it had up to a quarter of a second ago, or up to a
-        second on a busy machine.
+        second if few rows are asked for.
         """
         if self._scorer is None:
             return None
         if self._made_of != self._live.n_steps and self._may_make_again():
-            begin, self._made_of = time.process_time(), self._live.n_steps
+            begin, self._made_of, self._made_after = time.monotonic(), self._live.n_steps, self.n_rows
             self._scorer = row_scorer(self._live.model, self._live.form)
-            self._made_at, end = time.monotonic(), time.process_time()
-            self._took, self._rested_at = end - begin, end + _SPARED * (end - begin)
+            self._made_at = time.monotonic()
+            self._took = self._made_at - begin
             return self.predict_now(row)
         score = self._scorer.score(row)
         if not math.isfinite(score):
@@ -88,8 +89,9 @@ class PredictionBatches:
 
     def _may_make_again(self) -> bool:
         age = time.monotonic() - self._made_at
-        is_old = age > max(_OLDEST, _SPARED * self._took)
-        return age > _STALE and (is_old or time.process_time() > self._rested_at)
+        if age <= max(_STALE, _SPARED * self._took):
+            return False
+        return age > _OLDEST or self.n_rows - self._made_after >= _FEW
 
     async def predict(self, rows: list[Row], probabilities: bool = False) -> list[ServedAnswer]:
         """The answers for some rows."""
