@@ -25,17 +25,21 @@ WIDTH = 1120
 
 def picture(tab: LabTab, name: str, height: int) -> None:
     tab.size(WIDTH, height)
-    tab.driver.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
     shot = Image.open(io.BytesIO(tab.driver.get_screenshot_as_png())).convert("RGB")
     shot.save(HERE / f"lab_{name}.png", optimize=True)
 
 
 def walk(tab: LabTab, lab: LabProcess) -> None:
     tab.size(WIDTH)
+    tab.driver.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
     tab.driver.get(lab.address_with_token)
+    tab.see(".drop")
+    picture(tab, "home", 560)
     tab.go("file/customers.csv")
     tab.see(".end button")
-    picture(tab, "look", 720)
+    picture(tab, "look", 800)
+    tab.js("document.querySelector('section[aria-labelledby=questions]').scrollIntoView({behavior: 'instant'})")
+    picture(tab, "questions", 760)
     tab.click(".end button")
     tab.see(".plot", lambda plot: len(tab.all(".plot .dot")) >= 10)
     picture(tab, "live", 860)
@@ -44,6 +48,9 @@ def walk(tab: LabTab, lab: LabProcess) -> None:
     tab.click("#tab-why")
     tab.text(".answer", "The model answers")
     picture(tab, "why", 860)
+    tab.click("#tab-threshold")
+    tab.see(".matrix")
+    picture(tab, "threshold", 890)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 DRIVER = shutil.which("chromedriver")
 PATIENCE = 240  # seconds; a busy machine is slow, not broken
 AXE = Path(__file__).parents[2] / "build" / "browser" / "node_modules" / "axe-core" / "axe.min.js"
+_STARTS = 3  # a browser that does not come up on a busy machine is started again
 _FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --disable-dev-shm-usage"
@@ -28,14 +29,14 @@ _FLAGS = (
 class LabProcess:
     """``thresher lab`` of a folder, with a token that stays when it is started again on its port."""
 
-    def __init__(self, folder: Path, token_file: Path) -> None:
-        self.folder, self._token_file, self.port = folder, token_file, 0
+    def __init__(self, folder: Path, token_file: Path, errors: int | None = None) -> None:
+        self.folder, self._token_file, self._errors, self.port = folder, token_file, errors, 0
         self.start()
 
     def start(self) -> None:
         command = [sys.executable, "-m", "thresher", "lab", str(self.folder), "--no-open", "--port", str(self.port)]
         self._process = subprocess.Popen(
-            [*command, "--token-file", str(self._token_file)], stdout=subprocess.PIPE, text=True
+            [*command, "--token-file", str(self._token_file)], stdout=subprocess.PIPE, stderr=self._errors, text=True
         )
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
@@ -49,7 +50,11 @@ class LabProcess:
 
     @property
     def address_with_token(self) -> str:
-        return f"{self.address}?token={self._token_file.read_text().strip()}"
+        return f"{self.address}?token={self.token}"
+
+    @property
+    def token(self) -> str:
+        return self._token_file.read_text().strip()
 
     def kill(self) -> None:
         self._process.kill()
@@ -97,6 +102,24 @@ class LabTab:
     def go(self, place: str) -> None:
         """Go to a page of the lab, by its address behind the #."""
         self.js("location.hash = arguments[0]", f"#/{place}")
+
+    def leave(self) -> None:
+        """Leave the lab for an empty page as wide as a desk, with nothing kept; returns when nothing can be logged."""
+        self.driver.get("about:blank")
+        self.size(1280)
+        self.scheme("light")
+        self.errors()
+
+    def errors(self) -> list[Any]:
+        """What the browser has called an error since it was last asked."""
+        return [entry for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
+
+    def until(self, holds: Callable[[], bool], what: str) -> None:
+        """Wait until something holds."""
+        end = time.monotonic() + PATIENCE
+        while not holds():
+            assert time.monotonic() < end, f"{what}; the page says:\n{self.all('body')[0].text[:2000]}"
+            time.sleep(0.1)
 
     def js(self, script: str, *values: Any) -> Any:
         return self.driver.execute_script(script, *values)
@@ -161,8 +184,20 @@ def browser() -> Iterator[LabTab]:
         for flag in (*_FLAGS.split(), f"--user-data-dir={profile}"):
             options.add_argument(flag)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+        driver = _started(lambda: webdriver.Chrome(options=options, service=Service(DRIVER)))
+        driver.set_script_timeout(PATIENCE)
         try:
             yield LabTab(driver)
         finally:
             driver.quit()
+
+
+def _started(start: Callable[[], Any]) -> Any:
+    from selenium.common.exceptions import WebDriverException
+
+    for _ in range(_STARTS - 1):
+        try:
+            return start()
+        except WebDriverException:
+            time.sleep(5)
+    return start()

@@ -23,6 +23,8 @@ class Answer(NamedTuple):
 class AsgiClient:
     """Asks as a program does that has the token."""
 
+    CUT_OFF = b"the client goes behind this"
+
     def __init__(self, app: Any, max_bytes: int = 1 << 20) -> None:
         self._app = Guard(app, token=TOKEN, hosts={"lab"}, limits=RequestLimits(max_bytes=max_bytes))
 
@@ -56,7 +58,9 @@ class AsgiClient:
 
         async def receive() -> dict[str, Any]:
             if parts:
-                return {"type": "http.request", "body": parts.pop(), "more_body": False}
+                return {"type": "http.request", "body": parts.pop(), "more_body": content == self.CUT_OFF}
+            if content == self.CUT_OFF:
+                return {"type": "http.disconnect"}
             await asyncio.sleep(3600)
             return {"type": "http.disconnect"}
 

@@ -14,6 +14,7 @@ import random
 import socket
 import tempfile
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -36,18 +37,18 @@ def content(choose: random.Random, table: list[dict[str, Any]]) -> Any:
     if choose.random() < 0.4:
         kept = {"rows": [row, dict(row)], "labels": ["yes", "no"], "ids": ["a", f"i{choose.randrange(50)}"]}
     for _ in range(choose.randint(0, 3)):
-        kept = _changed(choose, kept)
+        kept = changed(choose, kept)
     return kept
 
 
-def _changed(choose: random.Random, value: Any) -> Any:
+def changed(choose: random.Random, value: Any) -> Any:
     """The value with one place in it changed, taken out or doubled."""
     if isinstance(value, dict) and value and choose.random() < 0.85:
         key = choose.choice(list(value))
         made = dict(value)
         how = choose.random()
         if how < 0.6:
-            made[key] = _changed(choose, value[key])
+            made[key] = changed(choose, value[key])
         elif how < 0.8:
             del made[key]
         else:
@@ -55,7 +56,7 @@ def _changed(choose: random.Random, value: Any) -> Any:
         return made
     if isinstance(value, list) and value and choose.random() < 0.8:
         place = choose.randrange(len(value))
-        return [*value[:place], _changed(choose, value[place]), *value[place + choose.randint(0, 1) :]]
+        return [*value[:place], changed(choose, value[place]), *value[place + choose.randint(0, 1) :]]
     return choose.choice(NASTY)
 
 
@@ -65,7 +66,7 @@ def body(choose: random.Random, table: list[dict[str, Any]]) -> bytes:
         return json.dumps(content(choose, table)).encode()
     if how < 0.85:
         some = [";".join(map(str, row.values())) for row in choose.sample(table, 3)]
-        return _broken(choose, "\n".join([";".join(table[0]), *some]).encode(), 3)
+        return broken(choose, "\n".join([";".join(table[0]), *some]).encode(), 3)
     if how < 0.9:
         return b"[" * choose.randint(1, 100_000)
     return choose.randbytes(choose.randint(0, 300))
@@ -87,10 +88,10 @@ def request(choose: random.Random, service: Service, table: list[dict[str, Any]]
     whole = "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + sent
     if choose.random() < 0.5:
         return whole, True
-    return _broken(choose, whole, choose.randint(1, 6)), False
+    return broken(choose, whole, choose.randint(1, 6)), False
 
 
-def _broken(choose: random.Random, text: bytes, times: int) -> bytes:
+def broken(choose: random.Random, text: bytes, times: int) -> bytes:
     made = bytearray(text)
     for _ in range(times):
         if not made:
@@ -132,15 +133,19 @@ def answer(connection: socket.socket, has_body: bool) -> tuple[int, bytes, bytes
 
 
 def attack(service: Service, count: int, seed: int) -> Counter[int]:
-    """Send so many requests; returns how often each status came, 0 for a connection that was closed."""
-    choose, table, statuses = random.Random(seed), rows(50), Counter[int]()
-    connection = None
-    for _ in range(count):
-        sent, is_good = request(choose, service, table)
+    """Send so many requests to a service; returns how often each status came, 0 for a connection that was closed."""
+    choose, table = random.Random(seed), rows(50)
+    return send_all(service.port, (request(choose, service, table) for _ in range(count)))
+
+
+def send_all(port: int, requests: Iterable[tuple[bytes, bool]]) -> Counter[int]:
+    """Send requests, one after the other; returns how often each status came, 0 for a connection that was closed."""
+    connection, statuses = None, Counter[int]()
+    for sent, is_good in requests:
         if connection is None or not is_good:
             if connection is not None:
                 connection.close()
-            connection = socket.create_connection(("127.0.0.1", service.port), timeout=20)
+            connection = socket.create_connection(("127.0.0.1", port), timeout=60)
         try:
             connection.sendall(sent)
             if not is_good:
@@ -148,7 +153,7 @@ def attack(service: Service, count: int, seed: int) -> Counter[int]:
             found = answer(connection, not sent.startswith(b"HEAD"))
         except ConnectionError:
             found = None
-        if found is None or not is_good or b"connection: close" in found[1].lower():
+        if found is None or not is_good or not _stays_open(found[1].lower()):
             connection.close()
             connection = None
         statuses[0 if found is None else found[0]] += 1
@@ -163,6 +168,16 @@ def attack(service: Service, count: int, seed: int) -> Counter[int]:
             assert "Traceback" not in said
             assert "\n" not in said
     return statuses
+
+
+def _stays_open(head: bytes) -> bool:
+    return b"connection: close" not in head and b"content-length:" in head  # a stream of events has no length
+
+
+def in_words(statuses: Counter[int]) -> str:
+    """What was answered how often."""
+    counts = ", ".join(f"{n} x {status or 'closed'}" for status, n in sorted(statuses.items()))
+    return f"{statuses.total()} requests: {counts}"
 
 
 def check_well(service: Service) -> None:
@@ -182,7 +197,4 @@ if __name__ == "__main__":
         with Service(model, "--learn", Path(place, "live"), "--max-rate", "1e9") as under_attack:
             found_all = attack(under_attack, given.count, given.seed)
             check_well(under_attack)
-    print(
-        f"{given.count} requests: "
-        + ", ".join(f"{n} x {status or 'closed'}" for status, n in sorted(found_all.items()))
-    )
+    print(in_words(found_all))

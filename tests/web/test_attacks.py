@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.web import hostile, kills
+from tests.web import hostile, hostile_lab, kills
 from tests.web.service_process import Service, train_model
 
 
@@ -24,3 +24,9 @@ def test_hostile_requests_are_refused_in_a_sentence(tmp_path):
         hostile.check_well(service)
     assert {200, 400, 401, 405} <= set(statuses)
     assert not list(tmp_path.rglob("hacked"))
+
+
+@pytest.mark.slow
+def test_hostile_requests_to_the_lab_are_refused_in_a_sentence(tmp_path):
+    statuses = hostile_lab.attack(tmp_path, count=300, seed=1)
+    assert {200, 400, 404, 415} <= set(statuses)

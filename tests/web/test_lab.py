@@ -14,6 +14,7 @@ import pytest
 
 pytest.importorskip("starlette")
 
+from thresher.cli import main as thresher
 from thresher.web._lab_app import lab_app
 from thresher.web._lab_folder import LabFolder, safe_name
 from thresher.web._lab_runs import LabRuns
@@ -90,6 +91,32 @@ def test_a_file_that_is_too_long_leaves_nothing_behind(tmp_path):
     answer = lab.ask("POST", "/api/files?name=a.csv", b"x" * 2000)
     assert answer.status == 413
     assert [path.name for path in tmp_path.rglob("*")] == ["thresher-runs"]
+
+
+@pytest.mark.parametrize(("place", "says"), [("nothing", "does not exist"), ("file", "is a file")])
+def test_a_lab_needs_a_folder(tmp_path, place, says, capfd):
+    (tmp_path / "file").touch()
+    assert thresher(["lab", str(tmp_path / place), "--no-open"]) == 2
+    told = capfd.readouterr().err
+    assert says in told
+    assert told.startswith(f"thresher: {tmp_path / place}: ")
+    assert told.count("\n") == 1
+
+
+def test_an_error_that_nobody_expected_is_told_in_a_sentence_and_logged(lab, monkeypatch, caplog):
+    monkeypatch.setattr(LabFolder, "files", lambda self: 1 / 0)
+    answer = lab.ask("GET", "/api/folder")
+    assert answer.status == 500
+    assert answer.json() == {"error": "The server failed at this request; its log says why."}
+    assert "division by zero" in caplog.text
+
+
+def test_a_client_that_goes_in_the_middle_of_a_file_is_no_error(lab, tmp_path, caplog):
+    answer = lab.ask("POST", "/api/files?name=a.csv", AsgiClient.CUT_OFF)
+    assert answer.status == 400
+    assert answer.json()["error"] == "The body ended too early."
+    assert not caplog.records
+    assert not list(tmp_path.glob("*.csv"))
 
 
 def test_links_to_other_places_are_not_files_of_the_folder(tmp_path):

@@ -10,7 +10,7 @@ from ._serve_command import address_options
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False, exists=True), default=Path())
+@click.argument("folder", type=click.Path(path_type=Path), default=Path())
 @address_options
 @click.option("--open/--no-open", "opens", default=True, help="Whether to open the page in a browser.")
 def lab(folder: Path, host: str, port: int, token_file: Path | None, opens: bool) -> None:

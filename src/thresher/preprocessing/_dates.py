@@ -20,6 +20,7 @@ _WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
 _HOURS = [f"{hour:02d}" for hour in range(24)]
 DAY_2000, DAYS_IN_YEAR = 10957, 365.2425
 DATE_PARTS = {"month": _MONTHS, "weekday": _WEEKDAYS, "hour": _HOURS}
+_WORDS = [Text.from_list(["", *words]) for words in DATE_PARTS.values()]
 
 
 class DateColumns:
@@ -167,6 +168,6 @@ def _categories(days: NDArray[np.float64]) -> list[Text]:
     weekdays = (whole.astype(np.int64) + 3) % 7  # 1970 began on a Thursday
     hours = ((seconds - 86400.0 * whole) // 3600).astype(np.int64)
     return [
-        Text.from_list(["", *words]).take(np.where(known, codes + 1, 0))
-        for words, codes in zip(DATE_PARTS.values(), (months, weekdays, hours), strict=True)
+        words.take(np.where(known, codes + 1, 0))
+        for words, codes in zip(_WORDS, (months, weekdays, hours), strict=True)
     ]

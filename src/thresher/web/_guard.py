@@ -41,6 +41,7 @@ _HEADERS: Headers = [
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 ]
+FAILED = "The server failed at this request; its log says why."
 _SINGLE = frozenset((b"host", b"origin", b"authorization", b"content-length", b"sec-fetch-site"))
 _SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 _IDLE_SECONDS = 30.0
@@ -151,7 +152,8 @@ class Guard:
             if answer.has_begun and isinstance(error, OSError):  # the client has gone
                 return
             _log.error("%s %r failed", scope["method"], scope["path"], exc_info=error)
-            await answer.fail(HttpRefusal(500, "The server failed at this request; its log says why."))
+            if not answer.has_ended:  # the application may have said so itself
+                await answer.fail(HttpRefusal(500, FAILED))
         finally:
             self._n_open -= 1
 
@@ -305,7 +307,7 @@ class _Answer:
     """An answer, with the headers that every answer has."""
 
     def __init__(self, send: Send) -> None:
-        self._send, self.has_begun = send, False
+        self._send, self.has_begun, self.has_ended = send, False, False
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -315,6 +317,7 @@ class _Answer:
             every = _DATA_HEADERS if (b"content-type", b"application/json") in given else _HEADERS
             message["headers"] = given + [pair for pair in every if pair[0] not in names]
         await self._send(message)
+        self.has_ended = message["type"] == "http.response.body" and not message.get("more_body", False)
 
     async def fail(self, refusal: HttpRefusal) -> None:
         if self.has_begun:  # half an answer must not look whole

@@ -14,14 +14,14 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from .. import __version__
 from ..report import Say, file_in_words, profile_section, stylesheet, target_in_words, text_in_words
 from ..wizard import QuestionPage
-from ._guard import HttpRefusal, RequestLimits
+from ._guard import FAILED, HttpRefusal, RequestLimits
 from ._lab_folder import LabFolder
 from ._lab_rows import explain_row
 from ._lab_runs import COLUMNS, DOWNLOADS, MODEL, REPORT, LabRun, LabRuns
@@ -79,7 +79,8 @@ def lab_app(lab: LabFolder) -> Starlette:
         Route("/api/runs/{number}/files/{name}", pages.download),
     ]
     handlers: dict[Any, Any] = {HttpRefusal: _refuse, ValueError: _refuse, OSError: _refuse, MemoryError: _refuse}
-    return Starlette(routes=routes, exception_handlers=handlers | {404: _missing, 405: _missing})
+    handlers |= {404: _missing, 405: _missing, ClientDisconnect: _cut_off, Exception: _fail}
+    return Starlette(routes=routes, exception_handlers=handlers)
 
 
 class _LabPages:
@@ -274,6 +275,16 @@ async def _refuse(request: Request, problem: Exception) -> Response:
 
 async def _missing(request: Request, problem: Exception) -> Response:
     return JSONResponse({"error": "There is no such page."}, status_code=404)
+
+
+async def _cut_off(request: Request, problem: Exception) -> Response:
+    """For a client that has gone in the middle of a body; nobody may read this."""
+    return JSONResponse({"error": "The body ended too early."}, status_code=400)
+
+
+async def _fail(request: Request, problem: Exception) -> Response:
+    """For an error that nobody expected; the guard writes it to the log."""
+    return JSONResponse({"error": FAILED}, status_code=500)
 
 
 def _static_names() -> list[str]:

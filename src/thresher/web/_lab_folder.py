@@ -36,8 +36,10 @@ class LabFolder:
     """
 
     def __init__(self, path: Path) -> None:
+        if not path.exists():
+            raise FileNotFoundError(f"{path}: this folder does not exist; make it, or name another one.")
         if not path.is_dir():
-            raise NotADirectoryError(f"{path}: the folder does not exist; make it, or name another one.")
+            raise NotADirectoryError(f"{path}: this is a file; name the folder that it is in.")
         if not os.access(path, os.W_OK):
             raise PermissionError(f"{path}: nothing can be written to this folder; name another one.")
         self.path = path.resolve()

@@ -13,7 +13,8 @@ from ._journal import Journal
 from ._live_model import LiveModel
 from ._row_form import Row
 
-_PAUSES = 9  # times the CPU time of a step of learning, that requests get before the next
+_PAUSES = 19  # times the CPU time of a step of learning, that requests get before the next
+_QUIET = 0.01  # seconds without a prediction, after which nobody is waiting for one
 _MOST_ROWS = 20_000  # that are accepted and not yet learned
 _log = logging.getLogger("thresher.web")
 
@@ -22,7 +23,8 @@ class LearningLoop:
     """Takes entries, writes them to the journal in groups, and applies them one after the other.
 
     All of it runs in the loop that answers requests, so that every prediction is made by a whole state of the model;
-    only waiting for the disk is done in a thread. While predictions are asked for, learning gets a tenth of the time.
+    only waiting for the disk is done in a thread. While predictions are asked for, learning gets a twentieth of
+    the time.
 
     Parameters
     ----------
@@ -156,12 +158,15 @@ class LearningLoop:
                 del self._ahead[row[0]]
 
     async def _give_way(self, used: float) -> None:
-        """Leave the CPU to requests, as long as there are any, for some times what a step of learning has used."""
+        """Leave the CPU to requests, as long as there are any, for some times what a step of learning has used.
+
+        On a busy machine a client may be held up for some milliseconds; that alone does not mean that it has gone.
+        """
         end = time.process_time() + _PAUSES * used
         await asyncio.sleep(0)
         while self.is_busy and time.process_time() < end:
             self.is_busy = False
-            await asyncio.sleep(used)
+            await asyncio.sleep(max(used, _QUIET))
 
     async def _save(self) -> None:
         """Write a checkpoint; the journal then begins behind it."""

@@ -95,8 +95,11 @@ class LiveModel:
         y = self.form.targets(labels)
         grow = {"grow": True} if self.form.is_sparse else {}
         try:
-            answers = predict_with_scores(self.model, self.form.matrix(values))[0].tolist()
-            self.model.partial_fit(self.form.matrix(values, grow=True), y, **grow)
+            X = self.form.matrix(values)
+            answers = list(given)
+            if None in given:  # answers that were sent are not computed again
+                answers = predict_with_scores(self.model, X)[0].tolist()
+            self.model.partial_fit(self.form.matrix(values, grow=True) if grow else X, y, **grow)
         except MemoryError:  # another time, it may go well
             raise
         except Exception as refusal:  # it is refused again when the journal is replayed

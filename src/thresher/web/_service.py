@@ -165,7 +165,8 @@ class ModelService:
         answers = await self.predictions.predict(rows, bool(wants)) if now is None else [now]
         if self.learning is not None:
             self.learning.is_busy = True
-            await self._remember(_ids(asked, len(rows), is_one), rows, answers)
+            if "id" in asked or "ids" in asked:
+                await self._remember(_ids(asked, len(rows), is_one), rows, answers)
         made = [answer.to_dict(self._classes) for answer in answers]
         return made[0] if is_one else {"predictions": made}
 

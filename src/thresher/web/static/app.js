@@ -1,5 +1,5 @@
 // The pages of the lab by their addresses: #/, #/file/NAME, #/run/NUMBER/VIEW, #/compare/NUMBERS.
-import { complain, h, settled, show } from "./dom.js";
+import { h, settled, show } from "./dom.js";
 import { home } from "./home.js";
 import { questions } from "./ask.js";
 import { runPage } from "./run.js";
@@ -10,21 +10,22 @@ let leave = () => {};
 
 async function route() {
   if (location.hash && !location.hash.startsWith("#/")) return;
-  const [page, ...rest] = location.hash.slice(2).split("/").map(decodeURIComponent);
   leave();
-  leave = () => {};
   settled();
-  document.body.dataset.page = page || "home";
   const left = new AbortController();
   leave = () => left.abort();
   try {
+    const [page, ...rest] = location.hash.slice(2).split("/").map(decodeURIComponent);
+    document.body.dataset.page = page || "home";
     const make = PAGES[page ?? ""];
     if (!make) throw new Error("There is no such page.");
     await make({ signal: left.signal, rest });
   } catch (problem) {
     if (left.signal.aborted) return;
-    show(h("p", null, h("a", { href: "#/" }, "Back to the folder")));
-    complain(problem);
+    document.title = "thresher lab";
+    const words = problem instanceof URIError ? "There is no such page." : problem.message;
+    show(h("div", { class: "hero" }, h("h1", null, "This page cannot be shown"), h("p", { class: "lead", role: "alert" }, words)),
+      h("p", { class: "buttons" }, h("a", { class: "button", href: "#/" }, "Back to the folder")));
   }
 }
 

@@ -82,6 +82,7 @@ class Live {
       dispatchEvent(new Event("hashchange"));
     });
     const timer = setInterval(() => this.tick(), 500);
+    addEventListener("resize", () => { this.drawn = -1; this.draw(); }, { signal: this.signal });
     this.signal.addEventListener("abort", () => { stream.close(); clearInterval(timer); });
   }
 

@@ -4,7 +4,7 @@ import { curve } from "./plots.js";
 import { keep } from "./ask.js";
 import { count, number, percent, term } from "./words.js";
 
-export function thresholds(panel, run) {
+export function thresholds(panel, run, signal) {
   const found = run.result.decisions, n = found.threshold.length, name = found.class;
   const total = found.rows, all = found["of the class"], inUse = found["in use"];
   let ratio = found.costs?.[0]?.ratio ?? 1;
@@ -43,4 +43,5 @@ export function thresholds(panel, run) {
     h("p", { class: "line" }, h("label", null, `A missed ${name} costs as much as `, price, " false alarms"), button),
     slider, words, h("div", { class: "columns" }, cells, plot), h("p", { class: "buttons" }, learn));
   draw();
+  addEventListener("resize", () => { if (plot.isConnected) draw(); }, { signal });
 }
