@@ -23,7 +23,7 @@ def line(x, label="", weight=""):
 
 
 def theirs(options, rows=X, y=Y, weights=None, passes=1):
-    """The scores that Vowpal Wabbit has for its rows, which it clips to the range of the labels unless told otherwise."""
+    """The scores of Vowpal Wabbit for its rows, which it would clip to the range of the labels."""
     machine = vowpalwabbit.Workspace(f"--quiet --min_prediction -100 --max_prediction 100 {options}")
     weights = [""] * len(rows) if weights is None else weights
     for x, label, weight in list(zip(rows, y, weights, strict=True)) * passes:

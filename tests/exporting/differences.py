@@ -16,9 +16,9 @@ from sklearn.preprocessing import StandardScaler
 
 sys.path[:0] = [str(Path(__file__).parents[1])]
 
-from exporting.exported_models import MODELS, Expected
-from exporting.test_exports import HASHES, TARGETS, answers
-from exporting.test_skl2onnx import LEARNERS, X, run
+from exporting.exported_models import MODELS, Expected  # noqa: E402
+from exporting.test_exports import HASHES, TARGETS, answers  # noqa: E402
+from exporting.test_skl2onnx import LEARNERS, X, run  # noqa: E402
 
 
 def difference(target: str, model: Any, rows: Any) -> float:
