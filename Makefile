@@ -15,7 +15,7 @@
 #   make papers     published tables, computed again: the quick ones
 #   make docs       the guide, as pages, with its pictures made anew
 #   make dist       sdist and wheel in dist/, each installed into a fresh environment and tried there
-#   make wheels     wheels for all Pythons in wheelhouse/, for manylinux; needs docker. ARCH=aarch64: for that machine
+#   make wheels     wheels for all Pythons in wheelhouse/, for manylinux; needs docker. ARCH=aarch64: for that machine; PLATFORM=macos: on a Mac
 #   make clean
 PYTHON ?= python3
 VENV   := .venv
@@ -67,7 +67,9 @@ CHOICE := tests/test_contract.py tests/test_persistence.py tests/test_gate.py te
 test-oldest: $(OLDEST)/built$(if $(FULL),-full)
 	$(OLDEST)/bin/python -m pytest -n $(JOBS) $(if $(FULL),-m "not slow",-m "not rest" $(CHOICE))
 
-# clang-tidy reads the bindings and the learners, each with the headers it includes; headers of others are no concern of ours.
+# GCC reads all headers at once. clang-tidy reads the bindings and the learners, each with the headers it includes, with the
+# warnings of Clang; headers of others are no concern of ours.
+STRICT := -Wall -Wextra -Wpedantic -Wshadow
 SYSTEM = $(addprefix -isystem ,$(shell $(BIN)/python -c "import nanobind, sysconfig; print(nanobind.include_dir(), sysconfig.get_paths()['include'])"))
 check: $(VENV)/built-check
 	$(BIN)/ruff check .
@@ -77,7 +79,8 @@ check: $(VENV)/built-check
 	$(BIN)/mypy
 	$(BIN)/mypy tests/typed/user_program.py
 	$(BIN)/lint-imports --no-cache
-	printf '%s\n' $(wildcard core/*.cpp core/learners/*.hpp) | xargs -P $(JOBS) -I {} $(BIN)/clang-tidy --quiet {} -- -x c++ -std=c++17 $(SYSTEM)
+	printf '#include "%s"\n' $(wildcard core/*.hpp core/learners/*.hpp) | g++ -x c++ -std=c++17 -fvisibility=hidden -fsyntax-only $(STRICT) -Werror -I. -Icore $(SYSTEM) -
+	printf '%s\n' $(wildcard core/*.cpp core/learners/*.hpp) | xargs -P $(JOBS) -I {} $(BIN)/clang-tidy --quiet {} -- -x c++ -std=c++17 $(STRICT) $(SYSTEM)
 
 bench: $(VENV)/built-bench
 	$(BIN)/python -m benchmarks.peers
@@ -101,10 +104,11 @@ dist: $(VENV)/built-dist
 	$(BIN)/auditwheel show dist/*.whl
 	$(BIN)/python tests/release/fresh.py dist/*.whl dist/*.tar.gz
 
-ARCH ?= native
+ARCH     ?= native
+PLATFORM ?= linux
 wheels: $(VENV)/bin/python
 	$(BIN)/pip install -q "cibuildwheel>=3"
-	$(BIN)/cibuildwheel --platform linux --archs $(ARCH) --output-dir wheelhouse
+	$(BIN)/cibuildwheel --platform $(PLATFORM) --archs $(ARCH) --output-dir wheelhouse
 
 MINUTES ?= 4
 COUNT   ?= 1000000000

@@ -10,16 +10,31 @@
 #include "rows.hpp"
 #include "watch.hpp"
 
-#define THRESHER_INLINE inline __attribute__((always_inline))
-
 namespace thresher {
 
 constexpr int kLane = 4;        // centres side by side
 constexpr int kMostLanes = 8;   // that are compared while a row is read once
 constexpr index_t kTile = 256;  // rows that are added to sums while they are at hand
 
+#if THRESHER_GNU
 using Lane = double __attribute__((vector_size(32)));
 using LaneMask = std::int64_t __attribute__((vector_size(32)));
+#else
+template <class T> struct Four {
+  T values[kLane];
+  T& operator[](int i) { return values[i]; }
+  const T& operator[](int i) const { return values[i]; }
+};
+using Lane = Four<double>;
+using LaneMask = Four<std::int64_t>;
+inline Lane operator*(double factor, const Lane& lane) {
+  return {factor * lane[0], factor * lane[1], factor * lane[2], factor * lane[3]};
+}
+inline Lane& operator+=(Lane& lane, const Lane& other) {
+  for (int i = 0; i < kLane; ++i) lane[i] += other[i];
+  return lane;
+}
+#endif
 
 struct Centres {
   const double* table;        // (n_columns, n_padded): what a unit of a feature adds to the cost at each centre
@@ -35,25 +50,27 @@ struct Nearest {
   std::int32_t centre = 0;
 };
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"  // how a lane is returned does not matter: this is always inlined
-THRESHER_INLINE Lane load(const double* from) {
-  Lane lane;
-  std::memcpy(&lane, from, sizeof lane);
-  return lane;
+/// Nothing returns a lane: how that is done depends on the registers of the machine that code is compiled for.
+THRESHER_INLINE void load(Lane& lane, const double* from) { std::memcpy(&lane, from, sizeof lane); }
+
+/// The lower of two lanes, entry by entry, and v where that is the second.
+THRESHER_INLINE void keep_lower(Lane& least, LaneMask& at, const Lane& costs, int v) {
+#if THRESHER_GNU
+  const LaneMask lower = costs < least;
+  least = lower ? costs : least;
+  at = lower ? LaneMask{v, v, v, v} : at;
+#else
+  for (int i = 0; i < kLane; ++i)
+    if (costs[i] < least[i]) least[i] = costs[i], at[i] = v;
+#endif
 }
-#pragma GCC diagnostic pop
 
 /// The least of the costs of some lanes, the first of which belongs to centre c0.
 template <int N>
 THRESHER_INLINE void keep_least(const Lane* costs, index_t c0, Nearest& best) {
   Lane least = costs[0];
   LaneMask at = {0, 0, 0, 0};
-  for (int v = 1; v < N; ++v) {
-    const LaneMask lower = costs[v] < least;
-    least = lower ? costs[v] : least;
-    at = lower ? LaneMask{v, v, v, v} : at;
-  }
+  for (int v = 1; v < N; ++v) keep_lower(least, at, costs[v], v);
   double cost = least[0];
   std::int64_t centre = at[0] * kLane;
   for (int i = 1; i < kLane; ++i) {
@@ -86,12 +103,12 @@ THRESHER_INLINE void compare_dense(const DenseRows<Value>& rows, index_t i, cons
                                    index_t at) {
   Lane costs[R][N];
   for (int r = 0; r < R; ++r)
-    for (int v = 0; v < N; ++v) costs[r][v] = load(centres.offsets + c0 + v * kLane);
+    for (int v = 0; v < N; ++v) load(costs[r][v], centres.offsets + c0 + v * kLane);
   const Value* x = rows.values + i * rows.n_features;
   const double* column = centres.table + c0;
   for (index_t j = 0; j < rows.n_features; ++j, column += centres.n_padded) {
     Lane w[N];
-    for (int v = 0; v < N; ++v) w[v] = load(column + v * kLane);
+    for (int v = 0; v < N; ++v) load(w[v], column + v * kLane);
     for (int r = 0; r < R; ++r) {
       double value = static_cast<double>(x[r * rows.n_features + j]);
       if constexpr (Shifted) value -= centres.middle[j];
@@ -122,13 +139,17 @@ THRESHER_INLINE void compare(const CsrRows<Value, Column>& rows, index_t begin, 
                              const Sink& sink) {
   for (index_t i = begin; i < end; ++i) {
     Lane costs[N];
-    for (int v = 0; v < N; ++v) costs[v] = load(centres.offsets + c0 + v * kLane);
+    for (int v = 0; v < N; ++v) load(costs[v], centres.offsets + c0 + v * kLane);
     for (index_t p = rows.starts[i]; p < rows.starts[i + 1]; ++p) {
       const index_t at = centres.place ? centres.place[rows.columns[p]] : static_cast<index_t>(rows.columns[p]);
       if (at < 0) continue;
       const double value = static_cast<double>(rows.values[p]);
       const double* column = centres.table + at * centres.n_padded + c0;
-      for (int v = 0; v < N; ++v) costs[v] += value * load(column + v * kLane);
+      for (int v = 0; v < N; ++v) {
+        Lane w;
+        load(w, column + v * kLane);
+        costs[v] += value * w;
+      }
     }
     sink.template take<N>(i - begin, costs, c0);
   }
@@ -154,7 +175,7 @@ THRESHER_INLINE void compare_all(const Rows& rows, index_t begin, index_t end, c
   }
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && THRESHER_GNU
 template <class Rows, class Sink>
 __attribute__((target("avx2"))) void compare_wide(const Rows& rows, index_t begin, index_t end, const Centres& centres,
                                                   const Sink& sink) {

@@ -38,12 +38,12 @@ Rows rows_of(const RowReader& reader) {
 
 /// Whether a dict has these objects under these names; one that is not there counts as None.
 bool same_entries(const nb::dict& entries, const nb::tuple& names, const nb::tuple& values) {
-  const Py_ssize_t n = PyTuple_GET_SIZE(names.ptr());
-  if (n != PyTuple_GET_SIZE(values.ptr())) return false;
+  const Py_ssize_t n = NB_TUPLE_GET_SIZE(names.ptr());
+  if (n != NB_TUPLE_GET_SIZE(values.ptr())) return false;
   for (Py_ssize_t k = 0; k < n; ++k) {
-    PyObject* found = PyDict_GetItemWithError(entries.ptr(), PyTuple_GET_ITEM(names.ptr(), k));
+    PyObject* found = PyDict_GetItemWithError(entries.ptr(), NB_TUPLE_GET_ITEM(names.ptr(), k));
     if (!found && PyErr_Occurred()) throw nb::python_error();
-    if ((found ? found : Py_None) != PyTuple_GET_ITEM(values.ptr(), k)) return false;
+    if ((found ? found : Py_None) != NB_TUPLE_GET_ITEM(values.ptr(), k)) return false;
   }
   return true;
 }
@@ -60,7 +60,7 @@ index_t RowReader::read(nb::handle x, bool learns) {
   new_names.clear();
   width = n_features;
   if (is_dict) read_dict(x, learns);
-  else if (PyTuple_Check(x.ptr()) && PyTuple_GET_SIZE(x.ptr()) == 2) read_pair(x, learns);
+  else if (PyTuple_Check(x.ptr()) && NB_TUPLE_GET_SIZE(x.ptr()) == 2) read_pair(x, learns);
   else refuse("x must be a dict, or a pair of column numbers and values, got " + nb::cast<std::string>(nb::inst_name(x)) + ".");
   if (!row.close()) {
     last.clear();
@@ -71,7 +71,7 @@ index_t RowReader::read(nb::handle x, bool learns) {
 
 /// Whether a dict has the objects of the last one, in the same order. They are numbers and names, which nothing changes.
 bool RowReader::is_last(nb::handle x) const {
-  if (last.empty() || 2 * PyDict_GET_SIZE(x.ptr()) != static_cast<Py_ssize_t>(last.size())) return false;
+  if (last.empty() || 2 * NB_DICT_GET_SIZE(x.ptr()) != static_cast<Py_ssize_t>(last.size())) return false;
   PyObject *key = nullptr, *value = nullptr;
   Py_ssize_t at = 0;
   for (std::size_t k = 0; PyDict_Next(x.ptr(), &at, &key, &value); k += 2)
@@ -95,7 +95,7 @@ void RowReader::read_dict(nb::handle x, bool learns) {
     if (!is_plain_key(key) || !is_plain_value(value)) return read_items(x, learns);
     add(key, value, learns);
   }
-  if (width == n_features && row.size() == static_cast<std::size_t>(PyDict_GET_SIZE(x.ptr()))) keep(x);
+  if (width == n_features && row.size() == static_cast<std::size_t>(NB_DICT_GET_SIZE(x.ptr()))) keep(x);
 }
 
 /// The same for keys and values of any type.
@@ -112,11 +112,11 @@ void RowReader::read_items(nb::handle x, bool learns) {
 }
 
 void RowReader::read_pair(nb::handle x, bool learns) {
-  const nb::object columns = checked(PySequence_Tuple(PyTuple_GET_ITEM(x.ptr(), 0)));
-  const nb::object values = checked(PySequence_Tuple(PyTuple_GET_ITEM(x.ptr(), 1)));
-  const Py_ssize_t n = PyTuple_GET_SIZE(columns.ptr());
-  if (n != PyTuple_GET_SIZE(values.ptr())) refuse("x must have as many values as column numbers.");
-  for (Py_ssize_t k = 0; k < n; ++k) add_column(PyTuple_GET_ITEM(columns.ptr(), k), PyTuple_GET_ITEM(values.ptr(), k), learns);
+  const nb::object columns = checked(PySequence_Tuple(NB_TUPLE_GET_ITEM(x.ptr(), 0)));
+  const nb::object values = checked(PySequence_Tuple(NB_TUPLE_GET_ITEM(x.ptr(), 1)));
+  const Py_ssize_t n = NB_TUPLE_GET_SIZE(columns.ptr());
+  if (n != NB_TUPLE_GET_SIZE(values.ptr())) refuse("x must have as many values as column numbers.");
+  for (Py_ssize_t k = 0; k < n; ++k) add_column(NB_TUPLE_GET_ITEM(columns.ptr(), k), NB_TUPLE_GET_ITEM(values.ptr(), k), learns);
 }
 
 void RowReader::add(nb::handle key, nb::handle value, bool learns) {
@@ -146,7 +146,7 @@ void RowReader::add_column(nb::handle key, nb::handle value, bool learns) {
 }
 
 double RowReader::number(nb::handle value, nb::handle key) const {
-  double v = PyFloat_Check(value.ptr()) ? PyFloat_AS_DOUBLE(value.ptr()) : PyFloat_AsDouble(value.ptr());
+  double v = PyFloat_AsDouble(value.ptr());
   if (v == -1 && PyErr_Occurred()) {
     PyErr_Clear();
     refuse("x must hold numbers, got " + shown(value) + " for " + shown(key) + ".");

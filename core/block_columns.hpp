@@ -23,7 +23,7 @@ namespace columns_detail {
 }
 inline double dot_plain(const double* x, const double* u, index_t n) { return dot_body(x, u, n); }
 inline void add_plain(const double* x, const double* d, double step, double* q, index_t n) { add_body(x, d, step, q, n); }
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && THRESHER_GNU
 [[gnu::target("avx2")]] inline double dot_wide(const double* x, const double* u, index_t n) { return dot_body(x, u, n); }
 [[gnu::target("avx2")]] inline void add_wide(const double* x, const double* d, double step, double* q, index_t n) {
   add_body(x, d, step, q, n);

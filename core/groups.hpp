@@ -90,7 +90,7 @@ struct Groups {
 /// The groups that hold a weight: at most one, ...
 struct Partition {
   const Groups& groups;
-  void prefetch(index_t j) const { __builtin_prefetch(groups.places.data() + j); }
+  void prefetch(index_t j) const { prefetch_line(groups.places.data() + j); }
   /// f(group, size) for every group that holds weight j; false if there is none.
   template <class F>
   bool each(index_t j, F f) const {
@@ -105,7 +105,7 @@ struct Partition {
 /// ... or any number of them.
 struct Cover {
   const Groups& groups;
-  void prefetch(index_t j) const { __builtin_prefetch(groups.first.data() + j); }
+  void prefetch(index_t j) const { prefetch_line(groups.first.data() + j); }
   template <class F>
   bool each(index_t j, F f) const {
     if (j >= groups.n_covered()) return false;

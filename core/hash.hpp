@@ -4,14 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "compiler.hpp"
+
 namespace thresher {
 
 /// Both halves of a * b, one xored with the other: every bit of a reaches every bit of the result.
-inline std::uint64_t folded_product(std::uint64_t a, std::uint64_t b) {
-  __extension__ using Wide = unsigned __int128;
-  const Wide product = static_cast<Wide>(a) * b;
-  return static_cast<std::uint64_t>(product >> 64) ^ static_cast<std::uint64_t>(product);
-}
+inline std::uint64_t folded_product(std::uint64_t a, std::uint64_t b) { return upper_product(a, b) ^ (a * b); }
 
 /// n bytes, at most 8, as a number whose lowest byte is the first.
 inline std::uint64_t little_endian(const char* p, std::size_t n) {

@@ -10,6 +10,15 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#if !defined(__cpp_lib_to_chars) || defined(THRESHER_PLAIN)
+#include <locale.h>
+#include <stdlib.h>
+#ifdef __APPLE__
+#include <xlocale.h>
+#endif
+#endif
+
+#include "compiler.hpp"
 
 namespace thresher {
 
@@ -25,7 +34,7 @@ inline const char* scan_digits(const char* p, const char* end, std::uint64_t& nu
     std::memcpy(&x, p, 8);
     x ^= 0x3030303030303030u;  // digits become 0..9, the first in the lowest byte
     const std::uint64_t others = ((x + 0x7676767676767676u) | x) & 0x8080808080808080u;
-    const int n = others ? __builtin_ctzll(others) / 8 : 8;  // a carry only spoils bytes behind the first other one
+    const int n = others ? trailing_zeros(others) / 8 : 8;  // a carry only spoils bytes behind the first other one
     if (n == 0) return p;
     x <<= 64 - 8 * n;                               // n digits behind 8 - n leading zeros
     x = (x * 10 + (x >> 8)) & 0x00ff00ff00ff00ffu;  // pairs, then fours, then all eight
@@ -56,13 +65,11 @@ namespace number_detail {
 /// mantissa / 10^k for 0 < mantissa < 2^64 and 0 <= k <= 27, where 5^k still fits 64 bits. The quotient has 63 bits or
 /// more; its last one records whether anything was cut off, so that the conversion to double is the only rounding.
 inline double divided(std::uint64_t mantissa, int k) {
-  __extension__ using Wide = unsigned __int128;
   std::uint64_t divisor = 1;
   for (int i = 0; i < k; ++i) divisor *= 5;
-  const int up = __builtin_clzll(mantissa), down = __builtin_clzll(divisor);
-  const Wide numerator = static_cast<Wide>(mantissa << up) << 63;
-  const std::uint64_t d = divisor << down, quotient = static_cast<std::uint64_t>(numerator / d);
-  const bool inexact = static_cast<std::uint64_t>(numerator) != quotient * d;
+  const int up = leading_zeros(mantissa), down = leading_zeros(divisor);
+  const std::uint64_t numerator = mantissa << up, d = divisor << down, quotient = shifted_quotient(numerator, d);
+  const bool inexact = numerator << 63 != quotient * d;  // modulo 2^64, which tells: they differ by less than d
   const std::uint64_t scale = static_cast<std::uint64_t>(1023 + down - up - 63 - k) << 52;  // never near 0
   double power;
   std::memcpy(&power, &scale, 8);
@@ -91,11 +98,17 @@ inline double divided(std::uint64_t mantissa, int k) {
   if (point > 400) return std::numeric_limits<double>::infinity();
   if (more) text[n++] = '1';
   text[n++] = 'e';
-  char* const stop = std::to_chars(text + n, text + sizeof text, point).ptr;
+  char* const stop = std::to_chars(text + n, text + sizeof text - 1, point).ptr;
+#if defined(__cpp_lib_to_chars) && !defined(THRESHER_PLAIN)
   double value = 0;
   const auto result = std::from_chars(text, stop, value);
   if (result.ec == std::errc::result_out_of_range) return point > 0 ? std::numeric_limits<double>::infinity() : 0;
   return value;
+#else  // libc++ before 20 reads whole numbers only
+  static const locale_t c = newlocale(LC_ALL_MASK, "C", locale_t{});
+  *stop = 0;
+  return strtod_l(text, nullptr, c);
+#endif
 }
 
 }  // namespace number_detail

@@ -58,7 +58,7 @@ template <class Value> class CsvRows {
     for (field_ = 0;; ++field_) {
       if (field_ == columns_.size()) return refuse(Wrong::count, p, line);
       const CsvColumn column = columns_[field_];
-      if (__builtin_expect(is_number(column), true)) {  // reading is slower otherwise
+      if (THRESHER_LIKELY(is_number(column))) {  // reading is slower otherwise
         double x;
         const char* next = scan_number(p, line.limit, x);
         if (!next || !fields_.end_at(next, line)) {

@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <variant>
 
+#include "compiler.hpp"
+
 namespace thresher {
 
 using index_t = std::int64_t;
@@ -118,7 +120,7 @@ struct SparseRow : RowOf<SparseRow<Value, Column>> {
 inline void prefetch_bytes(const void* begin, std::size_t n_bytes) {
   const char* p = static_cast<const char*>(begin);
   const char* end = p + (n_bytes < 4096 ? n_bytes : 4096);
-  for (; p < end; p += 64) __builtin_prefetch(p);
+  for (; p < end; p += 64) prefetch_line(p);
 }
 
 template <class Value>

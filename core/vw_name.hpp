@@ -25,7 +25,7 @@ inline std::size_t first_stop(std::uint64_t word) {
     found |= (others - ones) & ~others;
   }
   found &= ones << 7;
-  return found ? static_cast<std::size_t>(__builtin_ctzll(found)) / 8 : 8;
+  return found ? static_cast<std::size_t>(trailing_zeros(found)) / 8 : 8;
 }
 
 /// The end of the name at `begin`, and the hash that hash_bytes would give: one look at its bytes, eight at a time.

@@ -81,10 +81,10 @@ struct GroupLassoRda : GroupRda {
   template <class Row>
   double margin(const Row& x) const {
     x.each([&](index_t j, double) {
-      __builtin_prefetch(gradient_sum + j);
+      prefetch_line(gradient_sum + j);
       members.prefetch(j);
     }, [](index_t, double) {});
-    x.each([&](index_t j, double) { members.each(j, [&](index_t g, double) { __builtin_prefetch(norm + g); }); },
+    x.each([&](index_t j, double) { members.each(j, [&](index_t g, double) { prefetch_line(norm + g); }); },
            [](index_t, double) {});
     const double sum = x.sum([&](index_t j, double xj) { return xj == 0 ? 0.0 : left_of(j) * xj; }, nothing);
     return -scale * (sum + x.bias * gradient_sum[constant]);

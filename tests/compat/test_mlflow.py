@@ -63,3 +63,36 @@ def test_a_logged_model_and_its_progress(tracked):
     assert [(point.step, point.value) for point in logged] == [
         (rows, mistakes / rows) for rows, mistakes in zip(run.history.rows, run.history.mistakes, strict=True)
     ]
+
+
+@pytest.fixture
+def autologged():
+    flavor.autolog(silent=True)
+    yield
+    flavor.autolog(disable=True)
+
+
+@pytest.mark.usefixtures("autologged")
+def test_autolog_logs_every_batch_of_a_learner(tracked):
+    model, losses = prepared(AROWClassifier(r=0.7, random_state=0), FRAME), []
+    for start in (0, 100, 200):
+        model.partial_fit(FRAME[start : start + 100], Y[start : start + 100], classes=["no", "yes"])
+        losses.append((start + 100, model[-1].progressive_loss_))
+    client = mlflow.MlflowClient()
+    logged = client.get_metric_history(tracked.info.run_id, "progressive_loss")
+    assert [(point.step, point.value) for point in logged] == losses
+    assert client.get_run(tracked.info.run_id).data.params["r"] == "0.7"
+    flavor.autolog(disable=True)
+    model.partial_fit(FRAME[:100], Y[:100])
+    assert len(client.get_metric_history(tracked.info.run_id, "progressive_loss")) == 3
+
+
+@pytest.mark.usefixtures("autologged")
+def test_autolog_gives_a_fit_a_run_of_its_own(tracked):
+    mlflow.end_run()
+    model = AROWClassifier(max_iter=2, random_state=0).fit(FRAME[["age"]], Y)
+    run = mlflow.last_active_run()
+    assert run.info.run_id != tracked.info.run_id
+    assert mlflow.active_run() is None
+    assert run.data.metrics["progressive_loss"] == model.progressive_loss_
+    assert run.data.params["max_iter"] == "2"

@@ -13,7 +13,7 @@ import thresher
 from thresher.dual_averaging import L1RDAClassifier
 from thresher.online import AROWClassifier, PAClassifier
 from thresher.preprocessing import ColumnSplines, RunningScaler, StreamingPipeline, TableEncoder, prepared
-from thresher.stochastic import PegasosRegressor
+from thresher.stochastic import PegasosClassifier, PegasosRegressor
 from thresher.streams import Table, Text
 
 N = 1000
@@ -114,7 +114,14 @@ def array_rows() -> tuple[Any, Any]:
     return model.fit(X, np.digitize(X[:, 3] + X[:, 7], [-1, 1])), np.random.default_rng(11).normal(size=(N, 9))
 
 
-MODELS = {f.__name__: f for f in (two_classes, several_classes, regression, additive, words, array_rows)}
+def rare_class() -> tuple[Any, Table]:
+    """One class in twenty, and weights against that."""
+    train = people(3000, 12)
+    learner = PegasosClassifier(loss="logistic", class_weight={False: 1.0, True: 19.0}, random_state=0)
+    return prepared(learner, train).fit(train, signal(train) > 3), people(N, 13, True)
+
+
+MODELS = {f.__name__: f for f in (two_classes, several_classes, regression, additive, words, array_rows, rare_class)}
 
 
 class Expected:

@@ -7,9 +7,10 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from thresher.dual_averaging import L1RDAClassifier
 from thresher.exporting import register_skl2onnx
-from thresher.online import AROWClassifier
-from thresher.stochastic import PegasosRegressor
+from thresher.online import AROWClassifier, PAClassifier
+from thresher.stochastic import PegasosClassifier, PegasosRegressor
 
 skl2onnx = pytest.importorskip("skl2onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -27,10 +28,20 @@ def run(model, dtype):
     return session.run(None, {"X": X.astype(dtype)})
 
 
+TWO, THREE = np.where(X[:, 0] > 5, "b", "a"), np.digitize(X[:, 0], [4.5, 5.5])
+LEARNERS = {
+    "arow": (AROWClassifier(random_state=0), TWO),
+    "arow of three": (AROWClassifier(random_state=0), THREE),
+    "pa": (PAClassifier(random_state=0), TWO),
+    "pegasos of three": (PegasosClassifier(loss="logistic", random_state=0), THREE),
+    "l1rda": (L1RDAClassifier(random_state=0), TWO),
+}
+
+
 @pytest.mark.parametrize("dtype, near", [(np.float32, 1e-4), (np.float64, 1e-9)])
-@pytest.mark.parametrize("y", [np.where(X[:, 0] > 5, "b", "a"), np.digitize(X[:, 0], [4.5, 5.5])], ids=["two", "three"])
-def test_a_pipeline_with_a_classifier_is_converted(y, dtype, near):
-    model = make_pipeline(StandardScaler(), AROWClassifier(random_state=0)).fit(X, y)
+@pytest.mark.parametrize("learner, y", LEARNERS.values(), ids=LEARNERS)
+def test_a_pipeline_with_a_classifier_is_converted(learner, y, dtype, near):
+    model = make_pipeline(StandardScaler(), learner).fit(X, y)
     labels, probabilities = run(model, dtype)
     assert labels.tolist() == model.predict(X.astype(dtype)).tolist()
     assert probabilities.dtype == dtype

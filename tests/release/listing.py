@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 IN_SDIST = {
     *("CMakeLists.txt", "Makefile", "pyproject.toml", "PKG-INFO", ".gitignore"),
     *("README.md", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "LICENSES"),
-    *("core", "src", "tests", "docs", "examples", "benchmarks", "papers", ".github"),
+    *("core", "src", "tests", "docs", "examples", "benchmarks", "papers", ".github", ".conda"),
 }
 NEEDED_IN_SDIST = IN_SDIST - {".gitignore"} | {"tests/data/arow-format-1.thresher", "src/thresher/py.typed"}
 IN_PACKAGE = {".py", ".pyi", ".so", ".html", ".css", ".js", ".svg", ".typed"}

@@ -123,3 +123,16 @@ def test_notices_are_those_of_what_is_compiled_in() -> None:
 def test_type_checkers_see_the_public_names() -> None:
     stub = (ROOT / "src/thresher/__init__.pyi").read_text()
     assert set(re.findall(r"\b(\w+) as \1\b", stub)) | {"__version__"} == set(thresher.__all__)
+
+
+def test_the_conda_recipe_needs_what_the_wheel_needs() -> None:
+    recipe = (ROOT / ".conda" / "recipe.yaml").read_text()
+    assert f'version: "{PROJECT["version"]}"' in recipe
+    run = recipe.partition("  run:\n")[2].partition("\n\n")[0]
+    needed = {line.strip(" -").replace(" ", "") for line in run.splitlines()}
+    assert needed == {*PROJECT["dependencies"], f"python{PROJECT['requires-python']}"}
+    host = recipe.partition("  host:\n")[2].partition("  run:\n")[0].replace(" >=", ">=")
+    assert all(f"- {each}\n" in host for each in PYPROJECT["build-system"]["requires"])
+    assert PROJECT["description"] in recipe
+    for name, place in PROJECT["scripts"].items():
+        assert f"- {name} = {place}\n" in recipe

@@ -5,6 +5,7 @@
 :func:`log_model`       the same, as a model of the current run
 :func:`load_model`      read it again, as it was
 :func:`log_progress`    log progressive measures while a stream is learned from
+:func:`autolog`         log parameters and progressive loss of every learner from now on
 ======================  ==========================================================================
 
 ``mlflow.pyfunc.load_model`` reads these models, too, which is how MLflow serves them.
@@ -22,10 +23,12 @@ from mlflow.models import Model
 from mlflow.models.model import MLMODEL_FILE_NAME
 from mlflow.models.utils import _save_example
 from mlflow.tracking.artifact_utils import _download_artifact_from_uri
+from mlflow.utils.autologging_utils import autologging_integration, safe_patch
 
 from .. import persistence
+from .._estimators import OnlineLinear
 
-__all__ = ["load_model", "log_model", "log_progress", "save_model"]
+__all__ = ["autolog", "load_model", "log_model", "log_progress", "save_model"]
 
 FLAVOR_NAME = "thresher"
 _FILE = "model.thresher"
@@ -128,6 +131,46 @@ def log_progress(history: Any, stream: Any = None) -> None:
     rows = history.rows[-1]
     measured = {"progressive_loss": history.loss[-1] / rows, "progressive_error": history.mistakes[-1] / rows}
     mlflow.log_metrics(measured, step=rows)
+
+
+@autologging_integration(FLAVOR_NAME)  # type: ignore[untyped-decorator]
+def autolog(disable: bool = False, silent: bool = False) -> None:
+    """Log what linear learners do from now on, in pipelines, too: their parameters and their progressive loss.
+
+    ``fit`` logs to the current run, or to a run of its own if there is none. ``partial_fit`` logs to the current run
+    after each call, at the number of rows learned from, and logs nothing without a run. Models are not logged: use
+    :func:`log_model`.
+
+    Parameters
+    ----------
+    disable : bool, default=False
+        Stop logging.
+    silent : bool, default=False
+        Suppress messages and warnings of MLflow.
+    """
+    safe_patch(FLAVOR_NAME, OnlineLinear, "fit", _logged_fit, manage_run=True)
+    safe_patch(FLAVOR_NAME, OnlineLinear, "partial_fit", _logged_partial_fit)
+
+
+def _logged_fit(original: Any, model: Any, *args: Any, **options: Any) -> Any:
+    mlflow.log_params(model.get_params(deep=False))
+    fitted = original(model, *args, **options)
+    _log_loss(model)
+    return fitted
+
+
+def _logged_partial_fit(original: Any, model: Any, *args: Any, **options: Any) -> Any:
+    begins = not hasattr(model, "state_")
+    fitted = original(model, *args, **options)
+    if mlflow.active_run() is not None:
+        if begins:
+            mlflow.log_params(model.get_params(deep=False))
+        _log_loss(model)
+    return fitted
+
+
+def _log_loss(model: Any) -> None:
+    mlflow.log_metric("progressive_loss", model.progressive_loss_, step=model.n_samples_seen_)
 
 
 class _ServedModel:

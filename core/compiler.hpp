@@ -1,0 +1,84 @@
+// What only some compilers offer, each beside a plain form that gives the same bits. THRESHER_PLAIN chooses the plain forms
+// anywhere, so that they can be tested.
+#pragma once
+#include <cstdint>
+
+#if defined(__GNUC__) && !defined(THRESHER_PLAIN)  // GCC and Clang
+#define THRESHER_GNU 1
+#define THRESHER_INLINE inline __attribute__((always_inline))
+#define THRESHER_LIKELY(condition) __builtin_expect(condition, true)
+#else
+#define THRESHER_GNU 0
+#define THRESHER_INLINE inline
+#define THRESHER_LIKELY(condition) (condition)
+#endif
+
+#if THRESHER_GNU && defined(__SIZEOF_INT128__)
+#define THRESHER_INT128 1
+#else
+#define THRESHER_INT128 0
+#endif
+
+namespace thresher {
+
+/// Ask for the cache line at p.
+THRESHER_INLINE void prefetch_line([[maybe_unused]] const void* p) {
+#if THRESHER_GNU
+  __builtin_prefetch(p);
+#endif
+}
+
+/// The number of zeros below the lowest bit of a number other than 0.
+THRESHER_INLINE int trailing_zeros(std::uint64_t number) {
+#if THRESHER_GNU
+  return __builtin_ctzll(number);
+#else
+  int n = 0;
+  for (; !(number & 1); number >>= 1) ++n;
+  return n;
+#endif
+}
+
+/// The number of zeros above the highest bit of a number other than 0.
+THRESHER_INLINE int leading_zeros(std::uint64_t number) {
+#if THRESHER_GNU
+  return __builtin_clzll(number);
+#else
+  int n = 0;
+  for (; !(number >> 63); number <<= 1) ++n;
+  return n;
+#endif
+}
+
+/// The upper half of a * b.
+THRESHER_INLINE std::uint64_t upper_product(std::uint64_t a, std::uint64_t b) {
+#if THRESHER_INT128
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<std::uint64_t>((static_cast<Wide>(a) * b) >> 64);
+#else
+  constexpr std::uint64_t low = 0xffffffffu;
+  const std::uint64_t first = (a & low) * (b & low), cross = (a >> 32) * (b & low) + (first >> 32);
+  const std::uint64_t other = (a & low) * (b >> 32) + (cross & low);
+  return (a >> 32) * (b >> 32) + (cross >> 32) + (other >> 32);
+#endif
+}
+
+/// number * 2^63 / divisor, cut off, where both have their highest bit set: it fits 64 bits.
+THRESHER_INLINE std::uint64_t shifted_quotient(std::uint64_t number, std::uint64_t divisor) {
+#if THRESHER_INT128
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<std::uint64_t>((static_cast<Wide>(number) << 63) / divisor);
+#else
+  std::uint64_t quotient = number >= divisor, rest = quotient ? number - divisor : number;  // bit by bit, as by hand
+  for (int i = 0; i < 63; ++i) {
+    const bool over = rest >> 63;
+    rest <<= 1;
+    const bool fits = over || rest >= divisor;
+    if (fits) rest -= divisor;
+    quotient = quotient << 1 | static_cast<std::uint64_t>(fits);
+  }
+  return quotient;
+#endif
+}
+
+}  // namespace thresher
