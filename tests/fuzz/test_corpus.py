@@ -133,7 +133,7 @@ def test_solvers_refuse_odd_arguments_in_their_own_words(call):
 def test_a_model_whose_record_is_damaged_does_not_pass_for_a_finished_run(tmp_path, monkeypatch, capsys, entry):
     monkeypatch.chdir(tmp_path)
     Path("rows.csv").write_text("a,b\n" + "1,yes\n2,no\n" * 20)
-    typed = "train rows.csv --method arow --quiet --model model --resume".split()
+    typed = ["train", "rows.csv", "--method", "arow", "--quiet", "--model", "model", "--resume"]
     assert main(typed) == 0
     model = load_model("model")
     model.record_[entry] = 7.5
