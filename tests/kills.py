@@ -2,15 +2,18 @@
 
 Each command runs once in peace, then is killed (SIGKILL) somewhere in reading, learning or writing and started again,
 until one run gets through. Its model must be that of the run in peace, to the last bit, and nothing may lie beside the
-outputs. A seed repeats the moments, not what a machine was doing at them.
+outputs. Moments are counted in seconds of a processor, so a busy machine is as good as a quiet one. A seed repeats
+them, not what a machine was doing at them.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import random
 import re
+import resource
 import signal
 import sys
 import tempfile
@@ -41,6 +44,16 @@ def write_table(path: Path, n_rows: int) -> None:
             file.write(f"{age:.3f},{job},{rng.integers(1000)},{rich}\n")
 
 
+def seconds_of(process: int) -> float:
+    """The time of a processor that a process has had; infinite if it has ended."""
+    try:
+        used, *_ = Path(f"/proc/{process}/schedstat").read_text().split()
+        ended = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return math.inf
+    return math.inf if ended else int(used) / 1e9
+
+
 def run(command: str, folder: Path, kill_after: float | None = None) -> int:
     """The exit code of a command in a process of its own: forked, because hundreds of cold starts would take long."""
     child = os.fork()
@@ -51,7 +64,8 @@ def run(command: str, folder: Path, kill_after: float | None = None) -> int:
         os.dup2(silent, 2)
         os._exit(thresher(command.split()))
     if kill_after is not None:
-        time.sleep(kill_after)
+        while seconds_of(child) < kill_after:
+            time.sleep(0.002)
         os.kill(child, signal.SIGKILL)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
@@ -72,9 +86,10 @@ def attack(name: str, count: int, seed: int) -> list[str]:
         command = command.format(data=data) + " --quiet"
         peace.mkdir()
         run(command, peace)  # reads what every run reads: modules, files
-        begin = time.monotonic()
+        begin = resource.getrusage(resource.RUSAGE_CHILDREN)
         assert run(command, peace) == 0
-        seconds = time.monotonic() - begin
+        end = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime
         while kills < count:
             with tempfile.TemporaryDirectory() as here:
                 folder, typed = Path(here), command
@@ -84,6 +99,7 @@ def attack(name: str, count: int, seed: int) -> list[str]:
                     findings.append(f"{name}: left {sorted(os.listdir(folder))} after {kills} kills")
                 elif learned(folder) != learned(peace):
                     findings.append(f"{name}: another model after {kills} kills")
+            print(f"{name}: {kills} kills, {len(findings)} findings", file=sys.stderr, flush=True)
     print(f"{name}: {kills} kills, {len(findings)} findings", *findings, sep="\n", flush=True)
     return findings
 

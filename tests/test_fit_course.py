@@ -120,7 +120,7 @@ def test_initial_weights_that_mean_nothing_are_refused():
     for cls in (cls for cls in ONLINE.values() if cls.__name__ in refusing):
         with pytest.raises(ValueError, match="must be left out"):
             cls().fit(X, target_of(cls()), coef_init=np.ones(6))
-    with pytest.raises(ValueError, match=r"coef_init must hold 6 finite numbers, got shape \(5,\)"):
+    with pytest.raises(ValueError, match=r"coef_init must hold 6 finite numbers up to 1e100 in size, got shape \(5,\)"):
         AROWClassifier().fit(X, Y, coef_init=np.ones(5))
     with pytest.raises(ValueError, match="intercept_init must hold 1 finite numbers"):
         AROWClassifier().fit(X, Y, intercept_init=[np.nan])

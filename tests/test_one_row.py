@@ -231,6 +231,8 @@ def test_values_of_any_kind_of_number_are_read():
         ({None: 1.0}, "x must have names or column numbers, got None."),
         ([1.0, 2.0], "x must be a dict, or a pair of column numbers and values, got list."),
         (([0], [1.0, 2.0]), "x must have as many values as column numbers."),
+        (None, "x must be a dict, or a pair of column numbers and values, got NoneType."),
+        ({"a": "x" * 999}, f"x must hold numbers, got '{'x' * 255}..."),
     ],
 )
 def test_rows_are_refused_in_one_sentence_and_leave_no_trace(x, reason):

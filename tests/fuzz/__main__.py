@@ -19,11 +19,19 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 
 from arrays import array
+from commands import command
 from damage import model_file
-from fits import Finding, fit
+from fits import fit
 from lines import lines
+from one_row import one_row
+from readers import reading
+from solving import solving
+from words import Finding
 
-ATTACKS: dict[str, Callable[[int], str]] = {"models": model_file, "fits": fit, "arrays": array, "lines": lines}
+ATTACKS: dict[str, Callable[[int], str]] = {
+    **{"models": model_file, "fits": fit, "arrays": array, "lines": lines},
+    **{"solvers": solving, "readers": reading, "rows": one_row, "commands": command},
+}
 MOST_SECONDS = 10.0  # of a processor
 STUCK = 1800.0  # seconds without any, on a machine that others use as well
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from fits import Finding
 from scipy import sparse
+from words import Finding
 
 from thresher.cluster import SparseKMeans
 from thresher.kernels import LSSVC

@@ -13,11 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from fits import ESTIMATORS, Finding
+import pandas as pd
+from fits import ESTIMATORS
 from scipy import sparse
+from words import Finding
 
+from thresher._ensembles import ModelSumClassifier, ModelSumRegressor
+from thresher.dual_averaging import FTRLClassifier
+from thresher.kernels import LSSVC, LeastSquaresClassifier, LeastSquaresRegressor
+from thresher.online import AROWClassifier, PAClassifier
 from thresher.persistence import load_model, save_model
-from thresher.preprocessing import RunningScaler, StreamingPipeline
+from thresher.preprocessing import ColumnSplines, RunningScaler, StreamingPipeline, prepared
 
 NASTY = [
     None, True, False, 0, -1, 1, 2**31, 2**63, 10**30, 1e308, -0.0, float("nan"), float("inf"), "", "x", "\0", "é" * 40,
@@ -104,35 +110,71 @@ def try_file(path, X):
     return "works"
 
 
-@cache
-def fitted(place: int) -> tuple[bytes, Any]:
-    """A file of one of the registry's estimators, alone or behind a scaler, and rows for it."""
+RNG = np.random.default_rng(0)
+NUMBERS = RNG.normal(size=(40, 3))
+ABOVE, THREE = (NUMBERS[:, 0] > 0).astype(int), np.array(["no", "perhaps", "yes"])[NUMBERS.argmax(axis=1)]
+DAYS = pd.Series(pd.date_range("2024-01-31", periods=40, freq="17h"))
+FRAME = pd.DataFrame(NUMBERS, columns=["a", "b", "c"]).assign(
+    sold=DAYS,
+    colour=["red", "green", "blue", None] * 10,
+    note=[f"row {i} of some words, {i * i} of them" for i in range(40)],
+)
+ADDITIVE = ColumnSplines(4, pairs=[("a", "b")])
+
+
+def for_frame(learner: Any, **options: Any) -> Any:
+    return prepared(learner, FRAME, n_buckets=32, **options)
+
+
+TWO_TABLES = [("a", for_frame(AROWClassifier())), ("b", for_frame(LeastSquaresClassifier()))]
+# Pipelines and sums: models, rows and targets.
+OTHERS: list[tuple[Any, Any, Any]] = [
+    (for_frame(AROWClassifier()), FRAME, THREE),
+    (for_frame(LeastSquaresClassifier(), splines=ADDITIVE), FRAME, ABOVE),
+    (for_frame(LeastSquaresRegressor(), splines=True), FRAME, NUMBERS[:, 0]),
+    (for_frame(FTRLClassifier(), categories="hash"), FRAME, THREE),
+    (for_frame(AROWClassifier(threshold="f1", probability="calibrated")), FRAME, ABOVE),
+    (AROWClassifier(threshold="cost", cost={"no": 1.0, "perhaps": 2.0, "yes": 3.0}), NUMBERS, THREE),
+    (PAClassifier(threshold="error", probability="calibrated"), NUMBERS, ABOVE),
+    (ModelSumClassifier([("a", AROWClassifier()), ("b", LSSVC())], [0.5, 1.0]), NUMBERS, THREE),
+    (ModelSumClassifier(TWO_TABLES, [0.5, 1.0]), FRAME, ABOVE),
+    (ModelSumRegressor([("a", for_frame(LeastSquaresRegressor(), splines=ADDITIVE))], [2.0]), FRAME, NUMBERS[:, 0]),
+]
+
+
+def unfitted(place: int) -> tuple[Any, Any, Any]:
+    """One of the registry's estimators, alone or behind a scaler, or another pipeline, with rows and targets for it."""
+    if place >= 2 * len(ESTIMATORS):
+        return OTHERS[place - 2 * len(ESTIMATORS)]
     name, cls = ESTIMATORS[place // 2]
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 3))
-    y = X[:, 0] if name.endswith("-regressor") else (X[:, 0] > 0).astype(int)
     some = {"max_iter": 2} if "max_iter" in cls._params else {}
     model: Any = cls(**some)
-    rows: Any = sparse.csr_array(X) if place % 4 == 2 else X
+    model = StreamingPipeline([("scale", RunningScaler()), ("learn", model)]) if place % 2 else model
+    rows: Any = sparse.csr_array(NUMBERS) if place % 4 == 2 else NUMBERS
+    return model, rows, NUMBERS[:, 0] if name.endswith("-regressor") else ABOVE
+
+
+@cache
+def fitted(place: int) -> tuple[bytes, Any]:
+    """A file of a model, and rows for it."""
+    model, rows, y = unfitted(place)
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        model = StreamingPipeline([("scale", RunningScaler()), ("learn", model)]) if place % 2 else model
         try:
             model.fit(rows, y)
             save_model(model, Path(folder, "model"))
-        except (
-            ValueError,
-            AttributeError,
-            TypeError,
-        ):  # what needs more than rows and targets, or goes into no pipeline
-            return b"", rows
+        except (ValueError, AttributeError, TypeError):
+            if place >= 2 * len(ESTIMATORS):
+                raise
+            return b"", rows  # needs more than rows and targets, or goes into no pipeline
         return Path(folder, "model").read_bytes(), rows
 
 
 def model_file(seed: int) -> str:
     """One damaged file of any estimator: refused in a sentence, or a model that works."""
     choose = random.Random(seed)
-    content, X = fitted(choose.randrange(2 * len(ESTIMATORS)))
+    among = 2 * len(ESTIMATORS) + len(OTHERS)
+    content, X = fitted(choose.randrange(among) if choose.random() < 0.8 else among - 1 - choose.randrange(len(OTHERS)))
     if not content:
         return "no model"
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from words import Finding
 
 from thresher import registry
 from thresher.kernels import RBF, Linear
@@ -33,10 +34,6 @@ OTHERS: list[Any] = [
     RBF(0.5),
     Linear(),
 ]
-
-
-class Finding(Exception):
-    """Something that must not happen, in words."""
 
 
 def params_of(cls: type[Any], choose: random.Random) -> dict[str, Any]:

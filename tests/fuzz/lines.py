@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from fits import Finding
+from words import Finding
 
 from thresher import _core
 

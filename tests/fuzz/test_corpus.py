@@ -13,6 +13,10 @@ from scipy import sparse
 sys.path.insert(0, str(Path(__file__).parent))
 from fits import ESTIMATORS, attempt
 
+from thresher import solvers
+from thresher.cli import main
+from thresher.persistence import load_model, save_model
+
 CLASSES = {cls.__name__: cls for _, cls in ESTIMATORS}
 FOUND: list[tuple[str, dict[str, Any], float]] = [
     ("FGMClassifier", {}, 1e99),
@@ -53,6 +57,10 @@ FOUND: list[tuple[str, dict[str, Any], float]] = [
     ("PoolCWClassifier", {"pool": 1e12}, 1.0),
     ("PoolCWClassifier", {"pool": 1e99}, 1.0),
     ("SNDClassifier", {"nu": 1e-50}, 1.0),
+    ("SNDClassifier", {"nu": 1e-320}, 1.0),
+    ("LSSNDClassifier", {"C": 1e-320}, 1.0),
+    ("AROWClassifier", {"warm_start": np.ones(4)}, 1.0),
+    ("MultiTaskRDAClassifier", {"warm_start": np.ones(4)}, 1.0),
 ]
 
 
@@ -64,3 +72,75 @@ def test_what_was_found_stays_mended(case, layout):
     X = rng.normal(size=(40, 4))
     y = (X[:, 0] > 0).astype(int) + (rng.random(40) < 0.2)
     assert attempt(CLASSES[name], params, layout(X * scale), y) in ("works", "refused", "not saved")
+
+
+def test_one_value_that_dwarfs_the_others_leaves_no_plane_without_numbers():
+    X = np.random.default_rng(2).normal(size=(60, 4))
+    X[49, 0] = 1e99
+    for seed in range(5):
+        assert attempt(CLASSES["ProximalPlaneClustering"], {"n_clusters": 5, "random_state": seed}, X, X[:, 0] > 0)
+
+
+def test_truth_values_take_any_integer_for_a_word_of_their_own():
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    assert attempt(CLASSES["BiSemiKSC"], {"unlabelled_label": 2**63}, X, X[:, 0] > 0) in ("works", "refused")
+
+
+def test_floats_that_are_whole_for_want_of_digits_are_no_labels():
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    with pytest.raises(ValueError, match=r"Unknown label type: y holds continuous values such as 1\.25"):
+        CLASSES["AROWClassifier"]().fit(X, 1e50 * X[:, 0])
+
+
+@pytest.mark.parametrize("name", ["sample_weight", "coef_init"])
+def test_a_damaged_sparse_matrix_in_place_of_numbers_is_refused_before_anything_reads_it(name):
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    damaged = sparse.csc_array(X[:, :1])
+    damaged.indices[3] = 2**30
+    with pytest.raises(TypeError, match=f"AROWClassifier: {name} must be a dense array, got a sparse one"):
+        CLASSES["AROWClassifier"]().fit(X, X[:, 0] > 0, **{name: damaged})
+
+
+ODD_ARGUMENTS = [
+    (lambda: solvers.shrink("x", 1.0), "shrink: v must hold numbers"),
+    (lambda: solvers.shrink(3.0, 1.0), "shrink: v must hold finite numbers, in one vector or more"),
+    (lambda: solvers.soft_threshold([1.0, np.nan], 1.0), "soft_threshold: v must hold finite numbers"),
+    (lambda: solvers.soft_threshold([1.0, 2.0], [1.0, 2.0, 3.0]), r"soft_threshold: a must fit the shape \(2,\)"),
+    (lambda: solvers.prox_linf([1.0, 2.0], -1.0), "prox_linf: a must hold numbers of at least 0"),
+    (lambda: solvers.prox_lp([1.0, 2.0], 1.0, "x"), "prox_lp: p must be a number above 1"),
+    (lambda: solvers.prox_lp([10**400], 1.0, 2.0), "prox_lp: v must hold numbers that fit a float"),
+    (lambda: solvers.lasso(np.eye(2), [0.0, 1.0], 1.0, start="x"), "lasso: start must hold numbers"),
+    (lambda: solvers.penalty_path(np.eye(2), [0.0, 1.0], ["x"]), "penalty_path: alphas must hold numbers"),
+    (lambda: solvers.multi_task([np.eye(2)], [[0.0, 1.0]], 1.0, p=10**400), "multi_task: p must be a number above 1"),
+    (lambda: solvers.box_qp(np.eye(2), "x", 0.0, 1.0), "box_qp: linear must hold numbers"),
+    (lambda: solvers.box_qp(np.eye(2), 0.0, 0.0, 1.0, cache_size="x"), "box_qp: cache_size must be a number"),
+    (
+        lambda: solvers.box_qp(sparse.csc_array(np.eye(2)), 0.0, 0.0, 1.0),
+        r"box_qp: K must be an array, or have diagonal",
+    ),
+    (lambda: solvers.linear_qp(np.eye(2), 0.0, 0.0, 1.0, total=1j), "linear_qp: total must be a number"),
+    (lambda: solvers.linear_qp(np.eye(2), 0.0, 0.0, 1.0, epsilon=np.inf), "epsilon must hold finite numbers"),
+]
+
+
+@pytest.mark.parametrize("call", ODD_ARGUMENTS, ids=lambda call: call[1])
+def test_solvers_refuse_odd_arguments_in_their_own_words(call):
+    with pytest.raises(ValueError, match=call[1]):
+        call[0]()
+
+
+@pytest.mark.parametrize("entry", ["data", "history"])
+def test_a_model_whose_record_is_damaged_does_not_pass_for_a_finished_run(tmp_path, monkeypatch, capsys, entry):
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text("a,b\n" + "1,yes\n2,no\n" * 20)
+    typed = ["train", "rows.csv", "--method", "arow", "--quiet", "--model", "model", "--resume"]
+    assert main(typed) == 0
+    model = load_model("model")
+    model.record_[entry] = 7.5
+    save_model(model, "model")
+    assert main(typed) == 2
+    assert capsys.readouterr().err == "thresher: model: what the model file says of its training is damaged.\n"
+
+
+def test_nothing_shrinks_to_nothing():
+    assert solvers.prox_lp([], 1.0, 2.0).shape == (0,)

@@ -65,7 +65,7 @@ class HasCourse(Declared):
     @property
     def _goes_on(self) -> bool:
         """Whether the next fit begins with what was learned before."""
-        return bool(self.warm_start) and "state_" in vars(self)
+        return boolean.holds(self.warm_start) and bool(self.warm_start) and "state_" in vars(self)
 
     def _check_same_target(self, target: Target) -> None:
         """Refuse targets that a warm start cannot go on with."""
@@ -129,9 +129,12 @@ class HasCourse(Declared):
 
 
 def _as_given(values: Any, shape: tuple[int, ...], name: str, who: str) -> Array:
-    array = np.asarray(values, dtype=np.float64)
-    if array.size != shape[0] * shape[1] or not np.isfinite(array).all():
-        raise ValueError(f"{who}: {name} must hold {shape[0] * shape[1]} finite numbers, got shape {array.shape}.")
+    array = _gate.float_array(values, name, who)
+    if array.size != shape[0] * shape[1] or not (np.abs(array) <= _gate.HUGE).all():
+        raise ValueError(
+            f"{who}: {name} must hold {shape[0] * shape[1]} finite numbers up to 1e100 in size, got shape "
+            f"{array.shape}."
+        )
     return array.reshape(shape)
 
 

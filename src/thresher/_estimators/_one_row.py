@@ -11,6 +11,8 @@ from .._core import RowReader, Rows, same_entries
 from .._engine import Learner, RowSession, Target, in_turn
 from .._gate import HUGE
 
+_LONGEST = 300  # characters of an error
+
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
@@ -158,7 +160,15 @@ class LearnsRows:
                 places = {name: column for column, name in enumerate(kept.get("feature_names_in_", ()))}
                 kept["_row_reader"] = reader = RowReader(type(self).__name__, places, n_features)
             kept["_bound_rows"] = bound = self._bind() if "state_" in kept else None
-        reader.read(x, learns)
+        if x is None:
+            raise ValueError(
+                f"{type(self).__name__}: x must be a dict, or a pair of column numbers and values, got NoneType."
+            )
+        try:
+            reader.read(x, learns)
+        except ValueError as refusal:
+            said = str(refusal)  # with values of any length in it
+            raise ValueError(said if len(said) <= _LONGEST else said[: _LONGEST - 3] + "...") from None
         return bound, reader
 
     def _bind(self) -> _Bound:

@@ -80,3 +80,4 @@ from ._validation import (
     one_for_each,
     widened,
 )
+from ._values import float_array

@@ -15,6 +15,7 @@ from ._validation import as_column
 
 Labels = np.ndarray[Any, Any]
 
+_WHOLE = 2.0**53  # beyond it, every float is a whole number
 _NO_LABELS = "Unknown label type: y must hold text, booleans or whole numbers"
 _TABLE = 1 << 16  # integer labels closer together than this are looked up instead of searched
 
@@ -27,7 +28,7 @@ def _readable(y: Any, who: str) -> Labels:
     if labels.dtype.kind not in "biufUSO":
         raise ValueError(f"{who}: {_NO_LABELS}, got {labels.dtype}.")
     if labels.dtype.kind == "f":
-        whole = np.floor(labels) == labels
+        whole = (np.floor(labels) == labels) & ~(np.abs(labels) > _WHOLE)
         if not whole.all():
             bad = labels[~whole][0]
             if np.isnan(bad):
@@ -172,7 +173,8 @@ def carrying(labels: Labels, label: Any) -> NDArray[np.bool_]:
         return np.asarray(labels.astype(str) == word)
     if labels.dtype.kind == "O":
         return np.array([one == (word if isinstance(one, str) else label) for one in labels], dtype=bool)
-    return np.asarray(labels == label) if labels.dtype.kind in "biuf" else none
+    numbers = labels.astype(np.int8) if labels.dtype.kind == "b" else labels  # NumPy takes no large integer for truth
+    return np.asarray(numbers == label) if labels.dtype.kind in "biuf" else none
 
 
 def joined(classes: Labels, label: Any) -> Labels:

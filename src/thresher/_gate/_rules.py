@@ -92,9 +92,11 @@ def check_params(estimator: Any, rules: Mapping[str, Rule]) -> None:
 
 
 def check_param(who: str, name: str, value: Any, rule: Rule) -> None:
-    """Refuse a value that somebody chose, if it breaks a rule or is of no sane size."""
+    """Refuse a value that somebody chose, if it breaks a rule, or if it or its inverse is of no sane size."""
     if _is_extreme(value):
         raise ValueError(f"{who}: {name} must be at most 1e100 in size, got {shown(value)}.")
+    if _number(value) and 0 < abs(float(value)) < 1 / HUGE:
+        raise ValueError(f"{who}: {name} must be at least 1e-100 in size, got {shown(value)}.")
     check_value(who, name, value, rule)
 
 

@@ -19,7 +19,7 @@ from ._rules import HUGE
 from ._scipy import sparse
 from ._sparse_formats import as_csr, check_lengths, converted
 from ._types import Array
-from ._values import array_of, frame_values, is_sparse_frame, na_as_nan, numbers
+from ._values import array_of, float_array, frame_values, is_sparse_frame, na_as_nan, numbers
 
 _PRECISIONS = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -323,8 +323,6 @@ def as_column(y: Any, who: str) -> np.ndarray[Any, Any]:
         return y
     if y is None:
         raise ValueError(f"This {who} estimator requires y to be passed, but the target y is None.")
-    if sparse.issparse(y):
-        raise TypeError(f"{who}: y must be a dense array, got a sparse one.")
     array = na_as_nan(array_of(y, "y", who))
     if array.dtype.kind == "c":
         raise ValueError(f"{who}: Complex data not supported in y, got {array.dtype}.")
@@ -355,7 +353,7 @@ def check_weights(sample_weight: Any, n_rows: int, who: str) -> Array | None:
     """Row weights of at least 0, or None when all are 1."""
     if sample_weight is None:
         return None
-    weight = numbers(array_of(sample_weight, "sample_weight", who), "sample_weight", who).astype(np.float64, copy=False)
+    weight = float_array(sample_weight, "sample_weight", who)
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.ndim != 1:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from ._arrays import on_host
+from ._scipy import sparse
+from ._types import Array
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -16,6 +18,8 @@ def array_of(values: Any, name: str, who: str) -> np.ndarray[Any, Any]:
     """Lists and other array-likes; what has no regular shape is refused."""
     if "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray):
         raise ValueError(f"{who}: {name} must not be masked; fill what is missing first.")
+    if sparse.issparse(values):
+        raise TypeError(f"{who}: {name} must be a dense array, got a sparse one.")
     try:
         return np.asarray(on_host(values))
     except ValueError:
@@ -23,10 +27,10 @@ def array_of(values: Any, name: str, who: str) -> np.ndarray[Any, Any]:
 
 
 def na_as_nan(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Among objects, pandas' NA, which says of itself neither that it is equal nor that it is not."""
+    """Among objects, pandas' NA as NaN."""
     if array.dtype.kind != "O":
         return array
-    unknown = np.fromiter(((item == item) is item for item in array.flat), bool, array.size)
+    unknown = np.fromiter((type(item).__name__ == "NAType" for item in array.flat), bool, array.size)
     return np.where(unknown.reshape(array.shape), np.nan, array) if unknown.any() else array
 
 
@@ -45,10 +49,17 @@ def numbers(array: np.ndarray[Any, Any], name: str, who: str) -> np.ndarray[Any,
                 raise ValueError(f"{who}: {name} must hold numbers: Complex data not supported, got {item!r}.")
         try:
             return na_as_nan(array).astype(np.float64)
+        except OverflowError:
+            raise ValueError(f"{who}: {name} must hold numbers that fit a float, got a larger integer.") from None
         except (TypeError, ValueError) as error:
             raise type(error)(f"{who}: {name} must hold numbers: {error}.") from None
     example = f" such as {array.flat[0]!r}" if array.size else ""
     raise ValueError(f"{who}: {name} must hold numbers, got {array.dtype}{example}.")
+
+
+def float_array(values: Any, name: str, who: str) -> Array:
+    """float64 of any shape; what holds no numbers is refused."""
+    return numbers(array_of(values, name, who), name, who).astype(np.float64, copy=False)
 
 
 def _as_float(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

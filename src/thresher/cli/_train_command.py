@@ -130,7 +130,10 @@ def _complete(path: Path, model: Any, stream: Any, classes: Any) -> Any:
     kept = getattr(done := load_model(path), "record_", {})
     if kept.get("fingerprint") != training.fingerprint(model, stream, classes):
         return None
-    facts, history = training.Facts(**kept["data"]), training.History(**kept["history"])
+    try:
+        facts, history = training.Facts(**kept["data"]), training.History(**kept["history"])
+    except (LookupError, TypeError):
+        raise ValueError(f"{path.name}: what the model file says of its training is damaged.") from None
     sample = training.read_all(stream.replace(max_iter=1), 1000, model=done)
     return training.Run(done, history, facts, None, sample, 0)
 

@@ -119,6 +119,11 @@ class ProximalPlaneClustering(FromStarts, Estimator):
             normals, offsets = best.steps[-1].planes
             planes = Planes(normals, offsets - normals @ middle)
             distances = planes.distances(rows)
+        if not np.isfinite(distances).all():
+            raise FloatingPointError(
+                "ProximalPlaneClustering: the values of X are too unlike in size to find planes; scale the features to "
+                "about 1."
+            )
         _gate.commit_features(self, X, rows.shape[1])
         self.normals_, self.offsets_ = planes
         self.C_others_ = best.c

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._gate import at_least, checked, non_negative
+from .._gate import at_least, checked, float_array, non_negative
 
 Array = NDArray[np.float64]
 
@@ -33,7 +33,7 @@ class BoxSolution(NamedTuple):
     converged: bool
 
 
-@checked(tol=non_negative, max_iter=at_least(1))
+@checked(tol=non_negative, max_iter=at_least(1), cache_size=non_negative)
 def box_qp(
     K: Any,
     linear: Any,
@@ -144,12 +144,14 @@ def _size_of(K: Any) -> int:
         raise ValueError(f"box_qp: K must be a square matrix, got shape {tuple(shape)}.")
     if isinstance(K, np.ndarray) and (K.dtype != np.float64 or not K.flags.c_contiguous):
         raise ValueError(f"box_qp: K must be float64 in C order, got {K.dtype}.")
+    if not isinstance(K, np.ndarray) and not (hasattr(K, "diagonal") and hasattr(K, "row")):
+        raise ValueError(f"box_qp: K must be an array, or have diagonal() and row(i), got {type(K).__name__}.")
     return int(shape[0])
 
 
 def filled(who: str, name: str, value: Any, shape: tuple[int, ...]) -> Array:
     """An array with a value for every variable."""
-    given = np.asarray(value, dtype=np.float64)
+    given = float_array(value, name, who)
     if np.isnan(given).any():
         raise ValueError(f"{who}: {name} must not hold NaN.")
     try:

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from .. import _core, _gate
-from .._gate import at_least, checked, non_negative
+from .._gate import at_least, checked, non_negative, number
 from ._box_qp import Array, BoxSolution, filled
 
 _ROUND = 10  # passes after which rows that were left out are looked at again
 
 
-@checked(tol=non_negative, max_iter=at_least(1))
+@checked(tol=non_negative, max_iter=at_least(1), total=number)
 def linear_qp(
     X: Any,
     linear: Any,
@@ -70,8 +70,8 @@ def linear_qp(
                           (("linear", linear), ("lower", lower), ("upper", upper), ("epsilon", epsilon)))  # fmt: skip
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
         raise ValueError(f"{who}: lower and upper must hold finite numbers.")
-    if (low > high).any() or (cost < 0).any():
-        raise ValueError(f"{who}: lower must not exceed upper, and epsilon must not be negative.")
+    if (low > high).any() or not ((cost >= 0) & (cost < np.inf)).all():
+        raise ValueError(f"{who}: lower must not exceed upper, and epsilon must hold finite numbers of at least 0.")
     if not low.sum() <= total <= high.sum():
         raise ValueError(f"{who}: no x inside the boxes meets the equality.")
     x = np.zeros(n) if start is None else filled(who, "start", start, (n,)).copy()

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._gate import above_one, checked, float_array
+
 Array = NDArray[np.float64]
 _TINY = 1e-300
 
@@ -23,8 +25,8 @@ def soft_threshold(v: Any, a: Any) -> Array:
     >>> soft_threshold([3.0, -0.5, -2.0], 1.0)
     array([ 2.,  0., -1.])
     """
-    v = np.asarray(v, dtype=np.float64)
-    return np.asarray(v - np.clip(v, -np.asarray(a), a))
+    v, a = _checked("soft_threshold", v, a)
+    return np.asarray(v - np.clip(v, -a, a))
 
 
 def shrink(v: Any, a: Any) -> Array:
@@ -37,7 +39,7 @@ def shrink(v: Any, a: Any) -> Array:
     array([[2.4, 3.2],
            [0. , 0. ]])
     """
-    v, a, size = _scaled(v, a)
+    v, a, size = _scaled(*_checked("shrink", v, a, each=True))
     length = np.sqrt((v**2).sum(axis=-1, keepdims=True))
     kept = np.maximum(1 - np.divide(a, length, out=np.ones_like(length), where=length > a), 0)
     return np.asarray(size * (kept * v))
@@ -55,14 +57,15 @@ def prox_linf(v: Any, a: Any) -> Array:
     >>> prox_linf([3.0, -2.0, 0.5], 2.0)
     array([ 1.5, -1.5,  0.5])
     """
-    v = np.asarray(v, dtype=np.float64)
-    a = np.asarray(a, dtype=np.float64)[..., None]
+    v, a = _checked("prox_linf", v, a, each=True)
+    a = a[..., None]
     sizes = -np.sort(-np.abs(v), axis=-1)
     heights = (np.cumsum(sizes, axis=-1) - a) / np.arange(1, v.shape[-1] + 1)
     height = heights.max(axis=-1, keepdims=True, initial=0.0)
     return np.asarray(np.clip(v, -height, height))
 
 
+@checked(p=above_one)
 def prox_lp(v: Any, a: Any, p: float) -> Array:
     """The proximal map of ``a |w|_p``, for ``1 < p < inf``.
 
@@ -78,7 +81,9 @@ def prox_lp(v: Any, a: Any, p: float) -> Array:
     >>> prox_lp([3.0, 4.0], 1.0, 2.0).round(3)
     array([2.4, 3.2])
     """
-    v, a, size = _scaled(v, a)
+    v, a, size = _scaled(*_checked("prox_lp", v, a, each=True))
+    if not v.size:
+        return v
     flat = np.abs(v).reshape(-1, v.shape[-1])
     cut = np.broadcast_to(a, (*v.shape[:-1], 1)).reshape(-1)
     out = np.where(cut[:, None] == 0, flat, 0.0)
@@ -87,20 +92,36 @@ def prox_lp(v: Any, a: Any, p: float) -> Array:
     return np.asarray(size * np.sign(v) * out.reshape(v.shape))
 
 
-def _scaled(v: Any, a: Any) -> tuple[Array, Array, Array]:
+def _checked(who: str, v: Any, a: Any, *, each: bool = False) -> tuple[Array, Array]:
+    """Finite numbers, and what they lose; ``each`` if that is one number for each vector, not for each entry."""
+    v, a = float_array(v, "v", who), float_array(a, "a", who)
+    if not np.isfinite(v).all() or (each and v.ndim < 1):
+        raise ValueError(f"{who}: v must hold finite numbers{', in one vector or more' if each else ''}.")
+    if not (a >= 0).all():
+        raise ValueError(f"{who}: a must hold numbers of at least 0.")
+    wanted = v.shape[:-1] if each else v.shape
+    try:
+        fits = np.broadcast_shapes(a.shape, wanted) == wanted or not each
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(f"{who}: a must fit the shape {wanted} of v, got {a.shape}.")
+    return v, a
+
+
+def _scaled(v: Array, a: Array) -> tuple[Array, Array, Array]:
     """``v`` and ``a`` over the largest entry of each vector, and that entry: powers of what is left stay finite."""
-    v = np.asarray(v, dtype=np.float64)
     size = np.abs(v).max(axis=-1, keepdims=True, initial=0.0)
     size = np.where(size > 0, size, 1.0)
     with np.errstate(over="ignore"):  # beyond all floats: more than any vector has
-        return v / size, np.asarray(a, dtype=np.float64)[..., None] / size, size
+        return v / size, a[..., None] / size, size
 
 
 def norms(rows: Array, p: float) -> Array:
     """The lp norm of each vector; neither large nor small entries leave the range of floating point."""
     if p in (1, 2, np.inf):
         return np.asarray(np.linalg.norm(rows, p, axis=-1))
-    scaled, _, size = _scaled(rows, 0.0)
+    scaled, _, size = _scaled(rows, np.zeros(()))
     return size[..., 0] * (np.abs(scaled) ** p).sum(axis=-1) ** (1 / p)
 
 

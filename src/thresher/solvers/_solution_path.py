@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._gate import Rule, at_least, boolean, checked, fraction, non_negative, positive
+from .._gate import Rule, at_least, boolean, checked, float_array, fraction, non_negative, positive
 from . import _solver_input
 from ._block_problem import Solution
 from ._problems import group_problem
@@ -121,7 +121,7 @@ def penalty_path(
             raise ValueError(f"{who}: all weights are 0 whatever alpha is; give alphas to solve nevertheless.")
         strengths = largest * np.geomspace(1.0, smallest, n_alphas)
     else:
-        strengths = np.sort(np.asarray(alphas, dtype=np.float64).ravel())[::-1]
+        strengths = np.sort(float_array(alphas, "alphas", who).ravel())[::-1]
         if not len(strengths) or not (np.isfinite(strengths) & (strengths > 0)).all():
             raise ValueError(f"{who}: alphas must hold at least one number, and only numbers above 0.")
     found: list[Solution] = []

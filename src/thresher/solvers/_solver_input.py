@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core
+from .. import _core, _gate
 from .._engine import LOSSES as ALL_LOSSES
-from .._gate import Rule, as_rows, check_targets, one_of, sparse
+from .._gate import Rule, as_rows, check_targets, float_array, one_of, sparse
 from ._block_problem import Solution, TaskData
 
 LOSSES = {n: told for n, told in ALL_LOSSES.items() if told.has_conjugate and math.isfinite(told.curvature)}
 known_loss = one_of(*LOSSES)
 two_or_inf = Rule("2 or inf", lambda v: isinstance(v, Real) and v in (2, np.inf))
-above_one = Rule("a number above 1, or inf", lambda v: isinstance(v, Real) and float(v) > 1)
+above_one = Rule(
+    "a number above 1, or inf", lambda v: _gate.above_one.holds(v) or (isinstance(v, Real) and v == np.inf)
+)
 
 
 def as_columns(X: Any, who: str) -> _core.Rows:
@@ -118,7 +120,7 @@ def start_at(who: str, start: Any, shape: tuple[int, ...]) -> Solution | None:
     """Weights to start from, if there are any."""
     if start is None:
         return None
-    coef = np.asarray(start, dtype=np.float64)
+    coef = float_array(start, "start", who)
     if coef.shape != shape or not np.isfinite(coef).all():
         raise ValueError(f"{who}: start must hold finite weights of shape {shape}, got shape {coef.shape}.")
     coef = coef.reshape(-1, shape[-1])
