@@ -13,11 +13,18 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from thresher._gate import is_foreign_array, on_host
-from thresher.cluster import KernelSpectralClustering
-from thresher.kernels import LSSVC, FixedSizeNystroem, LeastSquaresClassifier, LeastSquaresRegressor
+from thresher.cluster import KernelSpectralClustering, SparseKMeans
+from thresher.kernels import (
+    LSSVC,
+    FixedSizeNystroem,
+    LeastSquaresClassifier,
+    LeastSquaresRegressor,
+    LogisticClassifier,
+)
+from thresher.novelty import LSSNDClassifier
 from thresher.persistence import load_model, save_model
 from thresher.persistence._rebuilding import tensors_of
-from thresher.semi_supervised import BiSemiKSC, SemiKSC
+from thresher.semi_supervised import BiSemiKSC, LapSVC, SemiKSC
 
 RNG = np.random.default_rng(0)
 RING = RNG.normal(size=(150, 2))
@@ -52,6 +59,8 @@ CASES = {
     "least squares": Case(LeastSquaresClassifier(), THREE, _CLASSES),
     "least squares, given penalty": Case(LeastSquaresClassifier(0.1, fit_intercept=False), INSIDE, _CLASSES),
     "regression": Case(LeastSquaresRegressor(), AMOUNT, ("predict",)),
+    "logistic": Case(LogisticClassifier(), THREE, _CLASSES),
+    "logistic without a constant": Case(LogisticClassifier(0.1, fit_intercept=False), INSIDE, _CLASSES),
     "LSSVC": Case(LSSVC(C=10.0, gamma=1.0), INSIDE, _CLASSES),
     "LSSVC of three": Case(LSSVC(C=100.0, fit_intercept=False), THREE, _CLASSES),
     "KSC": Case(KernelSpectralClustering(2, gamma=3.0), None, _SCORES),
@@ -68,7 +77,43 @@ CASES = {
         BiSemiKSC(gamma=3.0, n_components=40, outlier_label=7, random_state=0), FEW, ("class_scores", "predict")
     ),
 }
-INDICES = {"support_", "component_indices_", "classes_", "_indices", "_chosen", "_score_bins", "_score_clock"}
+CASES |= {
+    "LapSVC": Case(LapSVC(gamma=3.0), FEW, _CLASSES),
+    "LapSVC by products": Case(LapSVC(gamma=3.0, solver="primal", inner="cg", tol=1e-12), FEW, _CLASSES),
+    "LapSVC by landmarks": Case(
+        LapSVC(gamma=3.0, solver="primal", n_components=40, weights="heat", graph_power=2, random_state=0),
+        FEW,
+        _CLASSES,
+    ),
+    "LapSVC of directions": Case(
+        LapSVC(gamma=3.0, solver="primal", n_components=40, graph="full", metric="cosine", random_state=0),
+        FEW,
+        _CLASSES,
+    ),
+    "LS-SND": Case(LSSNDClassifier(), FEW, ("class_scores", "decision_function", "predict")),
+    "LS-SND of a width": Case(
+        LSSNDClassifier(gamma=3.0), THREE, ("class_scores", "decision_function", "predict_proba")
+    ),
+    "K-means": Case(SparseKMeans(3, random_state=0), None, ("predict", "transform")),
+    "K-means of few features": Case(
+        SparseKMeans(4, alpha=0.3, n_init=2, random_state=0), None, ("predict", "transform")
+    ),
+    "K-means of directions": Case(
+        SparseKMeans(3, alpha=0.01, metric="cosine", init="random", random_state=0), None, ("predict", "transform")
+    ),
+}
+INDICES = {
+    "cluster_weights_",
+    "objective_history_",
+    "objectives_",
+    "support_",
+    "component_indices_",
+    "classes_",
+    "_indices",
+    "_chosen",
+    "_score_bins",
+    "_score_clock",
+}
 
 
 def fitted(case, make=np.asarray, y=None):
