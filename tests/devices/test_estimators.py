@@ -175,6 +175,37 @@ def test_words_as_labels_and_weights_anywhere(name, make):
     assert_array_equal(found.predict(make(RING)), expected.predict(RING))
 
 
+@pytest.mark.parametrize(
+    "name, attribute",
+    [
+        ("K-means of few features", "cluster_centers_"),
+        ("logistic without a constant", "coef_"),
+        ("LS-SND of a width", "dual_coef_"),
+        ("LapSVC by landmarks", "dual_coef_"),
+    ],
+)
+def test_weights_count_as_in_numpy(name, attribute, make):
+    case, weight = CASES[name], RNG.random(len(RING)) * (np.arange(150) % 7 > 0)
+    options = {} if name.startswith("K-means") else {"probability": "none"}
+    expected = clone(case.model).set_params(**options).fit(RING, case.y, sample_weight=weight)
+    found = clone(case.model).set_params(**options).fit(make(RING), case.y, sample_weight=make(weight))
+    close(getattr(found, attribute), getattr(expected, attribute))
+    assert np.abs(on_host(getattr(found, attribute))).max() > 0.1
+
+
+def test_clusters_of_batches(make):
+    expected, found = (SparseKMeans(3, alpha=0.1, batch_size=40, random_state=0) for _ in range(2))
+    for start in range(0, 150, 50):
+        expected.partial_fit(RING[start : start + 50])
+        found.partial_fit(make(RING[start : start + 50]))
+    close(found.cluster_centers_, expected.cluster_centers_)
+    close(found.labels_, expected.labels_)
+    sums = found.cluster_sums(make(RING))
+    close(sums.sums, expected.cluster_sums(RING).sums)
+    close(found.move_centres(sums).cluster_centers_, expected.move_centres(sums).cluster_centers_)
+    assert found.score(make(RING)) == pytest.approx(expected.score(RING), rel=1e-10)
+
+
 def test_labels_anywhere(make):
     case = CASES["LSSVC"]
     model = fitted(case, make, make(INSIDE))

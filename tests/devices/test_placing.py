@@ -36,7 +36,8 @@ def test_a_context_learns_there_and_predicts_here(here):
     expected = LSSVC().fit(X, Y)
     assert type(expected.dual_coef_) is np.ndarray  # the context is closed
     assert_allclose(model.decision_function(X), expected.decision_function(X), rtol=1e-8)
-    bring_home(model)
+    assert bring_home(model)
+    assert not bring_home(model)
     kept = tensors_of(expected)
     assert not any(map(is_foreign_array, [*vars(model).values(), *model._support_rows.values()]))
     for name, value in tensors_of(model).items():
@@ -57,6 +58,17 @@ def test_others_learn_where_they_always_do(here):
     assert_array_equal(model.coef_, AROWClassifier(random_state=0).fit(X, Y).coef_)
     with computing_on(None):
         assert type(LSSVC(probability="none").fit(X, Y).dual_coef_) is np.ndarray
+
+
+class OutOfMemoryError(RuntimeError):
+    """As PyTorch calls its own."""
+
+
+def test_a_full_device_is_said_in_a_sentence():
+    with pytest.raises(MemoryError, match="cuda ran out of memory; take fewer rows"), computing_on("cuda"):
+        raise OutOfMemoryError("CUDA out of memory. Tried to allocate 8 GiB, and more.")
+    with pytest.raises(KeyError), computing_on("cuda"):
+        raise KeyError
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -10,9 +10,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import optimize, sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from thresher.kernels import LogisticClassifier
 from thresher.kernels._logistic import logistic
+
+
+@parametrize_with_checks([LogisticClassifier()])
+def test_scikit_learns_contract(estimator, check):
+    check(estimator)
 
 
 def rows(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

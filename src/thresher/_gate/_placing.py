@@ -42,6 +42,12 @@ def computing_on(device: Any, *, predictions: bool = False) -> Iterator[None]:
     token = _PLACE.set(None if device is None else _Place(device, predictions))
     try:
         yield
+    except Exception as error:
+        if type(error).__name__ != "OutOfMemoryError":  # PyTorch's own, which need not be there
+            raise
+        raise MemoryError(
+            f"{device} ran out of memory; take fewer rows or landmarks at a time, or compute on the CPU."
+        ) from None
     finally:
         _PLACE.reset(token)
 
@@ -72,18 +78,22 @@ def copied_to(rows: Any, device: Any) -> Any:
             buffer, event = buffers[number % 2], sent[number % 2]
             event.synchronize()  # of the block before the last, which leaves its buffer
             here = buffer[: part.stop - part.start]
-            here.copy_(torch.from_numpy(np.ascontiguousarray(rows[part])))
+            here.numpy()[...] = rows[part]
             there[part].copy_(here, non_blocking=True)
             event.record()
         torch.cuda.current_stream().synchronize()
     return there
 
 
-def bring_home(model: Any) -> None:
-    """Make arrays of NumPy of all arrays of other libraries that a model, or a step of a pipeline, holds."""
+def bring_home(model: Any) -> bool:
+    """Make arrays of NumPy of all arrays of other libraries that a model, or a step of a pipeline, holds; whether there
+    were any."""
+    found = False
     for step in [model, *(step for _, step in getattr(model, "steps", ()))]:
         for name, value in vars(step).items():
+            found = found or is_foreign_array(value)
             vars(step)[name] = _at_home(value)
+    return found
 
 
 def _at_home(value: Any) -> Any:

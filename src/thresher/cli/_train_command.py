@@ -79,7 +79,8 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
         X, y, weight = job.rows()
         with _gate.computing_on(device):
             model.fit(X, y, **weight)
-        _gate.bring_home(model)
+        if not _gate.bring_home(model) and device is not None:
+            screen.remark("The model learned on the CPU: words as columns make rows sparse, which a GPU does not take.")
         run = fitted(model, X, y, job, record)
         training.name_hashed_columns(run.model, job.stream)
     else:
