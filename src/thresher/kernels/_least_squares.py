@@ -23,7 +23,7 @@ from .._gate import (
     sparse,
     zeros,
 )
-from ._linear_head import Head, LinearHead, LinearHeadClassifier
+from ._linear_head import LinearHead, LinearHeadClassifier, LinearSolution
 
 _PENALTIES = np.logspace(-10, 1, 34)  # of "auto", in units of the largest eigenvalue
 _TOLD = 1e-3  # of the rows that must be left over beside the parameters in use
@@ -51,9 +51,9 @@ class _LeastSquares(LinearHead):
 
     _fitted: ClassVar[tuple[str, ...]] = ("alpha_",)
 
-    def _solve(self, rows: Any, columns: Array, weight: Array) -> Head:
+    def _solve(self, rows: Any, columns: Array, weight: Array) -> LinearSolution:
         found = ridge(rows, columns, weight, None if self.alpha == "auto" else float(self.alpha), self.fit_intercept)
-        return Head(found.coef, found.intercept, {"alpha_": found.alpha})
+        return LinearSolution(found.coef, found.intercept, {"alpha_": found.alpha})
 
     def _check_loaded(self) -> None:
         super()._check_loaded()

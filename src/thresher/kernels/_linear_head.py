@@ -23,7 +23,7 @@ from .._gate import (
 _MOST = 10_000  # features or rows, whichever are fewer: the matrix that is decomposed has as many rows
 
 
-class Head(NamedTuple):
+class LinearSolution(NamedTuple):
     """Weights, a row per output, constants, and what else is kept of the solution, by name of the attribute."""
 
     coef: Array
@@ -49,7 +49,7 @@ class LinearHead(Estimator):
         """The targets, one column per output."""
         raise NotImplementedError
 
-    def _solve(self, rows: Any, columns: Array, weight: Array) -> Head:
+    def _solve(self, rows: Any, columns: Array, weight: Array) -> LinearSolution:
         """The best weights for every column of the targets."""
         raise NotImplementedError
 

@@ -25,7 +25,7 @@ from .._gate import (
     zeros,
 )
 from ._least_squares import MODERATE, as_dense, eigen, scale_of
-from ._linear_head import Head, LinearHeadClassifier
+from ._linear_head import LinearHeadClassifier, LinearSolution
 
 _EPS = float(np.finfo(np.float64).eps)
 _TINY = float(np.finfo(np.float64).tiny)
@@ -90,7 +90,7 @@ class LogisticClassifier(LinearHeadClassifier):
 
     _fitted: ClassVar[tuple[str, ...]] = ("gap_", "n_iter_")
 
-    def _solve(self, rows: Any, columns: Array, weight: Array) -> Head:
+    def _solve(self, rows: Any, columns: Array, weight: Array) -> LinearSolution:
         who = type(self).__name__
         there = columns[weight > 0]
         if (there == there[0]).all(axis=0).any():
@@ -104,7 +104,9 @@ class LogisticClassifier(LinearHeadClassifier):
                 "alpha, or scale the features to about 1.",
                 stacklevel=4,
             )
-        return Head(found.coef, found.intercept, {"gap_": min(found.gap, math.log(2.0)), "n_iter_": found.n_iter})
+        return LinearSolution(
+            found.coef, found.intercept, {"gap_": min(found.gap, math.log(2.0)), "n_iter_": found.n_iter}
+        )
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
@@ -130,18 +132,18 @@ def logistic(
     unit = 1.0 if abs(math.log2(unit)) <= MODERATE else unit
     X = X if unit == 1 else X / unit
     share = beside(weight / weight.sum(), X)
-    rows = _Rows(X, share @ X if with_intercept else zeros((X.shape[1],), X))
+    rows = _CentredRows(X, share @ X if with_intercept else zeros((X.shape[1],), X))
     features = rows if X.shape[1] <= X.shape[0] else rows.turned()
     problem = _Problem(features, share, alpha / unit / unit, with_intercept)
     runs = [problem.minimise(beside(np.ascontiguousarray(side), X), tol, max_iter) for side in signs.T]
     xp = namespace(X)
-    coef = xp.stack([rows.weights(run.w) if features is rows else features.weights(run.w) for run in runs])
+    coef = xp.stack([features.weights(run.w) for run in runs])
     constants = beside(np.array([run.b for run in runs]), X)
     intercept = constants - coef @ rows.middle
     return Logistic(coef / unit, intercept, max(run.gap for run in runs), max(run.n_iter for run in runs))
 
 
-class _Rows:
+class _CentredRows:
     """Rows less their means, which are subtracted as they are used where the rows are sparse or elsewhere."""
 
     def __init__(self, X: Any, middle: Any) -> None:
@@ -198,10 +200,10 @@ class _Rows:
         return _Turned(self, vectors[:, first:], roots)
 
 
-class _Turned(_Rows):
+class _Turned(_CentredRows):
     """Rows in coordinates of their own: R w has the scores of the rows for ``weights(w)``."""
 
-    def __init__(self, rows: _Rows, vectors: Any, roots: Any) -> None:
+    def __init__(self, rows: _CentredRows, vectors: Any, roots: Any) -> None:
         R = vectors * roots
         super().__init__(R, zeros((R.shape[1],), R))
         self._rows, self._back = rows, vectors / roots
@@ -220,7 +222,7 @@ class _Run(NamedTuple):
 class _Problem(NamedTuple):
     """The sum of ``share * log(1 + exp(-y f))`` and ``alpha |w|^2``, with f = R w + b."""
 
-    rows: _Rows
+    rows: _CentredRows
     share: Any
     alpha: float
     with_intercept: bool

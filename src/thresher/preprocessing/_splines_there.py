@@ -42,9 +42,7 @@ def _block(X: Any, basis: Any) -> Any:
 def splines_of(x: Any, knots: Array) -> Any:
     """B_0(x), ..., B_m(x), with their tangents beyond the outer knots; a column for each."""
     xp, m = namespace(x), len(knots)
-    t = beside(knots, x)
-    inside = xp.clip(x, float(knots[0]), float(knots[-1]))
-    i = xp.sum(xp.astype(inside[:, None] >= t[None, 1:-1], xp.int64), axis=1)
+    t, inside, i = _between(x, knots)
     low, high, before, after = (xp.take(t, xp.clip(i + shift, 0, m - 1), axis=0) for shift in (0, 1, -1, 2))
     h = high - low
     left = (high - inside) / h * ((high - inside) / (high - before))
@@ -60,6 +58,13 @@ def splines_of(x: Any, knots: Array) -> Any:
     ends = np.zeros((2, m + 1))
     ends[0, 0], ends[0, 1], ends[1, m], ends[1, m - 1] = -1.0, 1.0, 1.0, -1.0
     return found + under[:, None] * beside(ends[:1], x) + over[:, None] * beside(ends[1:], x)
+
+
+def _between(x: Any, knots: Array) -> tuple[Any, Any, Any]:
+    """The knots where the values lie, the values moved to the outer knots, and the place of the knot before each."""
+    xp, t = namespace(x), beside(knots, x)
+    inside = xp.clip(x, float(knots[0]), float(knots[-1]))
+    return t, inside, xp.sum(xp.astype(inside[:, None] >= t[None, 1:-1], xp.int64), axis=1)
 
 
 def _products(X: Any, basis: Any) -> Any:
@@ -79,7 +84,6 @@ def _polynomials(x: Any, basis: Any, j: int) -> list[Any]:
 def _rank(x: Any, knots: Array) -> Any:
     """Where values are among the knots, from -1 to 1."""
     xp, m = namespace(x), len(knots)
-    t, inside = beside(knots, x), xp.clip(x, float(knots[0]), float(knots[-1]))
-    i = xp.sum(xp.astype(inside[:, None] >= t[None, 1:-1], xp.int64), axis=1)
+    t, inside, i = _between(x, knots)
     low, high = (xp.take(t, i + shift, axis=0) for shift in (0, 1))
     return 2 * (xp.astype(i, xp.float64) + (inside - low) / (high - low)) / (m - 1) - 1
