@@ -147,8 +147,10 @@ $(VENV)/built-lab: $(VENV)/built
 	$(BIN)/pip install -q --no-build-isolation -e '.[lab]'
 	touch $@
 
+# PyTorch for the CPU, where it can be had: without it, tests of tensors are skipped. What else it asks for, they need not.
 $(VENV)/built-test: $(VENV)/built
 	$(BIN)/pip install -q --no-build-isolation -e '.[test,river,mlflow]'
+	$(BIN)/pip install -q --no-deps torch==2.13.0+cpu || echo "No PyTorch: tests of tensors are skipped."
 	touch $@
 
 # Tests skip what cannot be had: Debian's Chromium, and axe-core, which looks for faults of accessibility.

@@ -20,10 +20,11 @@ from rich.console import Console
 from sklearn.metrics import accuracy_score, adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 
-from thresher.cluster import KernelSpectralClustering
-from thresher.kernels import LSSVC, RBF, FixedSizeNystroem, LeastSquaresClassifier
+from thresher.cluster import KernelSpectralClustering, SparseKMeans
+from thresher.kernels import LSSVC, RBF, FixedSizeNystroem, LeastSquaresClassifier, LogisticClassifier
 from thresher.mkl import GMKLClassifier
-from thresher.semi_supervised import SemiKSC
+from thresher.novelty import LSSNDClassifier
+from thresher.semi_supervised import LapSVC, SemiKSC
 
 from ._machine import cpu
 from ._report import Table
@@ -71,15 +72,30 @@ def _works(quick: bool) -> list[Work]:
     def head() -> Any:
         return make_pipeline(FixedSizeNystroem(**options), LeastSquaresClassifier(**unread))
 
+    def logistic_head() -> Any:
+        return make_pipeline(FixedSizeNystroem(**options), LogisticClassifier(**unread))
+
+    def rand(heap: Array, found: Array) -> float:
+        return float(adjusted_rand_score(heap, found))
+
     return [
         Work("Nystroem map and least-squares head", head, lambda heap: heap % 2, accuracy, sizes, 1_000_000),
+        Work("Nystroem map and logistic head", logistic_head, lambda heap: heap % 2, accuracy, sizes, 100_000),
         Work(
             "kernel spectral clustering, landmarks",
             lambda: KernelSpectralClustering(N_HEAPS, decoding="angle", kernel="rbf", **options),
             lambda heap: None,
-            lambda heap, found: float(adjusted_rand_score(heap, found)),
+            rand,
             sizes,
             100_000,
+        ),
+        Work(
+            f"K-means, {N_HEAPS} clusters",
+            lambda: SparseKMeans(N_HEAPS, random_state=0),
+            lambda heap: None,
+            rand,
+            sizes,
+            1_000_000,
         ),
         Work(
             f"SemiKSC, landmarks, {N_LABELS} labels",
@@ -88,6 +104,22 @@ def _works(quick: bool) -> list[Work]:
             accuracy,
             sizes,
             100_000,
+        ),
+        Work(
+            f"LapSVC, landmarks, {N_LABELS} labels",
+            lambda: LapSVC(kernel="rbf", solver="primal", **options, **unread),
+            _few_labels,
+            accuracy,
+            sizes[:2],
+            10_000,
+        ),
+        Work(
+            "LS-SND",
+            lambda: LSSNDClassifier(gamma=0.5 / N_FEATURES, cache_size=20_000, reject=False, **unread),
+            lambda heap: heap % 2,
+            accuracy,
+            exact[:2],
+            10_000,
         ),
         Work(
             "exact LSSVC",
@@ -164,7 +196,7 @@ def _row(work: Work, n_rows: int, device: Device) -> list[str]:
     return [work.name, f"{n_rows:,}", *cells]
 
 
-def run(quick: bool, device: Device) -> Iterator[Table]:
+def run(quick: bool, device: Device, only: str = "") -> Iterator[Table]:
     """The table, once more after each of its rows: some take minutes."""
     landmarks = FEW_LANDMARKS if quick else N_LANDMARKS
     table = Table(
@@ -177,7 +209,7 @@ def run(quick: bool, device: Device) -> Iterator[Table]:
     console = Console(width=160)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for work in _works(quick):
+        for work in (work for work in _works(quick) if only in work.name):
             for n_rows in work.sizes:
                 table.rows.append(_row(work, n_rows, device))
                 console.print(" | ".join(table.rows[-1]), highlight=False)
@@ -188,13 +220,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.device", description="What a GPU gains.")
     parser.add_argument("--quick", action="store_true", help="small sizes: does it run; the figures mean little")
     parser.add_argument("--device", default="cuda", help="where PyTorch puts the rows; cuda by default")
+    parser.add_argument("--only", default="", help="work whose name holds this text, such as LapSVC")
     parser.add_argument("--update", action="store_true", help="write the table into benchmarks/device.md")
     options = parser.parse_args()
-    if options.update and (options.quick or options.device == "cpu"):
-        parser.error("--update needs full sizes and a GPU.")
+    if options.update and (options.quick or options.only or options.device == "cpu"):
+        parser.error("--update needs all work, full sizes and a GPU.")
     device = Device(options.device)
     by = f"`python -m benchmarks.device --update`: {device.called}, {device.library}; {cpu()}, {date.today()}."
-    for table in run(options.quick, device):
+    for table in run(options.quick, device, options.only):
         if options.update:
             PAGE.write_text(f"# What a GPU gains\n\n{by}\n\n{table.markdown()}")
     table.show(Console(width=160))

@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 
 from thresher._gate import (
     beside,
     check_room,
+    factor_beside,
     is_foreign_array,
+    k_smallest,
     kth_smallest,
     namespace,
     on_host,
@@ -30,6 +33,7 @@ from thresher.kernels import (
     WeightedSum,
 )
 from thresher.online import AROWClassifier
+from thresher.preprocessing import ColumnSplines, RunningScaler
 
 RNG = np.random.default_rng(0)
 A = RNG.normal(size=(7, 7))
@@ -63,6 +67,38 @@ def test_parts_agree_with_numpy(make):
     changed = A.copy()
     np.fill_diagonal(changed, np.arange(7.0))
     assert_array_equal(on_host(with_diagonal(make(A.copy()), make(np.arange(7.0)))), changed)
+
+
+def test_nearest_and_products_agree_with_numpy(make):
+    values, places = map(on_host, k_smallest(make(A), 3))
+    assert_array_equal(np.sort(values, axis=1), np.sort(A, axis=1)[:, :3])
+    assert_array_equal(np.take_along_axis(A, places, axis=1), values)
+    thin = sparse.csr_array(A * (A > 0))
+    for matrix in (thin, A):
+        assert_allclose(on_host(factor_beside(matrix, make(A)) @ make(A)), matrix @ A, rtol=1e-12, atol=1e-14)
+        assert factor_beside(matrix, A) is matrix
+
+
+@pytest.mark.parametrize("pairs", [None, "all"])
+def test_splines_agree_with_numpy(pairs, make):
+    rows = np.column_stack([X, X[:, 0] > 0, 0 * X[:, 0]])
+    expected = ColumnSplines(5, pairs=pairs).fit(rows)
+    found = ColumnSplines(5, pairs=pairs).fit(make(rows))
+    assert_array_equal(found._knots, expected._knots)
+    others = 1.7 * rows  # some beyond the knots
+    others[3, 0] = others[5, 2] = np.nan
+    features = found.transform(make(others))
+    assert is_foreign_array(features)
+    assert_allclose(on_host(features), expected.transform(others), rtol=1e-10, atol=1e-12)
+    others[7, 1] = np.inf
+    with pytest.raises(ValueError, match="X must hold finite numbers up to 1e100"):
+        found.transform(make(others))
+    with pytest.raises(ValueError, match="X has 3 features, but ColumnSplines is expecting 5"):
+        found.transform(make(X))
+
+
+def test_other_transformers_copy_rows_to_numpy(make):
+    assert_array_equal(RunningScaler().fit(make(X)).transform(make(X)), RunningScaler().fit(X).transform(X))
 
 
 def test_blocks_cover_all_rows_once(make):

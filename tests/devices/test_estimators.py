@@ -13,11 +13,18 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from thresher._gate import is_foreign_array, on_host
-from thresher.cluster import KernelSpectralClustering
-from thresher.kernels import LSSVC, FixedSizeNystroem, LeastSquaresClassifier, LeastSquaresRegressor
+from thresher.cluster import KernelSpectralClustering, SparseKMeans
+from thresher.kernels import (
+    LSSVC,
+    FixedSizeNystroem,
+    LeastSquaresClassifier,
+    LeastSquaresRegressor,
+    LogisticClassifier,
+)
+from thresher.novelty import LSSNDClassifier
 from thresher.persistence import load_model, save_model
 from thresher.persistence._rebuilding import tensors_of
-from thresher.semi_supervised import BiSemiKSC, SemiKSC
+from thresher.semi_supervised import BiSemiKSC, LapSVC, SemiKSC
 
 RNG = np.random.default_rng(0)
 RING = RNG.normal(size=(150, 2))
@@ -52,6 +59,8 @@ CASES = {
     "least squares": Case(LeastSquaresClassifier(), THREE, _CLASSES),
     "least squares, given penalty": Case(LeastSquaresClassifier(0.1, fit_intercept=False), INSIDE, _CLASSES),
     "regression": Case(LeastSquaresRegressor(), AMOUNT, ("predict",)),
+    "logistic": Case(LogisticClassifier(), THREE, _CLASSES),
+    "logistic without a constant": Case(LogisticClassifier(0.1, fit_intercept=False), INSIDE, _CLASSES),
     "LSSVC": Case(LSSVC(C=10.0, gamma=1.0), INSIDE, _CLASSES),
     "LSSVC of three": Case(LSSVC(C=100.0, fit_intercept=False), THREE, _CLASSES),
     "KSC": Case(KernelSpectralClustering(2, gamma=3.0), None, _SCORES),
@@ -68,7 +77,43 @@ CASES = {
         BiSemiKSC(gamma=3.0, n_components=40, outlier_label=7, random_state=0), FEW, ("class_scores", "predict")
     ),
 }
-INDICES = {"support_", "component_indices_", "classes_", "_indices", "_chosen", "_score_bins", "_score_clock"}
+CASES |= {
+    "LapSVC": Case(LapSVC(gamma=3.0), FEW, _CLASSES),
+    "LapSVC by products": Case(LapSVC(gamma=3.0, solver="primal", inner="cg", tol=1e-12), FEW, _CLASSES),
+    "LapSVC by landmarks": Case(
+        LapSVC(gamma=3.0, solver="primal", n_components=40, weights="heat", graph_power=2, random_state=0),
+        FEW,
+        _CLASSES,
+    ),
+    "LapSVC of directions": Case(
+        LapSVC(gamma=3.0, solver="primal", n_components=40, graph="full", metric="cosine", random_state=0),
+        FEW,
+        _CLASSES,
+    ),
+    "LS-SND": Case(LSSNDClassifier(), FEW, ("class_scores", "decision_function", "predict")),
+    "LS-SND of a width": Case(
+        LSSNDClassifier(gamma=3.0), THREE, ("class_scores", "decision_function", "predict_proba")
+    ),
+    "K-means": Case(SparseKMeans(3, random_state=0), None, ("predict", "transform")),
+    "K-means of few features": Case(
+        SparseKMeans(4, alpha=0.3, n_init=2, random_state=0), None, ("predict", "transform")
+    ),
+    "K-means of directions": Case(
+        SparseKMeans(3, alpha=0.01, metric="cosine", init="random", random_state=0), None, ("predict", "transform")
+    ),
+}
+INDICES = {
+    "cluster_weights_",
+    "objective_history_",
+    "objectives_",
+    "support_",
+    "component_indices_",
+    "classes_",
+    "_indices",
+    "_chosen",
+    "_score_bins",
+    "_score_clock",
+}
 
 
 def fitted(case, make=np.asarray, y=None):
@@ -128,6 +173,38 @@ def test_words_as_labels_and_weights_anywhere(name, make):
     found = clone(case.model).fit(make(RING), words, sample_weight=make(weight))
     close(found.dual_coef_, expected.dual_coef_)
     assert_array_equal(found.predict(make(RING)), expected.predict(RING))
+
+
+@pytest.mark.parametrize(
+    "name, attribute",
+    [
+        ("K-means of few features", "cluster_centers_"),
+        ("logistic without a constant", "coef_"),
+        ("LS-SND of a width", "dual_coef_"),
+        ("LapSVC by landmarks", "dual_coef_"),
+    ],
+)
+def test_weights_count_as_in_numpy(name, attribute, make):
+    case, weight = CASES[name], np.random.default_rng(1).random(len(RING)) * (np.arange(150) % 7 > 0)
+    options = {} if name.startswith("K-means") else {"probability": "none"}
+    expected = clone(case.model).set_params(**options).fit(RING, case.y, sample_weight=weight)
+    found = clone(case.model).set_params(**options).fit(make(RING), case.y, sample_weight=make(weight))
+    close(getattr(found, attribute), getattr(expected, attribute))
+    unweighted = clone(case.model).set_params(**options).fit(RING, case.y)
+    assert not np.array_equal(getattr(unweighted, attribute), getattr(expected, attribute))
+
+
+def test_clusters_of_batches(make):
+    expected, found = (SparseKMeans(3, alpha=0.1, batch_size=40, random_state=0) for _ in range(2))
+    for start in range(0, 150, 50):
+        expected.partial_fit(RING[start : start + 50])
+        found.partial_fit(make(RING[start : start + 50]))
+    close(found.cluster_centers_, expected.cluster_centers_)
+    close(found.labels_, expected.labels_)
+    sums = found.cluster_sums(make(RING))
+    close(sums.sums, expected.cluster_sums(RING).sums)
+    close(found.move_centres(sums).cluster_centers_, expected.move_centres(sums).cluster_centers_)
+    assert found.score(make(RING)) == pytest.approx(expected.score(RING), rel=1e-10)
 
 
 def test_labels_anywhere(make):

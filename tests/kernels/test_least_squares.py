@@ -77,7 +77,7 @@ def test_a_weight_is_as_many_copies_of_a_row():
 
 
 def test_more_rows_and_columns_than_fit_are_refused(monkeypatch):
-    monkeypatch.setattr("thresher.kernels._least_squares._MOST", 4)
+    monkeypatch.setattr("thresher.kernels._linear_head._MOST", 4)
     X, y, _ = rows(10, 5)
     with pytest.raises(
         ValueError, match=r"LeastSquaresRegressor: X must have at most 4 rows or columns, got \(10, 5\)"

@@ -382,7 +382,7 @@ class OwnFunctions:
         if outlier_label is None:
             return labels_beside(self.classes_[on_host(functions).argmax(axis=1)], functions)
         values = on_host(functions)
-        inside = np.where(values > borders, values, -np.inf)
+        inside = np.where(values > on_host(borders), values, -np.inf)
         winner = np.where(np.isneginf(inside).all(axis=1), len(self.classes_), inside.argmax(axis=1))
         return labels_beside(with_label(self.classes_, outlier_label)[winner], functions)
 

@@ -6,8 +6,10 @@ from ._arrays import (
     beside,
     check_room,
     empty,
+    factor_beside,
     is_finite,
     is_foreign_array,
+    k_smallest,
     kth_smallest,
     labels_beside,
     namespace,
@@ -33,6 +35,7 @@ from ._labels import (
     find_classes,
     joined,
 )
+from ._placing import bring_home, computing_on, copied_to, find_device
 from ._ranges import Choice, Log, Range, Uniform, Whole, as_space, is_same, search_space
 from ._rules import (
     HUGE,
@@ -68,6 +71,7 @@ from ._validation import (
     as_column,
     as_matrix,
     as_rows,
+    check_array,
     check_features,
     check_length,
     check_loaded_arrays,

@@ -7,6 +7,7 @@ leave NumPy arrays and sparse matrices as they are, so that code written with th
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -137,6 +138,45 @@ def kth_smallest(X: Any, k: int) -> Any:
     if library == "array_api_strict":
         return namespace(X).sort(X, axis=1)[:, k : k + 1]
     return (np if type(X) is np.ndarray else importlib.import_module("cupy")).partition(X, k, axis=1)[:, k : k + 1]
+
+
+def k_smallest(X: Any, k: int) -> tuple[Any, Any]:
+    """The ``k`` smallest values in each row of an array of another library, and their places, in any order."""
+    if type(X).__module__.partition(".")[0] == "torch":
+        found = X.topk(k, dim=1, largest=False)
+        return found.values, found.indices
+    xp = namespace(X)
+    places = xp.argsort(X, axis=1)[:, :k]
+    return xp.take_along_axis(X, places, axis=1), places
+
+
+class _FromHost:
+    """A sparse matrix whose products with arrays of a library without sparse ones are made by SciPy."""
+
+    def __init__(self, matrix: Any) -> None:
+        self._matrix = matrix
+
+    def __matmul__(self, values: Any) -> Any:
+        return beside(self._matrix @ on_host(values), values)
+
+
+def factor_beside(A: Any, X: Any) -> Any:
+    """A matrix, sparse or not, to be multiplied with arrays of the kind of ``X`` from the left."""
+    if not is_foreign_array(X) or not sparse.issparse(A):
+        return beside(A, X)
+    library = type(X).__module__.partition(".")[0]
+    A = A.tocsr().astype(np.float64)
+    if library == "cupy":
+        cupy = importlib.import_module("cupy")
+        parts = tuple(cupy.asarray(part) for part in (A.data, A.indices, A.indptr))
+        return importlib.import_module("cupyx.scipy.sparse").csr_matrix(parts, shape=A.shape)
+    if library != "torch":
+        return _FromHost(A)
+    torch = importlib.import_module("torch")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sparse", UserWarning)  # that this part of PyTorch may change
+        starts, places = (torch.asarray(part.astype(np.int64), device=X.device) for part in (A.indptr, A.indices))
+        return torch.sparse_csr_tensor(starts, places, torch.asarray(A.data, device=X.device), size=A.shape)
 
 
 def row_blocks(shape: tuple[int, int], X: Any) -> Iterator[slice]:

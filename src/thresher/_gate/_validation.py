@@ -15,6 +15,7 @@ from .._core import Rows, all_finite
 from ._arrays import is_foreign_array, namespace, row_blocks
 from ._frames import frame_names, is_frame, is_numpy_like, known_frame
 from ._names import check_names, keep_names
+from ._placing import placed
 from ._rules import HUGE
 from ._scipy import sparse
 from ._sparse_formats import as_csr, check_lengths, converted
@@ -171,13 +172,13 @@ def check_matrix(estimator: Any, X: Any, *, reset: bool, any_width: bool = False
     if not reset and (is_frame(X) or hasattr(estimator, "feature_names_in_")):
         check_names(estimator, X)
     if is_foreign_array(X) and estimator._takes_arrays:
-        rows = _checked_array(X, who)
+        rows = check_array(X, who)
         _check_width(estimator, rows.shape[1], reset)
         return rows
     if reset and len({isinstance(name, str) for name in frame_names(X) or ()}) > 1:
         raise TypeError(f"{who}: the columns of X must all be named by words, or none of them.")
     _check_width(estimator, as_rows(X, who).n_features, reset)
-    return _as_matrix(X, who)
+    return placed(_as_matrix(X, who), reset) if estimator._takes_arrays else _as_matrix(X, who)
 
 
 def _check_width(estimator: Any, n_features: int, reset: bool) -> None:
@@ -188,7 +189,7 @@ def _check_width(estimator: Any, n_features: int, reset: bool) -> None:
         )
 
 
-def _checked_array(X: Any, who: str) -> Any:
+def check_array(X: Any, who: str, *, with_missing: bool = False) -> Any:
     """Rows in an array of another library, looked at where they lie: float32 and float64 as they are."""
     xp = namespace(X)
     X = X.detach() if hasattr(X, "detach") else X
@@ -204,7 +205,8 @@ def _checked_array(X: Any, who: str) -> Any:
                 f"{who}: found array with 0 {things} (shape={tuple(X.shape)}) while a minimum of 1 is required."
             )
     for part in row_blocks(X.shape, X):
-        largest = float(xp.max(xp.abs(X[part, ...])))
+        sizes = xp.abs(X[part, ...])
+        largest = float(xp.max(xp.where(xp.isnan(sizes), xp.zeros_like(sizes), sizes) if with_missing else sizes))
         if not largest <= HUGE:  # NaN, too
             raise ValueError(f"{who}: X must hold finite numbers up to 1e100 in size, got {largest}.")
     return X

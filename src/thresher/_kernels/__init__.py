@@ -1,5 +1,6 @@
 """Kernels as objects, and the matrices that they make of rows."""
 
+from ._definite import solve_definite
 from ._fixed_size import (
     CANDIDATES,
     FixedSize,
@@ -15,7 +16,15 @@ from ._gram import Gram, gram
 from ._kept_rows import are_rows, as_arrays, as_rows, is_array
 from ._kernel import Kernel, Scaled, WeightedSum
 from ._landmark_sample import are_places, first, is_sample, stacked
-from ._neighbors import Neighbors, SharedNeighbors, anchor_places, n_near, neighbor_width, share_neighbors
+from ._neighbors import (
+    Neighbors,
+    SharedNeighbors,
+    anchor_places,
+    n_near,
+    nearest_rows,
+    neighbor_width,
+    share_neighbors,
+)
 from ._objects import RBF, Cosine, Linear, Polynomial, width
 from ._plain import from_plain, to_plain
 from ._products import Array, as_floats, squared_distances, squares, unit_rows

@@ -15,6 +15,7 @@ from .._gate import (
     at_least,
     beside,
     is_foreign_array,
+    k_smallest,
     kth_smallest,
     linalg,
     namespace,
@@ -70,6 +71,21 @@ def _of_blocks(X: Any, asked: NDArray[np.intp], k: int) -> tuple[Array, float]:
         near.append(on_host(kth_smallest(distances, k))[:, 0])
         farthest = max(farthest, float(xp.max(distances)))
     return np.concatenate(near), farthest
+
+
+def nearest_rows(X: Any, k: int) -> tuple[NDArray[np.intp], Array]:
+    """The places of the ``k`` rows nearest to each, without itself, and their squared distances: NumPy arrays of shape
+    (n, k), found where the rows of another library lie."""
+    X, xp = as_floats(X), namespace(X)
+    n_rows, distances_from = X.shape[0], distances_to(X)
+    numbers = beside(np.arange(n_rows), X)
+    places, squared = np.empty((n_rows, k), dtype=np.intp), np.empty((n_rows, k))
+    for part in row_blocks((n_rows, n_rows), X):
+        distances = distances_from(X[part, :])
+        itself = numbers[part][:, None] == numbers[None, :]
+        values, found = k_smallest(xp.where(itself, xp.full_like(distances, xp.inf), distances), k)
+        places[part], squared[part] = on_host(found), on_host(values)
+    return places, squared
 
 
 @dataclass(frozen=True)

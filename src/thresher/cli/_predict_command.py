@@ -12,6 +12,7 @@ from typing import IO, Any
 
 import click
 
+from ._device_option import device_of, device_option, takes_arrays
 from ._options import FILE, FORMATS, check_data, files, option, output_options, reading_options
 from ._report_output import same_stream_options
 from ._screen import Screen
@@ -25,6 +26,7 @@ from ._screen import Screen
 @click.option("--probabilities", is_flag=True, help="Write the probability of each class beside the predictions.")
 @option("--format", click.Choice(FORMATS), "Format of the files (default: by their name or first line).")
 @reading_options
+@device_option
 @output_options
 def predict(
     model_path: Path,
@@ -32,6 +34,7 @@ def predict(
     output: Path | None,
     scores: bool,
     probabilities: bool,
+    device: str,
     as_json: bool,
     quiet: bool,
     **given: Any,
@@ -42,6 +45,7 @@ def predict(
     be missing; where it is there, the error is reported too. With --json the summary comes as JSON; predictions then
     need --output.
     """
+    from .._gate import computing_on
     from ..persistence import load_model
     from ..streams import open_stream
 
@@ -49,7 +53,10 @@ def predict(
         raise click.UsageError("--json puts the summary on stdout; give the predictions a place with --output.")
     check_data(data, given)
     screen = Screen(as_json, quiet)
+    place = device_of(device)
     model = load_model(model_path)
+    if place is not None and not takes_arrays(model):
+        raise click.UsageError("--device cuda must not be given: the model predicts on the CPU.")
     if probabilities and not hasattr(model, "predict_proba"):
         raise click.UsageError(f"--probabilities must not be given: {_lacks_probabilities(model)}.")
     source = {name: given[name] for name in ("format", "sheet", "sql", "database") if given[name] is not None}
@@ -58,7 +65,8 @@ def predict(
     with _opened(output, inputs) as file, screen.progress("predicting", stream.n_bytes) as show:
         writer = _PredictionWriter(model, csv.writer(file, lineterminator="\n"), scores, probabilities)
         for batch in stream.batches():
-            writer.write(batch)
+            with computing_on(place, predictions=True):
+                writer.write(batch)
             show(stream.bytes_read, "")
         if writer.n_rows == 0:
             raise ValueError(f"{stream.path.name}: the file has no rows.")
@@ -131,9 +139,10 @@ class _PredictionWriter:
         self._wrong = 0.0
 
     def write(self, batch: Any) -> None:
+        from .._gate import on_host
         from ..training import is_no_class, predict_with_scores, written_label
 
-        predicted, scores = predict_with_scores(self._model, batch.X)
+        predicted, scores = map(on_host, predict_with_scores(self._model, batch.X))
         columns: list[Any] = [[written_label(p) for p in predicted.tolist()]]
         header = ["prediction"]
         if self._scores and scores is not None:
@@ -141,7 +150,7 @@ class _PredictionWriter:
             columns += list(zip(*scores.tolist(), strict=True)) if several else [scores.tolist()]
             header += [f"score {written_label(k)}" for k in self._model.classes_.tolist()] if several else ["score"]
         if self._probabilities:
-            columns += self._model.predict_proba(batch.X).T.tolist()
+            columns += on_host(self._model.predict_proba(batch.X)).T.tolist()
             header += [f"probability {written_label(k)}" for k in self._model.classes_.tolist()]
         if self.n_rows == 0:
             self._writer.writerow(header)

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from . import _options as common
+from ._device_option import check_method, device_of, device_option
 from ._method_options import MethodCommand, find_method
 from ._options import COUNT, option
 from ._phrases import command_line, python_for_train, typed
@@ -38,6 +39,7 @@ _SMALL = 20_000  # rows, up to which a model is measured in folds
 @option("--checkpoint-seconds", click.FloatRange(0), "Time between checkpoints.", default=30.0)
 @click.option("--resume", is_flag=True, help="Continue from the checkpoint of a run that was stopped.")
 @common.round_options
+@device_option
 @common.output_options
 def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **given: Any) -> None:
     """Learn from DATA: files, patterns, folders of tables or texts, or - for standard input.
@@ -46,12 +48,15 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
     If the run is killed, --resume continues it, and ends in the same model, bit for bit. With --engine, a model is
     trained on each file, on a cluster if you have one, and the models are merged.
     """
-    from .. import training
+    from .. import _gate, training
 
     screen = Screen(as_json, quiet)
     method = find_method(method_name)
     check_structure(method, given)
     common.check_places(data, given)
+    device = device_of(given["device"])
+    if device is not None and given["engine"] is not None:
+        raise click.UsageError("--device cuda is for one machine; --engine learns on the CPUs of a cluster.")
     if common.check_rounds(given):
         from ._distributed_options import train_in_rounds
 
@@ -59,9 +64,11 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
     labels, n_labels = typed_classes(given["classes"])
     job = TrainingJob(data, method, given, screen, n_labels=n_labels, keep_rows=_SMALL)
     seen = job.seen
+    check_method(device, method, seen.first)
     classes = check_task(method, seen, labels, n_labels, job.stream)
     model = job.make_model(lambda weights: class_weights(weights, seen, classes, method.streams))
     at_once = not method.streams or (method.task == "clustering" and seen.whole)  # clusters are better for many steps
+    at_once = at_once or device is not None
     order = {"max_iter": 1, "shuffle": 0} if at_once else _order(job, model)
     order["random_state"] = given["random_state"]
     record = job.record(python_for_train(job, model, classes, order, at_once))
@@ -70,7 +77,11 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
     begin = time.perf_counter()
     if at_once:
         X, y, weight = job.rows()
-        run = fitted(model.fit(X, y, **weight), X, y, job, record)
+        with _gate.computing_on(device):
+            model.fit(X, y, **weight)
+        if not _gate.bring_home(model) and device is not None:
+            screen.remark("The model learned on the CPU: words as columns make rows sparse, which a GPU does not take.")
+        run = fitted(model, X, y, job, record)
         training.name_hashed_columns(run.model, job.stream)
     else:
         run = _streamed(job, model, job.stream.replace(**order), classes, record)
@@ -81,7 +92,8 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
     if save(run.model, given["model_path"]):
         checkpoint_of(given["model_path"]).unlink(missing_ok=True)
     if small:
-        run.held_out = _cross_validated(job, model, order["max_iter"])
+        with _gate.computing_on(device):
+            run.held_out = _cross_validated(job, model, order["max_iter"])
     finish(screen, run, job.stream, given, record, seconds=seconds)
 
 

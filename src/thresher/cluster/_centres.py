@@ -17,7 +17,20 @@ from .._estimators import (
     check_is_fitted,
     param,
 )
-from .._gate import Log, Rule, at_least, non_negative, one_of, seed
+from .._gate import (
+    Log,
+    Rule,
+    at_least,
+    beside,
+    empty,
+    is_foreign_array,
+    namespace,
+    non_negative,
+    on_host,
+    one_of,
+    seed,
+    take,
+)
 from .._kernels import Array, unit_rows
 from ._lloyd import total
 from ._sums import ClusterSums, refuse_few
@@ -86,17 +99,23 @@ class SparseCentres(FromStarts, Estimator):
     def predict(self, X: Any) -> Labels:
         """The cluster of each row: where its distance and the penalty of the centre together are least."""
         check_is_fitted(self)
-        return self._assign(self._rows(X, reset=False))[0]
+        rows = self._rows(X, reset=False)
+        return beside(self._assign(rows)[0], rows)
 
     def transform(self, X: Any) -> Array:
         """The distance of each row from each centre, without the penalty."""
         check_is_fitted(self)
-        cosine, centres = self.metric == "cosine", self.cluster_centers_
+        cosine, centres = self.metric == "cosine", self._centres
         data = Data.of(self._rows(X, reset=False), centres, cosine=cosine)
-        distances = np.empty((data.n_rows, len(centres)))
+        distances = empty((data.n_rows, len(centres)), data.matrix)
         for part, costs in Objective(0.0, cosine).costs(data, centres):
-            distances[part] = costs if cosine else np.sqrt(costs)
+            distances[part, :] = costs if cosine else namespace(costs).sqrt(costs)
         return distances
+
+    @property
+    def _centres(self) -> Array:
+        """The centres as NumPy has them."""
+        return on_host(self.cluster_centers_)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the objective on these rows: the larger, the better."""
@@ -119,7 +138,7 @@ class SparseCentres(FromStarts, Estimator):
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
         described = []
-        for centre in self.cluster_centers_:
+        for centre in self._centres:
             used = np.flatnonzero(centre)
             used = used[np.argsort(-np.abs(centre[used]), kind="stable")][:n_features]
             described.append([(int(j) if names is None else str(names[j]), float(centre[j])) for j in used])
@@ -129,14 +148,14 @@ class SparseCentres(FromStarts, Estimator):
     def support_(self) -> NDArray[np.intp]:
         """Indices of the features that any centre uses."""
         check_is_fitted(self)
-        return np.flatnonzero(self.cluster_centers_.any(axis=0))
+        return np.flatnonzero(self._centres.any(axis=0))
 
     def _objective(self) -> Objective:
         return Objective(float(self.alpha), self.metric == "cosine")
 
     def _assign(self, rows: Any) -> tuple[Labels, Array]:
-        data = Data.of(rows, self.cluster_centers_, cosine=self.metric == "cosine")
-        return self._objective().assign(data, self.cluster_centers_)
+        data = Data.of(rows, self._centres, cosine=self.metric == "cosine")
+        return self._objective().assign(data, self._centres)
 
     def _rows(self, X: Any, *, reset: bool, grow: bool = False) -> Any:
         if grow and not reset:
@@ -155,7 +174,10 @@ class SparseCentres(FromStarts, Estimator):
         elif reset and not weight.any():
             raise ValueError("SparseKMeans: sample_weight must hold a weight above 0, got only zeros.")
         else:
-            there, weight = rows[weight > 0], weight[weight > 0]
+            there, weight = (
+                take(rows, np.flatnonzero(weight)) if is_foreign_array(rows) else rows[weight > 0],
+                weight[weight > 0],
+            )
         if reset:
             counted = "rows" if weight is None else "rows of weight above 0"
             refuse_few("SparseKMeans", self.n_clusters, there.shape[0], counted)
@@ -163,7 +185,7 @@ class SparseCentres(FromStarts, Estimator):
 
     @property
     def _n_features_out(self) -> int:
-        return len(self.cluster_centers_)
+        return int(self.cluster_centers_.shape[0])
 
     def _summed(self, new: Any = ((0, 0), (0, 0))) -> ClusterSums:
         """The sums that the centres come from, with room for new features."""

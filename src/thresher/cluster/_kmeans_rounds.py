@@ -181,7 +181,7 @@ def _where_it_stands(model: Any, facts: ShardFacts) -> tuple[Array, ClusterSums]
     """Centres and what they come from, as wide as rows are by now."""
     model._check_same()
     new = ((0, 0), (0, max(0, facts.n_features - model.n_features_in_)))
-    return np.pad(model.cluster_centers_, new), model._summed(new)
+    return np.pad(model._centres, new), model._summed(new)
 
 
 def _is_same(a: ClusterSums, b: ClusterSums) -> bool:

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import learn_prototype
-from .._gate import HUGE, sparse
+from .._gate import HUGE, beside, is_foreign_array, namespace, on_host, sparse, take, zeros
 from .._kernels import Array, as_floats
 from ._sweep import Data, Labels, Objective, Swept, blocks
+from ._sweep_there import sums_there
 
 Mover = Callable[[Data, Swept, Array], Array]
 """Rows, their sweep and the centres before -> centres."""
@@ -71,6 +72,8 @@ def fill_sizes(labels: Labels, gains: Array, sizes: NDArray[Any]) -> Labels:
 
 def sum_rows(data: Data, labels: Labels, n_clusters: int) -> tuple[Array, Array]:
     """The weighted sum of the rows of each cluster, and their weight."""
+    if is_foreign_array(data.matrix):
+        return sums_there(data.matrix, data.weight, labels, n_clusters)
     weight = np.ones(data.n_rows) if data.weight is None else data.weight
     sums = np.zeros((n_clusters, data.matrix.shape[1]))
     for part in blocks(data.matrix, 1):
@@ -87,7 +90,7 @@ def start_rows(
 ) -> Array:
     """Rows to start from: far apart, or any."""
     if how == "random":
-        return dense(matrix[np.sort(rng.permutation(matrix.shape[0])[:n_clusters])])
+        return dense(take(matrix, np.sort(rng.permutation(matrix.shape[0])[:n_clusters])))
     return spread_rows(matrix, n_clusters, rng, weight, cosine=cosine)
 
 
@@ -110,11 +113,14 @@ def spread_rows(
     n_rows, n_trials = matrix.shape[0], 2 + int(math.log(n_clusters))
     plain = Objective(0.0, cosine)
     centres = np.empty((n_clusters, matrix.shape[1]))
-    centres[0] = dense(matrix[_draw(np.ones(n_rows) if weight is None else weight, 1, rng)])[0]
+    centres[0] = dense(take(matrix, _draw(np.ones(n_rows) if weight is None else weight, 1, rng)))[0]
     data = Data.of(matrix, centres[:1], weight, cosine=cosine)
     _, closest = plain.assign(data, centres[:1])
     for c in range(1, n_clusters):
-        candidates = dense(matrix[_draw(closest if weight is None else closest * weight, n_trials, rng)])
+        candidates = dense(take(matrix, _draw(closest if weight is None else closest * weight, n_trials, rng)))
+        if is_foreign_array(matrix):
+            closest, centres[c] = _closer(plain, data, closest, candidates)
+            continue
         costs, totals = np.empty((n_trials, n_rows)), np.zeros(n_trials)
         for part, found in plain.costs(data, candidates):
             np.minimum(closest[part], found.T, out=costs[:, part])
@@ -122,6 +128,17 @@ def spread_rows(
         best = totals.argmin()
         closest, centres[c] = costs[best], candidates[best]
     return centres
+
+
+def _closer(plain: Objective, data: Data, closest: Array, candidates: Array) -> tuple[Array, Array]:
+    """The cost of each row of another library at the nearest centre, with the best of some candidates as one more."""
+    before, matrix = beside(closest, data.matrix), data.matrix
+    xp, costs = namespace(matrix), zeros((matrix.shape[0], len(candidates)), matrix)
+    for part, found in plain.costs(data, candidates):
+        costs[part, :] = xp.minimum(before[part][:, None], found)
+    weighted = costs if data.weight is None else costs * beside(data.weight, matrix)[:, None]
+    best = int(on_host(xp.sum(weighted, axis=0)).argmin())
+    return on_host(costs[:, best]), candidates[best]
 
 
 def _draw(shares: Array, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -134,7 +151,7 @@ def _draw(shares: Array, size: int, rng: np.random.Generator) -> NDArray[np.intp
 
 
 def dense(rows: Any) -> Array:
-    return np.asarray(as_floats(rows.toarray() if sparse.issparse(rows) else rows))
+    return np.asarray(as_floats(rows.toarray() if sparse.issparse(rows) else on_host(rows)))
 
 
 @dataclass(frozen=True)

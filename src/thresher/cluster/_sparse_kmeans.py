@@ -9,7 +9,7 @@ import numpy as np
 from .. import _engine, _gate
 from .._engine import in_turn, one_blas_thread
 from .._estimators import Advice, GoodFor, check_is_fitted, param
-from .._gate import Rule, at_least, check_params, one_of, positive
+from .._gate import Rule, at_least, beside, check_params, is_foreign_array, on_host, one_of, positive
 from .._kernels import Array
 from ._centres import SparseCentres
 from ._kmeans_loaded import check_loaded
@@ -131,6 +131,7 @@ class SparseKMeans(StepsInRounds, SparseCentres):
     _fitted: ClassVar[tuple[str, ...]] = (
         *("cluster_centers_", "cluster_weights_", "n_samples_seen_", "_sums", "_metric", "_grown"),
     )
+    _takes_arrays: ClassVar[bool] = True
     _exactness: ClassVar[str] = "call"  # batches may be cut at multiples of batch_size; the first call has the starts
 
     # --- learning ---------------------------------------------------------------------------------------------------
@@ -157,10 +158,10 @@ class SparseKMeans(StepsInRounds, SparseCentres):
             best = min((self._run(there, weight, rng) for _ in range(n_runs)), key=lambda run: run.history[-1])
         _gate.commit_features(self, X, rows.shape[1])
         found = ClusterSums(best.step.swept.sums, best.step.swept.weights, best.history[-1], there.shape[0])
-        self._commit(best.step.centres, found, len(best.history))
+        self._commit(beside(best.step.centres, rows), found, len(best.history))
         self.objective_history_ = np.array(best.history)
         self._grown = False
-        self.labels_ = best.step.swept.labels if rows is there else self._assign(rows)[0]
+        self.labels_ = beside(best.step.swept.labels if rows is there else self._assign(rows)[0], rows)
         warn_of_empty(len(np.unique(best.step.swept.labels)), self.n_clusters, self.alpha)
         return self
 
@@ -195,11 +196,13 @@ class SparseKMeans(StepsInRounds, SparseCentres):
                 sums = ClusterSums(np.zeros_like(centres), np.zeros(len(centres)), 0.0, 0)
             else:
                 new = ((0, 0), (0, rows.shape[1] - self.n_features_in_))
-                centres, sums = np.pad(self.cluster_centers_, new), self._summed(new)
+                centres, sums = np.pad(self._centres, new), self._summed(new)
             labels = np.empty(n_rows, dtype=np.int32)
             for part in _engine.slices(n_rows, self.batch_size):
                 some = None if weight is None else np.ascontiguousarray(weight[part])
-                data = Data.of(rows[part], centres, some, cosine=objective.cosine)
+                data = Data.of(
+                    rows[part, :] if is_foreign_array(rows) else rows[part], centres, some, cosine=objective.cosine
+                )
                 swept = objective.sweep(data, centres)
                 labels[part] = swept.labels
                 sums += ClusterSums(swept.sums, swept.weights, total(swept.costs, some), data.n_rows)
@@ -211,8 +214,8 @@ class SparseKMeans(StepsInRounds, SparseCentres):
         elif grow:
             _gate.commit_growth(self, X, rows.shape[1])
         self._grown = grow or self.__dict__.get("_grown", False)
-        self._commit(centres, sums, n_batches + -(-n_rows // self.batch_size))
-        self.labels_ = labels
+        self._commit(beside(centres, rows), sums, n_batches + -(-n_rows // self.batch_size))
+        self.labels_ = beside(labels, rows)
         return self
 
     def cluster_sums(self, X: Any, sample_weight: Any = None) -> ClusterSums:
@@ -240,9 +243,9 @@ class SparseKMeans(StepsInRounds, SparseCentres):
         """
         check_is_fitted(self)
         _, rows, weight = self._present(X, sample_weight, reset=False)
-        data = Data.of(rows, self.cluster_centers_, weight, cosine=self.metric == "cosine")
+        data = Data.of(rows, self._centres, weight, cosine=self.metric == "cosine")
         with one_blas_thread():
-            swept = self._objective().sweep(data, self.cluster_centers_)
+            swept = self._objective().sweep(data, self._centres)
         return ClusterSums(swept.sums, swept.weights, total(swept.costs, weight), rows.shape[0])
 
     def move_centres(self, sums: ClusterSums) -> Self:
@@ -260,7 +263,8 @@ class SparseKMeans(StepsInRounds, SparseCentres):
         check_is_fitted(self)
         check_sums(sums, self.cluster_centers_.shape, "SparseKMeans")
         moved = self._objective().best_centres(sums.sums, sums.weights)
-        self._commit(np.where((sums.weights > 0)[:, None], moved, self.cluster_centers_), sums, self.n_iter_ + 1)
+        centres = np.where((sums.weights > 0)[:, None], moved, self._centres)
+        self._commit(beside(centres, self.cluster_centers_), sums, self.n_iter_ + 1)
         return self
 
     # --- steps ------------------------------------------------------------------------------------------------------
@@ -275,8 +279,10 @@ class SparseKMeans(StepsInRounds, SparseCentres):
         """One start and the steps from there, until they no longer pay."""
         objective = self._objective()
         start = self._start(rows, weight, rng)
-        data = Data.of(rows, start, weight, cosine=objective.cosine)
         move = None
+        if self.solver == "rda":
+            rows = on_host(rows)  # which are drawn one after the other
+        data = Data.of(rows, start, weight, cosine=objective.cosine)
         if self.solver == "rda":
             move = Draws(objective, self.n_steps, float(self.eta0), float(self.smoothing), rng)
         best: _KMeansRun | None = None
@@ -293,10 +299,10 @@ class SparseKMeans(StepsInRounds, SparseCentres):
         return best
 
     def _check_same(self) -> None:
-        if (len(self.cluster_centers_), self._metric) != (self.n_clusters, self.metric):
+        if (len(self._centres), self._metric) != (self.n_clusters, self.metric):
             raise ValueError(
                 f"SparseKMeans: n_clusters and metric must be those of the calls before, "
-                f"{len(self.cluster_centers_)} and {self._metric!r}, got {self.n_clusters} and {self.metric!r}."
+                f"{len(self._centres)} and {self._metric!r}, got {self.n_clusters} and {self.metric!r}."
             )
 
     # --- shards and files -------------------------------------------------------------------------------------------

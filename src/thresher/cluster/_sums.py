@@ -94,7 +94,7 @@ def merge_into(model: Any, others: list[Any], start: Any) -> None:
     summed = [each._summed(((0, 0), (0, width - each.n_features_in_))) for each in everyone]
     sums = changes(None if start is None else summed.pop(), summed)
     moved = model._objective().best_centres(sums.sums, sums.weights)
-    before = np.pad(model.cluster_centers_, ((0, 0), (0, width - model.n_features_in_)))
+    before = np.pad(model._centres, ((0, 0), (0, width - model.n_features_in_)))
     n_before = 0 if start is None else start.n_iter_
     n_iter = n_before + sum(each.n_iter_ - n_before for each in (model, *others))
     model._commit(np.where((sums.weights > 0)[:, None], moved, before), sums, n_iter)

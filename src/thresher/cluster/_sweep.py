@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from .._core import Rows, assign, centre_costs
 from .._engine import in_threads, slices
-from .._gate import sparse
+from .._gate import is_foreign_array, sparse
 from .._kernels import Array, squares
+from . import _sweep_there as there
 
 Labels = NDArray[np.int32]
 
@@ -29,17 +30,20 @@ class Data:
     """Rows as the core reads them. Dense ones may lie far from the origin, where squares would drown differences: then
     distances are measured from ``middle``."""
 
-    rows: Rows
+    rows: Any
+    """The core's, none of rows that are elsewhere."""
     matrix: Any
     weight: Array | None
     middle: Array | None
-    squares: Array
+    squares: Any
     """Of the distances of rows from the middle."""
 
     @classmethod
     def of(cls, matrix: Any, near: Array, weight: Array | None = None, *, cosine: bool = False) -> Data:
         """Rows that will be compared with centres ``near`` these."""
         middle = None if cosine or sparse.issparse(matrix) else _middle(near)
+        if is_foreign_array(matrix):
+            return cls(None, matrix, weight, middle, there.row_squares(matrix, middle))
         sizes = np.empty(matrix.shape[0])
         for part in blocks(matrix, 1):
             sizes[part] = squares(matrix[part] if middle is None else matrix[part] - middle)
@@ -47,7 +51,7 @@ class Data:
 
     @property
     def n_rows(self) -> int:
-        return self.rows.n_rows
+        return int(self.matrix.shape[0])
 
 
 def as_rows(matrix: Any) -> Rows:
@@ -95,6 +99,9 @@ class Objective:
 
     def sweep(self, data: Data, centres: Array) -> Swept:
         """Read all rows once, in threads; the parts that they read do not depend on how many there are."""
+        if data.rows is None:
+            labels, costs = self.assign(data, centres)
+            return Swept(labels, costs, *there.sums_there(data.matrix, data.weight, labels, len(centres)))
         n_rows, table = data.n_rows, self._table(data, centres)
         labels, costs = np.empty(n_rows, dtype=np.int32), np.empty(n_rows)
         parts = _parts(data, centres.shape)
@@ -111,6 +118,8 @@ class Objective:
 
     def assign(self, data: Data, centres: Array) -> tuple[Labels, Array]:
         """For each row the centre where it costs least, and that cost."""
+        if data.rows is None:
+            return there.nearest_centres(data.matrix, data.squares, data.middle, *self._table_there(data, centres))
         labels, costs = np.empty(data.n_rows, dtype=np.int32), np.empty(data.n_rows)
         table = self._table(data, centres)
 
@@ -122,6 +131,9 @@ class Objective:
 
     def costs(self, data: Data, centres: Array) -> Iterator[tuple[slice, Array]]:
         """The cost of each row at each centre, block by block."""
+        if data.rows is None:
+            yield from there.costs_there(data.matrix, data.squares, data.middle, *self._table_there(data, centres))
+            return
         table = self._table(data, centres)
         for part in blocks(data.matrix, len(table[1])):
             out = np.empty((part.stop - part.start, len(table[1])))
@@ -136,13 +148,18 @@ class Objective:
         offsets = np.full(-(-len(centres) // _LANE) * _LANE, np.inf)
         offsets[: len(centres)] = own + factor * (self.alpha * np.abs(centres).sum(axis=1))
         place = None
-        if data.rows.columns is not None:
+        if data.rows is not None and data.rows.columns is not None:
             used = shifted.any(axis=0)
             place = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)
             shifted = shifted[:, used]
         table = np.zeros((shifted.shape[1], len(offsets)))
         np.multiply(shifted.T, -factor, out=table[:, : len(centres)])
         return table, offsets, place, data.middle
+
+    def _table_there(self, data: Data, centres: Array) -> tuple[Array, Array]:
+        """The same for rows of another library."""
+        table, offsets, *_ = self._table(data, centres)
+        return table[:, : len(centres)], offsets[: len(centres)]
 
     def best_centres(self, sums: Array, weights: Array) -> Array:
         """For each cluster the centre where its rows cost least, of their sum and weight; 0 for one without rows."""
@@ -159,6 +176,8 @@ class Objective:
 
     def alone(self, data: Data) -> Array:
         """The cost of each row at a centre of its own."""
+        if data.rows is None:
+            return there.least_alone(data.matrix, self.alpha, self.cosine)
         least = np.empty(data.n_rows)
         for part in blocks(data.matrix, 1):
             rows = data.matrix[part]

@@ -1,8 +1,10 @@
-"""Kernels, the map that makes a linear learner a kernel machine (:class:`FixedSizeNystroem`), and the least-squares
-support vector machine (:class:`LSSVC`), and linear least squares (:class:`LeastSquaresClassifier`)."""
+"""Kernels, the map that makes a linear learner a kernel machine (:class:`FixedSizeNystroem`), the least-squares
+support vector machine (:class:`LSSVC`), linear least squares (:class:`LeastSquaresClassifier`), and logistic
+regression (:class:`LogisticClassifier`)."""
 
 from .._kernels import RBF, Cosine, Kernel, Linear, Polynomial, Scaled, WeightedSum
 from ._least_squares import LeastSquaresClassifier, LeastSquaresRegressor
+from ._logistic import LogisticClassifier
 from ._ls_svc import LSSVC
 from ._nystroem import FixedSizeNystroem
 
@@ -15,6 +17,7 @@ __all__ = [
     "LeastSquaresClassifier",
     "LeastSquaresRegressor",
     "Linear",
+    "LogisticClassifier",
     "Polynomial",
     "Scaled",
     "WeightedSum",

@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .. import _gate
-from .._engine import Target, one_blas_thread
-from .._estimators import (
-    Advice,
-    CalibratedOnFolds,
-    Estimator,
-    GoodFor,
-    LearningProblem,
-    LinearClasses,
-    ReadsValues,
-    WeighsClasses,
-    check_is_fitted,
-    param,
-)
+from .._engine import Target
+from .._estimators import Advice, GoodFor, LearningProblem, ReadsValues, param
 from .._gate import (
     Array,
     as_float64,
     auto,
     beside,
-    boolean,
-    check_params,
-    is_finite,
     is_foreign_array,
     linalg,
     namespace,
@@ -38,12 +23,12 @@ from .._gate import (
     sparse,
     zeros,
 )
+from ._linear_head import LinearHead, LinearHeadClassifier, LinearSolution
 
-_MOST = 10_000  # features or rows, whichever are fewer: the matrix that is decomposed has as many rows
 _PENALTIES = np.logspace(-10, 1, 34)  # of "auto", in units of the largest eigenvalue
 _TOLD = 1e-3  # of the rows that must be left over beside the parameters in use
 _TINY = 1e-9  # of the spread of targets: smaller errors are rounding errors
-_MODERATE = 100  # powers of 2: fourth powers of values within that stay in the range of floating point
+MODERATE = 100  # powers of 2: fourth powers of values within that stay in the range of floating point
 _FEW = 20  # columns whose pairs can all be tried
 
 
@@ -51,13 +36,10 @@ def _takes_landmarks(problem: LearningProblem) -> bool:
     return problem.is_table and not problem.wants_sparsity
 
 
-class _LeastSquares(Estimator):
-    """Weights with the least squared error and penalty. A subclass reads targets and turns them into columns."""
+class _LeastSquares(LinearHead):
+    """Weights with the least squared error and penalty."""
 
-    coef_: Array
-    intercept_: Array
     alpha_: float
-    n_features_in_: int
 
     alpha: float | str = param(
         default="auto",
@@ -66,74 +48,20 @@ class _LeastSquares(Estimator):
         with the least generalised cross-validation error [1]_, which costs next to nothing.""",
         kw_only=False,
     )
-    fit_intercept: bool = param(
-        default=True, rule=boolean, doc="Whether there is a constant term, which has no penalty."
-    )
 
-    _fitted: ClassVar[tuple[str, ...]] = ("n_features_in_", "feature_names_in_", "coef_", "intercept_", "alpha_")
-    _takes_arrays: ClassVar[bool] = True
+    _fitted: ClassVar[tuple[str, ...]] = ("alpha_",)
 
-    def _columns(self, target: Target) -> Array:
-        """The targets, one column per output."""
-        raise NotImplementedError
-
-    def _shaped(self, coef: Array) -> Array:
-        """Weights of shape (n_outputs, n_features) as users see them."""
-        return coef
-
-    def _finish(self, X: Any, y: Any, target: Target, sample_weight: Any) -> None:
-        """Keep what else was learned."""
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the weights, and the penalty if that is ``"auto"``."""
-        who = type(self).__name__
-        check_params(self, self._param_rules)
-        rows = _gate.check_matrix(self, X, reset=True)
-        target = self._read_all(y, rows.shape[0])  # type: ignore[attr-defined]
-        weight = self._weigh(_gate.check_weights(sample_weight, rows.shape[0], who), target)  # type: ignore[attr-defined]
-        weight = np.ones(rows.shape[0]) if weight is None else weight
-        if not weight.any():
-            raise ValueError(f"{who}: sample_weight must hold a weight above 0, got only zeros.")
-        if min(rows.shape) > _MOST:
-            raise ValueError(f"{who}: X must have at most {_MOST:,} rows or columns, got {rows.shape}.")
-        with one_blas_thread():  # the same bits, whatever the number of threads
-            found = ridge(
-                rows,
-                self._columns(target),
-                weight,
-                None if self.alpha == "auto" else float(self.alpha),
-                self.fit_intercept,
-            )
-        if not is_finite(found.coef):
-            raise FloatingPointError(f"{who}: the weights outgrew floating point; scale the features to about 1.")
-        _gate.commit_features(self, X, rows.shape[1])
-        self.coef_, self.intercept_, self.alpha_ = self._shaped(found.coef), found.intercept, found.alpha
-        self._finish(X, y, target, sample_weight)
-        return self
-
-    def _scores(self, X: Any) -> Array:
-        check_is_fitted(self)
-        rows = _gate.check_matrix(self, X, reset=False)
-        coef, intercept = (beside(values, rows) for values in (self.coef_, self.intercept_))
-        coef = coef if coef.ndim == 2 else coef[None, :]
-        if is_foreign_array(rows):
-            return as_float64(rows) @ coef.T + intercept
-        return np.asarray(rows @ coef.T + intercept)
+    def _solve(self, rows: Any, columns: Array, weight: Array) -> LinearSolution:
+        found = ridge(rows, columns, weight, None if self.alpha == "auto" else float(self.alpha), self.fit_intercept)
+        return LinearSolution(found.coef, found.intercept, {"alpha_": found.alpha})
 
     def _check_loaded(self) -> None:
-        """Refuse attributes of a file that do not belong together."""
-        _gate.check_loaded_features(self)
-        n_outputs = self._n_outputs()
-        shape = (n_outputs, self.n_features_in_) if np.ndim(self.coef_) == 2 else (self.n_features_in_,)
-        _gate.check_loaded_arrays(self, {"coef_": shape, "intercept_": (n_outputs,)})
+        super()._check_loaded()
         if not positive.holds(self.alpha_):
             raise ValueError(f"{type(self).__name__}: alpha_ must be a number above 0.")
 
-    def _n_outputs(self) -> int:
-        return 1
 
-
-class LeastSquaresClassifier(LinearClasses, CalibratedOnFolds, WeighsClasses, _LeastSquares):
+class LeastSquaresClassifier(_LeastSquares, LinearHeadClassifier):
     r"""Linear least-squares classification of rows in memory, which chooses its penalty by itself.
 
     Minimises
@@ -179,30 +107,6 @@ class LeastSquaresClassifier(LinearClasses, CalibratedOnFolds, WeighsClasses, _L
     _advice = Advice(
         *(GoodFor(1, when=_takes_landmarks, kind=kind) for kind in ("landmarks", "curved landmarks")),
     )
-
-    def _columns(self, target: Target) -> Array:
-        codes = [target.positive(output) for output in range(target.n_outputs)]
-        return np.where(target.y[:, None] == np.array(codes, dtype=np.float64), 1.0, -1.0)
-
-    def _finish(self, X: Any, y: Any, target: Target, sample_weight: Any) -> None:
-        self._commit_target(target)
-        self._score_folds(X, y, sample_weight)
-
-    def _score_table(self, X: Any) -> Array:
-        return self._scores(X)
-
-    def _n_curves(self) -> int:
-        return int(self.intercept_.shape[0])
-
-    def _n_outputs(self) -> int:
-        return Target(on_host(self.intercept_), self.classes_).n_outputs
-
-    def _check_loaded(self) -> None:
-        _gate.check_loaded(self.classes_, type(self).__name__)
-        super()._check_loaded()
-        self._check_counts()
-
-    _fitted: ClassVar[tuple[str, ...]] = ("classes_",)
 
 
 class LeastSquaresRegressor(ReadsValues, _LeastSquares):
@@ -273,8 +177,8 @@ def ridge(X: Any, targets: Array, weight: Array, alpha: float | None, with_inter
     """The least mean squared error with a penalty, for every column of the targets; without `alpha`, the penalty by
     generalised cross-validation."""
     X = as_float64(X) if is_foreign_array(X) else X.astype(np.float64)
-    of_X, of_targets = _scale(X.data if sparse.issparse(X) else X), _scale(targets)
-    if is_foreign_array(X) and abs(math.log2(of_X)) <= _MODERATE:
+    of_X, of_targets = scale_of(X.data if sparse.issparse(X) else X), scale_of(targets)
+    if is_foreign_array(X) and abs(math.log2(of_X)) <= MODERATE:
         of_X = 1.0  # no copy
     penalty = None if alpha is None else alpha / of_X / of_X
     scaled = X if of_X == 1 else X / of_X
@@ -285,7 +189,7 @@ def ridge(X: Any, targets: Array, weight: Array, alpha: float | None, with_inter
     return Ridge(coef, found.intercept * of_targets, used)
 
 
-def _scale(values: Array) -> float:
+def scale_of(values: Array) -> float:
     """The power of 2 in whose units values are about 1: fourth powers of them stay in the range of floating point."""
     if is_foreign_array(values):
         xp = namespace(values)
@@ -315,13 +219,13 @@ def _scaled_ridge(X: Any, targets: Array, weight: Array, alpha: float | None, wi
         X = X if in_primal and is_foreign_array(X) else X - means
     if in_primal:
         A, B = (_sums_by_blocks if is_foreign_array(X) else _sums)(X, T, share, means)
-        values, vectors = _eigh(A)
+        values, vectors = eigen(A)
         parts = vectors.T @ B
     else:
         products = X @ middle
-        A = _dense(X @ X.T) - products[:, None] - products[None, :] + middle @ middle
+        A = as_dense(X @ X.T) - products[:, None] - products[None, :] + middle @ middle
         A *= root[:, None] * root[None, :]
-        values, vectors = _eigh(A)
+        values, vectors = eigen(A)
         seen = vectors.T @ (root[:, None] * T)
         parts = xp.sqrt(xp.clip(values, 0.0, None))[:, None] * seen
     values = xp.clip(values, 0.0, None)
@@ -343,7 +247,7 @@ def _sums(X: Any, T: Array, share: Array, means: Array) -> tuple[Array, Array]:
     root = np.sqrt(share)
     if sparse.issparse(X):
         scaled = sparse.diags_array(root) @ X
-        return _dense(scaled.T @ scaled) - np.outer(means, means), X.T @ (share[:, None] * T)
+        return as_dense(scaled.T @ scaled) - np.outer(means, means), X.T @ (share[:, None] * T)
     scaled = X * root[:, None]
     return scaled.T @ scaled, X.T @ (share[:, None] * T)
 
@@ -359,13 +263,13 @@ def _sums_by_blocks(X: Any, T: Any, share: Any, means: Any) -> tuple[Any, Any]:
     return (A + A.T) / 2, B
 
 
-def _eigh(A: Any) -> tuple[Any, Any]:
+def eigen(A: Any) -> tuple[Any, Any]:
     if is_foreign_array(A):
         return tuple(namespace(A).linalg.eigh(A))
     return linalg.eigh(A, driver="evd", overwrite_a=True, check_finite=False)
 
 
-def _dense(A: Any) -> Any:
+def as_dense(A: Any) -> Any:
     if is_foreign_array(A):
         return A
     return np.asarray(A.todense() if sparse.issparse(A) else A, dtype=np.float64)

@@ -13,7 +13,6 @@ from .._gate import (
     Log,
     beside,
     boolean,
-    check_room,
     check_value,
     class_weights,
     fraction,
@@ -22,9 +21,8 @@ from .._gate import (
     linalg,
     namespace,
     on_host,
-    solve_lower,
-    with_diagonal,
 )
+from .._kernels import solve_definite
 
 _EXACT = 5_000  # rows up to which comparing all of them takes seconds
 
@@ -177,22 +175,10 @@ def _solved(K: Array, targets: Array, ridge: Array) -> tuple[Array, Array, Array
 
 
 def _solved_where_it_lies(K: Any, targets: Any, ridge: Any) -> tuple[Any, Any, Any] | None:
-    """The same by the inverse of the Cholesky factor, in arrays of another library."""
-    xp, n_rows = namespace(K), K.shape[0]
-    check_room((5 * n_rows, n_rows), K)  # the five matrices below
-    A = with_diagonal(xp.asarray(K, copy=True), xp.linalg.diagonal(K) + ridge)
-    try:
-        L = xp.linalg.cholesky(A)
-    except Exception as error:  # every library has its own
-        if "LinAlgError" not in type(error).__name__:
-            raise
-        return None
-    if not is_finite(L):
-        return None
-    below = solve_lower(L, xp.eye(n_rows, dtype=xp.float64, device=K.device))
-    right = xp.concat([targets, xp.ones_like(targets[:, :1])], axis=1)
-    both = below.T @ (below @ right)
-    return both[:, :-1], both[:, -1], xp.sum(below**2, axis=0)
+    """The same in arrays of another library."""
+    xp = namespace(K)
+    found = solve_definite(K, ridge, xp.concat([targets, xp.ones_like(targets[:, :1])], axis=1))
+    return None if found is None else (found[0][:, :-1], found[0][:, -1], found[1])
 
 
 def _signs(target: Target) -> Array:

@@ -8,7 +8,8 @@ import numpy as np
 
 from .. import _gate
 from .._estimators import Advice, GoodFor, WeighsLosses, param
-from .._gate import Array, Log, Rule, linalg, non_negative
+from .._gate import Array, Log, Rule, beside, is_foreign_array, linalg, non_negative, on_host
+from .._kernels import solve_definite
 from ._novelty_kernel import NoveltyMachine, NoveltySolution, border
 from ._snd import inverse_coupling
 
@@ -81,6 +82,8 @@ class LSSNDClassifier(WeighsLosses, NoveltyMachine):
     cache_size: float = param(default=500, doc="Megabytes for the kernel matrix, which must fit as a whole.")
 
     _fitted: ClassVar[tuple[str, ...]] = ("thresholds_",)
+    _takes_arrays: ClassVar[bool] = True
+    _beside_rows: ClassVar[tuple[str, ...]] = (*NoveltyMachine._beside_rows, "thresholds_")
 
     def _solve(self, rows: Any, Y: Array, weight: Array) -> NoveltySolution:
         K = self._whole_gram(rows)
@@ -92,7 +95,7 @@ class LSSNDClassifier(WeighsLosses, NoveltyMachine):
                 f"take a kernel that is, or a smaller C than {self.C!r}."
             ) from None
         coef = inverse_coupling(self.coupling, Y.shape[1]) @ B.T
-        found = NoveltySolution(coef, rho, coef @ K)
+        found = NoveltySolution(coef, rho, on_host(beside(coef, K) @ K))
         if errors is None:
             return found
         return found._replace(held_out=(Y * rho - errors).T).compared(Y, weight, float(self.nu))
@@ -144,6 +147,11 @@ def least_squares_snd(
 
 def _solved(A: Array, ridge: Array, Y: Array, leave_out: bool) -> tuple[Array, Array]:
     """The solution, and the diagonal of the inverse if it is asked for."""
+    if is_foreign_array(A):
+        found = solve_definite(A, beside(ridge, A), beside(Y, A))
+        if found is None:
+            raise np.linalg.LinAlgError
+        return on_host(found[0]), on_host(found[1])
     A[np.diag_indices_from(A)] += ridge
     factor = linalg.cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
     solution = linalg.cho_solve(factor, Y)

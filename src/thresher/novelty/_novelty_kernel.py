@@ -9,7 +9,7 @@ import numpy as np
 from .. import _gate
 from .._engine import one_blas_thread
 from .._estimators import KernelClassifier, param
-from .._gate import Array, Log
+from .._gate import Array, Log, beside
 from ._outliers import NoveltyTarget, ReadsNovelty
 
 NOTHING = 1e-8  # squared lengths below this part of the rows' own are none
@@ -65,6 +65,7 @@ class NoveltyMachine(ReadsNovelty, KernelClassifier):
     gamma: Any = param(default="scale", search=Log(1e-2, 1e2, when={"kernel": "rbf"}))
 
     _fitted: ClassVar[tuple[str, ...]] = ("norms_", "cosines_")
+    _beside_rows: ClassVar[tuple[str, ...]] = ("intercept_", "norms_", "cosines_")  # where rows lie elsewhere
 
     def _solve(self, rows: Any, Y: Array, weight: Array) -> NoveltySolution:
         """Find the functions of all classes; all weights are above 0."""
@@ -85,6 +86,8 @@ class NoveltyMachine(ReadsNovelty, KernelClassifier):
         self.intercept_ = -found.offsets
         self._look_at_angles(found)
         self._finish(found, Y, weight)
+        for name in self._beside_rows:
+            setattr(self, name, beside(getattr(self, name), rows))
 
     def _finish(self, found: NoveltySolution, Y: Array, weight: Array) -> None:
         """Remember more of a solution."""

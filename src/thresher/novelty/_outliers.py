@@ -9,7 +9,7 @@ import numpy as np
 from .. import _gate
 from .._engine import Target
 from .._estimators import Declared, OwnFunctions, ReadsClasses, param, with_label
-from .._gate import Array, Log, Rule, above_one, boolean, class_weights, none, number
+from .._gate import Array, Log, Rule, above_one, beside, boolean, class_weights, none, number
 
 Labels = np.ndarray[Any, Any]
 
@@ -157,7 +157,8 @@ class ReadsNovelty(OwnFunctions, ReadsClasses, Declared):
 
         The largest of a row says how well it is known; minus that is a score of novelty.
         """
-        return self._all_scores(X) - self._thresholds()
+        scores, borders = self._all_scores(X), self._thresholds()
+        return scores - (borders if isinstance(borders, float) else beside(borders, scores))
 
     def decision_function(self, X: Any) -> Array:
         """Scores that tell the classes apart: one per class; with two classes, the second's less the first's."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._engine import in_turn
 from .._estimators import Estimator, TransformerContract, is_fitted
-from .._gate import Table, Text, as_rows, is_frame, sparse
+from .._gate import Table, Text, as_rows, is_frame, on_host, sparse
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -65,7 +65,7 @@ def read_input(X: Any, who: str) -> Any:
             X = X.copy()
             X.sum_duplicates()
         return X
-    array = np.asarray(X) if not isinstance(X, np.ndarray) else X
+    array = np.asarray(on_host(X)) if not isinstance(X, np.ndarray) else X
     if array.ndim == 2 and array.dtype.kind in "fiub":
         array = np.ascontiguousarray(_floats(array))
     as_rows(array, who, look=False)  # refuses in its own words what is no table of numbers

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._estimators import check_is_fitted, param
-from .._gate import Rule, Table, at_least, check_params, none, sparse
+from .._gate import Rule, Table, at_least, check_array, check_params, is_foreign_array, none, sparse
 from ._encoder_state import is_names
 from ._running import RunningTransformer, names_going_in, read_input, refuse_value, require
 from ._spline_basis import HUGE, MOST_KNOTS, Array, SplineBasis, pairs_rule, resolve_pairs
+from ._splines_there import features_there
 
 FIRST_ROWS = 10_000  # by which a stream chooses the knots
 _CHOSEN = ("_knots", "_n_knots", "_curved", "_means")
@@ -248,9 +249,13 @@ class ColumnSplines(SplineState, RunningTransformer):
         Returns
         -------
         ndarray or Table
-            A Table for a Table or a data frame: features first, then the columns of text.
+            A Table for a Table or a data frame: features first, then the columns of text. An array of PyTorch or CuPy
+            for one of these, where it lies.
         """
         check_is_fitted(self)
+        if is_foreign_array(X):
+            self._check_columns(None, [], X.shape[1] if X.ndim == 2 else 0)
+            return features_there(check_array(X, type(self).__name__, with_missing=True), self._basis)
         columns, text, numbers = self._read(X)
         self._check_columns(columns, text, numbers.shape[1])
         names = self._number_names() if columns is not None else None

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._gate import as_csr, sparse
-from .._kernels import Array, as_floats, squared_distances
+from .._gate import as_csr, is_foreign_array, on_host, sparse
+from .._kernels import Array, as_floats, nearest_rows, squared_distances, unit_rows
 
 _MOST = 1e100  # a weight of which squares and sums are numbers
 _SAME = 1e-12  # two weights of one edge, as a part of the largest
@@ -17,7 +17,7 @@ _SAME = 1e-12  # two weights of one edge, as a part of the largest
 class Laplacian(NamedTuple):
     """A power of the Laplacian matrix of a graph, which is only ever multiplied with."""
 
-    matrix: Any  # (n, n), CSR or dense
+    matrix: Any  # (n, n), CSR or dense; of another library where it is multiplied with its arrays
     power: int = 1
 
     def times(self, values: Array) -> Array:
@@ -37,12 +37,10 @@ class Drawn(NamedTuple):
 
     def between(self, rows: Any, *, is_kernel: bool) -> Any:
         """The adjacency matrix of rows, or of those whose kernel matrix this is: symmetric, nothing on the diagonal."""
-        distances: Array | None = kernel_distances(rows, self.metric) if is_kernel else None
+        distances: Array | None = kernel_distances(on_host(rows), self.metric) if is_kernel else None
         if not is_kernel:
-            from sklearn.preprocessing import normalize
-
-            rows = normalize(as_floats(rows)) if self.metric == "cosine" else as_floats(rows)
-            distances = squared_distances(rows, rows) if self.graph == "full" else None
+            rows = _directions(as_floats(rows)) if self.metric == "cosine" else as_floats(rows)
+            distances = on_host(squared_distances(rows, rows)) if self.graph == "full" else None
         near = _search(rows, self.n_neighbors) if distances is None else _nearest(distances, self.n_neighbors)
         gamma = near_width(near.squares) if self.gamma is None else float(self.gamma)
         if self.graph == "full":
@@ -136,7 +134,18 @@ def check_adjacency(given: Any, n_rows: int, who: str, *, normalized: bool) -> A
     return W
 
 
+def _directions(rows: Any) -> Any:
+    """Rows of length 1."""
+    if is_foreign_array(rows):
+        return unit_rows(rows)
+    from sklearn.preprocessing import normalize
+
+    return normalize(rows)
+
+
 def _search(rows: Any, n_neighbors: int) -> Near:
+    if is_foreign_array(rows):
+        return Near(*nearest_rows(rows, min(n_neighbors, rows.shape[0] - 1)))
     from sklearn.neighbors import NearestNeighbors
 
     found = NearestNeighbors(n_neighbors=min(n_neighbors, rows.shape[0] - 1)).fit(rows)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._gate import beside, on_host
 from .._kernels import Array, FixedSize
 from ..solvers import box_qp
 from ._conjugate import PrimalProblem
@@ -56,7 +57,8 @@ def by_landmarks(fixed: FixedSize, given: LapProblem, cache_size: float, who: st
     found = []
     for one in _solved(problem, given):
         w = problem.weights(one.coef, one.intercept)
-        found.append(one._replace(coef=fixed.coef(w[None])[0], scores=fixed.features @ w + one.intercept))
+        scores = on_host(fixed.features @ beside(w, fixed.features)) + one.intercept
+        found.append(one._replace(coef=fixed.coef(w[None])[0], scores=scores))
     return found
 
 

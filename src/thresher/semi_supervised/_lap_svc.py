@@ -8,7 +8,22 @@ import numpy as np
 
 from .._engine import one_blas_thread
 from .._estimators import Advice, FixedSizeMachine, GoodFor, Variant, param, warn_of_convergence
-from .._gate import Log, Rule, at_least, auto, boolean, check_params, non_negative, none, one_of, positive, sparse
+from .._gate import (
+    Log,
+    Rule,
+    at_least,
+    auto,
+    beside,
+    boolean,
+    check_params,
+    labels_beside,
+    non_negative,
+    none,
+    on_host,
+    one_of,
+    positive,
+    sparse,
+)
 from .._kernels import Array
 from ._descent import Descent
 from ._graph import Drawn, Laplacian, check_adjacency, laplacian
@@ -185,6 +200,7 @@ class LapSVC(Descended, FixedSizeMachine):
     )
 
     _fitted: ClassVar[tuple[str, ...]] = ("residual_",)
+    _takes_arrays: ClassVar[bool] = True
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, adjacency: Any = None) -> Self:
         """Learn from all rows at once, along a graph of neighbours or along one of your own.
@@ -234,8 +250,10 @@ class LapSVC(Descended, FixedSizeMachine):
         self._keep_fixed(X, rows, there, np.stack([one.coef for one in found]), fixed)
         self.residual_ = self._remember(roles, found)
         scores = np.stack([one.scores[roles.unlabelled] for one in found], axis=1)
-        read = self.predict(X)[open_] if self.alpha_graph == 0 else self._read_scores(self._shape_scores(scores))
-        self.transduction_ = filled(labels, open_, read)
+        self.intercept_ = beside(self.intercept_, rows)
+        in_graph = self.alpha_graph != 0
+        read = self._read_scores(self._shape_scores(scores)) if in_graph else on_host(self.predict(X))[open_]
+        self.transduction_ = labels_beside(filled(labels, open_, read), rows)
         self._look_back(found)
         return graph
 
@@ -287,11 +305,11 @@ class LapSVC(Descended, FixedSizeMachine):
 
     def _solve(self, rows: Any, given: LapProblem) -> list[Descent]:
         if self.solver == "primal" and self.inner != "direct":
-            K = self._gram(rows)
+            K = on_host(self._gram(rows))
             if self.inner == "cg" or not isinstance(K, np.ndarray):
                 return by_products(K, given, type(self).__name__)
         else:
-            K = self._whole_gram(rows)
+            K = on_host(self._whole_gram(rows))
         return by_rows(K, given, type(self).__name__)
 
     def _check_loaded(self) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._gate import linalg
+from .._gate import beside, factor_beside, is_foreign_array, linalg, on_host, take, zeros
 from .._kernels import Array
 from ._graph import Laplacian
 
@@ -63,10 +63,7 @@ def reduced(F: Array, labelled: NDArray[np.intp], penalty: ManifoldPenalty) -> R
     """w and b eliminated, by one Cholesky factorisation as large as F is wide, for any labels and losses. None where
     the ambient penalty is lost beside the other."""
     a, g, L, with_constant = penalty
-    M = np.empty((F.shape[1], F.shape[1]))
-    for begin in range(0, F.shape[1], _AT_A_TIME):  # so that L F is never held
-        some = slice(begin, begin + _AT_A_TIME)
-        M[:, some] = F.T @ L.times(np.ascontiguousarray(F[:, some]))
+    M = _quadratic_form(F, L)
     M *= g / 2
     M += M.T.copy()
     M[np.diag_indices_from(M)] += a
@@ -74,12 +71,23 @@ def reduced(F: Array, labelled: NDArray[np.intp], penalty: ManifoldPenalty) -> R
         R = linalg.cholesky(M, lower=True, overwrite_a=True, check_finite=False)
     except linalg.LinAlgError:
         return None
-    along = L.times(np.ones(len(F))) if with_constant else np.zeros(len(F))
-    half = linalg.solve_triangular(R, F[labelled].T, lower=True, check_finite=False)
-    constant = linalg.solve_triangular(R, g * (F.T @ along), lower=True, check_finite=False)
+    along = L.times(np.ones(F.shape[0])) if with_constant else np.zeros(F.shape[0])
+    half = linalg.solve_triangular(R, on_host(take(F, labelled)).T, lower=True, check_finite=False)
+    constant = linalg.solve_triangular(R, g * on_host(F.T @ beside(along, F)), lower=True, check_finite=False)
     tau = max(float(g * along.sum() - constant @ constant), 0.0)
     found = Reduced(1.0 - half.T @ constant, tau, half, constant, R)
     return found if np.isfinite(half).all() and np.isfinite(tau) else None
+
+
+def _quadratic_form(F: Array, L: Laplacian) -> Array:
+    """F'L F, where F lies; some columns at a time, so that L F is never held."""
+    M = zeros((F.shape[1], F.shape[1]), F) if is_foreign_array(F) else np.empty((F.shape[1], F.shape[1]))
+    L = L._replace(matrix=factor_beside(L.matrix, F))
+    for begin in range(0, F.shape[1], _AT_A_TIME):
+        some = slice(begin, min(begin + _AT_A_TIME, F.shape[1]))
+        columns = F[:, some] if is_foreign_array(F) else np.ascontiguousarray(F[:, some])
+        M[:, some] = F.T @ L.times(columns)
+    return on_host(M)
 
 
 def root(K: Array) -> Array | None:
