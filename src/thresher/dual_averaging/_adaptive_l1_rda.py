@@ -24,7 +24,7 @@ class _AdaptiveL1RDA(MiniBatches, SparseLinear):
     Attributes
     ----------
     eta0_ : float
-        The step size of the model that is read; in units of scaled rows where they are scaled.
+        The step size of the model that predicts, in units of the scaled rows if rows are scaled.
 
     References
     ----------

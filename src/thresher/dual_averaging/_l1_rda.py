@@ -32,7 +32,7 @@ class _L1RDA(MiniBatches, SparseLinear):
     Attributes
     ----------
     eta0_ : float
-        The step size of the model that is read; in units of scaled rows where they are scaled.
+        The step size of the model that predicts, in units of the scaled rows if rows are scaled.
 
     References
     ----------

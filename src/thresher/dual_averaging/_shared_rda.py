@@ -42,13 +42,14 @@ class SharedRDAClassifier(SelfTuned, Synchronous, ClassLoss, SharedClassifier):
     Attributes
     ----------
     eta0_ : float
-        The step size of the model that is read; in units of scaled rows where they are scaled.
+        The step size of the model that predicts, in units of the scaled rows if rows are scaled.
 
     Notes
     -----
     A row costs O(classes) for each of its stored values whose feature is in use, and O(1) for the others to be
-    predicted; all classes are learned in one pass over the rows. Any chunking into calls of :meth:`partial_fit` gives
-    the same bits. ``progressive_loss_`` is the mean over the classes. The constant terms have no penalty.
+    predicted; all classes are learned in one pass over the rows. However the rows are split into calls of
+    :meth:`partial_fit`, the model is the same, bit for bit. ``progressive_loss_`` is the mean over the classes. The
+    constant terms have no penalty.
 
     References
     ----------
