@@ -68,7 +68,7 @@ class LearnsRows:
 
     @in_turn
     def predict_one(self, x: Any) -> Any:
-        """Predict the class or the value of one row; features that the model does not know count for nothing.
+        """Predict the class or the value of one row; features that the model does not know are ignored.
 
         Parameters
         ----------
@@ -86,8 +86,8 @@ class LearnsRows:
 
     @in_turn
     def score_one(self, x: Any) -> Any:
-        """Return the score of one row: of classifiers that of :meth:`decision_function`, a number with two classes and
-        an array with more.
+        """Return the score of one row. For classifiers it is that of :meth:`decision_function`: a number with two
+        classes, and an array with more.
 
         Parameters
         ----------

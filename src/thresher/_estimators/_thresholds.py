@@ -30,19 +30,19 @@ class Decides(Calibrated):
     threshold: Any = param(
         default=None,
         rule=none | number | auto | one_of(*CRITERIA),
-        doc="""How :meth:`predict` decides. None: the larger score wins; with two classes, a score above 0 is the
-        second one. A number: with two classes, a score above it is. The name of what the decisions shall keep low,
-        ``"error"`` (mistakes), ``"balanced_error"`` (the mean share of mistakes over the classes) or ``"cost"`` (of
-        mistakes, see ``cost``), or high, ``"f1"`` (of the second of two classes): found by probabilities, whenever
-        predictions are made, and never by learning again. ``"auto"`` is ``"cost"`` where ``cost`` is given, else
-        ``"error"``.""",
+        doc="""How :meth:`predict` decides. None: predict the class with the largest score; with two classes, a score
+        above 0 means the second one. A number: with two classes, a score above it means the second one. The name of a
+        criterion that decisions minimize, ``"error"`` (mistakes), ``"balanced_error"`` (the mean error rate of the
+        classes) or ``"cost"`` (see ``cost``), or maximize, ``"f1"`` (of the second of two classes): the threshold then
+        follows from the probabilities when predictions are made, without retraining. ``"auto"`` is ``"cost"`` if
+        ``cost`` is given, else ``"error"``.""",
         file="decision_threshold",
     )
     cost: Any = param(
         default=None,
         rule=cost_rule,
-        doc="""What a mistake on a row of the second of two classes costs, where one on the first costs 1; or a dict of
-        class to cost, for any number of classes. For ``threshold`` alone: what is learned does not depend on it.""",
+        doc="""Cost of a mistake on a row of the second of two classes, relative to 1 for the first; or a dict from
+        class to cost, for any number of classes. It affects only ``threshold``, not training.""",
         file="decision_cost",
     )
 

@@ -1,5 +1,5 @@
-"""Kernels, the map that makes a linear learner a kernel machine (:class:`FixedSizeNystroem`), and the least-squares
-support vector machine (:class:`LSSVC`), and linear least squares (:class:`LeastSquaresClassifier`)."""
+"""Kernels, the Nystroem map that turns linear learners into kernel machines (:class:`FixedSizeNystroem`), the
+least-squares support vector machine (:class:`LSSVC`), and linear least squares (:class:`LeastSquaresClassifier`)."""
 
 from .._kernels import RBF, Cosine, Kernel, Linear, Polynomial, Scaled, WeightedSum
 from ._least_squares import LeastSquaresClassifier, LeastSquaresRegressor
