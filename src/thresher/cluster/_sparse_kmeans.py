@@ -1,4 +1,4 @@
-"""K-means whose centres use few features."""
+"""K-means with an l1 penalty on the centres."""
 
 from __future__ import annotations
 
@@ -31,44 +31,44 @@ class _KMeansRun(NamedTuple):
 
 
 class SparseKMeans(StepsInRounds, SparseCentres):
-    r"""K-means with an l1 penalty: clusters whose centres are told apart by few features.
+    r"""K-means with an l1 penalty, for clusters described by few features.
 
     Minimises, over centres :math:`w_1 \dots w_k` and clusters :math:`c(i)`,
 
     .. math:: \sum_i \tfrac12 \|x_i - w_{c(i)}\|^2 + \alpha\, \|w_{c(i)}\|_1.
 
-    The best centre of a cluster is its mean, each value shrunk towards 0 by ``alpha`` and never across; the best
-    cluster of a row counts the penalty as well. Both steps are exact and lower the same sum, so that it never rises.
-    With ``alpha=0`` this is plain K-means. Choose it for wide or sparse rows, when each cluster should be described by
-    a few words; scale the features first.
+    The best centre of a cluster is its mean, with each value soft-thresholded by ``alpha``; assigning rows to clusters
+    takes the penalty into account as well. Both steps are exact and lower the same objective, so it never increases.
+    With ``alpha=0`` this is plain K-means. Choose it for wide or sparse rows if each cluster should be described by a
+    few features, such as words. Scale the features first.
 
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Centres.
     inertia_ : float
-        The objective, times two as is the custom for squared distances: the sum of
-        :math:`\|x - w\|^2 + 2\alpha\|w\|_1`, or of :math:`1 - x^\top w + \alpha\|w\|_1` for the cosine metric.
-        After :meth:`partial_fit`, each row counts with its cost before it was learned from.
+        Twice the objective, as is usual for squared distances: the sum of :math:`\|x - w\|^2 + 2\alpha\|w\|_1`, or of
+        :math:`1 - x^\top w + \alpha\|w\|_1` for the cosine metric. After :meth:`partial_fit`, each row counts with its
+        cost before the model learned from it.
     objective_history_ : ndarray of shape (n_iter,)
-        The same after every step. It never rises. Empty after :meth:`partial_fit`.
+        The same after each step. It never increases. Empty after :meth:`partial_fit`.
     cluster_weights_ : ndarray of shape (n_clusters,)
-        The weight of the rows that each centre is the shrunken mean of; their number if they have no weights.
+        The total weight of the rows of each centre; their number if they have no weights.
     n_iter_ : int
-        Steps made; after :meth:`partial_fit`, batches learned from.
+        Number of steps; after :meth:`partial_fit`, number of batches.
     n_samples_seen_ : int
-        Rows learned from.
+        Number of rows learned from.
     support_ : ndarray
         Indices of the features that any centre uses.
 
     Notes
     -----
     A step reads the rows once and costs :math:`O(k)` times the stored values, of sparse rows only those of features
-    that a centre uses, plus :math:`O(k)` times the number of features. Starts are drawn by greedy k-means++. A
-    cluster that loses its rows is given the one that gains most by a centre of its own; where none does, it stays empty
-    and :meth:`fit` warns.
+    that a centre uses, plus :math:`O(k)` times the number of features. Starts are drawn by greedy k-means++. An empty
+    cluster takes the row that gains most from a centre of its own; if none gains, it stays empty and :meth:`fit` issues
+    a warning.
 
-    What a step needs to know of rows adds up (:class:`ClusterSums`), so that rows may be anywhere: see
+    A step needs only sums over rows (:class:`ClusterSums`), so the rows may be stored anywhere: see
     :meth:`cluster_sums`, with which steps on a file are those of :meth:`fit`. So are rounds on several machines
     (:mod:`thresher.distributed`), where ``max_iter`` and ``tol`` mean the same, but there is one run whatever
     ``n_init`` says, its starts are drawn from a sample of some thousand rows, and without ``labels_``.
@@ -246,12 +246,12 @@ class SparseKMeans(StepsInRounds, SparseCentres):
         return ClusterSums(swept.sums, swept.weights, total(swept.costs, weight), rows.shape[0])
 
     def move_centres(self, sums: ClusterSums) -> Self:
-        """Move each centre to where the rows in its sum cost least; one without rows stays.
+        """Move each centre to the minimum for the rows in its sum; a centre without rows stays.
 
         Parameters
         ----------
         sums : ClusterSums
-            Of all rows, at the centres as they are.
+            Sums over all rows, at the current centres.
 
         Returns
         -------
@@ -303,7 +303,7 @@ class SparseKMeans(StepsInRounds, SparseCentres):
 
     @property
     def progressive_loss_(self) -> float:
-        """The mean cost of the rows, of each before it was learned from."""
+        """The mean cost of the rows, each measured before the model learned from it."""
         check_is_fitted(self)
         total_weight = float(self.cluster_weights_.sum())
         return self.inertia_ / total_weight if total_weight > 0 else 0.0

@@ -56,15 +56,15 @@ class TriClassSVC(KnowsIrrelevant, MovesUnlabelled):
     """
 
     _advice = Advice(
-        GoodFor(2, "few rows have labels, and {they} learn{s} from the others, too", compares_all),
+        GoodFor(2, "few rows have labels, and {they} also learn{s} from unlabelled rows", compares_all),
         GoodFor(2, aim="unlabelled"),
     )
 
     init: str = param(
         default="universum",
         rule=one_of("universum", "svm"),
-        doc="""The first problem: with all unlabelled rows irrelevant, or without them. The answer depends on it; the
-        second often ends lower and predicts worse.""",
+        doc="""How the first problem treats unlabelled rows: as irrelevant, or not at all. The solution depends on it;
+        the second choice often ends at a lower objective but predicts worse.""",
     )
 
     _read = staticmethod(cheapest_side)
