@@ -69,7 +69,7 @@ class Calibrated(_Counted, Declared):
         return known if "probability" in known else {**known, "probability": "none"}
 
     def _missing_for(self, method: str) -> str:
-        """What a method lacks that reads probabilities, or needs them to be read; nothing, most of the time."""
+        """Return what is missing for probabilities, as words; usually nothing."""
         if self.probability == "none":
             return f'probability="calibrated", got {self.probability!r}'
         if method == "calibrate" or not is_fitted(self) or self._score_counts().clock[0]:
@@ -85,7 +85,7 @@ class Calibrated(_Counted, Declared):
         raise NotImplementedError
 
     def _curves(self) -> list[Curve]:
-        """How scores are read as log-odds, one curve per output."""
+        """Return the curves from scores to log-odds, one per output."""
         return self._score_counts().curves(self._reads_freely())
 
     def _reads_freely(self) -> bool:
@@ -187,7 +187,7 @@ def _shares(log_odds: Array) -> Array:
 
 
 def n_folds(n_rows: int) -> int:
-    """How many of five folds are scored by models of the others, so that there are enough scores."""
+    """Return how many of five folds to score with models of the others, so that there are enough scores."""
     return min(N_FOLDS, -(-N_FOLDS * ENOUGH // n_rows))
 
 
@@ -275,7 +275,7 @@ class CalibratedOnFolds(Calibrated):
         return row_keys(on_host(_gate.check_matrix(self, X, reset=False)))
 
     def _weights_of_classes(self, codes: Array, weight: Array | None) -> Array:
-        """What rows count when a score is read: their weights times those of their classes."""
+        """Return the weights of rows in calibration: their weights times those of their classes."""
         weights, factors = np.ones(len(codes)) if weight is None else weight, self.__dict__.get("class_weight")
         if factors is None:
             return weights

@@ -100,7 +100,7 @@ class Estimator(Declared):
 
     @property
     def _repr_html_(self) -> Any:
-        """What notebooks call, if scikit-learn is set to show diagrams."""
+        """The method that notebooks call if scikit-learn is set to show diagrams."""
         from sklearn import get_config
 
         if get_config()["display"] != "diagram":
@@ -112,7 +112,7 @@ class Estimator(Declared):
         return {"text/plain": repr(self)} | ({"text/html": self._html_repr()} if shows_diagrams else {})
 
     def _html_repr(self) -> str:
-        """What notebooks show: scikit-learn's diagram, and the largest weights of a linear model."""
+        """Return the HTML for notebooks: scikit-learn's diagram, and the largest weights of a linear model."""
         from sklearn.utils import estimator_html_repr
 
         return str(estimator_html_repr(self)) + _picture_of_weights(self)

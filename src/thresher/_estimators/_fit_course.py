@@ -166,7 +166,7 @@ class Stopping:
 
 
 class PassWatch:
-    """Those who want to know of the passes of a fit: here, nobody."""
+    """Observer of the passes of a fit; this one does nothing."""
 
     def begin(self) -> None:
         """A pass begins."""

@@ -49,7 +49,7 @@ class JointLearner(CoupledLearner):
 
 
 def _form(params: Mapping[str, Any]) -> str:
-    """How several classes are learned, by parameters of the core."""
+    """Return the form in which several classes are learned, as parameters of the core."""
     return "one_vs_rest" if params.get("apart", True) else "joint"
 
 
@@ -90,7 +90,7 @@ class JointClassifier(SelfTuned, LinearClassifier):
         return JointLearner(core, {**of_two.params, **forms[0]}, grid=forms, judge="mistakes", of_two=of_two)
 
     def _tuned(self, learner: Learner) -> Learner:
-        """Where the form is left open, too, each of its forms races with every step size."""
+        """If the form is open as well, compare each form with every step size."""
         if not isinstance(learner, JointLearner):
             return super()._tuned(learner)
         of_two = super()._tuned(replace(learner.of_two, intercept=learner.intercept))

@@ -158,5 +158,5 @@ class KnowsDoubt:
         return shares_of_classes(me._leads(me._scores_of(rows)), me._variances_of(rows))
 
     def _leads(self, scores: Array) -> Array:
-        """What must be above 0 for each output to win."""
+        """Return the values that must be above 0 for each output to win."""
         return scores

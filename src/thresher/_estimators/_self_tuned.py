@@ -161,7 +161,8 @@ class SelfTuned(OnlineLinear):
         }
 
     def _candidate(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """What may differ between candidates beside the step, by this estimator's names, of parameters of the core."""
+        """Return the parameters besides the step size in which candidates may differ, under the names of this
+        estimator."""
         return {}
 
     def _settled(self) -> dict[str, Any]:
@@ -179,6 +180,6 @@ class SelfTuned(OnlineLinear):
 
 
 def _damping(learner: Learner) -> dict[str, float]:
-    """What keeps steps of a smooth loss from overshooting, for the core."""
+    """Return the parameters of the core that keep steps of a smooth loss from overshooting."""
     curvature = LOSSES[learner.params["loss"]].curvature
     return {"damping": curvature} if np.isfinite(curvature) else {}

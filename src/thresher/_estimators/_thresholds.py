@@ -77,7 +77,7 @@ class Decides(Calibrated):
         return (shares * self._factors_of_classes(criterion)).argmax(axis=1)
 
     def _free_curves(self, n_classes: int) -> list[Curve]:
-        """How scores are read where a score of 0 may mean anything."""
+        """Return curves from scores to log-odds that need not be even at a score of 0."""
         missing = self._missing_for("threshold")
         if missing:
             raise ValueError(f"{type(self).__name__}: threshold={self.threshold!r} needs {missing}.")
@@ -102,7 +102,7 @@ class Decides(Calibrated):
         return float(np.clip(np.max(2 * found / (np.cumsum(n) + found[-1])), 1e-6, 1 - 1e-6))
 
     def _factors_of_classes(self, criterion: str) -> Array:
-        """What a mistake on a row of each class counts."""
+        """Return the cost of a mistake on a row of each class."""
         n = len(self.classes_)
         if criterion == "error":
             return np.ones(n)
@@ -121,7 +121,7 @@ class Decides(Calibrated):
         return np.array([1.0, ratio])
 
     def _cost_ratio(self) -> float | None:
-        """What a mistake on the second of two classes costs, where one on the first costs 1."""
+        """Return the cost of a mistake on the second of two classes, relative to the first."""
         return None if self.cost is None else float(self.cost)
 
     def _class_shares(self) -> Array:
@@ -131,7 +131,7 @@ class Decides(Calibrated):
         return np.array([1 - own[0], own[0]]) if len(own) == 1 else own
 
     def _ratio_of_share(self, share: float) -> float:
-        """That ratio, if rows of the second class have this share of the cost of all."""
+        """Return that ratio if rows of the second class have this share of the total cost."""
         of_first, of_second = np.maximum(self._class_shares(), np.finfo(float).eps)
         return float(share / (1 - share) * of_first / of_second)
 

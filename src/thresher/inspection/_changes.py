@@ -173,7 +173,7 @@ class _Search:
         return [classes[k] for k in order if classes[k] != self.answer][:_MOST_CLASSES]
 
     def _lead(self, other: Any) -> Callable[[Array], Array]:
-        """How far scores lead towards another class: its answer begins above 0."""
+        """Return how far the scores favour another class, which is predicted if the result is above 0."""
         learner = last_step(self.model)
         classes = learner.classes_.tolist()
         if self._base.ndim == 0:

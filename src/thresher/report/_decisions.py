@@ -1,4 +1,4 @@
-"""What a classifier of two classes would do with another threshold: rows called, found and right, and their cost."""
+"""Outcomes of a binary classifier at other thresholds: rows called, found and correct, and their cost."""
 
 from __future__ import annotations
 

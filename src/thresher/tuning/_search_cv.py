@@ -195,7 +195,7 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
         return self
 
     def _html_repr(self) -> str:
-        """What notebooks show: scikit-learn's diagram, and the best score so far along the search."""
+        """Return the HTML for notebooks: scikit-learn's diagram, and the best score so far along the search."""
         scores = [trial["score"] for trial in vars(self).get("history_", ()) if math.isfinite(trial["score"])]
         best = np.maximum.accumulate(scores).tolist() if scores else []
         picture = line_html(f"best score of {len(best):,} candidates", best) if best else ""
