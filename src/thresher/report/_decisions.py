@@ -38,7 +38,7 @@ def decisions(subject: Subject) -> Section | None:
     shown[grid == in_use] = now  # rows exactly there may be called, too
     outcomes = [steps.outcome(step, threshold) for step, threshold in zip(shown, grid.tolist(), strict=True)]
     section: Section = {
-        "title": "What another threshold would do",
+        "title": "Other thresholds",
         "class": rows.classes[k],
         "rows": len(scores),
         "of the class": int(steps.found[-1]),
