@@ -93,8 +93,8 @@ class SparseKMeans(StepsInRounds, SparseCentres):
     """
 
     _advice = Advice(
-        GoodFor(1, "it finds clusters that few features tell apart"),
-        GoodFor(1, "heaps around a middle, told apart by few columns", aim="round"),
+        GoodFor(1, "it finds clusters that differ in few features"),
+        GoodFor(1, "compact clusters that differ in few columns", aim="round"),
         start=lambda p: {"n_init": 3},  # one start may be bad luck, and ten take long in a search
     )
 
@@ -102,31 +102,30 @@ class SparseKMeans(StepsInRounds, SparseCentres):
     solver: str = param(
         default="exact",
         rule=one_of("exact", "rda"),
-        doc=r"""``"rda"`` finds centres as Algorithm 12 of [1]_ does: by ``n_steps`` rows of their clusters, drawn one
-        after another, and adaptive dual averaging. Where values are about 1 it comes close to what ``"exact"`` computes
-        in one read (no centre gets much farther from 0 than :math:`\eta \sqrt T`), and is here to compare with: the
-        deviation from it falls as slowly as :math:`\sqrt{\eta s / 2}\; T^{-1/4}`, for rows of deviation :math:`s`. With
-        the cosine metric it is the hinge form: the direction of the minimum of
-        :math:`\text{mean}\, [1 - x^\top w]_+ + \alpha \|w\|_1`.""",
+        doc=r"""``"rda"`` finds centres by Algorithm 12 of [1]_: adaptive dual averaging over ``n_steps`` rows drawn
+        from each cluster. If values are about 1, it comes close to what ``"exact"`` computes in one read (no centre
+        gets much farther from 0 than :math:`\eta \sqrt T`), and is provided for comparison: the deviation from it falls
+        as slowly as :math:`\sqrt{\eta s / 2}\; T^{-1/4}`, for rows of deviation :math:`s`. With the cosine metric it is
+        the hinge form: the direction of the minimum of :math:`\text{mean}\, [1 - x^\top w]_+ + \alpha \|w\|_1`.""",
     )
     init: Any = param(
         default="k-means++",
         rule=_starts,
-        doc="Centres to start from: rows far apart, any rows, or these.",
+        doc="Initial centres: rows far apart, random rows, or an array.",
     )
     batch_size: int = param(
-        default=1024, rule=at_least(1), doc="In :meth:`partial_fit`, the centres move after so many rows."
+        default=1024, rule=at_least(1), doc="Number of rows after which the centres move in :meth:`partial_fit`."
     )
     n_steps: int = param(
         default=10_000,
         rule=at_least(1),
-        doc='Draws for each centre and step with ``solver="rda"`` (:math:`T`); all of them are made.',
+        doc='Number of draws for each centre and step with ``solver="rda"`` (:math:`T`).',
     )
     eta0: float = param(default=1.0, rule=positive, doc=r'Step size with ``solver="rda"`` (:math:`\eta`).')
     smoothing: float = param(
         default=0.1, rule=positive, doc=r"The constant that keeps this step size finite (:math:`\rho`)."
     )
-    random_state: Any = param(default=None, doc="Source of the starts and draws.")
+    random_state: Any = param(default=None, doc="Seed of the starts and draws.")
 
     _fitted: ClassVar[tuple[str, ...]] = (
         *("cluster_centers_", "cluster_weights_", "n_samples_seen_", "_sums", "_metric", "_grown"),
@@ -166,18 +165,18 @@ class SparseKMeans(StepsInRounds, SparseCentres):
 
     @in_turn
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, grow: bool = False) -> Self:
-        """Learn from more rows: each batch of ``batch_size`` joins the centres as they are, which then move to the
-        shrunken mean of all their rows so far, whatever the ``solver``.
+        """Learn from more rows: each batch of ``batch_size`` rows is assigned to the current centres, which then move
+        to the soft-thresholded mean of all their rows so far, whatever the ``solver``.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            In the first call at least ``n_clusters`` rows, among which the starts are chosen.
+            The first call needs at least ``n_clusters`` rows, from which the starts are chosen.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             Weights of at least 0. A row of weight 0 is absent.
         grow : bool, default=False
-            Whether ``X`` may be wider than before, with features that no batch has shown yet, or narrower.
+            Accept batches with more or fewer columns than before.
 
         Returns
         -------
@@ -216,7 +215,7 @@ class SparseKMeans(StepsInRounds, SparseCentres):
         return self
 
     def cluster_sums(self, X: Any, sample_weight: Any = None) -> ClusterSums:
-        """Sum the rows of each cluster, at the centres as they are; sums of different rows add up.
+        """Sum the rows of each cluster at the current centres; sums of different rows can be added.
 
         Parameters
         ----------
