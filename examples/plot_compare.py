@@ -4,8 +4,8 @@ Is it better, or was it lucky?
 
 Four learners see the same rows in the same order, in twenty random splits. Scores of one split belong together, so
 that a paired test, corrected for rows that splits share, says which differences may be luck. Here all of them may:
-the learner with the least error is not told apart from the others. What does differ is the number of features in use,
-where the sparse one needs half.
+the learner with the smallest error is not significantly better than the others. What does differ is the number of
+features in use, where the sparse one needs half.
 """
 
 import matplotlib.pyplot as plt

@@ -234,7 +234,7 @@ def test_the_wizard_asks_what_clusters_look_like(table):
         "target", "n_clusters", "max_seconds", "shape", "metric", "max_iter", "kernel", "search", "n_evaluations",
         "model", "report",
     ]  # fmt: skip
-    assert "1) round   heaps around a middle" in said
+    assert "1) round   compact clusters that differ in few columns" in said
     assert "3) flat    rows along lines or planes (proximalplaneclustering)" in said or ANY_SHAPE not in said
     assert type(learner_of(model)).__name__ == "SparseKMeans"
 

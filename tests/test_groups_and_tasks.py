@@ -53,7 +53,7 @@ def test_tasks_are_learned_together(frame, classes):
     assert sorted(model[-1].tasks_) == ["east", "north", "south"]
     assert "school" not in " ".join(model.get_feature_names_out())
     reasons = explain(model)
-    assert "rows belong to several tasks, which choose their features together" in reasons
+    assert "the rows belong to several tasks, and it selects features for all of them together" in reasons
     assert "The column 'school' names the task of a row and is not a feature." in reasons
     assert "one-hot encoded: town." in reasons
     assert model.score(frame.drop(columns="score"), y) > 0.8

@@ -200,7 +200,7 @@ def test_a_number_gives_the_published_learner():
     X, y = rows()
     kept = PAClassifier(C=0.1, probability="none").fit(X, y).state_.arrays
     assert kept.keys() == {"coef", "tally", "n_mistakes"}
-    with pytest.raises(AttributeError, match="PAClassifier has race_ only where a step size is automatic"):
+    with pytest.raises(AttributeError, match="PAClassifier has race_ only if a step size is automatic"):
         _ = PAClassifier(C=0.1).fit(X, y).race_
 
 

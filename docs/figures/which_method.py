@@ -56,56 +56,56 @@ FEW, NONE, KERNELS = "few-labels.md", "unknown-classes.md", "many-kernels.md"
 CLUSTERS, SHAPES = "clustering.md", "kernel-clustering.md"
 
 TREE = Question(
-    "What do you know of each row?",
+    "What is known about each row?",
     {
         "Its class; rows come as a stream, a file larger than memory, or with very many columns": Question(
             "What should the model be like?",
             {
-                "good at once, nothing to tune": End("nothing to tune", STREAMS),
-                "of few features": End("few features", STREAMS),
-                "of a few dozen features, for a rare class": End("rare class", RARE),
-                "small at every moment, while it learns, too": End("bounded memory", RARE),
-                "with columns in or out together": End("groups", f"{STREAMS}#groups"),
+                "accurate without tuning": End("nothing to tune", STREAMS),
+                "with few features": End("few features", STREAMS),
+                "with a few dozen features, for a rare class": End("rare class", RARE),
+                "with bounded memory, also during training": End("bounded memory", RARE),
+                "with groups of columns selected together": End("groups", f"{STREAMS}#groups"),
                 "with one set of features for many classes": End("shared features", TASKS),
-                "learned from labels that must be asked for": End("active learning", RARE),
+                "trained on labels that it queries": End("active learning", RARE),
             },
         ),
         "Its class; all rows fit in memory": Question(
             "What should the model be like?",
             {
-                "straight, or you do not know": End("linear", STREAMS),
-                "curved": End("curved", KERNELS),
-                "a choice among kernels, widths or sources": End("many kernels", KERNELS),
+                "linear, or you do not know": End("linear", STREAMS),
+                "nonlinear": End("curved", KERNELS),
+                "a selection of kernels, widths or sources": End("many kernels", KERNELS),
             },
         ),
-        "An amount": Question(
+        "A number": Question(
             "What should the model be like?",
             {
-                "of few features": End("few features", STREAMS, "regression"),
+                "with few features": End("few features", STREAMS, "regression"),
                 "robust, or a quantile": End("robust", STREAMS, "regression"),
-                "curved in single features": End("curved", KERNELS, "regression"),
+                "nonlinear in single features": End("curved", KERNELS, "regression"),
             },
         ),
-        "Its class or amount, and its task: a school, a user, a machine": Question(
-            "What is to be predicted? (FOBOS where data drift.)",
-            {"an amount": End("tasks", TASKS, "regression"), "a class": End("tasks", TASKS)},
+        "Its class or number, and its task: a school, a user, a machine": Question(
+            "What do you predict? (FOBOS if data drift.)",
+            {"a number": End("tasks", TASKS, "regression"), "a class": End("tasks", TASKS)},
         ),
         "The class of a few rows only": Question(
             "What are rows without a label?",
             {
                 "of no class, or you do not know": End("unlabelled", FEW),
                 "of the classes, with gaps between them": End("gaps", FEW),
-                "of curved classes; neighbours are alike": End("neighbours", FEW),
+                "of nonlinear classes; neighbours are similar": End("neighbours", FEW),
             },
         ),
-        "Its class, and some rows will be of none": Question(
+        "Its class, and some rows will belong to none": Question(
             "How many rows are there?",
-            {"some thousand": End("outliers", NONE), "many, outliers among them": End("many outliers", NONE)},
+            {"a few thousand": End("outliers", NONE), "many, outliers among them": End("many outliers", NONE)},
         ),
         "Nothing; you look for clusters": Question(
             "What is a cluster?",
             {
-                "a heap that few features tell apart": End("round", CLUSTERS, "clustering"),
+                "round, described by few features": End("round", CLUSTERS, "clustering"),
                 "of any shape": End("curved", SHAPES, "clustering"),
                 "flat: a line or a plane": End("flat", CLUSTERS, "clustering"),
             },

@@ -17,17 +17,14 @@ import numpy as np
 from sklearn.svm import LinearSVC
 
 from thresher.compare import Comparison, compare
-from thresher.confidence import ASCWClassifier, FGMClassifier, PoolCWClassifier, SBCWClassifier
-from thresher.online import AROWClassifier, CSOALClassifier, MBPAClassifier, OFSClassifier
+from thresher.confidence import FGMClassifier, PoolCWClassifier, SBCWClassifier
+from thresher.online import AROWClassifier, MBPAClassifier, OFSClassifier
 
 from .._data import Rows
 from .._report import Options, show, spent
-from ._news import MEASURES, RATIOS, cell, news
+from ._news import BATCHES, MEASURES, N_FEATURES, ONE_PASS, RATIOS, cell, news, online_learners
 
 MINUTES = 2
-N_FEATURES = 50
-_BATCHES = {"batch_size": 256, "refit": False, "shuffle": False, "cost": None, "fit_intercept": False}
-_ONE_PASS = {"max_iter": 1, "shuffle": False, "fit_intercept": False}
 _BALANCED = {"class_weight": "balanced"}
 PUBLISHED = {  # F, AUROC, AUPRC at 1:5, 1:10 and 1:19
     "OFS": ((0.3744, 0.7706, 0.4919), (0.2237, 0.7139, 0.2928), (0.1525, 0.7160, 0.1969)),
@@ -43,23 +40,21 @@ PUBLISHED = {  # F, AUROC, AUPRC at 1:5, 1:10 and 1:19
 
 
 def learners(rows: Rows) -> dict[str, Any]:
-    return {
-        "OFS": OFSClassifier(N_FEATURES, eta0=0.2, **_ONE_PASS),
-        "MBPA": MBPAClassifier(N_FEATURES, C=1.0, **_ONE_PASS),
-        "CSOAL": CSOALClassifier(query_budget=len(rows.y) // 100, C=1.0, **_ONE_PASS),
+    """Those of the paper in its order, then others."""
+    published = {
+        **online_learners(len(rows.y)),
         "FGM": FGMClassifier(N_FEATURES, fit_intercept=False),
         "L1SVM": l1_svm(rows),
-        "SBCW1": SBCWClassifier(N_FEATURES, C=10.0, loss="hinge", **_BATCHES),
-        "SBCW2": SBCWClassifier(N_FEATURES, C=10.0, **_BATCHES),
-        "ASCW1": ASCWClassifier(N_FEATURES, loss="hinge", **_BATCHES),
-        "ASCW2": ASCWClassifier(N_FEATURES, **_BATCHES),
+    }
+    others = {
         "FGM, C = 10": FGMClassifier(N_FEATURES, C=10.0, fit_intercept=False),
-        "MBPA, constant": MBPAClassifier(N_FEATURES, C=1.0, **_ONE_PASS | {"fit_intercept": True}),
-        "OFS, balanced": OFSClassifier(N_FEATURES, eta0=0.2, **_ONE_PASS, **_BALANCED),
-        "SBCW2, balanced": SBCWClassifier(N_FEATURES, **_BATCHES, **_BALANCED),
+        "MBPA, constant": MBPAClassifier(N_FEATURES, C=1.0, **ONE_PASS | {"fit_intercept": True}),
+        "OFS, balanced": OFSClassifier(N_FEATURES, eta0=0.2, **ONE_PASS, **_BALANCED),
+        "SBCW2, balanced": SBCWClassifier(N_FEATURES, **BATCHES, **_BALANCED),
         "POOL": PoolCWClassifier(N_FEATURES, shuffle=False, fit_intercept=False),
         "AROW-K": AROWClassifier(r=1.0, n_features_to_select=N_FEATURES, shuffle=False, **_BALANCED),
     }
+    return {name: published[name] for name in PUBLISHED} | others
 
 
 def l1_svm(rows: Rows) -> Any:

@@ -151,7 +151,7 @@ def test_the_table_reads_well(found):
         "better   0.905 ± 0.017 *",
         "as good  0.902 ± 0.021 ~",
         "",
-        "* best   ~ not told apart from it at 5% (paired t-test, Holm)",
+        "* best   ~ not significantly worse at 5% (paired t-test, Holm)",
     ]
     assert repr(found) == "<Comparison of plain, better, as good by accuracy over 4 runs>"
 
@@ -173,7 +173,7 @@ def test_the_table_in_markdown():
         r"| a\|b | 0.813 ± 0.030 | 0.813 ± 0.030 |",
         r"| c\_d | **0.905 ± 0.017** | 0.905 ± 0.017 |",
         "",
-        "Bold: the best, and those not told apart from it at 5% (paired corrected resampled t-test, Holm).",
+        "Bold: the best, and those not significantly worse at 5% (paired corrected resampled t-test, Holm).",
     ]
 
 
@@ -211,7 +211,7 @@ def test_the_boxes_are_quartiles_and_all_runs_are_there(found):
     dots = [line.get_xdata() for line in axes.lines]
     assert_allclose(dots, [SCORES[name] for name in SCORES])
     assert [tick.get_text() for tick in axes.get_yticklabels()] == list(SCORES)
-    assert axes.get_title(loc="left") == "4 runs: better is best, 1 not told apart from it"
+    assert axes.get_title(loc="left") == "4 runs: better is best, 1 not significantly worse"
 
 
 def test_far_runs_lie_beyond_the_lines():

@@ -21,8 +21,10 @@ CHEAP = {  # the smallest settings of scripts that take a few seconds with them
 }
 LONGER = {
     "tan2016.table_2": ["--orders", "2", "--rows", "1000"],
+    "liu2019.figure_1": ["--orders", "2"],
     "liu2019.table_2": ["--orders", "2", "--batches", "256"],
     "liu2019.table_3": ["--orders", "2", "--ratios", "1:5"],
+    "liu2019.table_4": ["--orders", "2", "--ratios", "1:5"],
     "yang2011.figure_5_5": ["--repeats", "1", "--labels", "20"],
     "yang2011.figure_6_3": ["--repeats", "2"],
     "yang2011.table_3_2": ["--repeats", "1"],
@@ -156,3 +158,43 @@ def test_the_least_error_is_that_of_the_best_rule(with_replacement):
     X, y = make_flipped_gaussians(400_000, flips=0.35, with_replacement=with_replacement, random_state=0)
     best = X @ (np.array([0.5, -3.0]) / [0.2, 3.0]) > 0  # the difference of the means over the variances
     assert 100 * np.mean(best != (y == 1)) == pytest.approx(least_error(0.35, with_replacement), abs=0.25)
+
+
+def test_the_error_of_a_cost_is_its_distance_from_the_last_choices():
+    from papers.liu2019.table_4 import N_LAST, cost_error
+
+    costs, measures = np.array([0.55, 0.6, 0.65]), np.array([0.2, 0.5, 0.4])
+    history = np.array([0.55] * 9 + [0.6] * (N_LAST // 2) + [0.65] * (N_LAST // 2))
+    assert cost_error(costs, measures, history) == pytest.approx(0.025)
+    assert cost_error(costs, measures, np.array([0.6, 0.6])) == pytest.approx(0.0)
+
+
+def test_a_course_has_predictions_made_before_learning():
+    from papers._data import Rows
+    from papers.liu2019.figure_1 import SIZE, course
+
+    class Remembers:
+        """Knows the rows that it has learned from, and takes others for the rare class."""
+
+        def __init__(self):
+            self.known = set()
+
+        def decision_function(self, X):
+            return np.array([-1.0 if x in self.known else 1.0 for x in X[:, 0]])
+
+        def predict(self, X):
+            return (self.decision_function(X) > 0).astype(int)
+
+        def partial_fit(self, X, y, classes):
+            self.known.update(X[:, 0])
+
+    n = 3 * SIZE
+    y = (np.arange(n) % 4 == 0).astype(int)
+    model = Remembers()
+    measures = course(model, Rows(np.arange(n)[:, None], y, None, None), seed=0)
+    order = np.random.default_rng(0).permutation(n)
+    share = [y[order][SIZE:end].mean() for end in (2 * SIZE, n)]  # every row is new, so all are called positive
+    np.testing.assert_allclose(measures[:, 0], [2 * p / (1 + p) for p in share])
+    np.testing.assert_allclose(measures[:, 1], 0.5)
+    np.testing.assert_allclose(measures[:, 2], share)
+    assert len(model.known) == n

@@ -1,4 +1,4 @@
-"""What another threshold would do, against counting."""
+"""Other thresholds, against counting."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def test_rows_of_no_class_are_counted(cls):
     assert data["classes"] == {"one": 85, "two": 85}
     assert data["figures"]["rows of no class"] == 30
     assert "30 rows are of no class." in data["says"]
-    assert "or 'unknown', none of them" in " ".join(report.to_text().split())
+    assert "rows of none of them are 'unknown'" in " ".join(report.to_text().split())
     assert re.search(r"Rows of no class found +[\d.]+ %", report.to_text())
 
 

@@ -1,4 +1,4 @@
-"""``thresher.auto``: data in, a tuned and explained model out."""
+"""``thresher.auto``: from data to a tuned and explained model."""
 
 from __future__ import annotations
 
@@ -77,89 +77,89 @@ def auto(
     max_rows: int = 100_000,
     **stream_options: Any,
 ) -> Any:
-    """Make a tuned and explained model from data, without any other choice to make.
+    """Train a tuned and explained model from data, with all choices made automatically.
 
-    The task is read from the targets, methods that suit the data are compared and tuned by cross-validation, and the
-    best one learns from all rows. Every choice can be made by hand instead, and :func:`explain` tells why it was made.
+    ``auto`` infers the task from the targets, compares and tunes suitable methods by cross-validation, and trains the
+    best one on all rows. You can make any of these choices yourself, and :func:`explain` gives the reason for each.
 
     Parameters
     ----------
     X : array, sparse matrix, data frame, Table, path, list of paths or Stream
-        The rows. A file (or a pattern such as ``"day-*.csv"``) may be larger than memory: an even part of its rows is
-        tuned on, and the tuned model learns from all of them.
+        The rows. A file (or a pattern such as ``"day-*.csv"``) may be larger than memory: tuning uses an even sample of
+        its rows, and the tuned model learns from all of them.
     y : array-like of shape (n_samples,) or str, optional
-        The targets, or the name of their column in a data frame or file; ``target=`` names it, too. Rows without a
-        target (blank, None, NaN) are left out, unless they are used as unlabelled rows.
+        The targets, or the name of their column in a data frame or file; you can also pass the name as ``target=``.
+        Rows without a target (blank, None, NaN) are left out, unless they are used as unlabelled rows.
     task : {"classification", "regression", "clustering"}, optional
-        By default classification if targets are words or few different whole numbers, regression if they are other
-        numbers, clustering if there are none.
+        By default, classification if targets are text or few distinct integers, regression if they are other numbers,
+        and clustering if there are no targets.
     method : str, optional
         A name of :func:`thresher.registry.methods`, such as ``"arow"``.
     loss : str, optional
         A loss that the method takes, such as ``"logistic"``.
     kernel : {"linear", "rbf", "polynomial", "cosine", "nystroem", "nystroem-linear"}, optional
-        Straight boundaries, or curved ones by kernel features of :class:`~thresher.kernels.FixedSizeNystroem`
-        (``"nystroem"`` is ``"rbf"``). By default both are tried on dense rows, with curves of each column and exact
-        kernels beside them, and curved ones are kept if they are clearly better. Methods with a kernel of their own,
-        such as ``"lssvc"``, take the first four. They compare all pairs of rows; above 2,000 rows they use landmarks
-        where they can, unless ``params`` has ``n_components``.
+        A linear model, or a nonlinear one with kernel features of :class:`~thresher.kernels.FixedSizeNystroem`
+        (``"nystroem"`` is the same as ``"rbf"``). By default, both are tried on dense rows, together with curves of
+        each column and exact kernels, and a nonlinear model is kept if it is clearly better. Methods with their own
+        kernel, such as ``"lssvc"``, take the first four. They compare all pairs of rows; above 2,000 rows they use
+        landmarks if they can, unless ``params`` has ``n_components``.
     criterion : str, optional
-        The measure by which models are compared, a name of :func:`thresher.tuning.criterion`. By default the error, or
-        the balanced error when one of two classes has less than 10 % of the rows; the squared error of amounts; the
-        silhouette of clusters, or the line fit where a method has one.
+        The measure that compares models, a name of :func:`thresher.tuning.criterion`. By default, the error for
+        classification, or the balanced error if one of two classes has less than 10 % of the rows; the squared error
+        for regression; and the silhouette for clustering, or the line fit if the method has one.
     cost : float or dict, optional
-        What a mistake on a row of the second of two classes costs, where one on the first costs 1; or a dict of class
-        to cost, 1 for classes that it does not name. Models then weigh their rows by it, and are compared by the mean
-        cost of a row.
+        Cost of a mistake on a row of the second of two classes, relative to 1 for the first; or a dict from class to
+        cost, 1 for classes not in it. Models then weight their rows by the cost, and are compared by the mean cost per
+        row.
     search : {"annealing", "directed", "random"}
-        The way in which parameters are searched.
+        The search method for parameters.
     n_evaluations : int
-        Cross-validations at most, over all methods. Kinds of models are compared on up to 2,000 rows first, the better
-        ones on up to 10,000, and the rest tunes the best of them.
+        Largest number of cross-validations, over all methods. Kinds of models are first compared on up to 2,000 rows,
+        the better ones on up to 10,000, and the remaining evaluations tune the best of them.
     max_seconds : float, optional
-        Come to an end within so many seconds: nothing is begun that would take longer, by the time that it took on
-        fewer rows. Results then depend on the speed of the machine.
+        Time limit in seconds: ``auto`` starts nothing that would take longer, judging by the time on fewer rows.
+        Results then depend on the speed of the machine.
     cv : int, splitter or list of splits, optional
-        By default 5 folds, or 3 for more than 5,000 rows.
+        By default, 5 folds, or 3 for more than 5,000 rows.
     sparsity : float, optional
-        The part of the criterion, between 0 and 1, that is the share of features in use; 0.05 to 0.2 gives models of
-        few features (see :func:`thresher.tuning.sparsity_scorer`). By default 0.05 for clusters with sparse centres,
-        and 0 elsewhere.
+        Weight of the share of features in use in the criterion, between 0 and 1; 0.05 to 0.2 gives models with few
+        features (see :func:`thresher.tuning.sparsity_scorer`). By default, 0.05 for clusters with sparse centres and 0
+        otherwise.
     scale : bool, optional
-        Whether columns are standardised. By default dense ones are, sparse ones only if their sizes differ widely, and
-        with unlabelled rows those only that do not seem to share a unit.
+        Standardise the columns. By default, dense columns are standardised, sparse ones only if their scales differ
+        widely, and with unlabelled rows only columns that do not seem to share a unit.
     one_model : bool
-        Whether one model must be the answer. By default a sum of up to four that were compared may be, each with a
-        weight, if it is better than the best of them by more than a standard error.
+        Return a single model. By default, the result may be a weighted sum of up to four of the compared models, if it
+        is better than the best of them by more than a standard error.
     n_clusters : int, optional
-        Number of clusters; by default from 2 to 10, by the criterion.
+        Number of clusters; by default from 2 to 10, chosen by the criterion.
     categories : {"onehot", "hash"}
         The encoding of categorical columns.
     groups : optional
-        Columns that belong together and are selected together, in any form that
-        :class:`~thresher.dual_averaging.GroupRDAClassifier` takes: lists of columns, a dict of such lists,
-        ``"prefix:="``, or ``"encoder"`` for the words of each column. A column of words stands for all of its features.
+        Columns that are selected together, in any form that :class:`~thresher.dual_averaging.GroupRDAClassifier` takes:
+        lists of columns, a dict of such lists, ``"prefix:="``, or ``"encoder"`` for the categories of each column. A
+        categorical column stands for all of its features.
     task_column : str or int, optional
-        The column of a table or data frame that names the task of a row, where several related tasks are learned: a
-        school, a customer. Tasks then select their features together; there must be two classes, or amounts.
+        The column of a table or data frame that names the task of a row, for several related tasks: a school, a
+        customer. Tasks then select their features together. Targets must be two classes, or numbers.
     outlier_label : int or str, optional
-        The label of rows that belong to no class, in the targets and in predictions. The targets need not hold any. The
-        methods are those of :mod:`thresher.novelty`, tuned so that models are scored on outliers that they have not
+        The label of rows that belong to no class, in the targets and in predictions. The targets need not contain it.
+        The methods are those of :mod:`thresher.novelty`, tuned so that models are scored on outliers that they have not
         learned from, as with :class:`~thresher.tuning.NoveltyKFold`.
     unlabelled_label : int or str, optional
-        The label of rows whose class is not known; ``""`` stands for rows without a target, which are used in this way
-        by themselves where less than a tenth of the rows and less than 2,000 have a class. Models learn from them and
-        are never scored on them; methods of :mod:`thresher.semi_supervised` are compared with one that ignores them.
+        The label of rows whose class is unknown; ``""`` means rows without a target. These are used automatically if
+        fewer than a tenth of the rows, and fewer than 2,000, have a class. Models learn from unlabelled rows and are
+        never scored on them; methods of :mod:`thresher.semi_supervised` are compared with one that ignores them.
     params : dict, optional
-        Parameters of the method to hold fixed, such as ``{"max_iter": 10}``.
+        Fixed parameters of the method, such as ``{"max_iter": 10}``.
     random_state : int
-        Seed of everything. The same seed gives the same model, bit for bit.
+        Random seed. The same seed gives the same model, bit for bit.
     n_jobs : int, optional
-        Processes for the evaluations.
+        Number of processes for the evaluations.
     progress : bool
-        Print a line about what is being done every ten seconds, and show a bar on a terminal during a search.
+        Print a progress line every ten seconds, and show a bar in a terminal during a search.
     max_rows : int
-        Rows to tune on at most, and to hold in memory of a file (beside 200 MB).
+        Largest number of rows for tuning, and to hold in memory from a file (besides 200 MB).
     **stream_options
         For files: parameters of :func:`thresher.streams.open_stream`, such as ``target="income"``. For data frames,
         ``target`` is the name of the column to predict.
@@ -167,7 +167,7 @@ def auto(
     Returns
     -------
     estimator or StreamingPipeline
-        Fitted. ``model.record_`` holds the choices and their reasons, and is saved with it.
+        The fitted model. ``model.record_`` holds the choices and their reasons, and is saved with it.
 
     Examples
     --------
@@ -203,11 +203,11 @@ def run_auto(
     X, y, task
         As of :func:`auto`.
     predict : bool
-        Keep predictions for rows that the model had not learned from: out of fold, or along the stream.
+        Keep predictions for rows that the model had not learned from: out-of-fold, or along the stream.
     record : dict, optional
         Plain values to keep in ``model.record_``.
     watcher : AutoWatcher, optional
-        Someone who is told of every evaluation, and may end the comparison.
+        Receives every evaluation, and may end the comparison.
     **options
         Of :func:`auto`.
 

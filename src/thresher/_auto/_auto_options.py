@@ -70,6 +70,6 @@ class AutoOptions:
 
 
 def changed_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Those of some options that :func:`thresher.auto` has, with values other than its defaults."""
+    """Return the options of :func:`thresher.auto` that differ from their defaults."""
     defaults = {each.name: each.default for each in fields(AutoOptions)}
     return {name: options[name] for name in defaults if name in options and options[name] != defaults[name]}

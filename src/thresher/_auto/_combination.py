@@ -100,7 +100,7 @@ class _Judge:
             self._count = self._count * plan.data.weight[self._rows]
 
     def weights(self, answers: Array, some: Any = slice(None)) -> Array:
-        """What each model counts, by some of the rows; models that would count little are left out."""
+        """Return the weight of each model, found on some of the rows; models with small weights are left out."""
         weights, kept = np.zeros(len(answers)), np.arange(len(answers))
         while True:
             weights[:] = 0.0

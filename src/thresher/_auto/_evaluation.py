@@ -215,7 +215,7 @@ def measure(candidate: Candidate, model: Any, plan: Plan, params: dict[str, Any]
 
 
 class _FoldScores(NamedTuple):
-    """What the folds say of a model."""
+    """The scores of a model on the folds."""
 
     scores: NDArray[np.float64]
     answers: NDArray[np.float64] | None  # where a sum of models may use them

@@ -146,7 +146,7 @@ def _codes(plan: Plan) -> NDArray[np.intp]:
 
 
 def follows_neighbors(X: Any, codes: NDArray[np.intp], seed: int = 0) -> float:
-    r"""How much better labels spread along a graph of neighbours than the same labels in another order do.
+    r"""Return how much better labels spread along a graph of neighbours than the same labels in random order.
 
     Labels spread by :math:`(I - 0.99\, D^{-1/2} W D^{-1/2})^{-1}`, with W the neighbours of each row. With the share
     of edges between rows of one class, corrected for chance (Cohen's kappa), 1 means that no edge is cut, and 0 that as

@@ -56,12 +56,12 @@ class Plan:
 
     @property
     def class_weight(self) -> Any:
-        """What rows of a class count while a model learns; None if all count the same."""
+        """The weights of the classes in training; None if all are equal."""
         return self.costs or ("balanced" if self.weighs_classes else None)
 
     @cached_property
     def costs(self) -> dict[Any, float]:
-        """What a mistake on a row of each class costs; empty if the user has not said."""
+        """The cost of a mistake on a row of each class; empty if the user gave none."""
         cost = self.options.cost
         if cost is None or self.data.y is None:
             return {}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class AutoWatcher:
-    """What a run of ``auto`` tells while it goes on, and what it asks.
+    """Interface to a running ``auto``: it reports its progress, and asks whether to stop.
 
     Attributes
     ----------

@@ -34,7 +34,7 @@ def centres() -> Array:
 
 
 def score_fields(outputs: str = "") -> list[Field]:
-    """What a state keeps of scores; ``outputs`` names the axis of outputs that are learned together."""
+    """The arrays in which a state counts scores; ``outputs`` names the axis of outputs that are learned together."""
     axes = f"{outputs} score_bin" if outputs else "score_bin"
     return [
         Field("score_bins", axes, 0.0, "sum"),
@@ -63,7 +63,7 @@ class ScoreCounts(NamedTuple):
 
     @classmethod
     def of_state(cls, state: State, outputs: range) -> ScoreCounts:
-        """Those of the model with these outputs, to be read or written to."""
+        """Return views of the counts of the model with these outputs, to read or to write."""
         bins = state.arrays["score_bins"]
         one = bins[outputs.start] if bins.ndim == 3 else bins[outputs.start : outputs.stop]
         return cls(one, *(state.arrays[name][outputs.start] for name in ("score_clock", "score_drift")))
@@ -110,8 +110,8 @@ class ScoreCounts(NamedTuple):
         return self.bins.reshape(len(self.bins), 2, -1) * (n / squares if squares > 0 else 0.0)
 
     def _moved(self, rows: Array) -> float:
-        """How far the scores of the last rows lie from those of all rows: a mean over classes by their shares, minus
-        what chance explains (James and Stein, 1961)."""
+        """Return how far the scores of the last rows have shifted from those of all rows: a mean over classes by their
+        shares, minus what chance explains (James and Stein, 1961)."""
         moved = by_chance = 0.0
         for drift, bins, n in zip(
             self.drift.reshape(2, 4), self.bins[0].reshape(2, -1), rows[0].sum(axis=1), strict=True
@@ -124,9 +124,9 @@ class ScoreCounts(NamedTuple):
         return moved - by_chance / moved if moved * moved > by_chance else 0.0
 
     def confusion(self) -> tuple[float, float]:
-        """How often a row of another class scores above one of the class, for the only output: 0 if scores tell classes
-        apart, 1/2 if they say nothing. Rows in the same bin count half. And its standard error, by as many pairs as the
-        rarer class has rows, and one of each outcome more."""
+        """Return how often a row of another class scores above one of the class, for the only output: 0 if scores
+        separate the classes, 1/2 if they carry no information. Rows in the same bin count half. Also return its
+        standard error, for as many pairs as the rarer class has rows, plus one of each outcome."""
         others, own = self._counted()[0]
         if not (others.any() and own.any()):
             return 0.5, 0.5
@@ -137,7 +137,8 @@ class ScoreCounts(NamedTuple):
         return share, float(np.sqrt(chance * (1 - chance) / n))
 
     def curves(self, is_free: bool = True) -> list[Curve]:
-        """How the scores of each output are read. Unless they are free, a score of 0 is even: decisions lie there."""
+        """Return the curves that turn the scores of each output into log-odds. Unless they are free, a score of 0 means
+        even odds, because decisions are made there."""
         rows, at = self.rows()
         return [_curve(at, one, is_free) for one in rows]
 

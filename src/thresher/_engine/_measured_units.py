@@ -57,7 +57,7 @@ class MeasuredUnits:
     holds: bool = False
 
     def unit_fields(self) -> list[Field]:
-        """What a state keeps of units."""
+        """The arrays in which a state keeps units."""
         numbers = ("unit_sum", "unit_count", "unit", "is_scaled", "n_measured")
         target = [Field(name, "shared", 0.0, "derived") for name in ("target_mean", "target_m2", "target_shift")]
         columns = ("column_mean", "column_m2", "column_count", *self._units)
@@ -69,7 +69,7 @@ class MeasuredUnits:
 
     @property
     def _units(self) -> tuple[str, ...]:
-        """What the state keeps of the units of columns."""
+        """Return the units of columns that the state keeps."""
         return ("shift", "inverse", "reach") if self.holds else ("shift", "inverse")
 
     # --- measures -----------------------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ class MeasuredUnits:
 
     @staticmethod
     def sample(state: State, part: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Those of the last rows learned from that are measured."""
+        """Return the rows, of the last ones learned from, that are measured."""
         n_seen = int(state.arrays["tally"][:, 0].max())
         early = min(max(_MEASURED - (n_seen - len(part)), 0), len(part))
         if early == len(part):
@@ -199,7 +199,7 @@ class MeasuredUnits:
     # --- learning -----------------------------------------------------------------------------------------------------
 
     def chunk(self, state: State, rows: Rows) -> int:
-        """How many rows are learned by all outputs before the next ones."""
+        """Return the number of rows that all outputs learn from before the next ones."""
         return max(1, min(4096, _BYTES // (8 * rows.n_features))) if one(state, "is_scaled") else 4096
 
     def scaled(

@@ -58,7 +58,7 @@ class Field:
     at_most: str = ""
 
     def fault(self, arrays: Mapping[str, Array]) -> str:
-        """What its numbers, of a file for example, should be and are not; empty if they are."""
+        """Describe what is wrong with its numbers, for example those of a file; empty if nothing is."""
         values = arrays[self.name]
         low, high = (values.min(), values.max()) if values.size else (0.0, 0.0)
         if not (np.isfinite(low) and np.isfinite(high)):

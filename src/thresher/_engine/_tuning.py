@@ -31,7 +31,7 @@ _SURE = 3.0  # standard errors: a candidate that is so far behind is dropped fro
 
 @dataclass(frozen=True, kw_only=True)
 class Tuning(MeasuredUnits):
-    """What a learner finds out by itself: a step size, and units.
+    """Automatic step size and units of a learner.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Tuning(MeasuredUnits):
     # --- state --------------------------------------------------------------------------------------------------------
 
     def fields(self) -> list[Field]:
-        """What a state keeps beside what is learned."""
+        """The arrays that a state keeps besides those of the learner."""
         race = [Field(name, "model", 0.0, "sum") for name in ("missed", "n_drops")]
         race += [Field(name, "model", 0.0, "derived") for name in (*_MARKS, *_STANDINGS)]
         race += [Field("ahead", "model", -1.0, "derived")]  # mistakes or loss of the best when a candidate was left
@@ -100,7 +100,7 @@ class Tuning(MeasuredUnits):
         return int(running[order[0]])
 
     def _behind(self, learner: Learner, state: State, models: NDArray[np.intp], against: Array) -> Array:
-        """How far candidates are behind, which sorts them: by what counts against them, unless that may be chance.
+        """Return how far each candidate is behind the best, ignoring differences that may be chance.
 
         Of a rare class, a candidate that finds none makes as few mistakes as any. So candidates within a standard error
         of the fewest mistakes are put in order by two distances, in standard errors each: that of their mistakes from
@@ -127,7 +127,7 @@ class Tuning(MeasuredUnits):
         return distance
 
     def _against(self, learner: Learner, state: State) -> Array:
-        """What counts against each candidate so far: the weight of rows that it missed, or its loss."""
+        """Return the penalty of each candidate so far: the weight of misclassified rows, or its loss."""
         if learner.judge == "mistakes":
             missed: Array = state.arrays["missed"][:, 0]
             return missed
@@ -229,7 +229,7 @@ class Tuning(MeasuredUnits):
         return True
 
     def merge(self, learner: Learner, merged: State, start: State, states: Sequence[State]) -> None:
-        """Where all shards stand in the race, and the units of all rows."""
+        """Merge the comparisons of candidates and the units of all shards."""
         for name in _MARKS if self.races else ():  # what all shards missed lately is what the merged candidate did
             lately = [self._against(learner, s) - s.arrays[name][:, 0] for s in states]
             total = self._against(learner, merged)

@@ -261,21 +261,22 @@ class BatchClassifier(UsesThreads, KeepsVariances, LinearScores):
     batch_size: int | None = param(
         default=None,
         rule=at_least(1) | none,
-        doc="Rows of a batch, the last one with those that are left. By default, all rows of a call are one.",
+        doc="""Number of rows in a batch; the last batch holds the remaining rows. By default, all rows of a call form
+        one batch.""",
     )
     max_inner_iter: int = param(
-        default=1, rule=at_least(1), doc="Passes over the dual variables of a batch.", file="n_passes"
+        default=1, rule=at_least(1), doc="Largest number of passes over the dual variables of a batch.", file="n_passes"
     )
     scale: Any = param(
         default="auto",
         rule=boolean | auto,
-        doc="""Learn from dense rows with their columns centred and divided by their deviation; from sparse rows as they
-        are. The units of a column are those of the first batch in which it varies, with all rows before it (in
-        :meth:`fit`, of all rows), and stay, so that what was learned in them stays true; only those of less than 64
-        rows are taken anew. What lies more than five deviations from the mean of the rows so far is learned from as if
-        it lay there. ``C`` and variances then count in scaled units, ``coef_`` in those of ``X``. ``"auto"`` scales
-        unless a :class:`~thresher.preprocessing.RunningScaler` stands before it in a pipeline; False gives the
-        published learner.""",
+        doc="""Standardize the columns of dense rows; sparse rows stay as they are. The mean and deviation of a column
+        are those of all rows up to and including the first batch in which it varies (in :meth:`fit`, of all rows). They
+        then stay fixed, so that weights learned in these units stay valid; only those of fewer than 64 rows are
+        computed again. Values more than five deviations from the mean of the rows so far are clipped to that distance.
+        ``C`` and variances then refer to scaled columns, and ``coef_`` to those of ``X``. ``"auto"`` scales unless a
+        :class:`~thresher.preprocessing.RunningScaler` precedes the learner in a pipeline; False gives the published
+        learner.""",
     )
 
     _shorter_steps = "a smaller C"
@@ -284,10 +285,11 @@ class BatchClassifier(UsesThreads, KeepsVariances, LinearScores):
 
     @in_turn
     def learn_one(self, x: Any, y: Any, classes: Any = None, sample_weight: float | None = None) -> Self:
-        """Keep one row until there are enough for a batch, and learn from them then. Until then, predictions are those
-        of the model as it is; :meth:`flush` learns from the rows that wait. Files do not keep them.
+        """Collect one row, and learn once a batch is full. Until then, predictions use the model as it is.
+        :meth:`flush` learns from the pending rows at once. Model files do not include pending rows.
 
-        A batch has ``batch_size`` rows; without one, as many as :meth:`fit` takes, or 1024 where it takes all.
+        A batch has ``batch_size`` rows. If that is None, it has as many as in :meth:`fit`, or 1024 if :meth:`fit` uses
+        a single batch.
 
         Parameters
         ----------
@@ -317,7 +319,7 @@ class BatchClassifier(UsesThreads, KeepsVariances, LinearScores):
 
     @in_turn
     def flush(self) -> Self:
-        """Learn from the rows of :meth:`learn_one` that wait for a batch to be full."""
+        """Learn from the pending rows of :meth:`learn_one`."""
         waiting, kept = vars(self).pop("_waiting", []), vars(self)
         if not waiting:
             return self

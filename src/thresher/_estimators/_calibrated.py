@@ -58,8 +58,8 @@ class Calibrated(_Counted, Declared):
     probability: str = param(
         default="calibrated",
         rule=one_of("calibrated", "none"),
-        doc="""``"calibrated"`` offers :meth:`predict_proba`: scores of rows are counted by class before the rows are
-        learned from, and say how often a class occurs at a score. ``"none"`` saves the time.""",
+        doc="""``"calibrated"`` provides :meth:`predict_proba`: the learner counts, by class, the score of each row
+        before it learns from the row, which tells how often a class occurs at a score. ``"none"`` saves the time.""",
     )
 
     @classmethod
@@ -69,7 +69,7 @@ class Calibrated(_Counted, Declared):
         return known if "probability" in known else {**known, "probability": "none"}
 
     def _missing_for(self, method: str) -> str:
-        """What a method lacks that reads probabilities, or needs them to be read; nothing, most of the time."""
+        """Return what is missing for probabilities, as words; usually nothing."""
         if self.probability == "none":
             return f'probability="calibrated", got {self.probability!r}'
         if method == "calibrate" or not is_fitted(self) or self._score_counts().clock[0]:
@@ -85,7 +85,7 @@ class Calibrated(_Counted, Declared):
         raise NotImplementedError
 
     def _curves(self) -> list[Curve]:
-        """How scores are read as log-odds, one curve per output."""
+        """Return the curves from scores to log-odds, one per output."""
         return self._score_counts().curves(self._reads_freely())
 
     def _reads_freely(self) -> bool:
@@ -107,12 +107,12 @@ class Calibrated(_Counted, Declared):
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class.
 
-        Scores are compared with those of rows that were predicted before they were learned from: how often was a row
-        with such a score of that class? With more than two classes, the score of each is its lead over the best of the
-        others, and the probabilities are raised to the power at which they add up to 1. Late rows count more than early
-        ones, and rows count by their weight. The larger score has the larger probability. A score of 0 has a
-        probability of 1/2, unless the learner weighs mistakes on a rare class by a cost, or :meth:`calibrate` was given
-        other rows.
+        The probability of a class is how often rows with a similar score belonged to that class, among rows that were
+        scored before the model learned from them. With more than two classes, the score of a class is its lead over the
+        best other class, and the probabilities are raised to the power at which they sum to 1. Late rows count more
+        than early ones, and rows count by their weight. The class with the largest score has the largest probability. A
+        score of 0 has a probability of 1/2, unless the learner weighs mistakes on a rare class by a cost, or
+        :meth:`calibrate` was given other rows.
 
         Parameters
         ----------
@@ -129,15 +129,15 @@ class Calibrated(_Counted, Declared):
 
     @WithProbabilities
     def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithm of the probability of each class, see :meth:`predict_proba`."""
+        """Return the logarithm of the probability of each class; see :meth:`predict_proba`."""
         check_is_fitted(self)
         scores = self._score_table(X)
         return beside(np.log(self._probabilities_of(on_host(scores))), scores)
 
     @WithProbabilities
     def calibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Read scores as probabilities by these rows from now on, for example by later ones, or by those of other
-        circumstances. They must be rows that the model has not learned from.
+        """Calibrate the probabilities on these rows from now on, for example on more recent rows or on rows from
+        another source. The model must not have learned from them.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class Calibrated(_Counted, Declared):
         y : array-like of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of at least 0.
+            Nonnegative weights.
 
         Returns
         -------
@@ -187,7 +187,7 @@ def _shares(log_odds: Array) -> Array:
 
 
 def n_folds(n_rows: int) -> int:
-    """How many of five folds are scored by models of the others, so that there are enough scores."""
+    """Return how many of five folds to score with models of the others, so that there are enough scores."""
     return min(N_FOLDS, -(-N_FOLDS * ENOUGH // n_rows))
 
 
@@ -211,14 +211,14 @@ def _folds(keys: NDArray[Any], codes: Array, n: int) -> Places:
 
 
 class CalibratedOnFolds(Calibrated):
-    """Mixin of classifiers that learn from all rows at once. Folds of the labelled rows are scored by models of the
-    other rows, for probabilities alone: what predicts has learned from all of them."""
+    """Mixin of classifiers that learn from all rows at once. Models fitted on the other folds score each fold of the
+    labelled rows, for the probabilities only; the model that predicts learns from all rows."""
 
     probability: str = param(
         default="calibrated",
-        doc="""``"calibrated"`` offers :meth:`predict_proba`: folds of the labelled rows are scored by models of the
-        other rows, and these scores say how often a class occurs at a score. :meth:`fit` then learns a few times on
-        fewer rows, too, which ``"none"`` saves.""",
+        doc="""``"calibrated"`` provides :meth:`predict_proba`: models fitted on the other folds score each fold of the
+        labelled rows, and these scores tell how often a class occurs at a score. :meth:`fit` then also fits a model for
+        each fold; ``"none"`` saves that time.""",
     )
 
     _fitted: ClassVar[tuple[str, ...]] = ("_score_bins", "_score_clock")
@@ -275,7 +275,7 @@ class CalibratedOnFolds(Calibrated):
         return row_keys(on_host(_gate.check_matrix(self, X, reset=False)))
 
     def _weights_of_classes(self, codes: Array, weight: Array | None) -> Array:
-        """What rows count when a score is read: their weights times those of their classes."""
+        """Return the weights of rows in calibration: their weights times those of their classes."""
         weights, factors = np.ones(len(codes)) if weight is None else weight, self.__dict__.get("class_weight")
         if factors is None:
             return weights

@@ -76,9 +76,7 @@ class Estimator(Declared):
     Attributes
     ----------
     n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when ``X`` had any.
+        Number of features. feature_names_in_ : ndarray of str Names of the features, if ``X`` had column names.
     """
 
     _estimator_type: ClassVar[str | None] = None
@@ -102,7 +100,7 @@ class Estimator(Declared):
 
     @property
     def _repr_html_(self) -> Any:
-        """What notebooks call, if scikit-learn is set to show diagrams."""
+        """The method that notebooks call if scikit-learn is set to show diagrams."""
         from sklearn import get_config
 
         if get_config()["display"] != "diagram":
@@ -114,7 +112,7 @@ class Estimator(Declared):
         return {"text/plain": repr(self)} | ({"text/html": self._html_repr()} if shows_diagrams else {})
 
     def _html_repr(self) -> str:
-        """What notebooks show: scikit-learn's diagram, and the largest weights of a linear model."""
+        """Return the HTML for notebooks: scikit-learn's diagram, and the largest weights of a linear model."""
         from sklearn.utils import estimator_html_repr
 
         return str(estimator_html_repr(self)) + _picture_of_weights(self)
@@ -125,7 +123,7 @@ class Estimator(Declared):
         Parameters
         ----------
         deep : bool, default=True
-            Also those of parameters that are estimators, as ``name__parameter``.
+            Also return the parameters of nested estimators, as ``name__parameter``.
         """
         params: dict[str, Any] = {}
         for name in sorted(self._params):
@@ -136,7 +134,7 @@ class Estimator(Declared):
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters by name; ``name__parameter`` is one of a parameter that is an estimator."""
+        """Set parameters by name; ``name__parameter`` sets one of a nested estimator."""
         known = self.get_params(deep=True) if params else {}
         nested: dict[str, dict[str, Any]] = defaultdict(dict)
         for key, value in params.items():
@@ -192,7 +190,7 @@ class Estimator(Declared):
         )
 
     def get_metadata_routing(self) -> Any:
-        """Return what metadata the methods ask for, where scikit-learn's metadata routing is enabled."""
+        """Return the metadata that the methods request, if scikit-learn's metadata routing is enabled."""
         return self._get_metadata_request()
 
     def _get_metadata_request(self) -> Any:
@@ -354,7 +352,7 @@ class NumbersFeatures(TransformerContract):
         Parameters
         ----------
         input_features : array-like of str, optional
-            Names of the features it is made of, which are only compared with those of :meth:`fit`.
+            Names of the input features; they are only checked against those of :meth:`fit`.
         """
         check_is_fitted(self)
         from sklearn.utils.validation import _check_feature_names_in

@@ -120,22 +120,22 @@ class ChoosesCosts(BatchClassifier):
     Attributes
     ----------
     cost_ : float
-        The cost of the positive class of the model that predicts now.
+        The cost of the positive class in the model that predicts.
     costs_ : ndarray of shape (n_costs,)
         All costs.
     measures_ : ndarray of shape (n_costs,)
-        The progressive measure of each.
+        The progressive measure of each cost.
     cost_history_ : ndarray of shape (n_batches,)
-        The cost that was chosen after each batch.
+        The cost chosen after each batch.
     """
 
     measure: str = param(
         default="f1",
         rule=one_of(*MEASURES),
-        doc="""Measure that chooses among the costs, by predictions made before a batch was learned from, in bounded
-        memory: :class:`~thresher.metrics.ProgressiveF1`, :class:`~thresher.metrics.ProgressiveROCAUC`,
-        :class:`~thresher.metrics.ProgressiveAveragePrecision`. The first batch meets a model without weights, and does
-        not count. With several classes, one cost is chosen for all, by the mean of their measures.""",
+        doc="""Measure that chooses the cost. It rates predictions for each batch before the model learns from it, in
+        bounded memory: :class:`~thresher.metrics.ProgressiveF1`, :class:`~thresher.metrics.ProgressiveROCAUC`,
+        :class:`~thresher.metrics.ProgressiveAveragePrecision`. The first batch does not count, because the model has no
+        weights yet. With several classes, one cost is chosen for all of them, by the mean of their measures.""",
     )
 
     @property
@@ -157,12 +157,12 @@ class ChoosesCosts(BatchClassifier):
 
     @property
     def cost_(self) -> float:
-        """The cost of the model that predicts now."""
+        """The cost of the model that predicts."""
         return float(self.costs_[self._measured().chosen(self.state_)])
 
     @property
     def cost_history_(self) -> Array:
-        """The cost of the model that was chosen after each batch."""
+        """The cost of the model chosen after each batch."""
         return self.costs_[self._measured().choices(self.state_)]
 
     @property

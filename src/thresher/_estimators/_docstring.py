@@ -20,7 +20,7 @@ _USUAL = {
     "X": "X : array-like, sparse matrix or data frame of shape (n_samples, n_features)",
     "y": "y : array-like of shape (n_samples,)",
     "sample_weight": """sample_weight : array-like of shape (n_samples,), optional
-    Weights of at least 0. A row of weight 0 is absent.""",
+    Nonnegative weights. Rows of weight 0 are ignored.""",
 }
 
 _clean = functools.cache(inspect.cleandoc)  # classes inherit most of their parameters

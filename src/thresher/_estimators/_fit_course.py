@@ -23,24 +23,26 @@ class HasCourse(Declared):
     tol: float | None = param(
         default=None,
         rule=non_negative | none,
-        doc="""Stop :meth:`fit` when a pass moves the weights by less (Euclidean norm). Never while they are all zero.
-        With ``early_stopping``, what a loss must fall by instead; None is 0 there.""",
+        doc="""Stop :meth:`fit` when a pass changes the weights by less than this (Euclidean norm), but not while all of
+        them are zero. With ``early_stopping``, it is the smallest improvement of the loss that counts instead, and None
+        means 0.""",
     )
     early_stopping: bool = param(
         default=False,
         rule=boolean,
-        doc="""Stop :meth:`fit` after ``n_iter_no_change`` passes whose mean loss, of every row before its step, is not
-        below that of the best pass by more than ``tol``. Rows are new in the first pass only: this tells that learning
-        has settled, not how well new rows are predicted.""",
+        doc="""Stop :meth:`fit` after ``n_iter_no_change`` passes in which the mean loss, measured on each row before
+        its step, did not improve on the best pass by more than ``tol``. Rows are new only in the first pass, so this
+        detects convergence, not how well the model predicts new rows.""",
     )
     n_iter_no_change: int = param(
-        default=5, rule=at_least(1), doc="Passes without a lower loss after which ``early_stopping`` ends :meth:`fit`."
+        default=5,
+        rule=at_least(1),
+        doc="Number of passes without improvement after which ``early_stopping`` ends :meth:`fit`.",
     )
     warm_start: bool = param(
         default=False,
         rule=boolean,
-        doc="""Let :meth:`fit` go on from what was learned before, if anything was, with the same columns and
-        classes.""",
+        doc="""Let :meth:`fit` continue from the previous fit, if there was one, with the same columns and classes.""",
     )
 
     set_callbacks = Borrowed("sklearn.callback", "CallbackSupportMixin")  # since scikit-learn 1.9
@@ -49,16 +51,16 @@ class HasCourse(Declared):
     _is_sparsified = False
 
     def sparsify(self) -> Self:
-        """Let ``coef_`` be a sparse array until the next :meth:`fit`, as scikit-learn's linear models do.
+        """Return ``coef_`` as a sparse array until the next :meth:`fit`, as scikit-learn's linear models do.
 
-        What is learned stays as it is, and so do predictions.
+        The model and its predictions do not change.
         """
         check_is_fitted(self)
         self._is_sparsified = True
         return self
 
     def densify(self) -> Self:
-        """Let ``coef_`` be a dense array again."""
+        """Return ``coef_`` as a dense array again."""
         vars(self).pop("_is_sparsified", None)
         return self
 
@@ -167,7 +169,7 @@ class Stopping:
 
 
 class PassWatch:
-    """Those who want to know of the passes of a fit: here, nobody."""
+    """Observer of the passes of a fit; this one does nothing."""
 
     def begin(self) -> None:
         """A pass begins."""

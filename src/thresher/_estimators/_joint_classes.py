@@ -49,7 +49,7 @@ class JointLearner(CoupledLearner):
 
 
 def _form(params: Mapping[str, Any]) -> str:
-    """How several classes are learned, by parameters of the core."""
+    """Return the form in which several classes are learned, as parameters of the core."""
     return "one_vs_rest" if params.get("apart", True) else "joint"
 
 
@@ -66,16 +66,16 @@ class JointClassifier(SelfTuned, LinearClassifier):
     Attributes
     ----------
     multi_class_ : str
-        How the classes are learned by the model that is read: ``"joint"`` or ``"one_vs_rest"``.
+        How the model that predicts learns the classes: ``"joint"`` or ``"one_vs_rest"``.
     """
 
     multi_class: str = param(
         default="auto",
         rule=one_of("one_vs_rest", "joint", "auto"),
-        doc="""How more than two classes are learned. ``"one_vs_rest"``: each against all others, in ``n_jobs`` threads.
-        ``"joint"``: together, in one step for each row, which moves the class of the row up and the best of the other
-        classes down. ``"auto"``: both side by side, and the one with fewer mistakes on late rows goes on; with a number
-        for the step size, each against all others, as published.""",
+        doc="""How more than two classes are learned. ``"one_vs_rest"``: each class against all others, in ``n_jobs``
+        threads. ``"joint"``: all classes together, with one step for each row that raises the score of its class and
+        lowers that of the best other class. ``"auto"``: both side by side, keeping the one with fewer mistakes on late
+        rows; if the step size is a number, one-vs-rest, as published.""",
     )
 
     _forms: ClassVar[Mapping[str, tuple[Mapping[str, bool], ...]]] = FORMS
@@ -90,7 +90,7 @@ class JointClassifier(SelfTuned, LinearClassifier):
         return JointLearner(core, {**of_two.params, **forms[0]}, grid=forms, judge="mistakes", of_two=of_two)
 
     def _tuned(self, learner: Learner) -> Learner:
-        """Where the form is left open, too, each of its forms races with every step size."""
+        """If the form is open as well, compare each form with every step size."""
         if not isinstance(learner, JointLearner):
             return super()._tuned(learner)
         of_two = super()._tuned(replace(learner.of_two, intercept=learner.intercept))
@@ -104,7 +104,7 @@ class JointClassifier(SelfTuned, LinearClassifier):
 
     @property
     def multi_class_(self) -> str:
-        """How the classes are learned by the model that is read: ``"joint"`` or ``"one_vs_rest"``."""
+        """How the model that predicts learns the classes: ``"joint"`` or ``"one_vs_rest"``."""
         learner = self._learner_now()
         return _form(learner._params_of(self.state_, learner.outputs_of(self.state_, learner.chosen(self.state_))[0]))
 
@@ -129,10 +129,10 @@ class JointByRivals(JointClassifier):
 
     multi_class: str = param(
         default="auto",
-        doc="""How more than two classes are learned. ``"one_vs_rest"``: each against all others, in ``n_jobs`` threads.
-        ``"joint"``: together, in one step for each row, which moves the class of the row up and the best of the other
-        classes down. ``"auto"`` is ``"joint"`` where the step size is ``"auto"``, too, and there is a joint form; a
-        number for it gives the published learner, each class against all others.""",
+        doc="""How more than two classes are learned. ``"one_vs_rest"``: each class against all others, in ``n_jobs``
+        threads. ``"joint"``: all classes together, with one step for each row that raises the score of its class and
+        lowers that of the best other class. ``"auto"`` is ``"joint"`` if the step size is ``"auto"``, too, and the
+        learner has a joint form; if the step size is a number, it is ``"one_vs_rest"``, as published.""",
     )
 
     _forms = {"joint": FORMS["joint"], "auto": FORMS["joint"]}

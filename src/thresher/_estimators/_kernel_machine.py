@@ -114,13 +114,13 @@ class KeepsRows:
     support_ : ndarray
         Indices of the support vectors: rows with a coefficient other than 0.
     support_vectors_ : ndarray or csr_array of shape (n_support, n_features)
-        These rows, the only ones that are kept.
+        The support vectors, the only rows that the model keeps.
     dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support)
         Their coefficients (:math:`\beta`). One row when there are two classes.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Constant terms (:math:`b`).
     n_features_in_ : int
-        Number of features; of precomputed kernels, that of training rows.
+        Number of features; with a precomputed kernel, the number of training rows.
     """
 
     n_features_in_: int
@@ -136,7 +136,7 @@ class KeepsRows:
 
     @property
     def support_vectors_(self) -> Any:
-        """The rows that the model keeps, as kernels see them; none where kernels are precomputed."""
+        """The rows that the model keeps, in the form that kernels read; none with precomputed kernels."""
         check_is_fitted(self)
         if not self._support_rows:
             return np.empty((0, 0))
@@ -174,7 +174,7 @@ class KernelMachine(KeepsRows, ChoosesKernel, Estimator):
     Attributes
     ----------
     kernel_ : Kernel or None
-        The kernel, with numbers for everything that depends on the data; None if it is precomputed.
+        The kernel, with numbers for all parameters that depend on the data; None if it is precomputed.
     """
 
     kernel: Any = param(
@@ -186,7 +186,7 @@ class KernelMachine(KeepsRows, ChoosesKernel, Estimator):
     cache_size: float = param(
         default=500,
         rule=positive,
-        doc="Megabytes for the kernel matrix; a larger one is computed row by row.",
+        doc="Memory for the kernel matrix in megabytes; a larger matrix is computed row by row.",
     )
 
     _fitted: ClassVar[tuple[str, ...]] = ("kernel_",)
@@ -293,13 +293,12 @@ class ComparesNeighbors(KernelMachine):
         default="auto",
         rule=one_of("auto", *_NAMES, "precomputed") | _kernel_object,
         doc="""By name, or an object of :mod:`thresher.kernels`. ``"auto"`` is ``"rbf"`` if ``gamma`` is given.
-        Otherwise two rows are alike if they have neighbours in common, which adapts to the density of the rows
-        everywhere: with :math:`z_r(x) \\propto [1 - \\|x - x_r\\|^2 / h(x)^2]_+` the weights, of sum 1, of the 10 rows
-        nearest to x, where :math:`h` is the distance from the 11th,
-        :math:`k(x, x') = \\sum_r z_r(x) z_r(x') / \\sum_i z_r(x_i)` (Liu, He and Chang, 2010). Where the matrix does
-        not fit into ``cache_size``, or landmarks are fewer than 20, it is ``"rbf"`` with a width by neighbours. With
-        ``"precomputed"``, :meth:`fit` takes the kernel of every row with every row, and the other methods that of their
-        rows with those of :meth:`fit`.""",
+        Otherwise two rows are similar if they share neighbours, which adapts to the local density of the rows: if
+        :math:`z_r(x) \\propto [1 - \\|x - x_r\\|^2 / h(x)^2]_+` are weights of the 10 rows nearest to x that sum to 1,
+        and :math:`h` is the distance to the 11th, then :math:`k(x, x') = \\sum_r z_r(x) z_r(x') / \\sum_i z_r(x_i)`
+        (Liu, He and Chang, 2010). If the matrix does not fit into ``cache_size``, or there are fewer than 20 landmarks,
+        ``"auto"`` is ``"rbf"`` with ``gamma="neighbors"``. With ``"precomputed"``, :meth:`fit` takes the kernel matrix
+        of the training rows, and the other methods the kernel between their rows and the training rows.""",
     )
     gamma: Any = param(default="neighbors", search=Log(1e-4, 100.0, when={"kernel": ("auto", "rbf")}))
 
@@ -310,9 +309,9 @@ class FixedSizeMachine(KernelMachine):
     n_components: Any = param(
         default=None,
         rule=(none | how_many)._replace(type=how_many.type),
-        doc="""Compare rows with this many landmarks instead of with one another (the fixed-size Nystroem form): an
-        integer, a factor of the root of the number of rows, or ``"sqrt"``. Time and memory then grow with the rows, not
-        their square.""",
+        doc="""Compare rows with this many landmarks instead of with each other (the fixed-size Nystroem form): an
+        integer, a float that multiplies the square root of the number of rows, or ``"sqrt"``. Time and memory then grow
+        linearly with the number of rows instead of quadratically.""",
     )
     random_state: Any = param(default=None, rule=seed, doc="Source of the landmarks.")
 
@@ -358,11 +357,12 @@ class ReadsFunctions(ReadsClasses, CalibratedOnFolds):
         return int(self.intercept_.shape[0])  # type: ignore[attr-defined]
 
     def decision_function(self, X: Any) -> Array:
-        """Scores of the rows: one per row with two classes (above 0 means the second), else one per row and class."""
+        """Return the scores of the rows: one per row with two classes (above 0 means the second), else one per
+        class."""
         return self._shape_scores(self._functions(X))  # type: ignore[attr-defined]
 
     def predict(self, X: Any) -> np.ndarray[Any, Any]:
-        """The class of each row."""
+        """Predict the class of each row."""
         return self._read_scores(self.decision_function(X))
 
 
@@ -403,9 +403,9 @@ class KernelClassifier(ReadsFunctions, KernelMachine):
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             With ``kernel="precomputed"``, the kernel of every row with every row.
         y : array-like of shape (n_samples,)
-            Labels; if the machine has a label for rows without a class or of none, these have it.
+            Labels, including the label for rows that are unlabelled or belong to no class, if the machine has one.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of at least 0, which multiply the losses. A row of weight 0 is absent.
+            Nonnegative weights, which multiply the losses. Rows of weight 0 are ignored.
 
         Returns
         -------

@@ -13,14 +13,15 @@ MEANS_RACE = 1 << 14
 
 
 class LateMeans(SelfTuned):
-    """Base class of learners that the latest rows sway, so that a mean of their iterates predicts better."""
+    """Base class of learners on which the latest rows have a large influence, so that a mean of iterates predicts
+    better."""
 
     average: bool | str = param(
         default="auto",
         rule=boolean | auto,
-        doc="""Predict with the mean of all iterates, of which iterate t counts t times, instead of the last one.
-        ``"auto"`` does where the step size is ``"auto"``, too; a number for it gives the published learner. A full
-        covariance has no mean.""",
+        doc="""Predict with a weighted mean of all iterates, in which iterate t has weight t, instead of the last
+        iterate. ``"auto"`` does so if the step size is ``"auto"``, too; with a number for the step size, this is the
+        published learner. Not available with a full covariance.""",
     )
 
     def _no_mean_with(self) -> str:

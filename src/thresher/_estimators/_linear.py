@@ -27,7 +27,7 @@ class WeighsClasses(Declared):
     class_weight: Any = param(
         default=None,
         rule=class_weights,
-        doc="""Weights of the classes, multiplied into the row weights. "balanced" is for :meth:`fit` only.""",
+        doc="""Weights of the classes, which multiply the row weights. "balanced" works in :meth:`fit` only.""",
     )
 
 
@@ -37,8 +37,8 @@ class SelectsFeatures(Declared):
     selection: str = param(
         default="model",
         rule=one_of("model", "class"),
-        doc="""Whether ``n_features_to_select`` limits the features of the whole model or those of each class, which
-        differs with more than two classes only. In either case each class learns with so many of its own. With
+        doc="""Whether ``n_features_to_select`` limits the features of the whole model or of each class. This matters
+        only with more than two classes. In either case, each class learns with that many features of its own. With
         ``"model"``, features are then ranked by their largest weight in any class, and predictions use the first
         ``n_features_to_select`` of them.""",
     )
@@ -48,7 +48,7 @@ class UsesThreads(Declared):
     """Mixin of classifiers that learn each class against the rest."""
 
     n_jobs: int | None = param(
-        default=None, rule=count_of_jobs, doc="Threads over classes, when there are more than two."
+        default=None, rule=count_of_jobs, doc="Number of threads, over the classes if there are more than two."
     )
 
 
@@ -58,10 +58,9 @@ class LinearScores(LinearClasses, OnlineLinear):
     Attributes
     ----------
     n_mistakes_ : int
-        How many rows were predicted wrongly before they were learned from: what :meth:`predict` would have said of each
-        row, or of each batch where batches are learned from. Learners whose predictions use
-        ``n_features_to_select`` features while they learn with more, row by row, count the scores that rows are
-        learned from, because a choice of features for every row would take too long.
+        Number of wrong predictions, each made before the model learned from the row, or from its batch if it learns
+        from batches. Learners that predict with ``n_features_to_select`` features but learn with more count mistakes of
+        all features, because selecting features for every row would take too long.
     """
 
     _fitted = (*OnlineLinear._fitted, "classes_")
@@ -86,14 +85,14 @@ class LinearScores(LinearClasses, OnlineLinear):
 
     @WithProbabilities
     def predict_proba_one(self, x: Any, **of_row: Any) -> dict[Any, float]:
-        """Return the probability of each class for one row, see :meth:`predict_proba`.
+        """Return the probability of each class for one row; see :meth:`predict_proba`.
 
         Parameters
         ----------
         x : dict or tuple
             As in :meth:`learn_one`.
         **of_row : object
-            What :meth:`predict_one` takes beside it.
+            Further arguments of :meth:`predict_one`.
         """
         shares = self._probabilities_of(np.array(self.score_one(x, **of_row), dtype=np.float64, ndmin=2))[0]
         return dict(zip(self.classes_.tolist(), shares.tolist(), strict=True))
@@ -136,7 +135,7 @@ class LinearScores(LinearClasses, OnlineLinear):
 
     @property
     def n_mistakes_(self) -> int:
-        """Rows so far that were predicted wrongly before they were learned from."""
+        """Number of rows so far that were predicted wrongly before the model learned from them."""
         check_is_fitted(self)
         return self._learner_now().n_mistakes(self.state_)
 
@@ -147,13 +146,13 @@ class KeepsVariances(OnlineLinear):
 
     intercept_scaling: float = param(
         default=1.0,
-        doc="""Value of that constant feature, on rows as they come; beside scaled columns it is 1. Its steps get
-        shorter as rows come, so that it does not drown the features.""",
+        doc="""Value of the constant feature; with scaled columns it is always 1. Its steps shrink over time, so a value
+        of 1 does not outweigh the features.""",
     )
     max_iter: int = param(
         default=1,
-        doc="""Passes over the data in :meth:`fit`. :meth:`partial_fit` always makes one. Each makes the model surer, as
-        if the rows were new.""",
+        doc="""Passes over the data in :meth:`fit`. :meth:`partial_fit` always makes one. Each pass lowers the
+        variances, as if the rows were new.""",
     )
 
 
@@ -176,9 +175,9 @@ class LinearRegressor(ReadsValues, OnlineLinear):
     max_iter: Any = param(
         default="auto",
         rule=at_least(1) | auto,
-        doc=f"""Passes over the data in :meth:`fit`; :meth:`partial_fit` always makes one. Where the step size is
-        ``"auto"``, too, ``"auto"`` makes as many as it takes to see {VISITS:,} rows, from 5 to {MOST_PASSES}; with a
-        number for it, 5.""",
+        doc=f"""Passes over the data in :meth:`fit`; :meth:`partial_fit` always makes one. If the step size is
+        ``"auto"``, too, ``"auto"`` makes as many as it takes to see {VISITS:,} rows, from 5 to {MOST_PASSES}; if the
+        step size is a number, it makes 5.""",
     )
 
     _few_passes: ClassVar[int] = 5
@@ -211,7 +210,7 @@ class LinearRegressor(ReadsValues, OnlineLinear):
             )
 
     def predict(self, X: Any) -> Array:
-        """The value of each row."""
+        """Predict the value of each row."""
         return self._scores(X)[:, 0]
 
     def _shape_weights(self, weights: Array) -> Array:

@@ -33,10 +33,10 @@ class MultiTask(PredictorContract, Coupled):
         Parameters
         ----------
         tasks : array-like of shape (n_samples,), optional
-            The task of each row, whole numbers or text. Without, there is one task.
+            The task of each row, as integers or text. By default, all rows belong to one task.
         round_ids : array-like of int of shape (n_samples,), optional
-            The round of each row: neighbours with one id belong together. Without, a pass in random order deals out the
-            rows, one of each task to a round; in row order, a new round starts when a task comes again.
+            The round of each row: adjacent rows with the same id form a round. By default, a pass in random order forms
+            rounds of one row from each task; a pass in row order starts a new round when a task occurs again.
         """
 
         def read(n_rows: int) -> Any:
@@ -56,15 +56,15 @@ class MultiTask(PredictorContract, Coupled):
         *,
         grow: bool = False,
     ) -> Self:
-        """Learn from one more batch, row by row as it stands. What earlier calls learned stays, sparsity included.
+        """Learn from one more batch, row by row in the given order, and keep what earlier calls learned.
 
         Parameters
         ----------
         tasks : array-like of shape (n_samples,), optional
-            The task of each row. New ones may come with any batch.
+            The task of each row. Any batch may add new tasks.
         round_ids : array-like of int of shape (n_samples,), optional
-            The round of each row; a new one starts when the id changes. Without, when a task comes again. A round may
-            go on in the next call.
+            The round of each row; a new one starts when the id changes. By default, a new one starts when a task occurs
+            again. A round may continue in the next call.
         classes : array-like, optional
             Both classes; needed in the first call.
         """
@@ -77,7 +77,7 @@ class MultiTask(PredictorContract, Coupled):
         return self._partial_fit(X, read, sample_weight, grow)
 
     def predict(self, X: Any, tasks: Any = None) -> np.ndarray[Any, Any]:
-        """Predict the class or the value of each row, by the weights of its task.
+        """Predict the class or the value of each row with the weights of its task.
 
         Parameters
         ----------
@@ -100,7 +100,7 @@ class MultiTask(PredictorContract, Coupled):
         y : object
             The class or the value of the row.
         task : int or str, optional
-            The task of the row. Without, there is one task.
+            The task of the row. By default, there is one task.
         classes : array-like, optional
             Both classes; needed in the first call of a classifier.
         sample_weight : float, optional
@@ -207,15 +207,15 @@ class MultiTaskClassifier(MultiTask, WeighsClasses, LinearScores):
         return super()._join_tasks(target, state, tasks, round_ids, sample_weight)
 
     def decision_function(self, X: Any, tasks: Any = None) -> Array:
-        """One score per row, by the weights of its task; above 0 means the second class."""
+        """Return one score per row, with the weights of its task; above 0 means the second class."""
         return self._shape_scores(self._scores(X, tasks))
 
     @WithProbabilities
     def predict_proba(self, X: Any, tasks: Any = None) -> Array:
-        """Return the probability of each class, by the weights of the task of each row.
+        """Return the probability of each class, with the weights of the task of each row.
 
-        Scores are compared with those of rows, of any task, that were predicted before they were learned from: how
-        often was a row with such a score of that class?
+        The probability of a class is how often rows with a similar score, of any task, belonged to that class, among
+        rows that were scored before the model learned from them.
 
         Parameters
         ----------
@@ -232,12 +232,12 @@ class MultiTaskClassifier(MultiTask, WeighsClasses, LinearScores):
 
     @WithProbabilities
     def predict_log_proba(self, X: Any, tasks: Any = None) -> Array:
-        """Return the logarithm of the probability of each class, see :meth:`predict_proba`."""
+        """Return the logarithm of the probability of each class; see :meth:`predict_proba`."""
         return np.log(self._probabilities_of(self._scores(X, tasks)))
 
     @WithProbabilities
     def calibrate(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> Self:
-        """Read scores as probabilities by these rows from now on. The model must not have learned from them."""
+        """Calibrate the probabilities on these rows from now on. The model must not have learned from them."""
         return self._calibrate(self._scores(X, tasks), y, sample_weight)
 
     def __sklearn_tags__(self) -> Any:

@@ -70,7 +70,7 @@ class LearnsRows:
 
     @in_turn
     def predict_one(self, x: Any) -> Any:
-        """Predict the class or the value of one row; features that the model does not know count for nothing.
+        """Predict the class or the value of one row; features that the model does not know are ignored.
 
         Parameters
         ----------
@@ -88,8 +88,8 @@ class LearnsRows:
 
     @in_turn
     def score_one(self, x: Any) -> Any:
-        """Return the score of one row: of classifiers that of :meth:`decision_function`, a number with two classes and
-        an array with more.
+        """Return the score of one row. For classifiers it is that of :meth:`decision_function`: a number with two
+        classes, and an array with more.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ class LearnsRows:
             vars(self)["feature_names_in_"] = room[:n]
 
     def _first(self, method: str, reader: RowReader, **options: Any) -> Any:
-        """What a method says of the row that was read last, as a plain object or a row of an array."""
+        """Return the result of a method for the last row, as a plain object or a row of an array."""
         first = getattr(self, method)(reader.rows(), **options)[0]
         return first.item() if isinstance(first, np.generic) else first
 
@@ -199,7 +199,7 @@ class LearnsRows:
 
 
 def _target(bound: _Bound, y: Any, sample_weight: float | None) -> tuple[float, float] | None:
-    """What a session learns of a row, and its weight; None if that must be looked at more closely."""
+    """Return the target and the weight of a row for a session; None if they need the full checks."""
     try:
         if bound.targets is not None:
             known = bound.targets.get(y)

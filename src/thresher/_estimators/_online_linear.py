@@ -40,27 +40,25 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
     Attributes
     ----------
     support_ : ndarray
-        Indices of the features in use.
-    n_iter_ : int
-        Passes made by the last :meth:`fit`.
+        Indices of the features in use. n_iter_ : int Passes made by the last :meth:`fit`.
     n_samples_seen_ : int
-        Rows learned from, with repeats.
+        Number of rows learned from, counting repeats.
     n_updates_ : int
-        Steps that moved weights.
+        Number of updates that changed weights.
     progressive_loss_ : float
-        Their mean loss before they were learned from, each by the model that was read then.
+        Mean loss of these rows, each measured before the model learned from it.
     state_ : State
-        All that was learned; what a checkpoint saves and shards merge.
+        Everything that was learned, as named arrays: saved in checkpoints, and merged between shards.
     """
 
     fit_intercept: bool = param(
-        default=True, rule=boolean, doc="Learn a constant term, as the weight of one more feature."
+        default=True, rule=boolean, doc="Learn a constant term, as the weight of an additional constant feature."
     )
     intercept_scaling: float = param(
         default=0.1,
         rule=positive,
-        doc="""Value of that constant feature, on rows as they come; beside scaled columns it is 1. 1 is the papers'
-        form; on sparse rows a constant that takes full steps drowns the features, and 0.1 does not.""",
+        doc="""Value of the constant feature; with scaled columns it is always 1. The papers use 1, but on sparse rows a
+        constant with full steps outweighs the features, and 0.1 does not.""",
     )
     max_iter: int = param(
         default=5,
@@ -70,15 +68,15 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
     n_steps: int | None = param(
         default=None,
         rule=at_least(1) | none,
-        doc="Instead of ``max_iter`` passes, that many steps (:math:`T`), of one mini-batch each.",
+        doc="Make this many steps of one mini-batch each (:math:`T`) instead of ``max_iter`` passes.",
     )
     shuffle: bool = param(
         default=True,
         rule=boolean,
-        doc="""Visit the rows in a new random order on every pass of :meth:`fit`: blocks of 64 rows, or single rows
-        where they come sorted by label.""",
+        doc="""Visit the rows in a new random order in each pass of :meth:`fit`: blocks of 64 rows, or single rows if
+        they are sorted by label.""",
     )
-    random_state: Any = param(default=None, rule=seed, doc="Source of the visiting orders.")
+    random_state: Any = param(default=None, rule=seed, doc="Seed of the visiting orders.")
 
     _penalty: ClassVar[str] = "alpha"  # the parameter that decides how many features are in use
     _shorter_steps: ClassVar[str] = "a larger alpha, such as 1e-2, or more passes"  # what makes them
@@ -120,9 +118,9 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
         Parameters
         ----------
         coef_init : array-like of the shape of ``coef_``, optional
-            Weights to begin with, of learners that keep weights: not those that keep sums of gradients.
+            Initial weights. Not available for learners that keep sums of gradients.
         intercept_init : array-like of the shape of ``intercept_``, optional
-            Constant terms to begin with.
+            Initial constant terms.
         """
         first = (coef_init, intercept_init)
         return self._fit(X, y, lambda n_rows: self._read_all(y, n_rows), sample_weight, first)
@@ -172,14 +170,14 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, grow: bool = False
     ) -> Self:
-        """Learn from one more batch, row by row as it stands. What earlier calls learned stays, sparsity included.
+        """Learn from one more batch, row by row in the given order, and keep what earlier calls learned.
 
         Parameters
         ----------
         classes : array-like, optional
-            All classes that will ever occur; needed in the first call of a classifier.
+            All classes that may occur; required in the first call of a classifier.
         grow : bool, default=False
-            Accept batches that are wider or narrower than the ones before: features that appear later start from zero.
+            Accept batches with more or fewer columns than before; new features start with weight zero.
         """
         first = not hasattr(self, "state_")
         return self._partial_fit(X, partial(self._read_batch, y, classes=classes, first=first), sample_weight, grow)
@@ -398,13 +396,13 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
 
     @property
     def n_samples_seen_(self) -> int:
-        """Rows learned from so far, with repeats; rows of weight 0 do not count."""
+        """Number of rows learned from so far, counting repeats but not rows of weight 0."""
         check_is_fitted(self)
         return int(self.state_.arrays["tally"][:, 0].max())
 
     @property
     def n_updates_(self) -> int:
-        """Steps so far that moved weights, over all outputs."""
+        """Number of updates so far that changed weights, over all outputs."""
         check_is_fitted(self)
         learner = self._learner_now()
         outputs = learner.outputs_of(self.state_, learner.chosen(self.state_))
@@ -412,7 +410,7 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
 
     @property
     def progressive_loss_(self) -> float:
-        """Mean loss of the rows so far, each predicted before it was learned from."""
+        """Mean loss of the rows so far, each measured before the model learned from it."""
         check_is_fitted(self)
         return self._learner_now().progressive_loss(self.state_)
 

@@ -113,11 +113,12 @@ class LinearClasses(ReadsClasses):
     """
 
     def decision_function(self, X: Any) -> Array:
-        """Scores of the rows: one per row with two classes (above 0 means the second), else one per row and class."""
+        """Return the scores of the rows: one per row with two classes (above 0 means the second), else one per
+        class."""
         return self._shape_scores(self._scores(X))  # type: ignore[attr-defined]
 
     def predict(self, X: Any) -> np.ndarray[Any, Any]:
-        """The class of each row."""
+        """Predict the class of each row."""
         return self._read_scores(self.decision_function(X))
 
 
@@ -135,13 +136,13 @@ class KnowsDoubt:
     """Mixin of linear classifiers that know the variance of a score: ``_variances_of`` rows, one column per output."""
 
     def predict_confidence(self, X: Any) -> Array:
-        r"""Return how sure the model is of each class, from its doubt about the weights.
+        r"""Return the confidence of the model in each class, from the variances of its weights.
 
-        With two classes, the probability :math:`\Phi(\mu^\top x / \sqrt{x^\top \Sigma x})` that the score is above 0,
-        if weights are normal with the mean and covariance that were learned. With more, the same for each class, with
-        the variance averaged over the classes, divided by their sum. It is the confidence of the model in a sign, not
-        a frequency: it goes to 0 or 1 as rows come in, however noisy their labels are. :meth:`predict_proba` tells how
-        often a class occurs.
+        With two classes, this is the probability :math:`\Phi(\mu^\top x / \sqrt{x^\top \Sigma x})` that the score is
+        above 0, if weights are normal with the learned mean and covariance. With more classes, it is the same for each
+        class, with the variance averaged over the classes, normalized to sum to 1. It measures confidence in the sign
+        of a score, not a frequency: it tends to 0 or 1 as the model sees more rows, however noisy the labels are. For
+        the frequency of a class, use :meth:`predict_proba`.
 
         Parameters
         ----------
@@ -150,12 +151,12 @@ class KnowsDoubt:
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            In the order of ``classes_``. The class with the largest share is the one that :meth:`predict` names.
+            In the order of ``classes_``. The class with the largest value is the one that :meth:`predict` returns.
         """
         me: Any = self
         rows = me._rows_to_score(X)
         return shares_of_classes(me._leads(me._scores_of(rows)), me._variances_of(rows))
 
     def _leads(self, scores: Array) -> Array:
-        """What must be above 0 for each output to win."""
+        """Return the values that must be above 0 for each output to win."""
         return scores

@@ -18,12 +18,14 @@ _SEEDS = 2**40  # so that those of thousands of shards add up exactly
 class SeededClassifier(LinearClassifier):
     """Base class: draws the seeds when learning begins."""
 
-    n_steps: int | None = param(default=None, doc="Instead of ``max_iter`` passes, that many rows (:math:`T`).")
+    n_steps: int | None = param(
+        default=None, doc="Make this many steps of one row each (:math:`T`) instead of ``max_iter`` passes."
+    )
     random_state: Any = param(
         default=None,
-        doc="""Source of the visiting orders, and of the seeds of all draws. Seeds are drawn by the first call of
-        :meth:`fit` or :meth:`partial_fit` and kept in ``state_`` (and so in files): what comes later is settled by
-        them, however the rows are cut into batches.""",
+        doc="""Seed of the visiting orders and of all random draws. The first call of :meth:`fit` or :meth:`partial_fit`
+        draws the seeds and keeps them in ``state_``, and so in model files. All later draws follow from them, however
+        the rows are split into batches.""",
     )
 
     def _new_state(self, learner: Learner, n_features: int, n_outputs: int) -> State:

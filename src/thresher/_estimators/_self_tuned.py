@@ -13,13 +13,13 @@ from .._gate import Array, auto, boolean
 from ._declared import param
 from ._online_linear import OnlineLinear
 
-AUTO_STEP = """``"auto"`` learns with several values side by side, in units of the data, and reads the one that has done
-        best on rows that it had not seen; dense rows are then scaled, see ``scale``. Regressors count targets in units
-        of their deviation then, and damp their steps, so that none overshoots."""
+AUTO_STEP = """``"auto"`` trains several values side by side, in units of the data, and predicts with the one that has
+        done best on rows before learning from them; dense rows are then scaled (see ``scale``). Regressors also scale
+        the targets by their deviation, and damp their steps so that none overshoots."""
 
 
 class Step(NamedTuple):
-    """A parameter that says how far a row may move the weights, and what is worth a try in its place."""
+    """A parameter that limits how far a row moves the weights, with the values worth trying."""
 
     name: str
     """The parameter."""
@@ -42,10 +42,10 @@ class Step(NamedTuple):
 
 
 class StepInUse(property):
-    """The step size of the model that is read: an attribute of fitted estimators."""
+    """Attribute of fitted estimators: the step size of the model that predicts."""
 
     def __init__(self) -> None:
-        super().__init__(_step_in_use, doc="The step size of the model that is read.")
+        super().__init__(_step_in_use, doc="The step size of the model that predicts.")
 
 
 def _step_in_use(estimator: Any) -> float:
@@ -58,26 +58,26 @@ class SelfTuned(OnlineLinear):
     Attributes
     ----------
     race_ : dict of str to ndarray
-        The candidates that learn side by side, in arrays with one entry each. ``value`` is the step size. Other
+        The candidates that learn side by side, as arrays with one entry each. ``value`` is the step size. Other
         parameters in which candidates differ have their own names: ``multi_class``, and ``alpha`` or
-        ``n_features_to_select`` where they are ``"auto"``, too. ``part`` is 2 for candidates that race for such a
-        second parameter, at the step that led before, and 1 for all others. ``n_mistakes`` or mean ``loss`` counts
+        ``n_features_to_select`` if they are ``"auto"``, too. ``part`` is 2 for candidates that compare such a second
+        parameter, at the step size that led before, and 1 for all others. ``n_mistakes`` or the mean ``loss`` measures
         predictions made before learning from each of ``n_rows`` rows; later passes of :meth:`fit`, over rows seen
-        before, do not count. ``best`` is the same of the candidate that led over these rows, NaN where it is unknown.
-        ``running`` candidates still learn, and the ``chosen`` one is read: that of the fewest mistakes, or the least
-        loss, on late rows. Of two classes, candidates within a standard error of the fewest mistakes also go by the
-        area under the ROC curve of their scores, unless ``probability="none"`` leaves these uncounted. The choice is
-        made anew after 1, 2, 4, 8, ... rows, and at the end of :meth:`fit`.
+        before, do not count. ``best`` is the same for the candidate that led over these rows, NaN if unknown.
+        ``running`` candidates still learn, and the ``chosen`` one predicts: the one with the fewest mistakes, or the
+        smallest loss, on late rows. With two classes, candidates within a standard error of the fewest mistakes are
+        compared by the area under the ROC curve as well, unless ``probability="none"``. The choice is updated after 1,
+        2, 4, 8, ... rows, and at the end of :meth:`fit`.
     """
 
     scale: Any = param(
         default="auto",
         rule=boolean | auto,
-        doc="""Learn from dense rows with their columns centred and divided by their deviation, as far as they are known
-        when a row comes; from sparse rows as they are. Penalties and steps then count in scaled units, ``coef_`` in
-        those of ``X``. ``"auto"`` scales where the step size is ``"auto"``, too, and no
-        :class:`~thresher.preprocessing.RunningScaler` stands before it in a pipeline: a number for the step gives the
-        published learner.""",
+        doc="""Standardize the columns of dense rows, with the means and deviations known when a row arrives; sparse
+        rows stay as they are. Penalties and steps then refer to scaled columns, and ``coef_`` to those of ``X``.
+        ``"auto"`` scales only if the step size is ``"auto"``, too, and no
+        :class:`~thresher.preprocessing.RunningScaler` precedes the learner in a pipeline; with a number for the step
+        size, this is the published learner.""",
     )
 
     _raced: ClassVar[Step | None] = None
@@ -137,11 +137,11 @@ class SelfTuned(OnlineLinear):
 
     @property
     def race_(self) -> dict[str, Array]:
-        """The candidates that learn side by side, and how they did on rows that they had not seen."""
+        """The candidates that learn side by side, with their progressive mistakes or losses."""
         learner = self._learner_now()
         tuning = learner.tuning
         if tuning is None or self._raced is None or not tuning.races:
-            raise AttributeError(f"{type(self).__name__} has race_ only where a step size is automatic.")
+            raise AttributeError(f"{type(self).__name__} has race_ only if a step size is automatic.")
         models, state = np.arange(learner.n_models), self.state_
         running, chosen = np.isin(models, tuning.running(learner, state)), learner.chosen(state)
         params = [learner._params_of(state, learner.outputs_of(state, model)[0]) for model in range(learner.n_models)]
@@ -161,7 +161,8 @@ class SelfTuned(OnlineLinear):
         }
 
     def _candidate(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """What may differ between candidates beside the step, by this estimator's names, of parameters of the core."""
+        """Return the parameters besides the step size in which candidates may differ, under the names of this
+        estimator."""
         return {}
 
     def _settled(self) -> dict[str, Any]:
@@ -179,6 +180,6 @@ class SelfTuned(OnlineLinear):
 
 
 def _damping(learner: Learner) -> dict[str, float]:
-    """What keeps steps of a smooth loss from overshooting, for the core."""
+    """Return the parameters of the core that keep steps of a smooth loss from overshooting."""
     curvature = LOSSES[learner.params["loss"]].curvature
     return {"damping": curvature} if np.isfinite(curvature) else {}

@@ -44,18 +44,18 @@ class SolvedClassifier(_Solution, LinearClasses, CalibratedOnFolds, WeighsClasse
     support_ : ndarray
         Indices of the features in use: those with a weight other than 0 in any output.
     dual_gap_ : float
-        No other weights have an objective that is lower by more than this; the largest over the outputs.
+        Upper bound on how far the objective is from its minimum; the largest over the outputs.
     n_iter_ : int
-        Passes made; the most of any output.
+        Number of passes; the largest over the outputs.
     """
 
     fit_intercept: bool = param(
-        default=True, rule=boolean, doc="Learn a constant term, as the weight of one more feature."
+        default=True, rule=boolean, doc="Learn a constant term, as the weight of an additional constant feature."
     )
-    intercept_scaling: float = param(default=1.0, rule=positive, doc="Value of that constant feature.")
-    max_iter: int = param(default=1000, rule=at_least(1), doc="Most passes over the rows.")
-    tol: float = param(default=1e-4, rule=non_negative, doc="Stop when the duality gap is no larger.")
-    class_weight: Any = param(default=None, doc="Weights of the classes, multiplied into the row weights.")
+    intercept_scaling: float = param(default=1.0, rule=positive, doc="Value of the constant feature.")
+    max_iter: int = param(default=1000, rule=at_least(1), doc="Largest number of passes over the rows.")
+    tol: float = param(default=1e-4, rule=non_negative, doc="Stop when the duality gap is at most this.")
+    class_weight: Any = param(default=None, doc="Weights of the classes, which multiply the row weights.")
 
     _fitted: ClassVar[tuple[str, ...]] = (
         *("n_features_in_", "feature_names_in_", "classes_", "coef_", "intercept_", "dual_gap_", "n_iter_", "_grown"),
@@ -70,7 +70,7 @@ class SolvedClassifier(_Solution, LinearClasses, CalibratedOnFolds, WeighsClasse
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the weights with the least objective."""
+        """Find the weights that minimize the objective."""
         who = type(self).__name__
         check_params(self, self._param_rules)
         rows = _gate.check_features(self, X, reset=True)

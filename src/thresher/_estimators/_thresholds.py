@@ -30,19 +30,19 @@ class Decides(Calibrated):
     threshold: Any = param(
         default=None,
         rule=none | number | auto | one_of(*CRITERIA),
-        doc="""How :meth:`predict` decides. None: the larger score wins; with two classes, a score above 0 is the
-        second one. A number: with two classes, a score above it is. The name of what the decisions shall keep low,
-        ``"error"`` (mistakes), ``"balanced_error"`` (the mean share of mistakes over the classes) or ``"cost"`` (of
-        mistakes, see ``cost``), or high, ``"f1"`` (of the second of two classes): found by probabilities, whenever
-        predictions are made, and never by learning again. ``"auto"`` is ``"cost"`` where ``cost`` is given, else
-        ``"error"``.""",
+        doc="""How :meth:`predict` decides. None: predict the class with the largest score; with two classes, a score
+        above 0 means the second one. A number: with two classes, a score above it means the second one. The name of a
+        criterion that decisions minimize, ``"error"`` (mistakes), ``"balanced_error"`` (the mean error rate of the
+        classes) or ``"cost"`` (see ``cost``), or maximize, ``"f1"`` (of the second of two classes): the threshold then
+        follows from the probabilities when predictions are made, without retraining. ``"auto"`` is ``"cost"`` if
+        ``cost`` is given, else ``"error"``.""",
         file="decision_threshold",
     )
     cost: Any = param(
         default=None,
         rule=cost_rule,
-        doc="""What a mistake on a row of the second of two classes costs, where one on the first costs 1; or a dict of
-        class to cost, for any number of classes. For ``threshold`` alone: what is learned does not depend on it.""",
+        doc="""Cost of a mistake on a row of the second of two classes, relative to 1 for the first; or a dict from
+        class to cost, for any number of classes. It affects only ``threshold``, not training.""",
         file="decision_cost",
     )
 
@@ -77,7 +77,7 @@ class Decides(Calibrated):
         return (shares * self._factors_of_classes(criterion)).argmax(axis=1)
 
     def _free_curves(self, n_classes: int) -> list[Curve]:
-        """How scores are read where a score of 0 may mean anything."""
+        """Return curves from scores to log-odds that need not be even at a score of 0."""
         missing = self._missing_for("threshold")
         if missing:
             raise ValueError(f"{type(self).__name__}: threshold={self.threshold!r} needs {missing}.")
@@ -102,7 +102,7 @@ class Decides(Calibrated):
         return float(np.clip(np.max(2 * found / (np.cumsum(n) + found[-1])), 1e-6, 1 - 1e-6))
 
     def _factors_of_classes(self, criterion: str) -> Array:
-        """What a mistake on a row of each class counts."""
+        """Return the cost of a mistake on a row of each class."""
         n = len(self.classes_)
         if criterion == "error":
             return np.ones(n)
@@ -121,7 +121,7 @@ class Decides(Calibrated):
         return np.array([1.0, ratio])
 
     def _cost_ratio(self) -> float | None:
-        """What a mistake on the second of two classes costs, where one on the first costs 1."""
+        """Return the cost of a mistake on the second of two classes, relative to the first."""
         return None if self.cost is None else float(self.cost)
 
     def _class_shares(self) -> Array:
@@ -131,7 +131,7 @@ class Decides(Calibrated):
         return np.array([1 - own[0], own[0]]) if len(own) == 1 else own
 
     def _ratio_of_share(self, share: float) -> float:
-        """That ratio, if rows of the second class have this share of the cost of all."""
+        """Return that ratio if rows of the second class have this share of the total cost."""
         of_first, of_second = np.maximum(self._class_shares(), np.finfo(float).eps)
         return float(share / (1 - share) * of_first / of_second)
 

@@ -50,7 +50,7 @@ _MOST_CATEGORIES = 1000  # whose spellings are compared
 
 @dataclass(frozen=True)
 class ColumnFound:
-    """What a look found out about a column.
+    """The detected properties of a column.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class ColumnFound:
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """What the user said about all columns; None leaves it to the look."""
+    """Options for all columns given by the user; None means to detect the value."""
 
     decimal: str | None = None
     date: str | None = None
@@ -132,7 +132,7 @@ def find_readings(
 
 
 def _only(votes: Iterable[str | None]) -> str | None:
-    """What all say who say anything; None if they differ."""
+    """Return the common value of all that are not None; None if they differ."""
     said = {vote for vote in votes if vote is not None}
     return said.pop() if len(said) == 1 else None
 

@@ -1,4 +1,4 @@
-"""How one column of a table is read: as numbers, dates, truth values, categories or text, or not at all."""
+"""Reading of one table column: as numbers, dates, booleans, categories or text, or not at all."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def folded(value: str) -> str:
 
 @dataclass(frozen=True)
 class ColumnReading:
-    """How the values of a column are written, and what they are.
+    """The kind of a column and the notation of its values.
 
     Attributes
     ----------

@@ -131,7 +131,7 @@ def _delete_if_left(draft: str) -> None:
 
 
 def _permissions(place: Path) -> int:
-    """Those of the file that is replaced, or what the user's mask leaves to a new one."""
+    """Return the permissions of the replaced file, or those that the umask gives a new one."""
     try:
         return stat.S_IMODE(place.stat().st_mode)
     except OSError:

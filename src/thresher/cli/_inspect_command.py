@@ -60,7 +60,7 @@ def _learner(model: Any, learner: Any) -> dict[str, Any]:
 
 
 def _structure(model: Any, learner: Any) -> dict[str, Any]:
-    """What was chosen while learning, groups in use, tasks and what they share."""
+    """Describe what training selected: groups in use, tasks and their shared features."""
     from ..inspection import groups_in_use, kernels_in_use
 
     facts: dict[str, Any] = {}

@@ -116,7 +116,7 @@ class _Remarks:
         return f"{remark.says}: {options}" if options else f"{remark.says}."
 
     def options(self, remark: Any) -> str:
-        """What to add to a command, quoted for the shell."""
+        """Return options to add to a command, quoted for the shell."""
         if remark.option is None:
             return ""
         if isinstance(remark.option, tuple):  # of a doubt

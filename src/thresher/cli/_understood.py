@@ -1,4 +1,4 @@
-"""What was understood of a table, in sentences for the screen."""
+"""Sentences that describe how a table is read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MOST_SHOWN = 5
 
 
 def remarks_on_reading(understood: Any) -> list[str]:
-    """What a user should know before the rows are learned from: an unusual encoding, columns left out, and doubts."""
+    """Return remarks for the user before training: an unusual encoding, columns left out, and ambiguities."""
     if understood is None:
         return []
     remarks = []

@@ -1,4 +1,4 @@
-"""Clusters of rows, described by few features or of any shape."""
+"""Clustering: sparse K-means, kernel spectral clustering and clusters around planes."""
 
 from ._kernel_spectral import KernelSpectralClustering
 from ._path import CentrePath, centre_path

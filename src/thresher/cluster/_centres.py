@@ -57,21 +57,21 @@ class FromStarts(Clusters):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        The cluster of each row. Not kept in model files.
+        The cluster of each row. Not saved in model files.
     objective_history_ : ndarray of shape (n_iter,)
-        The objective after every step of the best run. It never rises.
+        The objective after each step of the best run. It never increases.
     n_iter_ : int
         Steps made.
     """
 
-    max_iter: int = param(default=100, rule=at_least(1), doc="Most steps of a run.")
+    max_iter: int = param(default=100, rule=at_least(1), doc="Largest number of steps of a run.")
     tol: float = param(
         default=1e-4,
         rule=non_negative,
-        doc="A run stops when a step lowers the objective by less than this part of it.",
+        doc="A run stops when a step lowers the objective by less than this fraction.",
     )
-    n_init: int = param(default=1, rule=at_least(1), doc="Runs from different starts, of which the best counts.")
-    random_state: Any = param(default=None, rule=seed, doc="Source of the starts.")
+    n_init: int = param(default=1, rule=at_least(1), doc="Number of runs from different starts; the best one is kept.")
+    random_state: Any = param(default=None, rule=seed, doc="Seed of the starts.")
 
     _fitted: ClassVar[tuple[str, ...]] = (
         *("n_features_in_", "feature_names_in_", "inertia_", "objective_history_", "n_iter_"),
@@ -84,26 +84,26 @@ class SparseCentres(FromStarts, Estimator):
     alpha: float = param(
         default=0.0,
         rule=_penalty,
-        doc=r"""Strength of the penalty (:math:`\lambda` in [1]_), in the unit of the features. On standardised data 1
-        puts all rows in one cluster, and 0.01 to 0.5 is the range to look at.""",
+        doc=r"""Strength of the penalty (:math:`\lambda` in [1]_), in the units of the features. On standardised data, 1
+        puts all rows into one cluster; try values from 0.01 to 0.5.""",
         search=Log(1e-3, 1.0),
     )
     metric: str = param(
         default="euclidean",
         rule=one_of("euclidean", "cosine"),
-        doc=r"""``"cosine"`` compares directions: rows are scaled to length 1, centres have length 1 (or 0, when the
-        penalty leaves nothing of them), and :math:`1 - x^\top w` takes the place of half the squared distance. A row of
-        zeros has no direction and is at distance 0 from all.""",
+        doc=r"""``"cosine"`` compares directions: rows are scaled to length 1, centres have length 1 (or 0 if the
+        penalty removes all their values), and :math:`1 - x^\top w` replaces half the squared distance. A row of zeros
+        has no direction and has distance 0 to all centres.""",
     )
 
     def predict(self, X: Any) -> Labels:
-        """The cluster of each row: where its distance and the penalty of the centre together are least."""
+        """Predict the cluster of each row, which minimizes its distance plus the penalty of the centre."""
         check_is_fitted(self)
         rows = self._rows(X, reset=False)
         return beside(self._assign(rows)[0], rows)
 
     def transform(self, X: Any) -> Array:
-        """The distance of each row from each centre, without the penalty."""
+        """Return the distance of each row to each centre, without the penalty."""
         check_is_fitted(self)
         cosine, centres = self.metric == "cosine", self._centres
         data = Data.of(self._rows(X, reset=False), centres, cosine=cosine)
@@ -118,14 +118,14 @@ class SparseCentres(FromStarts, Estimator):
         return on_host(self.cluster_centers_)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Minus the objective on these rows: the larger, the better."""
+        """Return the negative objective on these rows; larger is better."""
         check_is_fitted(self)
         _, rows, weight = self._present(X, sample_weight, reset=False)
         return -total(self._assign(rows)[1], weight)
 
     def features_of_clusters(self, n_features: int | None = None) -> list[list[tuple[Any, float]]]:
-        """For each cluster the features that its centre uses, by name if they have any, with their values; largest
-        first, and at most ``n_features`` of them.
+        """Return the features that the centre of each cluster uses, by name if they have names, with their values; the
+        largest first, and at most ``n_features`` of them.
 
         Examples
         --------

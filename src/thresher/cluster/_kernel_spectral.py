@@ -66,32 +66,33 @@ class _SpectralSolution(NamedTuple):
 
 
 class KernelSpectralClustering(Clusters, ComparesNeighbors, FixedSizeMachine):
-    r"""Kernel spectral clustering (KSC): clusters of any shape, with an answer for rows that were not there.
+    r"""Kernel spectral clustering (KSC): clusters of any shape, and predictions for new rows.
 
-    Spectral clustering as kernel principal components, in which a row counts by the inverse of its degree
+    Spectral clustering as weighted kernel PCA, in which the weight of a row is the inverse of its degree
     :math:`d_i = \sum_j k(x_i, x_j)`: for each of :math:`k - 1` scores :math:`e_i = \langle w, \varphi(x_i)\rangle + b`,
 
     .. math:: \max_{w, b} \; \frac{\gamma}{2} \sum_i \frac{e_i^2}{d_i} - \frac12 \|w\|^2 ,
 
-    which is an eigenvalue problem. Far clusters have scores in different orthants, so that the signs of the scores are
-    codes of clusters, and a new row has scores like any other. Choose it for curved clusters (rings, moons) that
-    K-means cuts, when new rows must be assigned and when the number of clusters is to be chosen by held-out rows
-    (:meth:`score`). The width of the kernel decides everything: choose ``gamma`` together with ``n_clusters``. For
-    round clusters, or rows of thousands of features, :class:`SparseKMeans` is quicker and says which features matter.
+    which is an eigenvalue problem. Well-separated clusters have scores in different orthants, so the signs of the
+    scores encode the clusters, and new rows have scores, too. Choose it for curved clusters (rings, moons) that K-means
+    would split, if you need to assign new rows, or if you want to choose the number of clusters on held-out rows
+    (:meth:`score`). The result depends strongly on the width of the kernel: tune ``gamma`` together with
+    ``n_clusters``. For round clusters, or rows with thousands of features, :class:`SparseKMeans` is faster and shows
+    which features matter.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        The cluster of each row, as :meth:`predict` has it; 0 is the one with the most frequent code. Not kept in
+        The cluster of each row, as returned by :meth:`predict`; 0 is the one with the most frequent code. Not saved in
         model files.
     codebook_ : ndarray of shape (n_codes, n_clusters - 1)
         The directions of clusters, largest cluster first; with signs as codes, the ``n_clusters`` most frequent sign
         patterns of the training rows, +1 or -1, most frequent first and of equal ones by their values. There may be
-        fewer, of which :meth:`fit` warns.
+        fewer; :meth:`fit` then issues a warning.
     eigenvalues_ : ndarray of shape (n_clusters - 1,)
-        (:math:`\lambda`), largest first. Those of clusters far apart are close to 1.
+        Eigenvalues (:math:`\lambda`), largest first. They are close to 1 for well-separated clusters.
     support_ : ndarray
-        Indices of the rows that are kept: all with a weight, or the landmarks.
+        Indices of the stored rows: all with a weight above 0, or the landmarks.
     support_vectors_ : ndarray or csr_array of shape (n_support, n_features)
         These rows.
     dual_coef_ : ndarray of shape (n_clusters - 1, n_support)
@@ -103,15 +104,15 @@ class KernelSpectralClustering(Clusters, ComparesNeighbors, FixedSizeMachine):
     -----
     With :math:`D = \mathrm{diag}(d)` and :math:`M_D = I - 1 1^\top D^{-1} / 1^\top D^{-1} 1`, coefficients are the
     leading eigenvectors of :math:`D^{-1} M_D K`, found as :math:`\alpha = B u` from the symmetric :math:`B^\top K B`
-    with :math:`D^{-1} M_D = B B^\top`, and :math:`b = - 1^\top D^{-1} K \alpha / 1^\top D^{-1} 1`. Eigenvalues that
-    repeat themselves, as those of clusters without any similarity do, leave the eigenvectors free to rotate, which
-    does no harm: the score vectors of any two such clusters have a negative product, whatever the rotation, and
-    therefore different signs somewhere. A cluster whose score is about 0 in some direction is spread over two codes,
-    however, and if it is large these may take the place of a small cluster's: look at :meth:`score` then.
+    with :math:`D^{-1} M_D = B B^\top`, and :math:`b = - 1^\top D^{-1} K \alpha / 1^\top D^{-1} 1`. If eigenvalues
+    repeat, as for clusters without any similarity, the eigenvectors are determined only up to a rotation. This does no
+    harm: the score vectors of any two such clusters have a negative product, whatever the rotation, and therefore
+    different signs somewhere. However, a cluster whose score is about 0 in some direction is split over two codes, and
+    if it is large, these may displace the code of a small cluster. Check :meth:`score` in this case.
 
-    In the fixed-size form the degree of a row counts its similarity with itself exactly, so that a row that is far from
-    all landmarks has no weight beyond others. A row weight is the number of times a row is there. Every kernel will do
-    whose degrees are above 0; others are refused.
+    In the fixed-size form the degree of a row counts its similarity with itself exactly, so that a row far from all
+    landmarks does not get an excessive weight. A row weight counts as that many equal rows. Any kernel with positive
+    degrees works; others raise an error.
 
     References
     ----------
@@ -148,24 +149,27 @@ class KernelSpectralClustering(Clusters, ComparesNeighbors, FixedSizeMachine):
     _advice = Advice(GoodFor(2, "of any shape: rings, moons, chains", aim="curved"))
 
     n_clusters: int = param(
-        default=2, doc="Number of clusters (:math:`k`). One cluster has no scores, and all rows.", kw_only=False
+        default=2,
+        doc="Number of clusters (:math:`k`). With 1, there are no scores.",
+        kw_only=False,
     )
     kernel: Any = param(default="auto", kw_only=False)
     decoding: str = param(
         default="auto",
         rule=one_of("auto", "hamming", "margin", "angle"),
-        doc="""How scores are read as clusters. ``"hamming"``, as published: by the code of their signs, or, where that
-        is none of the codebook, by the one with the fewest other signs, of several the one whose planes (where a score
-        is 0) are nearest. ``"margin"``: such rows by the nearest planes, however many. ``"angle"``: by the nearest of
-        ``n_clusters`` directions, which K-means finds among the scores of training rows, all of length 1; best where
-        there are many clusters. ``"auto"`` is ``"angle"`` with the kernel of shared neighbours, else ``"hamming"``.""",
+        doc="""How scores are decoded into clusters. ``"hamming"``, as published: by the code of their signs; if it is
+        not in the codebook, by the code that differs in the fewest signs, and among several by the one whose planes
+        (where a score is 0) are nearest. ``"margin"``: such rows by the nearest planes only. ``"angle"``: by the
+        nearest of ``n_clusters`` directions, which K-means finds among the scores of the training rows scaled to length
+        1; best with many clusters. ``"auto"`` is ``"angle"`` with the kernel of shared neighbours, else
+        ``"hamming"``.""",
     )
     eigen_solver: str = param(
         default="auto",
         rule=one_of("auto", "dense", "lanczos"),
         doc="""``"dense"`` needs the whole kernel matrix and :math:`O(n^3)`; ``"lanczos"`` (in blocks) only products
-        with it, :math:`O(n^2)` each, for which a matrix beyond ``cache_size`` is computed anew every time. ``"auto"``
-        takes the second from 1000 rows on. The fixed-size form needs neither.""",
+        with it, :math:`O(n^2)` each, and a matrix larger than ``cache_size`` is computed again for each of them.
+        ``"auto"`` uses ``"lanczos"`` from 1000 rows on. The fixed-size form needs neither.""",
     )
     tol: float = param(
         default=1e-10,
@@ -188,7 +192,7 @@ class KernelSpectralClustering(Clusters, ComparesNeighbors, FixedSizeMachine):
             With ``kernel="precomputed"``, the kernel of every row with every row.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of at least 0: how many times each row is there. A row of weight 0 is absent, and has a label.
+            Nonnegative weights, which count as that many equal rows. Rows of weight 0 are ignored, but get a label.
 
         Returns
         -------
@@ -262,39 +266,39 @@ class KernelSpectralClustering(Clusters, ComparesNeighbors, FixedSizeMachine):
     # --- reading ----------------------------------------------------------------------------------------------------
 
     def transform(self, X: Any) -> Array:
-        """The score variables (:math:`e`) of each row, an array of shape (n_samples, n_clusters - 1)."""
+        """Return the score variables (:math:`e`) of each row, an array of shape (n_samples, n_clusters - 1)."""
         return self.decision_function(X)
 
     def decision_function(self, X: Any) -> Array:
-        """The score variables of each row, as :meth:`transform` has them."""
+        """Return the score variables of each row, as :meth:`transform` does."""
         check_is_fitted(self)
         with one_blas_thread():
             scores = self._kernel_scores(X)
             return scores + beside(self.intercept_, scores)
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """The cluster of each row: the code of the codebook that is nearest to the signs of its scores."""
+        """Predict the cluster of each row from its scores; see ``decoding``."""
         return self._nearest(self.decision_function(X))
 
     def score(self, X: Any, y: Any = None) -> float:
-        """:meth:`line_fit` of rows, held out ones preferably: for choosing ``n_clusters`` and ``gamma``."""
+        """Return :meth:`line_fit` of rows. Use held-out rows to choose ``n_clusters`` and ``gamma``."""
         return self.line_fit(X)
 
     def line_fit(self, X: Any, *, balance_weight: float = 0.1, through: str = "origin") -> float:
-        """Measure how well clusters are told apart: :func:`~thresher.metrics.balanced_line_fit`.
+        """Measure how well clusters are separated, by :func:`~thresher.metrics.balanced_line_fit`.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         balance_weight : float, default=0.1
-            What clusters of equal size are worth.
+            Weight of the balance of cluster sizes.
         through : {"origin", "mean"}, default="origin"
-            What the lines go through; ``"mean"`` as published.
+            The point that the lines pass through; ``"mean"`` as published.
 
         Returns
         -------
         float
-            Between 0 and 1, the larger the better; 0 of one cluster, which is told from nothing.
+            Between 0 and 1, larger is better; 0 for a single cluster.
         """
         scores, degrees = self.decision_function(X), None
         if self.n_clusters == 1:

@@ -35,7 +35,7 @@ class CentrePath(NamedTuple):
     inertia : ndarray of shape (n_alphas,)
         The objective, penalty included.
     distortion : ndarray of shape (n_alphas,)
-        The objective without its penalty: how far rows are from the centre of their cluster.
+        The objective without the penalty: how far rows are from the centres of their clusters.
     """
 
     alphas: Array
@@ -48,16 +48,16 @@ class CentrePath(NamedTuple):
 
 
 def centre_path(X: Any, model: SparseKMeans | None = None, alphas: int | Sequence[float] = 10) -> CentrePath:
-    """Sparse K-means at several penalties, to choose one by.
+    """Fit sparse K-means at several penalties, to help choose one.
 
     Parameters
     ----------
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
     model : SparseKMeans, optional
-        Parameters for all of them; its ``alpha`` is left aside.
+        Parameters for all fits; its ``alpha`` is ignored.
     alphas : int or list of float, default=10
-        Penalties, or how many, evenly spread on a log scale up to the largest value of the centres of plain K-means,
-        about where nothing is left of them.
+        Penalties, or their number, evenly spaced on a log scale up to the largest value in the centres of plain
+        K-means, where almost all values become 0.
 
     Returns
     -------
@@ -65,8 +65,8 @@ def centre_path(X: Any, model: SparseKMeans | None = None, alphas: int | Sequenc
 
     Notes
     -----
-    The first penalty starts as the model says, every other at the centres before it, which takes few steps. Clusters
-    may run empty towards the end of the path.
+    The first penalty starts as the model specifies, and each later one at the previous centres, which takes few steps.
+    Clusters may become empty towards the end of the path.
 
     Examples
     --------

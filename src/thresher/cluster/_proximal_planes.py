@@ -19,18 +19,18 @@ _MOST_FEATURES = 5000  # squares of them are held, 200 MB each
 
 
 class ProximalPlaneClustering(FromStarts, Estimator):
-    r"""Clusters of rows that lie close to a plane each: lines in two dimensions, and far from those of the others.
+    r"""Proximal plane clustering: clusters of rows that lie close to a plane (in two dimensions, a line).
 
     For each cluster a plane :math:`w^\top x + b = 0` with a unit normal minimises
 
     .. math:: \sum_{x \in \text{cluster}} (w^\top x + b)^2 - c \sum_{x \notin \text{cluster}} (w^\top x + b)^2,
 
-    and rows move to the nearest plane, in turn. Choose it when clusters are known to be flat: rows on a few lines,
-    relations between columns that differ from group to group. A plane has no middle and no end, so rows far apart may
+    alternating with moving rows to the nearest plane. Choose it if you know that clusters are flat: rows on a few
+    lines, or linear relations between columns that differ between groups. A plane is unbounded, so rows far apart may
     share one. For compact clusters choose :class:`SparseKMeans`, for curved ones :class:`KernelSpectralClustering`.
 
-    What comes out depends strongly on the start and on ``C_others``. Run it several times (``n_init``), look at more
-    than one ``C_others``, and do not trust a single answer.
+    The result depends strongly on the start and on ``C_others``. Run it several times (``n_init``), try more than one
+    ``C_others``, and do not rely on a single result.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class ProximalPlaneClustering(FromStarts, Estimator):
     offsets_ : ndarray of shape (n_clusters,)
         Offsets of the planes (:math:`b`).
     C_others_ : float
-        The push of other rows that was used: ``C_others``, or less.
+        The value of ``C_others`` used; it may be smaller than the parameter.
     inertia_ : float
         The sum of squared distances from the nearest plane.
 
@@ -49,12 +49,12 @@ class ProximalPlaneClustering(FromStarts, Estimator):
     less *c* times those of the others, :math:`b = -s^\top w / N` and *w* is the eigenvector of :math:`A - ss^\top / N`
     with the smallest eigenvalue. Fitting planes and moving rows both lower the same sum.
 
-    A step costs :math:`O(n d^2 + k d^3)`, which limits it to some hundred features; more than 5,000 are refused.
-    Starts are planes through the neighbourhoods of rows far from the planes before. With ``C_others=0``, a cluster that
-    loses its rows is given half of those of the cluster with the largest squares.
+    A step costs :math:`O(n d^2 + k d^3)`, which limits it to a few hundred features; more than 5,000 raise an error.
+    Starts are planes through the neighbourhoods of rows far from the previous planes. With ``C_others=0``, an empty
+    cluster takes over half of the rows of the cluster with the largest sum of squares.
 
-    Scale the features first: a column of small numbers is a flat direction for every cluster. A cluster needs many
-    more rows than there are features: through fewer, a plane fits exactly.
+    Scale the features first: a column of small numbers is a flat direction for every cluster. A cluster needs many more
+    rows than features; with fewer, a plane fits exactly.
 
     References
     ----------
@@ -84,11 +84,11 @@ class ProximalPlaneClustering(FromStarts, Estimator):
     C_others: float = param(
         default=0.01,
         rule=non_negative,
-        doc="""Weight of the push by rows of other clusters (:math:`c` in [1]_). With *m* of *n* rows in a cluster,
-        the sum above has a minimum only while :math:`c < m / (n - m)`, and a plane that is pushed away loses rows.
-        Where *c* comes to more than half of that, a run begins again with half of *c*, ``C_others_`` says what was
-        used, and :meth:`fit` warns. (The published method then takes a stationary point that is no minimum.) With 0
-        these are plain k planes.""",
+        doc="""Weight of the repulsion by rows of other clusters (:math:`c` in [1]_). For a cluster of *m* of *n* rows,
+        the sum above has a minimum only if :math:`c < m / (n - m)`, and a plane that is pushed away loses rows. If *c*
+        exceeds half of that, the run starts again with half of *c*, :meth:`fit` issues a warning, and ``C_others_`` has
+        the value used. (The published method then takes a stationary point that is not a minimum.) With 0, this is
+        plain k-planes clustering.""",
         search=Log(1e-3, 1.0),
     )
     tol: float = param(default=1e-6)
@@ -135,11 +135,11 @@ class ProximalPlaneClustering(FromStarts, Estimator):
         return self
 
     def predict(self, X: Any) -> Labels:
-        """The plane each row is nearest to."""
+        """Predict the nearest plane of each row."""
         return self._distances(X).argmin(axis=1).astype(np.int32)
 
     def transform(self, X: Any) -> Array:
-        """The distance of each row from each plane."""
+        """Return the distance of each row from each plane."""
         return self._distances(X)
 
     def _distances(self, X: Any) -> Array:
@@ -149,7 +149,7 @@ class ProximalPlaneClustering(FromStarts, Estimator):
             return Planes(self.normals_, self.offsets_).distances(rows)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Minus the sum of squared distances from the nearest plane: the larger, the better."""
+        """Return the negative sum of squared distances from the nearest plane; larger is better."""
         return -float(np.sum(self._distances(X).min(axis=1) ** 2))
 
     def _check_shape(self, n_rows: int, n_features: int) -> None:

@@ -1,4 +1,4 @@
-"""K-means whose centres use few features."""
+"""K-means with an l1 penalty on the centres."""
 
 from __future__ import annotations
 
@@ -31,44 +31,44 @@ class _KMeansRun(NamedTuple):
 
 
 class SparseKMeans(StepsInRounds, SparseCentres):
-    r"""K-means with an l1 penalty: clusters whose centres are told apart by few features.
+    r"""K-means with an l1 penalty, for clusters described by few features.
 
     Minimises, over centres :math:`w_1 \dots w_k` and clusters :math:`c(i)`,
 
     .. math:: \sum_i \tfrac12 \|x_i - w_{c(i)}\|^2 + \alpha\, \|w_{c(i)}\|_1.
 
-    The best centre of a cluster is its mean, each value shrunk towards 0 by ``alpha`` and never across; the best
-    cluster of a row counts the penalty as well. Both steps are exact and lower the same sum, so that it never rises.
-    With ``alpha=0`` this is plain K-means. Choose it for wide or sparse rows, when each cluster should be described by
-    a few words; scale the features first.
+    The best centre of a cluster is its mean, with each value soft-thresholded by ``alpha``; assigning rows to clusters
+    takes the penalty into account as well. Both steps are exact and lower the same objective, so it never increases.
+    With ``alpha=0`` this is plain K-means. Choose it for wide or sparse rows if each cluster should be described by a
+    few features, such as words. Scale the features first.
 
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Centres.
     inertia_ : float
-        The objective, times two as is the custom for squared distances: the sum of
-        :math:`\|x - w\|^2 + 2\alpha\|w\|_1`, or of :math:`1 - x^\top w + \alpha\|w\|_1` for the cosine metric.
-        After :meth:`partial_fit`, each row counts with its cost before it was learned from.
+        Twice the objective, as is usual for squared distances: the sum of :math:`\|x - w\|^2 + 2\alpha\|w\|_1`, or of
+        :math:`1 - x^\top w + \alpha\|w\|_1` for the cosine metric. After :meth:`partial_fit`, each row counts with its
+        cost before the model learned from it.
     objective_history_ : ndarray of shape (n_iter,)
-        The same after every step. It never rises. Empty after :meth:`partial_fit`.
+        The same after each step. It never increases. Empty after :meth:`partial_fit`.
     cluster_weights_ : ndarray of shape (n_clusters,)
-        The weight of the rows that each centre is the shrunken mean of; their number if they have no weights.
+        The total weight of the rows of each centre; their number if they have no weights.
     n_iter_ : int
-        Steps made; after :meth:`partial_fit`, batches learned from.
+        Number of steps; after :meth:`partial_fit`, number of batches.
     n_samples_seen_ : int
-        Rows learned from.
+        Number of rows learned from.
     support_ : ndarray
         Indices of the features that any centre uses.
 
     Notes
     -----
     A step reads the rows once and costs :math:`O(k)` times the stored values, of sparse rows only those of features
-    that a centre uses, plus :math:`O(k)` times the number of features. Starts are drawn by greedy k-means++. A
-    cluster that loses its rows is given the one that gains most by a centre of its own; where none does, it stays empty
-    and :meth:`fit` warns.
+    that a centre uses, plus :math:`O(k)` times the number of features. Starts are drawn by greedy k-means++. An empty
+    cluster takes the row that gains most from a centre of its own; if none gains, it stays empty and :meth:`fit` issues
+    a warning.
 
-    What a step needs to know of rows adds up (:class:`ClusterSums`), so that rows may be anywhere: see
+    A step needs only sums over rows (:class:`ClusterSums`), so the rows may be stored anywhere: see
     :meth:`cluster_sums`, with which steps on a file are those of :meth:`fit`. So are rounds on several machines
     (:mod:`thresher.distributed`), where ``max_iter`` and ``tol`` mean the same, but there is one run whatever
     ``n_init`` says, its starts are drawn from a sample of some thousand rows, and without ``labels_``.
@@ -93,8 +93,8 @@ class SparseKMeans(StepsInRounds, SparseCentres):
     """
 
     _advice = Advice(
-        GoodFor(1, "it finds clusters that few features tell apart"),
-        GoodFor(1, "heaps around a middle, told apart by few columns", aim="round"),
+        GoodFor(1, "it finds clusters that differ in few features"),
+        GoodFor(1, "compact clusters that differ in few columns", aim="round"),
         start=lambda p: {"n_init": 3},  # one start may be bad luck, and ten take long in a search
     )
 
@@ -102,31 +102,30 @@ class SparseKMeans(StepsInRounds, SparseCentres):
     solver: str = param(
         default="exact",
         rule=one_of("exact", "rda"),
-        doc=r"""``"rda"`` finds centres as Algorithm 12 of [1]_ does: by ``n_steps`` rows of their clusters, drawn one
-        after another, and adaptive dual averaging. Where values are about 1 it comes close to what ``"exact"`` computes
-        in one read (no centre gets much farther from 0 than :math:`\eta \sqrt T`), and is here to compare with: the
-        deviation from it falls as slowly as :math:`\sqrt{\eta s / 2}\; T^{-1/4}`, for rows of deviation :math:`s`. With
-        the cosine metric it is the hinge form: the direction of the minimum of
-        :math:`\text{mean}\, [1 - x^\top w]_+ + \alpha \|w\|_1`.""",
+        doc=r"""``"rda"`` finds centres by Algorithm 12 of [1]_: adaptive dual averaging over ``n_steps`` rows drawn
+        from each cluster. If values are about 1, it comes close to what ``"exact"`` computes in one read (no centre
+        gets much farther from 0 than :math:`\eta \sqrt T`), and is provided for comparison: the deviation from it falls
+        as slowly as :math:`\sqrt{\eta s / 2}\; T^{-1/4}`, for rows of deviation :math:`s`. With the cosine metric it is
+        the hinge form: the direction of the minimum of :math:`\text{mean}\, [1 - x^\top w]_+ + \alpha \|w\|_1`.""",
     )
     init: Any = param(
         default="k-means++",
         rule=_starts,
-        doc="Centres to start from: rows far apart, any rows, or these.",
+        doc="Initial centres: rows far apart, random rows, or an array.",
     )
     batch_size: int = param(
-        default=1024, rule=at_least(1), doc="In :meth:`partial_fit`, the centres move after so many rows."
+        default=1024, rule=at_least(1), doc="Number of rows after which the centres move in :meth:`partial_fit`."
     )
     n_steps: int = param(
         default=10_000,
         rule=at_least(1),
-        doc='Draws for each centre and step with ``solver="rda"`` (:math:`T`); all of them are made.',
+        doc='Number of draws for each centre and step with ``solver="rda"`` (:math:`T`).',
     )
     eta0: float = param(default=1.0, rule=positive, doc=r'Step size with ``solver="rda"`` (:math:`\eta`).')
     smoothing: float = param(
         default=0.1, rule=positive, doc=r"The constant that keeps this step size finite (:math:`\rho`)."
     )
-    random_state: Any = param(default=None, doc="Source of the starts and draws.")
+    random_state: Any = param(default=None, doc="Seed of the starts and draws.")
 
     _fitted: ClassVar[tuple[str, ...]] = (
         *("cluster_centers_", "cluster_weights_", "n_samples_seen_", "_sums", "_metric", "_grown"),
@@ -167,18 +166,18 @@ class SparseKMeans(StepsInRounds, SparseCentres):
 
     @in_turn
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, grow: bool = False) -> Self:
-        """Learn from more rows: each batch of ``batch_size`` joins the centres as they are, which then move to the
-        shrunken mean of all their rows so far, whatever the ``solver``.
+        """Learn from more rows: each batch of ``batch_size`` rows is assigned to the current centres, which then move
+        to the soft-thresholded mean of all their rows so far, whatever the ``solver``.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            In the first call at least ``n_clusters`` rows, among which the starts are chosen.
+            The first call needs at least ``n_clusters`` rows, from which the starts are chosen.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             Weights of at least 0. A row of weight 0 is absent.
         grow : bool, default=False
-            Whether ``X`` may be wider than before, with features that no batch has shown yet, or narrower.
+            Accept batches with more or fewer columns than before.
 
         Returns
         -------
@@ -219,7 +218,7 @@ class SparseKMeans(StepsInRounds, SparseCentres):
         return self
 
     def cluster_sums(self, X: Any, sample_weight: Any = None) -> ClusterSums:
-        """Sum the rows of each cluster, at the centres as they are; sums of different rows add up.
+        """Sum the rows of each cluster at the current centres; sums of different rows can be added.
 
         Parameters
         ----------
@@ -249,12 +248,12 @@ class SparseKMeans(StepsInRounds, SparseCentres):
         return ClusterSums(swept.sums, swept.weights, total(swept.costs, weight), rows.shape[0])
 
     def move_centres(self, sums: ClusterSums) -> Self:
-        """Move each centre to where the rows in its sum cost least; one without rows stays.
+        """Move each centre to the minimum for the rows in its sum; a centre without rows stays.
 
         Parameters
         ----------
         sums : ClusterSums
-            Of all rows, at the centres as they are.
+            Sums over all rows, at the current centres.
 
         Returns
         -------
@@ -309,7 +308,7 @@ class SparseKMeans(StepsInRounds, SparseCentres):
 
     @property
     def progressive_loss_(self) -> float:
-        """The mean cost of the rows, of each before it was learned from."""
+        """The mean cost of the rows, each measured before the model learned from it."""
         check_is_fitted(self)
         total_weight = float(self.cluster_weights_.sum())
         return self.inertia_ / total_weight if total_weight > 0 else 0.0

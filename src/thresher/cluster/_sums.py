@@ -14,18 +14,18 @@ from .._kernels import Array
 
 @dataclass(frozen=True)
 class ClusterSums:
-    """Rows, joined to the nearest of some centres: all that a step of K-means needs to know of them.
+    """Sums over rows assigned to the nearest centres: all that a step of K-means needs.
 
-    Sums of different rows at the same centres add up, wherever the rows are: ``a + b``.
+    Sums of different rows at the same centres can be added: ``a + b``.
 
     Attributes
     ----------
     sums : ndarray of shape (n_clusters, n_features)
-        For each cluster the sum of its rows, times their weights.
+        The weighted sum of the rows of each cluster.
     weights : ndarray of shape (n_clusters,)
-        For each cluster the weight of its rows; their number if they have none.
+        The total weight of the rows of each cluster; their number if they have no weights.
     cost : float
-        The objective, before the centres move.
+        The objective before the centres move.
     n_rows : int
         Number of rows.
     """

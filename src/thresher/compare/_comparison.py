@@ -26,18 +26,18 @@ _SCORES = Rule("a dict that is not empty", lambda v: isinstance(v, Mapping) and 
 class Comparison:
     """Scores of several learners over the same runs; see :func:`compare`. ``print`` shows a table.
 
-    Made by :func:`compare`, or by :meth:`from_scores` of numbers that a protocol of your own has measured.
+    Made by :func:`compare`, or by :meth:`from_scores` from scores that you have measured yourself.
 
     Attributes
     ----------
     scores : dict of measure to dict of name to ndarray of shape (n_runs,)
         The k-th scores of all learners belong to the same rows.
     lower_is_better : frozenset of str
-        The measures of which less is better.
+        The measures for which lower is better.
     test_ratio : float or None
-        Test rows over training rows, where the training rows of the runs overlap: what the corrected t-test needs.
+        Ratio of test rows to training rows, if the training rows of the runs overlap; the corrected t-test needs it.
     about : str
-        What the runs were, as the table says it.
+        Description of the runs, shown above the table.
     """
 
     scores: dict[str, Scores]
@@ -56,19 +56,19 @@ class Comparison:
         test_ratio: float | None = None,
         about: str = "",
     ) -> Comparison:
-        """A comparison of scores that are there already.
+        """Make a comparison from existing scores.
 
         Parameters
         ----------
         scores : dict of name to numbers, or of measure to such a dict
-            For each learner one number per run; the k-th of all learners belong together.
+            One number per run for each learner; the k-th numbers of all learners belong to the same run.
         measure : str, default="score"
-            The name of the measure, where there is one.
+            The name of the measure, if there is only one.
         lower_is_better : bool or collection of str, default=False
-            Whether less is better, or the measures of which it is.
+            Whether lower is better, or the measures for which it is.
         test_ratio : float, optional
-            Test rows over training rows, where the runs are splits of the same rows. Leave it out for runs whose rows
-            are new, or the same in another order.
+            Ratio of test rows to training rows, if the runs are splits of the same rows. Leave it out if each run has
+            new rows, or the same rows in another order.
         about : str, optional
             The first line of the table.
 
@@ -105,23 +105,23 @@ class Comparison:
         return len(next(iter(self._of(None).values())))
 
     def mean(self, measure: str | None = None) -> dict[str, float]:
-        """Mean of each learner over the runs, by name, of the first measure or another."""
+        """Return the mean of each learner over the runs, by name; by default of the first measure."""
         return {name: float(values.mean()) for name, values in self._of(measure).items()}
 
     def std(self, measure: str | None = None) -> dict[str, float]:
-        """Standard deviation of each learner over the runs (n - 1 in the denominator); nan of one run."""
+        """Return the standard deviation of each learner over the runs (n - 1 in the denominator); nan for one run."""
         one = self.n_runs == 1
         return {name: np.nan if one else float(values.std(ddof=1)) for name, values in self._of(measure).items()}
 
     def best(self, measure: str | None = None) -> str:
-        """Name of the learner with the best mean, the earlier of equals."""
+        """Return the name of the learner with the best mean; the first one if there are ties."""
         means = self.mean(measure)
         lower = self._known(measure) in self.lower_is_better
         return min(means, key=lambda name: means[name] if lower else -means[name])
 
     @checked(corrected=none | boolean)
     def p_value(self, a: str, b: str, measure: str | None = None, *, corrected: bool | None = None) -> float:
-        """p-value of the paired t-test, two-sided: how often chance alone makes two learners differ as much.
+        """Return the two-sided p-value of the paired t-test of two learners.
 
         Parameters
         ----------
@@ -130,15 +130,15 @@ class Comparison:
         measure : str, optional
             By default the first.
         corrected : bool, optional
-            Whether to use the corrected resampled t-test of [1]_, whose variance has the factor
-            :math:`1 / n + n_{test} / n_{train}` in place of :math:`1 / n`. Splits of the same rows share most of them,
-            so that their scores lie closer together than those of new rows would, and the plain test is too sure.
-            By default it is used where the runs are splits (``test_ratio`` is there).
+            Use the corrected resampled t-test of [1]_, whose variance has the factor
+            :math:`1 / n + n_{test} / n_{train}` in place of :math:`1 / n`. Splits of the same rows overlap, so their
+            scores vary less than those of new rows would, and the plain test is overconfident. By default, the
+            corrected test is used if the runs are splits (``test_ratio`` is given).
 
         Returns
         -------
         float
-            1 where all scores are equal.
+            1 if all scores are equal.
 
         References
         ----------
@@ -160,7 +160,7 @@ class Comparison:
         correct_for_many: bool = True,
         corrected: bool | None = None,
     ) -> dict[Any, float]:
-        """p-values of several pairs at once.
+        """Return the p-values of several pairs at once.
 
         Parameters
         ----------
@@ -169,7 +169,7 @@ class Comparison:
         against : str, default="best"
             A learner's name, ``"best"``, or ``"all"`` for all pairs.
         correct_for_many : bool, default=True
-            Holm's correction: of many pairs some look different by chance, and p-values rise to make up for it.
+            Apply Holm's correction for multiple comparisons.
         corrected : bool, optional
             As for :meth:`p_value`.
 
@@ -188,15 +188,15 @@ class Comparison:
         return holm(p_values) if correct_for_many else p_values
 
     def among_the_best(self, measure: str | None = None, *, level: float = LEVEL) -> list[str]:
-        """The best learner, and those that are not told apart from it (by :meth:`p_values`).
+        """Return the best learner and those that do not differ significantly from it (by :meth:`p_values`).
 
         Parameters
         ----------
         measure : str, optional
             By default the first.
         level : float, default=0.05
-            Learners with a p-value of at least this are not told apart. With one run there is no test, and the best
-            stands alone.
+            Learners with a p-value of at least this do not differ significantly. With one run there is no test, and
+            only the best is returned.
 
         Returns
         -------
@@ -207,7 +207,7 @@ class Comparison:
         return [name for name in self._of(measure) if name == best or p_values.get(name, 0.0) >= level]
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as plain numbers, lists and text, ready for JSON."""
+        """Return everything as plain numbers, lists and text, ready for JSON."""
         return {
             "about": self.about,
             "n_runs": self.n_runs,
@@ -216,7 +216,7 @@ class Comparison:
         }
 
     def to_frame(self) -> Any:
-        """Data frame with a row for each run of each learner, and a column for each measure. Needs pandas."""
+        """Return a data frame with a row for each run of each learner, and a column for each measure. Needs pandas."""
         try:
             import pandas as pd
         except ImportError:
@@ -233,7 +233,7 @@ class Comparison:
         Parameters
         ----------
         path : path, optional
-            Where to save the picture; the ending says how (``.png``, ``.svg``, ``.pdf``).
+            Where to save the picture; the suffix decides the format (``.png``, ``.svg``, ``.pdf``).
         measure : str, optional
             By default the first.
         ax : matplotlib axes, optional
@@ -246,14 +246,16 @@ class Comparison:
         return draw_boxes(self, path, ax, self._known(measure))
 
     def table(self, *measures: str) -> str:
-        """Means and deviations in columns, the best marked, and those not told apart from it. ``print`` shows it, too.
+        """Return a table of means and standard deviations that marks the best learner and those that do not differ
+        significantly from it. ``print`` shows the same table.
 
-        By default all measures are shown. Seconds and features have no marks.
+        By default, all measures are shown. Seconds and features have no marks.
         """
         return in_text(self, [self._known(measure) for measure in measures] or self.measures)
 
     def markdown(self, *measures: str) -> str:
-        """The same table in Markdown; the best of each measure, and those not told apart from it, are bold."""
+        """Return the same table in Markdown; the best of each measure, and those that do not differ from it, are
+        bold."""
         return in_markdown(self, [self._known(measure) for measure in measures] or self.measures)
 
     def _repr_html_(self) -> str:

@@ -37,7 +37,7 @@ def _boxes_title(runs: Comparison, measure: str, n_close: int) -> str:
     if n_close < 0:
         return f"{runs.n_runs} runs"
     best = f"{runs.n_runs} runs: {short(label(runs.best(measure)))} is best"
-    return f"{best}, {n_close} not told apart from it" if n_close else best
+    return f"{best}, {n_close} not significantly worse" if n_close else best
 
 
 def _box(axes: Any, place: int, values: Any, colour: str) -> None:

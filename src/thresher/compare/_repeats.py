@@ -53,61 +53,62 @@ def compare(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> Comparison:
-    """Is this learner better, or was it lucky? Fit several on the same rows, again and again, and test.
+    """Compare learners over repeated runs on the same rows, with tests of significance.
 
-    Every run gives the same rows, in the same order, to a copy of each estimator, in which every ``random_state`` is a
-    number of the run's own. So scores belong together in pairs, and a paired t-test tells learners apart that differ
-    less than runs do. Seconds (of CPU, to fit) and features in use are measured beside the scores.
+    Each run passes the same rows, in the same order, to a copy of each estimator, with the same seed for every
+    ``random_state`` of the run. Scores are therefore paired, and a paired t-test can detect differences that are
+    smaller than the variation between runs. CPU seconds to fit and features in use are measured as well.
 
-    Choose parameters first, or put a search in place of an estimator: what is compared are learners with the parameters
-    that they have. And do not compare the best of fifty tries with the first of another kind. It costs
-    ``repeats`` fits of each estimator.
+    Tune parameters first, or pass a search instead of an estimator: learners are compared with the parameters that they
+    have. Do not compare the best of fifty tries of one method with a single try of another. The cost is ``repeats``
+    fits of each estimator.
 
     Parameters
     ----------
     estimators : dict of name to estimator, or list of short names
         Estimators, pipelines or searches; a short name of :mod:`thresher.registry`, such as ``"arow"``, stands for the
-        learner with its defaults. They are not changed.
+        learner with its defaults. They are not modified.
     X : array-like, sparse matrix, data frame or list of length n_samples
     y : array-like of shape (n_samples,) or str, optional
         The targets, or the name of their column in a data frame.
     target : str or int, optional
-        The column of a data frame that holds the targets, in place of `y`. Rows without a target are left out.
+        The column of a data frame with the targets, instead of `y`. Rows without a target are left out.
     scoring : str, callable, list or dict, optional
-        Whatever scikit-learn takes, or a name of :func:`thresher.tuning.criterion`, of which errors are shown as
-        errors: less is better. A list of names or a dict of name to scorer measures several things. By default
+        As in scikit-learn, or a name of :func:`thresher.tuning.criterion`; errors are shown as errors, for which lower
+        is better. Pass a list of names or a dict from name to scorer for several measures. By default,
         ``estimator.score``.
     repeats : int, default=10
-        Runs. Not looked at with ``cv``.
+        Number of runs. Ignored with ``cv``.
     vary : {"splits", "orders"}, default="splits"
-        What is different in each run: which rows are learned from and which are tested on; or only the order in which
-        the same rows come, which is what matters to learners of one pass (``shuffle=False``).
+        What differs between runs: the split into training and test rows, or only the order of the same training rows,
+        which matters to one-pass learners (``shuffle=False``).
     test_size : float, default=0.25
-        The part of the rows to test on, above 0 and below 1; of each class, where there are classifiers.
+        Fraction of the rows to test on, between 0 and 1; stratified by class for classifiers.
     X_test, y_test : optional
-        Rows to test on, for ``vary="orders"``. Without them, one split is made.
+        Test rows, for ``vary="orders"``. By default, the rows are split once.
     cv : int, splitter or iterable, optional
-        Splits of your own, in place of random ones: whatever scikit-learn takes as ``cv``.
+        Your own splits instead of random ones, as in scikit-learn.
     groups : array-like of shape (n_samples,), optional
         For splitters that keep groups of rows together.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of splits, orders and estimators. With the same integer, more runs begin with the same ones.
+        Seed of splits, orders and estimators. With the same integer, the first runs are the same for any number of
+        runs.
     n_jobs : int, optional
-        Fits at a time, in threads. Scores do not depend on it; seconds are then those of the fit's own thread.
+        Number of threads for fits. Scores do not depend on it; seconds are then those of the thread of each fit.
     progress : bool, default=False
-        Show a bar, where standard error is a terminal.
+        Show a progress bar if standard error is a terminal.
 
     Returns
     -------
     Comparison
-        ``print`` it; see there for tests and pictures. Measures are named as in ``scoring`` (``"score"`` by default),
-        then ``"seconds"`` and, where an estimator chooses features or has weights, ``"features"``.
+        Print it, or use its methods for tests and pictures. Measures are named as in ``scoring`` (``"score"`` by
+        default), then ``"seconds"`` and, if estimators select features or have weights, ``"features"``.
 
     Notes
     -----
-    Splits of the same rows overlap, and the plain t-test is too sure of them: the corrected one of Nadeau and Bengio
-    is used for splits, the plain one for orders. The latter says whether the difference is more than the luck of
-    the order, on these test rows; other test rows are another matter.
+    Splits of the same rows overlap, which makes the plain t-test overconfident. The corrected test of Nadeau and Bengio
+    is therefore used for splits, and the plain one for orders. The latter shows whether a difference exceeds the
+    variation between orders on these test rows; it says nothing about other test rows.
 
     Examples
     --------

@@ -17,7 +17,7 @@ _MOST_DIGITS = 6
 
 
 def in_text(runs: Comparison, measures: list[str]) -> str:
-    """Write means and deviations in columns; ``*`` marks the best, ``~`` those not told apart from it."""
+    """Write means and deviations in columns; ``*`` marks the best, ``~`` those not significantly worse."""
     columns = [[short(label(name)) for name in ("", *runs._learners)]]
     columns += [[measure, *_cells(runs, measure, "{} *", "{} ~", "{}  ")] for measure in measures]
     first, *others = [[text.ljust(max(map(len, column))) for text in column] for column in columns]
@@ -94,4 +94,4 @@ def _clipped(digits: int) -> int:
 
 def _not_apart(runs: Comparison) -> str:
     test = "t-test" if runs.test_ratio is None else "corrected resampled t-test"
-    return f"not told apart from it at {LEVEL:.0%} (paired {test}, Holm)"
+    return f"not significantly worse at {LEVEL:.0%} (paired {test}, Holm)"

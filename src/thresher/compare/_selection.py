@@ -1,4 +1,4 @@
-"""Frequencies with which features are selected in runs on parts of the data."""
+"""Selection frequencies of features over runs on parts of the data."""
 
 from __future__ import annotations
 
@@ -41,39 +41,37 @@ def selection_frequency(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> SelectionFrequency:
-    """Fit an estimator again and again to parts of the data, and count how often each feature is selected.
+    """Fit an estimator repeatedly to random parts of the data, and count how often it selects each feature.
 
-    A sparse model names the features that matter; run again on other rows of the same kind, it may name others. A
-    feature that most runs choose can be relied on; one that comes and goes is chance, or stands for another feature
-    that correlates with it [1]_. This is how [2]_ compares sparse learners (Figures 4.5 and 4.6, with all rows in
-    another order each time: ``fraction=1.0``).
+    A sparse model fitted to other rows of the same kind may select other features. A feature selected in most runs is
+    reliable; one selected only sometimes is due to chance, or replaces a correlated feature [1]_. This is how [2]_
+    compares sparse learners (Figures 4.5 and 4.6, with all rows in another order each time: ``fraction=1.0``).
 
-    Each run draws rows without replacement, leaves them in their order and fits a copy of the estimator in which every
-    ``random_state`` is a number of its own, so that visiting orders differ, too. Choose the strength of the penalty
-    first: a model that uses every feature has nothing to say here. It costs ``n_runs`` fits on ``fraction`` of the
-    rows.
+    Each run draws rows without replacement, keeps their order, and fits a copy of the estimator with a new seed for
+    every ``random_state``, so that visiting orders differ as well. Choose the strength of the penalty first: for a
+    model that uses all features, the frequencies carry no information. The cost is ``n_runs`` fits on ``fraction`` of
+    the rows.
 
     Parameters
     ----------
     estimator : estimator, pipeline or search
-        With weights after fitting (``coef_``, or ``cluster_centers_``): a feature is chosen if any of its weights is
-        not 0. Without, a feature selector (``get_support``) or another estimator with ``support_``. Of a pipeline the
-        last step is looked at, and the features are those that it is given. Where a pipeline makes other features in
-        each run, such as words of texts, they are matched by name, and one that a run does not have is not chosen. The
-        estimator itself is not changed.
+        With weights after fitting (``coef_``, or ``cluster_centers_``): a feature is selected if any of its weights is
+        nonzero. Otherwise, a feature selector (``get_support``) or another estimator with ``support_``. For a pipeline,
+        these are the features of its last step. If a pipeline makes different features in each run, such as words, they
+        are matched by name, and a missing one counts as not selected. The estimator itself is not modified.
     X : array-like, sparse matrix, data frame or list of length n_samples
     y : array-like of shape (n_samples,), optional
     n_runs : int, default=50
     fraction : float, default=0.5
-        The part of the rows that a run is given, above 0 and at most 1.
+        Fraction of the rows in each run, above 0 and at most 1.
     stratify : bool, default=True
-        Whether, for a classifier, the part is taken of each class, at least one row.
+        For a classifier, draw this fraction of each class, at least one row.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the parts and of the runs. With the same integer, more runs begin with the same ones.
+        Seed of the parts and of the runs. With the same integer, the first runs are the same for any number of runs.
     n_jobs : int, optional
-        Runs at a time, in threads. The result does not depend on it.
+        Number of threads. The result does not depend on it.
     progress : bool, default=False
-        Show a bar, where standard error is a terminal.
+        Show a progress bar if standard error is a terminal.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Confidence-weighted learning in batches: BCW, and what keeps few features of very many."""
+"""Confidence-weighted learning in batches: BCW, and learners that select a few of very many features."""
 
 from ._ascw import ASCWClassifier
 from ._bcw import BCWClassifier

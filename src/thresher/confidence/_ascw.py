@@ -17,34 +17,34 @@ class _CostsOfGroups(ChoosesGroups, MeasuredLearner):
 
 
 class ASCWClassifier(GroupClassifier, ChoosesCosts):
-    r"""Adaptive sparse confidence-weighted learning: a few features, and the cost of the rare class chosen on the way.
+    r"""Adaptive sparse confidence-weighted learning: selects a few features and the cost of a rare class during
+    training.
 
-    ``n_costs`` models learn from every batch as :class:`SBCWClassifier` does, each with another share of the positive
-    class in the loss: nine of them have 0.1, 0.2, ..., 0.9. Each predicts a batch before it learns from it, which moves
-    its own progressive ``measure``; the model with the largest measure so far is the one that predicts, that of 0.5
-    first. With ``cost=None`` the costs are those of [1]_: :math:`D_i = c_+` for positive rows and :math:`1 - c_+` for
-    the others, :math:`c_+ = 1 - \theta_j / 2` with :math:`\theta_j = j / (K + 1)`, so that nine have 0.95, 0.9, ...,
-    0.55 and 0.95 predicts first, however rare the class is.
+    ``n_costs`` models learn from every batch as :class:`SBCWClassifier` does, each with a different share of the
+    positive class in the loss: nine of them have 0.1, 0.2, ..., 0.9. Each predicts a batch before it learns from it,
+    which updates its progressive ``measure``. The model with the largest measure so far predicts, starting with a share
+    of 0.5. With ``cost=None`` the costs are those of [1]_: :math:`D_i = c_+` for positive rows and :math:`1 - c_+` for
+    the others, :math:`c_+ = 1 - \theta_j / 2` with :math:`\theta_j = j / (K + 1)`, so nine of them have 0.95, 0.9, ...,
+    0.55, and 0.95 predicts first, however rare the class is.
 
-    Choose it for rare positive classes when few features are wanted, batches are large (1,024 rows or more, or a
-    hundred positive ones) and F1 is what counts: decisions depend on the cost much more than the order of scores does.
-    Every batch chooses all features anew, so with small batches most of what was found is forgotten;
-    :class:`~thresher.online.AROWClassifier` with ``n_features_to_select`` keeps it. With all rows in memory and a cost
-    that is known, use :class:`SBCWClassifier`.
+    Choose it for a rare positive class if you want few features, batches are large (1,024 rows or more, or a hundred
+    positive ones), and F1 is what matters: decisions depend on the cost much more than rankings do. Every batch selects
+    all features again, so small batches lose most of what was found before; :class:`~thresher.online.AROWClassifier`
+    with ``n_features_to_select`` keeps it. If all rows fit in memory and you know the cost, use
+    :class:`SBCWClassifier`.
 
     Notes
     -----
-    All is as in :class:`SBCWClassifier`, ``n_costs`` times; columns of a batch are looked up once for all. So the first
-    ascent of a batch starts at the :math:`D_i` of each model, and the next ones where the last one ended.
+    Everything is as in :class:`SBCWClassifier`, ``n_costs`` times, but the columns of a batch are read only once. So
+    the first ascent of a batch starts at the :math:`D_i` of each model, and the next ones where the last one ended.
 
-    Two things in [1]_ are wrong in any form and are repaired in both: labels are missing from the sum of the dual step,
-    and the gradient is added to the last weights instead of the first. Each model is measured by its own predictions
-    (measured by those of the best one, as printed, all measures are equal and the first cost stays for ever), and
-    Sigma is that of the groups, after they were chosen. ``faithful=True`` keeps the rest: measures count the first
-    batch, too, which models without weights predict, 0.5 instead of 1 in the step of the squared hinge, dual variables
-    of 0 at the start of every ascent, of 1 / rows for the first ranking, and no C in rankings. Its claim
-    that the problem of the groups is the dual of the choice of groups holds for means of 0 only; what is solved is the
-    former.
+    Two errors in [1]_ are always corrected: labels are missing from the sum of the dual step, and the gradient is added
+    to the last weights instead of the first. Each model is measured by its own predictions; if all were measured by
+    those of the best one, as printed, all measures would be equal and the first cost would never change. Sigma is the
+    covariance of the selected groups. ``faithful=True`` keeps the rest: measures include the first batch, which models
+    without weights predict, the step of the squared hinge has 0.5 instead of 1, dual variables start at 0 in every
+    ascent and at 1 / rows in the first ranking, and rankings ignore C. The claim of [1]_ that the problem of the groups
+    is the dual of their selection holds only for means of 0; this learner solves the problem of the groups.
 
     References
     ----------
@@ -71,22 +71,21 @@ class ASCWClassifier(GroupClassifier, ChoosesCosts):
     cost: Any = param(
         default="adaptive",
         rule=adaptive | none,
-        doc="""``"adaptive"`` tries shares of the positive class in the loss of the rows seen so far, from 0.1 to 0.9 if
-        they are nine, and begins with 0.5, unless ``class_weight`` is given or ``faithful``. None tries the costs of
-        [1]_.""",
+        doc="""``"adaptive"`` tries several shares of the positive class in the loss of the rows seen so far, from 0.1
+        to 0.9 if there are nine, and starts with 0.5, unless ``class_weight`` is given or ``faithful`` is True. None
+        tries the costs of [1]_.""",
         file="cost",
     )
     keep: bool = param(
         default=False,
         rule=boolean,
-        doc="""Leave the weights of features that a batch does not choose as they are. The model then has ever more
-        features, not ``n_features_to_select``; with batches of one row it is the accumulating model of the tables in
-        [1]_.""",
+        doc="""Keep the weights of features that a batch does not select. The number of features then grows beyond
+        ``n_features_to_select``; with batches of one row this is the accumulating model in the tables of [1]_.""",
     )
     faithful: bool = param(
         default=False,
         rule=boolean,
-        doc="The algorithm as [1]_ prints it, but for its wrong signs; see the notes.",
+        doc="Use the algorithm as printed in [1]_, with its two errors corrected; see Notes.",
     )
     batch_size: int | None = param(default=1024)
 

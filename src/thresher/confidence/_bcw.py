@@ -145,56 +145,59 @@ def _relative_gap(slack: Array, cost: Array, a: Array, start: Array, move: Array
 
 
 class BCWClassifier(LearnsInSums, KnowsDoubt, WeighsClasses, BatchClassifier):
-    r"""Confidence-weighted learning in batches: a mean and a covariance of all weights, changed by whole batches.
+    r"""Confidence-weighted learning in batches, with the full covariance of all weights.
 
-    Every pair of weights has a covariance, as in ``AROWClassifier(covariance="full")``, but the work is done on whole
-    batches by matrix products, which is many times faster. Choose it for dense rows of up to a few thousand features,
-    most of all where they are correlated or of unlike scale: it is close to a batch solver after one pass, hardly
-    depends on ``C``, and says how sure it is. Its loss pulls margins towards 1 from both sides, much like least
-    squares. Choose :class:`~thresher.online.AROWClassifier` for more features, or :class:`SBCWClassifier` for a few of
-    very many.
+    Every pair of weights has a covariance, as in ``AROWClassifier(covariance="full")``, but updates use matrix products
+    over whole batches, which is many times faster. Choose it for dense rows of up to a few thousand features, in
+    particular if they are correlated or on different scales: after one pass it is close to a batch solver, it hardly
+    depends on ``C``, and it provides confidences. Its loss pulls margins towards 1 from both sides, much like least
+    squares. For more features choose :class:`~thresher.online.AROWClassifier`, and to select a few of very many
+    :class:`SBCWClassifier`.
 
-    A batch :math:`X, y` of rows with weights :math:`D_i` first makes the weights more certain, then moves their mean:
+    A batch :math:`X, y` of rows with weights :math:`D_i` first lowers the variances of the weights, then moves their
+    mean:
 
     .. math:: \Sigma^{-1} &\leftarrow \Sigma^{-1} + C\, X^\top X, \\
               \mu &\leftarrow \arg\min_m \tfrac12 (m - \mu)^\top \Sigma^{-1} (m - \mu)
               + \tfrac{C}{q} \sum_i D_i \max(0, 1 - y_i\, m^\top x_i)^q ,
 
-    by ascent over its dual, a row at a time, of which [1]_ makes one pass.
+    by dual coordinate ascent, one row at a time; [1]_ makes one pass.
 
     Attributes
     ----------
     precision_ : ndarray of shape (n_features, n_features)
-        :math:`\Sigma^{-1}`, which all classes share, in the units in which they are learned.
+        :math:`\Sigma^{-1}`, shared by all classes, in the units used for training.
     covariance_ : ndarray of shape (n_features, n_features)
-        :math:`\Sigma`, with what the constant term adds to the doubt.
+        :math:`\Sigma`, including the variance due to the constant term.
     variance_ : ndarray of shape (n_features,)
-        The doubt about each weight: the diagonal of :math:`\Sigma`. In the units in which it is learned it starts at 1
-        and only falls.
+        The variance of each weight: the diagonal of :math:`\Sigma`. In the units used for training it starts at 1 and
+        never grows.
     gap_ : float
-        The duality gap of the last batch as a share of its objective: 0 where the mean is the best there is. Of the
-        class that is furthest from it.
+        The duality gap of the last batch relative to its objective; 0 if the mean is optimal. The largest over the
+        classes.
 
     Notes
     -----
     A batch of :math:`N` rows costs :math:`O(N d^2 + d^3)`, with sparse rows :math:`O(\text{non-zeros} \cdot d + d^3)`,
-    and memory for a few matrices of :math:`d^2` numbers: 20,000 features are the most. All classes share the products;
-    each adds :math:`O(N d)`. ``sample_weight`` and ``class_weight`` are the costs :math:`D_i`: they weigh losses, and
-    do not enter the covariance, as in [2]_. ``tol`` and ``max_iter`` are about passes over all rows in :meth:`fit`,
-    ``gap_tol`` and ``max_inner_iter`` about those over one batch.
+    and needs memory for a few matrices of :math:`d^2` numbers, so the limit is 20,000 features. All classes share the
+    products; each adds :math:`O(N d)`. ``sample_weight`` and ``class_weight`` are the costs :math:`D_i`: they weight
+    the losses but not the covariance, as in [2]_. ``tol`` and ``max_iter`` control the passes over all rows in
+    :meth:`fit`, ``gap_tol`` and ``max_inner_iter`` those over one batch.
 
-    Calls that end where batches end give the same bits as one call. Shards merge by adding precisions and pulls
-    :math:`\Sigma^{-1} \mu`: the precision is that of one run over all rows, and the mean that of Bayes' rule for
-    Gaussians, exact where the shards' rows share no features. Both hold in common units: shards that begin with a model
-    keep its own, and those that begin with nothing find theirs, which are averaged.
+    Calls that end where batches end give the same model as one call, bit for bit. Merging adds the precisions and the
+    products :math:`\Sigma^{-1} \mu` of the shards: the precision equals that of one run over all rows, and the mean
+    follows Bayes' rule for Gaussians, which is exact if the rows of the shards share no features. This assumes common
+    units: shards that start from a model keep its units, and shards that start from nothing find their own, which are
+    averaged.
 
-    Rounds of sums (:func:`thresher.distributed.fit`) are exact: a round equals one batch of all rows, wherever they
-    are, solved to its gap. Newton's method asks the shards for :math:`O(d^2)` sums for each class: with the squared
-    hinge about five times, for the best mean there is up to rounding; with the hinge until the gap is at most
-    ``gap_tol``, seven times for 1e-3 and up to some dozens for less or for ``centre="kl"``. ``batch_size`` and
-    ``max_inner_iter`` play no part.
+    Rounds of sums (:func:`thresher.distributed.fit`) are exact: a round equals one batch of all rows, solved to its
+    gap. Newton's method requests :math:`O(d^2)` sums per class from the shards: about five times with the squared
+    hinge, for the optimum up to rounding; with the hinge until the gap is at most ``gap_tol``, which takes seven times
+    for 1e-3 and up to a few dozen for less or for ``centre="kl"``. ``batch_size`` and ``max_inner_iter`` have no
+    effect.
 
-    For ``loss="squared_hinge"``, [1]_ prints a step for twice the loss weight; here it is the exact one.
+    For ``loss="squared_hinge"``, the step printed in [1]_ is for twice the loss weight; this learner uses the exact
+    step.
 
     Examples
     --------
@@ -216,7 +219,7 @@ class BCWClassifier(LearnsInSums, KnowsDoubt, WeighsClasses, BatchClassifier):
     C: float = param(
         default=1.0,
         rule=positive,
-        doc="""Weight of the batch against what was learned before (:math:`C` in [1]_). Larger values trust new rows
+        doc="""Weight of a batch relative to what was learned before (:math:`C` in [1]_). Larger values trust new rows
         more.""",
         search=Log(1e-3, 1e3),
         kw_only=False,
@@ -224,31 +227,32 @@ class BCWClassifier(LearnsInSums, KnowsDoubt, WeighsClasses, BatchClassifier):
     loss: str = param(
         default="squared_hinge",
         rule=one_of("hinge", "squared_hinge"),
-        doc="""The loss of a margin: :math:`q = 2` or :math:`q = 1`. The hinge loss takes less notice of rows that are
-        far on the wrong side.""",
+        doc="""Loss of a row: :math:`q = 2` or :math:`q = 1`. The hinge loss is less sensitive to rows far on the wrong
+        side.""",
     )
     centre: str = param(
         default="previous",
         rule=one_of("previous", "kl", "zero"),
-        doc="""The centre that the mean is held to: the mean before the batch, by the new covariance; the same by the
-        covariance before the batch, as the divergence of the two Gaussians has it, which needs several passes where
-        batches are large; or 0, as [1]_ prints it, which forgets the labels of earlier batches and is there for
+        doc="""The centre of the penalty on the mean: the mean before the batch, with the new covariance; the same mean
+        with the covariance before the batch, as in the divergence of the two Gaussians, which needs several passes if
+        batches are large; or 0, as printed in [1]_, which forgets the labels of earlier batches and is provided for
         comparison only.""",
     )
     batch_size: int | None = param(
         default=None,
-        doc="""Rows of a batch (:math:`N`). The rows of a call of :meth:`fit` or :meth:`partial_fit` are cut into
-        batches, the last one with those that are left. Without it, 256 or four times the number of features, whichever
-        is more: small enough to learn from what came before, large enough that products are most of the work.""",
+        doc="""Number of rows in a batch (:math:`N`). Each call of :meth:`fit` or :meth:`partial_fit` splits its rows
+        into batches; the last one holds the remaining rows. By default it is 256 or four times the number of features,
+        whichever is larger: small enough to learn from previous batches, and large enough that matrix products dominate
+        the cost.""",
     )
     max_inner_iter: int = param(
-        default=1, doc="Passes over each batch, at most. More than one keep a dense copy of the batch."
+        default=1, doc="Largest number of passes over each batch. More than one keeps a dense copy of the batch."
     )
     gap_tol: float = param(
         default=1e-3,
         rule=non_negative,
-        doc="""With several passes, stop when the duality gap is at most this share of the objective; a
-        ConvergenceWarning says so where it is not reached. One pass is the paper's algorithm and never warns.""",
+        doc="""With several passes, stop when the relative duality gap is at most this; a ConvergenceWarning tells you
+        if it is not reached. One pass is the paper's algorithm and never warns.""",
     )
 
     def _learner(self, n_features: int) -> BatchLearner:
@@ -316,13 +320,13 @@ class BCWClassifier(LearnsInSums, KnowsDoubt, WeighsClasses, BatchClassifier):
 
     @property
     def precision_(self) -> Array:
-        """The inverse covariance of the weights, which all classes share, in the units in which they are learned."""
+        """The inverse covariance of the weights, shared by all classes, in the units used for training."""
         self._all_weights()
         return read_only(self.state_.arrays["precision"][0, :-1, :-1])
 
     @property
     def covariance_(self) -> Array:
-        """The covariance of the weights, which all classes share."""
+        """The covariance of the weights, shared by all classes."""
         inverse = self._inverse_root()
         return read_only(inverse.T @ inverse)
 

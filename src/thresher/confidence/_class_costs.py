@@ -1,4 +1,4 @@
-"""What a mistake on a positive row costs beside one on another: shares of the loss, by the rows seen so far."""
+"""Costs of mistakes on positive rows: shares of the loss, relative to the rows seen so far."""
 
 from __future__ import annotations
 

@@ -18,32 +18,30 @@ _OUTGROWN = "{}: the weights outgrew floating point; {}lower C."
 
 
 class FGMClassifier(GroupParams, SolvedClassifier):
-    r"""Feature generating machine: a few features of very many, chosen in groups, weighed by a support vector machine.
+    r"""Feature generating machine: selects features in groups and weights them with a support vector machine.
 
-    Chooses features group after group, the next ones being those that the rows not yet explained pull at most, and
-    solves after each the problem
+    Adds features group by group, each time those with the largest gradients, and then solves the problem
 
     .. math:: \min_w\; \frac{\sigma}{2}\|w\|^2 + \frac12\Big(\sum_k \|w_k\|\Big)^2
               + \frac{C}{q} \sum_i D_i \max\Big(0,\, 1 - y_i \sum_k w_k^\top x_i^k\Big)^q
 
-    to a small duality gap. It is :class:`SBCWClassifier` without covariances and without a refit, and mostly behind it;
-    choose it to compare with, or where a certified optimum over the chosen groups is wanted. All rows are needed at
+    to a small duality gap. It is :class:`SBCWClassifier` without covariances and without a refit, and usually less
+    accurate. Use it for comparison, or if you need a certified optimum over the selected groups. It needs all rows at
     once: there is no ``partial_fit``.
 
     Attributes
     ----------
     groups_ : list of ndarray
-        The features of each group, in the order of their choice; with several classes, such a list for each.
+        The features of each group, in the order of selection; with several classes, a list for each class.
     dual_gap_ : float
-        The part of the objective by which no other weights of the chosen groups can be better; the largest over the
-        outputs.
+        Upper bound on the relative distance from the optimum over the selected groups; the largest over the outputs.
     n_iter_ : int
-        Passes made in all rounds; the most of any output.
+        Number of passes over all rounds; the largest over the outputs.
 
     Notes
     -----
-    O(rounds x (non-zeros + passes x rows x features chosen)), by coordinate ascent in the dual, which goes on from
-    round to round. Files keep the weights, not the groups.
+    O(rounds x (non-zeros + passes x rows x features chosen)), by dual coordinate ascent, which continues from round to
+    round. Model files keep the weights, not the groups.
 
     References
     ----------
@@ -66,33 +64,33 @@ class FGMClassifier(GroupParams, SolvedClassifier):
 
     n_features_to_select: int = param(
         default=50,
-        doc="""Number of features to choose (:math:`B` times the number of groups in [1]_); some of them may get weight
+        doc="""Number of features to select (:math:`B` times the number of groups in [1]_); some of them may get weight
         0.""",
         kw_only=False,
     )
     selection: str = param(
         default="model",
-        doc="""Whether ``n_features_to_select`` limits the features of the whole model or those of each class, which
-        differs with more than two classes only. With ``"model"``, the features that the classes choose are ranked by
-        their largest weight in any class, and every class is solved again on the first ``n_features_to_select``.""",
+        doc="""Whether ``n_features_to_select`` limits the features of the whole model or of each class. This matters
+        only with more than two classes. With ``"model"``, the features selected by the classes are ranked by their
+        largest weight in any class, and every class is solved again on the first ``n_features_to_select``.""",
     )
     C: float = param(default=1.0, doc="Weight of the losses.", search=Log(1e-3, 1e3))
     sigma: float = param(
         default=1.0,
-        doc="""Weight of the ridge in the penalty. [1]_ has none, to which small values come near; they converge
-        slowly, and leave few groups in use.""",
+        doc="""Weight of the ridge in the penalty. [1]_ has none; small values approximate that, but converge slowly and
+        leave few groups in use.""",
     )
     fit_intercept: bool = param(
         default=True,
-        doc="""Learn a constant term, as the weight of one more feature, which stands outside the groups and pays
-        :math:`w^2/2`. [1]_ has none.""",
+        doc="""Learn a constant term, as the weight of an additional constant feature outside the groups, with a penalty
+        of :math:`w^2/2`. [1]_ has none.""",
     )
     intercept_scaling: float = param(
         default=0.1,
-        doc="""Value of that constant feature. It couples all rows: the larger it is, the more passes are needed.""",
+        doc="""Value of the constant feature. It couples all rows: larger values need more passes.""",
     )
-    max_iter: int = param(default=1000, doc="Most passes over the rows in each round.")
-    tol: float = param(default=1e-4, doc="A round ends when the duality gap is no larger part of the objective.")
+    max_iter: int = param(default=1000, doc="Largest number of passes over the rows in each round.")
+    tol: float = param(default=1e-4, doc="A round ends when the relative duality gap is at most this.")
 
     def _solve(self, rows: _core.Rows, target: Target, weight: Array) -> list[Optimum]:
         present = np.flatnonzero(weight)

@@ -34,27 +34,27 @@ class GroupParams(SelectsFeatures):
     n_features_to_select: int = param(
         default=50,
         rule=at_least(1),
-        doc="""Number of features to choose in every batch (:math:`p`); so many are in use at most. The constant does
+        doc="""Number of features to select in every batch (:math:`p`), and the largest number in use. The constant does
         not count.""",
         kw_only=False,
     )
     C: float = param(
         default=0.1,
         rule=positive,
-        doc="""Weight of the losses, and of a row in the covariance (:math:`C`). Large values trust a batch more; beyond
-        1 the ranking begins to prefer rare features.""",
+        doc="""Weight of the losses, and of a row in the covariance (:math:`C`). Larger values trust a batch more; above
+        1, the ranking starts to favour rare features.""",
     )
     sigma: float = param(
         default=1.0,
         rule=positive,
-        doc=r"""Weight of the ridge in the penalty (:math:`\sigma`); near 0, one to four groups remain in use before the
-        refit.""",
+        doc=r"""Weight of the ridge in the penalty (:math:`\sigma`); near 0, only one to four groups remain in use
+        before the refit.""",
     )
     n_groups: int = param(
         default=15,
         rule=at_least(1),
-        doc="""Features are chosen in so many rounds, ``n_features_to_select / n_groups`` at a time (:math:`r`). More
-        rounds see better what the features chosen so far leave unexplained, and cost more.""",
+        doc="""Number of selection rounds (:math:`r`), each of which adds ``n_features_to_select / n_groups`` features.
+        More rounds account better for the features selected so far, but cost more.""",
     )
     loss: str = param(
         default="squared_hinge",
@@ -64,8 +64,8 @@ class GroupParams(SelectsFeatures):
     group_tol: float | None = param(
         default=None,
         rule=non_negative | none,
-        doc="""Stop before there are ``n_features_to_select`` when a round changes the objective by no more than this
-        part of it, or when the next group would get no weight.""",
+        doc="""Stop before ``n_features_to_select`` features are selected if a round changes the objective by at most
+        this fraction, or if the next group would get no weight.""",
     )
 
     def _search_params(self) -> dict[str, Any]:
@@ -207,15 +207,14 @@ class GroupClassifier(GroupParams, WeighsClasses, BatchClassifier):
     Attributes
     ----------
     groups_ : list of ndarray
-        The features of each group, in the order of their choice; with several classes, such a list for each.
+        The features of each group, in the order of selection; with several classes, a list for each class.
     chosen_ : ndarray
-        All chosen features.
-    objectives_ : ndarray
-        The objective after each round of the last batch; with several classes, a list of them.
+        All selected features. objectives_ : ndarray The objective after each round of the last batch; with several
+        classes, a list of them.
     gap_ : float
         The duality gap of the groups' weights in the last batch.
     variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        How unsure the weights are; for a feature that was never chosen, 1 in the units in which it is learned.
+        The variance of each weight; for a feature that was never selected, 1 in the units used for training.
     """
 
     C: float = param(default=0.1, search=Log(1e-3, 10.0))
@@ -223,39 +222,39 @@ class GroupClassifier(GroupParams, WeighsClasses, BatchClassifier):
     ranking: str = param(
         default="diagonal",
         rule=one_of("diagonal", "identity", "full"),
-        doc="""Features are ranked by :math:`s_j^2` times their variance after the batch: each on its own (exact for
-        groups of one), without the variance (as in [1]_), or all together, which solves a system as large as the
+        doc="""How to rank features, by :math:`s_j^2` times their variance after the batch: each feature separately
+        (exact for groups of one), without the variance (as in [1]_), or jointly, which solves a system as large as the
         batch.""",
     )
     step: str = param(
         default="auto",
         rule=one_of("auto", "corrected", "safe", "exact"),
-        doc="""A dual variable moves by the curvature of the papers, which climbs for sure only if ``sigma`` is
-        at least 1; by one that always does; or to the best point, found by bisection. "auto" is "corrected" where it
-        climbs, else "exact".""",
+        doc="""Step of a dual variable: with the curvature of the papers, which is certain to ascend only if ``sigma``
+        is at least 1; with a curvature that always ascends; or to the optimum, by bisection. "auto" is "corrected" if
+        that ascends, else "exact".""",
     )
     max_inner_iter: int = param(
         default=1,
-        doc="""Passes over the dual variables in each round, and in the refit; they go on where the last round
-        ended.""",
+        doc="""Largest number of passes over the dual variables in each round and in the refit; each round continues
+        where the last one ended.""",
     )
     refit: bool = param(
         default=True,
         rule=boolean,
-        doc="""Predict by weights that are learned for all chosen features together, by one step of
-        :class:`BCWClassifier` on them alone. The penalty by groups leaves many chosen features without a weight, and
-        nothing helps more than this.""",
+        doc="""Predict with weights learned for all selected features together, by one step of :class:`BCWClassifier` on
+        these features. The group penalty leaves many selected features without a weight, so the refit improves accuracy
+        a lot.""",
     )
     batch_size: int | None = param(
         default=None,
-        doc="Rows of a batch; None for all rows of a call. A rest of less than half a batch joins the last one.",
+        doc="Number of rows in a batch; None for all rows of a call. Less than half a batch joins the last one.",
     )
     cost: Any = param(
         default="auto",
         rule=auto | part | none,
         doc=r"""Share of the positive class in the loss, between 0 and 1, of the rows seen so far; with several classes,
-        each in turn is the positive one. ``"auto"`` is 0.5, so that the rare class has as much of it as the other,
-        unless ``class_weight`` is given. None leaves the rows their weights, as [1]_ does.""",
+        each in turn is the positive one. ``"auto"`` is 0.5, which balances the classes, unless ``class_weight`` is
+        given. None uses the row weights as they are, as in [1]_.""",
         file="cost",
     )
 
@@ -299,7 +298,7 @@ class GroupClassifier(GroupParams, WeighsClasses, BatchClassifier):
 
     @property
     def groups_(self) -> list[Any]:
-        """The features of each group in the order of their choice; with several classes, a list for each."""
+        """The features of each group, in the order of selection; with several classes, a list for each class."""
         p, each = int(self.n_features_to_select), []
         for view in self._views():
             ids, block = (view[name][:p][view["ids"][:p] >= 0].astype(np.int64) for name in ("ids", "block"))
@@ -308,7 +307,7 @@ class GroupClassifier(GroupParams, WeighsClasses, BatchClassifier):
 
     @property
     def chosen_(self) -> Ids:
-        """The features chosen in the last batch, for any class, in order; some may have weight 0 without a refit."""
+        """The features selected in the last batch, for any class, in order; without a refit, some may have weight 0."""
         p = int(self.n_features_to_select)
         ids = np.concatenate([view["ids"][:p] for view in self._views()])
         chosen = np.unique(ids[ids >= 0]).astype(np.int64)
@@ -327,7 +326,7 @@ class GroupClassifier(GroupParams, WeighsClasses, BatchClassifier):
 
     @property
     def variance_(self) -> Array:
-        """Variances of the weights of all features, also of those that were never chosen."""
+        """Variances of the weights of all features, including those that were never selected."""
         views = self._views()
         out = np.ones((len(views), self.n_features_in_))
         for row, view in zip(out, views, strict=True):

@@ -259,7 +259,7 @@ class _Scout:
 
 
 def candidates(a: Array, b: Array, scale: float, constant: float, pool: Ids, n: int) -> Ids:
-    """Those with the largest (s a_j)^2 / (c + s b_j) above 0 that are not in a sorted pool."""
+    """Return the features outside a sorted pool with the largest (s a_j)^2 / (c + s b_j) above 0."""
     out = np.empty(min(n, len(a)), dtype=np.int64)
     found = best_outside(a[:-1], b[:-1], scale, constant, pool, out)
     if found < 0:

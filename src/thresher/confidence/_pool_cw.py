@@ -88,21 +88,21 @@ def _used(pool: Gaussian, mean: Array, covariance: Array) -> Gaussian:
 
 
 class PoolCWClassifier(LearnsInSums, KnowsDoubt, SelectsFeatures, ChoosesCosts):
-    r"""Few features out of very many, from a stream: a pool with means and covariances, of which the best are used.
+    r"""Selects few of very many features on a stream, from a pool of candidates with means and covariances.
 
-    Learners that choose features anew with every batch forget, and those that keep the first ones stay with what the
-    first rows showed. This one keeps a pool of three times the features it may use, with the full covariance of their
-    weights; every batch brings in those that would lower the loss most, by sums over all features that fade slowly, and
-    pushes out the least certain. The features in use are found by conditioning: the one that matters least is fixed at
-    0 and the others take over its part, until ``n_features_to_select`` remain. So of two features that say the same
-    only one is kept, which rankings of single features cannot do.
+    Learners that select features again with every batch forget, and learners that keep the first ones depend on the
+    first rows. This one keeps a pool of three times as many features as it may use, with the full covariance of their
+    weights. Each batch adds the features that would lower the loss most, judged by slowly decaying sums over all
+    features, and drops the least certain ones. The features in use are found by conditioning: the least important
+    weight is fixed at 0 and the others are adjusted, until ``n_features_to_select`` remain. So only one of two
+    redundant features is kept, which rankings of single features cannot achieve.
 
-    Choose it for streams in which a few dozen features are wanted, rare classes in particular. For 200 features and
-    more, or for speed, a ranking by :class:`~thresher.online.AROWClassifier` over all features is as good; so is, when
-    the rows fit in memory, an l1-regularised selection with a refit.
+    Choose it for streams if you want a few dozen features, in particular with rare classes. For 200 features and more,
+    or for speed, a ranking by :class:`~thresher.online.AROWClassifier` is as good; if the rows fit in memory, so is an
+    l1-regularised selection with a refit.
 
     With :math:`D_i = \kappa_{y_i} (N_+ + N_-) / N_{y_i}` for classes seen :math:`N_\pm` times,
-    :math:`\xi_i = \max(0, 1 - y_i\,\mu^\top x_i)` and the pool :math:`A`, each batch is learned by
+    :math:`\xi_i = \max(0, 1 - y_i\,\mu^\top x_i)` and the pool :math:`A`, each batch solves
 
     .. math:: g \leftarrow \gamma g + C \sum_i D_i\,\xi_i\,y_i\,x_i, \qquad
               h_j \leftarrow \gamma h_j + C \sum_i D_i\,1[\xi_i > 0]\,x_{ij}^2, \qquad
@@ -112,22 +112,23 @@ class PoolCWClassifier(LearnsInSums, KnowsDoubt, SelectsFeatures, ChoosesCosts):
               + \tfrac{C}{2} \sum_i D_i\,\xi_i^2, \qquad
               \Sigma^{-1} = \hat\Sigma^{-1} + C \sum_i D_i\,1[\xi_i > 0]\,x_i x_i^\top
 
-    over the features in :math:`A`, of which those with the largest :math:`\mu_j^2 / \Sigma_{jj}` stay.
+    over the features in :math:`A`, and those with the largest :math:`\mu_j^2 / \Sigma_{jj}` stay in the pool.
 
     Attributes
     ----------
     variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        The doubt about each weight in use; 0 for those that are not.
+        The variance of each weight in use; 0 for the others.
     pool_ : list of ndarray
         The features in the pool, for each row of ``coef_``.
 
     Notes
     -----
     A batch of n rows costs O(non-zeros + d) for the search (one look at each of d sums, no memory of that size) and
-    O(n m² + m³) for a pool of m features; the state holds 2 d + m² numbers for each class and cost. Sparse rows
-    are best scaled to length 1. The constant feature stands outside of the pool and of ``n_features_to_select``.
-    Batches end with a call of :meth:`partial_fit`: chunks at multiples of ``batch_size`` give the same bits. Merged
-    shards keep what all of them kept and what any took in, their precisions and sums added up.
+    O(n m² + m³) for a pool of m features; the state holds 2 d + m² numbers for each class and cost. Scale sparse rows
+    to length 1. The constant feature is not part of the pool and does not count in ``n_features_to_select``. A batch
+    ends with the call of :meth:`partial_fit`, so calls with multiples of ``batch_size`` rows give the same model, bit
+    for bit. Merged shards keep the features that all of them kept and those that any of them added, with precisions and
+    sums added up.
 
     Rounds of sums (:func:`thresher.distributed.fit`) keep one pool for all rows: a round equals one batch of all rows,
     wherever they are, with the means at their best. Sums over all features are added up for each look, then slopes and
@@ -151,7 +152,7 @@ class PoolCWClassifier(LearnsInSums, KnowsDoubt, SelectsFeatures, ChoosesCosts):
     _advice = Advice(
         GoodFor(
             1,
-            "few features are wanted of many, zeros are exact, and a class is rare",
+            "you want few of many features, its zeros are exact, and a class is rare",
             lambda p: p.wants_sparsity and p.is_wide and p.is_imbalanced,
         ),
         GoodFor(2, aim="rare class"),
@@ -161,15 +162,15 @@ class PoolCWClassifier(LearnsInSums, KnowsDoubt, SelectsFeatures, ChoosesCosts):
     n_features_to_select: int = param(
         default=50,
         rule=at_least(1),
-        doc="Features in use at most (:math:`p`).",
+        doc="Largest number of features in use (:math:`p`).",
         kw_only=False,
     )
     selection: str = param(
         default="model",
-        doc=r"""Whether ``n_features_to_select`` limits the features of the whole model or those of each class, which
-        differs with more than two classes only. In either case each class has a pool of its own. With ``"model"``,
-        features are ranked by the sum of :math:`\mu_j^2 / \Sigma_{jj}` over the classes that would use them, and the
-        first ``n_features_to_select`` take over what the others say.""",
+        doc=r"""Whether ``n_features_to_select`` limits the features of the whole model or of each class. This matters
+        only with more than two classes. In either case, each class has its own pool. With ``"model"``, features are
+        ranked by the sum of :math:`\mu_j^2 / \Sigma_{jj}` over the classes that would use them; the first
+        ``n_features_to_select`` stay, and their weights are adjusted for the others.""",
     )
     C: float = param(
         default=1.0,
@@ -179,35 +180,35 @@ class PoolCWClassifier(LearnsInSums, KnowsDoubt, SelectsFeatures, ChoosesCosts):
     )
     batch_size: int | None = param(
         default=1024,
-        doc="Rows that are learned from together; None takes all rows of a call. 256 to 4096 hardly differ.",
+        doc="Number of rows in a batch; None for all rows of a call. Values from 256 to 4096 make little difference.",
     )
     forgetting: float = param(
         default=0.9,
         rule=_share,
-        doc=r"Share of the sums that find candidates which one batch leaves (:math:`\gamma`). 1 forgets nothing.",
+        doc=r"Factor by which each batch decays the sums that rank candidates (:math:`\gamma`). 1 forgets nothing.",
     )
     scout: bool = param(
         default=False,
         rule=boolean,
-        doc=r"""Find candidates by a diagonal AROW over all features (:math:`\mu_j^2 / \sigma_j^2`) instead of by the
-        sums: often better on text, at about the same cost.""",
+        doc=r"""Rank candidates by a diagonal AROW over all features (:math:`\mu_j^2 / \sigma_j^2`) instead of the sums.
+        Often better on text, at about the same cost.""",
     )
     cost: str | float = param(
         default="adaptive",
         rule=adaptive | part,
         doc=r"""Share of the positive class in the loss, between 0 and 1 (:math:`\kappa`); 0.5 balances the classes and
-        is enough for rankings. ``"adaptive"`` learns nine side by side, from 0.1 to 0.9, and reads the one that
-        ``measure`` prefers so far: up to nine times the time and memory.""",
+        is enough for rankings. ``"adaptive"`` trains nine shares side by side, from 0.1 to 0.9, and predicts with the
+        one that is best by ``measure`` so far. It takes up to nine times the time and memory.""",
         file="cost",
     )
     pool: float = param(default=3, rule=_times, doc="Size of the pool, in multiples of ``n_features_to_select``.")
-    max_inner_iter: int = param(default=3, doc="Passes of dual coordinate ascent over a batch.")
+    max_inner_iter: int = param(default=3, doc="Largest number of passes of dual coordinate ascent over a batch.")
     intercept_scaling: float = param(
         default=0.1,
-        doc="""Value of that constant feature, on rows as they come; beside scaled columns it is 1. A larger one takes
-        over what the first features of a pool should say.""",
+        doc="""Value of the constant feature; with scaled columns it is always 1. With a larger value, the constant
+        takes over the part of the first features of a pool.""",
     )
-    n_jobs: int | None = param(default=None, doc="Threads over classes and costs.")
+    n_jobs: int | None = param(default=None, doc="Number of threads, over classes and costs.")
 
     def _learner(self, n_features: int) -> PoolLearner:
         core: Any = Pool

@@ -12,10 +12,10 @@ from ._shard_rows import LearnsInSums
 
 
 class SBCWClassifier(LearnsInSums, GroupClassifier):
-    r"""Sparse confidence-weighted learning in batches: a few features of very many, with their covariances.
+    r"""Sparse confidence-weighted learning in batches: selects a few of very many features, with their covariances.
 
-    From each batch it chooses ``n_features_to_select`` features, group after group: the next group are those that the
-    rows not yet explained pull at most. The means of all groups solve
+    In each batch it selects ``n_features_to_select`` features group by group, each time those with the largest
+    gradients. The means of all groups solve
 
     .. math:: \min_w\; \frac{\sigma}{2}\|w - w_0\|^2 + \frac12\Big(\sum_k \|w_k - w_{0k}\|\Big)^2
               + \frac{C}{q} \sum_i D_i \max\Big(0,\, 1 - y_i \sum_k w_k^\top \hat x_i^k\Big)^q
@@ -24,38 +24,36 @@ class SBCWClassifier(LearnsInSums, GroupClassifier):
     covariance :math:`\Sigma_k = (\hat\Sigma_k^{-1} + C X_k^\top X_k)^{-1} = \Upsilon_k \Upsilon_k^\top` is the
     identity, :math:`w_0` the means before the batch and :math:`D_i` the row weights.
 
-    Choose it for rows that fit into memory when a model of a given, small number of features is wanted. A rare class
-    has as much weight as the other by default (``cost``): without that, and without a constant, frequent features of
-    the large class are all it finds. Each batch chooses all features anew and forgets those that it does not choose:
-    give it all rows at once, as the default does, or large batches. In streams,
-    :class:`~thresher.online.AROWClassifier` with ``n_features_to_select`` keeps what earlier rows taught. Without the
-    refit (``refit=False``) it is clearly worse.
+    Choose it for rows that fit in memory if you want a model with a given, small number of features. By default, the
+    classes are balanced (``cost``); without that, and without a constant, it would find only frequent features of the
+    larger class. Each batch selects all features again and forgets the others, so pass all rows at once, as by default,
+    or large batches. On streams, :class:`~thresher.online.AROWClassifier` with ``n_features_to_select`` keeps what it
+    learned from earlier rows. Without the refit (``refit=False``), SBCW is clearly less accurate.
 
     Notes
     -----
     Per batch and class O(rounds x (non-zeros + rows x features chosen)); memory O(non-zeros of the batch + rows x
     ``n_features_to_select`` + features ever chosen x size of a group), never O(features).
 
-    A constant stands outside the groups and pays :math:`w^2/2` alone. Covariances live on in blocks: a new group begins
-    with the covariances of its features so far, is a block afterwards, and what is left of older blocks keeps theirs;
-    covariances between blocks are dropped. Row weights, class weights and ``cost`` make the costs :math:`D_i`, which do
-    not enter the covariance; ``cost=None`` and ``fit_intercept=False`` are the form of [1]_. With several batches the
-    problem is centred at the last means, as [2]_ writes it ([1]_ is silent).
+    The constant is outside the groups, with a penalty of :math:`w^2/2`. Covariances are kept in blocks: a new group
+    starts with the covariances of its features so far and becomes a block, and the remaining features of older blocks
+    keep theirs; covariances between blocks are dropped. Row weights, class weights and ``cost`` make the costs
+    :math:`D_i`, which do not enter the covariance; ``cost=None`` and ``fit_intercept=False`` are the form of [1]_. With
+    several batches, the problem is centred at the last means, as in [2]_; [1]_ does not say.
 
-    Corrected, against the text of [1]_: the step of the squared hinge (1 for 0.5), steps for small :math:`\sigma`, dual
-    variables that go on from round to round, and features that are chosen once only. In every batch, the first group is
-    ranked and the first ascent starts at dual variables of :math:`D_i`, not at 0: those of a model without features,
-    which all rows miss by 1, whatever the means before the batch are. Each later ascent starts where the one before it
-    ended, and that of the refit at 0.
+    Differences from the text of [1]_: the step of the squared hinge (1 instead of 0.5), steps for small :math:`\sigma`,
+    dual variables that continue from round to round, and features that are selected only once. In every batch, the
+    ranking of the first group and the first ascent start at dual variables of :math:`D_i` instead of 0: those of a
+    model without features, whose loss is 1 on all rows, whatever the means before the batch are. Each later ascent
+    starts where the previous one ended, and the refit at 0.
 
-    Shards are merged by adding precisions in the blocks that all have in common; what any of them chose is then cut
-    back to the surest, those of the largest :math:`\mu_j^2 / \Sigma_{jj}`.
+    Merging adds the precisions in the blocks that all shards have in common, and keeps, of all features selected by any
+    shard, those with the largest :math:`\mu_j^2 / \Sigma_{jj}`.
 
-    Rounds of sums (:func:`thresher.distributed.fit`) choose for all rows at once: a round equals one batch of all rows,
-    wherever they are, with the weights of the groups and of the refit solved closely. Scores of all features are added
-    up for each group, then slopes and curvatures of the chosen ones, ``max_inner_iter`` times at most:
-    O(features + chosen squared) numbers a question and class, two or three questions a group. ``ranking="full"`` needs
-    all rows at once.
+    Rounds of sums (:func:`thresher.distributed.fit`) select features for all rows at once: a round equals one batch of
+    all rows, with the weights of the groups and of the refit solved accurately. Scores of all features are added up for
+    each group, then slopes and curvatures of the chosen ones, ``max_inner_iter`` times at most: O(features + chosen
+    squared) numbers a question and class, two or three questions a group. ``ranking="full"`` needs all rows at once.
 
     Examples
     --------

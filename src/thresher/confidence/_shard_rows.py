@@ -156,7 +156,8 @@ class MeasureColumns:
 
 
 def read_rows(estimator: Any) -> Generator[Question, Sums, tuple[Reader, State]]:
-    """How rows are read, and the state that a round begins with: of dense rows that are scaled, with their moments."""
+    """Return how rows are read and the state at the start of a round; for scaled dense rows, including their
+    moments."""
     learner, state, reader = estimator._learner_now(), estimator.state_, Reader.of(estimator)
     if not learner.scales(state):
         return reader, state

@@ -26,7 +26,7 @@ def is_path(thing: Any) -> bool:
 
 
 def _cuts(n_files: int, n_shards: int) -> Iterator[tuple[int, int]]:
-    """Where each of so many even parts of the files begins and ends."""
+    """Return the start and the end of each of several equal parts of the files."""
     return pairwise(n_files * k // n_shards for k in range(n_shards + 1))
 
 

@@ -1,4 +1,4 @@
-"""Dual averaging: sparse models whose zeros survive a stream."""
+"""Dual averaging: sparse linear models for streams, with exact zeros."""
 
 from ._adaptive_l1_rda import AdaptiveL1RDAClassifier, AdaptiveL1RDARegressor
 from ._ftrl import FTRLClassifier, FTRLRegressor

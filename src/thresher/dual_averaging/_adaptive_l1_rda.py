@@ -13,7 +13,7 @@ from ._synchronous import MiniBatches
 
 _FOR_SPARSITY = GoodFor(
     2,
-    "few features are wanted, zeros are exact, and {first} takes long steps for rare features",
+    "you want few features, its zeros are exact, and {first} takes longer steps for rare features",
     lambda p: p.wants_sparsity and p.is_wide,
 )
 
@@ -24,7 +24,7 @@ class _AdaptiveL1RDA(MiniBatches, SparseLinear):
     Attributes
     ----------
     eta0_ : float
-        The step size of the model that is read; in units of scaled rows where they are scaled.
+        The step size of the model that predicts, in units of the scaled rows if rows are scaled.
 
     References
     ----------
@@ -40,15 +40,15 @@ class _AdaptiveL1RDA(MiniBatches, SparseLinear):
     eta0: float | str = param(
         default="auto",
         rule=positive | auto,
-        doc=rf"""Step size (:math:`\eta` in [1]_ and [2]_). From 0.1 to 10: the fewer features are wanted, the larger.
+        doc=rf"""Step size (:math:`\eta` in [1]_ and [2]_). Use values from 0.1 to 10, larger ones for fewer features.
         {AUTO_STEP}""",
         search=Log(1e-2, 1e2),
     )
     smoothing: float = param(
         default=0.01,
         rule=divisor,
-        doc=r"""What a feature's step size begins with, before it has seen gradients of its own (:math:`\delta` in [1]_,
-        :math:`\rho` in [2]_).""",
+        doc=r"""Initial value in the denominator of each feature's step size (:math:`\delta` in [1]_, :math:`\rho` in
+        [2]_).""",
     )
     l2_weight: float = param(default=0.0, rule=non_negative, doc="Strength of the l2 penalty.")
 
@@ -59,11 +59,11 @@ class _AdaptiveL1RDA(MiniBatches, SparseLinear):
 
 
 class AdaptiveL1RDAClassifier(_AdaptiveL1RDA, SparseClassifier):
-    r"""Sparse linear classifier by dual averaging with a step size for every feature: rare features take longer steps.
+    r"""Sparse linear classifier by dual averaging with a step size for each feature: rare features take longer steps.
 
-    As :class:`L1RDAClassifier` it keeps exact zeros in a stream. Where features differ in how often they occur, as
-    words do, it is a little more accurate at the same number of features, mostly where many of them are
-    kept, and asks for less tuning of ``eta0``.
+    Like :class:`L1RDAClassifier`, it keeps exact zeros on a stream. If features differ in how often they occur, as
+    words do, it is slightly more accurate at the same number of features, mostly when many of them are kept, and
+    ``eta0`` needs less tuning.
 
     After :math:`t` steps with gradients :math:`g_1, \dots, g_t`, each the mean over a mini-batch, feature by feature,
 
@@ -74,10 +74,10 @@ class AdaptiveL1RDAClassifier(_AdaptiveL1RDA, SparseClassifier):
 
     Notes
     -----
-    Two sums are stored for each feature; a weight is computed when a row asks for it. A row costs O(its stored values),
-    and any chunking into calls of :meth:`partial_fit` gives the same bits;
-    with ``batch_size`` above 1 an unfinished mini-batch waits in the state, and :meth:`fit` closes the last one with
-    the rows it has.
+    The learner stores two sums per feature and computes a weight when a row needs it. A row costs O(its stored values).
+    However the rows are split into calls of :meth:`partial_fit`, the model is the same, bit for bit. With
+    ``batch_size`` above 1, an incomplete mini-batch stays pending in the state; :meth:`fit` ends with a step on the
+    rows of the last one.
     """
 
     _advice = Advice(_FOR_SPARSITY, GoodFor(3, aim="few features"))
@@ -88,8 +88,8 @@ class AdaptiveL1RDAClassifier(_AdaptiveL1RDA, SparseClassifier):
 class AdaptiveL1RDARegressor(_AdaptiveL1RDA, SparseRegressor):
     r"""Sparse linear regression by dual averaging with a step size for every feature.
 
-    See :class:`AdaptiveL1RDAClassifier` for the equations. Steps shrink with the gradients a feature has seen, so that
-    it forgives features of different sizes more readily than :class:`L1RDARegressor`.
+    See :class:`AdaptiveL1RDAClassifier` for the equations. The steps of a feature shrink with its own gradients, so
+    features on different scales do less harm than in :class:`L1RDARegressor`.
     """
 
     _advice = Advice(

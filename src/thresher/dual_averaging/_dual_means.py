@@ -6,11 +6,12 @@ from .._estimators import LateMeans, param
 
 
 class DualMeans(LateMeans):
-    """Mixin: predicts with the weights that the mean of all gradient sums implies, which are as sparse as the last."""
+    """Mixin that predicts with weights computed from a mean of the gradient sums, which are as sparse as the last
+    ones."""
 
     average: bool | str = param(
         default="auto",
-        doc="""Predict with the weights that a mean of the gradient sums of all steps implies, of which step s counts s
-        times, instead of the last ones: steadier, and zeros stay exact. ``"auto"`` does where the step size is
-        ``"auto"``, too; a number for it gives the published learner.""",
+        doc="""Predict with weights computed from a weighted mean of the gradient sums of all steps, in which step s has
+        weight s, instead of the last sum. This varies less from row to row, and zeros stay exact. ``"auto"`` does so if
+        the step size is ``"auto"``, too; with a number for the step size, this is the published learner.""",
     )

@@ -17,7 +17,7 @@ class _FTRL(SparseLinear):
     Attributes
     ----------
     eta0_ : float
-        The step size of the model that is read; in units of scaled rows where they are scaled.
+        The step size of the model that predicts, in units of the scaled rows if rows are scaled.
 
     References
     ----------
@@ -32,9 +32,8 @@ class _FTRL(SparseLinear):
     eta0: float | str = param(
         default="auto",
         rule=positive | auto,
-        doc=rf"""Step size (:math:`\alpha` in [1]_, ``--ftrl_alpha`` of Vowpal Wabbit). Features of size 1 want 0.1 to
-        1; rows of norm 1 with many small values, as tf-idf makes them, 3 to 10 with ``beta=0.1``.
-        {AUTO_STEP}""",
+        doc=rf"""Step size (:math:`\alpha` in [1]_, ``--ftrl_alpha`` of Vowpal Wabbit). For features of size 1, use 0.1
+        to 1; for rows of norm 1 with many small values, such as tf-idf, 3 to 10 with ``beta=0.1``. {AUTO_STEP}""",
         search=Log(1e-3, 1e1),
         kw_only=False,
         file="alpha",
@@ -42,15 +41,15 @@ class _FTRL(SparseLinear):
     beta: float | str = param(
         default="auto",
         rule=non_negative | auto,
-        doc=r"""What a feature's step size begins with (:math:`\beta` in [1]_): the smaller, the longer the steps of
-        features that were seldom seen. ``"auto"`` is 0.1 where ``eta0`` is ``"auto"``, too, and 1 where it is a
+        doc=r"""Initial value in the denominator of each feature's step size (:math:`\beta` in [1]_). Smaller values
+        give rare features longer steps. ``"auto"`` is 0.1 if ``eta0`` is ``"auto"``, too, and 1 if ``eta0`` is a
         number.""",
     )
     alpha: Any = param(
         default=0.01,
-        doc=r"""Strength of the l1 penalty (:math:`\lambda_1` in [1]_): a bound on the *sum* of gradients, so that it
-        weighs less the longer the stream. Larger values give fewer features.
-        ``"auto"`` learns with 13 strengths side by side and reads the one with the least progressive loss.""",
+        doc=r"""Strength of the l1 penalty (:math:`\lambda_1` in [1]_): a threshold on the *sum* of gradients, so its
+        effect decreases as the stream gets longer. Larger values give fewer features. ``"auto"`` trains 13 strengths
+        side by side and predicts with the one with the smallest progressive loss.""",
         search=Log(1e-3, 1e2),
         kw_only=True,
         file="l1",
@@ -75,22 +74,22 @@ class _FTRL(SparseLinear):
 
 
 class FTRLClassifier(JointByRivals, _FTRL, SparseClassifier):
-    r"""Sparse linear classifier that follows the regularised leader (FTRL-proximal), the workhorse of click prediction.
+    r"""Sparse linear classifier by FTRL-proximal (follow the regularised leader), widely used for click prediction.
 
-    Each feature has its own step size, and its zeros are exact in a stream. The first to try on sparse data where
-    accuracy at a given number of features counts; :class:`AdaptiveL1RDAClassifier` takes less time, with a penalty
-    on the scale of the mean loss.
+    Each feature has its own step size, and zeros are exact on a stream. Try it first on sparse data if you want the
+    best accuracy for a given number of features. :class:`AdaptiveL1RDAClassifier` is faster, and its penalty is on the
+    scale of the mean loss.
 
-    Feature by feature, with gradients :math:`g` and weights :math:`w` of the moment,
+    For each feature, with the current gradient :math:`g` and weight :math:`w`,
 
     .. math:: w = -\frac{\mathrm{soft}(z,\ \lambda_1)}{\lambda_2 + (\beta + \sqrt n)/\alpha}, \qquad
               z \leftarrow z + g - \frac{\sqrt{n + g^2} - \sqrt n}{\alpha}\, w, \qquad n \leftarrow n + g^2.
 
     Notes
     -----
-    Two numbers are stored for each feature; a weight is computed when a row asks for it. A row costs O(its stored
-    values), and any chunking into calls of :meth:`partial_fit` gives the same bits. More than two classes: see
-    ``multi_class``.
+    The learner stores two numbers per feature and computes a weight when a row needs it. A row costs O(its stored
+    values). However the rows are split into calls of :meth:`partial_fit`, the model is the same, bit for bit. More than
+    two classes: see ``multi_class``.
     """
 
     _advice = Advice(GoodFor(2, aim="few features"))
@@ -102,7 +101,7 @@ class FTRLClassifier(JointByRivals, _FTRL, SparseClassifier):
 
 
 class FTRLRegressor(_FTRL, SparseRegressor):
-    r"""Sparse linear regression that follows the regularised leader; see :class:`FTRLClassifier` for the equations."""
+    r"""Sparse linear regression by FTRL-proximal; see :class:`FTRLClassifier` for the equations."""
 
     _advice = Advice(
         GoodFor(2, aim="few features"),

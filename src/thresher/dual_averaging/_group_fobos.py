@@ -57,20 +57,21 @@ _NO_GROUPS = _core.Groups(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int3
 class GroupFOBOSClassifier(_GroupFOBOS, ClassLoss, LinearClassifier):
     r"""Linear classifier with penalties on groups of features, by forward-backward splitting.
 
-    After each row a gradient step, then the penalty:
+    For each row, a gradient step is followed by the proximal map of the penalty:
 
     .. math:: v = w_t - \eta_t u_t,\qquad w^g_{t+1} = \arg\min_w\ \tfrac12\|w - v^g\|^2
                   + \eta_t\alpha\big(\sqrt{d_g}\,\|w\|_2 + r_g\|w\|_1\big),\qquad \eta_t = \eta_0/\sqrt t.
 
-    It is here to be compared with. :class:`GroupRDAClassifier` decides by the mean of all gradients, and its zeros are
-    those of the penalty; here each step shrinks by :math:`\eta_t\alpha` only, so a group that a recent row touched is
-    seldom zero, and the last iterate is not sparse in general.
+    It is provided for comparison. :class:`GroupRDAClassifier` thresholds the mean of all gradients, so its zeros
+    reflect the penalty. Here each step shrinks the weights by :math:`\eta_t\alpha` only, so a group in a recent row is
+    rarely zero, and the last iterate is not sparse in general.
 
     Notes
     -----
-    Steps that pass a group by are made up for when a row touches it, which costs O(its size). With ``l1_weight`` they
-    are made up for one by one, until the group is zero: prefer :class:`GroupRDAClassifier` for the sparse group lasso
-    on sparse rows. The constant term has no penalty. Features that appear later (``grow=True``) are on their own.
+    The penalties of steps without a group are applied when a row next contains it, which costs O(its size). With
+    ``l1_weight`` they are applied one by one until the group is zero, so prefer :class:`GroupRDAClassifier` for the
+    sparse group lasso on sparse rows. The constant term has no penalty. Features that appear later (``grow=True``)
+    belong to no group.
 
     Examples
     --------
@@ -90,8 +91,8 @@ class GroupFOBOSClassifier(_GroupFOBOS, ClassLoss, LinearClassifier):
 class GroupFOBOSRegressor(_GroupFOBOS, ValueLoss, LinearRegressor):
     r"""Linear regression with penalties on groups of features; see :class:`GroupFOBOSClassifier` for the equations.
 
-    With a number for ``eta0``, scale features and targets to about 1; weights that outgrow floating point are refused
-    with advice.
+    If ``eta0`` is a number, scale features and targets to about 1. If weights overflow, training stops with an error
+    that says what to do.
 
     Examples
     --------

@@ -25,7 +25,7 @@ from ._grouped import Grouped, GroupLearner, group_axis
 from ._groups import Groups
 from ._synchronous import Synchronous
 
-_FOR_GROUPS = GoodFor(1, "some columns belong together, and it selects them together")
+_FOR_GROUPS = GoodFor(1, "some columns belong together, and it selects whole groups of columns")
 
 
 class _GroupRDA(Synchronous, Grouped):
@@ -79,11 +79,11 @@ class _GroupRDA(Synchronous, Grouped):
 
 
 class GroupRDAClassifier(DualMeans, _GroupRDA, ClassLoss, LinearClassifier):
-    r"""Linear classifier that selects whole groups of features by dual averaging, however a stream is cut into batches.
+    r"""Linear classifier that selects whole groups of features on a stream, by dual averaging.
 
-    Choose it when features come in groups that only make sense together: the dummy columns of a category, the
-    interactions of a set of columns, the measurements of one instrument, neighbours in a graph. Without groups,
-    :class:`L1RDAClassifier` does the same.
+    Choose it if features form groups that are meaningful only together: the dummy columns of a category, the
+    interactions of a set of columns, the measurements of one instrument, or neighbours in a graph. Without groups, it
+    is the same as :class:`L1RDAClassifier`.
 
     With the mean gradient :math:`\bar u` of :math:`t` steps, the weights :math:`w^g` of a group of :math:`d_g` features
     are
@@ -94,19 +94,19 @@ class GroupRDAClassifier(DualMeans, _GroupRDA, ClassLoss, LinearClassifier):
                   = -\eta_0\sqrt t\,\Big[1 - \frac{\alpha\sqrt{d_g}}{\|c\|}\Big]_+ c,\qquad
                   c = \mathrm{soft}\Big(\bar u^g,\ \alpha r_g + \frac{\rho}{\eta_0\sqrt t}\Big).
 
-    Groups may overlap: a weight is then the sum of one share per group that holds it, and the features in use are a
-    union of groups (the latent group lasso, Remark 5 in [1]_).
+    Groups may overlap: a weight is then the sum of one part for each group that contains it, and the features in use
+    are a union of groups (the latent group lasso, Remark 5 in [1]_).
 
-    ``l1_weight=0, rho=0`` is the group lasso, ``l1_weight > 0`` the sparse group lasso (zeros inside selected groups
-    too), ``rho > 0`` the enhanced sparse group lasso of [1]_.
+    ``l1_weight=0, rho=0`` is the group lasso, ``l1_weight > 0`` the sparse group lasso (with zeros inside selected
+    groups, too), and ``rho > 0`` the enhanced sparse group lasso of [1]_.
 
     Notes
     -----
-    Only the sum of gradients is stored, and the squared length of each group's part of it: a row costs O(its stored
+    The learner stores the sum of gradients and its squared length within each group, so a row costs O(its stored
     values), whatever the sizes of its groups. With ``l1_weight``, ``rho`` or ``norm="inf"`` it costs O(its stored
-    values and the sizes of its groups). The constant term has no penalty. Features that appear later
-    (``grow=True``) are on their own. Without groups and with an automatic step, a mean over all steps predicts, as in
-    :class:`L1RDAClassifier`; with groups, the last step does.
+    values + the sizes of its groups). The constant term has no penalty. Features that appear later (``grow=True``)
+    belong to no group. Without groups and with an automatic step size, the model predicts with a mean over all steps,
+    as in :class:`L1RDAClassifier`; with groups, it predicts with the last step.
 
     Examples
     --------
@@ -133,7 +133,7 @@ class GroupRDAClassifier(DualMeans, _GroupRDA, ClassLoss, LinearClassifier):
 class GroupRDARegressor(_GroupRDA, ValueLoss, LinearRegressor):
     r"""Linear regression that selects whole groups of features; see :class:`GroupRDAClassifier` for the equations.
 
-    With a number for ``eta0``, scale features and targets as for :class:`L1RDARegressor`.
+    If ``eta0`` is a number, scale features and targets as for :class:`L1RDARegressor`.
 
     Examples
     --------

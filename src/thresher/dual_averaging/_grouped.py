@@ -52,21 +52,21 @@ class Grouped(SelfTuned):
     Attributes
     ----------
     groups_ : sequence of ndarray
-        Columns of each group, ``groups_.names`` their names, if they have any. Columns on their own are groups of
-        one, after the given ones.
+        Columns of each group; ``groups_.names`` has their names, if any. Each ungrouped column forms a group of one,
+        after the given groups.
     selected_groups_ : ndarray
-        Groups with a weight other than 0: their names, or their places in ``groups_``.
+        Groups with a nonzero weight: their names, or their positions in ``groups_``.
     """
 
     groups: Any = param(
         default=None,
         rule=groups_rule,
         doc="""Which columns belong together: lists of columns, by number or by name (``[[0, 1], [2, 3, 4]]``); a dict
-        of names to such lists; one label per column, text or numbers (-1, ``""`` or None: on its own);
-        ``"prefix:="`` for columns of a data frame whose names agree up to the first ``=``, or any other separator; a
-        fitted encoder, whose columns of one origin are a group: :class:`~thresher.preprocessing.InteractionGroups`,
-        scikit-learn's ``OneHotEncoder``; or ``"encoder"``, in a pipeline, for the one before the learner. A column in
-        no group is on its own. Without groups, all of them are.""",
+        of names to such lists; one label per column, text or numbers (-1, ``""`` or None: ungrouped); ``"prefix:="``
+        for columns of a data frame whose names agree up to the first ``=``, or up to any other separator; a fitted
+        encoder, which groups the columns made from the same input: :class:`~thresher.preprocessing.InteractionGroups`
+        or scikit-learn's ``OneHotEncoder``; or, in a pipeline, ``"encoder"`` for the encoder before the learner.
+        Ungrouped columns are penalized one by one.""",
         kw_only=False,
     )
     alpha: float = param(
@@ -93,8 +93,8 @@ class Grouped(SelfTuned):
     norm: Any = param(
         default=2,
         rule=_norm,
-        doc=r"""How the weights of a group are measured: :math:`\sqrt{d_g}\,\|w\|_2`, or :math:`d_g \max_j |w_j|`, which
-        draws the weights of a selected group to the same size.""",
+        doc=r"""Norm of a group: :math:`\sqrt{d_g}\,\|w\|_2`, or :math:`d_g \max_j |w_j|`, which favours weights of
+        equal size within a selected group.""",
     )
 
     _needs: ClassVar[tuple[str, ...]] = ("groups",)
@@ -156,14 +156,14 @@ class Grouped(SelfTuned):
 
     @property
     def groups_(self) -> GroupList:
-        """The groups in use; columns on their own are groups of one, after the given ones."""
+        """The groups in use; each ungrouped column forms a group of one, after the given groups."""
         check_is_fitted(self)
         groups = self._groups_now(self.n_features_in_)
         return GroupList(groups, self.n_features_in_, self.__dict__.get("feature_names_in_"))
 
     @property
     def selected_groups_(self) -> NDArray[Any]:
-        """Groups with a weight other than 0 in any output: their names, or their places in ``groups_``."""
+        """Groups with a nonzero weight in any output: their names, or their positions in ``groups_``."""
         names, places = self.groups_.names, self._selected_places()
         return places if names is None else np.array(names, dtype=object)[places]
 

@@ -23,7 +23,7 @@ from ._dual_means import DualMeans
 from ._sparse import SparseClassifier, SparseLinear, SparseRegressor
 from ._synchronous import MiniBatches
 
-_FOR_SPARSITY = GoodFor(3, "few features are wanted and its zeros are exact", lambda p: p.wants_sparsity)
+_FOR_SPARSITY = GoodFor(3, "you want few features and its zeros are exact", lambda p: p.wants_sparsity)
 
 
 class _L1RDA(MiniBatches, SparseLinear):
@@ -32,7 +32,7 @@ class _L1RDA(MiniBatches, SparseLinear):
     Attributes
     ----------
     eta0_ : float
-        The step size of the model that is read; in units of scaled rows where they are scaled.
+        The step size of the model that predicts, in units of the scaled rows if rows are scaled.
 
     References
     ----------
@@ -46,9 +46,9 @@ class _L1RDA(MiniBatches, SparseLinear):
     eta0: float | str = param(
         default="auto",
         rule=positive | auto,
-        doc=rf"""Step size (:math:`1/\gamma` in [1]_ and [2]_). 1 suits features of unit size. Rows of norm 1 with many
-        small values, as tf-idf makes them, want 10 to 300, with the logistic loss 300 to 3000: with less, margins never
-        reach 1 and every row counts alike. {AUTO_STEP}""",
+        doc=rf"""Step size (:math:`1/\gamma` in [1]_ and [2]_). Use 1 for features of unit size. For rows of norm 1 with
+        many small values, such as tf-idf, use 10 to 300, or 300 to 3000 with the logistic loss: with less, margins
+        never reach 1 and all rows count the same. {AUTO_STEP}""",
         search=Log(1e-3, 1e3),
     )
     rho: float = param(
@@ -67,11 +67,11 @@ class _L1RDA(MiniBatches, SparseLinear):
 
 
 class L1RDAClassifier(JointByRivals, DualMeans, _L1RDA, SparseClassifier):
-    r"""Sparse linear classifier by regularised dual averaging: its zeros are exact, and survive ``partial_fit``.
+    r"""Sparse linear classifier by regularised dual averaging, with exact zeros at every step of a stream.
 
-    The mean of all gradients so far decides: a feature whose mean gradient stays below ``alpha`` has weight zero,
-    however the stream was cut into batches. Choose it when the model must use few features and the data come once;
-    :class:`~thresher.online.AROWClassifier` when accuracy counts more than sparsity.
+    A feature whose mean gradient over all rows so far is below ``alpha`` has weight zero, however the stream is split
+    into batches. Choose it if the model must use few features and sees the data once. If accuracy matters more than
+    sparsity, choose :class:`~thresher.online.AROWClassifier`.
 
     After :math:`t` steps with mean gradient :math:`\bar g`,
 
@@ -82,18 +82,19 @@ class L1RDAClassifier(JointByRivals, DualMeans, _L1RDA, SparseClassifier):
     with :math:`\kappa` = ``l2_weight``. :math:`\alpha > 0, \kappa > 0` is the elastic net, :math:`\alpha = 0` plain l2
     dual averaging.
 
-    The last rows sway the weights, those of the hinge loss on columns of uneven sizes most of all. At its defaults, the
-    same formula therefore makes the weights that predict from a mean over all steps, of which step s counts s times:
-    :math:`\sum_s s\,(s \bar g_s) / \sum_s s` in the place of :math:`t \bar g`, and :math:`(2t + 1) / 3`, the mean of
-    :math:`s`, in that of :math:`t`. Features whose mean gradient stays below ``alpha`` still have the weight zero. With
-    a number for ``eta0`` or ``average=False``, the last step predicts, as published.
+    The last rows have a large influence on the weights, most of all with the hinge loss and columns on different
+    scales. With the default settings, the model therefore predicts with weights that the same formula computes from a
+    mean over all steps, in which step s has weight s: :math:`\sum_s s\,(s \bar g_s) / \sum_s s` replaces
+    :math:`t \bar g`, and :math:`(2t + 1) / 3`, the mean of :math:`s`, replaces :math:`t`. Features whose mean gradient
+    stays below ``alpha`` still have weight zero. If ``eta0`` is a number or ``average=False``, the model predicts with
+    the last step, as published.
 
     Notes
     -----
-    Only the sum of gradients is stored; a weight is computed when a row asks for it. A row costs O(its
-    stored values) and the model is exact after every one. Any chunking into calls of :meth:`partial_fit` gives the same
-    bits; with ``batch_size`` above 1 an unfinished mini-batch waits in the state, and :meth:`fit` closes the last one
-    with the rows it has. More than two classes: see ``multi_class``.
+    The learner stores only the sum of gradients and computes a weight when a row needs it. A row costs O(its stored
+    values), and the model is exact after each row. However the rows are split into calls of :meth:`partial_fit`, the
+    model is the same, bit for bit. With ``batch_size`` above 1, an incomplete mini-batch stays pending in the state;
+    :meth:`fit` ends with a step on the rows of the last one. More than two classes: see ``multi_class``.
 
     Examples
     --------
@@ -124,14 +125,15 @@ class L1RDAClassifier(JointByRivals, DualMeans, _L1RDA, SparseClassifier):
 class L1RDARegressor(_L1RDA, SparseRegressor):
     r"""Sparse linear regression by regularised dual averaging; see :class:`L1RDAClassifier` for the equations.
 
-    With a number for ``eta0`` this is the published learner, whose steps overshoot while
-    :math:`\sqrt t < \eta_0 \|x\|^2 / 2`: scale features and targets to about 1, or lower ``eta0``; weights that outgrow
-    floating point are refused with advice. By default neither matters: see ``eta0`` and ``scale``.
+    If ``eta0`` is a number, this is the published learner, whose steps overshoot while
+    :math:`\sqrt t < \eta_0 \|x\|^2 / 2`: scale features and targets to about 1, or lower ``eta0``. If weights overflow,
+    training stops with an error that says what to do. With the default settings you need neither; see ``eta0`` and
+    ``scale``.
     """
 
     _advice = Advice(
         _FOR_SPARSITY,
-        GoodFor(2, "{they} learn{s} amounts from rows in any order"),
+        GoodFor(2, "{they} predict{s} numbers and take{s} rows in any order"),
         start=lambda p: {"eta0": 0.1},
         powers={"alpha": Power(squared=1), "eta0": Power(other=1)},
     )

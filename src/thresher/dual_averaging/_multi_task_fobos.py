@@ -11,9 +11,9 @@ from ._row_penalty import PenalisedTasks
 class MultiTaskFOBOSClassifier(PenalisedTasks, ClassLoss, MultiTaskClassifier):
     r"""Sparse classifiers for several tasks at once, by forward-backward splitting.
 
-    The same problem as :class:`MultiTaskRDAClassifier`, solved by gradient steps that are each followed by the
-    penalty's proximal map. It follows data that drift, because old gradients are forgotten; its zeros come and go with
-    the last rows. Choose :class:`MultiTaskRDAClassifier` when the features themselves matter.
+    The same problem as :class:`MultiTaskRDAClassifier`, solved by gradient steps, each followed by the proximal map of
+    the penalty. It adapts to drift, because old gradients are forgotten, but its zeros change with the last rows. If
+    you want to know which features matter, choose :class:`MultiTaskRDAClassifier`.
 
     In round :math:`t` with gradients :math:`G` of its rows and :math:`\eta_t = \eta_0 / \sqrt t`,
 
@@ -21,12 +21,13 @@ class MultiTaskFOBOSClassifier(PenalisedTasks, ClassLoss, MultiTaskClassifier):
 
     Notes
     -----
-    The gradient of task :math:`q` counts :math:`t / n_q` times, for the :math:`t - n_q` rounds that did not hold it,
-    but at most 16 times: a task in less than every sixteenth round is penalised more than the others.
+    The gradient of task :math:`q` counts :math:`t / n_q` times, to make up for the :math:`t - n_q` rounds without it,
+    but at most 16 times: a task that occurs in fewer than one in sixteen rounds is penalised more than the others.
 
-    A row costs O(tasks) for each of its stored values: features pay the penalties they missed when they are next asked
-    for. With ``"l1"``, ``"l21"`` and the largest size (``p`` infinite) that is one step; with ``"l1_l21"`` and other
-    powers one for each round missed, until the feature is out. Rounds are those of :class:`MultiTaskRDAClassifier`.
+    A row costs O(tasks) for each of its stored values: penalties that a feature missed are applied when a row next
+    contains it. With ``"l1"``, ``"l21"`` and the largest size (``p`` infinite) this takes one step; with ``"l1_l21"``
+    and other powers, one for each round missed, until the feature is zero. Rounds are those of
+    :class:`MultiTaskRDAClassifier`.
     """
 
     _core_learner = _core.MultiTaskFobos
@@ -38,8 +39,8 @@ class MultiTaskFOBOSClassifier(PenalisedTasks, ClassLoss, MultiTaskClassifier):
 class MultiTaskFOBOSRegressor(PenalisedTasks, ValueLoss, MultiTaskRegressor):
     r"""Sparse linear regression for several tasks at once, by forward-backward splitting.
 
-    See :class:`MultiTaskFOBOSClassifier` for the equations. With a number for ``eta0``, scale features and targets to
-    about 1; weights that outgrow floating point are refused with advice.
+    See :class:`MultiTaskFOBOSClassifier` for the equations. If ``eta0`` is a number, scale features and targets to
+    about 1. If weights overflow, training stops with an error that says what to do.
     """
 
     _core_learner = _core.MultiTaskFobos

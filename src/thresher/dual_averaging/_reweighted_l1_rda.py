@@ -23,9 +23,9 @@ class _ReweightedL1RDA(MiniBatches, SparseLinear):
 
     alpha: Any = param(
         default=1e-5,
-        doc=r"""Strength of the penalty (:math:`\lambda` in [1]_). A feature of weight zero meets ``alpha / smoothing``,
-        one in use ``alpha / (|w| + smoothing)``: choose that quotient first.
-        ``"auto"`` learns with 13 strengths side by side and reads the one with the least progressive loss.""",
+        doc=r"""Strength of the penalty (:math:`\lambda` in [1]_). The threshold of a feature with weight zero is
+        ``alpha / smoothing``, that of one in use ``alpha / (|w| + smoothing)``, so choose the first quotient first.
+        ``"auto"`` trains 13 strengths side by side and predicts with the one with the smallest progressive loss.""",
         search=Log(1e-8, 1e-1),
         kw_only=False,
     )
@@ -42,7 +42,7 @@ class _ReweightedL1RDA(MiniBatches, SparseLinear):
     smoothing: float = param(
         default=0.1,
         rule=divisor,
-        doc=r"""Keeps the reweighting finite (:math:`\epsilon` in [1]_): the size at which a weight begins to count as
+        doc=r"""Keeps the reweighting finite (:math:`\epsilon` in [1]_): the size above which a weight counts as
         large.""",
         search=Log(1e-3, 1e1),
     )
@@ -54,14 +54,14 @@ class _ReweightedL1RDA(MiniBatches, SparseLinear):
 
 
 class ReweightedL1RDAClassifier(_ReweightedL1RDA, SparseClassifier):
-    r"""Sparse linear classifier by dual averaging whose l1 penalty spares large weights and presses small ones.
+    r"""Sparse linear classifier by dual averaging with a reweighted l1 penalty, which shrinks large weights less.
 
-    Every step weighs the penalty of each feature anew by :math:`1/(|w| + \epsilon)`: closer to counting features than
-    :class:`L1RDAClassifier` is, with less shrinkage of those in use.
+    Each step reweights the penalty of each feature by :math:`1/(|w| + \epsilon)`. This is closer to an l0 penalty than
+    :class:`L1RDAClassifier` and shrinks the features in use less.
 
-    This is the learner of [1]_. Use it to find which features matter where few carry a lot: it recovers supports well.
-    To predict, take :class:`L1RDAClassifier`, which is no worse and needs a fraction of the time (``python -m
-    benchmarks newcomer``), or :class:`FTRLClassifier`. With thousands of features in use a pass is slow.
+    This is the learner of [1]_. Use it to find the relevant features if only a few matter: it recovers supports well.
+    For prediction, choose :class:`L1RDAClassifier`, which is no worse and takes a fraction of the time
+    (``python -m benchmarks newcomer``), or :class:`FTRLClassifier`. With thousands of features in use a pass is slow.
 
     .. math:: w_{t+1} = -\frac{\eta_0}{\sqrt t}\,\mathrm{soft}\Big(G_t,\ \alpha Q_t + \frac{\rho\sqrt t}{\eta_0}\Big),
               \qquad Q_t = \sum_{s \le t}\Theta_s, \qquad \Theta_1 = 1, \quad
@@ -71,11 +71,11 @@ class ReweightedL1RDAClassifier(_ReweightedL1RDA, SparseClassifier):
 
     Notes
     -----
-    A weight without gradient is brought up to date when a row asks for it: one that is zero in one operation, one in
-    use step by step, as no closed form exists. All rows together cost O(stored values + steps of weights in use), never
-    O(features) each. Any chunking into calls of :meth:`partial_fit` gives the same bits;
-    with ``batch_size`` above 1 an unfinished mini-batch waits in the state, and :meth:`fit` closes the last one with
-    the rows it has.
+    A weight whose feature did not occur is updated when a row next needs it: a zero weight in one operation, a weight
+    in use step by step, because there is no closed form. All rows together cost O(stored values + steps of weights in
+    use), never O(features) each. However the rows are split into calls of :meth:`partial_fit`, the model is the same,
+    bit for bit. With ``batch_size`` above 1, an incomplete mini-batch stays pending in the state; :meth:`fit` ends with
+    a step on the rows of the last one.
     """
 
     _raced = _ReweightedL1RDA._raced._replace(candidates=(1.0, 3.0, 1e1, 3e1, 1e2), race_rows=1 << 13)
@@ -86,8 +86,8 @@ class ReweightedL1RDAClassifier(_ReweightedL1RDA, SparseClassifier):
 class ReweightedL1RDARegressor(_ReweightedL1RDA, SparseRegressor):
     r"""Sparse linear regression by dual averaging with a reweighted l1 penalty.
 
-    See :class:`ReweightedL1RDAClassifier` for the equations. With a number for ``eta0``, scale features and targets to
-    about 1: gradients of the squared loss have no bound.
+    See :class:`ReweightedL1RDAClassifier` for the equations. If ``eta0`` is a number, scale features and targets to
+    about 1, because gradients of the squared loss are unbounded.
     """
 
     _advice = Advice(start=lambda p: {"eta0": 0.1})

@@ -43,14 +43,14 @@ class _ReweightedL2RDA(MiniBatches, SelfTuned):
         default=10.0,
         rule=divisor | auto,
         doc=rf"""Keeps the reweighting finite (:math:`\epsilon` in [1]_). Small weights are about ``smoothing`` times
-        their mean gradient, so that it is a step size, too. {AUTO_STEP}""",
+        their mean gradient, so it also acts as a step size. {AUTO_STEP}""",
         search=Log(1e-2, 1e3),
     )
     threshold: float = param(
         default=1e-2,
         rule=non_negative,
-        doc="""Weights of at most this size are zero in ``coef_`` and in predictions. Learning goes on with all of
-        them.""",
+        doc="""Weights of at most this size are zero in ``coef_`` and in predictions. Training still updates all
+        weights.""",
         search=Log(1e-4, 1.0),
         file="threshold",
     )
@@ -65,14 +65,14 @@ class _ReweightedL2RDA(MiniBatches, SelfTuned):
 
 
 class ReweightedL2RDAClassifier(_ReweightedL2RDA, ClassLoss, LinearClassifier):
-    r"""Linear classifier by dual averaging with a reweighted l2 penalty, an approximation of counting features.
+    r"""Linear classifier by dual averaging with a reweighted l2 penalty, which approximates the l0 penalty.
 
-    Every step weighs the penalty of each feature anew by :math:`1/(w^2 + \epsilon)`; large weights go free, small ones
-    are pressed, and those of at most ``threshold`` count as zero when someone looks.
+    Each step reweights the penalty of each feature by :math:`1/(w^2 + \epsilon)`: large weights are hardly penalised
+    and small ones shrink. Weights of at most ``threshold`` are zero in ``coef_`` and in predictions.
 
-    This is the learner of [1]_. Use it to find which of some hundred features of about the same scale are relevant. To
-    predict, take :class:`L1RDAClassifier`, or :class:`FTRLClassifier` on wide sparse data: both are more accurate
-    (``python -m benchmarks newcomer``).
+    This is the learner of [1]_. Use it to find the relevant ones among a few hundred features of about the same scale.
+    For prediction, choose :class:`L1RDAClassifier`, or :class:`FTRLClassifier` on wide sparse data: both are more
+    accurate (``python -m benchmarks newcomer``).
 
     .. math:: w_{t+1} = -\frac{G_t}{\alpha t + Q_t}, \qquad Q_t = \sum_{s \le t}\Theta_s, \qquad \Theta_1 = 1, \quad
               \Theta_{t+1} = \frac{1}{w_{t+1}^2 + \epsilon},
@@ -81,11 +81,11 @@ class ReweightedL2RDAClassifier(_ReweightedL2RDA, ClassLoss, LinearClassifier):
 
     Notes
     -----
-    The constant is penalised like the other weights, but not cut. A weight without gradient is brought up to date when
-    a row asks for it: by closed form, by steps while its recursion bends, and by one Newton solution of its flow beyond
-    (to about 1e-8). Any chunking into calls of :meth:`partial_fit` gives the same bits;
-    with ``batch_size`` above 1 an unfinished mini-batch waits in the state, and :meth:`fit` closes the last one with
-    the rows it has.
+    The constant is penalised like the other weights, but never set to zero. A weight whose feature did not occur is
+    updated when a row next needs it: in closed form, step by step while its recursion is strongly nonlinear, and
+    otherwise by one Newton solution of the corresponding flow (to about 1e-8). However the rows are split into calls of
+    :meth:`partial_fit`, the model is the same, bit for bit. With ``batch_size`` above 1, an incomplete mini-batch stays
+    pending in the state; :meth:`fit` ends with a step on the rows of the last one.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class ReweightedL2RDAClassifier(_ReweightedL2RDA, ClassLoss, LinearClassifier):
 class ReweightedL2RDARegressor(_ReweightedL2RDA, ValueLoss, LinearRegressor):
     r"""Linear regression by dual averaging with a reweighted l2 penalty.
 
-    See :class:`ReweightedL2RDAClassifier` for the equations. With a number for ``smoothing``, steps overshoot while
+    See :class:`ReweightedL2RDAClassifier` for the equations. If ``smoothing`` is a number, steps overshoot while
     :math:`\alpha t < \|x\|^2 / 2`, so scale features and targets to about 1, or raise ``alpha``.
 
     Examples

@@ -46,9 +46,9 @@ class PenalisedTasks(SelfTuned, MultiTask):
     penalty: str = param(
         default="l21",
         rule=one_of("l1", "l21", "l1_l21", "lp1"),
-        doc="""What a feature pays for its weights over the tasks: their length (aMTFS in [1]_: features are chosen for
-        all tasks), the sum of their sizes (iMTFS: for each task alone), ``l1_weight`` times the second plus the first
-        (MTFTS: features, and tasks within them), or their ``p``-norm.""",
+        doc="""Penalty on the weights of a feature over the tasks: their l2 norm (aMTFS in [1]_, selects features for
+        all tasks), their l1 norm (iMTFS, selects features for each task separately), the l2 norm plus ``l1_weight``
+        times the l1 norm (MTFTS, selects features and tasks within them), or their ``p``-norm.""",
         kw_only=False,
     )
     alpha: float = param(

@@ -27,28 +27,30 @@ from ._synchronous import Synchronous, uncut
 class SharedRDAClassifier(SelfTuned, Synchronous, ClassLoss, SharedClassifier):
     r"""Sparse linear classifier that uses the same features for all classes.
 
-    One against the rest chooses features for each class alone, and a model of ten classes then needs the union of ten
-    sets. Here the weights of a feature over all classes are one group, in use or out together. Choose it with more than
-    two classes when features cost something to measure or to read; with two classes it is :class:`L1RDAClassifier`.
+    One-vs-rest selects features for each class separately, so a model of ten classes needs the union of ten sets. Here
+    the weights of a feature over all classes form one group, which is selected or dropped as a whole. Choose it with
+    more than two classes if features are costly to measure or to read. With two classes, it is the same as
+    :class:`L1RDAClassifier`.
 
     After :math:`t` rows with mean gradients :math:`\bar G` (row :math:`j`: feature :math:`j` over the classes, each
     with its loss against the rest),
 
     .. math:: W_j = -\eta_0\sqrt t\,\Big[1 - \frac{\alpha}{\|\bar G_j\|_2}\Big]_+ \bar G_j ,
 
-    the minimiser of :math:`\langle\bar G, W\rangle + \alpha\sum_j\|W_j\|_2 + \|W\|^2/(2\eta_0\sqrt t)`. The groups
-    carry no factor for their size: :math:`\alpha` means the same for any number of classes that a feature matters to.
+    the minimiser of :math:`\langle\bar G, W\rangle + \alpha\sum_j\|W_j\|_2 + \|W\|^2/(2\eta_0\sqrt t)`. The penalty has
+    no factor for the number of classes: :math:`\alpha` means the same however many classes a feature matters to.
 
     Attributes
     ----------
     eta0_ : float
-        The step size of the model that is read; in units of scaled rows where they are scaled.
+        The step size of the model that predicts, in units of the scaled rows if rows are scaled.
 
     Notes
     -----
-    A row costs O(classes) for each of its stored values whose feature is in use, and O(1) for the others to be
-    predicted; all classes are learned in one pass over the rows. Any chunking into calls of :meth:`partial_fit` gives
-    the same bits. ``progressive_loss_`` is the mean over the classes. The constant terms have no penalty.
+    A row costs O(classes) for each stored value whose feature is in use, and O(1) to predict for each of the others;
+    all classes are learned in one pass over the rows. However the rows are split into calls of :meth:`partial_fit`, the
+    model is the same, bit for bit. ``progressive_loss_`` is the mean over the classes. The constant terms have no
+    penalty.
 
     References
     ----------
@@ -81,16 +83,16 @@ class SharedRDAClassifier(SelfTuned, Synchronous, ClassLoss, SharedClassifier):
     eta0: float | str = param(
         default="auto",
         rule=positive | auto,
-        doc=rf"""Step size (:math:`1/\gamma`). 1 suits features of unit size; rows of norm 1 with many small values, as
-        tf-idf makes them, want 10 to 300. {AUTO_STEP}""",
+        doc=rf"""Step size (:math:`1/\gamma`). Use 1 for features of unit size, and 10 to 300 for rows of norm 1 with
+        many small values, such as tf-idf. {AUTO_STEP}""",
         search=Log(1e-3, 1e3),
     )
     n_features_to_select: int | None = param(
         default=None,
         rule=at_least(1) | none,
-        doc="""Use exactly this many features (those tied with the next one left out) for all classes together: the
-        penalty then follows an order statistic of the stream instead of ``alpha``, found anew after 64, 128, 256, ...
-        rows and whenever someone looks.""",
+        doc="""Use exactly this many features for all classes together, or fewer if there are ties. The penalty is then
+        an order statistic of the gradients instead of ``alpha``, updated after 64, 128, 256, ... rows and whenever
+        the weights are read.""",
     )
 
     def _learner(self, n_features: int) -> CoupledLearner:

@@ -40,24 +40,24 @@ class SparseLinear(SelfTuned, Synchronous):
         default=1e-4,
         rule=non_negative | auto,
         doc=r"""Strength of the l1 penalty (:math:`\lambda` in [1]_). Larger values give fewer features.
-        ``"auto"`` learns with 13 strengths side by side and reads the one with the least progressive loss; with an
-        automatic step size, too, after 2,048 rows or a quarter of all, and reads the one with the fewest mistakes or
-        the least loss on late rows.""",
+        ``"auto"`` trains 13 strengths side by side and predicts with the one with the smallest progressive loss. If the
+        step size is ``"auto"``, too, this starts after 2,048 rows or a quarter of all rows, and the model predicts with
+        the strength with the fewest mistakes or the smallest loss on late rows.""",
         kw_only=False,
     )
     n_features_to_select: int | None = param(
         default=None,
         rule=at_least(1) | none,
-        doc="""Use exactly this many features (those tied with the next one left out): the penalty then follows an order
-        statistic of the stream instead of ``alpha``, found anew after 64, 128, 256, ... steps and whenever someone
-        looks.""",
+        doc="""Use exactly this many features, or fewer if there are ties. The penalty is then an order statistic of the
+        mean gradients instead of ``alpha``, updated after 64, 128, 256, ... steps and whenever the weights are
+        read.""",
     )
     debias: bool = param(
         default=False,
         rule=boolean,
-        doc="""Learn the weights that predict by a second learner of the same kind, without the l1 penalty, on the
-        features in use: which features matter and how much they weigh are then two questions. It mostly helps dual
-        averaging on text, most of all where few features are wanted, for about twice the time.""",
+        doc="""Select features with one learner, and learn their weights with a second one of the same kind without the
+        l1 penalty. It takes about twice the time and mostly helps dual averaging on text, in particular if you want few
+        features.""",
     )
     penalize_intercept: bool = param(
         default=False, rule=boolean, doc="Penalise the weight of the constant feature like the others."
@@ -86,7 +86,7 @@ class SparseLinear(SelfTuned, Synchronous):
 
     @property
     def penalty_(self) -> float:
-        """The strength of the l1 penalty: of several, the one with the least progressive loss so far."""
+        """The strength of the l1 penalty; if several are trained, the one with the smallest progressive loss so far."""
         learner = self._learner_now()
         return self._penalty_of(learner, learner.chosen(self.state_))
 
@@ -99,7 +99,7 @@ class SparseLinear(SelfTuned, Synchronous):
 
     @property
     def path_(self) -> dict[str, Array]:
-        """The strength of every penalty that learns, its progressive loss, and the number of features in use."""
+        """The strength of each penalty that is trained, its progressive loss, and its number of features in use."""
         learner = self._learner_now()
         models = list(range(learner.n_models))
         if learner.tuning is not None and learner.tuning.races:  # the leader among the steps, and who began with it

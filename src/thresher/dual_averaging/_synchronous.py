@@ -155,7 +155,7 @@ class MiniBatches(Synchronous):
     """A learner that may make one step of the mean gradient over some rows that follow each other."""
 
     batch_size: int = param(
-        default=1, rule=at_least(1), doc="Rows of a mini-batch, whose mean gradient makes one step."
+        default=1, rule=at_least(1), doc="Number of rows in a mini-batch, whose mean gradient makes one step."
     )
 
     def _core_of(self, row: Any, batch: Any) -> Any:

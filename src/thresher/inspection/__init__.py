@@ -1,4 +1,4 @@
-"""What a fitted model does: features, groups and kernels in use, curves of columns, and the reasons for one answer.
+"""Inspection of fitted models: features, groups and kernels in use, curves of columns, and reasons for a prediction.
 
 =============================  ========================================================================================
 :func:`features_that_matter`   the features that a model relies on most
@@ -6,7 +6,7 @@
 :func:`kernels_in_use`         the kernels that a model has chosen
 :func:`contributions`          exact parts of the scores of rows, by column
 :func:`column_curves`          the part of the score that each column gives, over its values
-:func:`smallest_change`        the smallest change of few columns that changes the answer for a row
+:func:`smallest_change`        the smallest change of few columns that changes the prediction for a row
 =============================  ========================================================================================
 """
 

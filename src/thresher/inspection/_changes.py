@@ -25,17 +25,17 @@ _MOST_TOGETHER = {2: 30, 3: 12}  # columns that are combined, those that can gai
 
 @dataclass(frozen=True)
 class Change:
-    """Other values of few columns, and the answer that they lead to; see :func:`smallest_change`.
+    """New values of a few columns, and the resulting prediction; see :func:`smallest_change`.
 
     Attributes
     ----------
     columns : dict
-        Column -> (value now, value then); dates as ISO 8601 writes them.
+        Column -> (old value, new value); dates in ISO 8601.
     before, after : object
-        The answer for the row, and the one for the changed row.
+        The predictions for the row and for the changed row.
     size : float
-        The sum of the changes: of a number in units of the distance between the 10 % and 90 % quantiles of its column,
-        1 for a category.
+        The sum of the changes: for a number, in units of the distance between the 10 % and 90 % quantiles of its
+        column; 1 for a category.
     row : Table
         The changed row.
     """
@@ -64,13 +64,13 @@ class _Moves(NamedTuple):
 def smallest_change(
     model: Any, row: Any, data: Any = None, *, max_columns: int = 3, keep: Collection[str] = ()
 ) -> Change | None:
-    """Find the smallest change of as few columns as possible that makes a classifier answer otherwise.
+    """Find the smallest change of as few columns as possible that changes the prediction of a classifier.
 
-    Numbers stay within the range of the data, whole numbers stay whole, and categories become other known ones. One
-    column is tried first, then two, then three. Of linear and additive models, whose columns act one by one, the
-    smallest change is found exactly if the columns act in straight lines, and otherwise as well as 65 values of each
-    column can tell, of which one is then refined. Of other models, changes of one column are tried in the same way, and
-    those of several are the ones that were tried and do change the answer.
+    Numbers stay within the range of the data, integers stay integers, and categories change to other known ones. One
+    column is tried first, then two, then three. For linear models, the smallest change is exact. For additive models,
+    it is found on a grid of 65 values per column and then refined in one column. For other models, changes of one
+    column are tried on the same grid; a change of several columns is the best of those tried, and is verified to change
+    the prediction.
 
     Parameters
     ----------
@@ -79,11 +79,12 @@ def smallest_change(
     row : Table, data frame or array-like of shape (n_columns,) or (1, n_columns)
         One row, as the model takes it.
     data : Table, data frame or array-like of shape (n_rows, n_columns), optional
-        Rows that tell the range of columns; without them, the ranges are those that steps of the model have seen.
+        Rows that define the ranges of columns; without them, the ranges are those that the steps of the model have
+        seen.
     max_columns : {1, 2, 3}, default=3
         How many columns may change.
     keep : list of str
-        Columns that must not change, such as those that nobody can.
+        Columns that must not change, such as a person's age.
 
     Returns
     -------
@@ -172,7 +173,7 @@ class _Search:
         return [classes[k] for k in order if classes[k] != self.answer][:_MOST_CLASSES]
 
     def _lead(self, other: Any) -> Callable[[Array], Array]:
-        """How far scores lead towards another class: its answer begins above 0."""
+        """Return how far the scores favour another class, which is predicted if the result is above 0."""
         learner = last_step(self.model)
         classes = learner.classes_.tolist()
         if self._base.ndim == 0:

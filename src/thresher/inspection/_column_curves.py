@@ -16,7 +16,7 @@ from ._features import last_step
 
 @dataclass(frozen=True)
 class ColumnCurve:
-    """What a column does to the score; see :func:`column_curves`.
+    """The effect of a column on the score; see :func:`column_curves`.
 
     Attributes
     ----------
@@ -28,9 +28,9 @@ class ColumnCurve:
     parts : ndarray of shape (n_outputs, n_values)
         The part of the score at each value.
     quantiles : ndarray
-        Numbers that cut the rows into parts of equal size: where the data are. Empty for categories.
+        Quantiles of the rows at equal distances, which show where the data lie. Empty for categories.
     strength : float
-        How much the part changes between rows: its standard deviation over the quantiles, or over the categories.
+        How much the effect varies between rows: its standard deviation over the quantiles or categories.
     """
 
     name: str
@@ -43,23 +43,23 @@ class ColumnCurve:
 
 @checked(n_points=at_least(2))
 def column_curves(model: Any, X: Any = None, *, n_points: int = 101) -> list[ColumnCurve]:
-    """The curve of each column in an additive or linear model, the strongest first.
+    """Return the curve of each column in an additive or linear model, the strongest first.
 
     Parameters
     ----------
     model : estimator or pipeline
-        Fitted, with linear weights. Behind :class:`~thresher.preprocessing.ColumnSplines` columns have curves;
-        elsewhere they are straight lines.
+        Fitted, with linear weights. After :class:`~thresher.preprocessing.ColumnSplines` columns have curves; otherwise
+        they are straight lines.
     X : Table, data frame or array-like of shape (n_rows, n_columns), optional
-        Rows that tell the range and the quantiles of columns. Without them, the ranges are those that the steps of the
-        model have seen; a learner without steps needs them.
+        Rows that define the ranges and quantiles of columns. By default, the ranges are those that the steps of the
+        model have seen; a learner without steps needs `X`.
     n_points : int, default=101
-        Values of a column of numbers, at least.
+        Smallest number of values of a numeric column.
 
     Returns
     -------
     list of ColumnCurve
-        Columns that the model does not use are left out, and so are columns of prose and products of pairs.
+        Columns that the model does not use are left out, and so are text columns and products of pairs.
 
     Examples
     --------

@@ -17,7 +17,7 @@ _MOST_WHOLE = 1000
 
 
 class ColumnValues(NamedTuple):
-    """What is known of a column.
+    """The known values of a column.
 
     Attributes
     ----------

@@ -19,20 +19,20 @@ _ROUNDING = 1e-7  # parts that add up to a score only this well are not its part
 
 @dataclass(frozen=True)
 class Contributions:
-    """Scores of rows as sums of parts; see :func:`contributions`.
+    """Scores of rows, split into contributions; see :func:`contributions`.
 
     Attributes
     ----------
     names : list of str
-        What the parts belong to: columns, features, or rows of the training data.
+        The sources of the parts: columns, features, or training rows.
     outputs : list
         With two classes the second one, with more each class; a regressor has ``"value"``.
     parts : ndarray of shape (n_rows, n_outputs, n_names)
     baseline : ndarray of shape (n_outputs,)
-        The score of a row without parts: the intercept.
+        The score without any parts: the intercept.
     similarities : ndarray of shape (n_rows, n_names) or None
-        How similar each row is to those of the training data, if the parts belong to these; NaN for parts of a sum of
-        models that do not.
+        Similarity of each row to the training rows, if the parts belong to training rows; NaN for other parts of a sum
+        of models.
     """
 
     names: list[str]
@@ -49,16 +49,16 @@ class Contributions:
 
 @checked(by=one_of("column", "feature"))
 def contributions(model: Any, X: Any, *, by: str = "column") -> Contributions:
-    """The parts of a model's scores that come from each column.
+    """Split the scores of a model into exact contributions of its columns.
 
-    A linear model's score is a sum of weight times feature, and so is that of an additive model, whose features are
-    splines of columns (:class:`~thresher.preprocessing.ColumnSplines`). Features that were made of one column, such as
-    its splines or its one-hot words, add up to the part of that column. Behind a
-    :class:`~thresher.preprocessing.RunningScaler` the average row has parts of about 0.
+    The score of a linear model is a sum of weights times features, and so is that of an additive model, whose features
+    are splines of columns (:class:`~thresher.preprocessing.ColumnSplines`). Features made from the same column, such as
+    its splines or its one-hot categories, add up to the part of that column. After a
+    :class:`~thresher.preprocessing.RunningScaler`, the parts of an average row are about 0.
 
-    The score of a kernel machine, or of a linear model behind :class:`~thresher.kernels.FixedSizeNystroem`, is a sum
-    over rows of the training data: their similarity to the row times their coefficient. That of a sum of models, which
-    :func:`thresher.auto` may answer with, has the parts of all of them.
+    The score of a kernel machine, or of a linear model after :class:`~thresher.kernels.FixedSizeNystroem`, is a sum
+    over training rows: similarity to the row times coefficient. The score of a sum of models, which
+    :func:`thresher.auto` may return, has the parts of all of them.
 
     Parameters
     ----------
@@ -67,13 +67,13 @@ def contributions(model: Any, X: Any, *, by: str = "column") -> Contributions:
     X : Table, data frame, array-like or sparse matrix of shape (n_rows, n_columns)
         Rows as the model takes them.
     by : {"column", "feature"}, default="column"
-        Whether features of one column are added up.
+        Whether to add up features of the same column.
 
     Returns
     -------
     Contributions
-        Those that are 0 for all of the rows are left out. ``scores`` is what ``decision_function``, or ``predict`` of a
-        regressor, returns.
+        Parts that are 0 for all rows are left out. ``scores`` equals ``decision_function``, or ``predict`` of a
+        regressor.
 
     Examples
     --------

@@ -16,7 +16,7 @@ _VALUE = "value"  # what the one output of a regressor is called
 
 @dataclass(frozen=True)
 class Feature:
-    """A feature and what a model makes of it; see :func:`features_that_matter`.
+    """A feature and its weights in a model; see :func:`features_that_matter`.
 
     Attributes
     ----------
@@ -28,10 +28,10 @@ class Feature:
         Output -> weight. With two classes the one output is the second class, with more each class is one; a
         regressor's output is called ``"value"``; a clusterer has its clusters 0, 1, ..., and their centres for weights.
     importance : float
-        How much it matters, in the model's own units: of use to compare features of one model.
+        Its importance in the units of the model, to compare features within one model.
     deviation : float or None
-        How unsure the learner is of the weight, where it knows: the square root of its variance. With several outputs,
-        that of the weight which makes the feature important.
+        Standard deviation of the weight, if the learner keeps variances. With several outputs, it is for the weight
+        that determines the importance.
     """
 
     name: str
@@ -43,21 +43,21 @@ class Feature:
 
 @checked(n=at_least(1))
 def features_that_matter(model: Any, n: int = 20, *, scale: Any = None) -> list[Feature]:
-    """The features a fitted model relies on most, the most important first.
+    """Return the features that a fitted model relies on most, the most important first.
 
-    A feature is as important as the largest of its weights, without the sign. Where the learner knows how sure it is of
-    a weight (``variance_``), the weight counts in units of its deviation, which does not depend on the units of the
-    feature; elsewhere ``scale`` puts features of different sizes on a par. Features of weight 0 do not matter.
+    The importance of a feature is its largest absolute weight. If the learner keeps variances (``variance_``), weights
+    are divided by their standard deviations, so the units of the feature do not matter; otherwise use ``scale`` to
+    compare features on different scales. Features of weight 0 are left out.
 
     Parameters
     ----------
     model : estimator or pipeline
-        Fitted, with linear weights (``coef_``) or centres of clusters. Of a pipeline, the last step is looked at, and
-        the features are those that it is given.
+        Fitted, with linear weights (``coef_``) or cluster centres. For a pipeline, these are the features that its last
+        step receives.
     n : int, default=20
         How many at most.
     scale : array-like of shape (n_features,), optional
-        The usual size of each feature, such as its standard deviation. Not used where deviations of weights are known.
+        The typical size of each feature, such as its standard deviation. Not used if the learner keeps variances.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class GroupInUse(NamedTuple):
 
 
 def groups_in_use(model: Any) -> list[GroupInUse]:
-    """The groups of columns that a model has selected, the strongest first.
+    """Return the groups of columns that a model has selected, the strongest first.
 
     Columns that belong to no group are not listed.
 
@@ -146,7 +146,7 @@ class KernelInUse:
 
 
 def kernels_in_use(model: Any) -> list[KernelInUse]:
-    """The kernels that a model of :mod:`thresher.mkl` chose, the strongest first.
+    """Return the kernels that a model of :mod:`thresher.mkl` has selected, the strongest first.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The reasons for the answers of a model: parts of the score that speak for the answer, with the values of columns."""
+"""Reasons for predictions: the parts of a score, with the values of columns."""
 
 from __future__ import annotations
 

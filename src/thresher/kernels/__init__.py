@@ -1,6 +1,6 @@
-"""Kernels, the map that makes a linear learner a kernel machine (:class:`FixedSizeNystroem`), the least-squares
-support vector machine (:class:`LSSVC`), linear least squares (:class:`LeastSquaresClassifier`), and logistic
-regression (:class:`LogisticClassifier`)."""
+"""Kernels, the Nystroem map that turns linear learners into kernel machines (:class:`FixedSizeNystroem`), the
+least-squares support vector machine (:class:`LSSVC`), linear least squares (:class:`LeastSquaresClassifier`), and
+logistic regression (:class:`LogisticClassifier`)."""
 
 from .._kernels import RBF, Cosine, Kernel, Linear, Polynomial, Scaled, WeightedSum
 from ._least_squares import LeastSquaresClassifier, LeastSquaresRegressor

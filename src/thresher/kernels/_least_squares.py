@@ -44,8 +44,8 @@ class _LeastSquares(LinearHead):
     alpha: float | str = param(
         default="auto",
         rule=positive | auto,
-        doc=rf"""Strength of the penalty (:math:`\alpha`). ``"auto"`` tries {len(_PENALTIES)} of them and takes the one
-        with the least generalised cross-validation error [1]_, which costs next to nothing.""",
+        doc=rf"""Strength of the penalty (:math:`\alpha`). ``"auto"`` tries {len(_PENALTIES)} values and takes the one
+        with the smallest generalised cross-validation error [1]_, at almost no extra cost.""",
         kw_only=False,
     )
 
@@ -62,16 +62,16 @@ class _LeastSquares(LinearHead):
 
 
 class LeastSquaresClassifier(_LeastSquares, LinearHeadClassifier):
-    r"""Linear least-squares classification of rows in memory, which chooses its penalty by itself.
+    r"""Linear least-squares classification of rows in memory, with an automatic ridge penalty.
 
     Minimises
 
     .. math:: \frac{1}{\sum_i s_i} \sum_i s_i (y_i - w^\top x_i - b)^2 + \alpha \|w\|^2
 
-    for each class, with targets of 1 for its rows and -1 for the others, and :math:`s_i` the row weights. There is
-    nothing to converge and nothing to tune. Behind :class:`FixedSizeNystroem` it is the fixed-size form of
-    :class:`LSSVC` [2]_, for many more rows: the best choice behind kernel features. As a linear learner of the columns
-    themselves it is fast, but with more than two classes others separate them better.
+    for each class, with targets of 1 for its rows and -1 for the others, and :math:`s_i` the row weights. The solution
+    is exact, and there is nothing to tune. After :class:`FixedSizeNystroem` it is the fixed-size form of :class:`LSSVC`
+    [2]_, for many more rows, and the best choice for kernel features. As a linear model of the columns themselves it is
+    fast, but with more than two classes other learners separate them better.
 
     Attributes
     ----------
@@ -80,8 +80,8 @@ class LeastSquaresClassifier(_LeastSquares, LinearHeadClassifier):
 
     Notes
     -----
-    One eigenvalue decomposition of the covariance of the features, or of the products of rows where these are fewer,
-    serves all classes and penalties. With eigenvalues :math:`l_j` and :math:`n = \sum_i s_i` rows,
+    One eigenvalue decomposition of the covariance of the features, or of the Gram matrix of the rows if there are fewer
+    of them, serves all classes and penalties. With eigenvalues :math:`l_j` and :math:`n = \sum_i s_i` rows,
     :math:`\mathrm{df} = 1 + \sum_j l_j / (l_j + \alpha)` parameters are in use, and the error of generalised
     cross-validation is the mean squared error divided by :math:`(1 - \mathrm{df} / n)^2`. O(n p min(n, p)).
 
@@ -110,10 +110,10 @@ class LeastSquaresClassifier(_LeastSquares, LinearHeadClassifier):
 
 
 class LeastSquaresRegressor(ReadsValues, _LeastSquares):
-    r"""Ridge regression of rows in memory, which chooses its penalty by itself.
+    r"""Ridge regression of rows in memory, with an automatic penalty.
 
-    The problem of :class:`LeastSquaresClassifier` with amounts as targets. Choose it as a baseline, behind
-    :class:`FixedSizeNystroem` for curved relations, and for rows in memory in general; choose
+    The problem of :class:`LeastSquaresClassifier` with numbers as targets. Choose it as a baseline, after
+    :class:`FixedSizeNystroem` for nonlinear relations, and for rows in memory in general; choose
     :class:`~thresher.stochastic.PegasosRegressor` for streams and for other losses.
 
     Attributes
@@ -143,7 +143,7 @@ class LeastSquaresRegressor(ReadsValues, _LeastSquares):
     _advice = Advice(
         GoodFor(
             0,
-            "all rows fit into memory, where least squares have one solution and choose their own penalty",
+            "all rows fit in memory, and least squares has an exact solution with an automatic penalty",
             lambda p: p.is_table and not p.wants_sparsity,
         ),
         GoodFor(1, when=lambda p: p.is_table and not p.wants_sparsity, kind="additive"),
@@ -158,7 +158,7 @@ class LeastSquaresRegressor(ReadsValues, _LeastSquares):
         return coef[0, :]
 
     def predict(self, X: Any) -> Array:
-        """The value of each row."""
+        """Predict the value of each row."""
         return self._scores(X)[:, 0]
 
 

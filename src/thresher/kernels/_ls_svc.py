@@ -28,7 +28,7 @@ _EXACT = 5_000  # rows up to which comparing all of them takes seconds
 
 
 class LSSVC(WeighsLosses, KernelClassifier):
-    r"""Least-squares support vector classifier: a kernel machine for the price of one linear system.
+    r"""Least-squares support vector classifier: a kernel machine that solves one linear system.
 
     Minimises
 
@@ -36,23 +36,24 @@ class LSSVC(WeighsLosses, KernelClassifier):
               y_i (\langle w, \varphi(x_i)\rangle + b) = 1 - e_i ,
 
     whose optimality conditions are :math:`(K + D)\, a + b\, 1 = y` and :math:`1^\top a = 0`, with
-    :math:`D = \mathrm{diag}(1 / (C v_i))`. It is about as accurate as scikit-learn's ``SVC``, has nothing to converge
-    and measures itself (``loo_error_``). Choose it as a baseline up to some thousand rows. It keeps all of them: where
-    predictions must be quick, or rows are many, put :class:`FixedSizeNystroem` before a linear learner with squared
-    loss, which is its fixed-size form (second example). It is sensitive to labels that are wrong, as all squared losses
-    are.
+    :math:`D = \mathrm{diag}(1 / (C v_i))`. It is about as accurate as scikit-learn's ``SVC``, has an exact solution,
+    and estimates its own error (``loo_error_``). Choose it as a baseline for up to a few thousand rows. It keeps all of
+    them: if predictions must be fast or there are many rows, put :class:`FixedSizeNystroem` before a linear learner
+    with squared loss, which is its fixed-size form (second example). Like all methods with a squared loss, it is
+    sensitive to wrong labels.
 
     Attributes
     ----------
     loo_error_ : float
-        Share of the rows, by weight, that a machine without them would get wrong, in closed form: an estimate of
-        the error on new rows that needs no folds. Compare values of ``C`` and ``gamma`` by it.
+        Leave-one-out error: the weighted share of rows that a machine trained without them would misclassify, in closed
+        form. It estimates the error on new rows without folds; use it to compare values of ``C`` and ``gamma``.
 
     Notes
     -----
-    One Cholesky factorisation of :math:`K + D` serves all classes (one against the rest), and its inverse the rows left
-    out: with :math:`u = (K + D)^{-1} 1` and :math:`q_i = (K + D)^{-1}_{ii} - u_i^2 / 1^\top u`, the score of row i
-    without it is :math:`y_i - a_i / q_i` [2]_. :math:`O(n^3)`, and :math:`O(n)` kernel values for a prediction.
+    One Cholesky factorisation of :math:`K + D` serves all classes (one-vs-rest), and its inverse gives the
+    leave-one-out scores: with :math:`u = (K + D)^{-1} 1` and :math:`q_i = (K + D)^{-1}_{ii} - u_i^2 / 1^\top u`, the
+    score of row i without it is :math:`y_i - a_i / q_i` [2]_. :math:`O(n^3)`, and :math:`O(n)` kernel values for a
+    prediction.
 
     References
     ----------
@@ -91,17 +92,17 @@ class LSSVC(WeighsLosses, KernelClassifier):
     fit_intercept: bool = param(
         default=True,
         rule=boolean,
-        doc="""Whether there is a constant term. Without it the coefficients are those of kernel ridge regression on the
-        signs, with ``alpha = 1 / C``.""",
+        doc="""Fit a constant term. Without it, the coefficients are those of kernel ridge regression on the signs, with
+        ``alpha = 1 / C``.""",
     )
     class_weight: Any = param(
         default=None,
         rule=class_weights,
-        doc="Weights of the classes, multiplied into the row weights (:math:`v`).",
+        doc="Weights of the classes, which multiply the row weights (:math:`v`).",
     )
     cache_size: float = param(
         default=500,
-        doc="Megabytes for the kernel matrix, which must fit as a whole: 500 are enough for 8000 rows.",
+        doc="Memory for the kernel matrix in megabytes. It must fit as a whole; 500 MB are enough for 8000 rows.",
     )
 
     _fitted: ClassVar[tuple[str, ...]] = ("loo_error_",)

@@ -37,45 +37,45 @@ _CANDIDATES = {"entropy": CANDIDATES, "random": 1, "kmeans": 10}  # for every la
 
 
 class FixedSizeNystroem(NumbersFeatures, ChoosesKernel, Estimator):
-    r"""Features in which a linear learner is a kernel machine, by the Nystroem method on a few landmark rows.
+    r"""Kernel features for linear learners, by the Nystroem method with a few landmark rows.
 
     With landmarks :math:`S`, their kernel matrix :math:`K_{SS} = U \Lambda U^\top` and the kernel :math:`k(S, x)` of a
     row with each of them,
 
     .. math:: \varphi(x) = \Lambda^{-1/2}\, U^\top k(S, x),
 
-    so that :math:`\varphi(x)^\top \varphi(z)` is close to :math:`k(x, z)`, and equal to it on the landmarks. The number
-    of features is fixed by you, not by the data: put it in front of any linear learner when straight boundaries are not
-    enough, and more rows cost no more memory.
+    so that :math:`\varphi(x)^\top \varphi(z)` approximates :math:`k(x, z)`, exactly on the landmarks. You choose the
+    number of features, so memory does not grow with the number of rows. Put it before any linear learner if linear
+    boundaries are not enough.
 
     Attributes
     ----------
     components_ : ndarray or csr_array of shape (n_landmarks, n_features)
         The landmarks.
     component_indices_ : ndarray of shape (n_landmarks,)
-        Which rows of the data they were, counted over all batches.
+        Indices of the landmarks among all rows, counted over all batches.
     normalization_ : ndarray of shape (n_landmarks, n_features_out)
         :math:`U \Lambda^{-1/2}`. Directions whose eigenvalue is below :math:`10^{-12}` of the largest are left out.
     kernel_ : kernel
-        The kernel as an object, with numbers for everything that depends on the rows.
+        The kernel as an object, with numbers for all parameters that depend on the rows.
     gamma_ : float or None
         The number used for ``gamma``; None for a kernel that has none.
     n_rows_seen_ : int
-        Rows that the candidates were drawn from.
+        Number of rows that the candidates were drawn from.
 
     Notes
     -----
-    With :math:`c` candidates, fitting costs :math:`O(c m d + m^3)`, mapping a row :math:`O(m d + m^2)`. Candidates are
-    few on purpose: driven to its maximum, the entropy collects outliers. Scale the features first, all kernels depend
-    on it.
+    With :math:`c` candidates, fitting costs :math:`O(c m d + m^3)`, mapping a row :math:`O(m d + m^2)`. The number of
+    candidates is small on purpose: fully maximizing the entropy would select outliers. Scale the features first,
+    because all kernels depend on their scale.
 
-    Rows that do not fit into memory are read in batches by :meth:`partial_fit`, at the cost of a random number for
-    each. The candidates are then a uniform sample of all rows so far, whatever the order and the size of the batches,
-    and the landmarks are those that :meth:`fit` would choose with the same numbers for ``gamma`` and ``n_components``,
-    to the bit. When landmarks change, so do the features. A learner must not see that, and
-    :class:`~thresher.preprocessing.StreamingPipeline` does not let it: a map that has seen rows before is used as it
-    is, one that has not takes its landmarks from the first batch. So read the data twice, once for the map and once for
-    the learner, or let the first batch be large.
+    For rows that do not fit in memory, call :meth:`partial_fit` on batches, which draws one random number per row. The
+    candidates are then a uniform sample of all rows so far, whatever the order and the size of the batches, and the
+    landmarks are those that :meth:`fit` would choose with the same numbers for ``gamma`` and ``n_components``, to the
+    bit. If landmarks change, so do the features, and a learner trained on the old ones becomes invalid.
+    :class:`~thresher.preprocessing.StreamingPipeline` prevents this: it uses a fitted map as it is, and fits an
+    unfitted one on the first batch. So either read the data twice, once for the map and once for the learner, or make
+    the first batch large.
 
     References
     ----------
@@ -130,27 +130,27 @@ class FixedSizeNystroem(NumbersFeatures, ChoosesKernel, Estimator):
     n_components: Any = param(
         default="sqrt",
         rule=how_many,
-        doc="""Landmarks (:math:`m`): their number as an integer, or a float that times the square root of the number of
-        rows gives it, rounded up; ``"sqrt"`` is 1.0. Never more than there are rows. [1]_ takes ``"sqrt"``, and 0.2
-        from 10,000 rows on; SALSA takes ``sqrt(1/2)``, which is 0.7071. :meth:`partial_fit`, which does not know how
-        many rows will come, counts on 10,000 of them: ``"sqrt"`` is 100 there.""",
+        doc="""Landmarks (:math:`m`): their number as an integer, or a float that multiplies the square root of the
+        number of rows, rounded up; ``"sqrt"`` is 1.0. It is at most the number of rows. [1]_ uses ``"sqrt"``, and 0.2
+        from 10,000 rows on; SALSA uses ``sqrt(1/2)``, which is 0.7071. :meth:`partial_fit` does not know the total
+        number of rows and assumes 10,000, so ``"sqrt"`` is 100 there.""",
     )
     selection: str = param(
         default="entropy",
         rule=one_of(*_CANDIDATES),
-        doc=r"""Landmarks are chosen among candidates, which are rows drawn at random. ``"random"`` takes the first.
-        ``"entropy"`` then proposes the others, one by one, each in place of a random landmark, and accepts those that
-        raise the quadratic Renyi entropy :math:`-\log(m^{-2} \sum_{ij \in S} K_{ij})`: landmarks that differ more.
-        ``"kmeans"`` makes clusters of the candidates and takes the row in the middle of each: landmarks where the rows
-        are, which as a rule come closest to the kernel.""",
+        doc=r"""How to choose landmarks among the candidates, which are rows drawn at random. ``"random"`` takes the
+        first ones. ``"entropy"`` then proposes the others one by one, each in place of a random landmark, and accepts
+        those that increase the quadratic Renyi entropy :math:`-\log(m^{-2} \sum_{ij \in S} K_{ij})`, which favours
+        landmarks that differ. ``"kmeans"`` clusters the candidates and takes the row nearest to each centre, which
+        usually approximates the kernel best.""",
     )
     n_candidates: int | None = param(
         default=None,
         rule=(none | at_least(1))._replace(type="int"),
-        doc="""Number of rows to choose among; by default twice the landmarks for ``"entropy"``, ten times for
+        doc="""Number of rows to choose from; by default twice the landmarks for ``"entropy"``, ten times for
         ``"kmeans"``.""",
     )
-    random_state: Any = param(default=None, rule=seed, doc="Source of candidates and proposals.")
+    random_state: Any = param(default=None, rule=seed, doc="Seed of the candidates and proposals.")
 
     _fitted: ClassVar[tuple[str, ...]] = (
         *("n_features_in_", "feature_names_in_", "n_rows_seen_", "_limits", "_seed"),
@@ -188,8 +188,7 @@ class FixedSizeNystroem(NumbersFeatures, ChoosesKernel, Estimator):
 
     @in_turn
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Draw candidates from more rows, given as to :meth:`fit`. Landmarks are chosen among them when they are asked
-        for."""
+        """Draw candidates from more rows. Landmarks are chosen among them when they are needed."""
         check_params(self, self._param_rules)
         begins = not hasattr(self, "_candidates")
         rows = _gate.check_matrix(self, X, reset=begins)
@@ -248,7 +247,7 @@ class FixedSizeNystroem(NumbersFeatures, ChoosesKernel, Estimator):
     # --- mapping ----------------------------------------------------------------------------------------------------
 
     def transform(self, X: Any) -> Array:
-        """The features of each row, an array of shape (n_samples, n_features_out)."""
+        """Return the features of each row, an array of shape (n_samples, n_features_out)."""
         check_is_fitted(self)
         rows = _gate.check_matrix(self, X, reset=False)
         kernel, landmarks, root = self.kernel_, self.components_, self.normalization_
@@ -270,7 +269,7 @@ class FixedSizeNystroem(NumbersFeatures, ChoosesKernel, Estimator):
 
     @property
     def kernel_(self) -> Kernel:
-        """The kernel, with numbers for everything that depends on the rows."""
+        """The kernel, with numbers for all parameters that depend on the rows."""
         return self._settled()._settled_kernel
 
     @property

@@ -1,4 +1,4 @@
-"""Multiple kernel learning: which kernels, over which features, and how much of each."""
+"""Multiple kernel learning: support vector machines that learn the weights of many kernels."""
 
 from ._gmkl import GMKLClassifier, GMKLRegressor
 from ._norms import LpMKLClassifier, UniformMKLClassifier

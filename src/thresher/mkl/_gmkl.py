@@ -46,15 +46,15 @@ class ElasticNetMachine(ManyKernelsMachine):
     v: float = param(
         default=0.5,
         rule=fraction,
-        doc="Share of the l1 norm: 1 is L1-MKL, the fewest kernels; 0 is L2-MKL, all of them.",
+        doc="Share of the l1 norm: 1 is L1-MKL, with the fewest kernels; 0 is L2-MKL, with all of them.",
         search=Uniform(0.0, 1.0),
         kw_only=False,
     )
     solver: str = param(
         default="auto",
         rule=one_of("auto", "spg", "level"),
-        doc="""Spectral projected gradient; the level method, which remembers all machines, takes fewer of them and more
-        time between them; or the first until it makes little way, then the second.""",
+        doc="""Spectral projected gradient; the level method, which solves fewer machines but takes more time between
+        them; or the first until it slows down, then the second.""",
     )
 
     _by_position: ClassVar[tuple[str, ...]] = ("kernels", "v", "C")
@@ -67,7 +67,7 @@ class ElasticNetMachine(ManyKernelsMachine):
 
 
 class GMKLClassifier(ElasticNetMachine, ManyKernelsClassifier):
-    r"""A support vector machine that chooses its kernels, similar ones together: generalised multiple kernel learning.
+    r"""Generalised multiple kernel learning: a support vector machine with an elastic net on its kernel weights.
 
     The kernel is a sum :math:`\sum_q \theta_q K_q` whose weights are learned with the machine:
 
@@ -75,15 +75,15 @@ class GMKLClassifier(ElasticNetMachine, ManyKernelsClassifier):
               - \tfrac12 \sum_q \theta_q\, (\alpha \circ y)^\top K_q\, (\alpha \circ y),\qquad
               \Theta = \{\theta \ge 0 : v \|\theta\|_1 + (1 - v) \|\theta\|_2^2 \le 1\}
 
-    Choose it when several views of the rows compete, such as widths of a kernel, groups of features or sources of data,
-    and it should be seen which of them count: most weights are exactly 0, and kernels that say the same share theirs.
-    With one good kernel at hand, a plain machine tuned as carefully is mostly as accurate and far cheaper; with a sum
-    of all kernels, :class:`UniformMKLClassifier` often is.
+    Choose it to find out which of several views of the rows matter, such as kernel widths, groups of features or
+    sources of data: most weights are exactly 0, and similar kernels share their weight. If you already have one good
+    kernel, a plain machine tuned as carefully is usually as accurate and far cheaper; so is, often,
+    :class:`UniformMKLClassifier`, which sums all kernels.
 
     Notes
     -----
-    O(q n^2) for a machine, q being the number of kernels, beside the machine itself. Each is solved from the one
-    before, loosely at first; the bounds hold nonetheless: a primal value is never below the optimum, and
+    For q kernels, each machine costs O(q n^2) in addition to solving it. Each starts from the previous one, and the
+    first ones are solved loosely. The bounds hold nonetheless: a primal value is never below the optimum, and
     :math:`\sum_i \alpha_i - \max_{\theta \in \Theta} \theta^\top a` with :math:`a_q` half the energies
     :math:`(\alpha \circ y)^\top K_q (\alpha \circ y)` never above it, for any :math:`\alpha` in the box.
 
@@ -107,20 +107,21 @@ class GMKLClassifier(ElasticNetMachine, ManyKernelsClassifier):
 
 
 class GMKLRegressor(ReadsValues, ElasticNetMachine):
-    r"""Support vector regression that chooses its kernels: generalised multiple kernel learning of values.
+    r"""Generalised multiple kernel learning for regression: support vector regression with an elastic net on kernel
+    weights.
 
-    The kernel weights of :class:`GMKLClassifier`, with errors up to ``epsilon`` free of charge:
+    The kernel weights of :class:`GMKLClassifier`, with the epsilon-insensitive loss:
 
     .. math:: \min_{\theta \in \Theta}\ \max_{-C \le x \le C,\ \sum x = 0}\ y^\top x - \epsilon \|x\|_1
               - \tfrac12 \sum_q \theta_q\, x^\top K_q\, x
 
-    Choose it for a few thousand rows at most, where it should be seen which features or which kernels a curved
-    relation needs. Numbers for ``C`` and ``epsilon`` are in the units of the values.
+    Choose it for at most a few thousand rows, to find out which features or kernels a nonlinear relation needs. Numbers
+    for ``C`` and ``epsilon`` are in the units of the targets.
 
     Attributes
     ----------
     C_, epsilon_ : float
-        ``C`` and ``epsilon`` as they were used.
+        The values of ``C`` and ``epsilon`` used.
 
     Examples
     --------
@@ -144,14 +145,14 @@ class GMKLRegressor(ReadsValues, ElasticNetMachine):
         default="auto",
         rule=positive | auto,
         doc=f"""Weight of the losses (:math:`C`). ``"auto"`` tries {len(PRICES)} numbers, in units of the deviation of
-        the values times the number of rows, on two thirds of the rows, and takes the one that predicts the others
-        best.""",
+        the targets times the number of rows, on two thirds of the rows, and takes the one that predicts the remaining
+        rows best.""",
         search=Log(1.0, 1e4),
     )
     epsilon: float | str = param(
         default="auto",
         rule=non_negative | auto,
-        doc=f"""Errors up to this size cost nothing. ``"auto"`` is {FREE:g} deviations of the values.""",
+        doc=f"""Errors up to this size cost nothing. ``"auto"`` is {FREE:g} deviations of the targets.""",
         search=Log(1e-3, 1.0),
     )
 
@@ -198,7 +199,7 @@ class GMKLRegressor(ReadsValues, ElasticNetMachine):
         return Dual(np.asarray(target.y, dtype=np.float64), -costs, costs, self.epsilon_)
 
     def predict(self, X: Any) -> Array:
-        """The value of each row."""
+        """Predict the value of each row."""
         return self._functions(X)[:, 0]
 
     def _check_loaded(self, n_outputs: int = 1) -> None:

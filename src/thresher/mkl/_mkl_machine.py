@@ -72,56 +72,57 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
     Attributes
     ----------
     weights_ : ndarray of shape (1, n_kernels) or (n_classes, n_kernels)
-        Weights of the kernels (:math:`\theta`). One row when there are two classes, else each class has its own.
+        Weights of the kernels (:math:`\theta`): one row with two classes, else one per class.
     kernels_, kernel_names_ : list, ndarray of str
-        The kernels, ready for rows like those of the training, and their names.
+        The fitted kernels and their names.
     factors_ : ndarray of shape (n_kernels,)
-        What each kernel is multiplied by: 1 over its trace.
+        Factor of each kernel: 1 over its trace.
     dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support)
         Coefficients of the support vectors (:math:`\alpha \circ y`).
     bounds_ : ndarray of shape (1, 2) or (n_classes, 2)
-        Two numbers between which the optimum lies.
+        Lower and upper bounds of the optimum.
     gap_ : float
-        Their distance, as a part of the larger; the most of any class.
+        The difference of the bounds, relative to the upper one; the largest over the classes.
     n_svm_ : int
-        Machines that were solved, of all classes together.
+        Number of machines solved, over all classes.
     history_ : list of ndarray of shape (n_machines, 2)
-        The bounds after each machine, for every output. Not kept in files.
+        The bounds after each machine, for each output. Not saved in model files.
     mean_, scale_ : ndarray of shape (n_features,)
-        Means and deviations that features were standardised by; None without.
+        Means and deviations of the features; None if they are not standardised.
     """
 
     kernels: Any = param(
         default=None,
         rule=_kernel_list,
-        doc="""Kernels of :mod:`thresher.kernels`, mostly on some columns each; by default :func:`simple_mkl_kernels`.
-        Each is divided by its trace on the training rows. With ``"precomputed"``, ``X`` holds the matrices: of shape
-        (n_kernels, n, n) to learn from, (n_kernels, n_rows, n) to predict, divided by the traces of the first.""",
+        doc="""Kernels of :mod:`thresher.kernels`, usually on some of the columns each; by default
+        :func:`simple_mkl_kernels`. Each is divided by its trace on the training rows. With ``"precomputed"``, ``X``
+        holds the matrices: of shape (n_kernels, n, n) for training and (n_kernels, n_rows, n) for predictions, both
+        divided by the traces of the training matrices.""",
         kw_only=False,
     )
     C: Any = param(
         default=100.0,
-        doc="""Weight of the losses (:math:`C`). Kernels have trace 1, so that it must be large, and it matters more
-        than the kind of norm: tune it.""",
+        doc="""Weight of the losses (:math:`C`). Kernels have trace 1, so it must be large. It matters more than the
+        norm: tune it.""",
         search=Log(1.0, 1e4),
     )
     tol: float = param(
         default=1e-3,
         rule=positive,
-        doc="Stop when the bounds of the objective are no further apart than this part of it.",
+        doc="Stop when the relative difference of the bounds is at most this.",
     )
     standardise: bool = param(
         default=True,
         rule=boolean,
-        doc="""Bring every feature to mean 0 and deviation 1 by what the training rows say, before kernels see it; rows
-        become dense then. The default kernels count on it.""",
+        doc="""Standardise the features with the means and deviations of the training rows; sparse rows become dense.
+        The default kernels expect it.""",
     )
-    max_svm: int = param(default=500, rule=at_least(1), doc="Most machines that are solved, for each class.")
+    max_svm: int = param(default=500, rule=at_least(1), doc="Largest number of machines to solve for each class.")
     cache_size: float = param(
         default=500,
         rule=positive,
-        doc="""Megabytes for kernel matrices, of which half is kept; those that do not fit are computed anew whenever
-        they are needed.""",
+        doc="""Memory for kernel matrices in megabytes; only half of each symmetric matrix is stored. Matrices that do
+        not fit are computed again whenever they are needed.""",
     )
 
     _fitted: ClassVar[tuple[str, ...]] = (
@@ -138,7 +139,7 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
     # --- learning ----------------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the weights of the kernels, and the machine that goes with them.
+        """Find the weights of the kernels and the corresponding machine.
 
         Parameters
         ----------
@@ -146,8 +147,7 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
             With ``kernels="precomputed"``, an array of shape (n_kernels, n_samples, n_samples).
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of at least 0, which stand for copies of a row: only their ratios matter. A row of weight 0 is
-            absent.
+            Nonnegative weights, equivalent to copies of a row: only their ratios matter. Rows of weight 0 are ignored.
 
         Returns
         -------
@@ -249,7 +249,7 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
 
     @property
     def gap_(self) -> float:
-        """The distance of the bounds of the objective, as a part of the upper one; the largest over the outputs."""
+        """The difference of the bounds of the objective, relative to the upper one; the largest over the outputs."""
         check_is_fitted(self)
         lower, upper = self.bounds_.T
         size = np.maximum(np.abs(upper), np.finfo(np.float64).tiny)
@@ -325,7 +325,7 @@ def _dense(rows: Any) -> Any:
 class ManyKernelsClassifier(ReadsFunctions, ManyKernelsMachine):
     """Base class: a subclass names its set of kernel weights. Several classes are learned one against the rest."""
 
-    class_weight: Any = param(default=None, rule=class_weights, doc="Weights of the classes, multiplied into ``C``.")
+    class_weight: Any = param(default=None, rule=class_weights, doc="Weights of the classes, which multiply ``C``.")
 
     def _dual(self, target: Target, output: int, costs: Array) -> Dual:
         y = np.where(target.y == target.positive(output), 1.0, -1.0)

@@ -15,11 +15,11 @@ _power = Rule(
 
 
 class LpMKLClassifier(ManyKernelsClassifier):
-    r"""A support vector machine whose kernel weights are bounded in the p-norm: Lp-MKL.
+    r"""Lp-MKL: a support vector machine with kernel weights bounded in the p-norm.
 
     The problem of :class:`GMKLClassifier` over :math:`\Theta = \{\theta \ge 0 : \|\theta\|_p \le 1\}`. Above ``p=1``,
-    which is L1-MKL, no kernel is dropped: choose it where all kernels are thought to carry something, and accuracy is
-    wanted rather than a choice. The larger p, the closer the weights are to one another.
+    which is L1-MKL, no kernel is dropped. Choose it if you expect all kernels to be informative and care about accuracy
+    rather than selection. The larger ``p``, the more similar the weights.
 
     References
     ----------
@@ -53,9 +53,9 @@ class LpMKLClassifier(ManyKernelsClassifier):
 
 
 class UniformMKLClassifier(ManyKernelsClassifier):
-    r"""A support vector machine with the mean of all kernels, none of which is chosen: what kernel learning must beat.
+    r"""A support vector machine with the mean of all kernels: the baseline of multiple kernel learning.
 
-    All weights are 1 over the number of kernels, which leaves one machine to be solved.
+    All weights are 1 over the number of kernels, so there is only one machine to solve.
 
     Examples
     --------

@@ -15,23 +15,23 @@ _DEGREES = (1, 2, 3)
 def simple_mkl_kernels(
     X: Any, *, widths: Sequence[float] = _WIDTHS, degrees: Sequence[int] = _DEGREES, each: bool = True
 ) -> list[Kernel]:
-    r"""Gaussian and polynomial kernels on all features and on each single one, the list of [1]_ and [2]_.
+    r"""Return Gaussian and polynomial kernels on all features and on each single one, as in [1]_ and [2]_.
 
     Gaussians :math:`\exp(-\|x - z\|^2 / (2 s^2))` of ten widths :math:`s`, and polynomials of degree 1 (:math:`x^\top
     z`), 2 and 3 (:math:`(x^\top z + 1)^k`): 13 (d + 1) kernels for d features. The widths are meant for features of
-    deviation 1, which is why the estimators standardise. Edit the list, or build another one, when features come in
-    groups: kernels take lists of columns.
+    deviation 1, which is why the estimators standardise. If features come in groups, edit the list or build your own:
+    kernels take lists of columns.
 
     Parameters
     ----------
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        Only its width counts.
+        Only the number of columns matters.
     widths : sequence of float, default=(0.125, 0.25, ..., 64)
         :math:`s` of the Gaussians.
     degrees : sequence of int, default=(1, 2, 3)
         Degrees of the polynomials.
     each : bool, default=True
-        Whether every single feature has its kernels, too.
+        Include kernels on each single feature.
 
     Returns
     -------

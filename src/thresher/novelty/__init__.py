@@ -1,4 +1,4 @@
-"""Classes, and rows that belong to none of them.
+"""Classifiers that detect rows that belong to no class.
 
 =============================  ======================================================================================
 :class:`SNDClassifier`         a quadratic program: up to some thousand rows, few of them kept

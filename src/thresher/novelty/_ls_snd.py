@@ -17,7 +17,7 @@ _below_one = Rule("a number of at least 0 and below 1", lambda v: non_negative.h
 
 
 class LSSNDClassifier(WeighsLosses, NoveltyMachine):
-    r"""Classes and rows of no class by least squares: exact, in the time of two factorisations.
+    r"""Least-squares supervised novelty detection: exact, by two matrix factorisations.
 
     The problem of :class:`SNDClassifier` with squared losses and equalities,
 
@@ -25,24 +25,24 @@ class LSSNDClassifier(WeighsLosses, NoveltyMachine):
               + \frac{C}{2} \sum_{ij} \xi_{ij}^2 - \sum_j \rho_j, \qquad
               Y_{ij} \langle w_j, \varphi(x_i)\rangle = \rho_j - \xi_{ij} .
 
-    Choose it where speed counts and all rows may be kept: predictions cost O(rows learned from). It is more sensitive
-    to mislabelled rows than :class:`SNDClassifier`. Its functions scatter around 0 on the rows of their own class, so
-    that 0 is no border. With a width from neighbours, the default, each function is divided by its :math:`\rho_j`, and
-    the border of all of them leaves a share ``nu`` of the rows of classes outside, each judged by the functions that
-    all others make (in closed form). With a given width, a class ends where all but a share ``nu`` of its rows are
-    inside, which rejects more of the rows that come later.
+    Choose it if speed matters and the model may keep all rows: a prediction costs O(training rows). It is more
+    sensitive to mislabelled rows than :class:`SNDClassifier`. Its functions scatter around 0 on the rows of their own
+    class, so 0 is not a useful border. With a width from neighbours, the default, each function is divided by its
+    :math:`\rho_j`, and a common border leaves a share ``nu`` of the known rows outside, judged by leave-one-out
+    functions in closed form. With a given width, the border of a class leaves a share ``nu`` of its own training rows
+    outside, which rejects more of the new rows.
 
     Attributes
     ----------
     support_ : ndarray
-        Indices of the rows, all of them.
+        Indices of all training rows.
     thresholds_ : ndarray of shape (n_classes,)
-        The borders: a row is inside a class where its function is larger.
+        The borders: a row is inside a class if its function is larger.
 
     Notes
     -----
-    :math:`\Gamma` has two eigenvalues, so that the system of all classes falls into two of the size of the kernel
-    matrix: O(n³), where the one in [1]_ (2.21 to 2.29) is O(n³ n_classes³), and the same solution.
+    :math:`\Gamma` has two distinct eigenvalues, so the system of all classes splits into two of the size of the kernel
+    matrix. This costs O(n³) instead of O(n³ n_classes³) for the equivalent system of [1]_ (2.21 to 2.29).
 
     Examples
     --------
@@ -57,7 +57,7 @@ class LSSNDClassifier(WeighsLosses, NoveltyMachine):
     _advice = Advice(
         GoodFor(
             2,
-            "rows may be of no class, and {they} draw{s} a boundary around every class",
+            "some rows may belong to no class, and {they} draw{s} a boundary around every class",
             lambda p: p.n_rows <= 2_000 and not p.is_linear,
         ),
         GoodFor(2, aim="outliers"),
@@ -67,19 +67,19 @@ class LSSNDClassifier(WeighsLosses, NoveltyMachine):
     nu: float = param(
         default=0.05,
         rule=_below_one,
-        doc="Share of the rows of classes that the borders leave outside; it decides on rejections only.",
+        doc="Share of the known rows that the borders leave outside. It affects only rejections.",
     )
     gamma: Any = param(
         default="neighbors",
-        doc="""Width of the RBF kernel, and factor of the polynomial one. It decides what an outlier is, see
+        doc="""Width of the RBF kernel, and factor of the polynomial one. It determines what counts as an outlier; see
         :class:`SNDClassifier`.""",
     )
     reject: bool = param(
         default=True,
-        doc="""Predict the class with the largest function of those whose border the row is inside of, ``outlier_label``
-        where there is none; else always the class with the largest function.""",
+        doc="""If True, predict the class with the largest function among those whose border contains the row, or
+        ``outlier_label`` if there is none. If False, always predict the class with the largest function.""",
     )
-    cache_size: float = param(default=500, doc="Megabytes for the kernel matrix, which must fit as a whole.")
+    cache_size: float = param(default=500, doc="Memory for the kernel matrix in megabytes. It must fit as a whole.")
 
     _fitted: ClassVar[tuple[str, ...]] = ("thresholds_",)
     _takes_arrays: ClassVar[bool] = True

@@ -53,13 +53,13 @@ class NoveltyMachine(ReadsNovelty, KernelClassifier):
     Attributes
     ----------
     dual_coef_ : ndarray of shape (n_classes, n_support)
-        Coefficients of the rows that are kept, in each function.
+        Coefficients of the stored rows in each function.
     intercept_ : ndarray of shape (n_classes,)
         :math:`-\rho`.
     norms_ : ndarray of shape (n_classes,)
         :math:`\|w_j\|`.
     cosines_ : ndarray of shape (n_classes, n_classes)
-        Of the angles between the :math:`w_j`; classes that repel one another are below 0.
+        Cosines of the angles between the :math:`w_j`; negative for classes that repel each other.
     """
 
     gamma: Any = param(default="scale", search=Log(1e-2, 1e2, when={"kernel": "rbf"}))

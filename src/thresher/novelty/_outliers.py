@@ -51,30 +51,30 @@ class ReadsNovelty(OwnFunctions, ReadsClasses, Declared):
     coupling: float = param(
         default=2.0,
         rule=above_one,
-        doc=r"""Above 1 (:math:`\gamma`, by least squares :math:`\gamma_1`): near 1 the classes repel one another most;
-        large values leave each alone.""",
+        doc=r"""How strongly the classes repel each other (:math:`\gamma`, for least squares :math:`\gamma_1`), above 1:
+        values near 1 repel most, and with large values the classes are learned almost independently.""",
         search=Log(1.05, 30.0),
     )
     threshold: None = param(
         default=None,
         rule=none,
-        doc="Only None: a function of its own for each class decides.",
+        doc="Must be None: each class has its own function.",
     )
     outlier_label: Any = param(
         default=-1,
         rule=_label | none,
-        doc="""The label of rows that belong to no class, in ``y`` (there need not be any) and in predictions. Among
-        labels that are text it is text, too: ``"-1"``.""",
+        doc="""The label of rows that belong to no class, in ``y`` (which need not contain any) and in predictions. If
+        labels are strings, it is the string ``"-1"``.""",
     )
     reject: bool = param(
         default=True,
         rule=boolean,
-        doc="Predict ``outlier_label`` where no score is above 0; else always the class with the largest.",
+        doc="Predict ``outlier_label`` if no score is above 0. If False, always predict the largest class score.",
     )
     class_weight: Any = param(
         default=None,
         rule=class_weights,
-        doc="Weights of the classes, and of ``outlier_label``, multiplied into the row weights.",
+        doc="Weights of the classes and of ``outlier_label``, which multiply the row weights.",
     )
 
     _needs: ClassVar[tuple[str, ...]] = ("outliers",)
@@ -153,18 +153,19 @@ class ReadsNovelty(OwnFunctions, ReadsClasses, Declared):
         return 0.0
 
     def class_scores(self, X: Any) -> Array:
-        """Distances of the rows inside each class, shape (n_samples, n_classes): above 0 they belong to it.
+        """Return how far rows are inside each class, shape (n_samples, n_classes); above 0, a row belongs to it.
 
-        The largest of a row says how well it is known; minus that is a score of novelty.
+        The negative of the largest value of a row is a novelty score.
         """
         scores, borders = self._all_scores(X), self._thresholds()
         return scores - (borders if isinstance(borders, float) else beside(borders, scores))
 
     def decision_function(self, X: Any) -> Array:
-        """Scores that tell the classes apart: one per class; with two classes, the second's less the first's."""
+        """Return the scores of the classes: one per class; with two classes, the difference of the second and the
+        first."""
         return self._shape_scores(self._all_scores(X))
 
     def predict(self, X: Any) -> Labels:
-        """The class of each row; ``outlier_label`` where ``reject`` is set and no score is above 0."""
+        """Predict the class of each row, or ``outlier_label`` if ``reject`` is set and no score is above 0."""
         self._check_reject(type(self).__name__)
         return self._read_own(self._all_scores(X), self._thresholds(), self.outlier_label if self.reject else None)

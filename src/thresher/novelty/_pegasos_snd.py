@@ -30,20 +30,21 @@ class _SNDLearner(CoupledLearner):
 
 
 class PegasosSNDClassifier(ReadsNovelty, SharedClassifier):
-    r"""Classes, and rows that belong to none of them, in one pass over a stream.
+    r"""Supervised novelty detection on streams: a linear classifier that rejects rows of no class.
 
-    Every class has a score, wanted above 1 on its own rows and below -1 on all others; rows of ``outlier_label`` are
-    wanted below -1 by all classes. The weights of the classes are coupled, so that they point away from one another:
+    Each class has a score that should be above 1 on its own rows and below -1 on all others; on rows of
+    ``outlier_label``, all scores should be below -1. The weights of the classes are coupled so that they repel each
+    other:
 
     .. math:: \frac{\alpha}{2} \sum_{jk} \Gamma_{jk} \langle w_j, w_k\rangle
               + \frac1n \sum_{ij} [1 - Y_{ij} \langle w_j, x_i \rangle]_+ ,
               \qquad \Gamma = (\gamma - 1) I + 1 1^\top .
 
     Choose it for streams, many rows or sparse text, and after :class:`~thresher.kernels.FixedSizeNystroem` for large
-    data with curved classes. It is a linear machine with hinge losses: the term that makes :class:`SNDClassifier` hug
-    its classes is not in its objective [1]_, so that a row far out on the right side of a plane is no outlier to it.
-    Give it examples of outliers; without any, two classes have functions that are each other's negatives, and nothing
-    is rejected. :class:`SNDClassifier` needs none, up to some thousand rows.
+    data with nonlinear boundaries. It is a linear machine with hinge losses: its objective [1]_ lacks the term with
+    which :class:`SNDClassifier` encloses the classes, so a row far out on the right side of a hyperplane is not an
+    outlier. Provide examples of outliers: without any, the functions of two classes are negatives of each other, and
+    nothing is rejected. :class:`SNDClassifier` needs no examples, but takes only a few thousand rows.
 
     Attributes
     ----------
@@ -52,20 +53,19 @@ class PegasosSNDClassifier(ReadsNovelty, SharedClassifier):
     intercept_ : ndarray of shape (n_classes,)
         Constant terms, penalised like the other weights.
     norms_ : ndarray of shape (n_classes,)
-        The lengths of the classes' weights, constants included.
+        Norms of the weights of each class, including constants.
     cosines_ : ndarray of shape (n_classes, n_classes)
-        The cosines of the angles between them.
+        Cosines of the angles between them.
     n_mistakes_ : int
-        How many rows were predicted wrongly before they were learned from; outliers are right where they are
-        rejected.
+        Number of rows predicted wrongly before the model learned from them; rejected outliers count as correct.
 
     Notes
     -----
-    A row costs O(classes) for each of its stored values, and any chunking into calls of :meth:`partial_fit` gives the
-    same bits; with ``batch_size`` above 1 an unfinished mini-batch waits in the state, and :meth:`fit` closes the last
-    one with the rows it has. ``classes`` of the first call may name ``outlier_label`` or not. :math:`\Gamma` is
-    positive definite for every :math:`\gamma > 1`; the thesis asks for more than :math:`n_c - 1`.
-    ``progressive_loss_`` is the mean over the classes.
+    A row costs O(classes) for each of its stored values. However the rows are split into calls of :meth:`partial_fit`,
+    the model is the same, bit for bit. With ``batch_size`` above 1, an incomplete mini-batch stays pending in the
+    state; :meth:`fit` ends with a step on the rows of the last one. ``classes`` of the first call may include
+    ``outlier_label``. :math:`\Gamma` is positive definite for every :math:`\gamma > 1`; the thesis requires
+    :math:`\gamma > n_c - 1`. ``progressive_loss_`` is the mean over the classes.
 
     Examples
     --------
@@ -86,12 +86,12 @@ class PegasosSNDClassifier(ReadsNovelty, SharedClassifier):
     _advice = Advice(
         GoodFor(
             3,
-            "rows may be of no class, and it is the one without a kernel of its own",
+            "some rows may belong to no class, and it is the method without a kernel",
             lambda p: p.is_linear,
         ),
         GoodFor(
             3,
-            "rows may be of no class, and {p.n_rows:,} are too many to compare with one another",
+            "some rows may belong to no class, and {p.n_rows:,} rows are too many for a kernel matrix",
             lambda p: p.n_rows > 5_000,
         ),
         GoodFor(1, aim="many outliers"),
@@ -107,17 +107,19 @@ class PegasosSNDClassifier(ReadsNovelty, SharedClassifier):
     variant: str = param(
         default="metric",
         rule=one_of("metric", "printed"),
-        doc=r"""Steps and ball in the metric of :math:`\Gamma`, which reach the optimum; or Algorithm 1 of [1]_ as
-        printed, whose ball may shut the optimum out and whose first ``coupling + n_classes`` steps cost O(features)
+        doc=r"""Steps and projection in the metric of :math:`\Gamma`, which reach the optimum; or Algorithm 1 of [1]_ as
+        printed, whose ball may exclude the optimum and whose first ``coupling + n_classes`` steps cost O(features)
         each.""",
     )
     batch_size: int = param(
-        default=1, rule=at_least(1), doc="Rows of a mini-batch (:math:`k`), whose mean gradient makes one step."
+        default=1,
+        rule=at_least(1),
+        doc="Number of rows in a mini-batch (:math:`k`), which makes one step.",
     )
     intercept_scaling: float = param(default=1.0)
     class_weight: Any = param(
         default=None,
-        doc="""Weights of the classes, and of ``outlier_label``, multiplied into the row weights. "balanced" is for
+        doc="""Weights of the classes and of ``outlier_label``, which multiply the row weights. "balanced" works in
         :meth:`fit` only.""",
     )
 

@@ -18,12 +18,12 @@ _ROUND = 100  # steps for each variable, before the first look at whether there 
 
 
 class SNDClassifier(NoveltyMachine):
-    r"""Tells classes apart and knows the rows that belong to none of them.
+    r"""Supervised novelty detection: a classifier that rejects rows that belong to no class.
 
-    A classifier must answer with one of its classes, however strange a row is; a one-class machine knows strange rows
-    but no classes, and hugs all of them together. Here every class has a function that is above 0 where the class is,
-    learned from the rows of all, with weights that point away from one another. A row is of the class whose function
-    is largest, and an outlier where none is above 0. Examples of outliers help but are not needed.
+    An ordinary classifier assigns every row to a class, however unusual it is; a one-class machine detects unusual rows
+    but treats all classes as one. Here each class has a function that is positive inside the class. The functions are
+    learned from the rows of all classes, with weights that repel each other. A row gets the class with the largest
+    function, and is an outlier if none is above 0. Examples of outliers help but are not needed.
 
     .. math:: \min_{w, \rho, \xi}\ \tfrac12 \sum_{jk} \Gamma_{jk} \langle w_j, w_k\rangle
               + \frac{1}{\nu n} \sum_{ij} \xi_{ij} - \sum_j \rho_j, \qquad
@@ -32,27 +32,25 @@ class SNDClassifier(NoveltyMachine):
     with :math:`\Gamma = (\gamma - 1) I + 1 1^\top`, :math:`Y_{ij} = 1` for a row in the column of its class, -1
     elsewhere, and :math:`f_j = \langle w_j, \varphi(x)\rangle - \rho_j`.
 
-    Choose it up to some thousand rows; :class:`PegasosSNDClassifier` after
-    :class:`~thresher.kernels.FixedSizeNystroem` takes over from there, :class:`LSSNDClassifier` is faster where all
-    rows may be kept. If every row is sure to belong to a class, ``reject=False``, or an ordinary support vector
-    machine, which has one problem for each pair of classes.
+    Choose it for up to a few thousand rows. For more, use :class:`PegasosSNDClassifier` after
+    :class:`~thresher.kernels.FixedSizeNystroem`; if the model may keep all rows, :class:`LSSNDClassifier` is faster. If
+    every row belongs to a class, use ``reject=False`` or an ordinary support vector machine, which solves one problem
+    for each pair of classes.
 
     Attributes
     ----------
     dual_gap_ : float
-        How far the objective may be from the best.
+        Upper bound on how far the objective is from its minimum.
     n_iter_ : int
-        Steps of the solver.
-
-    Notes
+        Steps of the solver. Notes
     -----
     One kernel matrix of n × n serves all classes; the dual has n × n_classes variables and one equality for each class
     [1]_. Two classes without outliers are one problem: their functions are :math:`\langle w, \varphi(x)\rangle - \rho`
     and :math:`-\langle w, \varphi(x)\rangle - \rho`, and ``coupling`` changes nothing but their scale. Predictions cost
-    O(support vectors). There is a solution for every :math:`\gamma > 1` and any number of classes; the thesis asks for
-    more, and misprints some of its equations.
+    O(support vectors). There is a solution for every :math:`\gamma > 1` and any number of classes; the thesis requires
+    more, and some of its equations contain misprints.
 
-    ``score`` is the accuracy: rows of ``outlier_label`` are right where they are rejected.
+    ``score`` is the accuracy; rows of ``outlier_label`` count as correct if they are rejected.
 
     Examples
     --------
@@ -70,7 +68,7 @@ class SNDClassifier(NoveltyMachine):
     _advice = Advice(
         GoodFor(
             1,
-            "rows may be of no class, and {they} draw{s} a boundary around every class",
+            "some rows may belong to no class, and {they} draw{s} a boundary around every class",
             lambda p: p.n_rows <= 5_000 and not p.is_linear,  # more would take more than minutes
         ),
         GoodFor(1, aim="outliers"),
@@ -79,40 +77,38 @@ class SNDClassifier(NoveltyMachine):
     coupling: Any = param(
         default="auto",
         rule=above_one | auto,
-        doc=r"""Above 1 (:math:`\gamma`): near 1 the classes repel one another most; large values leave each alone. A
-        number gives the published machine, and so does ``"auto"``, with 2, if ``gamma`` or another kernel is given.
-        Otherwise :math:`\gamma` is 10 times the number of classes, so that the others move a class's weights by a tenth
-        at most, however many they are; each function is divided by its :math:`\rho_j`, so that classes can be compared;
-        and their border is where a share ``nu`` of the training rows would be rejected if they were new, each judged
-        without its own coefficient.""",
+        doc=r"""How strongly the classes repel each other (:math:`\gamma`), above 1: values near 1 repel most, and with
+        large values the classes are learned almost independently. A number gives the published machine, and so does
+        ``"auto"``, with 2, if ``gamma`` or another kernel is given. Otherwise ``"auto"`` uses 10 times the number of
+        classes, so that the other classes change the weights of a class by at most a tenth. Each function is then
+        divided by its :math:`\rho_j`, so that classes can be compared, and the border is set so that a share ``nu`` of
+        the training rows would be rejected if they were new, each judged without its own coefficient.""",
     )
     nu: float = param(
         default=0.1,
         rule=_share,
-        doc=r"""About the largest share of rows on the wrong side of each function (:math:`\nu`,
-        :math:`C = 1 / (\nu n)`), and so of the rows of the classes that are rejected.""",
+        doc=r"""Roughly the largest share of rows on the wrong side of each function (:math:`\nu`,
+        :math:`C = 1 / (\nu n)`), and so of the known rows that are rejected.""",
         search=Uniform(0.01, 0.5),
         kw_only=False,
     )
     kernel: Any = param(
         default="rbf",
-        doc="""With "rbf" there is always a solution. "linear" has none other than 0 where the rows of a class and the
-        negated rows of the others surround the origin; that is warned of.""",
+        doc="""With "rbf" there is always a solution. With "linear" the only solution is 0 if the rows of a class and
+        the negated rows of the others surround the origin; you then get a warning.""",
     )
     gamma: Any = param(
         default="neighbors",
         doc=r"""Width of the RBF kernel, :math:`\exp(-\gamma \|x - z\|^2)` (:math:`1 / (2 \sigma^2)` in [1]_), and
-        factor of the polynomial one. **The parameter that decides what an outlier is.** A wide kernel tells classes
-        apart and rejects little around them, a narrow one draws closer and rejects more: rules that are good at the
-        first may reject most of what is new. Tune it for the use it is for: with
-        :class:`~thresher.tuning.NoveltyKFold` and some outliers for ``reject=True``, by plain cross-validation for
+        factor of the polynomial one. **The parameter that decides what an outlier is.** A wide kernel separates the
+        classes and rejects little around them; a narrow one fits more closely and rejects more. A width that is best
+        for classification may reject most new rows. Tune it for its purpose: with
+        :class:`~thresher.tuning.NoveltyKFold` and some outliers for ``reject=True``, and by plain cross-validation for
         ``reject=False``.""",
     )
-    tol: float = param(
-        default=1e-5, rule=non_negative, doc="Stop when the duality gap is at most this part of the objective."
-    )
+    tol: float = param(default=1e-5, rule=non_negative, doc="Stop when the relative duality gap is at most this.")
     max_iter: int = param(
-        default=1_000_000, rule=at_least(1), doc="Steps of the solver at most, of two coefficients each."
+        default=1_000_000, rule=at_least(1), doc="Largest number of steps of the solver, each on two coefficients."
     )
 
     _fitted: ClassVar[tuple[str, ...]] = ("dual_gap_", "n_iter_")

@@ -1,4 +1,4 @@
-"""Online linear classifiers: one pass is enough, a row is looked at once and forgotten."""
+"""Online linear classifiers: they learn from each row once and do not store it, and one pass is usually enough."""
 
 from ._arow import AROWClassifier
 from ._csoal import CSOALClassifier

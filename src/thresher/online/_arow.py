@@ -16,16 +16,17 @@ RELATIVE_INERTIAS = (0.3, 1.0)  # for clean labels, and for noisy ones
 
 
 class AROWClassifier(DiagonalClassifier):
-    r"""Adaptive regularisation of weights: every weight carries a variance, the model's doubt about it.
+    r"""Adaptive regularisation of weights: a linear classifier with a mean and a variance for each weight.
 
-    A mistake moves the weights the model doubts most, and each update makes the features it saw more certain. Rare but
-    telling features therefore learn fast, which suits text and other sparse data, usually in a single pass. Noisy
-    labels hurt less than in learners that must fit every row. Choose :class:`PAClassifier` for half the memory.
+    An update moves the weights with the largest variances furthest, and lowers the variance of every feature in the
+    row. Rare but informative features therefore learn fast, which suits text and other sparse data, usually in a single
+    pass. Noisy labels do less harm than in learners that must fit every row. :class:`PAClassifier` needs half the
+    memory.
 
-    With ``n_features_to_select`` it is AROW-K: AROW on all features says which of them are the surest, and a second
-    AROW learns on those alone, and predicts. Choose it over the l1 learners
-    (:class:`~thresher.dual_averaging.FTRLClassifier`) when you would rather not tune a step size, and
-    :class:`~thresher.confidence.PoolCWClassifier` when 10 to 100 features must do and classes are out of balance.
+    ``n_features_to_select`` turns it into AROW-K: one AROW learns from all features and ranks them, and a second one
+    learns from the best of them and predicts. Prefer it to the l1 learners
+    (:class:`~thresher.dual_averaging.FTRLClassifier`) if you do not want to tune a penalty. If the model may use only
+    10 to 100 features and the classes are imbalanced, choose :class:`~thresher.confidence.PoolCWClassifier`.
 
     On a row with hinge loss :math:`\ell = 1 - y\,\mu^\top x > 0`,
 
@@ -37,16 +38,16 @@ class AROWClassifier(DiagonalClassifier):
     Attributes
     ----------
     r_ : float
-        The inertia of the model that is read; in units of scaled rows where they are scaled.
+        The inertia of the model that predicts, in units of the scaled rows if rows are scaled.
     n_features_to_select_ : int or None
-        The number of features that the model that is read may use.
+        The largest number of features that the model may use.
 
     Notes
     -----
     A pass costs O(stored values) with a diagonal covariance, and a few times as much with ``n_features_to_select``,
-    which includes comparing all features after 64, 128, 256, ... rows. More than two classes: see ``multi_class``.
-    Any chunking into calls of :meth:`partial_fit` gives the same bits. A row weight divides ``r`` for that row; a row
-    given twice is not the same as a row of weight two.
+    which ranks all features after 64, 128, 256, ... rows. More than two classes: see ``multi_class``. However the rows
+    are split into calls of :meth:`partial_fit`, the model is the same, bit for bit. A row weight divides ``r`` for that
+    row; a row given twice is not the same as a row of weight two.
 
     References
     ----------
@@ -63,15 +64,15 @@ class AROWClassifier(DiagonalClassifier):
     _advice = Advice(
         GoodFor(
             1,
-            "words make many features, most of them rare, and {first} learns fast from those",
+            "text has many features, most of them rare, and {first} learns fast from rare features",
             lambda p: p.is_text and not p.wants_sparsity,
         ),
         GoodFor(
             1,
-            "the rows are {p.form} ({p.n_features:,} features) and {first} learns fast from features that are rare",
+            "the rows are {p.form} ({p.n_features:,} features) and {first} learns fast from rare features",
             lambda p: p.is_wide and not p.wants_sparsity,
         ),
-        GoodFor(2, "one pass and hardly any tuning are enough for it", lambda p: not p.wants_sparsity),
+        GoodFor(2, "it needs only one pass and hardly any tuning", lambda p: not p.wants_sparsity),
         GoodFor(1, aim="nothing to tune"),
         GoodFor(1, aim="few features", settings="(n_features_to_select=K)"),
         GoodFor(1, aim="rare class", settings="(n_features_to_select=K)"),
@@ -91,19 +92,19 @@ class AROWClassifier(DiagonalClassifier):
     scale: Any = param(
         default="auto",
         rule=boolean | auto | none,
-        doc="""Learn from dense rows with their columns centred and divided by their deviation, as far as they are known
-        when a row comes; from sparse rows as they are. Steps then count in scaled units, ``coef_`` in those of ``X``.
-        ``"auto"`` scales where ``r`` is ``"auto"``, too: a number for it gives the published learner. ``None`` is
-        ``False``, and an automatic ``r`` is then 0.3 or 1 times the mean squared length of rows, whichever has made
-        fewer mistakes.""",
+        doc="""Standardize the columns of dense rows, with the means and deviations known when a row arrives; sparse
+        rows stay as they are. Step sizes then refer to scaled columns, and ``coef_`` to those of ``X``. ``"auto"``
+        scales only if ``r`` is ``"auto"``, too; with a number for ``r``, this is the published learner. ``None`` is the
+        same as ``False``, and an automatic ``r`` is then 0.3 or 1 times the mean squared length of rows, whichever has
+        made fewer mistakes.""",
     )
     n_features_to_select: Any = param(
         default=None,
         rule=at_least(1) | none | auto,
         doc=r"""Use at most this many features: those with the largest :math:`\mu_j^2 / \Sigma_{jj}` of a model on all
-        of them. ``"auto"`` learns with 10, 30, 100, ..., 30,000, side by side, and reads the one that has made the
-        fewest mistakes; with an automatic ``r``, too, from the row on from which that is known. Diagonal covariances
-        of the drop rule only.""",
+        of them. ``"auto"`` trains models with 10, 30, 100, ..., 30,000 features side by side and predicts with the one
+        that has made the fewest mistakes; if ``r`` is ``"auto"``, too, they start once its value is known. Needs
+        ``covariance="diagonal"`` and ``diagonal="drop"``.""",
     )
 
     def _learner(self, n_features: int) -> Learner:
@@ -116,7 +117,7 @@ class AROWClassifier(DiagonalClassifier):
         return self._with_joint_form(Learner(_core.ArowDiagonal, params), _core.ArowJoint)
 
     def _selecting_arow(self) -> Learner:
-        """AROW-K, or several of them where something is left to be chosen."""
+        """Return AROW-K, or several of them if a parameter is to be chosen."""
         if self.covariance == "full" or self.diagonal == "precision":
             raise ValueError(
                 f'AROWClassifier: with n_features_to_select, covariance must be "diagonal" and diagonal "drop", '
@@ -142,7 +143,7 @@ class AROWClassifier(DiagonalClassifier):
 
     @classmethod
     def _from_file(cls, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Files that know no scale have the older form of an automatic r."""
+        """Read files without a scale, in which an automatic r has its older form."""
         return super()._from_file(params if "scale" in params else {**params, "scale": None})
 
     def _candidate(self, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,6 +155,6 @@ class AROWClassifier(DiagonalClassifier):
 
     @property
     def n_features_to_select_(self) -> int | None:
-        """The number of features that the model that is read may use."""
+        """The largest number of features that the model may use."""
         n = self._model_read().get("n_selected")
         return int(n) if n else None

@@ -21,7 +21,7 @@ LARGEST_STEPS = (0.03, 0.1, 0.3, 1.0, 3.0)
 
 @dataclass(frozen=True)
 class BudgetLearner(Learner):
-    """An update rule that may change the weights of all features in use, whichever of them a row has."""
+    """An update rule that may change the weights of all features in use, not only those of the row."""
 
     @property
     def steep(self) -> bool:
@@ -35,7 +35,8 @@ class BudgetLearner(Learner):
 
 
 class BudgetedClassifier(SelfTuned, SelectsFeatures, LinearClassifier):
-    """Base class: keeps the features in use beside the weights, so that no row costs more than they do.
+    """Base class of learners that store which features are in use, so that the cost of a row is bounded by their
+    number.
 
     References
     ----------
@@ -55,8 +56,9 @@ class BudgetedClassifier(SelfTuned, SelectsFeatures, LinearClassifier):
     n_features_to_select: int = param(
         default=50,
         rule=at_least(1),
-        doc="""Features in use at most, at every moment (:math:`B`); of equal ones, the first stay. The constant term
-        does not count. It cannot change once learning has begun.""",
+        doc="""The largest number of features in use at any time (:math:`B`). If weights are tied, the first features
+        stay. The constant term does not count. You cannot change it after the first call of :meth:`fit` or
+        :meth:`partial_fit`.""",
         kw_only=False,
     )
 
@@ -70,12 +72,12 @@ class BudgetedClassifier(SelfTuned, SelectsFeatures, LinearClassifier):
         return same_budget and super()._can_continue(learner, made_by)
 
     def _check_loaded(self) -> None:
-        """Refuse a state whose features in use are not those with a weight."""
+        """Raise an error if the features in use are not those with a weight."""
         for view in self.state_.views:
             self._check_order(view, self._used(view))
 
     def _check_order(self, view: dict[str, Array], used: NDArray[np.int64]) -> None:
-        """Refuse features that are not in the order in which the learner keeps them."""
+        """Raise an error if the features are not in the order in which the learner keeps them."""
         if (np.diff(used) < 0).any():
             raise ValueError(f"{type(self).__name__}: selected must name features in order.")
 

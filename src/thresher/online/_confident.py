@@ -42,12 +42,12 @@ class ConfidentLearner(Learner):
 
 
 class ConfidentClassifier(SelfTuned, KeepsVariances, KnowsDoubt, SelectsFeatures, LinearClassifier):
-    r"""Weights are believed to be normal, with a mean and a covariance; so is the score of a row.
+    r"""Base class of learners that model the weights, and so the scores, as normal with a mean and a covariance.
 
     Attributes
     ----------
     variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        The doubt about each weight: the diagonal of :math:`\Sigma`. It starts at 1 and only falls.
+        The variance of each weight: the diagonal of :math:`\Sigma`. It starts at 1 and never grows.
     covariance_ : ndarray of shape (1, n_features, n_features) or (n_classes, n_features, n_features)
         :math:`\Sigma`, with ``covariance="full"`` only.
 
@@ -70,20 +70,20 @@ class ConfidentClassifier(SelfTuned, KeepsVariances, KnowsDoubt, SelectsFeatures
     n_features_to_select: Any = param(
         default=None,
         rule=at_least(1) | none,
-        doc=r"""Read at most this many features: those with the largest :math:`\mu_j^2 / \Sigma_{jj}`, of equal ones the
-        first. All of them go on learning, so the choice may change with every row. What the others know is not moved to
-        the ones that stay, with a full covariance neither.""",
+        doc=r"""Predict with at most this many features: those with the largest :math:`\mu_j^2 / \Sigma_{jj}`, the first
+        ones if there are ties. All features go on learning, so the selection may change with every row. The remaining
+        weights are not adjusted for the features left out, not even with a full covariance.""",
     )
     selection: str = param(
         default="model",
-        doc=r"""Whether ``n_features_to_select`` limits the features of the whole model or those of each class, which
-        differs with more than two classes only. With ``"model"``, features are ranked by the sum of
-        :math:`\mu_j^2 / \Sigma_{jj}` over the classes, and all classes read the same ones.""",
+        doc=r"""Whether ``n_features_to_select`` limits the features of the whole model or of each class. This matters
+        only with more than two classes. With ``"model"``, features are ranked by the sum of
+        :math:`\mu_j^2 / \Sigma_{jj}` over the classes, and all classes use the same ones.""",
     )
 
     @property
     def covariance_(self) -> Array:
-        """The covariance of the weights, when it is kept in full."""
+        """The covariance of the weights, with ``covariance="full"`` only."""
         self._learner_now()
         if "covariance" not in self.state_.arrays:
             raise AttributeError(f'{type(self).__name__} keeps covariance_ only with covariance="full"; see variance_.')
@@ -131,8 +131,8 @@ class DiagonalClassifier(JointClassifier, ConfidentClassifier):
     diagonal: str = param(
         default="drop",
         rule=one_of("drop", "precision"),
-        doc=r"""Diagonal that is kept of an update: that of the new :math:`\Sigma`, or that of the new
-        :math:`\Sigma^{-1}`, which stays more doubtful.""",
+        doc=r"""How an update is reduced to a diagonal: take the diagonal of the new :math:`\Sigma` (``"drop"``), or of
+        the new :math:`\Sigma^{-1}` (``"precision"``), which keeps larger variances.""",
     )
 
     def _surest(

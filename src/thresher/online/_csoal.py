@@ -12,14 +12,14 @@ from .._gate import Log, at_least, auto, none, one_of, positive
 
 
 class CSOALClassifier(LateMeans, SeededClassifier):
-    r"""Cost-sensitive online active learning: asks for the labels of doubtful rows, and minds the rare class.
+    r"""Cost-sensitive online active learning: queries the labels of uncertain rows, in favour of a rare class.
 
-    Choose it when labels cost more than rows and one class is rare: malicious URLs, faults, fraud. The nearer the score
-    of a row to 0, the likelier its label is asked for; only then does the model learn from it. With all labels at hand,
-    :class:`PAClassifier` with ``class_weight`` learns more from the same rows.
+    Choose it if labels are expensive and one class is rare: malicious URLs, faults, fraud. The nearer a score is to 0,
+    the more likely the learner is to query the label, and it learns only from rows whose label it queried. If all
+    labels are available, :class:`PAClassifier` with ``class_weight`` learns more from the same rows.
 
-    The label of a row with score :math:`f = w^\top x` is asked for with probability :math:`\delta / (\delta + |f|)`.
-    If it is, a passive-aggressive step follows, by one of two cost-sensitive hinge losses (:math:`\rho_{-1} = 1`):
+    The label of a row with score :math:`f = w^\top x` is queried with probability :math:`\delta / (\delta + |f|)`. A
+    passive-aggressive step on one of two cost-sensitive hinge losses (:math:`\rho_{-1} = 1`) then follows:
 
     .. math:: \text{margin: } \ell = \max(0, \rho_y - y f),\ \tau = \min\Big(C, \frac{\ell}{\|x\|^2}\Big), \qquad
               \text{weight: } \ell = \max(0, 1 - y f),\ \tau = \min\Big(C\rho_y, \frac{\ell}{\|x\|^2}\Big), \qquad
@@ -28,18 +28,18 @@ class CSOALClassifier(LateMeans, SeededClassifier):
     Attributes
     ----------
     n_queried_ : int
-        Labels asked for so far. With more than two classes each output asks for itself, "is it of this class?",
-        with a budget of its own, and this is the number of all those questions: a row may count several times.
+        Number of labels queried so far. With more than two classes, each one-vs-rest output makes its own queries
+        within its own budget, and this is their total, so a row may count several times.
 
     Notes
     -----
-    A draw is a function of its output's seed and the number of the row, so there is no generator to keep and any
-    chunking into calls of :meth:`partial_fit` gives the same bits. A row that is not asked about changes nothing but
-    the clock. ``n_mistakes_`` and ``progressive_loss_`` are over all rows: they judge the model with labels it may not
-    have used. A pass costs O(stored values). A row weight multiplies ``C`` for that row. Merged shards are averaged and
-    their questions add up, beyond the budget if each shard had one.
+    Each random draw depends only on the seed of its output and the number of the row. However the rows are split into
+    calls of :meth:`partial_fit`, the model is therefore the same, bit for bit. A row without a query changes only the
+    row count. ``n_mistakes_`` and ``progressive_loss_`` cover all rows, so they also use labels that the model has not
+    seen. A pass costs O(stored values). A row weight multiplies ``C`` for that row. Merging averages the shards and
+    adds up their queries, so the sum may exceed the budget of a single shard.
 
-    The literature names variants of this; both forms here follow its descriptions, not its programs.
+    The literature has several variants. Both forms follow the published descriptions, not the authors' programs.
 
     References
     ----------
@@ -63,39 +63,40 @@ class CSOALClassifier(LateMeans, SeededClassifier):
     delta: float = param(
         default=1.0,
         rule=positive,
-        doc=r"Curiosity (:math:`\delta` in [1]_): the score at which every other label is asked for.",
+        doc=r"Query rate (:math:`\delta` in [1]_): the absolute score at which half of the labels are queried.",
         kw_only=False,
     )
     cost_kind: str = param(
         default="margin",
         rule=one_of("margin", "weight"),
-        doc="""A costly class gets a larger margin, or longer steps. A margin helps where ``C`` seldom stops a
-        step (1 or more); longer steps are possible only where it does (0.01).""",
+        doc="""Whether a costly class gets a larger margin or longer steps. A margin helps if ``C`` rarely limits a step
+        (1 or more); longer steps make a difference only if it does (0.01).""",
         file="cost",
     )
     query_budget: int | None = param(
         default=None,
         rule=at_least(1) | none,
-        doc="Labels asked for at most. Once they are used up, nothing is learned any more.",
+        doc="The largest number of labels to query. After that, the model no longer changes.",
     )
     C: float | str = param(
         default="auto",
         rule=positive | auto,
-        doc="""Aggressiveness: the largest step. Lower it when labels are noisy. ``"auto"`` is 1 divided by the
-        typical squared length of a row, and dense rows are then scaled, see ``scale``: values are not compared, because
-        that would take the labels of rows that nobody asked about.""",
+        doc="""Aggressiveness: the largest step. Lower it when labels are noisy. ``"auto"`` is 1 divided by the typical
+        squared length of a row, and dense rows are then scaled (see ``scale``). It does not compare values, because
+        that would need labels of rows that were not queried.""",
         search=Log(1e-4, 1e2),
     )
     cost: float | None = param(
         default=None,
         rule=positive | none,
         doc=r"""The cost of a positive row, when a negative one costs 1 (:math:`\rho_{+1}`; :math:`c_p / c_n` in [1]_).
-        Estimated from the labels asked for so far when not given: :math:`(1 + n_-) / (1 + n_+)`, so the rarer class
+        By default, it is estimated from the labels queried so far: :math:`(1 + n_-) / (1 + n_+)`, so the rarer class
         costs more.""",
         file="cost_ratio",
     )
     max_iter: int = param(
-        default=1, doc="Passes over the data in :meth:`fit`. Each asks anew, and each question counts."
+        default=1,
+        doc="Passes over the data in :meth:`fit`. Each pass queries labels again, and each query counts.",
     )
 
     _wanders: ClassVar[bool] = True  # from round to round over shards: the mean of models is steadier than the last
@@ -122,7 +123,7 @@ class CSOALClassifier(LateMeans, SeededClassifier):
 
     @property
     def n_queried_(self) -> int:
-        """Labels asked for so far, over all outputs."""
+        """Number of labels queried so far, over all outputs."""
         check_is_fitted(self)
         learner = self._learner_now()
         outputs = learner.outputs_of(self.state_, learner.chosen(self.state_))

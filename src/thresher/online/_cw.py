@@ -18,13 +18,13 @@ def _probability(phi: float) -> float:
 
 
 class CWClassifier(LateMeans, DiagonalClassifier):
-    r"""Confidence-weighted classifier: after each row the model must be right about it with a probability.
+    r"""Confidence-weighted classifier: after an update, the model is right about the row with a given probability.
 
-    Weights are normal, with a mean :math:`\mu` and a covariance :math:`\Sigma`. A row of which the model is not sure
-    enough changes both as little as possible (Kullback-Leibler), until it is. It learns fast from clean data with many
-    rare features, such as text, and obeys a wrong label like any other. At its defaults, a mean of late iterates
-    predicts, which evens this out; with a number for ``confidence``, the published learner, choose
-    :class:`SCWClassifier` or :class:`AROWClassifier` when labels are noisy.
+    Weights are normal with mean :math:`\mu` and covariance :math:`\Sigma`. If the model is not confident enough about a
+    row, both change as little as possible (in Kullback-Leibler divergence) until it is. It learns fast from clean data
+    with many rare features, such as text, but fits wrong labels just as hard. With the default settings, it predicts
+    with a mean of late iterates, which reduces this effect. If ``confidence`` is a number, this is the published
+    learner; with noisy labels, prefer :class:`SCWClassifier` or :class:`AROWClassifier`.
 
     With :math:`\phi = \Phi^{-1}(\text{confidence})`, :math:`m = y\,\mu^\top x` and :math:`v = x^\top \Sigma x`,
 
@@ -32,14 +32,15 @@ class CWClassifier(LateMeans, DiagonalClassifier):
               \quad\text{subject to}\quad m' \ge \phi \sqrt{v'}\ (\text{stdev})
               \quad\text{or}\quad m' \ge \phi v'\ (\text{variance}),
 
-    whose solution is :math:`\mu \leftarrow \mu + \alpha\,y\,\Sigma x` and :math:`\Sigma^{-1} \leftarrow \Sigma^{-1} +
+    with the solution :math:`\mu \leftarrow \mu + \alpha\,y\,\Sigma x` and :math:`\Sigma^{-1} \leftarrow \Sigma^{-1} +
     \frac{\alpha \phi}{\sqrt{v'}} x x^\top` (or :math:`2 \alpha \phi\, x x^\top`), with :math:`\alpha` in closed form.
 
     Notes
     -----
     A pass costs O(stored values) with a diagonal covariance. More than two classes: see ``multi_class``.
-    Any chunking into calls of :meth:`partial_fit` gives the same bits. The constraint is hard, so that a row weight
-    makes no difference (except 0). ``progressive_loss_`` is the hinge loss, to compare with other learners.
+    However the rows are split into calls of :meth:`partial_fit`, the model is the same, bit for bit. The constraint is
+    hard, so row weights other than 0 make no difference. ``progressive_loss_`` is the hinge loss, so that learners can
+    be compared.
 
     References
     ----------
@@ -61,7 +62,7 @@ class CWClassifier(LateMeans, DiagonalClassifier):
     variant: str = param(
         default="stdev",
         rule=one_of("stdev", "variance"),
-        doc="""The constraint as it stands, in standard deviations [2]_, or with a variance in their place [1]_.""",
+        doc="""The exact constraint, in standard deviations [2]_, or its approximation by variances [1]_.""",
     )
 
     def _learner(self, n_features: int) -> Learner:

@@ -10,12 +10,12 @@ from ._budget import LARGEST_STEPS, BudgetedClassifier
 
 
 class MBPAClassifier(BudgetedClassifier):
-    r"""Passive-aggressive classifier on a budget, with a margin for each class; a reconstruction.
+    r"""Passive-aggressive classifier on a feature budget, with a margin for each class (a reconstruction).
 
-    The method is known to us as a baseline of [1]_ and by name only: what is here is a composition of its documented
-    parts, PA-I with a margin for each class and the projection and truncation of :class:`OFSClassifier`. Do not expect
-    published figures of it. Choose it where one class is rare, labels are clean, and the model must stay small at every
-    moment of a stream.
+    The method appears in [1]_ as a baseline, by name only. This version combines its documented parts: PA-I with a
+    margin for each class, and the projection and truncation of :class:`OFSClassifier`. Do not expect it to reproduce
+    published figures. Choose it if one class is rare, labels are clean, and the model must stay small throughout a
+    stream.
 
     With the loss :math:`\ell = \max(0, \rho_y - y\,w^\top x)`, where :math:`\rho_{-1} = 1`,
 
@@ -25,9 +25,10 @@ class MBPAClassifier(BudgetedClassifier):
 
     Notes
     -----
-    A row costs O(its stored values + B). With two classes the second is the positive one; more are learned one against
-    the rest, each with a ratio of its own. Any chunking into calls of :meth:`partial_fit` gives the same bits. A row
-    weight multiplies ``C`` for that row. Merged shards are averaged, then cut to B.
+    A row costs O(its stored values + B). With two classes the second is the positive one; more than two are learned
+    one-vs-rest, each with its own ratio. However the rows are split into calls of :meth:`partial_fit`, the model is the
+    same, bit for bit. A row weight multiplies ``C`` for that row. Merging averages the shards and keeps the B largest
+    weights.
 
     References
     ----------
@@ -54,9 +55,9 @@ class MBPAClassifier(BudgetedClassifier):
     cost: float | None = param(
         default=None,
         rule=positive | none,
-        doc=r"""Cost of a positive row, when a negative one costs 1 (:math:`\rho_{+1}`): the margins that they must
-        reach. Estimated from the rows so far when not given: :math:`(1 + n_-) / (1 + n_+)`, so the rarer class gets the
-        larger margin.""",
+        doc=r"""The margin that a positive row must reach, if that of a negative row is 1 (:math:`\rho_{+1}`). By
+        default, it is estimated from the rows so far: :math:`(1 + n_-) / (1 + n_+)`, so the rarer class gets the larger
+        margin.""",
         file="cost_ratio",
     )
 

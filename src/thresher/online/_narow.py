@@ -11,15 +11,15 @@ from ._confident import DiagonalClassifier
 
 
 class NAROWClassifier(DiagonalClassifier):
-    r"""AROW whose inertia follows the doubt about each row: rows of which the model is sure teach nothing.
+    r"""AROW with an inertia that depends on the variance of each row: confident predictions cause no update.
 
     The inertia of :class:`AROWClassifier` becomes :math:`r_t = v / (b v - 1)` for a row of variance
-    :math:`v = x^\top \Sigma x`, which bounds the sum of all variances that were ever met (and with it the number of
-    mistakes). Where :math:`v \le 1/b` nothing is learned, so that learning ends by itself.
+    :math:`v = x^\top \Sigma x`, which bounds the sum of these variances over a stream, and thereby the number of
+    mistakes. Rows with :math:`v \le 1/b` cause no update, so learning eventually stops.
 
-    This is the learner of [1]_, here to compare with. It is as accurate as :class:`AROWClassifier` on text and several
-    points behind it on dense tables (``python -m benchmarks newcomer``). Use it where its bound is wanted, or where the
-    number of updates must stay bounded in a long stream whose rules do not change; otherwise take AROW.
+    This is the learner of [1]_, provided for comparison. It is as accurate as :class:`AROWClassifier` on text and
+    several points behind it on dense tables (``python -m benchmarks newcomer``). Use it if you need its mistake bound,
+    or a bounded number of updates on a long stationary stream. Otherwise choose AROW.
 
     On a row with hinge loss :math:`\ell = 1 - y\,\mu^\top x > 0` and :math:`v > 1/b`,
 
@@ -29,12 +29,13 @@ class NAROWClassifier(DiagonalClassifier):
     Attributes
     ----------
     b_ : float
-        The bound of the model that is read; in units of scaled rows where they are scaled.
+        The bound of the model that predicts, in units of the scaled rows if rows are scaled.
 
     Notes
     -----
     A pass costs O(stored values) with a diagonal covariance. More than two classes: see ``multi_class``.
-    Any chunking into calls of :meth:`partial_fit` gives the same bits. A row weight divides :math:`r_t`.
+    However the rows are split into calls of :meth:`partial_fit`, the model is the same, bit for bit. A row weight
+    divides :math:`r_t`.
 
     References
     ----------
@@ -47,8 +48,8 @@ class NAROWClassifier(DiagonalClassifier):
     b: float | str = param(
         default="auto",
         rule=positive | auto,
-        doc=f"""One over the variance at which a row teaches nothing more (:math:`b` in [1]_). All variances start at 1,
-        so that ``b`` must be above one over the squared length of a row (with its constant): raise it when rows are
+        doc=f"""One over the variance below which a row causes no update (:math:`b` in [1]_). All variances start at 1,
+        so ``b`` must be larger than one over the squared length of a row, including its constant. Raise it if rows are
         short. {AUTO_STEP}""",
         search=Log(0.1, 1e3),
         kw_only=False,

@@ -10,11 +10,11 @@ from ._confident import DiagonalClassifier
 
 
 class NHERDClassifier(DiagonalClassifier):
-    r"""Normal herd: a whole normal distribution of weights takes the step of a passive-aggressive learner.
+    r"""Normal herd: applies a passive-aggressive step to a whole normal distribution of weights.
 
-    Every weight vector of the herd :math:`N(\mu, \Sigma)` moves linearly to repair the row, and the herd that comes out
-    is the new model. The mean takes AROW's step with :math:`r = 1/C`, the variances fall faster than in
-    :class:`AROWClassifier`: it settles sooner, which pays on clean data and few rows.
+    Each weight vector of the herd :math:`N(\mu, \Sigma)` moves linearly to correct the row, and the resulting herd is
+    the new model. The mean takes the step of AROW with :math:`r = 1/C`, and the variances fall faster than in
+    :class:`AROWClassifier`. It therefore converges sooner, which helps on small, clean data.
 
     On a row with hinge loss :math:`\ell = 1 - y\,\mu^\top x > 0`, with :math:`\gamma = 1/C` and
     :math:`v = x^\top \Sigma x`,
@@ -26,12 +26,13 @@ class NHERDClassifier(DiagonalClassifier):
     Attributes
     ----------
     C_ : float
-        The aggressiveness of the model that is read; in units of scaled rows where they are scaled.
+        The aggressiveness of the model that predicts, in units of the scaled rows if rows are scaled.
 
     Notes
     -----
     A pass costs O(stored values) with a diagonal covariance. More than two classes: see ``multi_class``.
-    Any chunking into calls of :meth:`partial_fit` gives the same bits. A row weight multiplies ``C``.
+    However the rows are split into calls of :meth:`partial_fit`, the model is the same, bit for bit. A row weight
+    multiplies ``C``.
 
     References
     ----------

@@ -12,12 +12,12 @@ from ._budget import LARGEST_STEPS, BudgetedClassifier
 
 
 class OFSClassifier(BudgetedClassifier):
-    r"""Online feature selection: gradient steps on the hinge loss, and never more than B weights.
+    r"""Online feature selection: gradient steps on the hinge loss that never leave more than B weights.
 
-    Choose it when the model itself must stay small at every moment of a stream: a sensor, a rule list, memory that is
-    counted. A weight that is cut starts again from 0, so a feature that is a little weaker than B others never gathers
-    its evidence; where room for all features is there while learning,
-    :class:`~thresher.dual_averaging.L1RDAClassifier` with ``n_features_to_select`` chooses better.
+    Choose it if the model must stay small throughout a stream, for example on a sensor with little memory. A truncated
+    weight starts again from 0, so a feature that is slightly weaker than B others can never catch up. If there is
+    memory for all features during training, :class:`~thresher.dual_averaging.L1RDAClassifier` with
+    ``n_features_to_select`` selects better features.
 
     With :math:`f = w^\top x`, every row shrinks the weights and a row with :math:`y f \le 1` moves them:
 
@@ -27,9 +27,10 @@ class OFSClassifier(BudgetedClassifier):
 
     Notes
     -----
-    A row costs O(its stored values + B). More than two classes are learned one against the rest. Any chunking into
-    calls of :meth:`partial_fit` gives the same bits. A row weight multiplies ``eta0`` for that row; a step longer than
-    :math:`1/\lambda` forgets all that was learned before it. Merged shards are averaged, then cut to B.
+    A row costs O(its stored values + B). More than two classes are learned one-vs-rest. However the rows are split into
+    calls of :meth:`partial_fit`, the model is the same, bit for bit. A row weight multiplies ``eta0`` for that row; a
+    step longer than :math:`1/\lambda` discards everything learned before it. Merging averages the shards and keeps the
+    B largest weights.
 
     Examples
     --------
@@ -44,22 +45,22 @@ class OFSClassifier(BudgetedClassifier):
     alpha: float | str = param(
         default="auto",
         rule=positive | auto,
-        doc=r"""Strength of the l2 penalty (:math:`\lambda` in [1]_): how fast weights are forgotten, and a ball of
-        radius :math:`1/\sqrt\lambda` that holds them. ``"auto"`` is 0.01; where ``eta0`` is ``"auto"``, too, 0.001, as
-        short steps need no such bounds.""",
+        doc=r"""Strength of the l2 penalty (:math:`\lambda` in [1]_): how fast weights shrink, and the radius
+        :math:`1/\sqrt\lambda` of the ball that bounds them. ``"auto"`` is 0.01, or 0.001 if ``eta0`` is ``"auto"``,
+        too, because short steps do not need a tight bound.""",
         search=Log(1e-4, 1.0),
     )
     eta0: float | str = param(
         default="auto",
         rule=positive | auto,
-        doc=rf"Length of all steps (:math:`\eta` in [1]_). {AUTO_STEP}",
+        doc=rf"Constant step size (:math:`\eta` in [1]_). {AUTO_STEP}",
         search=Log(1e-3, 10.0),
     )
     shrink: bool = param(
         default=True,
         rule=boolean,
-        doc=r"""Shrink the weights by :math:`1 - \lambda\eta` at each row, as [1]_ says. The authors' own program does
-        not.""",
+        doc=r"""Shrink the weights by :math:`1 - \lambda\eta` at each row, as described in [1]_. The authors' own
+        program does not do so.""",
     )
 
     _wanders: ClassVar[bool] = True  # from round to round over shards: the mean of models is steadier than the last

@@ -11,12 +11,12 @@ from .._gate import Log, auto, one_of, positive
 
 
 class PAClassifier(LateMeans, JointClassifier):
-    r"""Passive-aggressive classifier: the smallest change of the weights that repairs the row at hand.
+    r"""Passive-aggressive classifier: each update is the smallest change of the weights that corrects the current row.
 
-    A row that is classified with a margin of 1 changes nothing. Any other moves the weights just far enough, or as far
-    as ``C`` lets it, so that the latest rows sway it: at its defaults, a mean of late iterates predicts. With a number
-    for ``C`` it is the published learner, which has one number per feature, half the memory of
-    :class:`AROWClassifier`. That one is the first to try.
+    A row classified with a margin of at least 1 changes nothing. Any other row moves the weights just far enough to
+    reach that margin, or as far as ``C`` allows. The latest rows therefore have a large influence, so with the default
+    settings the model predicts with a mean of late iterates. If ``C`` is a number, this is the published learner; it
+    stores one number per feature, half as many as :class:`AROWClassifier`, which is usually the better first choice.
 
     With the hinge loss :math:`\ell = \max(0, 1 - y\,w^\top x)`, :math:`w \leftarrow w + \tau\,y\,x` where
 
@@ -27,12 +27,13 @@ class PAClassifier(LateMeans, JointClassifier):
     Attributes
     ----------
     C_ : float
-        The largest step of the model that is read; in units of scaled rows where they are scaled.
+        The largest step of the model that predicts, in units of the scaled rows if rows are scaled.
 
     Notes
     -----
-    A pass costs O(stored values). More than two classes: see ``multi_class``. Any chunking into calls of
-    :meth:`partial_fit` gives the same bits. A row weight multiplies ``C``, so the hard variant ignores it (except 0).
+    A pass costs O(stored values). More than two classes: see ``multi_class``. However the rows are split into calls of
+    :meth:`partial_fit`, the model is the same, bit for bit. A row weight multiplies ``C``, so the hard variant ignores
+    weights other than 0.
 
     References
     ----------

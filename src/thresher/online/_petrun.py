@@ -12,10 +12,10 @@ from ._budget import BudgetedClassifier
 
 
 class PETrunClassifier(BudgetedClassifier):
-    r"""Perceptron by truncation (PEtrun): after each mistake, the B largest weights stay and the others are forgotten.
+    r"""Perceptron by truncation (PEtrun): after each mistake, only the B largest weights are kept.
 
-    The simplest learner that never uses more than B features, and the baseline of those that do it better: choose it to
-    compare with. :class:`OFSClassifier` asks for a margin and keeps the weights in bounds.
+    The simplest learner that never uses more than B features. Use it as a baseline. :class:`OFSClassifier` also
+    requires a margin and bounds the weights, and is usually better.
 
     A row with :math:`y\,w^\top x \le 0` is a mistake:
 
@@ -24,9 +24,9 @@ class PETrunClassifier(BudgetedClassifier):
     Notes
     -----
     A mistake costs O(its stored values + B), any other row O(its stored values). The loss in ``progressive_loss_`` is
-    :math:`\max(0, -y\,w^\top x)`. More than two classes are learned one against the rest. Any chunking into calls of
-    :meth:`partial_fit` gives the same bits. A row weight multiplies ``eta0`` for that row. Merged shards are averaged,
-    then cut to B.
+    :math:`\max(0, -y\,w^\top x)`. More than two classes are learned one-vs-rest. However the rows are split into calls
+    of :meth:`partial_fit`, the model is the same, bit for bit. A row weight multiplies ``eta0`` for that row. Merging
+    averages the shards and keeps the B largest weights.
     """
 
     _raced = Step("eta0", "eta0", 0.0, (1.0,))
@@ -34,8 +34,8 @@ class PETrunClassifier(BudgetedClassifier):
     eta0: float | str = param(
         default="auto",
         rule=positive | auto,
-        doc=r"""Length of the steps (:math:`\eta`). It scales all weights alike, and no prediction depends on it.
-        ``"auto"`` is 1, and dense rows are scaled, see ``scale``; a number gives the published learner.""",
+        doc=r"""Step size (:math:`\eta`). It multiplies all weights, so no prediction depends on it. ``"auto"`` is 1 and
+        scales dense rows (see ``scale``); a number gives the published learner.""",
     )
 
     _wanders: ClassVar[bool] = True  # from round to round over shards: the mean of models is steadier than the last

@@ -10,11 +10,11 @@ from ._confident import DiagonalClassifier
 
 
 class SCWClassifier(DiagonalClassifier):
-    r"""Soft confidence-weighted classifier: sure of every row, unless that costs too much.
+    r"""Soft confidence-weighted classifier: a confidence-weighted learner with a bounded loss for each row.
 
-    :class:`CWClassifier` with a price ``C`` instead of a constraint, so that a wrong label moves the model only so far.
-    A good first choice among learners with variances when labels are noisy; :class:`AROWClassifier` has one parameter
-    less.
+    :class:`CWClassifier` with a penalty ``C`` in place of the hard constraint, so that a wrong label moves the model
+    only a limited distance. A good first choice among learners with variances if labels are noisy.
+    :class:`AROWClassifier` has one parameter less.
 
     With :math:`\phi = \Phi^{-1}(\text{confidence})`, :math:`m = y\,\mu^\top x` and :math:`v = x^\top \Sigma x`,
 
@@ -24,13 +24,13 @@ class SCWClassifier(DiagonalClassifier):
     Attributes
     ----------
     C_ : float
-        The price of the model that is read; in units of scaled rows where they are scaled.
+        ``C`` of the model that predicts, in units of the scaled rows if rows are scaled.
 
     Notes
     -----
     A pass costs O(stored values) with a diagonal covariance. More than two classes: see ``multi_class``.
-    Any chunking into calls of :meth:`partial_fit` gives the same bits. A row weight multiplies ``C``.
-    ``progressive_loss_`` is the hinge loss, to compare with other learners.
+    However the rows are split into calls of :meth:`partial_fit`, the model is the same, bit for bit. A row weight
+    multiplies ``C``. ``progressive_loss_`` is the hinge loss, so that learners can be compared.
 
     References
     ----------
@@ -45,8 +45,8 @@ class SCWClassifier(DiagonalClassifier):
     C: float | str = param(
         default="auto",
         rule=positive | auto,
-        doc=rf"""Price of a row that stays short of the confidence (:math:`C` in [1]_): the longest step :math:`\alpha`
-        of variant I. Lower it when labels are noisy. {AUTO_STEP}""",
+        doc=rf"""Penalty on a row that does not reach the confidence (:math:`C` in [1]_); in variant I, the largest step
+        :math:`\alpha`. Lower it when labels are noisy. {AUTO_STEP}""",
         search=Log(1e-3, 1e3),
         kw_only=False,
     )

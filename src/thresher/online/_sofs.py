@@ -15,13 +15,14 @@ from ._budget import BudgetedClassifier
 
 
 class SOFSClassifier(KeepsVariances, BudgetedClassifier):
-    r"""Second-order online feature selection: AROW's weights, for the B features it is surest about.
+    r"""Second-order online feature selection: AROW with weights only for the B features of smallest variance.
 
-    Every feature carries a variance, which falls whenever a row with a loss has it. The B features of least variance
-    have a weight, all others none. Note what that selects: features that are *frequent* (or large) in rows that were
-    hard, whatever their labels say. On text, with B in the thousands, frequent is useful and this is fast; for few and
-    telling features choose :class:`~thresher.dual_averaging.L1RDAClassifier` with ``n_features_to_select``. Dense
-    rows are scaled at the default of ``r``; with a number, scale the features, as a large one counts as sure.
+    Each feature has a variance, which falls whenever the feature occurs in a row with a loss. Only the B features of
+    smallest variance have a weight. This selects features that are *frequent* (or large) in difficult rows, whatever
+    the labels are. On text, with B in the thousands, frequent features are useful and the method is fast. To select a
+    few informative features, choose :class:`~thresher.dual_averaging.L1RDAClassifier` with ``n_features_to_select``.
+    With the default ``r``, dense rows are scaled. If you set ``r`` to a number, scale the features first, because the
+    variance of a large feature falls fast.
 
     On a row with hinge loss :math:`\ell = 1 - y\,\mu^\top x > 0`,
 
@@ -30,20 +31,21 @@ class SOFSClassifier(KeepsVariances, BudgetedClassifier):
               \frac{1}{s_j} \leftarrow \frac{1}{s_j} + \frac{x_j^2}{r}, \qquad
               \mu_j \leftarrow 0 \text{ outside the } B \text{ smallest } s_j .
 
-    A feature outside takes the place of the least sure one inside once its variance is smaller by the factor
-    ``advantage``, and loses its weight until then.
+    A feature outside the selection replaces the one with the largest variance inside once its own variance is smaller
+    by the factor ``advantage``. Until then its weight stays 0.
 
     Attributes
     ----------
     variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        The doubt about each weight, :math:`s_j`, of features in use or not. It starts at 1 and only falls.
+        The variance :math:`s_j` of each weight, whether the feature is in use or not. It starts at 1 and never grows.
 
     Notes
     -----
-    Variances only fall, and only those of the row at hand, so a heap of B of them is exact: a row costs O(its stored
-    values log B). More than two classes are learned one against the rest. Any chunking into calls of
-    :meth:`partial_fit` gives the same bits. A row weight divides ``r`` for that row. Merged shards add their
-    precisions, and the B surest of all features stay; a weight that only some shards had is drawn to 0 by the others.
+    Variances never grow, and only those of the current row change, so a heap of B variances is exact: a row costs O(its
+    stored values log B). More than two classes are learned one-vs-rest. However the rows are split into calls of
+    :meth:`partial_fit`, the model is the same, bit for bit. A row weight divides ``r`` for that row. Merging adds the
+    precisions of the shards and keeps the B features of smallest variance. A weight that only some shards have is
+    shrunk towards 0 by the others.
 
     References
     ----------
@@ -69,9 +71,9 @@ class SOFSClassifier(KeepsVariances, BudgetedClassifier):
     advantage: float | str = param(
         default="auto",
         rule=at_least_one | auto,
-        doc="""How many times surer a feature must be to take the place of another. At 1, as published, features that
-        are about equally frequent take turns, and each loses its weight in turn. ``"auto"`` is 1.25 where ``r`` is
-        ``"auto"``, too, and 1 where it is a number.""",
+        doc="""How many times smaller the variance of a feature must be for it to replace another. At 1, as published,
+        features that are about equally frequent keep replacing one another, and each loses its weight each time.
+        ``"auto"`` is 1.25 if ``r`` is ``"auto"``, too, and 1 if ``r`` is a number.""",
     )
 
     @property

@@ -10,39 +10,38 @@ from ._confident import ConfidentClassifier
 
 
 class SOPClassifier(LateMeans, ConfidentClassifier):
-    r"""Second-order perceptron: the rows of all mistakes, weighed by how often their features erred before.
+    r"""Second-order perceptron: misclassified rows, in units of the features' sums of squares.
 
-    Learns from mistakes alone: a feature that took part in many mistakes counts less. It needs no margin, and it
-    changes seldom. Learners that ask for a margin (:class:`AROWClassifier`, :class:`SCWClassifier`) are usually more
+    Learns only from mistakes, and features that occurred in many mistakes count less. It requires no margin and makes
+    few updates. Learners that require a margin (:class:`AROWClassifier`, :class:`SCWClassifier`) are usually more
     accurate after the same rows.
 
-    With :math:`S` the rows of the mistakes (:math:`y\,w^\top x \le 0`) and :math:`u = \sum y x` over them, the full
-    form of [1]_ and the diagonal form, which is the default, are
+    If :math:`S` holds the misclassified rows (:math:`y\,w^\top x \le 0`) and :math:`u = \sum y x` is their sum, the
+    full form of [1]_ and the diagonal form, which is the default, are
 
     .. math:: \text{full: } w = (a I + S S^\top)^{-1} u, \qquad
               \text{diagonal: } w_j = \frac{u_j}{a + \sum_{x \in S} x_j^2} .
 
-    Where ``a`` is small beside the squares of the mistakes, the units of the features do not matter in either form. The
-    full form also accounts for their correlations: any invertible linear map of the features leaves its answers nearly
-    the same. The answers of the diagonal form change with it.
+    If ``a`` is small compared with the squared values of the misclassified rows, the units of the features do not
+    matter in either form. The full form also accounts for correlations: an invertible linear map of the features leaves
+    its predictions nearly unchanged. It does change those of the diagonal form.
 
     Attributes
     ----------
     variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         :math:`1 / (a + \sum x_j^2)`, or with ``covariance="full"`` the diagonal of
-        :math:`\Sigma = (a I + S S^\top)^{-1}`. It starts at 1 / a and only falls.
+        :math:`\Sigma = (a I + S S^\top)^{-1}`. It starts at 1 / a and never grows.
     covariance_ : ndarray of shape (1, n_features, n_features) or (n_classes, n_features, n_features)
         :math:`\Sigma`, with ``covariance="full"`` only.
     a_ : float
-        ``a`` of the model that is read; in units of scaled rows where they are scaled.
+        ``a`` of the model that predicts, in units of the scaled rows if rows are scaled.
 
     Notes
     -----
-    A pass costs O(stored values) with a diagonal. More than two classes are learned one against the rest. Any chunking
-    into calls of :meth:`partial_fit` gives the same bits. A row of weight two is a row given twice to :math:`S` and
-    :math:`u`. The row at hand is not counted in :math:`S` for its own prediction; in the full form this changes no
-    sign.
-    ``progressive_loss_`` is the hinge loss, to compare with other learners.
+    A pass costs O(stored values) with a diagonal. More than two classes are learned one-vs-rest. However the rows are
+    split into calls of :meth:`partial_fit`, the model is the same, bit for bit. A row of weight two enters :math:`S`
+    and :math:`u` like two equal rows. The current row does not enter :math:`S` for its own prediction; in the full form
+    this changes no sign. ``progressive_loss_`` is the hinge loss, so that learners can be compared.
 
     References
     ----------
@@ -56,8 +55,8 @@ class SOPClassifier(LateMeans, ConfidentClassifier):
     a: float | str = param(
         default="auto",
         rule=positive | auto,
-        doc=f"""Mistakes of unit length that each feature begins with (:math:`a` in [1]_). Large values make it the
-        perceptron. {AUTO_STEP} With a full covariance it is 1.""",
+        doc=f"""Initial value of the sum of squares of each feature (:math:`a` in [1]_). With large values, the learner
+        becomes the perceptron. {AUTO_STEP} With a full covariance it is 1.""",
         search=Log(1e-3, 1e3),
         kw_only=False,
     )

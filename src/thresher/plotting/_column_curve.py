@@ -1,4 +1,4 @@
-"""What a column does to the score."""
+"""Plot of the effect of a column on the score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How scores are read as probabilities."""
+"""Plot of the calibration of a classifier."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_GROUPS = 20
 
 
 class ProgressiveCalibrationDisplay(Display):
-    """How a classifier reads scores as probabilities, and the rows that it reads them by.
+    """Calibration curve of a classifier, with the rows that it is based on.
 
     The line is the curve that ``predict_proba`` uses. The dots are rows in groups of equal size, which were scored
     before they were learned from, or by folds: the share of the class among them, at their mean score. With more than

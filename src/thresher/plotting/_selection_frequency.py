@@ -1,4 +1,4 @@
-"""How often runs on parts of the data choose each feature."""
+"""Plot of how often runs on parts of the data select each feature."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a classifier of two classes would do with another threshold."""
+"""Plot of the outcomes of a binary classifier at other thresholds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of numbers, words and prose to features with names."""
+"""Encoding of tables with numbers, categories and text as named features."""
 
 from __future__ import annotations
 
@@ -50,28 +50,29 @@ class EncoderState:
 
 
 class TableEncoder(EncoderState, RunningTransformer):
-    """Encode a table: numbers as they are, categories one-hot or hashed, prose as word counts.
+    """Encode a table: numbers as they are, categories one-hot or hashed, text as word counts.
 
-    Every feature has a name that says where it comes from: ``age``, ``job=clerk``, ``job=`` (missing),
-    ``message:winner``. Rows come out sparse, or as an array if the table holds nothing but numbers.
+    The name of each feature shows its origin: ``age``, ``job=clerk``, ``job=`` (missing), ``message:winner``. The
+    result is sparse, or an array if the table has only numbers.
 
     Attributes
     ----------
     columns_ : list of str
         The columns of the table.
     kinds_ : str
-        For each of them: n (numbers), c (category), h (hashed category) or t (prose); decided by the first rows.
+        The kind of each column, inferred from the first rows: n (numbers), c (category), h (hashed category) or t
+        (text).
     n_features_in_, n_features_out_ : int
     feature_names_in_ : ndarray of str
 
     Notes
     -----
-    Features stand in this order: numbers, buckets (if anything is hashed), then what was added, in the order of its
-    first appearance; how rows are cut into batches makes no difference to that. Two texts may fall into one bucket; its
-    name gives the first two, and ``...`` for more.
+    The order of features is: numbers, hash buckets (if any), then categories and words in the order of their first
+    appearance, however rows are split into batches. Several texts may share a bucket; its name lists the first two, and
+    ``...`` for more.
 
-    A word is a run of letters and digits (with apostrophes inside it) of at least two characters. ASCII letters are
-    made small; characters beyond ASCII count as letters, save for punctuation.
+    A word is a sequence of at least two letters and digits, with apostrophes inside it. ASCII letters are lower-cased;
+    other characters except punctuation count as letters.
 
     Examples
     --------
@@ -92,45 +93,45 @@ class TableEncoder(EncoderState, RunningTransformer):
     categories: str = param(
         default="onehot",
         rule=one_of("onehot", "hash"),
-        doc="""Encoding of columns of words. One-hot features are added as words appear, so rows grow wider, and words
-        that are new in :meth:`transform` have no feature. Hashed ones share `n_buckets` features from the start: for
-        columns of very many words, such as user names.""",
+        doc="""Encoding of categorical columns. One-hot features are added as categories appear, so the number of
+        features grows, and categories that are new in :meth:`transform` have no feature. Hashed categories share
+        `n_buckets` features from the start, which suits columns with very many categories, such as user names.""",
         kw_only=False,
     )
     text: Any = param(
         default="auto",
         rule=auto | Rule("a list of column names", is_names, type="list of str"),
-        doc="""Columns that hold prose: each word is a feature. By default those whose first rows have five words or
-        more on average and are mostly different.""",
+        doc="""Text columns: each word is a feature. By default, columns whose first rows have five words or more on
+        average and are mostly distinct.""",
     )
     n_buckets: int = param(
         default=2**18,
         rule=Rule(
             f"an integer from 1 to {MOST_BUCKETS}", lambda v: at_least(1).holds(v) and v <= MOST_BUCKETS, type="int"
         ),
-        doc="Features for all hashed columns and prose together.",
+        doc="Number of features for all hashed columns and text together.",
     )
     missing: str = param(
         default="zero",
         rule=one_of("zero", "indicator", "error"),
-        doc="""Encoding of a missing number (NaN): 0, which is the mean behind :class:`RunningScaler`; 0 and a feature
-        ``age is missing``, added when the first value is missing; or a refusal. A missing word is a category of its
+        doc="""Encoding of a missing number (NaN): 0, which is the mean after :class:`RunningScaler`; 0 and a feature
+        ``age is missing``, added when the first value is missing; or an error. A missing category is a category of its
         own.""",
     )
     max_categories: int | None = param(
         default=10_000,
         rule=none | at_least(1),
-        doc="Refuse a one-hot column with more different words than this.",
+        doc="Raise an error if a one-hot column has more categories than this.",
     )
     ngrams: int = param(
         default=1,
         rule=Rule("1 or 2", lambda v: at_least(1).holds(v) and v <= 2, type="{1, 2}"),
-        doc="2 counts pairs of neighbouring words as well.",
+        doc="2 also counts pairs of adjacent words.",
     )
     words: str = param(
         default="log",
         rule=one_of("count", "binary", "log"),
-        doc="Weight of a word that comes c times in a text: c, 1, or 1 + log(c).",
+        doc="Weight of a word that occurs c times in a text: c, 1, or 1 + log(c).",
     )
     idf: bool = param(
         default=True,
@@ -140,7 +141,7 @@ class TableEncoder(EncoderState, RunningTransformer):
     normalize_text: bool = param(
         default=True,
         rule=boolean,
-        doc="Scale the features of each text to length 1, so that long texts weigh no more than short ones.",
+        doc="Scale the features of each text to length 1, so that long texts do not weigh more than short ones.",
     )
 
     _fitted = tuple(EncoderState.__annotations__)
@@ -268,12 +269,12 @@ class TableEncoder(EncoderState, RunningTransformer):
     # --- encoding ---------------------------------------------------------------------------------------------------
 
     def transform(self, X: Any) -> Any:
-        """Features of rows.
+        """Return the features of rows.
 
         Parameters
         ----------
         X : Table, data frame or array-like of shape (n_samples, n_columns)
-            With the columns that were learned from, in any order.
+            Must have the columns of :meth:`fit`, in any order.
 
         Returns
         -------

@@ -26,12 +26,11 @@ class ColumnCategories:
 
 
 class InteractionGroups(ColumnCategories, TransformerContract, Estimator):
-    """One-hot features of all combinations of up to three columns, each combination of columns a group.
+    """One-hot features of all combinations of up to three columns, with a group for each combination.
 
-    Use it to find out which columns of categories (such as the letters of a gene), and which of their interactions,
-    matter. Seven columns of four letters make 28 features alone, 336 in pairs and 2240 in threes, in
-    63 groups. Hand these to a learner with ``groups=encoder.groups_``, or behind it in a
-    :class:`StreamingPipeline` with ``groups="encoder"``.
+    Use it to find out which categorical columns (such as the letters of a gene) and which of their interactions matter.
+    Seven columns of four letters give 28 single features, 336 pairs and 2240 triples, in 63 groups. Pass these to a
+    learner with ``groups=encoder.groups_`` or, in a :class:`StreamingPipeline`, with ``groups="encoder"``.
 
     Attributes
     ----------
@@ -45,9 +44,9 @@ class InteractionGroups(ColumnCategories, TransformerContract, Estimator):
 
     Notes
     -----
-    Columns hold text or whole numbers, which are taken for categories. Other numbers are refused: cut them into ranges
-    first. A category that :meth:`fit` did not see has no features. Every feature is full one-hot, without a category
-    left out; the penalty of the groups makes the weights unique.
+    Columns hold text or integers, which are treated as categories. Other numbers raise an error: bin them first. A
+    category that :meth:`fit` did not see has no features. The encoding keeps all categories of a column; the group
+    penalty makes the weights unique.
 
     Examples
     --------
@@ -64,7 +63,7 @@ class InteractionGroups(ColumnCategories, TransformerContract, Estimator):
     degree: int = param(
         default=3,
         rule=Rule("1, 2 or 3", lambda v: at_least(1).holds(v) and v <= 3, type="{1, 2, 3}"),
-        doc="Columns in a combination, at most.",
+        doc="Largest number of columns in a combination.",
         kw_only=False,
     )
 
@@ -94,7 +93,7 @@ class InteractionGroups(ColumnCategories, TransformerContract, Estimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Features of rows.
+        """Return the features of rows.
 
         Parameters
         ----------
@@ -222,14 +221,14 @@ def _as_text(column: NDArray[Any], name: str, who: str) -> NDArray[Any]:
 
 
 def groups_from_graph(edges: Any, n_features: int | None = None) -> list[list[int]]:
-    """Groups of two: the features that an edge joins. They overlap where edges meet.
+    """Return one group of two features for each edge of a graph. Groups of adjacent edges overlap.
 
     Parameters
     ----------
     edges : array-like of shape (n_edges, 2), or sparse matrix of shape (n_features, n_features)
         Pairs of features; or a matrix whose entries other than 0 are the edges. Direction and repeats do not matter.
     n_features : int, optional
-        Features in all, if edges beyond them are to be refused. Those without an edge are in no group, so on their own.
+        Total number of features, to check the edges. Features without an edge belong to no group.
 
     Returns
     -------

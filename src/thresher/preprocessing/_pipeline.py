@@ -1,4 +1,4 @@
-"""Transformations and a learner as one streaming model, and the usual steps before a learner."""
+"""Pipelines of transformers and a learner that learn batch by batch."""
 
 from __future__ import annotations
 
@@ -36,20 +36,19 @@ class _OfLastStep:
 
 
 class StreamingPipeline(SetsOutput, Estimator):
-    """Steps that learn batch by batch, the last one a learner: one model to train, to save and to predict with.
+    """Pipeline of transformers and a learner with ``partial_fit``, trained, saved and used as one model.
 
     scikit-learn's ``Pipeline`` has no ``partial_fit``. This one passes each batch through its transformers, which learn
-    from it and then transform it, and on to the learner. Features that a transformer adds on the way (a new category)
-    start from zero weight. The size of batches has a small influence, because a batch is transformed with the
-    statistics at its end. A step whose features would change their meaning
-    (:class:`~thresher.kernels.FixedSizeNystroem`, :class:`ColumnSplines`) learns from the first batch only, and not at
-    all if it was fitted before. Behind a :class:`RunningScaler`, a learner with ``scale="auto"`` does not scale once
-    more.
+    from it and then transform it, and on to the learner. Features that a transformer adds later (a new category) start
+    with weight zero. The batch size has a small influence, because a batch is transformed with the statistics at its
+    end. A step whose features would change their meaning (:class:`~thresher.kernels.FixedSizeNystroem`,
+    :class:`ColumnSplines`) learns from the first batch only, and not at all if it was fitted before. After a
+    :class:`RunningScaler`, a learner with ``scale="auto"`` does not scale again.
 
     Attributes
     ----------
     steps : list of (name, object)
-        The fitted steps themselves; ``pipeline["name"]`` and ``pipeline[-1]`` find one.
+        The fitted steps themselves; ``pipeline["name"]`` and ``pipeline[-1]`` return one.
     n_features_in_, feature_names_in_
         Columns of the first step.
 
@@ -72,16 +71,16 @@ class StreamingPipeline(SetsOutput, Estimator):
     steps: list[tuple[str, Any]] = param(
         default=(),
         rule=Rule("a list of (name, object)", lambda v: isinstance(v, (list, tuple)), type="list of (name, object)"),
-        doc="""Transformers with ``partial_fit`` and ``transform``, then a classifier or regressor. Transformers that
-        only have ``fit`` are welcome as long as only :meth:`fit` is used.""",
+        doc="""Transformers with ``partial_fit`` and ``transform``, then a classifier or regressor. Transformers without
+        ``partial_fit`` work if you only use :meth:`fit`.""",
         kw_only=False,
     )
     task_column: str | int | None = param(
         default=None,
         rule=task_column_rule,
-        doc="""The column with the task of each row, by name (tables and data frames) or by number from 0. It is no
-        feature: it is taken out before the first step and handed to the learner, which must be one of several tasks
-        such as :class:`~thresher.dual_averaging.MultiTaskRDARegressor`, as ``tasks``.""",
+        doc="""The column with the task of each row, by name (tables and data frames) or by number from 0. It is not a
+        feature: it is removed before the first step and passed to the learner as ``tasks``. The learner must be a
+        multi-task learner such as :class:`~thresher.dual_averaging.MultiTaskRDARegressor`.""",
         kw_only=False,
     )
 
@@ -138,7 +137,7 @@ class StreamingPipeline(SetsOutput, Estimator):
         X : Table, data frame, array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,), optional
         **params
-            Handed to the last step, such as ``sample_weight``.
+            Passed to the last step, such as ``sample_weight``.
 
         Returns
         -------
@@ -165,7 +164,7 @@ class StreamingPipeline(SetsOutput, Estimator):
         X : Table, data frame, array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         classes : array-like, optional
-            All classes that will ever occur; needed in the first call of a classifier.
+            All classes that may occur; required in the first call of a classifier.
         sample_weight : array-like of shape (n_samples,), optional
 
         Returns
@@ -206,7 +205,7 @@ class StreamingPipeline(SetsOutput, Estimator):
     # --- reading ----------------------------------------------------------------------------------------------------
 
     def transform(self, X: Any) -> Any:
-        """Rows as the learner sees them, after all steps but the last."""
+        """Return the rows after all steps but the last."""
         return self._seen(X)[0]
 
     def _seen(self, X: Any) -> tuple[Any, dict[str, Any]]:
@@ -224,7 +223,7 @@ class StreamingPipeline(SetsOutput, Estimator):
         return rows, {"tasks": tasks}
 
     def knows_task(self, X: Any) -> NDArray[np.bool_]:
-        """For each row, whether the learner has met its task; a row of another one cannot be predicted."""
+        """Return, for each row, whether the learner knows its task; rows of other tasks cannot be predicted."""
         if self.task_column is None:
             return np.ones(X.shape[0], dtype=bool)
         tasks, known = split_tasks(X, self.task_column, type(self).__name__).tasks, self[-1].tasks_
@@ -234,44 +233,45 @@ class StreamingPipeline(SetsOutput, Estimator):
 
     @_OfLastStep
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predictions of the last step."""
+        """Return the predictions of the last step."""
         Z, tasks = self._seen(X)
         return np.asarray(self[-1].predict(Z, **tasks))
 
     @_OfLastStep
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Scores of the last step."""
+        """Return the scores of the last step."""
         Z, tasks = self._seen(X)
         return np.asarray(self[-1].decision_function(Z, **tasks))
 
     @_OfLastStep
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities of the last step."""
+        """Return the probabilities of the last step."""
         Z, tasks = self._seen(X)
         return np.asarray(self[-1].predict_proba(Z, **tasks))
 
     @_OfLastStep
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Logarithms of the probabilities of the last step."""
+        """Return the logarithms of the probabilities of the last step."""
         Z, tasks = self._seen(X)
         return np.asarray(self[-1].predict_log_proba(Z, **tasks))
 
     @_OfLastStep
     def calibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Read scores of the last step as probabilities by these rows, which no step has learned from."""
+        """Calibrate the probabilities of the last step on these rows, which no step may have learned from."""
         Z, tasks = self._seen(X)
         self[-1].calibrate(Z, y, **tasks, sample_weight=sample_weight)
         return self
 
     @_OfLastStep
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Score of the last step: accuracy of a classifier, R2 of a regressor."""
+        """Return the score of the last step: accuracy of a classifier, R2 of a regressor."""
         options = {} if sample_weight is None else {"sample_weight": sample_weight}
         Z, tasks = self._seen(X)
         return float(self[-1].score(Z, y, **tasks, **options))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Names of the columns that the learner sees; nameless ones are ``x1``, ``x2``, ... as svmlight counts them."""
+        """Return the names of the learner's features; unnamed ones are ``x1``, ``x2``, ..., numbered as in svmlight
+        files."""
         names, steps = input_features, [step for _, step in self.steps[:-1]]
         if self._door() in steps[1:]:  # a scaler names numbers only, and passes words on
             steps = steps[1:]
@@ -303,7 +303,7 @@ class StreamingPipeline(SetsOutput, Estimator):
 
     @property
     def coef_(self) -> Any:
-        """Weights of the columns that the learner sees."""
+        """Weights of the learner's features."""
         return self[-1].coef_
 
     @property
@@ -358,31 +358,30 @@ def prepared(
     splines: bool | ColumnSplines = False,
     **encoder_options: Any,
 ) -> Any:
-    """A learner with the steps that rows like `X` need before it.
+    """Return a pipeline of a learner and the preprocessing that rows like `X` need.
 
-    Tables and dense rows are standardised and encoded (words become features, a missing number becomes the mean), and
-    dates become numbers, months, weekdays and hours before that;
-    sparse rows go to the learner as they are.
+    Tables and dense rows are standardised and encoded: categories and text become features, a missing number becomes
+    the mean, and dates become numbers, months, weekdays and hours. Sparse rows are passed to the learner as they are.
 
     Parameters
     ----------
     learner : estimator
     X : Table, data frame, array or sparse matrix
-        Rows of the kind to come.
+        Sample rows.
     scale : bool, optional
-        Whether to standardise; by default only rows that are not sparse.
+        Standardise the columns; by default, only if the rows are not sparse.
     categories : {"onehot", "hash"}
-        Encoding of columns of words, see :class:`TableEncoder`.
+        Encoding of categorical columns, see :class:`TableEncoder`.
     task_column : str or int, optional
         The column with the task of each row, see :class:`StreamingPipeline`.
     splines : bool or ColumnSplines, default=False
-        Whether to make splines of the columns of numbers, before they are scaled; sparse rows have none.
+        Replace numeric columns by splines before scaling; not for sparse rows.
     **encoder_options
-        More parameters of :class:`TableEncoder`.
+        Further parameters of :class:`TableEncoder`.
 
     Returns
     -------
-    StreamingPipeline, or the learner itself if nothing is to be done
+    StreamingPipeline, or the learner itself if no step is needed
 
     Examples
     --------

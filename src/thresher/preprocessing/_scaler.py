@@ -1,4 +1,4 @@
-"""Standardised columns: mean 0 and deviation 1, by all rows so far."""
+"""Running standardisation of columns."""
 
 from __future__ import annotations
 
@@ -40,30 +40,31 @@ def _lengths(squares: Array) -> Array:
 class RunningScaler(ColumnStatistics, RunningTransformer):
     """Standardise columns by their running mean and standard deviation.
 
-    Online learners take steps in proportion to the size of features, so a column in grams drowns one in tonnes. This
-    transformer brings dense columns to mean 0 and deviation 1, sparse ones to deviation 1 without moving their zeros.
-    The statistics cover all rows seen so far and do not depend on how they were cut into batches.
+    The steps of online learners are proportional to the size of features, so a column in grams dominates one in tonnes.
+    This transformer scales dense columns to mean 0 and deviation 1, and sparse ones to deviation 1 without moving their
+    zeros. The statistics cover all rows seen so far, however they were split into batches.
 
     Attributes
     ----------
     mean_, var_, scale_ : ndarray of shape (n_features,)
-        Mean, variance (with n - 1) and divisor of each column. A column that has not varied so far has the divisor 1.
+        Mean, variance (with n - 1) and divisor of each column. A column that has been constant so far has the divisor
+        1.
     n_samples_seen_ : int or ndarray of shape (n_features,)
-        Values seen in each column, one number if they are all equal. Missing ones (NaN) do not count, zeros that a
-        sparse row leaves out do.
+        Number of values seen in each column; a single number if all are equal. Missing values (NaN) do not count, but
+        implicit zeros of sparse rows do.
     centred_ : bool
         Whether the mean is subtracted; decided by the first rows.
     n_features_in_ : int
-        Columns (of numbers, if there is text).
+        Number of columns (numeric ones, if there is text).
     feature_names_in_ : ndarray of str
         Their names, if they have any.
 
     Notes
     -----
-    NaN stays NaN: :class:`TableEncoder` after the scaler makes it 0, which then is the mean. In a table, text is left
-    alone. The mean and the squared deviations are updated value by value [1]_, which is stable for columns such as
-    1e8 ± 1. A batch of sparse rows costs O(stored values), whatever their width, and may be wider or narrower than the
-    ones before.
+    NaN stays NaN: :class:`TableEncoder` after the scaler turns it into 0, which is the mean. Text columns of a table
+    are passed through. The mean and the squared deviations are updated value by value [1]_, which is stable for columns
+    such as 1e8 ± 1. A batch of sparse rows costs O(stored values), whatever their width, and may be wider or narrower
+    than the ones before.
 
     References
     ----------
@@ -89,7 +90,7 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
     constant: str = param(
         default="zero",
         rule=one_of("zero", "keep"),
-        doc="A dense column that has not varied so far is centred like the others, or stays as it is.",
+        doc="Whether a dense column that has been constant so far is centred like the others or passed through.",
     )
     unit_rows: bool = param(
         default=False,
@@ -219,7 +220,7 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
         return (self.n_rows_ - self.n_missing_).astype(np.int64) if self.n_missing_.any() else self.n_rows_
 
     def transform(self, X: Any) -> Any:
-        """Rows with standardised columns, of the same kind and precision.
+        """Return the rows with standardised columns, of the same type and precision.
 
         Parameters
         ----------
@@ -228,7 +229,7 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
         Returns
         -------
         ndarray, csr_array or Table
-            A Table for a Table, and for a data frame with words.
+            A Table for a Table, and for a data frame with text.
         """
         check_is_fitted(self)
         X = read_input(X, type(self).__name__)

@@ -115,7 +115,7 @@ class SplineBasis:
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
-        """Where the knots of each column begin."""
+        """The position of the first knot of each column."""
         return np.concatenate([[0], np.cumsum(self.n_knots)]).astype(np.int64)
 
     @cached_property
@@ -127,7 +127,7 @@ class SplineBasis:
 
     @cached_property
     def is_made(self) -> NDArray[np.bool_]:
-        """Which features are splines or products, not columns themselves."""
+        """Mask of the features that are splines or products, not columns themselves."""
         before = [(), *self.owners[:-1]]
         made = [len(own) > 1 or own == last for own, last in zip(self.owners, before, strict=True)]
         return np.array(made, dtype=bool)

@@ -1,4 +1,4 @@
-"""Columns of numbers to quadratic splines, so that a linear learner learns a curve for each column."""
+"""Quadratic splines of numeric columns, with which linear learners fit a curve for each column."""
 
 from __future__ import annotations
 
@@ -34,22 +34,23 @@ class SplineState:
 
 
 class ColumnSplines(SplineState, RunningTransformer):
-    r"""Quadratic splines of each column: features in which a linear learner is an additive model.
+    r"""Quadratic splines of numeric columns, which turn a linear learner into an additive model.
 
-    A linear model answers more of a column with more of the score, or less; it cannot prefer the middle. Behind this
-    transformer the score is a sum of one curve for each column, :math:`f(x) = b + \sum_j f_j(x_j)`, where each
-    :math:`f_j` is a quadratic spline. :func:`thresher.inspection.column_curves` returns the curves. Choose it for
-    tables of numbers where a linear model is not good enough and a kernel is too slow or cannot be explained. Columns
-    that matter only together need `pairs`, or a kernel.
+    In a linear model, the score can only rise or fall with a column. After this transformer, the score is a sum of one
+    curve for each column, :math:`f(x) = b + \sum_j f_j(x_j)`, where each :math:`f_j` is a quadratic spline.
+    :func:`thresher.inspection.column_curves` returns the curves. Choose it for numeric tables if a linear model is not
+    accurate enough, and a kernel is too slow or too hard to explain. Interactions between columns need `pairs`, or a
+    kernel.
 
     Attributes
     ----------
     knots_ : dict of str to ndarray
-        The knots of each column of numbers, in its units. A column of two values has these, and stays linear.
+        The knots of each numeric column, in its units. A column with two distinct values has these as knots and stays
+        linear.
     columns_ : list of str
-        The columns that go in: their names, or ``x1``, ``x2``, ...
+        Names of the input columns, or ``x1``, ``x2``, ...
     text_columns_ : list of str
-        Those of text, which are passed on.
+        Names of the text columns, which are passed through.
     groups_ : list of str
         For each feature the column, or the pair of columns, that it belongs to; ``""`` for a column that stays linear.
     n_features_in_, n_features_out_ : int
@@ -59,23 +60,23 @@ class ColumnSplines(SplineState, RunningTransformer):
     See Also
     --------
     thresher.inspection.column_curves : the curve of each column.
-    RunningScaler : belongs behind it, as the features have different sizes.
-    InteractionGroups : the same idea for columns of categories.
+    RunningScaler : the next step, because the features have different scales.
+    InteractionGroups : the same idea for categorical columns.
 
     Notes
     -----
-    A column gives itself (``age``) and its B-splines (``age spline 1``, ...), centred: two features more than it has
-    knots. Beyond the outer knots, which are the smallest and the largest value, all of them are linear. Knots that
-    coincide are one, and there are fewer knots than different values: a column of two values stays as it is. In a
-    table, text is left alone.
+    A column yields itself (``age``) and its centred B-splines (``age spline 1``, ...), in all two more features than it
+    has knots. Beyond the outer knots, which are the smallest and the largest value, all of them are linear. Coinciding
+    knots are merged, and there are fewer knots than distinct values, so a column of two values stays as it is. Text
+    columns of a table are passed through.
 
-    Of a missing number (NaN) the first feature is missing and the others are 0, their mean. :class:`TableEncoder`
-    behind it decides about the first: with ``missing="indicator"`` a missing number is a level of its own.
+    For a missing number (NaN), the first feature is missing and the others are 0, their mean. A :class:`TableEncoder`
+    after the splines handles the first one: with ``missing="indicator"`` a missing number is a level of its own.
 
-    :meth:`fit` chooses the knots by all rows. :meth:`partial_fit` chooses them by the first 10,000 rows, however they
-    are cut into batches; from then on they stay. A :class:`StreamingPipeline` asks for features as soon as it has seen
-    one batch, and a learner must not see them change their meaning, so there the first batch alone decides. It should
-    have some hundred rows in mixed order; or fit the splines to a sample before.
+    :meth:`fit` chooses the knots from all rows. :meth:`partial_fit` chooses them from the first 10,000 rows, however
+    they are split into batches, and keeps them afterwards. A :class:`StreamingPipeline` needs features after its first
+    batch, and they must keep their meaning, so there the knots come from the first batch alone. It should have a few
+    hundred rows in random order; otherwise fit the splines to a sample beforehand.
 
     A product of two columns is made of their ranks, from -1 to 1 between the outer knots, as Legendre polynomials of
     degree 1 and 2: four features for each pair.
@@ -103,7 +104,7 @@ class ColumnSplines(SplineState, RunningTransformer):
     n_knots: int = param(
         default=8,
         rule=Rule(f"an integer from 2 to {MOST_KNOTS}", lambda v: at_least(2).holds(v) and v <= MOST_KNOTS, type="int"),
-        doc="Knots of a column at most, at evenly spaced quantiles.",
+        doc="Largest number of knots of a column, at evenly spaced quantiles.",
         kw_only=False,
     )
     pairs: Any = param(
@@ -120,7 +121,7 @@ class ColumnSplines(SplineState, RunningTransformer):
     # --- learning ---------------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Choose knots by all of these rows, forgetting earlier ones.
+        """Choose knots from these rows, and forget earlier ones.
 
         Parameters
         ----------
@@ -240,7 +241,7 @@ class ColumnSplines(SplineState, RunningTransformer):
     # --- features ---------------------------------------------------------------------------------------------------
 
     def transform(self, X: Any) -> Any:
-        """Features of rows.
+        """Return the features of rows.
 
         Parameters
         ----------
@@ -249,8 +250,8 @@ class ColumnSplines(SplineState, RunningTransformer):
         Returns
         -------
         ndarray or Table
-            A Table for a Table or a data frame: features first, then the columns of text. An array of PyTorch or CuPy
-            for one of these, where it lies.
+            A Table for a Table or a data frame: features first, then the text columns. For an array of PyTorch or
+            CuPy, an array of the same kind on the same device.
         """
         check_is_fitted(self)
         if is_foreign_array(X):

@@ -80,9 +80,9 @@ class Report:
     title : str, optional
         By default it is made of the model and the files.
     asked : dict, optional
-        What was asked, in any of ``question``, ``reasons`` (a list of sentences), ``command``, ``python``, ``versions``
-        (a dict), ``seed`` and ``cost`` (of two classes, how many false alarms a missed row of the rare one costs,
-        or of the second if none is rare).
+        The task, with any of the keys ``question``, ``reasons`` (a list of sentences), ``command``, ``python``,
+        ``versions`` (a dict), ``seed`` and ``cost`` (of two classes, how many false alarms a missed row of the rare one
+        costs, or of the second if none is rare).
     data : dict, optional
         What is known of the training data, in any of ``files`` (dicts of ``name``, ``rows``, ``bytes``), ``n_rows``,
         ``n_features``, ``n_values`` (those stored), ``classes`` (label to rows), ``n_unlabelled`` (rows without a

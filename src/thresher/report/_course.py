@@ -67,7 +67,7 @@ def _stream_sentences(section: Section) -> str:
     measure, rows = section["measure"], plural(int(section["rows"][-1]), "row")
     all_rows, recent = (float(section[key][-1]) for key in ("so far", "recently"))
     form = formatter(measure)
-    says = f"Each row was predicted before it was learned: over {rows} the {measure} is {form(all_rows)}"
+    says = f"Each row was predicted before the model learned from it: over {rows} the {measure} is {form(all_rows)}"
     says += f", in the last fifth of them {form(recent)}"
     trend = _trend(section)
     if trend < 0:

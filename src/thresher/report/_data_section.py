@@ -110,15 +110,15 @@ def _others_sentence(others: dict[str, int]) -> str:
 def asked(subject: Subject) -> Section:
     request, target = subject.asked, subject.data.get("target")
     if subject.task == "classification":
-        which = "does a row belong to" if target is None else f"is in the column {quoted(target)}"
-        says = f"The question: which class {which}? {_classes(subject)}"
+        what = "the class of a row" if target is None else f"the class in the column {quoted(target)}"
+        says = f"Predict {what}. {_classes(subject)}"
     elif subject.task == "regression":
-        which = "a row" if target is None else f"the column {quoted(target)}"
-        says = f"The question: which value does {which} have?"
+        what = "the value of a row" if target is None else f"the value in the column {quoted(target)}"
+        says = f"Predict {what}."
     else:
-        says = "The question: which rows belong together? There are no answers to learn from."
+        says = "Find groups of similar rows. There are no targets to learn from."
     return {
-        "title": "What was asked",
+        "title": "The task",
         "says": lines(request["question"]) if request.get("question") else says,
         "reasons": [" ".join(lines(reason).split()) for reason in request.get("reasons") or ()],
     }
@@ -128,8 +128,8 @@ def _classes(subject: Subject) -> str:
     outlier_label = getattr(subject.learner, "outlier_label", None)
     none = None if outlier_label is None else label(outlier_label)
     names = [quoted(name) for name in subject.classes if name != none]
-    other = f"; or {quoted(none)}, none of them" if none is not None and subject.rejects else ""
-    return f"The answers are {listed(names, 6)}{other}."
+    other = f"; rows of none of them are {quoted(none)}" if none is not None and subject.rejects else ""
+    return f"The classes are {listed(names, 6)}{other}."
 
 
 def reproduce(subject: Subject) -> Section | None:
@@ -142,8 +142,8 @@ def reproduce(subject: Subject) -> Section | None:
     seed = "" if request.get("seed") is None else f" with seed {label(request['seed'])}"
     does = "do" if blocks["python"] else "does"
     return {
-        "title": "How to do it again",
-        "says": f"{named[0].upper()}{named[1:]} below {does} the same again{seed}, on the same data and versions.",
+        "title": "How to reproduce it",
+        "says": f"{named[0].upper()}{named[1:]} below {does} the same{seed}, on the same data and versions.",
         **blocks,
         "versions": {"thresher": __version__}
         | {label(name): label(version) for name, version in (request.get("versions") or {}).items()},

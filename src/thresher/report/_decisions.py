@@ -1,4 +1,4 @@
-"""What a classifier of two classes would do with another threshold: rows called, found and right, and their cost."""
+"""Outcomes of a binary classifier at other thresholds: rows called, found and correct, and their cost."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def decisions(subject: Subject) -> Section | None:
     shown[grid == in_use] = now  # rows exactly there may be called, too
     outcomes = [steps.outcome(step, threshold) for step, threshold in zip(shown, grid.tolist(), strict=True)]
     section: Section = {
-        "title": "What another threshold would do",
+        "title": "Other thresholds",
         "class": rows.classes[k],
         "rows": len(scores),
         "of the class": int(steps.found[-1]),

@@ -37,7 +37,7 @@ def measures(subject: Subject) -> Section | None:
     section["rows"] = {"name": label(held_out.name), "seen": n_rows, "measured": len(held_out.y)}
     section["note"] = f"Measured on {plural(n_rows, 'row')}: {label(held_out.name)}{kept}."
     if subject.held_out is None:
-        section["note"] += " The model may have learned from these rows, in which case it does worse on new ones."
+        section["note"] += " The model may have learned from these rows. If so, it does worse on new ones."
     return section
 
 
@@ -88,7 +88,7 @@ def confusion(subject: Subject) -> Section | None:
     totals = table.sum(axis=1)
     wrong = table - np.diag(np.diag(table))
     i, j = np.unravel_index(int(wrong.argmax()), wrong.shape)
-    says = "No row is taken for another class."
+    says = "All rows are classified correctly."
     if wrong[i, j]:
         share = percent(wrong[i, j] / totals[i])
         says = (
@@ -101,7 +101,7 @@ def confusion(subject: Subject) -> Section | None:
         kept = np.sort(np.argsort(-trouble, kind="stable")[:MOST_CELLS])
         says += f" The {MOST_CELLS} of {len(table)} classes with most mistakes are shown."
     return {
-        "title": "What is taken for what",
+        "title": "Confusion matrix",
         "says": says,
         "classes": [rows.classes[k] for k in kept],
         "counts": table[np.ix_(kept, kept)],
@@ -156,15 +156,15 @@ def ranking(subject: Subject) -> Section | None:
     says = _ranking_sentence(curves, outputs)
     if len(curves) < len(rows.outputs):
         says += f" The {len(curves)} largest of {len(rows.outputs)} classes are shown."
-    return {"title": "How well it ranks", "says": says, "curves": curves}
+    return {"title": "Ranking of rows", "says": says, "curves": curves}
 
 
 def _ranking_sentence(curves: list[dict[str, Any]], outputs: dict[int, Output]) -> str:
     if len(curves) > 1:
         best, worst = (f(curves, key=lambda c: c["auroc"].value) for f in (max, min))
         return (
-            f"Told apart best from the rest is {quoted(best['class'])} (AUROC {score(best['auroc'].value)}), worst "
-            f"{quoted(worst['class'])} ({score(worst['auroc'].value)}); 0.5 is a coin, 1 is perfect."
+            f"Separated best is {quoted(best['class'])} (AUROC {score(best['auroc'].value)}), worst "
+            f"{quoted(worst['class'])} ({score(worst['auroc'].value)}); 0.5 is chance, 1 is perfect."
         )
     curve = curves[0]
     ((_, ranked),) = outputs.values()
@@ -203,11 +203,11 @@ def decision_values(subject: Subject) -> Section | None:
     groups = {name: values for name, values in groups.items() if len(values)}
     medians = [number(float(np.median(values)), 3) for values in groups.values()]
     if len(groups) == 2:
-        says = f"Right answers lead the second best class by {medians[0]} (median), wrong ones by {medians[1]}: "
-        says += "a small lead is a reason to look again."
+        says = f"Correct predictions lead the second best class by {medians[0]} (median), wrong ones by {medians[1]}: "
+        says += "check predictions with a small lead."
     else:
         says = f"All are {next(iter(groups))}; the median lead over the second best class is {medians[0]}."
-    return _histogram(groups, "lead of the best class over the second", None, says, "How clear the answers are")
+    return _histogram(groups, "lead of the best class over the second", None, says, "Confidence of the predictions")
 
 
 def _scores_of_two(rows: Answers, scores: Array) -> Section:
@@ -221,7 +221,7 @@ def _scores_of_two(rows: Answers, scores: Array) -> Section:
         f"Rows with a decision value above 0 are called {quoted(rows.classes[1])}, the others "
         f"{quoted(rows.classes[0])}; on their side of 0 are {listed(sides)}."
     )
-    return _histogram(groups, "decision value", 0.0, says, "How clear the answers are")
+    return _histogram(groups, "decision value", 0.0, says, "Confidence of the predictions")
 
 
 def _usual(values: Array) -> tuple[float, float]:

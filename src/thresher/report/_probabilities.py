@@ -117,7 +117,7 @@ def probabilities(subject: Subject) -> Section | None:
     edges = np.linspace(low, high if high - low > 0.001 else low + 0.01, _HISTOGRAM + 1)
     found, constants = estimates(chances)
     section: Section = {
-        "title": "How far its probabilities can be trusted",
+        "title": "Calibration of the probabilities",
         "class": second,
         "measures": found,
         "constants": constants,
@@ -133,7 +133,7 @@ def probabilities(subject: Subject) -> Section | None:
     }
     says = f"{_calibration_sentence(section, bins)} {_loss_sentence(chances)}"
     if chances.is_sample:
-        says += " The model may have learned from these rows, in which case its probabilities of new ones are worse."
+        says += " The model may have learned from these rows. If so, its probabilities for new ones are worse."
     return section | {"says": says}
 
 
@@ -145,10 +145,10 @@ def _calibration_sentence(section: Section, bins: Bins) -> str:
         f"{plural(section['rows'], 'row')} in {plural(len(bins.rows), 'bin')}), "
     )
     if off <= chance:
-        return f"{says}no more than chance leaves if it is right (up to {_points(chance)}): no reason to doubt it here."
+        return f"{says}within what chance explains (up to {_points(chance)}), so there is no reason to doubt it."
     return (
-        f"{says}more than chance explains (up to {_points(chance)}){_lean(section['class'], bins)}: do not read it as "
-        "a share before it is calibrated."
+        f"{says}more than chance explains (up to {_points(chance)}){_lean(section['class'], bins)}: "
+        "calibrate it before you use it as a probability."
     )
 
 

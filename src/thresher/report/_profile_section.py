@@ -96,7 +96,7 @@ def _kinds(profile: Profile) -> str:
 
 
 def text_in_words(profile: Profile) -> str:
-    """How a text file is written, in a sentence; empty for other data."""
+    """Describe the notation of a text file in a sentence; empty for other data."""
     if not profile.text:
         return ""
     mark = {"\t": "tabs", " ": "blanks"}.get(profile.text["delimiter"], quoted(profile.text["delimiter"]))

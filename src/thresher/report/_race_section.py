@@ -33,7 +33,7 @@ def race(subject: Subject) -> Section | None:
             | {"rows": rows, "running": bool(found["running"][k]), "chosen": bool(found["chosen"][k])}
         )
     section: Section = {
-        "title": "Chosen while learning",
+        "title": "Chosen during training",
         "parameter": step,
         "word": _word(learner._params[step].doc),
         "second": next((name for name in _SECOND if name in named), None),
@@ -54,15 +54,15 @@ def _word(doc: str) -> str:
 def _sentences(section: Section, kind: str) -> str:
     candidates, measure, form = section["candidates"], section["measure"], formatter(section["measure"])
     chosen = next(c for c in candidates if c["chosen"])
-    says = [_what_raced(section, kind), "Every row was predicted before it was learned."]
+    says = [_what_raced(section, kind), "Every row was predicted before the model learned from it."]
     if section["passes"] > 1:
         says[-1] = f"{says[-1][:-1]}; rows were read {section['passes']} times, so later ones had been seen before."
-    says.append(f"In use is the candidate that did best on late rows: {_in_words(chosen['params'])}.")
+    says.append(f"The model uses the candidate that did best on late rows: {_in_words(chosen['params'])}.")
     says.append(f"Its {measure} over {plural(chosen['rows'], 'row')} is {form(chosen[measure])}.")
     if n_left := sum(not c["running"] for c in candidates):
-        says.append(f"{plural(n_left, 'candidate was', 'candidates were')} dropped on the way.")
+        says.append(f"{plural(n_left, 'candidate was', 'candidates were')} dropped during training.")
     given = ", ".join(f"{name}={_python(value)}" for name, value in section["settled"].items())
-    says.append(f"To skip the race, use {kind}({given})")
+    says.append(f"To skip this comparison, use {kind}({given})")
     says[-1] += "." if measure == "error" else "; its steps are not damped, so a smaller one may be safer."
     return " ".join(says)
 

@@ -116,7 +116,7 @@ class Subject:
 
     @property
     def n_passes(self) -> int:
-        """How often the rows of a stream were read."""
+        """Number of passes over the rows of a stream."""
         files = () if self.history is None else self.history.files
         return max((int(file.get("pass", 1)) for file in files), default=1)
 

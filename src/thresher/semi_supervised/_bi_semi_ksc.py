@@ -16,7 +16,7 @@ from ._spread import Stationary
 
 
 class BiSemiKSC(OwnFunctions, SpectralClassifier):
-    r"""Bilinear semi-supervised kernel spectral clustering: a function for each class, which repel each other.
+    r"""Bilinear semi-supervised kernel spectral clustering, with a function for each class.
 
     Minimises, over the scores :math:`f_k = \langle w_k, \varphi\rangle` of all rows, one for each of two classes,
 
@@ -24,19 +24,19 @@ class BiSemiKSC(OwnFunctions, SpectralClassifier):
               + \frac{C}{2} \sum_{i\ \text{labelled}} \left[(f_{1i} - y_i)^2 + (f_{2i} + y_i)^2\right]
               - \frac{\gamma_3}{2} \sum_i \frac{f_{1i}^2}{d_i} - \frac{\gamma_4}{2} \sum_i \frac{f_{2i}^2}{d_i} ,
 
-    with :math:`d_i = \sum_j k(x_i, x_j)`. A row belongs to the class with the larger function, or, with
-    ``outlier_label``, to none if no function is above 0 there. Choose it to compare with published work, or where one
-    class is a cluster and the other is what remains; else :class:`SemiKSC` is as good and has fewer parameters. With
-    equal spreads it *is* :class:`SemiKSC`: then :math:`f_2 = -f_1`, the coupling does nothing but scale, and no row is
-    ever an outlier. With others, outliers are a thin band between the classes, and rows so far from all that kernel
-    values, and with them all functions, are 0 in floating point; not rows that are merely far: for those there is
-    :mod:`thresher.novelty`. That the coupling classifies better, as [2]_ reports, we could not reproduce, and with a
-    hundred labels scikit-learn's ``SVC`` on them is as good (:doc:`few labels </few-labels>`).
+    with :math:`d_i = \sum_j k(x_i, x_j)`. A row belongs to the class with the larger function or, with
+    ``outlier_label``, to none if no function is above 0. Choose it to compare with published work, or if one class is a
+    cluster and the other is the rest; otherwise :class:`SemiKSC` is as good and has fewer parameters. With equal
+    spreads it *is* :class:`SemiKSC`: then :math:`f_2 = -f_1`, the coupling only changes the scale, and no row is an
+    outlier. With other spreads, outliers form a thin band between the classes, plus rows so far away that all kernel
+    values are 0 in floating point. To detect rows that are merely far away, use :mod:`thresher.novelty`. We could not
+    reproduce the better classification that [2]_ reports for the coupling, and with a hundred labels, scikit-learn's
+    ``SVC`` on the labelled rows is as good (:doc:`few labels </few-labels>`).
 
     Attributes
     ----------
     support_ : ndarray
-        Indices of the rows that are kept: all of them, or the landmarks.
+        Indices of the stored rows: all of them, or the landmarks.
     dual_coef_ : ndarray of shape (n_classes, n_support)
         Their coefficients in the function of each class.
     intercept_ : ndarray of shape (n_classes,)
@@ -44,13 +44,13 @@ class BiSemiKSC(OwnFunctions, SpectralClassifier):
 
     Notes
     -----
-    More than two classes are learned one against the rest: each has the function :math:`f_1` of its own problem, and
-    that of its rest is forgotten. One factorisation serves them all.
+    Several classes are learned one-vs-rest: each keeps the function :math:`f_1` of its own problem. One factorisation
+    serves all of them.
 
-    The system (2.44) of [2]_ has 2n equations, and is printed with its matrices in the wrong places; this is the
-    correct one. It is solved by two Cholesky factorisations of the size of the kernel matrix and a system of two
-    equations per label, which is exact: without labels all its blocks are polynomials of one matrix. Where these have
-    no minimum without labels, it is solved as it is. :math:`O(n^3)`, or :math:`O(n m^2)` with m landmarks.
+    The system (2.44) of [2]_ has 2n equations and is printed with some matrices in the wrong places; the corrected
+    system is used here. It is solved by two Cholesky factorisations of the size of the kernel matrix and a system of
+    two equations per label, which is exact: without labels all its blocks are polynomials of one matrix. If there is no
+    minimum without labels, the system is solved directly. :math:`O(n^3)`, or :math:`O(n m^2)` with m landmarks.
 
     Examples
     --------
@@ -69,15 +69,15 @@ class BiSemiKSC(OwnFunctions, SpectralClassifier):
     spread: float = param(
         default=0.99,
         rule=non_negative,
-        doc=r"""Weight of a function of a class that differs from 0 on all rows (:math:`\gamma_3` in [2]_), at least
-        0. Of two classes, that of the second.""",
+        doc=r"""Weight that favours nonzero values of the function of a class on all rows (:math:`\gamma_3` in [2]_), at
+        least 0. With two classes, it is for the second one.""",
         search=Choice([0.0, 0.5, 0.9, 0.99, 0.999]),
         kw_only=False,
     )
     spread_rest: float = param(
         default=0.9,
         rule=non_negative,
-        doc=r"""The same for the function of all other rows (:math:`\gamma_4`): of two classes, that of the first.""",
+        doc=r"""The same for the function of all other rows (:math:`\gamma_4`); with two classes, for the first one.""",
         search=Choice([0.0, 0.5, 0.9, 0.99, 0.999]),
         kw_only=False,
     )
@@ -85,26 +85,27 @@ class BiSemiKSC(OwnFunctions, SpectralClassifier):
     coupling: float = param(
         default=2.0,
         rule=above_one,
-        doc=r"""Above 1 (:math:`g = \gamma_1`): near 1 the functions repel each other most. There is exactly one minimum
-        if :math:`(g - \gamma_3)(g - \gamma_4) > 1`, with both spreads below g, and the kernel has no values below 0:
-        with 2, if both spreads are below 1. Beyond, it may be a saddle point that is found: ``is_minimum_``.""",
+        doc=r"""How strongly the functions repel each other (:math:`g = \gamma_1`), above 1: values near 1 repel most.
+        There is exactly one minimum if :math:`(g - \gamma_3)(g - \gamma_4) > 1`, with both spreads below g, and the
+        kernel has no values below 0: with 2, if both spreads are below 1. Otherwise the solution may be a saddle point;
+        see ``is_minimum_``.""",
         kw_only=False,
     )
     threshold: None = param(
         default=None,
         rule=none,
-        doc="Only None: a function of its own for each class decides.",
+        doc="Must be None: each class has its own function.",
     )
     outlier_label: Any = param(
         default=None,
         rule=label | none,
-        doc="""The answer of :meth:`predict`, if it is given, for rows on which no function is above 0. ``y`` must not
-        hold it.""",
+        doc="""If given, :meth:`predict` returns it for rows on which no function is above 0. ``y`` must not contain
+        it.""",
     )
     cache_size: float = param(
         default=500,
-        doc="""Megabytes for the kernel matrix, which must fit as a whole unless there are landmarks: 500 are enough for
-        8000 rows. All in all it takes several times as much, the more rows have labels the more.""",
+        doc="""Memory for the kernel matrix in megabytes. It must fit as a whole unless there are landmarks; 500 MB are
+        enough for 8000 rows. The total memory is several times as much, and grows with the number of labelled rows.""",
     )
 
     _by_position: ClassVar[tuple[str, ...]] = ("spread", "spread_rest", "C", "coupling", "kernel")
@@ -115,11 +116,11 @@ class BiSemiKSC(OwnFunctions, SpectralClassifier):
         return self.outlier_label is not None
 
     def class_scores(self, X: Any) -> Array:
-        """The function of each class, shape (n_samples, n_classes): the largest wins, if it is above 0."""
+        """Return the function of each class, shape (n_samples, n_classes); the largest decides, if it is above 0."""
         return self._functions(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row; ``outlier_label``, where there is one, if no function is above 0."""
+        """Predict the class of each row, or ``outlier_label``, if given, where no function is above 0."""
         return super().predict(X)
 
     def _by_matrix(self, K: Array, given: SpreadProblem) -> Stationary:
@@ -146,7 +147,7 @@ class BiSemiKSC(OwnFunctions, SpectralClassifier):
         if _gate.carrying(labels, self.outlier_label).any():
             raise ValueError(
                 f"BiSemiKSC: outlier_label must be no label of y, got {self.outlier_label!r}; for rows that are known "
-                "to belong to no class there is thresher.novelty."
+                "to belong to no class, use thresher.novelty."
             )
         return super()._read_roles(labels)
 

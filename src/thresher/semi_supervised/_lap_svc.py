@@ -1,4 +1,4 @@
-"""Scores that change little between neighbours: the Laplacian support vector machine."""
+"""The Laplacian support vector machine: scores that change little between neighbours."""
 
 from __future__ import annotations
 
@@ -44,20 +44,20 @@ class LapSVC(Descended, FixedSizeMachine):
     .. math:: \frac1l \sum_{i\ \text{labelled}} H(y_i f_i) + \gamma_A \|w\|^2
               + \frac{\gamma_I}{n^2} \sum_{i < j} W_{ij} \Bigl(\frac{f_i}{\sqrt{d_i}} - \frac{f_j}{\sqrt{d_j}}\Bigr)^2
 
-    over all n rows, joined by a graph with weights W and degrees d. Choose it where classes follow the shape of the
-    data, as the parts of a spiral or pictures of one object do, and a few labels should spread along it. Where rows of
-    two classes are neighbours as often as rows of one (noise in many dimensions), the graph says nothing of classes and
-    it is at best a plain machine: compare with ``alpha_graph=0``, which is one. Where classes are clusters of any shape
-    with gaps between them, :class:`S3VC` is another choice; where unlabelled rows may belong to no class,
-    :class:`UniversumSVC`.
+    over all n rows, connected by a graph with weights W and degrees d. Choose it if classes follow the shape of the
+    data, like the arms of a spiral or images of one object, and a few labels should spread along it. If rows of
+    different classes are neighbours as often as rows of the same class (noise in many dimensions), the graph carries no
+    information about the classes: compare with ``alpha_graph=0``, a plain support vector machine. If classes are
+    clusters of any shape with gaps between them, :class:`S3VC` is an alternative; if unlabelled rows may belong to no
+    class, use :class:`UniversumSVC`.
 
     Attributes
     ----------
     objectives_ : ndarray
-        The objective after each Newton step, which never rises, or only at the end ("dual"); with several classes,
-        a list of such arrays.
+        The objective after each Newton step, which never increases, or only the final one ("dual"); with several
+        classes, a list of such arrays.
     residual_ : float
-        How far from optimal the answer is: the relative duality gap, or what is left of the gradient.
+        Precision of the solution: the relative duality gap, or the relative norm of the gradient.
     n_iter_ : int
         Newton steps; with "dual", steps of two variables.
 
@@ -65,13 +65,13 @@ class LapSVC(Descended, FixedSizeMachine):
     -----
     With :math:`F F^\top = K` and the factor R of :math:`\gamma_A I + \gamma_I F^\top L F` (one Cholesky factorisation
     each, for all classes and either solver) everything but the losses is eliminated: a quadratic program, or Newton's
-    method, in as many variables as there are labels. Coefficients are read off the optimality conditions,
-    :math:`(J^\top x - \gamma_I L f) / \gamma_A`, so that no kernel matrix is inverted, singular or not. :math:`O(n^3)`,
-    and :math:`O(n)` kernel values for a prediction; with m landmarks :math:`O(n m^2)` and O(m), beside the search for
-    neighbours, in :math:`O(n^2)` for rows of many columns (``benchmarks/README.md``, unlabelled). Several classes are
-    learned one against the rest.
+    method, in as many variables as there are labels. Coefficients follow from the optimality conditions,
+    :math:`(J^\top x - \gamma_I L f) / \gamma_A`, so no kernel matrix is inverted, and it may be singular.
+    :math:`O(n^3)`, and :math:`O(n)` kernel values for a prediction; with m landmarks :math:`O(n m^2)` and O(m), plus
+    the neighbour search, which takes :math:`O(n^2)` for rows of many columns (``benchmarks/README.md``, unlabelled).
+    Several classes are learned one-vs-rest.
 
-    Rows at exactly the same distance are neighbours or not by chance of the search.
+    If rows are at exactly the same distance, the neighbour search decides arbitrarily between them.
 
     References
     ----------
@@ -98,7 +98,7 @@ class LapSVC(Descended, FixedSizeMachine):
     _advice = Advice(
         GoodFor(
             4,
-            "few rows have labels, and they spread along a graph of neighbours",
+            "few rows have labels, and it spreads them along a graph of neighbours",
             lambda p: p.kernel in (None, "rbf") and not p.is_wide,
         ),
         GoodFor(2, aim="neighbours"),
@@ -122,9 +122,9 @@ class LapSVC(Descended, FixedSizeMachine):
         default="auto",
         rule=non_negative | auto,
         doc=r"""Strength of the penalty on changes along the graph (:math:`\gamma_I`). ``"auto"`` is 30 times ``alpha``
-        in the scaling "thesis", and :math:`30\, n^2` times ``alpha`` in the other, so that it weighs the same whatever
-        the number of rows: labels spread far. With 0 unlabelled rows are absent, from ``gamma`` and the landmarks, too,
-        and only get their answers in ``transduction_``.""",
+        with the scaling "thesis", and :math:`30\, n^2` times ``alpha`` with the other one, which has the same effect
+        for any number of rows: labels spread far. With 0, unlabelled rows are ignored, also for ``gamma`` and the
+        landmarks, and are only predicted in ``transduction_``.""",
         search=Log(1e-1, 1e6),
         kw_only=False,
     )
@@ -132,10 +132,10 @@ class LapSVC(Descended, FixedSizeMachine):
     solver: str = param(
         default="dual",
         rule=one_of("dual", "primal"),
-        doc="""Two machines, both published. "dual" (LapSVM [1]_) has :math:`H(u) = [1 - u]_+`, and its constant b is
-        not counted where the graph is. "primal" (LapSVMp [2]_) has :math:`H(u) = [1 - u]_+^2` and counts it. With
-        ``alpha_graph=0`` they are scikit-learn's ``SVC`` with ``C = 1 / (2 l alpha)``, l the labels or the sum of
-        their weights, and the machine with squared losses and the same C; in the scaling "thesis",
+        doc="""One of two published machines. "dual" (LapSVM [1]_) has :math:`H(u) = [1 - u]_+`, and its graph penalty
+        excludes the constant b. "primal" (LapSVMp [2]_) has :math:`H(u) = [1 - u]_+^2` and includes it. With
+        ``alpha_graph=0`` they are scikit-learn's ``SVC`` with ``C = 1 / (2 l alpha)``, where l is the number of labels
+        or the sum of their weights, and the same machine with squared losses; with the scaling "thesis",
         ``C = 1 / (2 alpha)``.""",
     )
     scaling: str = param(
@@ -147,76 +147,76 @@ class LapSVC(Descended, FixedSizeMachine):
     graph: str = param(
         default="knn",
         rule=one_of("knn", "full"),
-        doc="""Edges between rows of which one is among the ``n_neighbors`` nearest of the other, or between all, which
-        needs ``cache_size`` for as many weights. :meth:`fit` takes a graph of your own.""",
+        doc="""Connect two rows if one is among the ``n_neighbors`` nearest rows of the other, or connect all rows,
+        whose weights must fit into ``cache_size``. You can also pass your own graph to :meth:`fit`.""",
     )
-    n_neighbors: int = param(default=10, rule=at_least(1), doc="Number of neighbours that each row looks for.")
+    n_neighbors: int = param(default=10, rule=at_least(1), doc="Number of neighbours of each row.")
     weights: str = param(
         default="binary",
         rule=one_of("binary", "heat"),
-        doc=r"One weight for all edges, or :math:`\exp(-g \|x - z\|^2)`, which those of a full graph always have.",
+        doc=r"The same weight for all edges, or :math:`\exp(-g \|x - z\|^2)`, which a full graph always uses.",
     )
     graph_gamma: float | None = param(
         default=None,
         rule=positive | none,
-        doc="""g of these weights; by default :math:`1 / (2 m^2)` with m the mean distance of rows from their
+        doc="""g of these weights; by default :math:`1 / (2 m^2)`, with m the mean distance of rows to their
         ``n_neighbors`` nearest.""",
     )
     graph_power: int = param(
         default=1,
         rule=Rule("an integer from 1 to 100", lambda v: at_least(1).holds(v) and v <= 100, type="int"),
-        doc="Power of the matrix L; above 1, f must be smooth in the large, too (2 to 5 for pictures).",
+        doc="Power of the matrix L. Values above 1 also enforce smoothness over longer distances (2 to 5 for images).",
     )
     metric: str = param(
         default="euclidean",
         rule=one_of("euclidean", "cosine"),
-        doc=r"""Of all columns, whatever the kernel looks at. With a precomputed kernel, distances and angles are those
-        in its space, :math:`\|x - z\|^2 = k(x, x) + k(z, z) - 2 k(x, z)`.""",
+        doc=r"""Distance between rows, over all columns, whatever columns the kernel uses. With a precomputed kernel,
+        distances and angles are those in its feature space, :math:`\|x - z\|^2 = k(x, x) + k(z, z) - 2 k(x, z)`.""",
     )
     normalized: bool = param(
         default=True,
         rule=boolean,
-        doc="""Whether scores are divided by the roots of degrees, as above; if not, L is :math:`D - W`. A row without
-        edges has no share in the penalty.""",
+        doc="""Divide scores by the square roots of the degrees, as above; if False, L is :math:`D - W`. A row without
+        edges does not contribute to the penalty.""",
     )
     inner: str = param(
         default="auto",
         rule=one_of("auto", "direct", "cg"),
-        doc="""The solver of "primal": by a factorisation of the kernel matrix, or by products with it (conjugate
-        gradients), which needs no more memory than ``cache_size``, and is what "auto" does where the matrix does not
-        fit.""",
+        doc="""The solver of "primal": a factorisation of the kernel matrix, or conjugate gradients, which need no more
+        memory than ``cache_size``; "auto" uses them if the matrix does not fit.""",
     )
-    max_iter: int = param(default=100, rule=at_least(1), doc='Most Newton steps of "primal"; about 5 are usual.')
+    max_iter: int = param(
+        default=100, rule=at_least(1), doc='Largest number of Newton steps of "primal"; about 5 are typical.'
+    )
     tol: float = param(
         default=1e-6,
         rule=positive,
-        doc="""At this relative duality gap "dual" stops, "cg" when the gradient is this part of that at 0. "direct" is
-        exact.""",
+        doc=""""dual" stops at this relative duality gap, and "cg" when the norm of the gradient relative to that at 0
+        is at most this. "direct" is exact.""",
     )
     cache_size: float = param(
         default=500,
-        doc="""Megabytes for the kernel matrix. A factorisation takes several times as much. With landmarks, "dual"
-        needs a matrix of labels that fits; "primal" takes any number.""",
+        doc="""Memory for the kernel matrix in megabytes. A factorisation takes several times as much. With landmarks,
+        "dual" needs a matrix over the labelled rows that fits; "primal" takes any number of them.""",
     )
 
     _fitted: ClassVar[tuple[str, ...]] = ("residual_",)
     _takes_arrays: ClassVar[bool] = True
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, adjacency: Any = None) -> Self:
-        """Learn from all rows at once, along a graph of neighbours or along one of your own.
+        """Learn from all rows at once, with a graph of neighbours or your own graph.
 
         Parameters
         ----------
         X, y
-            Rows, or with ``kernel="precomputed"`` their kernel with one another; labels, ``unlabelled_label`` where
-            there is none.
+            Rows, or with ``kernel="precomputed"`` their kernel matrix; labels, with ``unlabelled_label`` for unlabelled
+            rows.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of at least 0, which multiply the losses of labelled rows. A row of weight 0 is absent, from the
-            graph, too; other weights of unlabelled rows make no difference. ``class_weight="balanced"`` and
-            ``gamma`` count the rows that are there, not their weights.
+            Nonnegative weights, which multiply the losses of labelled rows. Rows of weight 0 are ignored, also in the
+            graph; other weights of unlabelled rows make no difference. ``class_weight="balanced"`` and ``gamma`` count
+            these rows without their weights.
         adjacency : array-like or sparse matrix of shape (n_samples, n_samples), optional
-            A graph of your own in place of ``graph``: symmetric, with weights of at least 0. Its diagonal does not
-            count.
+            Your own graph instead of ``graph``: symmetric, with nonnegative weights. The diagonal is ignored.
 
         Returns
         -------

@@ -30,21 +30,21 @@ class PartlyLabelled(KernelClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Labels of the classes, sorted, without the one that means unlabelled.
+        Labels of the classes, sorted, without the label of unlabelled rows.
     transduction_ : ndarray of shape (n_samples,)
-        ``y`` with the answers of the model for unlabelled rows. Not kept in model files.
+        ``y`` with predictions for the unlabelled rows. Not saved in model files.
     """
 
     unlabelled_label: Any = param(
         default=-1,
         rule=label | none,
-        doc="""The value of ``y`` for rows without a label. Among words it is the word ``"-1"``; ``"?"`` is another
-        choice.""",
+        doc="""The value of ``y`` for rows without a label. If labels are strings, it is the string ``"-1"``; you can
+        also use ``"?"``.""",
     )
     class_weight: Any = param(
         default=None,
         rule=class_weights,
-        doc="Weights of the classes, multiplied into the row weights. Unlabelled rows have none.",
+        doc="Weights of the classes, which multiply the row weights. They do not apply to unlabelled rows.",
     )
 
     _needs: ClassVar[tuple[str, ...]] = ("unlabelled",)
@@ -87,10 +87,9 @@ class Descended(PartlyLabelled):
     objectives_ : ndarray
         The objective after each step, which never rises; with several classes, a list of such arrays.
     objective_ : float
-        The last of them; with several classes, their sum.
+        The final objective; with several classes, the sum over them.
     n_iter_ : int
-        Steps made.
-    """
+        Number of steps."""
 
     _fitted: ClassVar[tuple[str, ...]] = ("n_iter_", "_objectives")
 
@@ -109,7 +108,7 @@ class Descended(PartlyLabelled):
 
     @property
     def objective_(self) -> float:
-        """The objective at the end; with several classes, their sum."""
+        """The final objective; with several classes, the sum over them."""
         check_is_fitted(self)
         return float(sum(each[-1] for each in self._objectives))
 

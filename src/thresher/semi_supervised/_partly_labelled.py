@@ -45,7 +45,7 @@ class PartlyLabelledSVC(_PlainSVM, WeighsLosses, Descended, ComparesNeighbors):
     Attributes
     ----------
     n_iter_ : int
-        Convex problems solved, each a step.
+        Number of convex problems solved.
     dual_gap_ : float
         The duality gap of the last convex problem.
     """
@@ -54,24 +54,24 @@ class PartlyLabelledSVC(_PlainSVM, WeighsLosses, Descended, ComparesNeighbors):
     C_unlabelled: Any = param(
         default=0.1,
         rule=non_negative | auto,
-        doc="""Weight of the losses of unlabelled rows (:math:`C_U`); with 0 they are absent. With ``"auto"`` all of
-        them together weigh a tenth of the labelled rows.""",
+        doc="""Weight of the losses of unlabelled rows (:math:`C_U`); with 0 they are ignored. With ``"auto"``, all of
+        them together have a tenth of the weight of the labelled rows.""",
         search=Log(1e-4, 1.0),
         kw_only=False,
     )
     kernel: Any = param(
         default="auto",
         doc="""By name, or an object of :mod:`thresher.kernels`. ``"auto"`` is ``"rbf"`` if ``gamma`` is given.
-        Otherwise two rows are alike if they have neighbours in common, or neighbours of neighbours, and so on: with the
-        kernel K of :class:`SemiKSC`, it is :math:`K (I - 0.99 K)^{-1}`, of mean diagonal 1, by which labels reach far.
-        Where the matrix does not fit into ``cache_size``, it is ``"rbf"`` with a width by neighbours.""",
+        Otherwise two rows are similar if they share neighbours, or neighbours of neighbours, and so on: with the kernel
+        K of :class:`SemiKSC`, it is :math:`K (I - 0.99 K)^{-1}`, scaled to mean diagonal 1, which lets labels spread
+        far. If the matrix does not fit into ``cache_size``, it is ``"rbf"`` with ``gamma="neighbors"``.""",
         kw_only=False,
     )
     tol: float = param(
         default=1e-4,
         rule=positive,
-        doc="""Every convex problem is solved to this relative duality gap, and they end when the objective falls by no
-        more than this part of it, if not before.""",
+        doc="""Each convex problem is solved to this relative duality gap. The machine stops when a problem lowers the
+        objective by at most this fraction, if not before.""",
     )
 
     _fitted: ClassVar[tuple[str, ...]] = ("dual_gap_",)
@@ -105,11 +105,11 @@ class PartlyLabelledSVC(_PlainSVM, WeighsLosses, Descended, ComparesNeighbors):
             )
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row, or ``irrelevant_label``, where there is one."""
+        """Predict the class of each row, or ``irrelevant_label``, if given."""
         return self._read_scores(self.decision_function(X))
 
     def predict_relevant(self, X: Any) -> NDArray[Any]:
-        """The class of each row, taken for granted that it has one."""
+        """Predict the class of each row, assuming that it belongs to one."""
         return super()._read_scores(self.decision_function(X))
 
     # --- rows, their costs and their problems -------------------------------------------------------------------------
@@ -180,10 +180,10 @@ class MovesUnlabelled(PartlyLabelledSVC):
     balance: float | None = param(
         default=None,
         rule=number | none,
-        doc="""The mean score that unlabelled rows must have: 0 when about half of them belong to each class. It keeps
-        the machine from putting nearly all of them on one side. For two classes.""",
+        doc="""Required mean score of the unlabelled rows: 0 if about half of them belong to each class. It prevents
+        solutions with nearly all of them on one side. For two classes only.""",
     )
-    max_iter: int = param(default=100, rule=at_least(1), doc="Most convex problems; 2 to 20 are usual.")
+    max_iter: int = param(default=100, rule=at_least(1), doc="Largest number of convex problems; 2 to 20 are typical.")
 
 
 class KnowsIrrelevant(PartlyLabelledSVC):
@@ -192,7 +192,7 @@ class KnowsIrrelevant(PartlyLabelledSVC):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Labels of the classes, sorted; neither of the two others.
+        Labels of the classes, sorted, without those of unlabelled and irrelevant rows.
     """
 
     C: float = param(
@@ -201,20 +201,20 @@ class KnowsIrrelevant(PartlyLabelledSVC):
     epsilon: float = param(
         default=0.1,
         rule=_below_one,
-        doc="Scores of irrelevant rows, and of unlabelled ones taken for such, up to this size cost nothing; below 1.",
+        doc="Scores of irrelevant rows, and of unlabelled rows treated as such, cost nothing up to this size; below 1.",
         search=Uniform(0.0, 0.9),
         kw_only=False,
     )
     irrelevant_label: Any = param(
         default=None,
         rule=label | none,
-        doc="""The value of ``y`` for rows that are known to belong to no class. Where it is given, :meth:`predict` may
-        answer it; ``y`` need not hold it.""",
+        doc="""The value of ``y`` for rows known to belong to no class. If given, :meth:`predict` may return it; ``y``
+        need not contain it.""",
     )
     class_weight: Any = param(
         default=None,
-        doc="""Weights of the classes, multiplied into the row weights; a dict may name ``irrelevant_label``, too.
-        Unlabelled rows have none.""",
+        doc="""Weights of the classes, which multiply the row weights; a dict may include ``irrelevant_label``. They do
+        not apply to unlabelled rows.""",
     )
 
     _by_position: ClassVar[tuple[str, ...]] = ("C", "C_unlabelled", "epsilon", "kernel")

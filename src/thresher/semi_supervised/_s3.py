@@ -10,22 +10,21 @@ from ._partly_labelled import MovesUnlabelled
 
 
 class S3VC(MovesUnlabelled):
-    r"""A semi-supervised support vector machine: the boundary keeps away from unlabelled rows, too (S3VM).
+    r"""Semi-supervised support vector machine (S3VM): the boundary also avoids unlabelled rows.
 
     Minimises
 
     .. math:: \frac12 \|w\|^2 + C \sum_{i\ \text{labelled}} H_1(y_i f_i) + C_U \sum_{k\ \text{unlabelled}} H_1(|f_k|)
 
-    with :math:`H_1(u) = [1 - u]_+`. Choose it when all unlabelled rows belong to the classes and the classes lie in
-    clusters with gaps between them. Where rows are dense at the boundary, or some belong to no class, it is no better
-    than a machine without them: take :class:`UniversumSVC` or :class:`TriClassSVC`. Without unlabelled rows it is
-    scikit-learn's ``SVC``.
+    with :math:`H_1(u) = [1 - u]_+`. Choose it if all unlabelled rows belong to the classes and the classes are clusters
+    with gaps between them. If rows are dense near the boundary, or some belong to no class, unlabelled rows do not
+    help: use :class:`UniversumSVC` or :class:`TriClassSVC`. Without unlabelled rows it is scikit-learn's ``SVC``.
 
     Notes
     -----
-    The first problem does without unlabelled rows; each of the next takes them for what the one before predicted.
-    The objective never rises, and ends in a local minimum that depends on this start. Several classes are learned one
-    against the rest.
+    The first problem ignores unlabelled rows; each later one uses the predictions of the previous one for them. The
+    objective never increases, and converges to a local minimum that depends on this start. Several classes are learned
+    one-vs-rest.
 
     References
     ----------

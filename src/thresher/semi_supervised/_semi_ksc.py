@@ -1,4 +1,4 @@
-"""Labels that spread over clusters of unlabelled rows: semi-supervised kernel spectral clustering."""
+"""Semi-supervised kernel spectral clustering: labels that spread over clusters of unlabelled rows."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class SemiKSC(SpectralClassifier):
     .. math:: \frac12 \|w\|^2 + \frac{C}{2} \sum_{i\ \text{labelled}} (f_i - y_i)^2
               - \frac{\gamma}{2} \sum_i \frac{f_i^2}{d_i}, \qquad d_i = \sum_j k(x_i, x_j) .
 
-    The last term is that of kernel spectral clustering: scores should be far from 0 on all rows, and close where rows
-    are close together. Choose it where classes are clusters, and a few labels are enough to name them; it has nothing
-    to converge, and takes any number of unlabelled rows with ``n_components``. The kernel must be narrow for that,
-    narrower than the gaps between clusters, as that of shared neighbours is; with a wide one it is no more than kernel
-    ridge regression on the labels. Where labels are a hundred or more, or classes are no clusters,
-    scikit-learn's ``SVC`` on the labels alone is as good or better (:doc:`few labels </few-labels>`); compare the two
-    in folds of labelled rows.
+    The last term is that of kernel spectral clustering: scores should be far from 0 on all rows, and similar for
+    similar rows. Choose it if classes are clusters that a few labels can identify. It solves one linear system, and
+    with ``n_components`` it takes any number of unlabelled rows. The kernel must be narrower than the gaps between
+    clusters, like the default kernel of shared neighbours; with a wide kernel it is little more than kernel ridge
+    regression on the labels. With a hundred labels or more, or if classes are not clusters, scikit-learn's ``SVC`` on
+    the labelled rows is as good or better (:doc:`few labels </few-labels>`); compare the two by cross-validation on the
+    labelled rows.
 
     Attributes
     ----------
@@ -39,11 +39,11 @@ class SemiKSC(SpectralClassifier):
 
     Notes
     -----
-    With :math:`W = \gamma D^{-1} - C G`, where :math:`G` picks labelled rows, the coefficients are those of
-    :math:`(I - W K)\, a = C y`, and with a constant term those of (2.38) in [2]_. Both are solved in a symmetric form,
-    by one factorisation for all classes (one against the rest), whose signs tell whether there is a minimum:
-    :math:`O(n^3)`, or :math:`O(n m^2)` with m landmarks. All rows are kept, or all landmarks. A row weight is how often
-    a row counts, labelled or not, but for widths, neighbours and ``class_weight="balanced"``, where all count once.
+    With :math:`W = \gamma D^{-1} - C G`, where :math:`G` selects labelled rows, the coefficients solve
+    :math:`(I - W K)\, a = C y`, and with a constant term (2.38) in [2]_. Both are solved in a symmetric form, by one
+    factorisation for all classes (one-vs-rest), whose inertia shows whether the solution is a minimum: :math:`O(n^3)`,
+    or :math:`O(n m^2)` with m landmarks. The model stores all rows, or all landmarks. A row weight is how often a row
+    counts, labelled or not, except for widths, neighbours and ``class_weight="balanced"``, where all rows count once.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class SemiKSC(SpectralClassifier):
     _advice = Advice(
         GoodFor(
             3,
-            "few rows have labels, and it learns from any number of others by landmarks",
+            "few rows have labels, and with landmarks it learns from any number of unlabelled rows",
             lambda p: p.kernel in (None, "rbf"),  # scores of clusters need degrees
         ),
         GoodFor(1, aim="neighbours"),
@@ -72,20 +72,20 @@ class SemiKSC(SpectralClassifier):
     spread: float = param(
         default=0.99,
         rule=non_negative,
-        doc=r"""Weight of scores that differ from 0 on all rows (:math:`\gamma \lambda`, with :math:`\gamma` of [2]_),
-        at least 0, in units of the first eigenvalue :math:`\lambda` of kernel spectral clustering: 1 without a constant
+        doc=r"""Weight that favours nonzero scores on all rows (:math:`\gamma \lambda`, with :math:`\gamma` of [2]_), at
+        least 0, in units of the first eigenvalue :math:`\lambda` of kernel spectral clustering: 1 without a constant
         term, and often far less with one. Below 1 there is exactly one minimum, if the kernel has no values below 0 and
-        there is no constant term; the nearer to 1, the more unlabelled rows count. With 0 they do so in
-        widths, as neighbours and as landmarks only. Beyond 1, it may be a saddle point: ``is_minimum_``.""",
+        there is no constant term; the nearer to 1, the more unlabelled rows count. With 0, they are used only for
+        widths, neighbours and landmarks. Above 1, the solution may be a saddle point; see ``is_minimum_``.""",
         search=Choice([0.0, 0.5, 0.9, 0.99, 0.999]),
         kw_only=False,
     )
     fit_intercept: bool = param(
         default=False,
         rule=boolean,
-        doc="""Whether there is a constant term, which has no penalty. Without one the first direction in which scores
-        spread is one score for all rows, with one it is that of the two largest heaps: where these are the classes, it
-        is worth a lot.""",
+        doc="""Fit a constant term, which has no penalty. Without it, scores first spread along the constant direction,
+        the same for all rows; with it, along the direction that separates the two largest clusters. If these are the
+        classes, it helps a lot.""",
     )
 
     _fitted: ClassVar[tuple[str, ...]] = ("spread_",)

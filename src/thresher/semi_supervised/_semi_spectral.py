@@ -33,7 +33,7 @@ class SpectralClassifier(WeighsLosses, PartlyLabelled, ComparesNeighbors, FixedS
     Attributes
     ----------
     rcond_ : float
-        Reciprocal condition number of the linear system. Below 1e-12 there is a warning.
+        Reciprocal condition number of the linear system. Values below 1e-12 cause a warning.
     is_minimum_ : bool
         Whether the scores are the minimum; else they are a saddle point.
 
@@ -49,12 +49,12 @@ class SpectralClassifier(WeighsLosses, PartlyLabelled, ComparesNeighbors, FixedS
     )
     kernel: Any = param(default="auto", kw_only=False)
     class_weight: Any = param(
-        default=None, doc="Weights of the classes, which multiply ``C``. Unlabelled rows have none."
+        default=None, doc="Weights of the classes, which multiply ``C``. They do not apply to unlabelled rows."
     )
     cache_size: float = param(
         default=500,
-        doc="""Megabytes for the kernel matrix, which must fit as a whole unless there are landmarks: 500 are enough for
-        8000 rows.""",
+        doc="""Memory for the kernel matrix in megabytes. It must fit as a whole unless there are landmarks; 500 MB are
+        enough for 8000 rows.""",
     )
 
     _fitted: ClassVar[tuple[str, ...]] = ("rcond_", "is_minimum_")

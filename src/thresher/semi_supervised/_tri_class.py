@@ -9,7 +9,7 @@ from ._partly_labelled import KnowsIrrelevant, MovesUnlabelled, compares_all
 
 
 class TriClassSVC(KnowsIrrelevant, MovesUnlabelled):
-    r"""A support vector machine for few labels and unlabelled rows, some of which belong to no class (3C-SVM).
+    r"""Tri-class support vector machine (3C-SVM): few labels, and unlabelled rows that may belong to no class.
 
     Minimises
 
@@ -18,10 +18,10 @@ class TriClassSVC(KnowsIrrelevant, MovesUnlabelled):
 
     with :math:`f = w^\top \varphi(x) + b`, the hinge :math:`H_1(u) = [1 - u]_+` and
     :math:`I_\epsilon(u) = [|u| - \epsilon]_+`: an unlabelled row is either far from the boundary or close to it,
-    whichever costs less. Choose it for few labels and many unlabelled rows of which you do not know whether they
-    matter, and compare it with :class:`UniversumSVC`, which takes all of them for irrelevant: that is convex, has one
-    answer, and predicts as well or better on the data of :func:`~thresher.datasets.make_tri_class`. Choose
-    :class:`S3VC` when all unlabelled rows belong to the classes. Without unlabelled rows it is scikit-learn's ``SVC``.
+    whichever costs less. Choose it for few labels and many unlabelled rows if you do not know which of them are
+    relevant. Compare it with :class:`UniversumSVC`, which treats all of them as irrelevant: that problem is convex with
+    a unique solution, and predicts as well or better on the data of :func:`~thresher.datasets.make_tri_class`. If all
+    unlabelled rows belong to the classes, choose :class:`S3VC`. Without unlabelled rows it is scikit-learn's ``SVC``.
 
     Notes
     -----
@@ -32,11 +32,12 @@ class TriClassSVC(KnowsIrrelevant, MovesUnlabelled):
               \qquad \sum_i \beta_i = 0,
 
     with :math:`0 \le s_i \beta_i \le c_i` for rows on side :math:`s_i = \pm 1` and :math:`|\beta_i| \le c_i` for the
-    others. The objective cannot rise, and the sides repeat after finitely many problems, at a local minimum. A lower
-    one is not a better classifier: see the page on few labels. ``balance`` adds one free variable.
+    others. The objective never increases, and after finitely many problems the sides repeat, at a local minimum. A
+    lower minimum is not necessarily a better classifier: see the page on few labels. ``balance`` adds one free
+    variable.
 
-    A row is irrelevant where :math:`|f| < (1 + \epsilon) / 2`. Several classes are learned one against the rest, and a
-    row is irrelevant if that costs less, over all of them, than the best class.
+    A row is irrelevant if :math:`|f| < (1 + \epsilon) / 2`. Several classes are learned one-vs-rest, and a row is
+    irrelevant if that costs less, summed over the classes, than the best class.
 
     References
     ----------
@@ -55,15 +56,15 @@ class TriClassSVC(KnowsIrrelevant, MovesUnlabelled):
     """
 
     _advice = Advice(
-        GoodFor(2, "few rows have labels, and {they} learn{s} from the others, too", compares_all),
+        GoodFor(2, "few rows have labels, and {they} also learn{s} from unlabelled rows", compares_all),
         GoodFor(2, aim="unlabelled"),
     )
 
     init: str = param(
         default="universum",
         rule=one_of("universum", "svm"),
-        doc="""The first problem: with all unlabelled rows irrelevant, or without them. The answer depends on it; the
-        second often ends lower and predicts worse.""",
+        doc="""How the first problem treats unlabelled rows: as irrelevant, or not at all. The solution depends on it;
+        the second choice often ends at a lower objective but predicts worse.""",
     )
 
     _read = staticmethod(cheapest_side)

@@ -1,4 +1,4 @@
-"""Rows that belong to no class, as a hint where the boundary runs: the U-SVM."""
+"""The support vector machine with a universum (U-SVM)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ._partly_labelled import KnowsIrrelevant, compares_all
 
 
 class UniversumSVC(KnowsIrrelevant):
-    r"""A support vector machine with a universum: rows of no class, which the boundary should pass close by (U-SVM).
+    r"""Universum support vector machine (U-SVM): the boundary should pass close to rows that belong to no class.
 
     Minimises
 
@@ -16,14 +16,14 @@ class UniversumSVC(KnowsIrrelevant):
               + C_U \sum_{k\ \text{unlabelled}} I_\epsilon(f_k)
 
     with :math:`H_1(u) = [1 - u]_+` and :math:`I_\epsilon(u) = [|u| - \epsilon]_+`. Directions in which unlabelled rows
-    differ are shrunk, whether they belong to a class or not; with few labels in many dimensions that is worth a lot. It
-    is convex: one problem, one answer. Choose it first when labels are few; :class:`TriClassSVC` lets unlabelled rows
-    move away from the boundary, which is sometimes better. Without such rows it is scikit-learn's ``SVC``.
+    vary are shrunk, whether they belong to a class or not, which helps a lot with few labels in many dimensions. The
+    problem is convex and has a unique solution. Try it first if labels are few; :class:`TriClassSVC` lets unlabelled
+    rows move away from the boundary, which is sometimes better. Without such rows it is scikit-learn's ``SVC``.
 
     Attributes
     ----------
     objective_ : float
-        The objective; with several classes, their sum. ``objectives_`` holds it for each.
+        The objective; with several classes, the sum over them. ``objectives_`` has it for each class.
     n_iter_ : int
         Convex problems solved: 1.
     dual_gap_ : float
@@ -52,7 +52,7 @@ class UniversumSVC(KnowsIrrelevant):
     """
 
     _advice = Advice(
-        GoodFor(1, "few rows have labels, and {they} learn{s} from the others, too", compares_all),
+        GoodFor(1, "few rows have labels, and {they} also learn{s} from unlabelled rows", compares_all),
         GoodFor(1, aim="unlabelled"),
         GoodFor(2, aim="gaps"),
     )

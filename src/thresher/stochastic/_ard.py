@@ -27,21 +27,22 @@ def ard_weights(X: Any, y: Any, *, noise: float = 1e-3, tol: float = 1e-5, max_i
               z_j = x_j^\top C^{-1} x_j.
 
     A large variance is a small penalty: the result is :math:`1/v_j`, scaled to mean 1 over the features that are kept.
-    Only the ratios mean something, and one factor is left to tune: ``PegasosClassifier(alpha=c * ard_weights(X, y))``.
-    A feature with :math:`v_j = 0` is irrelevant. Its penalty is infinite, and :class:`PegasosClassifier` leaves it out.
+    Only the ratios are meaningful, so one factor remains to be tuned:
+    ``PegasosClassifier(alpha=c * ard_weights(X, y))``. A feature with :math:`v_j = 0` is irrelevant. Its penalty is
+    infinite, and :class:`PegasosClassifier` leaves it out.
 
     Parameters
     ----------
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        Scaled to about 1. There is no constant term: centre the columns, or add one of ones.
+        Scaled to about 1. There is no constant term: centre the columns, or add a column of ones.
     y : array-like of shape (n_samples,)
         Two classes, read as -1 and +1 in their order, or numbers.
     noise : float, default=1e-3
-        Variance of the noise (:math:`\sigma`). More noise leaves more features out.
+        Variance of the noise (:math:`\sigma`). More noise excludes more features.
     tol : float, default=1e-5
-        Stop when a round moves :math:`w` by no more (Euclidean norm).
+        Stop when a round changes :math:`w` by at most this (Euclidean norm).
     max_iter : int, default=100
-        Most rounds.
+        Largest number of rounds.
 
     Returns
     -------
@@ -50,8 +51,8 @@ def ard_weights(X: Any, y: Any, *, noise: float = 1e-3, tol: float = 1e-5, max_i
 
     Notes
     -----
-    All that is used of the data is :math:`X^\top X` and :math:`X^\top y`, O(n_samples n_features^2) once. A round costs
-    O(n_features^3) at most, so a few thousand features are the limit. The objective never rises.
+    The method uses only :math:`X^\top X` and :math:`X^\top y`, which cost O(n_samples n_features^2) once. A round costs
+    at most O(n_features^3), so a few thousand features are the limit. The objective never increases.
 
     References
     ----------

@@ -14,9 +14,9 @@ _LONGEST_WAIT = 16384  # as in core/learners/dropout_pegasos.hpp
 
 
 class DropoutPegasosClassifier(RidgeByFeature, ClassLoss, SeededClassifier):
-    r"""Pegasos with dropout: chance decides which weights shrink, and it is the large ones that mostly do.
+    r"""Pegasos with dropout: each step shrinks a random subset of the weights, mostly large ones.
 
-    A step of :class:`PegasosClassifier` shrinks all weights. Here each has a coin of its own:
+    A step of :class:`PegasosClassifier` shrinks all weights. Here each weight shrinks at random:
 
     .. math:: r_j \sim \text{Bernoulli}\Big(\frac{w_j^2}{1 + w_j^2}\Big), \qquad
               w \leftarrow w - \frac1t\, w \circ r - \frac{1}{\alpha t}\, g_t,
@@ -25,19 +25,19 @@ class DropoutPegasosClassifier(RidgeByFeature, ClassLoss, SeededClassifier):
 
     .. math:: \frac1n\sum_i \ell(w^\top x_i, y_i) + \frac{\alpha}{2} \sum_j \big(w_j^2 - \log(1 + w_j^2)\big),
 
-    a penalty that is flat at 0 (it grows like :math:`w^4 / 2` there) and quadratic far away: small weights are left
-    alone, dominant ones are held back, and many features share the work. Choose it for that, or to compare with
-    SALSA.jl's ``DROP_OUT``. Expect nothing else of it: the model is dense, the objective is not strongly convex, and no
-    theory vouches for steps of :math:`1/(\alpha t)`. :class:`PegasosClassifier` has the guarantees,
-    :class:`~thresher.dual_averaging.L1RDAClassifier` the zeros.
+    a penalty that is flat at 0 (it grows like :math:`w^4 / 2` there) and quadratic far away: small weights are hardly
+    penalised, dominant ones are restrained, and many features contribute. Choose it for that, or to compare with
+    SALSA.jl's ``DROP_OUT``. The model is dense, the objective is not strongly convex, and there is no convergence
+    guarantee for steps of :math:`1/(\alpha t)`. For guarantees choose :class:`PegasosClassifier`, for sparse models
+    :class:`~thresher.dual_averaging.L1RDAClassifier`.
 
     Notes
     -----
-    A coin is a function of its output's seed, the step and the feature, so there is no generator to keep. Features that
-    a row does not have cost nothing at that row: the wait until the coin next says shrink is drawn instead (it is
-    geometric), which is the same in law. A row costs O(its stored values), and every shrink O(1) later on. A weight
-    near 1 shrinks in every second step, a weight of 0.1 in one of a hundred. There is no projection into a ball (the
-    thesis leaves it open, SALSA.jl has none), no mini-batch and no averaging.
+    Each draw depends only on the seed of its output, the step and the feature. Features absent from a row cost nothing:
+    the learner draws the (geometric) waiting time until the next shrinkage instead, which has the same distribution. A
+    row costs O(its stored values), and each shrinkage O(1) later. A weight near 1 shrinks in every second step, a
+    weight of 0.1 in about one of a hundred. There is no projection into a ball (the thesis leaves it open, SALSA.jl has
+    none), no mini-batch and no averaging.
 
     References
     ----------
@@ -58,13 +58,14 @@ class DropoutPegasosClassifier(RidgeByFeature, ClassLoss, SeededClassifier):
 
     alpha: Any = param(
         default="auto",
-        doc=rf"""Strength of the penalty (:math:`\lambda` in [1]_), one for all or one per feature. Nothing holds the
-        first, long steps of the squared losses back: with those, scale the rows and take an ``alpha`` of 0.1 or
-        more. {AUTO_STEP}""",
+        doc=rf"""Strength of the penalty (:math:`\lambda` in [1]_), one for all or one per feature. With squared losses,
+        the first steps are long and not limited: scale the rows and use an ``alpha`` of 0.1 or more. {AUTO_STEP}""",
         search=Log(1e-6, 1.0),
         kw_only=False,
     )
-    penalize_intercept: bool = param(default=True, doc="Toss a coin for that weight, too. A free one never shrinks.")
+    penalize_intercept: bool = param(
+        default=True, doc="Let the constant weight shrink at random, too; otherwise it never shrinks."
+    )
 
     def _learner(self, n_features: int) -> Learner:
         return Learner(_core.DropoutPegasos, {**loss_params(self), **self._penalty_params(n_features)})

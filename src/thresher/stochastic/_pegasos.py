@@ -45,13 +45,13 @@ class RidgeByFeature(SelfTuned):
     penalize_intercept: bool = param(
         default=True,
         rule=boolean,
-        doc=r"""Penalise that weight like the others. A free one takes steps of :math:`1/(\alpha t)` without shrinkage,
-        and is wild at the start when ``alpha`` is small.""",
+        doc=r"""Penalise the weight of the constant feature like the others. Without a penalty it takes steps of
+        :math:`1/(\alpha t)` without shrinkage, which are very long at the start if ``alpha`` is small.""",
     )
 
     @property
     def alpha_(self) -> Any:
-        """The strength of the penalty of the model that is read; in scaled units if rows are scaled."""
+        """The strength of the penalty of the model that predicts, in units of the scaled rows if rows are scaled."""
         return self._step_in_use() if self._races else self.alpha
 
     def _penalty_params(self, n_features: int) -> dict[str, Any]:
@@ -90,28 +90,27 @@ class _Pegasos(RidgeByFeature):
        the projected stochastic subgradient method", arXiv:1212.2002, 2012.
     """
 
-    batch_size: int = param(default=1, rule=at_least(1), doc="Rows of a mini-batch (:math:`k`).")
+    batch_size: int = param(default=1, rule=at_least(1), doc="Number of rows in a mini-batch (:math:`k`).")
     intercept: str = param(
         default="feature",
         rule=one_of("feature", "mean", "batch_mean"),
-        doc=r"""Where the constant term comes from (:math:`\rho` in [2]_). ``"feature"``: it is the weight of one more
-        feature. ``"mean"``: it is what the means of targets and rows leave, :math:`\bar y - w^\top \bar x` over all
-        rows seen so far. ``"batch_mean"``: the same, but a step goes by the mean of :math:`y - w^\top x` over its
-        mini-batch, as in [2]_; see Notes. ``intercept_scaling`` and ``penalize_intercept`` are for ``"feature"``
-        only.""",
+        doc=r"""Where the constant term comes from (:math:`\rho` in [2]_). ``"feature"``: the weight of an additional
+        constant feature. ``"mean"``: :math:`\bar y - w^\top \bar x`, with the means of targets and rows over all rows
+        seen so far. ``"batch_mean"``: the same, but a step uses the mean of :math:`y - w^\top x` over its mini-batch,
+        as in [2]_; see Notes. ``intercept_scaling`` and ``penalize_intercept`` are for ``"feature"`` only.""",
     )
     projection: bool = param(
         default=True,
         rule=boolean,
-        doc="Project into the ball. Without it this is plain stochastic gradient descent.",
+        doc="Project the weights into the ball. Without the projection, this is plain stochastic gradient descent.",
     )
     average: bool | str = param(
         default="auto",
         rule=boolean | one_of("late", "auto"),
-        doc="""Predict with the mean of all iterates instead of the last one: steadier, and what the theory speaks of.
-        ``"late"`` counts iterate t of them t times, so that the first ones are soon forgotten [3]_. ``"auto"`` is
-        ``"late"`` where ``alpha`` is ``"auto"``, and candidates are then compared by their means; a number for it gives
-        the published learner, which reads the last iterate.""",
+        doc="""Predict with the mean of all iterates instead of the last one. It varies less, and the theory is about
+        this mean. ``"late"`` gives iterate t the weight t, so that early iterates soon lose their influence [3]_.
+        ``"auto"`` is ``"late"`` if ``alpha`` is ``"auto"``, and candidates are then compared by their means; if
+        ``alpha`` is a number, this is the published learner, which predicts with the last iterate.""",
     )
 
     def _by_race(self) -> dict[str, Any]:
@@ -169,31 +168,31 @@ class _Pegasos(RidgeByFeature):
 
 
 class PegasosClassifier(JointByRivals, _Pegasos, ClassLoss):
-    r"""Linear support vector machine and its relatives, by stochastic subgradient steps.
+    r"""Linear support vector machine, with a choice of losses, by stochastic subgradient steps.
 
     Minimises :math:`\frac{\alpha}{2}\|w\|^2 + \frac1n\sum_i \ell(w^\top x_i, y_i)` with steps of length
-    :math:`1/(\alpha t)`. The model is dense: every feature that occurred has a weight. Choose
-    :class:`~thresher.dual_averaging.L1RDAClassifier` for a sparse one. At its defaults, the stream chooses ``alpha``
-    and a mean of iterates predicts.
+    :math:`1/(\alpha t)`. The model is dense: every feature that occurred has a weight. For a sparse model choose
+    :class:`~thresher.dual_averaging.L1RDAClassifier`. With the default settings, ``alpha`` is chosen during training,
+    and the model predicts with a mean of iterates.
 
     .. math:: w \leftarrow \Big(1 - \frac1t\Big) w - \frac{1}{\alpha t}\, g_t, \qquad
               w \leftarrow \min\!\Big(1, \frac{R}{\|w\|}\Big) w, \qquad R^2 = \frac{c}{\alpha},
 
-    where :math:`g_t` is the mean subgradient of a mini-batch and :math:`c = \sup_m -\ell'(m)\,m` makes the ball the
-    smallest of its kind that is sure to hold the optimum: 1 for the hinge and pinball losses, 0.5 for the squared hinge
-    and modified Huber losses, 0.278 for the logistic one.
+    where :math:`g_t` is the mean subgradient of a mini-batch and :math:`c = \sup_m -\ell'(m)\,m` gives the smallest
+    ball of this kind that is certain to contain the optimum: 1 for the hinge and pinball losses, 0.5 for the squared
+    hinge and modified Huber losses, 0.278 for the logistic one.
 
     Notes
     -----
-    A row costs O(its stored values): weights are kept as ``scale * v``, so shrinking and projecting
-    everything is one multiplication. With ``batch_size`` above 1, :meth:`fit` closes the last mini-batch with the rows
-    it has, while :meth:`partial_fit` keeps an unfinished one for the next call; chunks at multiples of ``batch_size``
-    give the bits of one pass. More than two classes: see ``multi_class``.
+    A row costs O(its stored values): weights are stored as ``scale * v``, so shrinking and projecting them all is one
+    multiplication. With ``batch_size`` above 1, :meth:`fit` ends with a step on the rows of the last mini-batch, while
+    :meth:`partial_fit` keeps an incomplete one for the next call. Calls that end at multiples of ``batch_size`` give
+    the same model as one pass, bit for bit. More than two classes: see ``multi_class``.
 
-    Means of targets and rows are those of the rows seen so far, a row of weight 2 counted twice: after one pass they
-    are the means of the data. With ``intercept="batch_mean"``, a mini-batch that a call of :meth:`partial_fit` or a
-    pass cuts goes by the mean of its rows that have come; so use chunks at multiples of ``batch_size``. It takes a
-    number for ``alpha``, and at least two rows in a mini-batch: the mean residual of one row would make every score
+    The means of targets and rows are weighted means over the rows seen so far; after one pass they are the means of the
+    data. With ``intercept="batch_mean"``, a mini-batch that ends early, with a pass or a call of :meth:`partial_fit`,
+    uses the mean of its rows so far, so pass multiples of ``batch_size`` rows. It requires a number for ``alpha`` and
+    mini-batches of at least two rows: with a single row, subtracting the mean residual would make every score equal to
     its target.
 
     Examples
@@ -208,10 +207,10 @@ class PegasosClassifier(JointByRivals, _Pegasos, ClassLoss):
     _advice = Advice(
         GoodFor(
             1,
-            "the rows are dense with {p.n_features:,} columns, where support vector machines do well",
+            "the rows are dense with {p.n_features:,} columns, and support vector machines do well on such data",
             lambda p: not (p.is_text or p.is_wide or p.wants_sparsity),
         ),
-        GoodFor(2, "it takes rows of any kind and many losses", lambda p: not p.wants_sparsity),
+        GoodFor(2, "it handles all kinds of rows and many losses", lambda p: not p.wants_sparsity),
         GoodFor(3, aim="nothing to tune"),
         GoodFor(1, aim="linear"),
     )
@@ -238,12 +237,12 @@ class PegasosRegressor(_Pegasos, ValueLoss, LinearRegressor):
 
     Minimises :math:`\frac{\alpha}{2}\|w\|^2 + \frac1n\sum_i \ell(w^\top x_i, y_i)` as :class:`PegasosClassifier` does.
     The radius of the ball follows the targets seen so far, :math:`R^2 = \bar c / \alpha` with :math:`\bar c` the mean
-    of :math:`c(y) = \sup_p -\ell'(p, y)\,p` (:math:`y^2/4` for the squared loss), so that it never shuts out the
-    optimum however large the targets are.
+    of :math:`c(y) = \sup_p -\ell'(p, y)\,p` (:math:`y^2/4` for the squared loss), so that the ball contains the optimum
+    however large the targets are.
 
-    With a number for ``alpha`` this is the published learner: scale the features, and mind that steps overshoot while
-    :math:`\alpha t < \|x\|^2 / 2`, which is 60,000 steps for 1e-4 and rows of squared norm 12. Where a constant would
-    predict better, :meth:`fit` warns; ``alpha=1e-2`` is then a good next try.
+    If ``alpha`` is a number, this is the published learner. Scale the features, and note that steps overshoot while
+    :math:`\alpha t < \|x\|^2 / 2`, which is 60,000 steps for 1e-4 and rows of squared norm 12. If the model does worse
+    than predicting the mean, :meth:`fit` issues a warning; try ``alpha=1e-2`` next.
 
     Examples
     --------
@@ -256,7 +255,7 @@ class PegasosRegressor(_Pegasos, ValueLoss, LinearRegressor):
     """
 
     _advice = Advice(
-        GoodFor(1, "{they} learn{s} amounts from rows in any order", lambda p: not p.wants_sparsity),
+        GoodFor(1, "{they} predict{s} numbers and take{s} rows in any order", lambda p: not p.wants_sparsity),
         GoodFor(1, aim="robust"),
         start=lambda p: {"alpha": 1e-2},  # small data are not done with long first steps
     )
@@ -267,7 +266,7 @@ class PegasosRegressor(_Pegasos, ValueLoss, LinearRegressor):
     alpha: Any = param(default="auto", search=Log(1e-7, 1.0), kw_only=False)
     max_iter: Any = param(
         default="auto",
-        doc=f"""Passes over the data in :meth:`fit`; :meth:`partial_fit` always makes one. Where ``alpha`` is
-        ``"auto"``, too, ``"auto"`` makes as many as it takes to see {VISITS:,} rows, from 20 to {MOST_PASSES}; with a
-        number for it, 20.""",
+        doc=f"""Passes over the data in :meth:`fit`; :meth:`partial_fit` always makes one. If ``alpha`` is ``"auto"``,
+        too, ``"auto"`` makes as many as it takes to see {VISITS:,} rows, from 20 to {MOST_PASSES}; if ``alpha`` is a
+        number, it makes 20.""",
     )

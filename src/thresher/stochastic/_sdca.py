@@ -27,17 +27,17 @@ def _may_fit(problem: LearningProblem) -> bool:
 
 
 class SparseSDCAClassifier(SolvedClassifier):
-    r"""Sparse linear classification of rows in memory, to the optimum: proximal stochastic dual coordinate ascent.
+    r"""Sparse linear classification by proximal stochastic dual coordinate ascent, solved to a duality gap.
 
     Minimises
 
     .. math:: P(w) = \frac{1}{\sum_i s_i}\sum_i s_i\, \ell(y_i w^\top x_i)
               + \alpha \Big(\rho \|w\|_1 + \frac{1 - \rho}{2} \|w\|^2\Big)
 
-    with :math:`\rho` the ``l1_ratio`` and :math:`s_i` the row weights. Other learners of this library pass over rows
-    once and stop somewhere near; this one needs all rows at once, has no step size, and says how near it is: the
-    duality gap bounds :math:`P(w) - \min P`. Choose it when rows fit into memory and the zeros of the optimum are
-    wanted; choose :class:`~thresher.dual_averaging.L1RDAClassifier` for streams, and for a pure l1 penalty.
+    with :math:`\rho` the ``l1_ratio`` and :math:`s_i` the row weights. Unlike the online learners, which stop near the
+    optimum, it needs all rows at once, has no step size, and certifies its precision: the duality gap bounds
+    :math:`P(w) - \min P`. Choose it if the rows fit in memory and you want the zeros of the optimum. For streams and
+    for a pure l1 penalty, choose :class:`~thresher.dual_averaging.L1RDAClassifier`.
 
     Notes
     -----
@@ -45,9 +45,9 @@ class SparseSDCAClassifier(SolvedClassifier):
     :math:`v = \frac{1}{\alpha(1-\rho)} \sum_i \frac{s_i}{\sum s} b_i y_i x_i` the weights are
     :math:`w = \text{soft}(v, \rho / (1 - \rho))`, zeros included. A step maximises the dual objective, with a quadratic
     bound in place of :math:`\|w\|^2`, over one :math:`b_i`: in closed form, or by a few safeguarded Newton steps for
-    the logistic loss. A pass costs O(stored values). Smooth losses on more rows than features are accelerated: the
-    steps aim at weights ahead of the present ones. The gap is measured after each of the first five passes and after
-    every fifth from then on, and the best weights so far are kept. Several classes are learned one against the rest.
+    the logistic loss. A pass costs O(stored values). If the loss is smooth and there are more rows than features,
+    passes are accelerated by momentum. The gap is measured after each of the first five passes and then after every
+    fifth, and the best weights so far are kept. Several classes are learned one-vs-rest.
 
     References
     ----------
@@ -72,7 +72,7 @@ class SparseSDCAClassifier(SolvedClassifier):
         GoodFor(2, aim="linear"),
         GoodFor(
             2,
-            "rows in memory are solved to the optimum",
+            "the rows fit in memory and it finds the optimum",
             lambda p: (p.is_wide or p.is_text) and p.n_rows <= _MANY and _may_fit(p),
         ),
         GoodFor(1, when=lambda p: p.is_table and _may_fit(p), kind="additive"),
@@ -96,8 +96,8 @@ class SparseSDCAClassifier(SolvedClassifier):
     l1_ratio: float = param(
         default=0.5,
         rule=_below_one,
-        doc=r"""The part of the l1 penalty (:math:`\rho`), below 1: without any l2 penalty the dual has no unique way
-        back to the weights. 0 is ridge.""",
+        doc=r"""Share of the l1 penalty (:math:`\rho`), below 1: without an l2 penalty, the dual variables do not
+        determine the weights. 0 is ridge.""",
         search=Uniform(0.0, 0.95),
         kw_only=False,
     )
@@ -108,15 +108,16 @@ class SparseSDCAClassifier(SolvedClassifier):
     )
     intercept_scaling: float = param(
         default=1.0,
-        doc="""Value of that constant feature. Its weight bears the l2 penalty, as the dual needs, but not the l1
-        penalty: the larger the value, the freer the constant.""",
+        doc="""Value of the constant feature. Its weight has the l2 penalty, which the dual requires, but no l1 penalty.
+        The larger the value, the less the penalty affects the constant.""",
     )
     tol: float = param(
         default=1e-4,
-        doc="""Stop when the duality gap is no larger. Losses are 1 (logistic: 0.69) where all weights are 0, so this
-        is a part of what there is to gain. Weights just above 0 need a smaller one to be told from 0 for sure.""",
+        doc="""Stop when the duality gap is at most this. The loss is 1 (logistic: 0.69) if all weights are 0, so it is
+        roughly a fraction of the possible improvement. To tell weights just above 0 from 0 reliably, use a smaller
+        value.""",
     )
-    random_state: Any = param(default=None, rule=seed, doc="Source of the visiting orders.")
+    random_state: Any = param(default=None, rule=seed, doc="Seed of the visiting orders.")
 
     def _solve(self, rows: _core.Rows, target: Target, weight: Array) -> list[Optimum]:
         rng = _engine.generator(self.random_state)

@@ -1,4 +1,4 @@
-"""What a stream yields: some rows, and the place where the next ones begin."""
+"""Batches of a stream: some rows, and the position of the next ones."""
 
 from __future__ import annotations
 

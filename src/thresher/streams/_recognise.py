@@ -51,7 +51,7 @@ def refuse_binary(name: str, head: Head) -> None:
 
 
 def binary_kind(text: bytes) -> str | None:
-    """What binary content is, in words; None for text."""
+    """Describe the kind of binary content in words; None for text."""
     has_nul = b"\0" in text
     for magic, what in _MAGIC.items():
         if text.startswith(magic) and (has_nul or not magic.isalnum()):  # text may begin with the letters MZ

@@ -170,7 +170,7 @@ class ReadOptions:
         return bool(np.dtype(self.dtype) == np.float32)
 
     def reading(self, delimiter: str = ",") -> ReadingOptions:
-        """What is said of the values of all columns."""
+        """The options for the values of all columns."""
         return ReadingOptions(
             decimal=self.decimal,
             date=self.date,
@@ -216,7 +216,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Understood:
-    """What a look at the beginning of a table found out.
+    """How a table is read, as detected from its beginning.
 
     Attributes
     ----------

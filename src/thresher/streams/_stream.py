@@ -1,4 +1,4 @@
-"""Files as batches of rows: one after the other, as often as asked, mixed or as they stand, from any place on."""
+"""Streams of batches from files: several passes, optional shuffling, and any starting position."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class ReadOrder:
 
 
 class Stream:
-    """Batches of one or several files, made by :func:`open_stream`. Iterate over it as often as you like; each time it
-    starts anew, or with :meth:`batches` at a position that you give.
+    """Batches of one or several files, made by :func:`open_stream`. You can iterate over it any number of times; each
+    iteration starts from the beginning, or with :meth:`batches` at a given position.
 
     Attributes
     ----------
@@ -53,11 +53,11 @@ class Stream:
     columns : list of str or None
         Names of all columns of the (first) file, if it is a table.
     understood : Understood or None
-        What a look at the (first) file found out about its columns, if it is a table and no `layout` was given.
+        How the columns of the (first) file are read, if it is a table and no `layout` was given.
     n_bytes, bytes_read : int
         Size of the files times the passes, and how much of that the batches so far have used; for progress bars.
     n_skipped : int
-        Malformed lines passed over so far, with ``skip_malformed=True``.
+        Number of malformed lines skipped so far, with ``skip_malformed=True``.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Stream:
         self._layout = layout if layout is not None else self._sources[0].layout()
 
     def replace(self, **options: Any) -> Stream:
-        """Return a stream of the same files that reads them in another way, without looking at them again.
+        """Return a stream of the same files with other options, without inspecting the files again.
 
         Parameters
         ----------
@@ -130,11 +130,12 @@ class Stream:
         return Position(0, 0, *self._sources[0].begin)
 
     def layout(self) -> dict[str, Any]:
-        """Names and kinds of the columns, to open another file in the same way: ``open_stream(..., layout=...)``."""
+        """Return the names and kinds of the columns, to open another file in the same way:
+        ``open_stream(..., layout=...)``."""
         return dict(self._layout)
 
     def column_names(self, columns: ArrayLike) -> dict[int, str]:
-        """Names of hashed columns, ``namespace^feature``, by a look through the first 256 MB of the files.
+        """Return the names of hashed columns, ``namespace^feature``, by reading the first 256 MB of the files.
 
         Names that share a column are joined by ``|``. Columns of other formats are not hashed, and have no names here.
 
@@ -161,7 +162,7 @@ class Stream:
         return self.batches()
 
     def batches(self, start: Sequence[int] | None = None) -> Iterator[Batch]:
-        """The batches from `start` on, the ``position`` of an earlier batch of a stream with the same options."""
+        """Yield the batches from `start` on, the ``position`` of an earlier batch of a stream with the same options."""
         begin = self.start if start is None else self._checked(start)
         made = self._batches(begin)
         if self._reading.prefetch:
@@ -264,11 +265,11 @@ def open_stream(
     sql: str | None = None,
     database: PathLike | None = None,
 ) -> Stream:
-    """Open files, data frames or a query as a stream of batches, each of `batch_size` rows and the last one of a file
-    of what is left.
+    """Open files, data frames or a query as a stream of batches of `batch_size` rows; the last batch of a file may be
+    smaller.
 
-    Memory is bounded by the batch (and the longest line), whatever the size of the files. The next batches are read,
-    decompressed and parsed in threads while you use the last one.
+    Memory use depends on the batch size and the longest line, not on the size of the files. Threads read, decompress
+    and parse the next batches while you use the current one.
 
     Parameters
     ----------
@@ -283,66 +284,66 @@ def open_stream(
 
         Instead of files: a data frame of any library, lazy or not, a data set of pyarrow, a DuckDB relation, anything
         else with Arrow's C interface, a callable that returns one of these for each pass, or an iterable of batches.
-        The rows of a reader or generator come once, and allow neither a second pass nor `resume`.
+        The rows of a reader or generator can be read only once, which allows neither a second pass nor `resume`.
     batch_size : int
         Rows in a batch.
     format : {"svmlight", "vw", "csv", "json", "excel", "parquet", "arrow", "documents"}, optional
-        By default the suffix decides (before ``.gz`` and the like), and where it says nothing, the first lines.
-        ``"json"`` is one object per line. Binary files of other formats are refused.
+        By default, it is inferred from the suffix (before ``.gz`` and the like) or, failing that, from the first lines.
+        ``"json"`` means one object per line. Binary files of other formats raise an error.
     n_features : int, optional
-        Width of every batch; a larger index is refused. By default a batch of svmlight rows is as wide as its own
-        largest column, and a table decides by itself. Features of Vowpal Wabbit (``"vw"``) are hashed into so many
-        columns, by default 2^18.
+        Number of columns of every batch; a larger index raises an error. By default, a batch of svmlight rows is as
+        wide as its largest index, and a table has the width of its columns. Features of Vowpal Wabbit (``"vw"``) are
+        hashed into this many columns, by default 2^18.
     max_features : int
-        svmlight, without `n_features`: an index beyond it is refused, because a model needs memory for every feature up
-        to the largest index, and one wrong digit could ask for all there is.
+        svmlight, without `n_features`: a larger index raises an error, because a model needs memory for every feature
+        up to the largest index, and a typo could exhaust the memory.
     target : int, str or None
         Tables: the column with the targets, by number from 0 (negative ones count from the last) or by name; None if
-        there is none. Targets may be words, and may be missing in some rows.
+        there is none. Targets may be text, and may be missing in some rows.
     header : bool or "auto"
-        CSV: whether the first line holds names; by default it is compared with the lines below.
+        CSV: whether the first line holds names; by default, this is detected.
     delimiter : str, optional
-        CSV: the character between fields; by default the one that cuts the first lines evenly.
+        CSV: the character between fields; by default, the one that splits the first lines into equal numbers of fields.
     text_columns : list of int or str
-        Tables: columns to take as text though they look like numbers, such as postcodes. Columns with words are text by
-        themselves, if more than one field in twenty of the first thousand rows is a word (fewer are mistakes, and
-        malformed); :class:`thresher.preprocessing.TableEncoder` makes features of them.
+        Tables: columns to read as text although they look like numbers, such as postcodes. Other columns are text if
+        more than one in twenty of their first thousand fields is not a number; if there are fewer, these fields are
+        malformed. :class:`thresher.preprocessing.TableEncoder` turns text columns into features.
     drop : list of int or str
         Tables: columns to leave out.
     zero_based : bool, optional
-        svmlight: whether indices start at 0 instead of 1. By default they do if an index 0 stands in the first two
+        svmlight: whether indices start at 0 instead of 1. By default, they do if an index 0 occurs in the first two
         megabytes.
     dtype : float64 or float32
         Type of the features. Targets are float64, or text.
     skip_malformed : bool
-        Skip lines that cannot be read, and count them in ``Stream.n_skipped``, instead of refusing the file.
+        Skip lines that cannot be read, and count them in ``Stream.n_skipped``, instead of raising an error.
     max_iter : int
-        Passes over all files, one after the other.
+        Number of passes over all files.
     shuffle : int
-        Mix the rows of each run of so many, rounded up to whole batches (at most one file), before they are cut into
-        batches; that many are held in memory. 0 leaves rows as they stand.
+        Shuffle the rows within blocks of this many, rounded up to whole batches (at most one file); a block is held in
+        memory. 0 keeps the order of the rows.
     random_state : int
-        Seed of the mixing. Each pass is mixed anew.
+        Seed of the shuffling. Each pass is shuffled differently.
     prefetch : bool
-        Whether to work ahead in threads.
+        Read ahead in threads.
     encoding : str, optional
-        CSV: the encoding of the text, such as ``"cp1252"``; by default UTF-8, UTF-16 or, where it is neither, what its
-        bytes suggest.
+        CSV: the encoding of the text, such as ``"cp1252"``; by default UTF-8, UTF-16 or, if it is neither, an encoding
+        guessed from the bytes.
     decimal : {".", ","}, optional
-        CSV: the decimal mark; by default that of the numbers for which only one is possible.
+        CSV: the decimal mark; by default, it is detected from unambiguous numbers.
     date : str, optional
-        CSV: the order of day and month where both are possible, ``"D/M/Y"`` or ``"M/D/Y"``.
+        CSV: the order of day and month if both are possible, ``"D/M/Y"`` or ``"M/D/Y"``.
     missing : list of str
-        Tables: more words for a missing value; empty fields, ``NA``, ``n/a``, ``null``, ``?`` and ``-`` are known.
+        Tables: additional markers of missing values, besides empty fields, ``NA``, ``n/a``, ``null``, ``?`` and ``-``.
     keep_identifiers : bool
-        Tables: whether to keep columns that only tell rows apart, such as row numbers and names that never repeat.
+        Tables: keep columns that only identify rows, such as row numbers and names that never repeat.
     columns : dict, optional
         Tables: how single columns are read, by name or number: a kind (``"number"``, ``"category"``, ``"text"``,
         ``"drop"``) or a dict such as ``{"kind": "date", "pattern": "D.M.Y"}`` or
         ``{"kind": "number", "decimal": ",", "unit": "€"}``. ``Stream.understood`` has one for each column.
     layout : dict, optional
-        ``Stream.layout()`` of another stream, to read a table as that one was read: columns are found by name, the
-        target may be missing, and `target`, `text_columns` and `drop` are not needed.
+        ``Stream.layout()`` of another stream, to read a table in the same way: columns are matched by name, the target
+        may be missing, and `target`, `text_columns` and `drop` are not needed.
     sheet : str or int, optional
         Spreadsheets: the sheet, by its name or its number from 0; by default the first.
     sql : str, optional

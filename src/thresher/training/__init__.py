@@ -1,4 +1,4 @@
-"""From a stream to a trained model: one batch after the other, with a checkpoint to go on from.
+"""Training on streams, batch by batch, with checkpoints.
 
 =========================  ============================================================================================
 :func:`look`               the task, classes, width and order of a stream, from its first rows

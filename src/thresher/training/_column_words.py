@@ -33,7 +33,7 @@ def kind_in_words(reading: ColumnReading, n_distinct: int | None) -> str:
 
 
 def use_in_words(reading: ColumnReading, note: str, is_target: bool) -> str:
-    """What becomes of a column: ``years, month, weekday`` or ``left out: it counts the rows``."""
+    """Describe how a column is used: ``years, month, weekday`` or ``left out: it counts the rows``."""
     if reading.kind == "drop":
         return "left out, as asked for"
     if reading.kind == "identifier":

@@ -86,7 +86,7 @@ class _ClassRule:
         self.smooth = float(1 - np.sum(shares**2)) / 2  # half of what is to be expected of an order by chance
 
     def roughness(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How often the class changes from one row to the next, in the order of each column."""
+        """Return how often the class changes from one row to the next, with rows sorted by each column."""
         ordered = self._codes[np.argsort(values, axis=1)]
         return np.asarray((ordered[:, 1:] != ordered[:, :-1]).mean(axis=1))
 

@@ -101,30 +101,30 @@ class LabelCounts:
 
 @dataclass
 class Look(CountsUnlabelled):
-    """The first rows of a stream, and the facts that they tell.
+    """A summary of the first rows of a stream.
 
     Attributes
     ----------
     n_rows, n_features : int
-        Rows looked at, and the width so far.
+        Number of rows read, and of features so far.
     labels : list or None
         The distinct targets in order, if there are at most a thousand; None if there are more, or no targets.
     is_text : bool
-        Whether the targets are words.
+        Whether the targets are text.
     whole : bool
-        Whether the whole stream was seen (its first pass).
+        Whether the whole stream was read (its first pass).
     mixed : bool
         Whether targets change from row to row; False for rows sorted by target.
     y : ndarray or None
-        The targets looked at, without those that are missing.
+        The targets read, without missing ones.
     first : Table, ndarray or csr_array
-        Rows of the first batch: those that have a target, if some have.
+        Rows of the first batch; only those with a target, if any has one.
     rows : (X, y) or None
-        All rows, if they are few and were to be kept; targets may be missing.
+        All rows, if there are few and they were to be kept; targets may be missing.
     weight : ndarray or None
-        The weights of `rows`; None if all are 1. Rows of weight 0 are not looked at.
+        The weights of `rows`; None if all are 1. Rows of weight 0 are ignored.
     n_unlabelled : int
-        Rows looked at whose target is missing.
+        Number of rows read whose target is missing.
     """
 
     n_rows: int
@@ -184,16 +184,16 @@ class Look(CountsUnlabelled):
 
 
 def look(stream: Stream, max_bytes: int = 1 << 26, n_labels: int | None = None, *, keep_rows: int = 0) -> Look:
-    """Look at the first rows of a stream, up to `max_bytes` of its files.
+    """Read the first rows of a stream, up to `max_bytes` of its files.
 
     Parameters
     ----------
     stream : Stream
     max_bytes : int
     n_labels : int, optional
-        Go on behind `max_bytes` until so many distinct targets were found.
+        Continue beyond `max_bytes` until this many distinct targets are found.
     keep_rows : int
-        Keep the rows in memory, if the whole stream was seen and has not more than so many.
+        Keep the rows in memory if the whole stream was read and has at most this many.
 
     Returns
     -------

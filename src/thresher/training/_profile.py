@@ -1,4 +1,4 @@
-"""A look at files, frames or rows before learning from them."""
+"""Profiles of files, data frames or arrays before training."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _MOST_BYTES = 1 << 26  # of files that are read
 
 
 def profile(data: Any, target: Any = None, *, rows: int | None = None, **stream_options: Any) -> Profile:
-    """Look at data before learning from them: kinds, ranges and missing values of the columns, classes, and warnings.
+    """Summarise data before training: kinds, ranges and missing values of the columns, classes, and warnings.
 
-    Warnings name columns that alone predict the target, are constant, nearly empty or repeated, values far from all
-    others, repeated rows, rows sorted by target, very rare classes, and tables that are wider than long. Cost is linear
-    in the rows that are read. Of many rows, an even sample is kept, from which quartiles, histograms, different numbers
-    and some of the warnings are; missing values, means, the smallest and largest numbers and words are of all rows.
+    Warnings cover columns that predict the target on their own, constant, nearly empty and duplicate columns, extreme
+    values, duplicate rows, rows sorted by target, very rare classes, and tables with more columns than rows. The cost
+    is linear in the number of rows read. For many rows, quartiles, histograms, numbers of distinct values and some
+    warnings come from an even sample; missing values, means, minima, maxima and categories come from all rows.
 
     Parameters
     ----------
@@ -36,9 +36,9 @@ def profile(data: Any, target: Any = None, *, rows: int | None = None, **stream_
     target : str, int or array-like, optional
         The column to predict, by name or number, or the targets themselves.
     rows : int, optional
-        Rows to read. By default all, of large files those in the first 64 MB.
+        Number of rows to read. By default all; for large files, those in the first 64 MB.
     **stream_options
-        Of files: parameters of :func:`thresher.streams.open_stream`.
+        For files: parameters of :func:`thresher.streams.open_stream`.
 
     Returns
     -------

@@ -62,7 +62,7 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Profile:
-    """What a look at data found; made by :func:`profile`.
+    """A summary of data, made by :func:`profile`.
 
     Attributes
     ----------

@@ -54,7 +54,7 @@ class DataWarning:
 
 @dataclass(frozen=True)
 class LabelledRows:
-    """What warnings are made of: columns, their figures, and the target as codes of classes or as numbers."""
+    """The input of warnings: columns, their statistics, and the target as class codes or numbers."""
 
     X: Any
     columns: Columns

@@ -41,11 +41,11 @@ class Run:
     facts : Facts
         Rows, features, values and classes of the training data.
     held_out : HeldOut or None
-        Predictions of each row before it was learned, if they were asked for.
+        Predictions for each row before the model learned from it, if requested.
     sample : (X, y) or None
-        Some rows as the model takes them.
+        A sample of rows in the form that the model takes.
     n_skipped : int
-        Malformed lines passed over.
+        Number of malformed lines skipped.
     """
 
     model: Any
@@ -57,7 +57,7 @@ class Run:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Training was asked to stop, and did so between two batches; the checkpoint is written."""
+    """Raised when training stops early on request, between two batches and after writing the checkpoint."""
 
 
 def train(
@@ -76,37 +76,39 @@ def train(
 ) -> Run:
     """Learn from all batches of a stream.
 
-    Rows without a target teach nothing, and are counted in ``run.facts.n_unlabelled``.
+    Rows without a target are skipped and counted in ``run.facts.n_unlabelled``.
 
-    A checkpoint is a model file with the place in the stream, replaced as a whole every `checkpoint_seconds`. A run
-    that was killed at any moment and is started again with ``resume=True`` (same files, same parameters) ends in the
-    bit-identical model of a run that was never stopped.
+    A checkpoint is a model file with the position in the stream, replaced atomically every `checkpoint_seconds`. If a
+    run is killed at any moment and started again with ``resume=True`` (same files, same parameters), the final model is
+    identical, bit for bit, to that of an uninterrupted run.
 
     Parameters
     ----------
     model : estimator or StreamingPipeline
-        With ``partial_fit``. It is changed, unless a checkpoint takes its place; use the one that is returned.
+        Must have ``partial_fit``. It is changed in place, unless a checkpoint replaces it; use the returned model.
     stream : Stream
-        From :func:`thresher.streams.open_stream`. Rows that come once (of a reader or generator) need `classes`.
+        From :func:`thresher.streams.open_stream`. Rows that can be read only once (from a reader or generator) need
+        `classes`.
     classes : array-like, optional
-        All classes, for a classifier. By default a look through the files finds them.
+        All classes, for a classifier. By default, they are found by reading the files first.
     checkpoint : path-like, optional
-        Where to keep the checkpoint. It is removed at the end.
+        Path of the checkpoint. It is removed at the end.
     checkpoint_seconds : float
-        Time between two checkpoints.
+        Seconds between two checkpoints.
     resume : bool
-        Go on from the checkpoint, if there is one. Not for queries, nor for rows that come once.
+        Continue from the checkpoint, if there is one. Not available for queries or for rows that can be read only once.
     predict_first : bool
-        Keep the prediction of every row before it is learned, for a report.
+        Keep the prediction for every row before the model learns from it, for a report.
     positive : label, optional
-        One of two classes, best a rare one: its F1, AUROC and average precision so far go into the history. Each batch
-        of the first pass is scored before it is learned, which takes a call of ``decision_function``.
+        One of two classes, usually the rare one: its F1, AUROC and average precision so far are added to the history.
+        Each batch of the first pass is scored before the model learns from it, with an extra call of
+        ``decision_function``.
     record : dict, optional
         Plain values to keep in ``model.record_``.
     on_batch : callable, optional
-        Called with the history and the stream after each batch, once something was learned; for progress.
+        Called with the history and the stream after each batch that was learned from, for progress.
     should_stop : callable, optional
-        Asked after each batch; if it says True, the checkpoint is written and :class:`Interrupted` raised.
+        Called after each batch; if it returns True, the checkpoint is written and :class:`Interrupted` is raised.
 
     Returns
     -------

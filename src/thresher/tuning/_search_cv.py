@@ -31,39 +31,39 @@ _PATH = Rule("a path", lambda v: isinstance(v, (str, os.PathLike)))
 
 
 class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
-    """Find good parameters by cross-validation: coupled simulated annealing and a simplex, in turn.
+    """Hyper-parameter search by coupled simulated annealing and a simplex, with cross-validation.
 
     Used like scikit-learn's ``RandomizedSearchCV``, with any estimator, scoring and splitter. It needs fewer
-    evaluations than random search to come as far, because it learns from the ones it made; see
-    :func:`coupled_annealing` for how. Estimators of this library declare the parameters worth tuning and their ranges.
+    evaluations than random search for the same score, because it learns from previous ones; see
+    :func:`coupled_annealing`. Estimators of this library declare the parameters worth tuning and their ranges.
 
     Parameters
     ----------
     estimator : estimator
-        Its present parameters are the first candidate, as far as they lie in the space, so that tuning cannot make the
+        Its current parameters, as far as they lie in the space, are the first candidate, so tuning cannot make the
         score worse.
     space : dict of str to Log, Uniform, Whole, Choice or list, optional
-        Where to look, by the name of the parameter; ``step__parameter`` inside a pipeline. SciPy's ``uniform``,
-        ``loguniform`` and ``randint`` are understood, too. Without it, what :func:`search_space` finds.
+        Search ranges by parameter name; ``step__parameter`` inside a pipeline. SciPy's ``uniform``, ``loguniform`` and
+        ``randint`` work as well. By default, the result of :func:`search_space`.
     search : {"annealing", "directed", "random"}, default="annealing"
         The method: see :func:`coupled_annealing`, :func:`directed_search`, :func:`random_search`.
     n_evaluations : int, default=100
-        Budget of candidates, each of which is fitted once per fold. Directed search stops earlier when its steps
-        become too small to matter.
+        Largest number of candidates, each fitted once per fold. Directed search stops earlier if its steps become too
+        small.
     max_seconds : float, optional
-        No candidate is begun that would not be done after so many seconds, by the time that others took.
+        Time limit in seconds: no candidate is started that would exceed it, judging by the time that others took.
     n_starts : int, default=5
-        States that anneal together, and candidates of a step.
+        Number of coupled annealing states, and of candidates in a step.
     simplex : bool, default=True
-        Whether a simplex takes turns with annealing.
+        Alternate annealing with a simplex search.
     scoring : str, callable, list, tuple, dict or None, default=None
         As in scikit-learn; :func:`criterion` and :func:`sparsity_scorer` make more. With several scores the search
         follows the one that ``refit`` names, or the first.
     cv : int, splitter, iterable or None, default=None
-        As in scikit-learn. The folds are made once: all candidates meet the same. A number, and the default, mean
-        :class:`LabelledKFold` for estimators that take some rows for unlabelled.
+        As in scikit-learn. The folds are made once and are the same for all candidates. For estimators with unlabelled
+        rows, a number and the default mean :class:`LabelledKFold`.
     n_jobs : int, optional
-        Processes, over the candidates of a step and their folds. The result does not depend on it.
+        Number of processes, over the candidates of a step and their folds. The result does not depend on it.
     refit : bool, str or callable, default=True
         As in scikit-learn.
     random_state : int, RandomState, Generator or None, default=0
@@ -71,13 +71,13 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
         candidates and the refit, so that candidates differ by their parameters and not by luck; so does a splitter.
     error_score : float or "raise", default=nan
         The score of a fold whose fit fails. A candidate whose score is not finite counts as the worst, and its error is
-        in ``history_``. When all candidates of the first step fail, so does the search.
+        in ``history_``. If all candidates of the first step fail, the search raises an error.
     progress : bool, default=False
-        Show a bar with the best score so far, where standard error is a terminal.
+        Show a bar with the best score so far if standard error is a terminal.
     history : path, optional
-        A file of JSON lines to which every candidate is added as soon as it is evaluated. If the file is there and
-        belongs to the same search (estimator, space, scoring, seed, folds and data), what it holds is not computed
-        again: a search that was killed goes on, and one with a larger budget continues. One candidate is evaluated
+        A file of JSON lines to which every candidate is added as soon as it is evaluated. If the file exists and
+        belongs to the same search (estimator, space, scoring, seed, folds and data), its candidates are not evaluated
+        again: you can continue a search that was killed, or extend one with a larger budget. One candidate is evaluated
         again as a check. Needs an integer ``random_state``.
     return_train_score : bool, default=False
         As in scikit-learn.
@@ -91,7 +91,7 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
         or ``"random"``), ``params``, ``score``, ``n_used`` (weights other than 0, mean over folds; None for models
         without), ``seconds`` (of all its folds) and ``error`` (None, or why it failed).
     stopped_ : {"evaluations", "seconds", "converged", "exhausted"}
-        Why the search ended, see :class:`SearchResult`.
+        Why the search ended; see :class:`SearchResult`.
 
     Examples
     --------
@@ -195,7 +195,7 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
         return self
 
     def _html_repr(self) -> str:
-        """What notebooks show: scikit-learn's diagram, and the best score so far along the search."""
+        """Return the HTML for notebooks: scikit-learn's diagram, and the best score so far along the search."""
         scores = [trial["score"] for trial in vars(self).get("history_", ()) if math.isfinite(trial["score"])]
         best = np.maximum.accumulate(scores).tolist() if scores else []
         picture = line_html(f"best score of {len(best):,} candidates", best) if best else ""

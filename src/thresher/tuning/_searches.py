@@ -78,7 +78,7 @@ def nelder_mead(
     n_jobs: int | None = None,
     error_score: Any = math.nan,
 ) -> SearchResult:
-    """Maximise a function by Nelder and Mead's simplex: few evaluations, near a good start.
+    """Maximise a function by the simplex method of Nelder and Mead, which needs few evaluations near a good start.
 
     Parameters
     ----------
@@ -149,10 +149,10 @@ def directed_search(
     n_jobs: int | None = None,
     error_score: Any = math.nan,
 ) -> SearchResult:
-    """Maximise a function by looking both ways along every coordinate, closer and closer.
+    """Maximise a function by directed search: both directions along each coordinate, with decreasing steps.
 
-    Nothing is random. It is hard to beat where there is one hill, and stays on the first one where there are several:
-    :func:`coupled_annealing` looks at more of them.
+    The search is deterministic. It works well if there is a single maximum, and stays at the first one it finds if
+    there are several; :func:`coupled_annealing` explores more of them.
 
     Parameters
     ----------

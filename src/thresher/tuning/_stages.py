@@ -43,7 +43,7 @@ class TriClassTuning:
 
     @property
     def best_estimator_(self) -> Any:
-        """That machine, fitted to all rows."""
+        """The best machine, fitted to all rows."""
         return self._searches[self.best_machine_].best_estimator_
 
     @property

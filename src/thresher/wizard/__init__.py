@@ -1,4 +1,4 @@
-"""The wizard: four questions in plain words, each with a default; then a tuned model and how to get it again."""
+"""The wizard: asks four questions, each with a default, and trains a tuned model."""
 
 from __future__ import annotations
 
@@ -58,21 +58,22 @@ def wizard(
     say: Say = print,
     run: Callable[..., Run] = _auto.run_auto,
 ) -> Any:
-    """Ask what is needed to make a model of a file, and make it.
+    """Ask a few questions about a file, and train a model on it.
 
-    Four questions are asked: which columns to leave out, which one to predict, what a mistake costs, and how long it
-    may take; beside them only what the file leaves in doubt, such as the order of day and month. The answer ``more``
-    asks for everything else.
+    There are four questions: which columns to leave out, which one to predict, what a mistake costs, and how long
+    training may take. Further questions come up only if the file is ambiguous, for example about the order of day and
+    month. Answer ``more`` to be asked for all other options.
 
     Parameters
     ----------
     path : path-like, optional
-        The file; by default it is asked for.
+        The file; by default, the wizard asks for it.
     answers : path-like, dict or list of str, optional
-        Answers instead of a person's: a file, answers by the name of the question, or one after the other. What is
-        missing is answered by the default; what is not allowed is an error.
+        Answers for scripts: a file, a dict from question to answer, or a list in order. Missing answers get the
+        default; invalid ones raise an error.
     ask : callable, optional
-        Given a question and a prompt, returns what was typed; by default the terminal or the notebook is asked.
+        Called with a question and a prompt, returns the answer; by default, the wizard asks in the terminal or the
+        notebook.
     say : callable
         Shows a line of text.
     run : callable
@@ -121,8 +122,8 @@ def form(path: str | os.PathLike[str]) -> WizardForm:
     Returns
     -------
     WizardForm
-        After the button was pressed, its ``model``, ``command`` and ``python`` are the results. Without ipywidgets,
-        the questions are asked one after the other, and the results are there at once.
+        When you press the button, its ``model``, ``command`` and ``python`` hold the results. Without ipywidgets, the
+        questions are asked one by one, and the results are available at once.
     """
     made = WizardForm(os.fspath(path))
     if importlib.util.find_spec("ipywidgets") is not None:
@@ -133,17 +134,17 @@ def form(path: str | os.PathLike[str]) -> WizardForm:
 
 
 class WizardForm:
-    """The questions about a file as a form, and the model that was made of it; see :func:`form`.
+    """The questions about a file as a form, and the resulting model; see :func:`form`.
 
     Attributes
     ----------
     path : str
     files : callable
-        Returns what is known of a file, by its path.
+        Returns what is known about the file at a path.
     model : estimator, StreamingPipeline or None
-        None until the button was pressed.
+        None until you press the button.
     command, python : str
-        What makes the same model on the command line and in Python.
+        The command and the Python code that train the same model.
     """
 
     def __init__(self, path: str) -> None:
@@ -158,7 +159,7 @@ class WizardForm:
         show_form(self, QUESTIONS, MORE_QUESTIONS)
 
     def learn(self, answers: DialogueAnswers, say: Say) -> None:
-        """Make the model that the answers describe."""
+        """Train the model that the answers describe."""
         run, call, _ = learn_from(answers, say, _auto.run_auto)
         self.model, self.command, self.python = run.model, call.command(), call.python()
 
@@ -172,7 +173,7 @@ def main(
     report: str | None = None,
     as_json: bool = False,
 ) -> int:
-    """``thresher wizard``; returns the exit code: 0 done, 2 a mistake, 130 interrupted.
+    """Run ``thresher wizard``; returns the exit code: 0 for success, 2 for an error, 130 for an interrupt.
 
     A person gets the model and a report in files beside the work; answers from a file say where these go, or do not.
     """

@@ -47,7 +47,7 @@ class DataFile:
         return open_stream(self.path, **named, **reading)
 
     def profile(self, target: str | None, reading: Mapping[str, Any] = {}) -> Profile:
-        """What ``thresher look`` shows; lines that cannot be read are counted."""
+        """Return the profile that ``thresher look`` shows; malformed lines are counted."""
         options = {**reading, "skip_malformed": True}
         return self._once("profile", target, options, lambda: profile(self.stream(target, options)))
 
@@ -90,7 +90,7 @@ class DataFile:
 
 
 def _value(found: ColumnFound, written: str) -> str:
-    """What a written number or date means."""
+    """Return the value of a written number or date."""
     value = float(found.reading.values(Text.from_list([written]))[0][0])
     if found.reading.kind != "date":
         return f"{value:.12g}"
@@ -99,7 +99,8 @@ def _value(found: ColumnFound, written: str) -> str:
 
 
 def table_as_text(file: DataFile, width: int) -> str:
-    """What ``thresher look`` prints of a table: the columns, and warnings that are no questions of their own."""
+    """Return the output of ``thresher look`` for a table: the columns, and warnings that have no question of their
+    own."""
     found, stream = file.profile(file.usual_target), file.stream(None)
     size = file_in_words([path.name for path in stream.paths], stream.n_bytes)
     about = f"{size}: {found.rows_in_words}, {plural(found.n_columns, 'column')}. {text_in_words(found)}"
@@ -119,6 +120,6 @@ def useless_columns(file: DataFile) -> list[str]:
 
 
 def leaking_columns(file: DataFile, target: str, reading: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """What is known of columns that alone predict the target, and these columns."""
+    """Describe columns that predict the target on their own, and return them."""
     leak = next((each for each in file.profile(target, reading).warnings if each.kind == "leak"), None)
     return ("", []) if leak is None else (leak.says, list(leak.columns))

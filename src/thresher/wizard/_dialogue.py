@@ -124,7 +124,7 @@ Say = Callable[[str], None]
 
 
 class AnswerSource(NamedTuple):
-    """Where answers come from."""
+    """Source of answers."""
 
     ask: Ask
     named: Collection[str] = ()  # questions that are answered by name, also those that are asked on request

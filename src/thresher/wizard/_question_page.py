@@ -66,7 +66,8 @@ class QuestionPage:
         return not any(entry["refusal"] for entry in self.entries)
 
     def profile(self) -> Profile:
-        """What ``thresher look`` shows of the file, read as was answered; columns that are left out are in it."""
+        """Return the profile that ``thresher look`` shows, with the answers so far; it includes columns that are left
+        out."""
         reading = {name: value for name, value in reading_of(self.answers).items() if name != "drop"}
         target = self.answers.get("target", self.file.usual_target)
         with self._reading():

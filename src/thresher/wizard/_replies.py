@@ -1,4 +1,4 @@
-"""What the answers so far mean, and possible answers to the four questions: options, and readers of typed text."""
+"""The meaning of the answers so far, and possible answers to the four questions."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def check_target(target: str | None, answers: DialogueAnswers) -> None:
 
 
 def leaks(answers: DialogueAnswers) -> tuple[str, list[str]]:
-    """What is known of columns that alone predict the target, and these columns; none if no others would be left."""
+    """Describe columns that predict the target on their own, and return them; none if no others would be left."""
     file, target = file_of(answers), answers.get("target")
     if target is None or not file.is_table:
         return "", []
