@@ -83,7 +83,7 @@ def test_probabilities_that_are_right_are_doubted_1_time_in_20():
     doubted = [section["calibration error"] > section["by chance"] for section in sections]
     assert 0 < sum(doubted) < 15
     for section, is_doubted in zip(sections, doubted, strict=True):
-        assert ("do not read it as a share" in section["says"]) == is_doubted
+        assert ("calibrate it before you use it as a probability" in section["says"]) == is_doubted
         assert ("no reason to doubt it" in section["says"]) != is_doubted
 
 
