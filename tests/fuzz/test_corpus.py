@@ -85,6 +85,8 @@ def test_one_value_that_dwarfs_the_others_leaves_no_plane_without_numbers():
     X[49, 0] = 1e99
     for seed in range(5):
         assert attempt(CLASSES["ProximalPlaneClustering"], {"n_clusters": 5, "random_state": seed}, X, X[:, 0] > 0)
+    rows = X[40:52, :3]
+    assert attempt(CLASSES["GMKLRegressor"], {}, rows, np.arange(12.0) % 2)
 
 
 def test_truth_values_take_any_integer_for_a_word_of_their_own():
