@@ -21,7 +21,7 @@ X = np.array([[0.0, 1.5, 0.0], [2.0, 0.0, -3.0]])
     ids=["array", "list", "float32", "fortran", "big-endian", "frame"],
 )
 def test_dense_rows_are_arrays_in_c_order(given):
-    rows = check_matrix(SimpleNamespace(), given, reset=True)
+    rows = check_matrix(SimpleNamespace(_takes_arrays=False), given, reset=True)
     assert type(rows) is np.ndarray
     assert rows.flags.c_contiguous
     assert rows.dtype in (np.float64, np.float32)
@@ -30,21 +30,21 @@ def test_dense_rows_are_arrays_in_c_order(given):
 
 @pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array, sparse.lil_matrix])
 def test_sparse_rows_are_csr_arrays(make):
-    rows = check_matrix(SimpleNamespace(), make(X), reset=True)
+    rows = check_matrix(SimpleNamespace(_takes_arrays=False), make(X), reset=True)
     assert isinstance(rows, sparse.csr_array)
     assert_array_equal(rows.toarray(), X)
 
 
 def test_frames_of_sparse_columns_stay_sparse():
     frame = pd.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(X))
-    assert_array_equal(check_matrix(SimpleNamespace(), frame, reset=True).toarray(), X)
+    assert_array_equal(check_matrix(SimpleNamespace(_takes_arrays=False), frame, reset=True).toarray(), X)
 
 
 def test_columns_out_of_order_and_repeated_are_put_in_order_on_a_copy():
     data, indices, indptr = np.array([1.0, 2.0, 3.0, 4.0]), np.array([2, 0, 2, 1]), np.array([0, 3, 4])
     given = sparse.csr_array((data, indices, indptr), shape=(2, 3))
     given.has_sorted_indices = given.has_canonical_format = True  # though it is not
-    rows = check_matrix(SimpleNamespace(), given, reset=True)
+    rows = check_matrix(SimpleNamespace(_takes_arrays=False), given, reset=True)
     assert rows.has_canonical_format
     assert_array_equal(rows.indices, [0, 2, 1])
     assert_array_equal(rows.toarray(), [[2.0, 0.0, 4.0], [0.0, 4.0, 0.0]])
@@ -70,4 +70,4 @@ def test_what_is_wrong_is_told(given, message):
 
 def test_columns_named_by_words_and_numbers_are_refused():
     with pytest.raises(TypeError, match=r"SimpleNamespace: the columns of X must all be named by words, or none"):
-        check_matrix(SimpleNamespace(), pd.DataFrame(X, columns=["a", "b", 1]), reset=True)
+        check_matrix(SimpleNamespace(_takes_arrays=False), pd.DataFrame(X, columns=["a", "b", 1]), reset=True)

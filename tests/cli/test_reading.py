@@ -77,3 +77,24 @@ def test_wrong_yaml_is_one_sentence(run, messy, tmp_path, text, message):
     result = run("train", messy, "--columns", told, code=2)
     assert message in result.err
     assert result.err.count("\n") == 1
+
+
+def test_a_header_of_other_columns_is_no_row(run, tmp_path):
+    """One without columns of numbers, whose file had a header: where all is text, names could pass for values."""
+    path, model = tmp_path / "jobs.csv", tmp_path / "m"
+    path.write_text("job,town,rich\n" + "cook,Bern,no\njudge,Rome,yes\n" * 20)
+    run("train", path, "--method", "arow", "--model", model)
+    other = tmp_path / "other.csv"
+    for text in ("colour,size,shape\nred,large,round\nblue,small,flat\n", "colour,size\nred,3\nblue,4\n"):
+        other.write_text(text)
+        said = run("predict", model, other, code=2).err
+        assert said == "thresher: other.csv: the column 'job' and 1 more that the model needs is missing.\n"
+    other.write_text("cook,Bern\njudge,Rome\ncook,Bern\n")  # rows as they were, without names
+    assert run("predict", model, other).out.split() == ["prediction", "no", "yes", "no"]
+
+
+def test_a_file_without_the_target_of_the_others_is_named(run, tmp_path):
+    for key, name in ((1, "y"), (2, "z")):
+        (tmp_path / f"k={key}").mkdir()
+        (tmp_path / f"k={key}" / "a.csv").write_text(f"a,{name}\n1,0\n2,1\n")
+    assert run("look", tmp_path, code=2).err == "thresher: a.csv: the target column is missing in this file.\n"

@@ -58,12 +58,16 @@ def test_train_tune_auto_and_predict_take_a_query(capsys, rows):
     assert "sql='from rows', database='rows.db'" in python
 
 
-def test_a_query_is_refused_in_one_sentence(capsys):
+def test_a_query_is_refused_in_one_sentence(capsys, tmp_path):
     assert "DATA must be given, or --sql with a query, and not both." in refused(capsys, "train", "--model", "m")
     assert "not both" in refused(capsys, "train", "rows.csv", "--sql", "from 'rows.csv'")
     assert "give one with --sql" in refused(capsys, "predict", "m", "rows.csv", "--database", "rows.csv")
     assert "sql cannot be run (" in refused(capsys, "train", "--sql", "selec 1")
     assert "sql must be a query that returns rows" in refused(capsys, "train", "--sql", ";")
+    for query in (f"copy (select 1) to '{tmp_path}/out'", "select 1; select 2", "create table x(a int)"):
+        assert "sql must be a query that returns rows" in refused(capsys, "train", "--sql", query)
+    assert not (tmp_path / "out").exists()
+    assert "several columns have the same name" in refused(capsys, "train", "--sql", "select 1 as a, 1 as a, 2 as y")
     assert "--resume needs files" in refused(capsys, "train", "--sql", "from 'rows.csv'", "--resume", "--model", "m")
     assert "--engine" in refused(capsys, "train", "--sql", "from 'rows.csv'", "--engine", "serial")
 

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
 sys.path.insert(0, str(Path(__file__).parent))
 from fits import ESTIMATORS, attempt
 
-from thresher import solvers
+from thresher import inspection, solvers
+from thresher._ensembles import ModelSumClassifier, ModelSumRegressor
 from thresher.cli import main
+from thresher.exporting import export
+from thresher.kernels import LeastSquaresClassifier
 from thresher.persistence import load_model, save_model
+from thresher.preprocessing import ColumnSplines
 
 CLASSES = {cls.__name__: cls for _, cls in ESTIMATORS}
 FOUND: list[tuple[str, dict[str, Any], float]] = [
@@ -79,6 +85,8 @@ def test_one_value_that_dwarfs_the_others_leaves_no_plane_without_numbers():
     X[49, 0] = 1e99
     for seed in range(5):
         assert attempt(CLASSES["ProximalPlaneClustering"], {"n_clusters": 5, "random_state": seed}, X, X[:, 0] > 0)
+    rows = X[40:52, :3]
+    assert attempt(CLASSES["GMKLRegressor"], {}, rows, np.arange(12.0) % 2)
 
 
 def test_truth_values_take_any_integer_for_a_word_of_their_own():
@@ -127,6 +135,38 @@ ODD_ARGUMENTS = [
 def test_solvers_refuse_odd_arguments_in_their_own_words(call):
     with pytest.raises(ValueError, match=call[1]):
         call[0]()
+
+
+ROWS = np.random.default_rng(0).normal(size=(20, 3))
+LINEAR = LeastSquaresClassifier().fit(ROWS, ROWS[:, 0] > 0)
+PAIRS = "models must be a list of (name, model) with different names"
+ODD_QUESTIONS = [
+    (lambda: ModelSumClassifier([("a", 1)], [1.0]).fit(ROWS, ROWS[:, 0] > 0), PAIRS),
+    (lambda: ModelSumClassifier([("a", LeastSquaresClassifier)], [1.0]).fit(ROWS, ROWS[:, 0] > 0), PAIRS),
+    (lambda: ModelSumRegressor([([], LINEAR)], [1.0]).fit(ROWS, ROWS[:, 0]), PAIRS),
+    (lambda: inspection.contributions(None, ROWS), "This NoneType instance is not fitted yet"),
+    (lambda: inspection.contributions(LINEAR, "x"), "contributions: X must hold numbers"),
+    (lambda: inspection.contributions(LINEAR, ROWS[0]), "contributions: X must be a table of rows and columns"),
+    (lambda: inspection.column_curves(LINEAR, "x"), "column_curves: rows must hold numbers"),
+    (lambda: inspection.smallest_change(LINEAR, "x", ROWS), "smallest_change: rows must hold numbers"),
+    (lambda: inspection.features_that_matter(LINEAR, scale="x"), "features_that_matter: scale must hold numbers"),
+    (lambda: export(LINEAR, to="sql", table=3), "export: table and key must be names, got 3 and None"),
+    (lambda: export(LINEAR, to="sql", key=[3]), "export: table and key must be names, got None and [3]"),
+    (lambda: export(LINEAR, 3, to="c"), "export: path must name a file, got 3"),
+]
+
+
+@pytest.mark.parametrize("call", ODD_QUESTIONS, ids=lambda call: call[1])
+def test_odd_questions_to_models_are_refused_in_our_own_words(call):
+    with pytest.raises(ValueError, match=re.escape(call[1])):
+        call[0]()
+
+
+def test_splines_of_no_rows_keep_no_knots_of_the_fit_before():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [3.0, 1.0, 2.0]})
+    splines = ColumnSplines(4).fit(frame)
+    assert splines.fit(frame[["a"]][:0]).transform(frame[["a"]][:0]).shape[0] == 0
+    assert list(splines.knots_) == ["a"]
 
 
 @pytest.mark.parametrize("entry", ["data", "history"])

@@ -97,8 +97,8 @@ def test_parameters_at_the_ends_of_floating_point(spreads, coupling):
     assert small.is_minimum
 
 
-ENDS = [{"spread": 1e100}, {"coupling": 1e100}, {"coupling": 1e100, "spread": 1e100}, {"spread": 1e-310}]
-ENDS.append({"spread": 1e-310, "spread_rest": 1e-299})
+ENDS = [{"spread": 1e100}, {"coupling": 1e100}, {"coupling": 1e100, "spread": 1e100}, {"spread": 1e-100}]
+ENDS.append({"spread": 1e-100, "spread_rest": 1e-99})
 
 
 @pytest.mark.parametrize("params", ENDS, ids=str)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import datetime
 import gzip
 import io
+import json
+import re
+import time
 import zipfile
 
 import numpy as np
@@ -147,6 +150,37 @@ def frame():
     )
     X["y"] = np.where(X["a"] > 0, "yes", "no")
     return X
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"a": 1, "y": 0}{"a": 2, "y": 1}\n\n{"a": 3, "y": 0}\n', "line 1: not readable as JSON (a line has several"),
+        ('{"a": 1, "y": 0}\n{"a": 2,\n"y": 1}\n', "line 2: not readable as JSON (Missing a name for object member"),
+        (
+            '{"a": 1, "y": 0}\n' * 20_000 + '{"a": "x", "y": 0}\n',
+            "line 20001: not readable as JSON (Column(/a) changed",
+        ),
+        ('{"a": ' + "[" * 20_000 + "]" * 20_000 + ', "y": 0}\n', "line 1: not readable as JSON (more than 100 objects"),
+        ('{"y": 0}\n{"a":\n' + "[\n" * 20_000, "line 2: not readable as JSON (Invalid value"),
+        (b'{"a": 1, "y": 0}\n{"\xc3(": 2, "y": 1}\n', "line 2: not readable as JSON (Invalid encoding in string"),
+    ],
+    ids=["two objects", "half an object", "late text", "deep", "deep over lines", "a name in no encoding"],
+)
+@pytest.mark.parametrize("batch_size", [1, 4096])
+def test_objects_that_are_no_lines_are_refused_in_batches_of_any_size(tmp_path, text, said, batch_size):
+    path = write(tmp_path / "a.jsonl", text)
+    begin = time.process_time()
+    with pytest.raises(ValueError, match=re.escape(f"a.jsonl, {said}")):
+        list(open_stream(path, batch_size=batch_size, prefetch=False))
+    assert time.process_time() - begin < 5
+
+
+def test_brackets_in_strings_are_no_lists(tmp_path):
+    texts = ["[" * 300, '\\"' + "{" * 300, "\\\\"]
+    lines = [json.dumps({"a": i, "note": text, "y": i % 2}) for i, text in enumerate(texts * 2)]
+    (batch,) = open_stream(write(tmp_path / "a.jsonl", "\n".join(lines)), text_columns=["note"])
+    assert batch.X.text["note"].to_list() == texts * 2
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "json"])
@@ -294,3 +328,15 @@ def test_batches_must_have_one_form():
         open_stream(iter([]))
     with pytest.raises(ValueError, match=r"^open_stream: either path must be given, or sql"):
         open_stream()
+
+
+@pytest.mark.parametrize(("option", "value"), [("dtype", ","), ("encoding", "\0")])
+def test_options_that_python_reads_in_its_own_way_are_refused_in_ours(tmp_path, option, value):
+    with pytest.raises(ValueError, match=f"^open_stream: {option} must be"):
+        open_stream(write(tmp_path / "a.csv", "a,y\n1,2\n"), **{option: value})
+
+
+def test_malformed_json_is_skipped_from_the_first_lines_on(tmp_path):
+    stream = open_stream(write(tmp_path / "a.jsonl", '{"a": 1, "y": 0}\nno\n{"a": 2, "y": 1}\n'), skip_malformed=True)
+    assert_array_equal(only(stream).y, [0, 1])
+    assert stream.n_skipped == 1

@@ -22,9 +22,14 @@ from .._estimators import (
 from .._gate import Array, Rule, check_params, class_weights, non_negative, sparse
 
 
+def _can_learn(model: Any) -> bool:
+    return hasattr(model, "fit") and not isinstance(model, type)
+
+
 def _are_named(models: Any) -> bool:
     pairs = isinstance(models, (list, tuple)) and all(
-        isinstance(one, (list, tuple)) and len(one) == 2 for one in models
+        isinstance(one, (list, tuple)) and len(one) == 2 and isinstance(one[0], str) and _can_learn(one[1])
+        for one in models
     )
     return bool(models) and pairs and len({name for name, _ in models}) == len(models)
 

@@ -404,7 +404,7 @@ def is_fitted(estimator: Any) -> bool:
     """Whether an estimator has attributes that only learning gives it."""
     if hasattr(estimator, "__sklearn_is_fitted__"):
         return bool(estimator.__sklearn_is_fitted__())
-    return any(name.endswith("_") and not name.startswith("_") for name in vars(estimator))
+    return any(name.endswith("_") and not name.startswith("_") for name in getattr(estimator, "__dict__", ()))
 
 
 def warn_of_convergence(message: str, stacklevel: int = 2) -> None:

@@ -70,10 +70,15 @@ def export(
     for option in given:
         if _OPTIONS[option] != to:
             raise ValueError(f"export: {option} is for {_OPTIONS[option]} only, got to={to!r}.")
-    if name is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+    if name is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", str(name)):
         raise ValueError(f"export: name must be a name of C, of letters, digits and underscores, got {name!r}.")
     if isinstance(key, str):
         given["key"] = [key]
+    keys = key if isinstance(key, (list, tuple)) else [key]
+    if not all(each is None or isinstance(each, str) for each in (table, *keys)):
+        raise ValueError(f"export: table and key must be names, got {table!r} and {key!r}.")
+    if path is not None and not isinstance(path, (str, os.PathLike)):
+        raise ValueError(f"export: path must name a file, got {path!r}.")
     writers: dict[str, Callable[..., str | bytes]] = {
         "onnx": to_onnx,
         "sql": to_sql,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._gate import Table, Text, sparse
+from .._gate import Table, Text, float_array, sparse
 
 Array = NDArray[np.float64]
 
@@ -53,7 +53,9 @@ def as_table(model: Any, X: Any, who: str) -> Table:
         raise ValueError(f"{who}: rows must be a table, a data frame or an array, got sparse rows.")
     if hasattr(X, "columns"):
         return Table.from_frame(X)
-    numbers = np.atleast_2d(np.asarray(X, dtype=np.float64))
+    numbers = np.atleast_2d(float_array(X, "rows", who))
+    if numbers.ndim > 2:
+        raise ValueError(f"{who}: rows must be a table, got an array of shape {numbers.shape}.")
     known = [str(name) for name in getattr(model, "feature_names_in_", ())]
     return Table(known if len(known) == numbers.shape[1] else numbered(numbers.shape[1]), numbers)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._estimators import check_is_fitted
-from .._gate import checked, dense_weights, one_of, sparse
+from .._gate import checked, dense_weights, float_array, one_of, sparse
 from ._features import Weights, last_step, output_names
 
 Array = NDArray[np.float64]
@@ -137,12 +137,19 @@ def behind_steps(model: Any, X: Any, n_steps: int = -1) -> Any:
     return X
 
 
+def _matrix(Z: Any) -> Array:
+    found = float_array(_numbers(Z), "X", "contributions")
+    if found.ndim != 2:
+        raise ValueError(f"contributions: X must be a table of rows and columns, got an array of shape {found.shape}.")
+    return found
+
+
 def _of_features(model: Any, Z: Any, by: str) -> Contributions:
     weights = Weights(model)
     if weights.is_centres:
         raise ValueError(f"contributions: model must have scores, got {type(weights.learner).__name__}.")
     width = weights.rows.shape[1]
-    Z = sparse.csr_array(Z)[:, :width] if sparse.issparse(Z) else np.asarray(_numbers(Z), dtype=np.float64)[:, :width]
+    Z = sparse.csr_array(Z)[:, :width] if sparse.issparse(Z) else _matrix(Z)[:, :width]
     there = np.unique(Z.indices) if sparse.issparse(Z) else np.flatnonzero(Z.any(axis=0))
     used = there[weights.rows[:, there].any(axis=0)]
     values = Z[:, used]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._estimators import check_is_fitted
-from .._gate import at_least, checked, dense_weights
+from .._gate import at_least, checked, dense_weights, float_array
 
 _VALUE = "value"  # what the one output of a regressor is called
 
@@ -246,7 +246,7 @@ class Weights:
                 np.divide(size, deviation, out=size, where=deviation > 0)  # a weight that is not in use has neither
             np.maximum(best, size, out=best)
         if scale is not None and self.variance is None:
-            scale = np.asarray(scale, dtype=np.float64)
+            scale = float_array(scale, "scale", "features_that_matter")
             if scale.shape != best.shape:
                 raise ValueError(
                     f"features_that_matter: scale must hold one number for each of {len(best)} features, "

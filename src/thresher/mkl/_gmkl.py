@@ -11,6 +11,7 @@ from sklearn.utils import _safe_indexing
 from .._engine import Target
 from .._estimators import Advice, GoodFor, ReadsValues, param
 from .._gate import (
+    HUGE,
     Array,
     Log,
     Uniform,
@@ -193,7 +194,8 @@ class GMKLRegressor(ReadsValues, ElasticNetMachine):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a loose machine is good enough to compare
             model = type(self)(**params).fit(some(learned), y[learned], counts[learned])
-        return float(np.average((on_host(model.predict(some(held))) - y[held]) ** 2, weights=counts[held]))
+        wrong_by = np.clip(on_host(model.predict(some(held))) - y[held], -HUGE, HUGE)  # whose squares are finite
+        return float(np.average(wrong_by**2, weights=counts[held]))
 
     def _dual(self, target: Target, output: int, costs: Array) -> Dual:
         return Dual(np.asarray(target.y, dtype=np.float64), -costs, costs, self.epsilon_)

@@ -149,6 +149,7 @@ class ColumnSplines(SplineState, RunningTransformer):
         if first:
             self.columns_, self.text_columns_ = columns or self._numbered(numbers.shape[1]), text
             self.pairs_, self._named, self._rows = pairs, columns is not None, list[NDArray[Any]]()
+            self._forget_knots()
         if len(kept) and (first or not self._is_final):
             self._rows = [*self._rows, kept if most is None else kept.copy()]
             self._forget_knots()

@@ -178,10 +178,12 @@ def is_named(found: CsvHead, layout: dict[str, Any]) -> bool:
     """Whether the first row of a file that is to be read by a layout holds names."""
     if layout["header"] and set(found.first) & {*layout["columns"], layout["target"]}:
         return True
-    if len(found.first) != layout["n_columns"]:
-        return False
-    counts = found.first_counts()
-    numbers = [counts[place] for place, kind in zip(layout["places"], layout["kinds"], strict=True) if kind == "n"]
+    numbers = []
+    if len(found.first) == layout["n_columns"]:
+        counts = found.first_counts()
+        numbers = [counts[place] for place, kind in zip(layout["places"], layout["kinds"], strict=True) if kind == "n"]
+    if not numbers:  # other names of other columns must not pass for a row
+        return bool(layout["header"]) and has_names(found, None)
     return any(count.words for count in numbers) and not any(count.numbers for count in numbers)
 
 

@@ -21,7 +21,7 @@ def is_encoding(name: object) -> bool:
     """Whether Python knows an encoding of text by this name."""
     try:
         return isinstance(name, str) and codecs.lookup(name)._is_text_encoding
-    except LookupError:
+    except (LookupError, ValueError):  # Python refuses a name with a null character in other words
         return False
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,10 @@ from .._gate import ROWS_TO_LOOK_AT, Table, need_pyarrow
 from ._arrow import ArrowColumns, in_words
 from ._source import Head, Parsed, ReadOptions, TextFormat
 
+_DEEPEST = 100  # objects and lists within each other; a parser that calls itself for each would run out of its stack
+_MARKS = np.zeros(256, dtype=np.int8)
+_MARKS[[*b"{["]], _MARKS[[*b"]}"]], _MARKS[ord('"')] = 1, -1, 2
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _KIND_WITHOUT_VALUES = {"n": "float64", "t": "string", "d": "timestamp[us]"}
 
 
@@ -30,13 +35,21 @@ class JsonFormat(TextFormat):
             table = self._read(text, None)
         except self._pyarrow.ArrowInvalid:
             line, reason = self._first_refused(text, None)
-            raise ValueError(f"{name}, line {line + 1}: not readable as JSON ({reason}).") from None
+            refusal = ValueError(f"{name}, line {line + 1}: not readable as JSON ({reason}).")
+            table = self._readable_part(text) if options.skip_malformed else None
+            if table is None:
+                raise refusal from None
         fields = [(field.name, part) for field in table.schema for part in field.flatten()]
         flat = self._pyarrow.schema([part for _, part in fields])
         self._columns = ArrowColumns(name, flat, options, layout, table.flatten().slice(0, ROWS_TO_LOOK_AT).select)
         self.columns, self.feature_names = self._columns.columns, self._columns.feature_names
         self.understood = self._columns.understood
         self._schema = self._explicit([(key, part) for key, part in fields if part.name in self._columns.kinds])
+
+    def _readable_part(self, text: bytes) -> Any:
+        """A table of the lines that can be read by themselves; None if there are none, or their types differ."""
+        lines = [line for line in text.split(b"\n") if line.strip() and self._refusal(line, None) is None]
+        return self._read(b"\n".join(lines), None) if lines and self._together(lines, None) is None else None
 
     def _explicit(self, fields: list[tuple[str, Any]]) -> Any:
         """The types to read by: numbers with a fraction may follow whole ones."""
@@ -61,7 +74,8 @@ class JsonFormat(TextFormat):
 
     def parse(self, text: Any, **limits: Any) -> Parsed:
         first_line, max_rows = limits["first_line"], limits["max_rows"]
-        ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))[:max_rows] + 1
+        characters = np.frombuffer(text, np.uint8)
+        ends = np.flatnonzero(characters == ord("\n"))[:max_rows] + 1
         end = int(ends[-1]) if len(ends) else 0
         consumed = len(text) if limits["final"] and len(ends) < max_rows else end  # the last line need not end
         n_lines = len(ends) + (consumed > end)
@@ -70,8 +84,9 @@ class JsonFormat(TextFormat):
             return Parsed((), 0, consumed, n_lines, 0)
         try:
             table, skipped = self._read(some, self._schema), 0
-            if len(table) > n_lines:
-                raise self._pyarrow.ArrowInvalid("a line has several objects")
+            starts = np.append(0, ends[ends < consumed])
+            if len(table) != np.count_nonzero(np.logical_or.reduceat(characters[:consumed] > ord(" "), starts)):
+                raise self._pyarrow.ArrowInvalid("a line has several objects, or a part of one")
         except self._pyarrow.ArrowInvalid:
             if not limits["skip_malformed"]:
                 line, reason = self._first_refused(some, self._schema)
@@ -92,6 +107,10 @@ class JsonFormat(TextFormat):
     def _read(self, text: bytes, schema: Any) -> Any:
         import pyarrow.json
 
+        if not _is_utf8(text):
+            raise pyarrow.ArrowInvalid("Invalid encoding in string.")
+        if _may_be_deep(text) and _depth(text) > _DEEPEST:
+            raise pyarrow.ArrowInvalid(f"more than {_DEEPEST} objects or lists within each other")
         return pyarrow.json.read_json(
             pyarrow.BufferReader(text),
             pyarrow.json.ReadOptions(use_threads=False, block_size=len(text) + 1),
@@ -109,13 +128,15 @@ class JsonFormat(TextFormat):
     def _first_refused(self, text: bytes, schema: Any) -> tuple[int, str]:
         """Number and reason of the first line that cannot be read; those of no line if only all together cannot."""
         lines = text.split(b"\n")
-        for number, line in enumerate(lines):
-            if line.strip() and (reason := self._refusal(line, schema)) is not None:
-                return number, reason
-        for number in range(2, len(lines) + 1):  # a value of another type than those above
-            if (reason := self._together(lines[:number], schema)) is not None:
-                return number - 1, reason
-        return 0, "its lines do not fit each other"
+        fits, fails, why = 0, len(lines), self._together(lines, schema)
+        if why is None:
+            single = ((number, self._refusal(line, schema)) for number, line in enumerate(lines) if line.strip())
+            return next(((n, reason) for n, reason in single if reason), (0, "its lines do not fit each other"))
+        while fails - fits > 1:  # the first line that cannot be read after those above
+            middle = (fits + fails) // 2
+            reason = self._together(lines[:middle], schema)
+            fits, fails, why = (middle, fails, why) if reason is None else (fits, middle, reason)
+        return fits, self._refusal(lines[fits], schema) or why
 
     def _together(self, lines: list[bytes], schema: Any) -> str | None:
         try:
@@ -123,3 +144,35 @@ class JsonFormat(TextFormat):
         except self._pyarrow.ArrowInvalid as error:
             return in_words(error).removeprefix("JSON parse error: ")
         return None
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        return text.isascii() or bool(text.decode())
+    except UnicodeDecodeError:  # of names, too, which PyArrow does not look at
+        return False
+
+
+def _may_be_deep(text: bytes) -> bool:
+    """Whether a line opens so many objects and lists that they may be too many, or may go on in the next line."""
+    characters = np.frombuffer(text, np.uint8)
+    opened = np.flatnonzero((characters == ord("{")) | (characters == ord("[")))
+    if len(opened) <= _DEEPEST:
+        return False
+    ends = np.flatnonzero(characters == ord("\n"))
+    firsts, lasts = characters[np.append(0, ends + 1)[: len(ends)]], characters[ends - 1]
+    if (firsts != ord("{")).any() or (lasts != ord("}")).any():
+        return True
+    lines = np.searchsorted(ends, opened)
+    return bool((lines[_DEEPEST:] == lines[:-_DEEPEST]).any())
+
+
+def _depth(text: bytes) -> int:
+    """How many objects and lists lie within each other, at most, up to the first string that does not end."""
+    if b"\\" in text:
+        text = _STRING.sub(b"", text)  # with quotes that end no string
+    marks = _MARKS[np.frombuffer(text, np.uint8)]
+    marks = marks[marks != 0]
+    quotes = marks == 2
+    steps = np.where(quotes | (np.cumsum(quotes) % 2 == 1), 0, marks)
+    return int(np.cumsum(steps).max(initial=0))

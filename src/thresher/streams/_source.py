@@ -82,7 +82,7 @@ class NamingFormat(TextFormat):
 def _is_float(dtype: DTypeLike) -> bool:
     try:
         return np.dtype(dtype) in (np.float32, np.float64)
-    except TypeError:
+    except (TypeError, ValueError, SyntaxError):  # NumPy reads text as a program of types
         return False
 
 

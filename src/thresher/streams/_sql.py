@@ -10,6 +10,8 @@ from .._gate import need_pyarrow
 from ._arrow import ArrowRows, in_words, size_in_memory
 from ._source import PathLike, ReadOptions
 
+_BEFORE = {"SET", "VARIABLE_SET", "LOAD", "ATTACH", "PRAGMA"}  # what may stand before a query: it runs for each pass
+
 
 class SqlSource(ArrowRows):
     """A query that is run again for each pass. One thread runs it, so that rows come in the same order each time."""
@@ -30,6 +32,9 @@ class SqlSource(ArrowRows):
         try:
             self._connection = duckdb.connect(":memory:" if database is None else str(database), database is not None)
             self._connection.execute("SET threads TO 1")
+            kinds = [str(one.type).rpartition(".")[2] for one in self._connection.extract_statements(query)]
+            if kinds[-1:] not in (["SELECT"], ["MULTI"]) or not set(kinds[:-1]) <= _BEFORE:
+                raise ValueError(f"open_stream: sql must be a query that returns rows, got {query!r:.80}.")
             schema = self._opened(self._connection, rows=0).schema
         except duckdb.Error as error:
             raise ValueError(f"open_stream: sql cannot be run ({in_words(error)}).") from None
@@ -39,8 +44,8 @@ class SqlSource(ArrowRows):
         import pyarrow
 
         relation = connection.sql(self._query)
-        if relation is None:
-            raise ValueError(f"open_stream: sql must be a query that returns rows, got {self._query!r:.80}.")
+        if len(set(relation.columns)) != len(relation.columns):
+            raise ValueError("<query>: several columns have the same name.")
         return pyarrow.RecordBatchReader.from_stream(relation if rows is None else relation.limit(rows))
 
     def batches(self, columns: list[str], skip: int) -> Iterator[tuple[int, Any, int]]:

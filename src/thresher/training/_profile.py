@@ -111,7 +111,7 @@ def _separated(X: Any, target: Any) -> tuple[Any, Any, str | None]:
 def _profile_stream(stream: Stream, rows: int | None) -> Profile:
     """One pass over the rows of a stream, up to so many or the first 64 MB, of which an even sample is kept."""
     sampler: Sampler | None = None
-    labels, counted, n_seen, whole = LabelCounts(), RunningFigures(), 0, True
+    labels, counted, n_seen, whole, has_target = LabelCounts(), RunningFigures(), 0, True, True
     for batch in stream.batches():
         if batch.position.n_pass > 0:
             break
@@ -119,7 +119,11 @@ def _profile_stream(stream: Stream, rows: int | None) -> Profile:
         n_seen += len(batch)
         X, y = batch.X[:rest], None if batch.y is None else batch.y[:rest]
         if sampler is None:
-            sampler = Sampler(rows_that_fit(X) // 2)
+            sampler, has_target = Sampler(rows_that_fit(X) // 2), y is not None
+        elif (y is not None) != has_target:
+            raise ValueError(
+                f"{batch.path.name}: the target column is {'missing' if has_target else 'new'} in this file."
+            )
         sampler.add(X, y)
         counted.add(X)
         labels.add(None if y is None else y[~are_missing(y)])
