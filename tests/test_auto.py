@@ -209,7 +209,9 @@ def test_no_room_that_chooses_methods_knows_one_by_name(room):
         documented = [node for node in ast.walk(tree) if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))]
         docs = {id(node.body[0].value) for node in documented if ast.get_docstring(node)}
         texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in docs]
-        said = [text.value.replace("logistic regression", "") for text in texts if isinstance(text.value, str)]  # a baseline
+        said = [
+            text.value.replace("logistic regression", "") for text in texts if isinstance(text.value, str)
+        ]  # a baseline
         words = {word for text in said for word in re.findall(r"[\w-]+", text)}
         words |= {node.name for node in ast.walk(tree) if isinstance(node, ast.alias)}
         assert not words & names_of_methods, file.name

@@ -15,7 +15,6 @@ from ._validation import as_column
 
 Labels = np.ndarray[Any, Any]
 
-_WHOLE = 2.0**53  # beyond it, every float is a whole number
 _NO_LABELS = "Unknown label type: y must hold text, booleans or whole numbers"
 _TABLE = 1 << 16  # integer labels closer together than this are looked up instead of searched
 
@@ -28,7 +27,7 @@ def _readable(y: Any, who: str) -> Labels:
     if labels.dtype.kind not in "biufUSO":
         raise ValueError(f"{who}: {_NO_LABELS}, got {labels.dtype}.")
     if labels.dtype.kind == "f":
-        whole = (np.floor(labels) == labels) & ~(np.abs(labels) > _WHOLE)
+        whole = np.floor(labels) == labels
         if not whole.all():
             bad = labels[~whole][0]
             if np.isnan(bad):
