@@ -76,7 +76,9 @@ class Estimator(Declared):
     Attributes
     ----------
     n_features_in_ : int
-        Number of features. feature_names_in_ : ndarray of str Names of the features, if ``X`` had column names.
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, if ``X`` had column names.
     """
 
     _estimator_type: ClassVar[str | None] = None
