@@ -40,7 +40,9 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
     Attributes
     ----------
     support_ : ndarray
-        Indices of the features in use. n_iter_ : int Passes made by the last :meth:`fit`.
+        Indices of the features in use.
+    n_iter_ : int
+        Passes made by the last :meth:`fit`.
     n_samples_seen_ : int
         Number of rows learned from, counting repeats.
     n_updates_ : int

@@ -209,8 +209,9 @@ class GroupClassifier(GroupParams, WeighsClasses, BatchClassifier):
     groups_ : list of ndarray
         The features of each group, in the order of selection; with several classes, a list for each class.
     chosen_ : ndarray
-        All selected features. objectives_ : ndarray The objective after each round of the last batch; with several
-        classes, a list of them.
+        All selected features.
+    objectives_ : ndarray
+        The objective after each round of the last batch; with several classes, a list of them.
     gap_ : float
         The duality gap of the groups' weights in the last batch.
     variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
