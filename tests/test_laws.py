@@ -318,6 +318,9 @@ def test_the_common_start_counts_once(model):
     for f in start.fields:
         if f.merge in ("sum", "precision", "weighted"):
             truth = arrived.arrays[f.name]
+            if f.name == "lag" and "coef" in arrived.arrays:  # the start lags by the step that weights take in common
+                mass = begun.arrays["mass"].reshape(-1, *[1] * (truth.ndim - 1))
+                truth = truth + mass * (merged.arrays["coef"] - arrived.arrays["coef"])
         elif f.merge == "mean":
             truth = (7.0 * begun.arrays[f.name] + 1.0 * arrived.arrays[f.name]) / 8.0
             if f.name == "coef" and "selected" in start.sizes:  # a budget of features: the largest weights stay

@@ -315,7 +315,7 @@ def test_tune_and_auto_take_both(files, capsys):
     assert_array_equal(found["search"].best_estimator_.coef_, model.coef_)
     assert run("auto", "exam.csv", *line) == 0
     said = capsys.readouterr().err
-    assert "Method: multitaskrda-regressor, because rows belong to several tasks" in said
+    assert "Method: multitaskrda-regressor, because the rows belong to several tasks" in said
     model = load_model("m.thresher")
     exec(model.record_["python"], found)
     assert_array_equal(found["model"].coef_, model.coef_)
