@@ -219,6 +219,7 @@ class Subject:
         if y is not None:
             y = np.asarray(y, dtype=np.float64 if self.task == "regression" else None)
         predicted = np.asarray(asked.predict(rows))
+        Z = getattr(Z, "numbers", Z)  # of a table, which the models of a sum encode on their own
         Z = sparse.csr_array(Z) if sparse.issparse(Z) else np.asarray(Z)
         return Sample(X, Z, y, predicted, scores, chances)
 
