@@ -14,11 +14,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from thresher._ensembles import ModelSumClassifier, ModelSumRegressor
 from thresher._estimators import clone
+from thresher._gate import Table
 from thresher.inspection import column_curves, contributions, smallest_change
 from thresher.kernels import LSSVC, LeastSquaresRegressor
 from thresher.online import AROWClassifier
 from thresher.persistence import load_model, save_model
 from thresher.preprocessing import prepared
+from thresher.report import Report
 
 
 def rows(n: int = 90) -> tuple[pd.DataFrame, np.ndarray]:
@@ -157,3 +159,10 @@ def test_a_file_that_holds_no_sum_is_refused(tmp_path, damage, message):
     file.write_bytes(safetensors.numpy.save(tensors, metadata={"thresher": json.dumps(header)}))
     with pytest.raises(ValueError, match=message):
         load_model(file)
+
+
+def test_a_sum_that_reads_a_table_with_text_has_a_report():
+    X, y = rows()
+    table, labels = Table.from_frame(X), np.where(y > 0, "high", "low")
+    page = Report(classifier(table).fit(table, labels), sample=(table, labels)).to_html()
+    assert "</html>" in page
