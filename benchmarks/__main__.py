@@ -44,6 +44,7 @@ SECTIONS = (
     "mkl",
     "clusters",
     "unlabelled",
+    "threads",
     "shards",
     "newcomer",
     "probabilities",

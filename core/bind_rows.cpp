@@ -1,5 +1,6 @@
 // Rows.
 #include "bind.hpp"
+#include "linear_scores.hpp"
 
 namespace thresher {
 namespace {
@@ -67,12 +68,6 @@ Rows csr_rows(const AnyArray& values, const AnyArray& columns, const In<index_t>
 using Weights = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Scores = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-/// A model that is nothing but its weights.
-struct Known {
-  const double* weights;
-  double weight(index_t j) const { return weights[j]; }
-};
-
 void linear_scores(const Rows& rows, double bias, const Weights& weights, const Scores& out) {
   rows.check();
   const auto n_outputs = static_cast<index_t>(weights.shape(0));
@@ -81,10 +76,7 @@ void linear_scores(const Rows& rows, double bias, const Weights& weights, const 
   require(static_cast<index_t>(out.shape(0)) == rows.n_rows && static_cast<index_t>(out.shape(1)) == n_outputs,
           "out must have a place for every row and output");
   nb::gil_scoped_release nogil;
-  for (index_t k = 0; k < n_outputs; ++k)
-    std::visit([&](const auto& x) {
-      run_scores(Known{weights.data() + k * (rows.n_features + 1)}, x, bias, out.data() + k, n_outputs);
-    }, rows.any);
+  std::visit([&](const auto& x) { run_linear_scores(x, bias, weights.data(), n_outputs, out.data()); }, rows.any);
 }
 
 const char* fault_name(Fault fault) {
@@ -121,6 +113,10 @@ void bind_rows(nb::module_& m) {
   m.def("linear_scores", &linear_scores, nb::arg("rows"), nb::arg("bias"), nb::arg("weights").noconvert(),
         nb::arg("out").noconvert(),
         "Scores of rows, for weights of shape (n_outputs, n_features + 1), those of the constant last.");
+  m.def("set_n_threads", [](int n) {
+    require(n > 0, "there must be a thread");
+    Threads::most = n;
+  }, nb::arg("n"), "The most threads that a loop over rows may use.");
   m.def("all_finite", [](In<double> x) {
     return all_within(x.data(), static_cast<index_t>(x.shape(0)), std::numeric_limits<double>::max());
   }, nb::arg("x"));

@@ -105,11 +105,14 @@ PassResult run_matrix_pass(Learner& learner, const Rows& rows, double bias, cons
 /// Scores of all rows with the weights a prediction uses.
 template <class Learner, class Rows>
 void run_matrix_scores(const Learner& learner, const Rows& rows, double bias, const index_t* code, double* out) {
-  Watch watch;
-  for (index_t i = 0; i < rows.n_rows; ++i) {
-    watch.tick();
-    learner.look(rows.row(i, bias), Item{code ? code[i] : 0, 0, 0, 0}, out + i * learner.width());
-  }
+  in_parts(rows.n_rows, rows.n_values() * learner.width(), [&](index_t begin, index_t end) {
+    const Learner own(learner);  // with a scratch of its own
+    Watch watch;
+    for (index_t i = begin; i < end; ++i) {
+      watch.tick();
+      own.look(rows.row(i, bias), Item{code ? code[i] : 0, 0, 0, 0}, out + i * learner.width());
+    }
+  });
 }
 
 }  // namespace thresher

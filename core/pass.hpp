@@ -4,6 +4,7 @@
 
 #include "learner.hpp"
 #include "score_bins.hpp"
+#include "threads.hpp"
 #include "watch.hpp"
 
 namespace thresher {
@@ -145,21 +146,25 @@ PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesso
 /// Scores of all rows with the weights a prediction uses.
 template <class Learner, class Rows>
 void run_scores(const Learner& learner, const Rows& rows, double bias, double* out, index_t stride) {
-  Watch watch;
-  for (index_t i = 0; i < rows.n_rows; ++i) {
-    watch.tick();
-    out[i * stride] = look(learner, rows.row(i, bias));
-  }
+  in_parts(rows.n_rows, rows.n_values(), [&](index_t begin, index_t end) {
+    Watch watch;
+    for (index_t i = begin; i < end; ++i) {
+      watch.tick();
+      out[i * stride] = look(learner, rows.row(i, bias));
+    }
+  });
 }
 
 /// The variance of each of these scores, of a learner that keeps one for its weights.
 template <class Learner, class Rows>
 void run_spreads(const Learner& learner, const Rows& rows, double bias, double* out, index_t stride) {
-  Watch watch;
-  for (index_t i = 0; i < rows.n_rows; ++i) {
-    watch.tick();
-    out[i * stride] = learner.spread(rows.row(i, bias), AllFeatures());
-  }
+  in_parts(rows.n_rows, rows.n_values(), [&](index_t begin, index_t end) {
+    Watch watch;
+    for (index_t i = begin; i < end; ++i) {
+      watch.tick();
+      out[i * stride] = learner.spread(rows.row(i, bias), AllFeatures());
+    }
+  });
 }
 
 }  // namespace thresher

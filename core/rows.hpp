@@ -129,6 +129,7 @@ struct DenseRows {
   index_t n_rows, n_features;
 
   DenseRow<Value> row(index_t i, double bias) const { return {values + i * n_features, n_features, bias}; }
+  index_t n_values() const { return n_rows * n_features; }
   double mean_bytes() const { return static_cast<double>(n_features) * sizeof(Value); }
   void prefetch(index_t i) const { prefetch_bytes(values + i * n_features, n_features * sizeof(Value)); }
 };
@@ -143,6 +144,7 @@ struct CsrRows {
   SparseRow<Value, Column> row(index_t i, double bias) const {
     return {values + starts[i], columns + starts[i], starts[i + 1] - starts[i], n_features, bias};
   }
+  index_t n_values() const { return starts[n_rows]; }
   double mean_bytes() const {
     return n_rows == 0 ? 0 : static_cast<double>(starts[n_rows]) / n_rows * (sizeof(Value) + sizeof(Column));
   }

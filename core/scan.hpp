@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "rows.hpp"
+#include "threads.hpp"
 
 namespace thresher {
 
@@ -35,9 +35,19 @@ bool all_within(const Value* values, index_t n, double bound) {
   return ((acc[0] + acc[1]) + (acc[2] + acc[3])) + ((acc[4] + acc[5]) + (acc[6] + acc[7])) == 0;
 }
 
+/// The same for values that several threads may look at.
+template <class Value>
+bool all_usable(const Value* values, index_t n) {
+  std::atomic<bool> usable{true};
+  in_parts(n, n, [&](index_t begin, index_t end) {
+    if (!all_within(values + begin, end - begin, huge)) usable = false;
+  });
+  return usable;
+}
+
 template <class Value>
 Finding scan_values(const DenseRows<Value>& x) {
-  if (all_within(x.values, x.n_rows * x.n_features, huge)) return {};
+  if (all_usable(x.values, x.n_values())) return {};
   for (index_t i = 0; i < x.n_rows; ++i)
     for (index_t j = 0; j < x.n_features; ++j) {
       const double v = x.values[i * x.n_features + j];
@@ -48,11 +58,22 @@ Finding scan_values(const DenseRows<Value>& x) {
 
 template <class Value, class Column>
 Finding scan_values(const CsrRows<Value, Column>& x) {
-  if (all_within(x.values, x.starts[x.n_rows], huge)) return {};
+  if (all_usable(x.values, x.n_values())) return {};
   for (index_t i = 0; i < x.n_rows; ++i)
     for (index_t k = x.starts[i]; k < x.starts[i + 1]; ++k)
       if (!usable(x.values[k])) return {Fault::value, i, static_cast<index_t>(x.columns[k]), static_cast<double>(x.values[k])};
   return {};
+}
+
+/// Whether the columns of a row are in range, sorted and unique.
+template <class Value, class Column>
+bool rises(const CsrRows<Value, Column>& x, index_t i) {
+  const Column* c = x.columns + x.starts[i];
+  const index_t nnz = x.starts[i + 1] - x.starts[i];
+  if (nnz == 0) return true;
+  unsigned rising = 1;
+  for (index_t k = 1; k < nnz; ++k) rising &= c[k] > c[k - 1];
+  return rising && c[0] >= 0 && static_cast<index_t>(c[nnz - 1]) < x.n_features;
 }
 
 /// `n_stored` is the length of values and columns; starts has n_rows + 1 entries.
@@ -63,20 +84,21 @@ Finding scan_structure(const CsrRows<Value, Column>& x, index_t n_stored) {
     if (x.starts[i + 1] < x.starts[i] || x.starts[i + 1] > n_stored)
       return {Fault::starts, i, 0, static_cast<double>(x.starts[i + 1])};
 
-  bool ordered = true;
-  for (index_t i = 0; i < x.n_rows; ++i) {
-    const Column* c = x.columns + x.starts[i];
-    const index_t nnz = x.starts[i + 1] - x.starts[i];
-    if (nnz == 0) continue;
-    unsigned rising = 1;
-    for (index_t k = 1; k < nnz; ++k) rising &= c[k] > c[k - 1];
-    if (rising && c[0] >= 0 && static_cast<index_t>(c[nnz - 1]) < x.n_features) continue;
-    for (index_t k = 0; k < nnz; ++k)
-      if (c[k] < 0 || static_cast<index_t>(c[k]) >= x.n_features) return {Fault::range, i, static_cast<index_t>(c[k]), 0};
-    ordered = false;  // can be put in order, so look on for what cannot be mended
+  std::atomic<bool> all_rise{true};
+  in_parts(x.n_rows, x.n_values(), [&](index_t begin, index_t end) {
+    for (index_t i = begin; i < end; ++i)
+      if (!rises(x, i)) {
+        all_rise = false;
+        return;
+      }
+  });
+  if (all_rise) return {};
+  for (index_t k = 0, i = 0; k < x.n_values(); ++k) {
+    while (k >= x.starts[i + 1]) ++i;
+    const auto j = static_cast<index_t>(x.columns[k]);
+    if (j < 0 || j >= x.n_features) return {Fault::range, i, j, 0};
   }
-  if (!ordered) return {Fault::order, 0, 0, 0};
-  return {};
+  return {Fault::order, 0, 0, 0};  // which can be mended
 }
 
 }  // namespace thresher

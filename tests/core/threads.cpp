@@ -14,8 +14,10 @@
 #include "learners/narow.hpp"
 #include "learners/pegasos.hpp"
 #include "learners/reweighted_l1_rda.hpp"
+#include "linear_scores.hpp"
 #include "matrix_pass.hpp"
 #include "parse_svmlight.hpp"
+#include "scan.hpp"
 
 using namespace thresher;
 
@@ -179,6 +181,29 @@ Numbers parsed() {
   return Numbers(rows.values.data(), rows.values.data() + rows.values.size());
 }
 
+/// One loop in several threads, and in several that each have more.
+void compare_parts() {
+  constexpr index_t n = 40'000, width = 30;
+  const Numbers many(static_cast<std::size_t>(n * width), 0.25), weights(5 * (width + 1), 1.0);
+  const DenseRows<double> rows{many.data(), n, width};
+  std::vector<index_t> starts;
+  std::vector<std::int32_t> columns;
+  for (index_t i = 0; i <= n; ++i) starts.push_back(i * width);
+  for (index_t i = 0; i < n * width; ++i) columns.push_back(static_cast<std::int32_t>(i % width));
+  const CsrRows<double, std::int32_t> sparse{many.data(), columns.data(), starts.data(), n, width};
+  const auto score = [&] {
+    Numbers scores(10 * n);
+    run_linear_scores(rows, bias, weights.data(), 5, scores.data());
+    run_linear_scores(sparse, bias, weights.data(), 5, scores.data() + 5 * n);
+    if (scan_values(sparse).fault != Fault::none || scan_structure(sparse, n * width).fault != Fault::none) scores.clear();
+    return scores;
+  };
+  const Numbers alone = score();
+  Threads::most = 4;
+  if (score() != alone || alone.empty()) std::printf("in_parts: other numbers in several threads\n"), all_same = false;
+  compare("in_parts", score);
+}
+
 }  // namespace
 
 int main() {
@@ -196,5 +221,6 @@ int main() {
     for (index_t j = 0; j < n; ++j) kernel.push_back(data.rows().row(i, 0).dot(data.dense.data() + j * n_features));
   compare("BoxQP", [&kernel] { return solved(kernel, n); });
   compare("svmlight", parsed);
+  compare_parts();
   return !all_same;
 }

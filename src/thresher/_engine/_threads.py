@@ -1,4 +1,4 @@
-"""One thread for BLAS, where more would wait for one another or change the last bits."""
+"""Threads: how many a loop may use, and one for BLAS where more would wait for one another or change the last bits."""
 
 from __future__ import annotations
 
@@ -9,9 +9,36 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
+from .._core import set_n_threads
+
+_MOST = 256  # threads, whatever the environment says
 _lock = Lock()
 _inside = 0
 _limits: Any = None
+_n_threads = 1
+
+
+def _threads_by_default() -> int:
+    """The number in ``OMP_NUM_THREADS``, as for other libraries, or else that of the cores open to this process."""
+    wanted = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    if wanted.isdecimal() and int(wanted) > 0:
+        return min(int(wanted), _MOST)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def n_threads() -> int:
+    """Return how many threads a loop over rows may use."""
+    return _n_threads
+
+
+def allow_threads(n: int) -> None:
+    """Set how many threads loops over rows may use, in Python and in the core. Answers do not depend on it."""
+    global _n_threads
+    _n_threads = n
+    set_n_threads(n)
+
+
+allow_threads(_threads_by_default())
 
 
 @contextmanager
@@ -32,16 +59,16 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def in_threads(do: Callable[..., None], parts: Iterable[tuple[Any, ...]]) -> None:
-    """Call a function with the arguments of every part, in as many threads as there are cores."""
+    """Call a function with the arguments of every part, in as many threads as a loop may use."""
     calls = list(parts)
-    n_threads = min(len(calls), os.cpu_count() or 1)
-    if n_threads < 2:
+    n_workers = min(len(calls), n_threads())
+    if n_workers < 2:
         for arguments in calls:
             do(*arguments)
         return
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(n_threads) as pool:
+    with ThreadPoolExecutor(n_workers) as pool:
         for done in [pool.submit(do, *arguments) for arguments in calls]:
             done.result()
 

@@ -315,11 +315,14 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
 
     def _scores_of(self, rows: Rows, learner: Learner | None = None) -> Array:
         learner = learner or self._learner_now()
-        if not learner.params.get("n_selected") and not learner.reads_weights(self.state_):
-            return learner.scores(rows, self.state_)
+        state = self.state_
+        has_several = len(self.__dict__.get("classes_", ())) > 2 and rows.columns is not None
+        pays = has_several and len(rows.values) >= rows.n_features  # one look at a sparse row for all classes
+        if not (pays or learner.params.get("n_selected") or learner.reads_weights(state)):
+            return learner.scores(rows, state)
         weights = self._all_weights()  # which features are in use is decided once
         scores = np.empty((rows.n_rows, len(weights)))
-        linear_scores(rows, learner.constant(self.state_), weights, scores)
+        linear_scores(rows, learner.constant(state), weights, scores)
         return scores
 
     def _scores_by(self, learner: Learner, state: State, rows: Rows, target: Target) -> Array:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._engine import n_threads
 from .._gate import as_csr, is_foreign_array, on_host, sparse
 from .._kernels import Array, as_floats, nearest_rows, squared_distances, unit_rows
 
@@ -148,7 +149,7 @@ def _search(rows: Any, n_neighbors: int) -> Near:
         return Near(*nearest_rows(rows, min(n_neighbors, rows.shape[0] - 1)))
     from sklearn.neighbors import NearestNeighbors
 
-    found = NearestNeighbors(n_neighbors=min(n_neighbors, rows.shape[0] - 1)).fit(rows)
+    found = NearestNeighbors(n_neighbors=min(n_neighbors, rows.shape[0] - 1), n_jobs=n_threads()).fit(rows)
     distances, places = found.kneighbors()
     return Near(places, distances**2)
 

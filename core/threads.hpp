@@ -1,0 +1,51 @@
+// Parts of a loop over rows in several threads at once.
+#pragma once
+#include <atomic>
+#include <exception>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "rows.hpp"
+
+namespace thresher {
+
+/// The most threads that a loop may use; the bindings set it.
+struct Threads {
+  static inline std::atomic<int> most{1};
+  static constexpr index_t of_part = index_t{1} << 16;    // values that a thread takes at a time
+  static constexpr index_t of_thread = index_t{1} << 18;  // values that are worth one more thread: it takes some 20 us to start
+};
+
+/// Calls f(begin, end) for parts of 0 ... n_rows that together hold `n_values`; each part once, in any order. Threads live as long as the
+/// call, so that nothing is left to a process that forks. An exception ends the loop and is thrown again by the caller's thread.
+template <class F>
+void in_parts(index_t n_rows, index_t n_values, F f) {
+  const index_t wanted = n_values / Threads::of_thread, most = Threads::most;
+  const index_t n_threads = wanted < most ? wanted : most;
+  if (n_threads < 2 || n_rows < 2) return f(index_t{0}, n_rows);
+  const index_t n_parts = n_values / Threads::of_part < n_rows ? n_values / Threads::of_part : n_rows;
+  const index_t size = (n_rows + n_parts - 1) / n_parts;
+  std::atomic<index_t> next{0};
+  std::exception_ptr thrown;
+  std::atomic<bool> has_thrown{false};
+  const auto work = [&] {
+    try {
+      for (index_t begin = 0; (begin = next.fetch_add(size)) < n_rows;) f(begin, begin + size < n_rows ? begin + size : n_rows);
+    } catch (...) {
+      next = n_rows;
+      if (!has_thrown.exchange(true)) thrown = std::current_exception();
+    }
+  };
+  std::vector<std::thread> threads;
+  threads.reserve(static_cast<std::size_t>(n_threads - 1));
+  try {
+    for (index_t t = 1; t < n_threads; ++t) threads.emplace_back(work);
+  } catch (const std::system_error&) {  // the system has no more threads: those that run do all of it
+  }
+  work();
+  for (std::thread& thread : threads) thread.join();
+  if (thrown) std::rethrow_exception(thrown);
+}
+
+}  // namespace thresher
