@@ -8,15 +8,21 @@ would need.
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from datetime import date
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
+from sklearn import config_context
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import LogisticRegression, RidgeClassifierCV
 from sklearn.metrics import accuracy_score, adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 
@@ -216,6 +222,41 @@ def run(quick: bool, device: Device, only: str = "") -> Iterator[Table]:
                 yield table
 
 
+def peers(quick: bool, device: Device) -> Iterator[Table]:
+    """Ours beside scikit-learn's estimators that take tensors (``array_api_dispatch``), on the same GPU."""
+    n_components = FEW_LANDMARKS if quick else N_LANDMARKS
+    table = Table(
+        f"Beside scikit-learn on the same GPU ({device.called}), {n_components:,} landmarks",
+        ["what", "rows", "seconds, scikit-learn", "seconds, thresher", "scikit-learn / thresher",
+         "accuracy, scikit-learn", "accuracy, thresher"],
+        notes=["Best of three fits, wall-clock. scikit-learn: Nystroem, then RidgeClassifierCV or LogisticRegression "
+               "at its defaults, with array_api_dispatch=True."],
+    )  # fmt: skip
+    options: dict[str, Any] = {"gamma": 0.5 / N_FEATURES, "n_components": n_components, "random_state": 0}
+    unread: dict[str, Any] = {"probability": "none"}
+    pairs = {
+        "Nystroem map and ridge or least-squares head": (RidgeClassifierCV, LeastSquaresClassifier),
+        "Nystroem map and logistic head": (LogisticRegression, LogisticClassifier),
+    }
+    for what, (theirs, ours) in pairs.items():
+        for n_rows in (2_000,) if quick else (10_000, 100_000, 1_000_000):
+            (X, heap), (X_test, heap_test) = heaps(n_rows, 1), heaps(N_TEST, 2)
+            there, y, test = device.put(X), device.put(heap % 2), device.put(X_test)
+            with config_context(array_api_dispatch=True):
+                peer = _fitted(make_pipeline(Nystroem(**options), theirs()), there, y, test, device)
+            own = _fitted(make_pipeline(FixedSizeNystroem(**options), ours(**unread)), there, y, test, device)
+            scores = [f"{accuracy_score(heap_test % 2, found):.4f}" for _, found in (peer, own)]
+            seconds = [f"{peer[0]:.3f}", f"{own[0]:.3f}", f"{peer[0] / own[0]:.1f}"]
+            table.rows.append([what, f"{n_rows:,}", *seconds, *scores])
+            yield table
+
+
+def _fitted(model: Any, X: Any, y: Any, X_test: Any, device: Device) -> tuple[float, Array]:
+    """The best time of three fits after a first, and predictions."""
+    times = [device.seconds(lambda: model.fit(X, y))[0] for _ in range(1 + REPEATS)]
+    return min(times[1:]), model.predict(X_test).cpu().numpy()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.device", description="What a GPU gains.")
     parser.add_argument("--quick", action="store_true", help="small sizes: does it run; the figures mean little")
@@ -223,14 +264,21 @@ def main() -> None:
     parser.add_argument("--only", default="", help="work whose name holds this text, such as LapSVC")
     parser.add_argument("--update", action="store_true", help="write the table into benchmarks/device.md")
     options = parser.parse_args()
+    if "SCIPY_ARRAY_API" not in os.environ:  # scikit-learn asks for it, and SciPy reads it when it is imported
+        os.environ["SCIPY_ARRAY_API"] = "1"
+        os.execv(sys.executable, [sys.executable, "-m", "benchmarks.device", *sys.argv[1:]])
     if options.update and (options.quick or options.only or options.device == "cpu"):
         parser.error("--update needs all work, full sizes and a GPU.")
     device = Device(options.device)
     by = f"`python -m benchmarks.device --update`: {device.called}, {device.library}; {cpu()}, {date.today()}."
-    for table in run(options.quick, device, options.only):
+    shown: dict[str, Table] = {}
+    for table in chain(run(options.quick, device, options.only), () if options.only else peers(options.quick, device)):
+        shown[table.title] = table
         if options.update:
-            PAGE.write_text(f"# What a GPU gains\n\n{by}\n\n{table.markdown()}")
-    table.show(Console(width=160))
+            pages = "\n\n".join(each.markdown() for each in shown.values())
+            PAGE.write_text(f"# What a GPU gains\n\n{by}\n\n{pages}")
+    for table in shown.values():
+        table.show(Console(width=160))
 
 
 if __name__ == "__main__":
