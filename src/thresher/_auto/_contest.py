@@ -61,7 +61,8 @@ def compare(
     else:
         results, best, reasons = _rounds(contest, for_comparison(plan), clock)
     history = [entry for result in results for entry in result.history]
-    return best, reasons, [{**entry, "evaluation": number} for number, entry in enumerate(history)]
+    told = {"criterion": plan.measure}
+    return best, reasons, [{**entry, "evaluation": number, **told} for number, entry in enumerate(history)]
 
 
 def for_comparison(plan: Plan, best: TunedCandidate | None = None) -> Plan:

@@ -269,12 +269,12 @@ def _tuning(section: Section) -> str:
     good = sorted((e for e in section["evaluations"] if e["score"] is not None), key=lambda e: -e["score"])
     if not good:
         return ""
-    names = list(section["params"])[:5]
+    names, form = list(section["params"])[:5], formatter(section["measure"])
     rows = [
-        [str(e["evaluation"]), e["stage"], number(e["score"]), *(number(e["params"].get(n, "")) for n in names)]
+        [str(e["evaluation"]), e["stage"], form(e["value"]), *(number(e["params"].get(n, "")) for n in names)]
         for e in good[:5]
     ]
-    return _table([["number", "stage", "score", *names], *rows], "rlr" + "r" * len(names), 14)
+    return _table([["number", "stage", section["measure"], *names], *rows], "rlr" + "r" * len(names), 14)
 
 
 def _clusters(section: Section) -> str:
