@@ -372,6 +372,16 @@ def test_a_search_for_the_least_error_shows_errors_as_positive_numbers():
     assert "Error of each setting" in report.to_html()
 
 
+def test_a_search_among_several_models_names_them():
+    tried = [{**entry, "candidate": f"model {n % 2}"} for n, entry in enumerate(examples.evaluations())]
+    report = Report(examples.several()["model"], search=tried)
+    best = report.to_dict()["sections"]["tuning"]["best"]
+    assert best["model"] == f"model {(best['evaluation'] - 1) % 2}"
+    assert f"It is {best['model']} and has alpha = " in report.to_dict()["sections"]["tuning"]["says"]
+    assert f"{best['model']}: alpha = " in report.to_text(["tuning"])
+    assert f"<td>{best['model']}</td>" in report.to_html()
+
+
 def test_a_search_that_failed_throughout_says_so():
     tried = [e | {"score": float("nan")} for e in examples.evaluations(3)]
     report = Report(examples.several()["model"], search=tried)

@@ -234,7 +234,8 @@ def _best_sentence(section: Section, first: dict[str, Any]) -> str:
     says += f". The {top} {section['measure']} is {form(best['value'])}, of number {count(best['evaluation'])}"
     says += f"; the first setting had {form(first['value'])}" if best is not first else ""
     chosen = ", ".join(f"{name} = {number(value)}" for name, value in best["params"].items())
-    says += f". It has {chosen}." if chosen else "."
+    about = [*([f"is {best['model']}"] if best["model"] else []), *([f"has {chosen}"] if chosen else [])]
+    says += f". It {' and '.join(about)}." if about else "."
     return says + (f" {plural(section['failed'], 'setting')} failed." if section["failed"] else "")
 
 
@@ -243,6 +244,7 @@ def _evaluation(place: int, entry: dict[str, Any], sign: int) -> dict[str, Any]:
     return {
         "evaluation": place + 1,
         "stage": label(entry.get("stage") or "search"),
+        "model": label(entry["candidate"]) if entry.get("candidate") else None,  # where several are compared
         "params": {label(k).rsplit("__", 1)[-1]: _value(v) for k, v in (entry.get("params") or {}).items()},
         "score": found,
         "value": None if found is None else sign * found + 0.0,  # no error at all is 0, not -0
