@@ -298,6 +298,14 @@ def test_the_budget_is_one_for_everything(budget):
     assert [entry["evaluation"] for entry in record["search"]] == list(range(len(record["search"])))
 
 
+def test_no_setting_is_measured_twice():
+    X, y = ring()
+    tried = auto(X, y, n_evaluations=40, cv=2).record_["auto"]["search"]
+    settings = [(e["candidate"], e["n_rows"], *e["params"].items()) for e in tried]
+    assert len(set(settings)) == len(settings)
+    assert tried[-1]["stage"] == "simplex"  # around the best of the first round
+
+
 def test_kinds_of_models_compete_and_the_best_has_the_rest():
     X, y = ring()
     record = auto(X, y, n_evaluations=50, cv=2).record_["auto"]
