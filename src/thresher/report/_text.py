@@ -220,9 +220,10 @@ def _tasks(section: Section) -> str:
 
 def _features(section: Section) -> str:
     single = len(section["features"][0]["weights"]) == 1
+    longest = 12 if section["features"][0]["deviation"] is None else 8  # so that the effect fits into the line
     rows = []
     for f in section["features"]:
-        row = [_cut(f["name"], 27), _bar(f["importance"], 12)]
+        row = [_cut(f["name"], 27), _bar(f["importance"], longest)]
         if single:
             row.append(number(f["weights"][0], 3))
         if f["deviation"] is not None:
