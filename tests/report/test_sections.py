@@ -377,7 +377,9 @@ def test_a_search_among_several_models_names_them():
     report = Report(examples.several()["model"], search=tried)
     best = report.to_dict()["sections"]["tuning"]["best"]
     assert best["model"] == f"model {(best['evaluation'] - 1) % 2}"
-    assert f"It is {best['model']} and has alpha = " in report.to_dict()["sections"]["tuning"]["says"]
+    assert (
+        f"of number {best['evaluation']} ({best['model']}: alpha = " in report.to_dict()["sections"]["tuning"]["says"]
+    )
     assert f"{best['model']}: alpha = " in report.to_text(["tuning"])
     assert f"<td>{best['model']}</td>" in report.to_html()
 

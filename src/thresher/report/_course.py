@@ -232,11 +232,16 @@ def _best_sentence(section: Section, first: dict[str, Any]) -> str:
     says = f" in {seconds_of(section['seconds'])}" if section["seconds"] else ""
     form, top = formatter(section["measure"]), "lowest" if section["sign"] < 0 else "highest"
     says += f". The {top} {section['measure']} is {form(best['value'])}, of number {count(best['evaluation'])}"
-    says += f"; the first setting had {form(first['value'])}" if best is not first else ""
-    chosen = ", ".join(f"{name} = {number(value)}" for name, value in best["params"].items())
-    about = [*([f"is {best['model']}"] if best["model"] else []), *([f"has {chosen}"] if chosen else [])]
-    says += f". It {' and '.join(about)}." if about else "."
+    chosen = setting(best)
+    says += f" ({chosen})" if chosen else ""
+    says += f"; the first setting had {form(first['value'])}." if best is not first else "."
     return says + (f" {plural(section['failed'], 'setting')} failed." if section["failed"] else "")
+
+
+def setting(evaluation: dict[str, Any]) -> str:
+    """Write the model, where several are compared, and the parameters of an evaluation."""
+    params = ", ".join(f"{name} = {number(value)}" for name, value in evaluation["params"].items())
+    return ": ".join(part for part in (evaluation["model"], params) if part)
 
 
 def _evaluation(place: int, entry: dict[str, Any], sign: int) -> dict[str, Any]:

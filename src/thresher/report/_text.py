@@ -12,6 +12,7 @@ import numpy as np
 
 from .._figures import bytes_of, count, formatter, low_to_high, markdown_text, number, percent
 from ._cluster_section import in_words
+from ._course import setting
 from ._course import table as rounds_table
 from ._curves import rows_of_curves
 from ._decisions import table as decisions_table
@@ -266,18 +267,13 @@ def _stream(section: Section) -> str:
     return "\n\n".join(parts)
 
 
-def _setting(evaluation: dict[str, Any]) -> str:
-    params = ", ".join(f"{name} = {number(value)}" for name, value in evaluation["params"].items())
-    return ": ".join(part for part in (evaluation["model"], params) if part)
-
-
 def _tuning(section: Section) -> str:
     good = sorted((e for e in section["evaluations"] if e["score"] is not None), key=lambda e: -e["score"])
     if not good:
         return ""
     names, form = list(section["params"])[:5], formatter(section["measure"])
     if section["best"]["model"]:  # of several models, each with its own parameters
-        settings = [[str(e["evaluation"]), form(e["value"]), _setting(e)] for e in good[:5]]
+        settings = [[str(e["evaluation"]), form(e["value"]), setting(e)] for e in good[:5]]
         return _table([["number", section["measure"], "setting"], *settings], "rr", _WIDTH)
     rows = [
         [str(e["evaluation"]), e["stage"], form(e["value"]), *(number(e["params"].get(n, "")) for n in names)]
