@@ -196,7 +196,7 @@ def test_a_new_class_is_offered_where_it_declares_itself_good(monkeypatch):
     X, y = two_classes()
     candidates, why = choose_methods(Plan(data_of(X, y), AutoOptions(), "classification"))
     assert [candidate.name for candidate in candidates] == ["newcomer", "pegasos", "arow"]
-    assert why == "Methods to try: newcomer and pegasos and arow, because the first is new and 120 rows are enough."
+    assert why == "Methods to try: newcomer, pegasos and arow, because the first is new and 120 rows are enough."
     assert "newcomer" not in names(rows(300), np.arange(300) % 2, "classification")
 
 

@@ -43,7 +43,7 @@ _TRIES, _LEAST_TRIES = 6, 2  # evaluations of a candidate in the first round
 _FOR_FIRST_ROUND, _TIME_FOR_FIRST_ROUND = 0.6, 0.45  # of the evaluations, and of the time
 _FINALISTS = 3
 _IN_DEPTH = 6  # evaluations for each parameter of the best candidate, after which little is gained
-_FEW_IN_DEPTH = 3  # of one that compares all of many rows, and takes its time
+_FEW_IN_DEPTH = 4  # of one that compares all of many rows, and takes its time
 _MOST_LANDMARKS = 1_500
 _CLEARLY = 0.5  # standard errors by which a model that is harder to read must be better
 
