@@ -196,7 +196,7 @@ def test_a_new_class_is_offered_where_it_declares_itself_good(monkeypatch):
     X, y = two_classes()
     candidates, why = choose_methods(Plan(data_of(X, y), AutoOptions(), "classification"))
     assert [candidate.name for candidate in candidates] == ["newcomer", "pegasos", "arow"]
-    assert why == "Methods to try: newcomer and pegasos and arow, because the first is new and 120 rows are enough."
+    assert why == "Methods to try: newcomer, pegasos and arow, because the first is new and 120 rows are enough."
     assert "newcomer" not in names(rows(300), np.arange(300) % 2, "classification")
 
 
@@ -296,6 +296,14 @@ def test_the_budget_is_one_for_everything(budget):
     record = auto(X, y, n_evaluations=budget, cv=2).record_["auto"]
     assert record["n_evaluations"] == len(record["search"]) <= budget
     assert [entry["evaluation"] for entry in record["search"]] == list(range(len(record["search"])))
+
+
+def test_no_setting_is_measured_twice():
+    X, y = ring()
+    tried = auto(X, y, n_evaluations=40, cv=2).record_["auto"]["search"]
+    settings = [(e["candidate"], e["n_rows"], *e["params"].items()) for e in tried]
+    assert len(set(settings)) == len(settings)
+    assert tried[-1]["stage"] == "simplex"  # around the best of the first round
 
 
 def test_kinds_of_models_compete_and_the_best_has_the_rest():

@@ -357,6 +357,33 @@ def test_the_tuning_path_finds_the_best_and_counts_failures():
     assert "20 settings were tried" in found["says"]
 
 
+def test_a_search_for_the_least_error_shows_errors_as_positive_numbers():
+    tried = [{**entry, "criterion": "error"} for entry in examples.evaluations()]
+    report = Report(examples.several()["model"], search=tried)
+    found = report.to_dict()["sections"]["tuning"]
+    errors = [-entry["score"] for entry in tried]
+    assert found["measure"] == "error"
+    assert found["best"]["value"] == np.nanmin(errors)
+    assert f"The lowest error is {100 * np.nanmin(errors):.1f} %" in found["says"]
+    assert f"the first setting had {100 * errors[0]:.1f} %" in found["says"]
+    text = report.to_text(["tuning"])
+    assert any(line.split()[:3] == ["number", "stage", "error"] for line in text.splitlines())
+    assert "−" not in text
+    assert "Error of each setting" in report.to_html()
+
+
+def test_a_search_among_several_models_names_them():
+    tried = [{**entry, "candidate": f"model {n % 2}"} for n, entry in enumerate(examples.evaluations())]
+    report = Report(examples.several()["model"], search=tried)
+    best = report.to_dict()["sections"]["tuning"]["best"]
+    assert best["model"] == f"model {(best['evaluation'] - 1) % 2}"
+    assert (
+        f"of number {best['evaluation']} ({best['model']}: alpha = " in report.to_dict()["sections"]["tuning"]["says"]
+    )
+    assert f"{best['model']}: alpha = " in report.to_text(["tuning"])
+    assert f"<td>{best['model']}</td>" in report.to_html()
+
+
 def test_a_search_that_failed_throughout_says_so():
     tried = [e | {"score": float("nan")} for e in examples.evaluations(3)]
     report = Report(examples.several()["model"], search=tried)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from report import examples
@@ -33,6 +34,15 @@ def test_wide_letters_and_long_names_stay_in_their_columns():
     text = Report(model, sample=(X, y), asked={"command": "thresher"}).to_text()
     tables = [line for line in text.splitlines() if line.startswith("  ")]
     assert max(map(_text._width, tables)) <= 80
+
+
+def test_the_effect_of_a_feature_stands_in_full_beside_its_deviation():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 2)), columns=["remark=asked about prices", "since month=September"])
+    y = np.where(X.iloc[:, 0] > 0, "yes", "no")
+    text = Report(AROWClassifier(random_state=0).fit(X, y), sample=(X, y)).to_text(["features"])
+    assert sum(line.endswith("pushes towards 'yes'") and " ± " in line for line in text.splitlines()) > 0
+    assert "…" not in text
 
 
 def test_letters_are_as_wide_as_a_terminal_makes_them():

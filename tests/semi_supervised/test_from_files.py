@@ -91,7 +91,7 @@ def test_searches_and_folds_know_unlabelled_rows():
     held_out = predict_in_folds(UniversumSVC(), X, y)
     assert held_out.n_rows == N_LABELLED
     assert held_out.scores is not None
-    assert held_out.name.startswith("cross-validation: every row with a label")
+    assert held_out.name.startswith("cross-validation: each row with a label")
     answers = np.empty(len(y))
     for train, test in LabelledKFold(5, shuffle=True, random_state=0).split(X, y):
         answers[test] = UniversumSVC().fit(X[train], y[train]).decision_function(X[test])

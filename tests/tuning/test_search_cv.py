@@ -24,7 +24,7 @@ from sklearn.svm import SVC
 from thresher.dual_averaging import L1RDAClassifier
 from thresher.online import AROWClassifier
 from thresher.stochastic import PegasosClassifier
-from thresher.tuning import Choice, CoupledAnnealingSearchCV, Log, Uniform, criterion, sparsity_scorer
+from thresher.tuning import Choice, CoupledAnnealingSearchCV, Log, Uniform, criterion, search_space, sparsity_scorer
 
 pytestmark = pytest.mark.filterwarnings("ignore:L1RDAClassifier. no feature is in use")
 
@@ -95,6 +95,22 @@ def test_the_untuned_estimator_is_the_first_candidate(data):
         assert found.best_score_ >= found.history_[0]["score"]
         stages = {h["stage"] for h in found.history_}
         assert stages <= {"annealing", "simplex"} if method == "annealing" else stages == {method}
+
+
+def test_a_start_whose_score_is_known_is_searched_around_and_not_evaluated_again(data):
+    given = L1RDAClassifier(alpha=0.003, eta0=2.0)
+    first = search(given, n_evaluations=1).fit(*data).history_[0]
+    later = search(given, n_evaluations=8)
+    later._known_score = first["score"]
+    history = later.fit(*data).history_
+    space = search_space(given)
+    assert len(history) == 8
+    assert {h["stage"] for h in history} == {"simplex"}
+    assert all(h["params"] != first["params"] for h in history)
+    for name, other in (("alpha", "eta0"), ("eta0", "alpha")):  # the first points differ from it in one parameter each
+        moved = [h["params"] for h in history[:2] if h["params"][other] == first["params"][other]]
+        far = [abs(space[name].place(p[name]) - space[name].place(first["params"][name])) for p in moved]
+        assert far == [pytest.approx(0.25, abs=1e-4)]
 
 
 def test_clone_params_and_pickle(data):

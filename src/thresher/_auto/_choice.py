@@ -11,6 +11,7 @@ import numpy as np
 from .. import registry
 from .._engine import LOSSES, loss_name
 from .._estimators import KINDS, Power
+from .._figures import listed
 from .._gate import Table
 from ..registry import Method
 from ._auto_options import OWN_KERNELS, STRUCTURE, AutoOptions
@@ -34,7 +35,7 @@ def choose_methods(plan: Plan) -> tuple[list[Candidate], str]:
     methods, why = _best_methods(plan)
     title = "Method" if len(methods) == 1 else "Methods to try"
     candidates = [make_candidate(method, plan) for method in methods]
-    return candidates, f"{title}: {' and '.join(method.name for method in methods)}, because {why}."
+    return candidates, f"{title}: {listed([method.name for method in methods])}, because {why}."
 
 
 def other_kinds(plan: Plan) -> list[Candidate]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._estimators import clone
+from .._figures import listed
 from ..streams import Stream
 from ._candidate_model import (
     KERNEL_FEATURES,
@@ -41,8 +42,8 @@ _FIRST_ROWS, _MOST_ROWS = 2_000, 10_000  # rows of the first round, and of all o
 _TRIES, _LEAST_TRIES = 6, 2  # evaluations of a candidate in the first round
 _FOR_FIRST_ROUND, _TIME_FOR_FIRST_ROUND = 0.6, 0.45  # of the evaluations, and of the time
 _FINALISTS = 3
-_IN_DEPTH = 10  # evaluations for each parameter of the best candidate, after which little is gained
-_FEW_IN_DEPTH = 3  # of one that compares all of many rows, and takes its time
+_IN_DEPTH = 6  # evaluations for each parameter of the best candidate, after which little is gained
+_FEW_IN_DEPTH = 4  # of one that compares all of many rows, and takes its time
 _MOST_LANDMARKS = 1_500
 _CLEARLY = 0.5  # standard errors by which a model that is harder to read must be better
 
@@ -61,7 +62,8 @@ def compare(
     else:
         results, best, reasons = _rounds(contest, for_comparison(plan), clock)
     history = [entry for result in results for entry in result.history]
-    return best, reasons, [{**entry, "evaluation": number} for number, entry in enumerate(history)]
+    told = {"criterion": plan.measure}
+    return best, reasons, [{**entry, "evaluation": number, **told} for number, entry in enumerate(history)]
 
 
 def for_comparison(plan: Plan, best: TunedCandidate | None = None) -> Plan:
@@ -111,11 +113,13 @@ def _first_round(contest: list[Candidate], plan: Plan, clock: Clock) -> tuple[li
     room = int(_FOR_FIRST_ROUND * plan.options.n_evaluations)
     share = int(np.clip(room // len(contest), _LEAST_TRIES, _TRIES))
     results: list[TunedCandidate] = []
-    reasons, end = [], (1 - _TIME_FOR_FIRST_ROUND) * clock.left
+    reasons: list[str] = []
+    untried: list[str] = []
+    end = (1 - _TIME_FOR_FIRST_ROUND) * clock.left
     for place, candidate in enumerate(contest):
         seconds = (clock.left - end) / (len(contest) - place)
         if results and seconds <= 0:
-            reasons.append(f"There was no time to try {candidate.name}.")
+            untried.append(candidate.name)
             continue
         clock.tell(f"trying {candidate.name} on {plan.data.X.shape[0]:,} rows")
         try:
@@ -130,7 +134,7 @@ def _first_round(contest: list[Candidate], plan: Plan, clock: Clock) -> tuple[li
             if place == len(contest) - 1 and not results:
                 raise
             reasons.append(f"{candidate.name} dropped out: {refusal}")
-    return results, reasons
+    return results, reasons + ([f"There was no time to try {listed(untried, len(untried))}."] if untried else [])
 
 
 def _finalists(
@@ -175,7 +179,8 @@ def _in_depth(best: TunedCandidate, plan: Plan, room: int, clock: Clock) -> list
     room = min(room - n_steps, (_FEW_IN_DEPTH if compares_many else _IN_DEPTH) * len(best.params))
     clock.tell(f"tuning {best.candidate.name} on {n_rows:,} rows")
     if room > 0 and clock.left - last > best.seconds(n_rows):
-        found.append(tune(best.candidate, plan, room, _seconds(clock.left - last), best.model))
+        seconds, score = _seconds(clock.left - last), best.score
+        found.append(tune(best.candidate, plan, room, seconds, best.model, known_score=score))
     best = max(found, key=lambda result: result.score)
     for _ in range(n_steps):
         wider = with_more_landmarks(best, _MOST_LANDMARKS)

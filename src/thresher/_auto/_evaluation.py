@@ -106,9 +106,11 @@ def tune(
     start: Any = None,
     counts: list[int] | None = None,
     only_counts: bool = False,
+    known_score: float | None = None,
 ) -> TunedCandidate:
     """The best parameters of a candidate, from those of the model `start` on: those that it declares, with `counts` the
-    number of clusters as well, or with `only_counts` nothing but that."""
+    number of clusters as well, or with `only_counts` nothing but that. With `known_score`, the score of `start` on the
+    same folds, the search goes on around it, and `start` is not measured again."""
     from ..tuning import CoupledAnnealingSearchCV
 
     options = plan.options
@@ -139,6 +141,8 @@ def tune(
         history=watcher.history_of(candidate.name, n_rows, start is None, list(space), only_counts),
     )
     search._watch = watch
+    if any(span.n_values is None for span in space.values()):  # else a simplex might find no other point
+        search._known_score = known_score
     _fit(search, whole, rows.data.X, plan)
     scores = np.array([search.cv_results_[f"split{k}_test_score"][search.best_index_] for k in range(len(plan.folds))])
     if not np.isfinite(scores).all():

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from .. import registry
 from .._estimators import LearningProblem
+from .._figures import criterion_sign
 from ..registry import Method
 from ._auto_options import AutoOptions
 from ._data import TrainingData
 from ._watching import AutoWatcher
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
-_ERRORS = ("error", "balanced_error", "cost", "mse")  # criteria that are smaller when models are better
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,12 @@ class Plan:
     @property
     def sign(self) -> int:
         """-1 if the criterion is smaller when models are better, whose scores are negative then."""
-        return -1 if self.criterion in _ERRORS else 1
+        return criterion_sign(self.criterion)
+
+    @property
+    def measure(self) -> str:
+        """The name of what scores say: the criterion, unless sparsity is a part of it."""
+        return "score" if self.options.sparsity else self.criterion
 
     def score_text(self, score: float) -> str:
         """A score for people, to whom errors are positive numbers."""

@@ -25,6 +25,8 @@ from ._wording import (
     Estimate,
     bytes_of,
     count,
+    criterion_sign,
+    criterion_words,
     formatter,
     interval,
     label,

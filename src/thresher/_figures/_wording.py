@@ -13,8 +13,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 _LONGEST = 200
-_SHARES = ("error", "accuracy", "balanced accuracy")
+_SHARES = ("error", "balanced error", "accuracy", "balanced accuracy")
 _SCORES = ("macro F1", "AUROC", "average precision", "Brier score", "Brier score (sample)", "R²")
+_CRITERIA = {  # those whose names are not their words
+    "balanced_error": "balanced error",
+    "f1": "F1",
+    "roc_auc": "AUROC",
+    "average_precision": "average precision",
+    "mse": "mean squared error",
+    "line_fit": "line fit",
+}
+_ERRORS = ("error", "balanced_error", "cost", "mse")  # criteria that are smaller when models are better
 _JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}\N{SOFT HYPHEN}"  # words of some languages need them
 
 
@@ -137,6 +146,16 @@ def formatter(measure: str) -> Callable[[float], str]:
     if measure in _SHARES:
         return percent
     return score if measure in _SCORES else lambda v: number(v, 3)
+
+
+def criterion_words(criterion: str) -> str:
+    """Return the name of a criterion of a search in words."""
+    return _CRITERIA.get(criterion, criterion)
+
+
+def criterion_sign(criterion: str) -> int:
+    """Return -1 for an error, whose score is negative so that searches can maximise it, else 1."""
+    return -1 if criterion in _ERRORS else 1
 
 
 def amount(value: float, digits: int = 4) -> str:

@@ -87,7 +87,8 @@ def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **
         if not given["tests"] and method.task != "clustering":
             run.held_out = training.predict_in_folds(run.model, X, y, random_state=given["random_state"], **weight)
     save(run.model, given["model_path"])
-    finish(screen, run, job.stream, given, record, search.history_)
+    measure = "score" if given["sparsity"] else criterion
+    finish(screen, run, job.stream, given, record, [{**entry, "criterion": measure} for entry in search.history_])
 
 
 def _search(job: TrainingJob, model: Any, y: Any) -> tuple[Any, str]:

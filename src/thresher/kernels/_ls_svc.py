@@ -88,7 +88,7 @@ class LSSVC(WeighsLosses, KernelClassifier):
         start=lambda p: {"C": 10.0},
     )
 
-    C: float = param(default=1.0, doc=r"Weight of the losses (:math:`\gamma` in [1]_).", search=Log(1e-3, 1e4))
+    C: float = param(default=1.0, doc=r"Weight of the losses (:math:`\gamma` in [1]_).", search=Log(1e-2, 1e3))
     fit_intercept: bool = param(
         default=True,
         rule=boolean,
@@ -165,14 +165,13 @@ def _solved(K: Array, targets: Array, ridge: Array) -> tuple[Array, Array, Array
     """The solutions of (K + diag(ridge)) a = t and of (K + diag(ridge)) u = 1, and the diagonal of the inverse."""
     A = K.copy(order="F")
     A[np.diag_indices_from(A)] += ridge
-    try:
-        factor, _ = linalg.cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
-    except (linalg.LinAlgError, ValueError):  # the second: values that are not finite
+    factor, failed = linalg.lapack.dpotrf(A, lower=True, overwrite_a=True)  # zeros above the diagonal
+    if failed or not np.isfinite(factor.diagonal()).all():
         return None
     a = linalg.cho_solve((factor, True), targets)
     u = linalg.cho_solve((factor, True), np.ones(len(K)))
-    inverse, _ = linalg.lapack.dpotri(factor, lower=True, overwrite_c=True)
-    return a, u, inverse.diagonal().copy()
+    root, _ = linalg.lapack.dtrtri(factor, lower=True, overwrite_c=True)
+    return a, u, np.einsum("ij,ij->j", root, root)  # the inverse is root' root
 
 
 def _solved_where_it_lies(K: Any, targets: Any, ridge: Any) -> tuple[Any, Any, Any] | None:

@@ -94,7 +94,8 @@ class Report:
     held_out : HeldOut, optional
         Predictions of rows the model had not learned from. Without it, the sample is measured, and the report says so.
     search : list of dict, optional
-        Evaluations of a search, as ``history_`` of :class:`thresher.tuning.CoupledAnnealingSearchCV` has them.
+        Evaluations of a search, as ``history_`` of :class:`thresher.tuning.CoupledAnnealingSearchCV` has them. With
+        ``criterion`` in them, values bear its name, and errors are positive numbers.
     sample : (X, y), optional
         Some rows as the model takes them, and their targets or None; up to 2,000 are used. Maps, decision regions and
         the error of sparser models are made of them.

@@ -7,7 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from .._figures import count, formatter, label, number, percent, plural, quoted, score, seconds_of
+from .._figures import (
+    count,
+    criterion_sign,
+    criterion_words,
+    formatter,
+    label,
+    number,
+    percent,
+    plural,
+    quoted,
+    score,
+    seconds_of,
+)
 from ..plotting import RECENT, recent_rate
 from ..training import History
 from ._measures import proportion
@@ -185,7 +197,9 @@ def table(section: Section) -> list[tuple[str, ...]]:
 
 def tuning(subject: Subject) -> Section | None:
     """List the settings that a search tried."""
-    tried = [_evaluation(i, entry) for i, entry in enumerate(subject.search or ())]
+    criterion = next((entry["criterion"] for entry in subject.search or () if entry.get("criterion")), "score")
+    sign = criterion_sign(criterion)
+    tried = [_evaluation(i, entry, sign) for i, entry in enumerate(subject.search or ())]
     good = [entry for entry in tried if entry["score"] is not None]
     if not tried:
         return None
@@ -193,6 +207,8 @@ def tuning(subject: Subject) -> Section | None:
     section: Section = {
         "title": "The tuning path",
         "says": f"{n_tried}, and all of them failed.",
+        "measure": criterion_words(criterion),
+        "sign": sign,  # of values, from scores that are greater for better settings
         "evaluations": tried,
         "failed": len(tried) - len(good),
         "seconds": sum(entry["seconds"] or 0.0 for entry in tried),
@@ -214,19 +230,29 @@ def tuning(subject: Subject) -> Section | None:
 def _best_sentence(section: Section, first: dict[str, Any]) -> str:
     best = section["best"]
     says = f" in {seconds_of(section['seconds'])}" if section["seconds"] else ""
-    says += f"; the best, number {count(best['evaluation'])}, scores {number(best['score'])}"
-    says += f" where the first scored {number(first['score'])}" if best is not first else ""
-    chosen = ", ".join(f"{name} = {number(value)}" for name, value in best["params"].items())
-    says += f". It has {chosen}." if chosen else "."
+    form, top = formatter(section["measure"]), "lowest" if section["sign"] < 0 else "highest"
+    says += f". The {top} {section['measure']} is {form(best['value'])}, of number {count(best['evaluation'])}"
+    chosen = setting(best)
+    says += f" ({chosen})" if chosen else ""
+    says += f"; the first setting had {form(first['value'])}." if best is not first else "."
     return says + (f" {plural(section['failed'], 'setting')} failed." if section["failed"] else "")
 
 
-def _evaluation(place: int, entry: dict[str, Any]) -> dict[str, Any]:
+def setting(evaluation: dict[str, Any]) -> str:
+    """Write the model, where several are compared, and the parameters of an evaluation."""
+    params = ", ".join(f"{name} = {number(value)}" for name, value in evaluation["params"].items())
+    return ": ".join(part for part in (evaluation["model"], params) if part)
+
+
+def _evaluation(place: int, entry: dict[str, Any], sign: int) -> dict[str, Any]:
+    found = _finite(entry.get("score"))
     return {
         "evaluation": place + 1,
         "stage": label(entry.get("stage") or "search"),
+        "model": label(entry["candidate"]) if entry.get("candidate") else None,  # where several are compared
         "params": {label(k).rsplit("__", 1)[-1]: _value(v) for k, v in (entry.get("params") or {}).items()},
-        "score": _finite(entry.get("score")),
+        "score": found,
+        "value": None if found is None else sign * found + 0.0,  # no error at all is 0, not -0
         "n_used": _finite(entry.get("n_used")),
         "seconds": entry.get("seconds"),
     }

@@ -309,15 +309,17 @@ def figures_of_search(section: Section) -> list[Figure]:
     return found + [_by_param(section, tried, name) for name in list(section["params"])[:_MOST_PARAMS]]
 
 
-def _score_axis(axes: Any, scores: Any) -> Any:
-    """Put very bad settings, which would squeeze the others, on the lower edge."""
-    scores = np.asarray(scores, dtype=float)
+def _score_axis(axes: Any, section: Section, tried: list[dict[str, Any]]) -> Any:
+    """Return the values of settings; very bad ones, which would squeeze the others, are put on the edge."""
+    sign = section["sign"]
+    scores = np.array([entry["score"] for entry in tried], dtype=float)
     best, low = scores.max(), scores.min()
     floor = max(low, best - 4 * max(best - float(np.median(scores)), 1e-12))
     room = max(best - floor, 1e-9 * max(abs(best), 1.0))
-    axes.set(ylim=(floor - 0.08 * room, best + 0.1 * room))
+    ends = sign * (floor - 0.08 * room), sign * (best + 0.1 * room)
+    axes.set(ylim=(min(ends), max(ends)))
     ticks(axes.yaxis, "number", 5)
-    return np.maximum(scores, floor)
+    return sign * np.maximum(scores, floor)
 
 
 def _stage_dots(axes: Any, section: Section, tried: list[dict[str, Any]], x: Any, y: Any) -> None:
@@ -331,6 +333,11 @@ def _stage_dots(axes: Any, section: Section, tried: list[dict[str, Any]], x: Any
     dots(axes, x[[best]], y[[best]], colour(int(stages[best])), 7, square=bool(stages[best] % 2))
 
 
+def _title(section: Section) -> str:
+    measure = section["measure"]
+    return str(measure[0].upper() + measure[1:])
+
+
 def _stage_keys(section: Section) -> list[Key]:
     keys = [key(i, stage, "square" if i % 2 else "dot") for i, stage in enumerate(section["stages"])]
     return [*keys, Key("the best", "ink", "dot")]
@@ -338,15 +345,15 @@ def _stage_keys(section: Section) -> list[Key]:
 
 def _path(section: Section, tried: list[dict[str, Any]]) -> Figure:
     def paint(axes: Any) -> None:
-        y = _score_axis(axes, [entry["score"] for entry in tried])
+        y, sign = _score_axis(axes, section, tried), section["sign"]
         x = np.array([entry["evaluation"] for entry in tried], dtype=float)
-        axes.plot(x, np.maximum.accumulate(y), color=MUTED, linewidth=1.4, drawstyle="steps-post")
+        axes.plot(x, sign * np.maximum.accumulate(sign * y), color=MUTED, linewidth=1.4, drawstyle="steps-post")
         _stage_dots(axes, section, tried, x, y)
-        axes.set(xlabel="setting, in the order tried", ylabel="score")
+        axes.set(xlabel="setting, in the order tried", ylabel=section["measure"])
         ticks(axes.xaxis, whole=True)
 
     legend = [*_stage_keys(section), Key("best so far", "muted")]
-    return Figure(draw(paint), "Score of each setting, and the best so far", legend)
+    return Figure(draw(paint), f"{_title(section)} of each setting, and the best so far", legend)
 
 
 def _by_param(section: Section, tried: list[dict[str, Any]], name: str) -> Figure:
@@ -354,7 +361,7 @@ def _by_param(section: Section, tried: list[dict[str, Any]], name: str) -> Figur
     having = [entry for entry in tried if name in entry["params"]]
 
     def paint(axes: Any) -> None:
-        y = _score_axis(axes, [entry["score"] for entry in having])
+        y = _score_axis(axes, section, having)
         values = [entry["params"][name] for entry in having]
         if about["kind"] == "choice":
             options = about["values"][:8]
@@ -367,23 +374,23 @@ def _by_param(section: Section, tried: list[dict[str, Any]], name: str) -> Figur
             x = np.array(values, dtype=float)
             x_ticks(axes, "number", about["values"], log=about["kind"] == "log")
         _stage_dots(axes, section, having, x, y)
-        axes.set(xlabel=short(name), ylabel="score")
+        axes.set(xlabel=short(name), ylabel=section["measure"])
 
-    return Figure(draw(paint, 320, 220), f"Score by {name}", small=True)
+    return Figure(draw(paint, 320, 220), f"{_title(section)} by {name}", small=True)
 
 
 def _by_size(section: Section, tried: list[dict[str, Any]]) -> Figure:
     having = [entry for entry in tried if entry["n_used"] is not None]
 
     def paint(axes: Any) -> None:
-        y = _score_axis(axes, [entry["score"] for entry in having])
+        y = _score_axis(axes, section, having)
         x = np.array([entry["n_used"] for entry in having], dtype=float)
         low, high = float(x.min()), float(x.max())
         x_ticks(axes, "amount", (low, high), log=low > 0 and high > 20 * low)
         _stage_dots(axes, section, having, x, y)
-        axes.set(xlabel="features in use", ylabel="score")
+        axes.set(xlabel="features in use", ylabel=section["measure"])
 
-    return Figure(draw(paint), "Score against sparsity", _stage_keys(section))
+    return Figure(draw(paint), f"{_title(section)} against sparsity", _stage_keys(section))
 
 
 def _race(section: Section) -> list[Figure]:

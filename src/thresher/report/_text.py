@@ -12,6 +12,7 @@ import numpy as np
 
 from .._figures import bytes_of, count, formatter, low_to_high, markdown_text, number, percent
 from ._cluster_section import in_words
+from ._course import setting
 from ._course import table as rounds_table
 from ._curves import rows_of_curves
 from ._decisions import table as decisions_table
@@ -220,9 +221,10 @@ def _tasks(section: Section) -> str:
 
 def _features(section: Section) -> str:
     single = len(section["features"][0]["weights"]) == 1
+    longest = 12 if section["features"][0]["deviation"] is None else 8  # so that the effect fits into the line
     rows = []
     for f in section["features"]:
-        row = [_cut(f["name"], 27), _bar(f["importance"], 12)]
+        row = [_cut(f["name"], 27), _bar(f["importance"], longest)]
         if single:
             row.append(number(f["weights"][0], 3))
         if f["deviation"] is not None:
@@ -269,12 +271,15 @@ def _tuning(section: Section) -> str:
     good = sorted((e for e in section["evaluations"] if e["score"] is not None), key=lambda e: -e["score"])
     if not good:
         return ""
-    names = list(section["params"])[:5]
+    names, form = list(section["params"])[:5], formatter(section["measure"])
+    if section["best"]["model"]:  # of several models, each with its own parameters
+        settings = [[str(e["evaluation"]), form(e["value"]), setting(e)] for e in good[:5]]
+        return _table([["number", section["measure"], "setting"], *settings], "rr", _WIDTH)
     rows = [
-        [str(e["evaluation"]), e["stage"], number(e["score"]), *(number(e["params"].get(n, "")) for n in names)]
+        [str(e["evaluation"]), e["stage"], form(e["value"]), *(number(e["params"].get(n, "")) for n in names)]
         for e in good[:5]
     ]
-    return _table([["number", "stage", "score", *names], *rows], "rlr" + "r" * len(names), 14)
+    return _table([["number", "stage", section["measure"], *names], *rows], "rlr" + "r" * len(names), 14)
 
 
 def _clusters(section: Section) -> str:

@@ -74,8 +74,8 @@ def predict_in_folds(
         if len(truth):
             answers.append((truth, *predict_with_scores(fitted, rows), probabilities_of(fitted, rows)))
         complete = complete and (classes is None or bool(is_known_label(fitted, classes).all()))
-    these = "every row" if labelled.all() else "every row with a label"
-    collector = Collector(f"cross-validation: {these}, predicted by a model that had not seen it")
+    these = "each row" if labelled.all() else "each row with a label"  # of a part of the rows, where time was short
+    collector = Collector(f"cross-validation: {these} predicted by a model that had not seen it")
     for truth, predicted, *more in answers:
         collector.add_predictions(truth, predicted, *(more if complete else ()))
     held_out = collector.held_out()

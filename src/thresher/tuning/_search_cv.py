@@ -24,7 +24,7 @@ from ._candidates import Candidates
 from ._folds import FixedFolds, folds_for, with_seed
 from ._history import HistoryFile, to_json
 from ._scorers import counting
-from ._searches import at_random, directed
+from ._searches import at_random, by_simplex, directed
 from ._trials import LIMITS, Params, Trials
 
 _PATH = Rule("a path", lambda v: isinstance(v, (str, os.PathLike)))
@@ -122,6 +122,8 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
     pre_dispatch = "2*n_jobs"
     # given every evaluation and its scores on the folds; returns whether to stop
     _watch: Callable[[dict[str, Any], NDArray[np.float64]], bool] | None = None
+    # of the estimator as it is given, on the same folds: it is not evaluated again, and a simplex searches around it
+    _known_score: float | None = None
 
     def __init__(
         self,
@@ -250,6 +252,8 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
             n_at_once = joblib.effective_n_jobs(self.n_jobs)
             limits = (self.n_evaluations, self.max_seconds)
             trials = Trials(self._ranges, candidates.evaluate, *limits, watch, n_at_once, self._watch is not None)
+            if self._known_score is not None:
+                trials.know(self._start(), self._known_score)
             self.stopped_ = trials.run(self._search_method())
         candidates.finish()
         self.history_ = trials.history
@@ -257,12 +261,17 @@ class CoupledAnnealingSearchCV(BaseSearchCV):  # type: ignore[misc]
         self._results |= super()._format_results(candidates.params, n_folds, candidates.folds)
 
     def _search_method(self) -> Callable[[Trials], None]:
-        start = {name: value for name, value in self.estimator.get_params(deep=True).items() if name in self._ranges}
+        start = self._start()
+        if self.search == "annealing" and self._known_score is not None:  # near a point that is good already
+            return by_simplex(start)
         if self.search == "directed":
             return directed(start)
         if self.search == "random":
             return at_random(start, self._rng)
         return annealing_and_simplex(start, self.n_starts, self.simplex, self._rng)
+
+    def _start(self) -> dict[str, Any]:
+        return {name: value for name, value in self.estimator.get_params(deep=True).items() if name in self._ranges}
 
     def _format_results(self, candidate_params: Any, n_splits: int, out: Any, more_results: Any = None) -> Any:
         """Wait until the search is over: candidates from a history file have their place among the others."""

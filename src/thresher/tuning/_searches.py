@@ -65,6 +65,11 @@ def _inside(points: Array) -> Array:
     return np.clip(points, 0.0, 1.0)
 
 
+def by_simplex(start: Mapping[str, Any] | None, size: float = SIZE, tol: float = TOL) -> Callable[[Trials], Any]:
+    """The search of :func:`nelder_mead`."""
+    return lambda trials: trials.follow("simplex", Walk(simplex(trials.place(start), size, tol)))
+
+
 @checked(**OF_A_SEARCH, size=PART_OF_A_RANGE, tol=PART_OF_A_RANGE)
 def nelder_mead(
     objective: Callable[[Params], float],
@@ -107,10 +112,7 @@ def nelder_mead(
     """
     budget = Budget(n_evaluations, max_seconds, n_jobs, error_score)
 
-    def search(trials: Trials) -> None:
-        trials.follow("simplex", Walk(simplex(trials.place(start), size, tol)))
-
-    return maximise("nelder_mead", objective, space, search, start, budget)
+    return maximise("nelder_mead", objective, space, by_simplex(start, size, tol), start, budget)
 
 
 def poll(start: Array, step: float = STEP, tol: float = TOL) -> Steps:

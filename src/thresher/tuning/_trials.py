@@ -118,6 +118,14 @@ class Trials:
         sizes = [r.n_values for r in self.space.values()]
         self._n_points = math.prod(n for n in sizes if n) if all(sizes) else math.inf
 
+    def know(self, params: Mapping[str, Any], score: float) -> None:
+        """Remember the score of a point of the space that was evaluated elsewhere; it does not count as found here."""
+        known = self.params_at(self.place(params))
+        self._energies[self._key(known)] = -score
+
+    def _key(self, params: Params) -> tuple[float, ...]:
+        return tuple(r.place(params[name]) for name, r in self.space.items())
+
     def params_at(self, point: Array) -> Params:
         return {name: r.at(float(u)) for (name, r), u in zip(self.space.items(), point, strict=True)}
 
@@ -142,7 +150,7 @@ class Trials:
     def evaluate(self, stage: str, points: Array) -> Array:
         """Energies of some points; raises :class:`SearchStopped` when nothing more may or can be evaluated."""
         params = [self.params_at(point) for point in points]
-        keys = [tuple(r.place(p[name]) for name, r in self.space.items()) for p in params]
+        keys = [self._key(p) for p in params]
         fresh = {k: p for k, p in zip(keys, params, strict=True) if k not in self._energies}
         room = self.n_evaluations - len(self.history)
         if fresh:
