@@ -51,9 +51,9 @@ OWN_LIMITS = {
     "reweightedl2rda": Limit(
         190, 190, "weighs the penalty of each weight anew in every step, for which there is no closed form"
     ),
-    "ascw": Limit(3500, 3500, "searches for the best features in every batch"),
-    "poolcw": Limit(2200, 2200, "solves a problem over groups of features in every batch"),
-    "sbcw": Limit(180, 180, "solves a problem in every batch"),
+    "ascw": Limit(2800, 2800, "searches for the best features in every batch"),
+    "poolcw": Limit(1100, 1100, "solves a problem over groups of features in every batch"),
+    "sbcw": Limit(125, 125, "solves a problem in every batch"),
 }
 
 

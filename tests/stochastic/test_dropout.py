@@ -315,6 +315,16 @@ def test_reading_changes_nothing(problem):
         assert_array_equal(read.state_.arrays[name], array)
 
 
+def test_a_score_does_not_depend_on_the_rows_beside_it():
+    """Of many rows, weights are brought up to date before; of few, value by value."""
+    X, y = gappy_stream(600)
+    X = sparse.csr_array(X)
+    model = learner(alpha=0.01).fit(X, y)
+    alone = np.concatenate([model.decision_function(X[i : i + 1]) for i in range(50)])
+    assert_array_equal(model.decision_function(X[:50]), alone)
+    assert X[:50].nnz > X.shape[1] + 1 > X[:1].nnz
+
+
 def test_settling_moves_no_weight_and_learning_goes_on():
     X, y = gappy_stream(300)
     model = learner(alpha=0.01).fit(X, y)
