@@ -88,6 +88,7 @@ bench: $(VENV)/built-bench
 
 guard: $(VENV)/built-bench
 	$(BIN)/python -m benchmarks.guard
+	$(BIN)/python -m benchmarks.guard_registry
 
 papers: $(VENV)/built-lab
 	$(BIN)/python -m papers $(OPTIONS)

@@ -27,10 +27,19 @@ inline index_t feature_named(double number, index_t n_features) {
 
 /// All features with a weight other than 0, in order. The constant is none of them: it is never counted and never cut, and
 /// otherwise a weight like any other.
+///
+/// A feature that a row brings has no weight but what this step gives it. Nearly all of them are smaller than the least weight in
+/// use, and go as they came: only those that are not are ranked.
 struct Budget {
+  struct Weight {
+    index_t feature;
+    double value;
+  };
+  static constexpr double unbounded = std::numeric_limits<double>::infinity();
   double* names;  // of the features in use, and 0 where there is room for more
   index_t room, constant;
-  std::vector<index_t> used, ranked;  // the features in use; during an update, those of the row as well
+  std::vector<index_t> used, ranked;
+  std::vector<Weight> fresh;  // during an update, features of the row that had no weight
 
   static Field field() { return {"selected", "selected", 0.0, "derived"}; }
   template <class Source>
@@ -46,41 +55,71 @@ struct Budget {
     for (const index_t j : used) coef[j] *= by;
     coef[constant] *= by;
   }
-  double length(const double* coef) const {
-    double largest = std::abs(coef[constant]), sum = 0;
-    for (const index_t j : used) largest = std::max(largest, std::abs(coef[j]));
-    if (largest == 0) return 0;
-    const auto add = [&](index_t j) {
-      sum += (coef[j] / largest) * (coef[j] / largest);
-    };  // squares of huge weights are too huge
-    for (const index_t j : used) add(j);
-    add(constant);
-    return largest * std::sqrt(sum);
+  /// w += step x,   w *= min(1, radius / |w|): the nearest point of the ball,   and the weights of largest size stay, of equal
+  /// ones the first: the nearest vector with so few.
+  template <class Row>
+  void add(const Row& x, double step, double* coef, double radius = unbounded) {
+    fresh.clear();
+    x.each([&](index_t j, double xj) {
+      const double change = step * xj;
+      if (coef[j] != 0) coef[j] += change;
+      else if (change != 0) fresh.push_back({j, change});
+    }, [&](index_t j, double xj) { coef[j] += step * xj; });
+    if (radius < unbounded) {
+      const double norm = length(coef);
+      if (norm > radius) {
+        scale(coef, radius / norm);
+        for (Weight& w : fresh) w.value *= radius / norm;
+      }
+    }
+    join(coef);
   }
-  /// w *= min(1, radius / |w|): the nearest point of the ball.
-  void project(double* coef, double radius) const {
-    const double norm = length(coef);
-    if (norm > radius) scale(coef, radius / norm);
+  /// From weights that changed elsewhere.
+  void rebuild(double* coef) {
+    used.clear();
+    for (index_t j = 0; j < constant; ++j)
+      if (coef[j] != 0) used.push_back(j);
+    cut(coef);
   }
 
-  /// The features of a row that moved are in use as well. `cut` must follow.
-  template <class Row>
-  void join(const Row& x, const double* coef) {
+ private:
+  static double size(double w) { return w == w ? std::abs(w) : std::numeric_limits<double>::infinity(); }  // so that all compare
+
+  /// |w| with the fresh weights.
+  double length(const double* coef) const {
+    const auto root = [&](double unit) {
+      double sum = (coef[constant] * unit) * (coef[constant] * unit);
+      for (const index_t j : used) sum += (coef[j] * unit) * (coef[j] * unit);
+      for (const Weight& w : fresh) sum += (w.value * unit) * (w.value * unit);
+      return std::sqrt(sum) / unit;
+    };
+    const double norm = root(1);
+    return norm < unbounded ? norm : root(0x1p-600);  // squares of huge weights are too huge
+  }
+  /// Let fresh weights in that are not below all others.
+  void join(double* coef) {
+    double least = unbounded;
+    for (const index_t j : used) least = std::min(least, size(coef[j]));
+    if (static_cast<index_t>(used.size()) < room && least > 0) least = std::numeric_limits<double>::denorm_min();
+    fresh.erase(
+        std::remove_if(fresh.begin(), fresh.end(), [&](const Weight& w) { return size(w.value) < least || w.value == 0; }),
+        fresh.end());
+    if (fresh.empty() && least > 0) return;
     ranked.swap(used);
     used.clear();
     auto next = ranked.begin();
     const auto take = [&](index_t j) {
       if (coef[j] != 0) used.push_back(j);
     };
-    x.each([&](index_t j, double xj) {
-      if (xj == 0) return;
-      for (; next != ranked.end() && *next < j; ++next) take(*next);
-      if (next != ranked.end() && *next == j) ++next;
-      take(j);
-    }, nothing);
+    for (const Weight& w : fresh) {
+      for (; next != ranked.end() && *next < w.feature; ++next) take(*next);
+      if (next != ranked.end() && *next == w.feature) ++next;  // its weight had become 0
+      coef[w.feature] = w.value;
+      take(w.feature);
+    }
     for (; next != ranked.end(); ++next) take(*next);
+    cut(coef);
   }
-  /// Keep the weights of largest size, of equal ones the first: the nearest vector with so few.
   void cut(double* coef) {
     if (static_cast<index_t>(used.size()) > room) {
       const auto larger = [&](index_t a, index_t b) {
@@ -96,16 +135,6 @@ struct Budget {
     for (std::size_t k = 0; k < used.size(); ++k) names[k] = static_cast<double>(used[k] + 1);
     for (auto k = static_cast<index_t>(used.size()); k < room && names[k] != 0; ++k) names[k] = 0;
   }
-  /// From weights that changed elsewhere.
-  void rebuild(double* coef) {
-    used.clear();
-    for (index_t j = 0; j < constant; ++j)
-      if (coef[j] != 0) used.push_back(j);
-    cut(coef);
-  }
-
- private:
-  static double size(double w) { return w == w ? std::abs(w) : std::numeric_limits<double>::infinity(); }  // so that all compare
 };
 
 }  // namespace thresher

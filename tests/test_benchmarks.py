@@ -15,14 +15,14 @@ if not (REPOSITORY / "benchmarks").exists():
     pytest.skip("a source distribution has no benchmarks", allow_module_level=True)
 sys.path.insert(0, str(REPOSITORY))
 
-from benchmarks import _report, guard  # noqa: E402
+from benchmarks import _report, guard, guard_registry  # noqa: E402
 from benchmarks.__main__ import SECTIONS  # noqa: E402
 from benchmarks._front import FrontLine, cell, front_table, has, headlines, number  # noqa: E402
 from benchmarks._growth import slope  # noqa: E402
 from benchmarks._guard_cases import N_CLASSES, WIDTHS, names, watched  # noqa: E402
 from benchmarks._report import Table  # noqa: E402
 
-from thresher import _core, onepass  # noqa: E402
+from thresher import _core, onepass, registry  # noqa: E402
 
 LINE = FrontLine("text", "SGDClassifier", "AROW", 30.0, 10.0, "accuracy", "0.88", "0.89")
 
@@ -122,6 +122,24 @@ def test_the_guard_watches_every_compiled_learner():
 
 def test_the_baseline_holds_what_the_guard_measures():
     assert set(json.loads(guard.BASELINE.read_text())) == set(names())
+
+
+def test_the_registry_guard_watches_every_streaming_method():
+    watched_names = {method.name for method in guard_registry.watched()}
+    streaming = {m.name for task in ("classification", "regression") for m in registry.methods(task) if m.streams}
+    assert watched_names | set(guard_registry.NOT_WIDE) == streaming
+    assert set(guard_registry.OWN_LIMITS) <= watched_names
+
+
+def test_the_registry_guard_fails_what_exceeds_its_limit():
+    cost = guard_registry.Cost
+    costs = {
+        "pa": cost(12.1, 5.0),
+        "arow": cost(11.9, 30.1),
+        "l1rda": cost(12.0, 30.0),
+        "ftrl-regressor": cost(13.0, 44.0),
+    }
+    assert [row[-1] for row in guard_registry.cost_table(costs).rows] == ["FAIL", "FAIL", "PASS", "PASS"]
 
 
 def test_tables_are_read_back_as_they_were_written(monkeypatch, tmp_path):

@@ -59,7 +59,7 @@ struct Csoal : Plain {
   bool update(const Row& x, double y, double margin, double weight) {
     ++*n_steps;
     if (!(*n_queried < query_budget)) return false;
-    if (!(uniform_draw(seed, 0, *n_steps) * (delta + std::abs(margin)) < delta)) return false;
+    if (!(Draws(seed)(0, *n_steps) * (delta + std::abs(margin)) < delta)) return false;
     ++*n_queried;
     const bool moved = learn(x, y, margin, weight);
     mean.step();

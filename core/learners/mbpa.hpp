@@ -45,10 +45,7 @@ struct Mbpa : Plain {
     const double square = x.square();
     if (l == 0 || square < std::numeric_limits<double>::min()) return false;
     const double tau = std::min(C * weight, l / square);
-    x.each([&](index_t j, double xj) { coef[j] += tau * y * xj; });
-    budget.join(x, coef);
-    budget.project(coef, 1 / std::sqrt(alpha));
-    budget.cut(coef);
+    budget.add(x, tau * y, coef, 1 / std::sqrt(alpha));
     return true;
   }
   void rebuild() { budget.rebuild(coef); }

@@ -41,10 +41,7 @@ struct Ofs : Plain {
     const double eta = eta0 * weight;
     if (shrink) budget.scale(coef, std::max(0.0, 1 - alpha * eta));
     if (y * margin > 1) return false;
-    x.each([&](index_t j, double xj) { coef[j] += eta * y * xj; });
-    budget.join(x, coef);
-    budget.project(coef, 1 / std::sqrt(alpha));
-    budget.cut(coef);
+    budget.add(x, eta * y, coef, 1 / std::sqrt(alpha));
     return true;
   }
   void rebuild() { budget.rebuild(coef); }

@@ -31,10 +31,7 @@ struct Petrun : Plain {
   template <class Row>
   bool update(const Row& x, double y, double margin, double weight) {
     if (y * margin > 0) return false;
-    const double eta = eta0 * weight;
-    x.each([&](index_t j, double xj) { coef[j] += eta * y * xj; });
-    budget.join(x, coef);
-    budget.cut(coef);
+    budget.add(x, eta0 * weight * y, coef);
     return true;
   }
   void rebuild() { budget.rebuild(coef); }

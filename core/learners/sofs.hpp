@@ -24,6 +24,7 @@ struct Sofs : Plain {
   double *names, *place;  // one more than: the feature at a place of the heap; the place of a feature. 0: none
   index_t room, n_used = 0, constant;
   double r, advantage;
+  std::vector<index_t> idle;  // during an update, features of the row that are not in use
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {
@@ -62,10 +63,10 @@ struct Sofs : Plain {
       if (xj == 0) return;
       learn(j, xj);
       if (in_use(j)) sink(static_cast<index_t>(place[j]) - 1);  // at once: a heap forgives one key out of place, not two
+      else idle.push_back(j);
     }, learn);
-    x.each([&](index_t j, double xj) {
-      if (xj != 0 && !in_use(j)) enter(j);
-    }, nothing);
+    for (const index_t j : idle) enter(j);
+    idle.clear();
     return true;
   }
 

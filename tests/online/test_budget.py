@@ -196,6 +196,16 @@ def test_a_step_longer_than_the_penalty_allows_forgets_all():
     assert_allclose(model.coef_, [[0.0, 1 / np.sqrt(0.3)]])
 
 
+def test_features_that_were_forgotten_are_named_once_when_they_come_again():
+    X = np.random.default_rng(0).normal(size=(40, 5))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    weight = np.where(np.arange(40) % 3 == 0, 1e6, 1.0)  # steps longer than the penalty allows
+    model = learner("OFS", 3).fit(X, y, sample_weight=weight)
+    assert_model(model, last(twin("OFS", X, y, 3, weight=weight))[1])
+    names = model.state_.arrays["selected"][0]
+    assert len(np.unique(names)) == np.count_nonzero(model.coef_) == 3
+
+
 @cases
 def test_huge_rows_and_weights_leave_finite_weights(case):
     model = learner(case, 2)

@@ -1,4 +1,4 @@
-"""Dropout Pegasos, every weight in every step: with a coin for each, and with the waits of the compiled code.
+"""Dropout Pegasos: with a coin for every weight in every step, and with the strides of the compiled code.
 
 Jumutc (2016), Algorithm 11 with the gradient's sign put right (section 7, E20).
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from scipy import special, stats
 
 from .losses import loss as find_loss
 from .online import Array, with_constant
@@ -30,13 +31,30 @@ def uniform_draw(seed: float, column: float, step: float) -> float:
     return ((h >> 11) + 0.5) * 2.0**-53
 
 
-def wait(seed: float, column: float, step: float, w: float) -> float:
-    """The first step after ``step`` at which a coin that says shrink with probability w^2 / (1 + w^2) does so."""
-    chance = w**2 / (1 + w**2)
-    if chance == 0:
-        return np.inf
-    u = uniform_draw(seed, column, step)
-    return step + 1 + np.floor(np.log(u) / np.log1p(-chance)) if chance < 1 else step + 1
+def count(u: float, n: float, p: float) -> float:
+    """How many of n coins say yes: the quantile u of Binomial(n, p), by Cornish and Fisher from a variance of 10 on."""
+    q, mean, variance = 1 - p, n * p, n * p * (1 - p)
+    if variance < 10:
+        return float(stats.binom.ppf(u, n, p))
+    v, z = variance - 1 / 12, special.ndtri(u)
+    skew, excess = variance * (q - p) / v**1.5, variance * (1 - 6 * p * q) / v**2
+    bent = z + skew * (z**2 - 1) / 6 + excess * (z**3 - 3 * z) / 24 - skew**2 * (2 * z**3 - 5 * z) / 36
+    return float(np.clip(np.ceil(mean + np.sqrt(v) * bent - 0.5), 0, n))
+
+
+def after(w: float, s: float, t: float, seed: float, column: float) -> float:
+    """What steps s + 1, ..., t leave of a weight: up to s / 16 of them at once, before step 64 one at a time."""
+    while w != 0 and s < t:
+        n = 1 if s < 64 else min(t - s, s // 16)
+        u = uniform_draw(seed, column, s)
+        p = w**2 / (1 + w**2)
+        if u > 1 - n * p:
+            way = np.log((s + n) / s)
+            mean = p if n == 1 else p - way * (1 - p) * p**2 * (1 - way * p * (2 - 3 * p) * 2 / 3)
+            k = count(u, n, mean) if mean < 0.5 else n - count(1 - u, n, 1 - mean)
+            w *= np.exp(-k / n * way)
+        s += n
+    return w
 
 
 def dropout_pegasos(
@@ -50,12 +68,12 @@ def dropout_pegasos(
     penalize_intercept: bool = True,
     intercept: float = 0.0,
     weight: Array | None = None,
-    longest_wait: int = 16384,
-) -> Iterator[tuple[float, Array]]:
-    """w <- w - (w o r) / t - A^-1 g / t,     r_j = 1 at the steps that the waits of weight j end in
+    read_from: int = 0,
+) -> Iterator[tuple[float, Array | None]]:
+    """w <- w - (w o r) / t - A^-1 g / t,     r_j = 1 with probability w_j^2 / (1 + w_j^2)
 
-    A wait begins at every step that changes the weight, and for all weights after every ``longest_wait`` steps. Yields
-    after every row its score and the weights.
+    Weights are brought up to date when a row has their feature. Yields after every row its score and, from row
+    ``read_from`` on, the weights.
     """
     find = find_loss(loss, tau)
     X = with_constant(X, intercept)
@@ -64,29 +82,38 @@ def dropout_pegasos(
     alpha = np.broadcast_to(alpha, d)
     A = np.append(alpha, alpha.mean())
     columns = np.append(np.arange(d, dtype=float), -1.0)
-    may_shrink = np.append(np.ones(d, bool), penalize_intercept)
-    w, due = np.zeros(d + 1), np.full(d + 1, np.inf)
+    w, step = np.zeros(d + 1), np.zeros(d + 1)
+
+    def at(j: int, t: float) -> float:
+        return w[j] if j == d and not penalize_intercept else after(w[j], step[j], t, seed, columns[j])
+
     t = 0
-    for x, target, share in zip(X, y, weight, strict=True):
-        score = w @ x
+    for i, (x, target, share) in enumerate(zip(X, y, weight, strict=True)):
+        met = np.flatnonzero(x)
+        now = np.array([at(j, t) for j in met])
+        score = now @ x[met]
         if share > 0:
+            w[met], step[met] = now, t
             t += 1
-            r = (due == t) & may_shrink
             change = share * find.slope(score, target) * x / (A * t)
-            w = w - w * r / t - change
-            again = r | (change != 0) | (t % longest_wait == 0)
-            for j in np.flatnonzero(again):
-                due[j] = wait(seed, columns[j], t, w[j])
-        yield score, w
+            for j in np.flatnonzero(change):
+                w[j], step[j] = at(j, t) - change[j], t
+        yield score, np.array([at(j, t) for j in range(d + 1)]) if i >= read_from else None
 
 
-def coin_pegasos(
-    rng: np.random.Generator, x: Array, y: Array, n_models: int, *, alpha: float, slope: object, w: float = 0.0
-) -> Array:
+def coin_pegasos(rng: np.random.Generator, x: Array, y: Array, n_models: int, *, alpha: float, slope: object) -> Array:
     """One weight of many models on the same stream, each with a fresh coin in every step: the law itself."""
-    weights = np.full(n_models, w)
+    weights = np.zeros(n_models)
     for t, (value, target) in enumerate(zip(x, y, strict=True), start=1):
         r = rng.random(n_models) < weights**2 / (1 + weights**2)
         gradient = slope(weights * value, target) * value  # type: ignore[operator]
         weights = weights - weights * r / t - gradient / (alpha * t)
+    return weights
+
+
+def coin_shrinks(rng: np.random.Generator, w: float, n_models: int, first: int, last: int) -> Array:
+    """What the coins of steps ``first`` to ``last`` leave of a weight that no row has, many times."""
+    weights = np.full(n_models, w)
+    for t in range(first, last + 1):
+        weights = weights * (1 - (rng.random(n_models) < weights**2 / (1 + weights**2)) / t)
     return weights

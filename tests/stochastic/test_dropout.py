@@ -38,7 +38,7 @@ def seeds(model, n_outputs=1):
     return np.random.default_rng(model.random_state).integers(2**40, size=n_outputs).astype(float)
 
 
-def twin(model, X, y, weight=None, seed=None):
+def twin(model, X, y, weight=None, seed=None, read_from=0):
     return reference.dropout_pegasos(
         X.astype(float),
         y,
@@ -49,6 +49,7 @@ def twin(model, X, y, weight=None, seed=None):
         penalize_intercept=model.penalize_intercept,
         intercept=model.intercept_scaling if model.fit_intercept else 0.0,
         weight=weight,
+        read_from=read_from,
     )
 
 
@@ -83,27 +84,25 @@ def test_every_option_agrees_with_the_eager_twin(problem, row_weights, form, opt
 
 @pytest.mark.parametrize("alpha", [1e-3, 0.05])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-def test_waits_over_long_gaps_are_those_of_the_eager_twin(alpha, form):
-    X, y = gappy_stream(1200)
+def test_strides_over_long_gaps_are_those_of_the_twin(alpha, form):
+    X, y = gappy_stream(2400)
+    X[1500:, -5:] = 0
     model = learner(alpha=alpha).fit(form(X), y)
-    steps = [w for _, w in twin(model, X, y)]
-    assert_weights(model, steps[-1])
-    shrinks = np.count_nonzero(np.diff([np.zeros_like(steps[0]), *steps], axis=0)[:, :-1][X == 0])
-    assert shrinks > 1000  # what happened to weights while their feature was away
+    assert_weights(model, last(twin(model, X, y, read_from=2399))[1])
+    away = model.state_.arrays["n_steps"] - model.state_.arrays["last_step"]
+    assert (away[0, -6:-1] > 900).all()  # several strides
 
 
-def test_all_weights_are_brought_up_to_date_now_and_then():
-    """Every 16384 steps waits are drawn anew, in whatever chunks the rows come."""
-    X, y = gappy_stream(34000, n_features=6)
+def test_chunks_leave_no_trace_in_long_gaps():
+    X, y = gappy_stream(4000)
     model = learner(alpha=0.01).fit(sparse.csr_array(X), y)
-    assert_weights(model, last(twin(model, X, y))[1])
-    assert model.state_.arrays["settled"][0, 0] == 2 * 16384
     chunked = learner(alpha=0.01)
-    for begin in range(0, 34000, 8192):
-        part = slice(begin, begin + 8192)
+    for begin in range(0, 4000, 700):
+        part = slice(begin, begin + 700)
         chunked.partial_fit(X[part], y[part], classes=[-1, 1])
-    for name, array in model.state_.arrays.items():
-        assert_array_equal(chunked.state_.arrays[name], array, err_msg=name)
+        assert np.isfinite(chunked.coef_).all()  # reading moves nothing
+    for name in ("coef", "last_step", "n_steps", "seed", "tally"):
+        assert_array_equal(chunked.state_.arrays[name], model.state_.arrays[name], err_msg=name)
 
 
 def test_progressive_loss_and_mistakes_are_those_of_the_twin(problem, row_weights):
@@ -184,14 +183,36 @@ def test_the_law_is_that_of_a_fresh_coin_in_every_step(stream, loss):
     assert abs(np.log(ours.var() / coins.var())) < 6 * np.sqrt(2 * (stats.kurtosis(coins) + 2) / n_models)
 
 
-@pytest.mark.parametrize("w", [0.3, 1.0, 4.0])
-def test_a_wait_is_geometric(w):
-    chance = w**2 / (1 + w**2)
-    waits = np.array([reference.wait(seed, 2.0, 10, w) - 10 for seed in range(20000)])
-    assert waits.min() == 1
-    n = np.arange(1, 6)
-    seen, truth = (waits[:, None] == n).mean(axis=0), stats.geom.pmf(n, chance)
-    assert_allclose(seen, truth, atol=4 * np.sqrt(0.25 / len(waits)))
+@pytest.mark.parametrize("w", [0.02, 0.3, 1.0, 4.0, 90.0])
+@pytest.mark.parametrize("begin, end", [(70, 90), (300, 1000), (4000, 9000)])
+def test_the_law_of_long_gaps_is_that_of_a_coin_in_every_step(w, begin, end):
+    n_models = 4000
+    rule = onepass.learner(learner(fit_intercept=False), 1)
+    state = rule.new_state(1, n_models)
+    state.arrays["seed"][:, 0] = np.random.default_rng(0).integers(2**53, size=n_models)
+    state.arrays["coef"][...] = w
+    state.arrays["n_steps"][...] = end
+    state.arrays["last_step"][...] = begin
+    ours = np.log(rule.weights(state)[:, 0])
+    coins = np.log(reference.coin_shrinks(np.random.default_rng(1), w, n_models, begin + 1, end))
+    if coins.std() > 1e-9:
+        jitter = np.random.default_rng(2).normal(scale=1 / end, size=(2, n_models))  # laws of a few values, in reals
+        assert stats.ks_2samp(ours + jitter[0], coins + jitter[1]).pvalue > 1e-3
+    error = np.sqrt((ours.var() + coins.var()) / n_models)
+    assert abs(ours.mean() - coins.mean()) <= 4 * error + 1e-9
+    spread = 4 * np.sqrt(2 * (stats.kurtosis(np.r_[ours, coins]) + 2) / n_models) if coins.std() > 1e-9 else 0
+    assert abs(ours.var() - coins.var()) <= (spread + 0.04) * coins.var() + 1e-9
+
+
+@pytest.mark.parametrize("p", [1e-4, 0.01, 0.2, 0.5])
+@pytest.mark.parametrize("variance", [0.3, 9.9, 10.1, 40.0])
+def test_counts_are_binomial(p, variance):
+    n = np.ceil(variance / (p * (1 - p)))
+    u = (np.arange(20000) + 0.5) / 20000
+    counts = np.array([reference.count(each, n, p) for each in u])
+    k = np.arange(counts.max() + 1)
+    below = (counts[:, None] <= k).mean(axis=0)
+    assert_allclose(below, stats.binom.cdf(k, n, p), atol=2e-4)
 
 
 @pytest.mark.parametrize("w", [-3.0, -0.4, 0.05, 0.8, 2.0])
@@ -212,7 +233,7 @@ def test_the_expected_shrink_is_the_gradient_of_the_documented_penalty(w):
     n_models = 20000
     state = rule.new_state(1, n_models)
     state.arrays["seed"][:, 0] = np.arange(n_models)
-    state.arrays["coef"][...], state.arrays["n_steps"][...], state.arrays["settled"][...] = w, 99.0, 99.0
+    state.arrays["coef"][...], state.arrays["n_steps"][...], state.arrays["last_step"][...] = w, 99.0, 99.0
     row = onepass.rows(np.array([[0.0]]))
     for k in range(n_models):
         rule.learn(onepass.Lesson(row, onepass.Target(np.array([1.0])), output=k), state)
@@ -273,7 +294,7 @@ def test_coins_go_on_after_a_file_whatever_the_random_state(tmp_path, random_sta
         one.partial_fit(X[150:], y[150:])
         assert_array_equal(one.state_.arrays["seed"], seed)
     assert_array_equal(loaded.coef_, model.coef_)
-    assert_weights(model, last(twin(model, X, y, seed=seed[0, 0]))[1])
+    assert_weights(model, last(twin(model, X, y, seed=seed[0, 0], read_from=299))[1])
 
 
 def test_a_model_without_a_seed_draws_one_at_every_fit():
@@ -294,6 +315,16 @@ def test_reading_changes_nothing(problem):
         assert_array_equal(read.state_.arrays[name], array)
 
 
+def test_a_score_does_not_depend_on_the_rows_beside_it():
+    """Of many rows, weights are brought up to date before; of few, value by value."""
+    X, y = gappy_stream(600)
+    X = sparse.csr_array(X)
+    model = learner(alpha=0.01).fit(X, y)
+    alone = np.concatenate([model.decision_function(X[i : i + 1]) for i in range(50)])
+    assert_array_equal(model.decision_function(X[:50]), alone)
+    assert X[:50].nnz > X.shape[1] + 1 > X[:1].nnz
+
+
 def test_settling_moves_no_weight_and_learning_goes_on():
     X, y = gappy_stream(300)
     model = learner(alpha=0.01).fit(X, y)
@@ -305,7 +336,7 @@ def test_settling_moves_no_weight_and_learning_goes_on():
     nothing = sparse.csr_array((500, X.shape[1]))
     other.partial_fit(nothing, np.ones(500))
     assert (np.abs(other.coef_) <= np.abs(before)).all()
-    assert (np.abs(other.coef_) < np.abs(before)).sum() > 10  # waits count from the settled step
+    assert (np.abs(other.coef_) < np.abs(before)).sum() > 10  # coins go on from the settled step
 
 
 def test_models_that_are_merged_get_coins_of_their_own():
@@ -315,7 +346,8 @@ def test_models_that_are_merged_get_coins_of_their_own():
     merged = rule.merge(rule.new_state(X.shape[1]), [a.state_, b.state_], [150, 150])
     assert_allclose(rule.weights(merged), (rule.weights(a.state_) + rule.weights(b.state_)) / 2, rtol=1e-12, atol=1e-14)
     assert merged.arrays["seed"] == a.state_.arrays["seed"] + b.state_.arrays["seed"]
-    assert merged.arrays["settled"] == merged.arrays["n_steps"] == 300
+    assert merged.arrays["n_steps"] == 300
+    assert (merged.arrays["last_step"] == 300).all()
     later = a.state_.copy()
     rule.learn(onepass.Lesson(onepass.rows(X[:10]), onepass.Target(y[:10].astype(float))), later)
     again = rule.merge(a.state_, [later, later], [1, 1])  # from a common start: its seed
@@ -325,22 +357,38 @@ def test_models_that_are_merged_get_coins_of_their_own():
 @pytest.mark.parametrize(
     "name, value",
     [
-        ("n_steps", 1e12),
         ("n_steps", -1.0),
-        ("settled", 1e12),
         ("seed", 0.5),
         ("seed", 1e300),
-        ("due", 7.5),
-        ("due", 1e99),
+        ("last_step", 7.5),
+        ("last_step", 51.0),
     ],
 )
-def test_a_file_that_would_take_ages_to_read_is_refused(tmp_path, name, value):
+def test_an_unsound_file_is_refused(tmp_path, name, value):
     X, y = gappy_stream(50)
     model = learner().fit(X, y)
     model.state_.arrays[name][...] = value
     save_unsound(model, tmp_path / "m")
     with pytest.raises(ValueError, match=r"^m: .*(must hold|must be)"):
         load_model(tmp_path / "m")
+
+
+def test_a_weight_that_was_left_alone_for_ages_is_read_at_once(tmp_path):
+    X, y = gappy_stream(50)
+    model = learner().fit(X, y)
+    model.state_.arrays["n_steps"][...] = 1e15
+    save_unsound(model, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    assert (np.abs(loaded.coef_) < 0.2).all()  # 1 / w^2 grows by about 2 log t
+    assert_weights(
+        loaded,
+        [
+            reference.after(w, s, 1e15, seeds(model)[0], j)
+            for w, s, j in zip(
+                model.state_.arrays["coef"][0], model.state_.arrays["last_step"][0], [*range(40), -1.0], strict=True
+            )
+        ],
+    )
 
 
 def test_the_first_long_steps_of_a_steep_loss_are_refused_with_advice(problem):

@@ -523,7 +523,14 @@ class Learner:
         out = np.empty((rows.n_rows, len(outputs)))
         for place, k in enumerate(outputs):
             params = self._params_of(state, k) if self.grid or self.tuning is not None else self.params
-            self.core.scores(rows, self.intercept, state.views[k], params, out[:, place])
+            if state.is_behind("steps") and rows.values.size >= state.sizes["weight"]:
+                # Bring each weight up to date once, not for every value.
+                weights, column = np.empty((1, state.sizes["weight"])), np.empty((rows.n_rows, 1))
+                self.core.weights(state.views[k], params, weights[0])
+                linear_scores(rows, self.intercept, weights, column)
+                out[:, place] = column[:, 0]
+            else:
+                self.core.scores(rows, self.intercept, state.views[k], params, out[:, place])
         return out if self.tuning is None else self.tuning.in_target_units(out, state)
 
     def spreads(self, rows: Rows, state: State) -> Array:

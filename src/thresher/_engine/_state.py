@@ -241,8 +241,8 @@ class State:
     def remember(self, touched: Mapping[str, NDArray[Any]]) -> Memory:
         """Keep what a batch may change, to put it back if it is refused.
 
-        ``touched`` names the entries along an axis that may change, for the constant in any case; all of those of other
-        axes are kept.
+        ``touched`` names the entries along an axis that may change, some more than once, the constant in any case; all
+        of those of other axes are kept.
         """
         return Memory(self, touched)
 
@@ -252,7 +252,7 @@ class State:
 
 
 class Memory:
-    """A copy of what a batch may change of a state: O(columns of the batch), however many weights there are.
+    """A copy of what a batch may change of a state: O(values of the batch), however many weights there are.
 
     Settling changes all weights, so :meth:`widen` must come before it. Growth is undone, too.
     """
@@ -263,7 +263,8 @@ class Memory:
         self._all: dict[str, Array] = {}
         self._lock = Lock()
         self._kept: list[tuple[str, Any, Array]] = []
-        places: dict[str, Any] = {axis: at[at < self._sizes[axis]] for axis, at in touched.items()}
+        few = {axis: at for axis, at in touched.items() if len(at) < self._sizes[axis]}  # else, all are copied as fast
+        places: dict[str, Any] = {axis: at[at < self._sizes[axis]] for axis, at in few.items()}
         if "weight" in places:
             constant = self._sizes["weight"] - 1
             places["weight"] = np.append(places["weight"][places["weight"] < constant], constant)

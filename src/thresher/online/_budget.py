@@ -31,7 +31,7 @@ class BudgetLearner(Learner):
         if rows.columns is None:
             return state.remember({})
         used = state.arrays["selected"].ravel()
-        return state.remember({"weight": np.union1d(rows.columns, used[used > 0].astype(np.int64) - 1)})
+        return state.remember({"weight": np.append(rows.columns, used[used > 0].astype(np.int64) - 1)})
 
 
 class BudgetedClassifier(SelfTuned, SelectsFeatures, LinearClassifier):
