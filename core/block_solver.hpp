@@ -113,9 +113,7 @@ class BlockSolver final : public AnyBlockSolver {
     for (index_t a = 0; a < blocks.n_weights(); ++a)
       if (w[a] != 0) {
         auto& task = tasks[blocks.task[a]];
-        double* const p = task.p.data();
-        const double wa = w[a];
-        task.column(blocks.column[a]).each([=](index_t i, double xi) { p[i] += wa * xi; });
+        add_scaled(task.column(blocks.column[a]), w[a], task.p.data());
       }
   }
 
@@ -145,14 +143,13 @@ class BlockSolver final : public AnyBlockSolver {
   void rates() {
     for (auto& task : tasks)
       for (index_t i = 0; i < task.of.n; ++i) task.q[i] = task.of.share[i] * task.slope[i];
+    model.find_rates();
   }
   const double* gradient_of(index_t b) {
     watch.tick();
-    for (index_t a = blocks.starts[b]; a < blocks.starts[b + 1]; ++a) {
-      const auto& task = tasks[blocks.task[a]];
-      gradient[a] = dot(task.column(blocks.column[a]), task.q.data());
-    }
-    return gradient.data() + blocks.starts[b];
+    double* const g = gradient.data() + blocks.starts[b];
+    model.products(b, g);
+    return g;
   }
 
   /// A lower bound on F where all blocks but these are 0; gradients and pulls of these.
