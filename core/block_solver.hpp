@@ -207,11 +207,13 @@ class BlockSolver final : public AnyBlockSolver {
     }
   }
 
-  /// Blocks in use, and those that are pulled hardest.
+  /// Blocks in use, and those that are pulled hardest: half of those that are pulled from 0, or more.
   std::vector<index_t> chosen() {
     std::vector<index_t> set, others;
     for (const index_t b : alive) (used(b) ? set : others).push_back(b);
-    const std::size_t more = std::max<std::size_t>(room, set.size());
+    const auto n_pulled =
+        static_cast<std::size_t>(std::count_if(others.begin(), others.end(), [this](index_t b) { return pull[b] > 1; }));
+    const std::size_t more = std::max({room, set.size(), n_pulled / 2});
     if (others.size() > more) {
       std::nth_element(others.begin(), others.begin() + more, others.end(),
                        [&](index_t a, index_t b) { return pull[a] != pull[b] ? pull[a] > pull[b] : a < b; });
@@ -274,7 +276,7 @@ class BlockSolver final : public AnyBlockSolver {
     Extrapolation ahead;
     std::vector<index_t> active;
     std::vector<double> here(members.size());
-    const double little = loss.quadratic ? 1e-3 : 1e-1;
+    const double little = loss.quadratic ? 1e-2 : 1e-1;
     double fallen = 0;
     bool whole = true;
     for (index_t epoch = 0; epoch < (loss.quadratic ? 100 : 20) && n_iter < most_iter; ++epoch) {

@@ -1,5 +1,5 @@
 // Tasks on the same dense rows: a column meets the rates of several tasks in one sweep, which also makes the step of the column
-// before it. Rates are read and written once for both, and a column is read once for four tasks.
+// before it. Rates are read and written once for both, and a column is read once for several tasks.
 #pragma once
 #include <cstring>
 #include <type_traits>
@@ -35,7 +35,7 @@ namespace columns_detail {
 THRESHER_INLINE void load(const double* from, Four& to) { std::memcpy(&to, from, sizeof to); }
 THRESHER_INLINE void load(const float* from, Four& to) { to = Four{from[0], from[1], from[2], from[3]}; }
 
-/// For tasks t = 0 ... W - 1:  q_t += step_t moved, where Move says so, and out_t = <x, q_t>, in eight partial sums on any machine.
+/// For tasks t = 0 ... W - 1:  q_t += step_t moved, where Move says so, and out_t = <x, q_t>, in the same order on any machine.
 template <int W, bool Move, class Value>
 THRESHER_INLINE void sweep_body(const double* moved, const double* step, const Value* x, double* const* q, index_t n,
                                 double* out) {
@@ -57,13 +57,13 @@ THRESHER_INLINE void sweep_body(const double* moved, const double* step, const V
     }
   }
   for (int t = 0; t < W; ++t) {
-    double sum[8];
-    std::memcpy(sum, &low[t], sizeof low[t]), std::memcpy(sum + 4, &high[t], sizeof high[t]);
+    double rest = 0;
     for (index_t i = end; i < n; ++i) {
       if constexpr (Move) rates[t][i] += steps[t] * moved[i];
-      sum[i - end] += static_cast<double>(x[i]) * rates[t][i];
+      rest += static_cast<double>(x[i]) * rates[t][i];
     }
-    out[t] = ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
+    low[t] += high[t];
+    out[t] = ((low[t][0] + low[t][1]) + (low[t][2] + low[t][3])) + rest;
   }
 }
 
@@ -125,9 +125,10 @@ class TaskSweep {
  private:
   template <bool Move, class Value>
   void all(const Value* x, double* out) {
+    constexpr int at_once = Move ? 2 : 4;  // sums of more do not fit the registers
     const std::size_t n_tasks = rates.size();
     std::size_t t = 0;
-    for (; t + 4 <= n_tasks; t += 4) some<4, Move>(x, t, out);
+    for (; t + at_once <= n_tasks; t += at_once) some<at_once, Move>(x, t, out);
     for (; t < n_tasks; ++t) some<1, Move>(x, t, out);
   }
   template <int W, bool Move, class Value>

@@ -81,7 +81,8 @@ def test_answers_are_those_of_proximal_gradient_steps(kind, loss):
 def test_conditions_of_optimality_hold_on_many_columns(kind, loss, fit_intercept):
     """More columns than a set begins with, so that sets grow and columns are ruled out."""
     form = sparse.csc_array if fit_intercept else np.asfortranarray
-    Xs, ys, blocks, l2, found, W, c = solved(kind, loss, fit_intercept, 60, 330, 0.25, form, tol=1e-12)
+    tol = 1e-13 if loss == "squared" else 1e-12  # a part of the objective, which is the largest there
+    Xs, ys, blocks, l2, found, W, c = solved(kind, loss, fit_intercept, 60, 330, 0.25, form, tol=tol)
     assert found.converged
     assert 0 < np.count_nonzero(W) < W.size / 2
     assert reference.away_from_optimum(Xs, ys, blocks, loss, l2, W, c, fit_intercept) < 1e-6
