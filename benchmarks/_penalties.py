@@ -44,8 +44,10 @@ def penalties_table(title: str, cases: Iterable[PenalisedCase], notes: list[str]
     return table
 
 
-def worst_line(table: Table, what: str, ours: str) -> list[FrontLine]:
-    """The problem where the best peer comes nearest to us, or leads by most; no line without peers."""
+def worst_line(tables: list[Table], title: str, what: str, ours: str) -> list[FrontLine]:
+    """Of the table with this title: the problem where the best peer comes nearest to us, or leads by most; no line
+    without peers."""
+    table = next(each for each in tables if each.title.startswith(title))
     rows = [row for row in table.rows if row[-1]]
     if not rows:
         return []

@@ -46,7 +46,7 @@ def run(quick: bool) -> list[Table]:
 
 
 def front(tables: list[Table]) -> list[FrontLine]:
-    return worst_line(tables[1], "group lasso", "solvers.group_lasso")
+    return worst_line(tables, "Group lasso at three penalties", "group lasso", "solvers.group_lasso")
 
 
 # --- batch solvers ----------------------------------------------------------------------------------------------------

@@ -268,7 +268,5 @@ def front(tables: list[Table]) -> list[FrontLine]:
     return [
         line
         for loss in PENALISED
-        for table in tables
-        if table.title.startswith(f"l1, {loss} loss, three penalties")
-        for line in worst_line(table, f"l1 {loss} optimum", "solvers.lasso")
+        for line in worst_line(tables, f"l1, {loss} loss, three penalties", f"l1 {loss} optimum", "solvers.lasso")
     ]

@@ -46,7 +46,7 @@ def run(quick: bool) -> list[Table]:
 
 
 def front(tables: list[Table]) -> list[FrontLine]:
-    return worst_line(tables[1], "multi-task lasso", "solvers.multi_task")
+    return worst_line(tables, "Multi-task lasso at three penalties", "multi-task lasso", "solvers.multi_task")
 
 
 # --- batch solvers ----------------------------------------------------------------------------------------------------

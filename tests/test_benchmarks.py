@@ -96,10 +96,10 @@ def test_the_line_of_three_penalties_is_the_worst_of_them():
         ["/ 100", "50.0", "", "", ""],
     ]
     table = Table("Three penalties", ["problem", "thresher", "celer", "skglm", "best peer / ours"], rows)
-    (line,) = worst_line(table, "lasso", "solvers.lasso")
+    (line,) = worst_line([Table("Other", []), table], "Three", "lasso", "solvers.lasso")
     assert (line.what, line.peer) == ("lasso, the worst of 2 problems: / 30", "skglm")
     assert line.ratio == "0.75 (slower)"
-    assert worst_line(Table("None", table.columns, rows[2:]), "lasso", "solvers.lasso") == []
+    assert worst_line([Table("None", table.columns, rows[2:])], "None", "lasso", "solvers.lasso") == []
 
 
 def test_the_guard_names_what_became_slower_by_how_much():
