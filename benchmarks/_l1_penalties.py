@@ -18,6 +18,7 @@ from ._reach import Solve
 from ._report import Table, skipped
 
 PEERS = ("skglm", "celer", "sklearn")
+PENALISED = ("logistic", "squared")  # losses
 
 
 class L1Case(NamedTuple):
@@ -40,10 +41,7 @@ class L1Case(NamedTuple):
 
 def l1_penalties(quick: bool) -> list[Table]:
     notes = ["Columns lie as each solver wants them.", *skipped(name for name in PEERS if not installed(name))]
-    return [
-        penalties_table(f"l1, {loss} loss, three penalties", _cases(loss, quick), notes)
-        for loss in ("logistic", "squared")
-    ]
+    return [penalties_table(f"l1, {loss} loss, three penalties", _cases(loss, quick), notes) for loss in PENALISED]
 
 
 def _cases(loss: str, quick: bool) -> Iterator[PenalisedCase]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from ._front import FrontLine
 from ._reach import Solve, reach
 from ._report import Table
 
@@ -38,6 +39,35 @@ def penalties_table(title: str, cases: Iterable[PenalisedCase], notes: list[str]
     for problem, one in found.items():
         ours, *peers = [one[name].seconds if name in one and one[name].tolerance else None for name in names]
         known = [seconds for seconds in peers if seconds is not None]
-        ratio = f"{min(known) / ours:.1f}" if known and ours else ""
+        ratio = f"{min(known) / ours:.2f}" if known and ours else ""
         table.rows.append([problem, *("" if s is None else f"{1e3 * s:.1f}" for s in (ours, *peers)), ratio])
     return table
+
+
+def worst_line(tables: list[Table], title: str, what: str, ours: str) -> list[FrontLine]:
+    """Of the table with this title: the problem where the best peer comes nearest to us, or leads by most; no line
+    without peers."""
+    table = next(each for each in tables if each.title.startswith(title))
+    rows = [row for row in table.rows if row[-1]]
+    if not rows:
+        return []
+    times = [dict(zip(table.columns[1:-1], map(_ms, row[1:-1]), strict=True)) for row in rows]
+    best = [min(list(each)[1:], key=each.__getitem__) for each in times]
+    k = min(range(len(rows)), key=lambda i: times[i][best[i]] / times[i][table.columns[1]])
+    return [
+        FrontLine(
+            what=f"{what}, the worst of {len(rows)} problems: {rows[k][0]}",
+            peer=best[k],
+            ours=ours,
+            their_cost=times[k][best[k]],
+            our_cost=times[k][table.columns[1]],
+            quality="from the least objective",
+            their_quality=f"{DISTANCE:g}",
+            our_quality=f"{DISTANCE:g}",
+        )
+    ]
+
+
+def _ms(cell: str) -> float:
+    """Empty where a solver did not come so near."""
+    return float(cell.replace(",", "")) if cell else float("inf")

@@ -22,11 +22,11 @@ from thresher.dual_averaging import GroupFOBOSClassifier, GroupRDAClassifier, L1
 from thresher.solvers import alpha_max, group_lasso
 
 from ._alone import alone
-from ._front import FrontLine, cell, number
+from ._front import FrontLine
 from ._group_solvers import SIZE, SOLVERS, GroupProblem, make_problem
 from ._growth import curves, slope
 from ._measure import Case, installed, take_turns
-from ._penalties import PARTS, PenalisedCase, penalties_table
+from ._penalties import PARTS, PenalisedCase, penalties_table, worst_line
 from ._reach import Reached, reach
 from ._report import Table, skipped
 
@@ -46,25 +46,7 @@ def run(quick: bool) -> list[Table]:
 
 
 def front(tables: list[Table]) -> list[FrontLine]:
-    table, column, ours = tables[0], f"CPU ms to {NEAR:g}", f"squared, {OURS}"
-    peers = [
-        row[0] for row in table.rows if row[0].startswith("squared, ") and row[0] != ours and row[1] != "not reached"
-    ]
-    if not peers:
-        return []
-    best = min(peers, key=lambda peer: number(table, peer, column))
-    return [
-        FrontLine(
-            what=f"group lasso to {NEAR:g} of the smallest objective",
-            peer=best.removeprefix("squared, "),
-            ours="solvers.group_lasso",
-            their_cost=number(table, best, column),
-            our_cost=number(table, ours, column),
-            quality="objective",
-            their_quality=cell(table, best, "objective"),
-            our_quality=cell(table, ours, "objective"),
-        )
-    ]
+    return worst_line(tables, "Group lasso at three penalties", "group lasso", "solvers.group_lasso")
 
 
 # --- batch solvers ----------------------------------------------------------------------------------------------------

@@ -24,10 +24,11 @@ from thresher.stochastic import SparseSDCAClassifier
 from ._data import Problem
 from ._forked import Clock, Run, best_cpu, forked, in_turns
 from ._front import FrontLine
-from ._l1_penalties import l1_penalties
+from ._l1_penalties import PENALISED, l1_penalties
 from ._linear_data import LinearTask, linear_tasks
 from ._linear_peers import liblinear_weights
 from ._measure import installed
+from ._penalties import worst_line
 from ._report import Table, skipped
 
 LEVELS = (1e-2, 1e-3, 1e-4, 1e-6)  # relative distances from the least objective
@@ -263,14 +264,9 @@ def _one_pass(problem: L1Problem, optimum: Any, n_weights: int) -> Table:
 
 
 def front(tables: list[Table]) -> list[FrontLine]:
-    """The fastest peer at 1e-4 of the logistic problem of the first table, and ours."""
-    table = tables[0]
-    place = 1 + LEVELS.index(1e-4)
-    times = {row[0]: float(row[place]) for row in table.rows if row[place]}
-    ours = {name: cpu for name, cpu in times.items() if name.startswith("thresher")}
-    peers = {name: cpu for name, cpu in times.items() if not name.startswith("thresher")}
-    if not ours or not peers:
-        return []
-    mine, theirs = min(ours, key=ours.__getitem__), min(peers, key=peers.__getitem__)
-    what = f"l1 logistic optimum, {table.title.partition(': ')[2]}"
-    return [FrontLine(what, theirs, mine, peers[theirs], ours[mine], "from the least objective", "1e-4", "1e-4")]
+    """For each loss, the problem of three penalties where we are slowest beside the fastest peer."""
+    return [
+        line
+        for loss in PENALISED
+        for line in worst_line(tables, f"l1, {loss} loss, three penalties", f"l1 {loss} optimum", "solvers.lasso")
+    ]

@@ -21,18 +21,24 @@ namespace columns_detail {
 [[gnu::always_inline]] inline void add_body(const double* x, const double* d, double step, double* q, index_t n) {
   for (index_t i = 0; i < n; ++i) q[i] += step * (d[i] * x[i]);
 }
+[[gnu::always_inline]] inline void scale_body(const double* x, double step, double* q, index_t n) {
+  for (index_t i = 0; i < n; ++i) q[i] += step * x[i];
+}
 inline double dot_plain(const double* x, const double* u, index_t n) { return dot_body(x, u, n); }
 inline void add_plain(const double* x, const double* d, double step, double* q, index_t n) { add_body(x, d, step, q, n); }
+inline void scale_plain(const double* x, double step, double* q, index_t n) { scale_body(x, step, q, n); }
 #if defined(__x86_64__) && THRESHER_GNU
 [[gnu::target("avx2")]] inline double dot_wide(const double* x, const double* u, index_t n) { return dot_body(x, u, n); }
 [[gnu::target("avx2")]] inline void add_wide(const double* x, const double* d, double step, double* q, index_t n) {
   add_body(x, d, step, q, n);
 }
+[[gnu::target("avx2")]] inline void scale_wide(const double* x, double step, double* q, index_t n) { scale_body(x, step, q, n); }
 inline bool wide() { return __builtin_cpu_supports("avx2"); }
 #else
 inline bool wide() { return false; }
 inline double dot_wide(const double* x, const double* u, index_t n) { return dot_body(x, u, n); }
 inline void add_wide(const double* x, const double* d, double step, double* q, index_t n) { add_body(x, d, step, q, n); }
+inline void scale_wide(const double* x, double step, double* q, index_t n) { scale_body(x, step, q, n); }
 #endif
 
 }  // namespace columns_detail
@@ -55,6 +61,16 @@ void add_weighted(const Column& x, const double* d, double step, double* q) {
 inline void add_weighted(const DenseRow<double>& x, const double* d, double step, double* q) {
   columns_detail::wide() ? columns_detail::add_wide(x.values, d, step, q, x.n_features)
                          : columns_detail::add_plain(x.values, d, step, q, x.n_features);
+}
+
+/// q_i += step x_i
+template <class Column>
+void add_scaled(const Column& x, double step, double* q) {
+  x.each([=](index_t i, double xi) { q[i] += step * xi; });
+}
+inline void add_scaled(const DenseRow<double>& x, double step, double* q) {
+  columns_detail::wide() ? columns_detail::scale_wide(x.values, step, q, x.n_features)
+                         : columns_detail::scale_plain(x.values, step, q, x.n_features);
 }
 
 }  // namespace thresher

@@ -15,6 +15,7 @@
 #include "block_columns.hpp"
 #include "block_loss.hpp"
 #include "block_penalty.hpp"
+#include "task_sweep.hpp"
 #include "watch.hpp"
 
 namespace thresher {
@@ -38,10 +39,11 @@ class BlockModel {
 
   BlockModel(const Blocks& of, Tasks& rows, bool has_constant, bool is_quadratic)
       : blocks(of), tasks(rows), free(has_constant), quadratic(is_quadratic), centre(of.n_weights()), steep(of.n_weights()),
-        known(of.n_blocks), matrix_at(of.n_blocks, -1) {
+        known(of.n_blocks), matrix_at(of.n_blocks, -1), together(IsDense<Columns>::value && on_same_rows()),
+        alike(together && weighed_alike()) {
     index_t most = 1;
     for (index_t b = 0; b < of.n_blocks; ++b) most = std::max(most, of.size(b));
-    for (std::vector<double>* each : {&gradient, &moved, &trial, &turned}) each->resize(most);
+    for (std::vector<double>* each : {&gradient, &moved, &trial, &turned, &change}) each->resize(most);
   }
 
   /// Around the present scores, for blocks `set`; curvatures below `least` count as that much.
@@ -70,11 +72,28 @@ class BlockModel {
   /// Minimises over each block in turn; by how much the model fell, at least.
   double epoch(const std::vector<index_t>& set, double* w) {
     double fallen = 0;
+    find_rates();
     for (const index_t b : set) {
       watch.tick();
       fallen += blocks.size(b) == 1 ? step_one(b, w) : step(b, w);
     }
+    sweep.flush();
     return fallen;
+  }
+
+  /// <x_a, q> for all weights a of a block, where q are the rates as they stand.
+  void products(index_t b, double* out) {
+    const index_t first = blocks.starts[b], n = blocks.size(b);
+    if constexpr (IsDense<Columns>::value)
+      if (together) return sweep.dot(tasks[0].column(blocks.column[first]), out);
+    for (index_t k = 0; k < n; ++k) {
+      const auto& task = tasks[blocks.task[first + k]];
+      out[k] = dot(task.column(blocks.column[first + k]), task.q.data());
+    }
+  }
+  /// Before products: the tasks may have got other arrays of rates.
+  void find_rates() {
+    if (together) sweep.begin(tasks);
   }
 
   /// Moves weight a by `step`.
@@ -97,9 +116,44 @@ class BlockModel {
   }
 
  private:
-  double gradient_of(index_t a) const {
-    const auto& task = tasks[blocks.task[a]];
-    return dot(task.column(blocks.column[a]), task.q.data()) + task.shift * task.total * centre[a];
+  /// Whether all tasks have the same columns, and blocks are a column's weights in all of them.
+  bool on_same_rows() const {
+    for (const auto& task : tasks)
+      if (task.x != tasks[0].x) return false;
+    for (index_t b = 0; b < blocks.n_blocks; ++b) {
+      const index_t first = blocks.starts[b];
+      if (blocks.size(b) != blocks.n_tasks) return false;
+      for (index_t k = 0; k < blocks.n_tasks; ++k)
+        if (blocks.task[first + k] != k || blocks.column[first + k] != blocks.column[first]) return false;
+    }
+    return blocks.n_tasks > 1;
+  }
+  /// Whether rows count the same in all tasks, so that curvatures are those of the first, too.
+  bool weighed_alike() const {
+    for (const auto& task : tasks)
+      if (!std::equal(task.of.share, task.of.share + task.of.n, tasks[0].of.share)) return false;
+    return quadratic;
+  }
+
+  /// Of the model, in all weights of a block.
+  void gradients(index_t b, double* out) {
+    products(b, out);
+    for (index_t k = 0; k < blocks.size(b); ++k) {
+      const index_t a = blocks.starts[b] + k;
+      const auto& task = tasks[blocks.task[a]];
+      out[k] += task.shift * task.total * centre[a];
+    }
+  }
+  /// Moves all weights of a block.
+  void move(index_t b, const double* by) {
+    const index_t first = blocks.starts[b], n = blocks.size(b);
+    if constexpr (IsDense<Columns>::value)
+      if (alike) {
+        for (index_t k = 0; k < n; ++k) tasks[k].shift -= by[k] * centre[first + k];
+        return sweep.add(tasks[0].column(blocks.column[first]), tasks[0].d.data(), by);
+      }
+    for (index_t k = 0; k < n; ++k)
+      if (by[k] != 0) add(first + k, by[k]);
   }
 
   /// Weights of columns of zeros, or of constant ones, whose part a free constant takes.
@@ -113,7 +167,9 @@ class BlockModel {
     const index_t a = blocks.starts[b];
     const double bent = steep[a] + penalty->l2, before = w[a];
     if (!(bent > 0)) return clear(a, 1, w);
-    const double g = gradient_of(a) + penalty->l2 * before;
+    double g;
+    gradients(b, &g);
+    g += penalty->l2 * before;
     w[a] = soft_threshold(before - g / bent, (penalty->weight[b] + penalty->l1) / bent);
     const double change = w[a] - before;
     if (change == 0) return 0;
@@ -125,7 +181,8 @@ class BlockModel {
   double step(index_t b, double* all) {
     const index_t n = blocks.size(b), first = blocks.starts[b];
     double *w = all + first, bound = 0;
-    for (index_t k = 0; k < n; ++k) gradient[k] = gradient_of(first + k) + penalty->l2 * w[k], moved[k] = w[k];
+    gradients(b, gradient.data());
+    for (index_t k = 0; k < n; ++k) gradient[k] += penalty->l2 * w[k], moved[k] = w[k];
     bool plain = true;  // curvature is the same in all directions: one step is exact
     if (blocks.across) {
       for (index_t k = 0; k < n; ++k) bound = std::max(bound, steep[first + k]);
@@ -139,23 +196,25 @@ class BlockModel {
     for (int repeat = 0; repeat < 20; ++repeat) {
       for (index_t k = 0; k < n; ++k) trial[k] = moved[k] - turned[k] / bound;
       penalty->prox(b, trial.data(), n, 1 / bound);
-      double change = 0, way = 0;
+      double turn_by = 0, way = 0;
       for (index_t k = 0; k < n; ++k) {
-        change += (trial[k] - moved[k]) * (trial[k] - moved[k]);
+        turn_by += (trial[k] - moved[k]) * (trial[k] - moved[k]);
         way += (trial[k] - w[k]) * (trial[k] - w[k]);
       }
       std::swap(moved, trial);
-      if (plain || change <= 1e-4 * way) break;
+      if (plain || turn_by <= 1e-4 * way) break;
       turn(b, w, n);
     }
     double fallen = 0;
     turn(b, w, n);
+    bool moves = false;
     for (index_t k = 0; k < n; ++k) {
-      const double change = moved[k] - w[k];
-      fallen += change * (turned[k] - gradient[k]) / 2;
-      if (change != 0) add(first + k, change);
+      change[k] = moved[k] - w[k];
+      fallen += change[k] * (turned[k] - gradient[k]) / 2;
+      moves = moves || change[k] != 0;
       w[k] = moved[k];
     }
+    if (moves) move(b, change.data());
     return fallen;
   }
 
@@ -214,7 +273,9 @@ class BlockModel {
   std::vector<double> centre, steep;  // of each weight: its column's mean under d, and curvature; a block's bound is its first's
   std::vector<char> known;
   std::vector<index_t> matrix_at;
-  std::vector<double> matrices, weighted, gradient, moved, trial, turned;
+  std::vector<double> matrices, weighted, gradient, moved, trial, turned, change;
+  bool together, alike;
+  TaskSweep sweep;
   Watch watch;
 };
 

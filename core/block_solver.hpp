@@ -113,9 +113,7 @@ class BlockSolver final : public AnyBlockSolver {
     for (index_t a = 0; a < blocks.n_weights(); ++a)
       if (w[a] != 0) {
         auto& task = tasks[blocks.task[a]];
-        double* const p = task.p.data();
-        const double wa = w[a];
-        task.column(blocks.column[a]).each([=](index_t i, double xi) { p[i] += wa * xi; });
+        add_scaled(task.column(blocks.column[a]), w[a], task.p.data());
       }
   }
 
@@ -145,14 +143,13 @@ class BlockSolver final : public AnyBlockSolver {
   void rates() {
     for (auto& task : tasks)
       for (index_t i = 0; i < task.of.n; ++i) task.q[i] = task.of.share[i] * task.slope[i];
+    model.find_rates();
   }
   const double* gradient_of(index_t b) {
     watch.tick();
-    for (index_t a = blocks.starts[b]; a < blocks.starts[b + 1]; ++a) {
-      const auto& task = tasks[blocks.task[a]];
-      gradient[a] = dot(task.column(blocks.column[a]), task.q.data());
-    }
-    return gradient.data() + blocks.starts[b];
+    double* const g = gradient.data() + blocks.starts[b];
+    model.products(b, g);
+    return g;
   }
 
   /// A lower bound on F where all blocks but these are 0; gradients and pulls of these.
@@ -210,11 +207,13 @@ class BlockSolver final : public AnyBlockSolver {
     }
   }
 
-  /// Blocks in use, and those that are pulled hardest.
+  /// Blocks in use, and those that are pulled hardest: half of those that are pulled from 0, or more.
   std::vector<index_t> chosen() {
     std::vector<index_t> set, others;
     for (const index_t b : alive) (used(b) ? set : others).push_back(b);
-    const std::size_t more = std::max<std::size_t>(room, set.size());
+    const auto n_pulled =
+        static_cast<std::size_t>(std::count_if(others.begin(), others.end(), [this](index_t b) { return pull[b] > 1; }));
+    const std::size_t more = std::max({room, set.size(), n_pulled / 2});
     if (others.size() > more) {
       std::nth_element(others.begin(), others.begin() + more, others.end(),
                        [&](index_t a, index_t b) { return pull[a] != pull[b] ? pull[a] > pull[b] : a < b; });
@@ -277,7 +276,7 @@ class BlockSolver final : public AnyBlockSolver {
     Extrapolation ahead;
     std::vector<index_t> active;
     std::vector<double> here(members.size());
-    const double little = loss.quadratic ? 1e-3 : 1e-1;
+    const double little = loss.quadratic ? 1e-2 : 1e-1;
     double fallen = 0;
     bool whole = true;
     for (index_t epoch = 0; epoch < (loss.quadratic ? 100 : 20) && n_iter < most_iter; ++epoch) {

@@ -20,6 +20,7 @@ from benchmarks.__main__ import SECTIONS  # noqa: E402
 from benchmarks._front import FrontLine, cell, front_table, has, headlines, number  # noqa: E402
 from benchmarks._growth import slope  # noqa: E402
 from benchmarks._guard_cases import N_CLASSES, WIDTHS, names, watched  # noqa: E402
+from benchmarks._penalties import worst_line  # noqa: E402
 from benchmarks._report import Table  # noqa: E402
 
 from thresher import _core, onepass, registry  # noqa: E402
@@ -86,6 +87,19 @@ def test_the_lines_of_a_section_are_replaced_and_those_of_others_stay():
 def test_lines_stand_in_the_order_of_the_sections():
     table = front_table("", {"b": [LINE], "a": [LINE]}, ("a", "b"))
     assert [line[3] for line in table.splitlines()[2:]] == ["a", "b"]
+
+
+def test_the_line_of_three_penalties_is_the_worst_of_them():
+    rows = [
+        ["/ 10", "10.0", "30.0", "", "3.00"],
+        ["/ 30", "20.0", "90.0", "15.0", "0.75"],
+        ["/ 100", "50.0", "", "", ""],
+    ]
+    table = Table("Three penalties", ["problem", "thresher", "celer", "skglm", "best peer / ours"], rows)
+    (line,) = worst_line([Table("Other", []), table], "Three", "lasso", "solvers.lasso")
+    assert (line.what, line.peer) == ("lasso, the worst of 2 problems: / 30", "skglm")
+    assert line.ratio == "0.75 (slower)"
+    assert worst_line([Table("None", table.columns, rows[2:])], "None", "lasso", "solvers.lasso") == []
 
 
 def test_the_guard_names_what_became_slower_by_how_much():

@@ -81,7 +81,8 @@ def test_answers_are_those_of_proximal_gradient_steps(kind, loss):
 def test_conditions_of_optimality_hold_on_many_columns(kind, loss, fit_intercept):
     """More columns than a set begins with, so that sets grow and columns are ruled out."""
     form = sparse.csc_array if fit_intercept else np.asfortranarray
-    Xs, ys, blocks, l2, found, W, c = solved(kind, loss, fit_intercept, 60, 330, 0.25, form, tol=1e-12)
+    tol = 1e-13 if loss == "squared" else 1e-12  # a part of the objective, which is the largest there
+    Xs, ys, blocks, l2, found, W, c = solved(kind, loss, fit_intercept, 60, 330, 0.25, form, tol=tol)
     assert found.converged
     assert 0 < np.count_nonzero(W) < W.size / 2
     assert reference.away_from_optimum(Xs, ys, blocks, loss, l2, W, c, fit_intercept) < 1e-6
@@ -107,6 +108,26 @@ def test_tasks_may_come_in_different_forms():
     Xs, ys = rows(30, 10, 3, "squared")
     mixed = [Xs[0], sparse.csr_array(Xs[1]), np.asfortranarray(Xs[2])]
     assert_allclose(multi_task(mixed, ys, 0.2, tol=1e-11).coef, multi_task(Xs, ys, 0.2, tol=1e-11).coef, atol=1e-8)
+
+
+@losses
+@free
+@pytest.mark.parametrize("n_tasks", [2, 3, 9])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_tasks_on_the_same_rows_have_the_answers_of_tasks_on_copies(loss, fit_intercept, n_tasks, dtype):
+    """The core sweeps the former together, and reads columns of the latter task by task."""
+    X = rows(45, 160, 1, loss)[0][0].astype(dtype)
+    scores = np.random.default_rng(1).normal(size=(n_tasks, 160)) @ X.T.astype(float) / 10
+    middle = np.median(scores, axis=1, keepdims=True)
+    ys = list(scores if LOSSES[loss].for_values else np.where(scores > middle, 1.0, -1.0))
+    options = {"loss": loss, "fit_intercept": fit_intercept}
+    alpha = 0.2 * multi_task_alpha_max([X] * n_tasks, ys, **options)
+    together = multi_task([X] * n_tasks, ys, alpha, tol=1e-12, **options)
+    apart = multi_task([X.copy() for _ in ys], ys, alpha, tol=1e-12, **options)
+    assert together.coef.any()
+    assert_allclose(together.coef, apart.coef, atol=1e-5)
+    assert_allclose(together.intercept, apart.intercept, atol=1e-5)
+    assert_allclose(together.objective, apart.objective, rtol=1e-11)
 
 
 def test_a_refusal_names_row_and_column_of_the_matrix_that_was_given():

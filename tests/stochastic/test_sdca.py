@@ -198,6 +198,27 @@ def test_momentum_pays_where_the_penalty_is_small(loss):
     assert model.n_iter_ <= 150  # plain passes: 455 for the logistic loss, thousands for the other
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_a_small_gap_is_reached_where_dual_steps_are_short(form, fit_intercept):
+    """Dual passes alone leave a gap above 1e-3 after 1000 of them."""
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((400, 900)) < 0.03, rng.random((400, 900)), 0.0)
+    y = np.where(X @ (rng.normal(size=900) * (rng.random(900) < 0.1)) + 0.1 * rng.normal(size=400) > 0, 1, -1)
+    weight = rng.integers(3, size=400).astype(float)
+    options = {"alpha": 1e-3, "l1_ratio": 0.99, "intercept_scaling": 2.0, "fit_intercept": fit_intercept}
+    model = learner(tol=1e-8, max_iter=1000, **options).fit(form(X), y, sample_weight=weight)
+    assert model.dual_gap_ <= 1e-8
+    assert 100 < model.n_iter_ < 1000
+    truth, w = twin(model, X, y, weight), weights_of(model)
+    m = y * (truth.X @ w)
+    g = (truth.share * -2 * np.maximum(0, 1 - m) * y) @ truth.X + truth.l2 * w
+    used = w[:-1] != 0
+    assert_allclose(g[:-1][used], -truth.l1 * np.sign(w[:-1][used]), atol=0.1 * truth.l1)
+    assert (np.abs(g[:-1][~used]) <= 1.1 * truth.l1).all()
+    assert abs(g[-1]) <= 1e-4
+
+
 @losses
 def test_it_stops_when_the_gap_is_small_enough(problem, loss):
     X, y = problem

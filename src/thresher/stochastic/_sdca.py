@@ -10,7 +10,7 @@ import numpy as np
 from .. import _core, _engine
 from .._engine import LOSSES, Target, are_scaled, loss_name, loss_rules
 from .._estimators import Advice, GoodFor, LearningProblem, Optimum, SolvedClassifier, param, warn_of_convergence
-from .._gate import Array, Log, Rule, Uniform, fraction, positive, seed
+from .._gate import Array, Log, Rule, Uniform, as_rows, fraction, positive, seed, sparse
 from ._ascent import Ascent
 
 _below_one = Rule(
@@ -20,6 +20,22 @@ _below_one = Rule(
 )
 _MANY = 50_000  # rows from which on one pass is as good
 _FEW = 20  # columns whose pairs can all be tried
+_DUAL_PASSES = 100  # after so many, smooth losses are left to descent on columns
+
+
+def _columns(rows: _core.Rows, bias: float, who: str) -> _core.Rows:
+    """The columns, as rows of the transposed matrix; the last is the constant, unless it is 0."""
+    shape = rows.n_rows, rows.n_features
+    if rows.columns is None:
+        dense = np.empty((shape[0], shape[1] + (bias != 0)), dtype=rows.values.dtype, order="F")
+        dense[:, : shape[1]] = rows.values
+        dense[:, shape[1] :] = bias
+        return as_rows(dense.T, who, look=False)
+    by_column = sparse.csr_array((rows.values, rows.columns, rows.starts), shape=shape).tocsc()
+    if bias:
+        constant = sparse.csc_array(np.full((shape[0], 1), bias, dtype=rows.values.dtype))
+        by_column = sparse.hstack([by_column, constant], format="csc")
+    return as_rows(by_column.T, who, look=False)
 
 
 def _may_fit(problem: LearningProblem) -> bool:
@@ -48,6 +64,10 @@ class SparseSDCAClassifier(SolvedClassifier):
     the logistic loss. A pass costs O(stored values). If the loss is smooth and there are more rows than features,
     passes are accelerated by momentum. The gap is measured after each of the first five passes and then after every
     fifth, and the best weights so far are kept. Several classes are learned one-vs-rest.
+
+    Where the l2 penalty is very small, dual steps are short. If the gap is still above ``tol`` after 100 passes and the
+    loss is smooth, the solver of :func:`thresher.solvers.lasso` continues from the best weights, and its passes count
+    towards ``max_iter``.
 
     References
     ----------
@@ -133,10 +153,12 @@ class SparseSDCAClassifier(SolvedClassifier):
         l1, l2 = float(self.alpha * self.l1_ratio), float(self.alpha * (1 - self.l1_ratio))
         problem = (rows, self._bias(), target.y, code, share)
         ascent, n_iter = Ascent(*problem, l1=l1, l2=l2, loss=loss, momentum=with_momentum), 0
-        while ascent.gap > self.tol and n_iter < self.max_iter:
+        smooth = math.isfinite(LOSSES[loss].curvature)
+        most = min(self.max_iter, _DUAL_PASSES) if smooth else self.max_iter
+        while ascent.gap > self.tol and n_iter < most:
             ascent.step(rng.permutation(rows.n_rows))
             n_iter += 1
-            if n_iter <= 5 or n_iter % 5 == 0 or n_iter == self.max_iter:
+            if n_iter <= 5 or n_iter % 5 == 0 or n_iter == most:
                 try:
                     ascent.measure()
                 except FloatingPointError:
@@ -144,7 +166,30 @@ class SparseSDCAClassifier(SolvedClassifier):
                     raise FloatingPointError(
                         f"{type(self).__name__}: the weights outgrew floating point; {scale}raise alpha."
                     ) from None
-        return Optimum(ascent.weights, ascent.gap, n_iter)
+        best = Optimum(ascent.weights, ascent.gap, n_iter)
+        if ascent.gap <= self.tol or n_iter == self.max_iter:
+            return best
+        y = np.where(target.y == code, 1.0, -1.0)
+        return self._finish(best, rows, y, share, loss, (l1, l2))
+
+    def _finish(
+        self, best: Optimum, rows: _core.Rows, y: Array, share: Array, loss: str, penalty: tuple[float, float]
+    ) -> Optimum:
+        """From these weights on by descent on columns, the constant's among them."""
+        (l1, l2), bias = penalty, self._bias()
+        columns = _columns(rows, bias, type(self).__name__)
+        least = np.finfo(np.float64).tiny  # the core asks for weights of blocks above 0
+        weight = np.full(columns.n_rows, max(l1, least))
+        if bias:
+            weight[-1] = least  # the constant bears no l1 penalty
+        blocks = np.arange(columns.n_rows + 1), np.zeros(columns.n_rows, np.int32), np.arange(columns.n_rows)
+        solver = _core.BlockSolver([columns], [y], [share], loss, 0.1, False, *blocks)
+        w, constants = best.weights[: columns.n_rows].copy(), np.zeros(1)
+        _, gap, n_iter = solver.solve(weight, 2.0, 0.0, l2, w, constants, self.tol, self.max_iter - best.n_iter)
+        n_iter += best.n_iter
+        if not gap < best.gap:  # rounding hides the rest, or numbers are out of range
+            return best._replace(n_iter=n_iter)
+        return Optimum(w if bias else np.append(w, 0.0), gap, n_iter)
 
     def _look_back(self) -> None:
         who = type(self).__name__
