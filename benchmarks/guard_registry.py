@@ -2,7 +2,8 @@
 defaults.
 
 ``python -m benchmarks.guard_registry [NAME ...]`` prints a table. One product is the unit, so it reads about the same
-on any machine. A learner that exceeds the common limits fails, unless it is named with limits of its own.
+on any machine. A learner that exceeds the common limits fails, unless it is named with limits of its own, which only guard it against
+becoming slower still.
 """
 
 from __future__ import annotations
@@ -91,7 +92,8 @@ def cost_table(costs: Mapping[str, Cost]) -> Table:
     table.notes += [f"{name} is not measured: it {reason}." for name, reason in NOT_WIDE.items()]
     for name, cost in costs.items():
         limit = limit_of(name)
-        verdict = "FAIL" if exceeds(name, cost) else "PASS"
+        usual = cost.with_a_number <= WITH_A_NUMBER and cost.at_defaults <= AT_DEFAULTS
+        verdict = "FAIL" if exceeds(name, cost) else "PASS" if usual else "slow, see below"
         number = [f"{cost.with_a_number:.1f}", f"{limit.with_a_number:g}"]
         default = [f"{cost.at_defaults:.1f}", f"{limit.at_defaults:g}"]
         table.rows.append([name, *number, *default, verdict])
