@@ -46,7 +46,7 @@ SLOW = (
     "reweightedl1rda",
 )  # one split of each set that is not small, tuned up to SMALL and with two classes only
 SMALL = (5_000, 50_000)  # rows and columns
-UNTUNED = ("sparsesdca", "fgm", "gmkl", "lpmkl", "uniformmkl", "gmkl-regressor")  # solvers: one split, too
+UNTUNED = ("sparsesdca", "fgm", "gmkl", "lpmkl", "uniformmkl", "gmkl-regressor")  # solvers: one split of classes, too
 NOT_HERE = ("outliers", "unlabelled")  # needs that other tables ask for
 
 
@@ -207,7 +207,8 @@ def _run(name: str) -> Score | None:
     method = _now["methods"][name]
     parts = [first_rows(split) if name in KERNELS else split for split in _now["parts"]]
     few = len(parts[0].y) + len(parts[0].y_test) < SMALL_SET
-    parts = parts[:1] if name in UNTUNED or (name in SLOW and not few) else parts
+    if (name in SLOW and not few) or (name in UNTUNED and method.task == "classification"):
+        parts = parts[:1]
     done = [run_default(method, split) for split in parts]
     tuned, too_slow = None, name in UNTUNED or (name in SLOW and _is_large(parts[0]))
     if _now["tune"] and not too_slow:

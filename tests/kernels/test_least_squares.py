@@ -40,6 +40,34 @@ def test_it_is_ridge_regression(layout, shape, fit_intercept):
     assert_allclose(ours.predict(layout(X)), theirs.predict(X), rtol=1e-9)
 
 
+@pytest.mark.parametrize("shape", [(40, 5), (12, 30)])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_scaled_columns_are_ridge_regression_of_columns_over_their_deviations(shape, fit_intercept):
+    X, y, weight = rows(*shape)
+    X[:, 1] = 3.7  # a constant column stays as it is
+    ours = LeastSquaresRegressor(0.3, scale=True, fit_intercept=fit_intercept).fit(X, y, sample_weight=weight)
+    mean = np.average(X, axis=0, weights=weight) if fit_intercept else 0.0
+    units = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
+    units[1] = 1.0 if fit_intercept else units[1]
+    theirs = Ridge(0.3 * weight.sum(), fit_intercept=fit_intercept, solver="cholesky").fit(X / units, y, weight)
+    assert_allclose(ours.coef_, theirs.coef_ / units, rtol=1e-9, atol=1e-11)
+    assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-9, atol=1e-11)
+    assert ours.scaled_
+
+
+@pytest.mark.parametrize("shape", [(400, 20), (60, 90)])
+def test_units_of_columns_do_not_matter_to_an_automatic_penalty_that_refers_to_scaled_ones(shape):
+    X, y, _ = rows(*shape)
+    units = 10 ** np.random.default_rng(1).uniform(-4, 4, shape[1])
+    scaled, auto = LeastSquaresRegressor(scale=True).fit(X, y), LeastSquaresRegressor().fit(X * units, y)
+    assert auto.scaled_
+    assert_allclose(auto.alpha_, scaled.alpha_, rtol=1e-9)
+    assert_allclose(auto.coef_ * units, scaled.coef_, rtol=1e-6, atol=1e-9)
+    given = LeastSquaresRegressor(auto.alpha_).fit(X * units, y)
+    assert not given.scaled_  # a number refers to columns as they come
+    assert auto.score(X * units, y) > given.score(X * units, y) + 0.01
+
+
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_classes_are_learned_against_the_rest(n_classes):
     X, y, _ = rows(60, 6)

@@ -398,6 +398,21 @@ def waves(n=90):
     return X, np.sin(2 * X[:, 1]) + 0.1 * rng.normal(size=n)
 
 
+def test_an_automatic_price_leaves_out_curved_kernels_that_fit_the_noise():
+    """Linear relations with hardly more rows than features; a curved one of few features keeps all kernels."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 25))
+    y = X @ rng.standard_normal(25) + 0.1 * rng.standard_normal(120)
+    model = GMKLRegressor().fit(X[:40], y[:40])
+    assert len(model.kernels_) == 26
+    assert all(name.startswith("linear") for name in model.kernel_names_)
+    assert model.score(X[40:], y[40:]) > GMKLRegressor(C=model.C_).fit(X[:40], y[:40]).score(X[40:], y[40:]) + 0.1
+    curved = GMKLRegressor().fit(X[:, :3], np.sin(2 * X[:, 0]))
+    assert len(curved.kernels_) == 13 * 4
+    refitted = model.fit(X[:, :3], np.sin(2 * X[:, 0]))
+    assert_array_equal(refitted.predict(X[:, :3]), curved.predict(X[:, :3]))
+
+
 def test_an_automatic_price_is_the_one_that_predicts_rows_held_back_best():
     X, y = waves()
     model = GMKLRegressor(KERNELS).fit(X, y)

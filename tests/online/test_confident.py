@@ -13,7 +13,14 @@ from scipy import sparse, stats
 from reference import confidence as reference
 from reference.agreement import assert_weights, gappy_stream, last, progressive, row_by_row
 from reference.confidence import beliefs
-from thresher.online import CWClassifier, NAROWClassifier, NHERDClassifier, SCWClassifier, SOPClassifier
+from thresher.online import (
+    AROWClassifier,
+    CWClassifier,
+    NAROWClassifier,
+    NHERDClassifier,
+    SCWClassifier,
+    SOPClassifier,
+)
 from thresher.training import merge_models
 
 PHI = float(stats.norm.ppf(0.85))
@@ -105,7 +112,7 @@ def test_several_classes_are_learned_one_against_the_rest(three_classes, rule, f
         assert_allclose(model.variance_[k], (np.diag(sigma) if sigma.ndim == 2 else sigma)[:-1], rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("rule", [name for name in RULES if name.startswith(("cw", "sop"))])
+@pytest.mark.parametrize("rule", [name for name in RULES if name.startswith(("cw", "scw", "sop"))])
 @over_layouts
 def test_a_mean_of_late_iterates_counts_iterate_t_so_often(problem, row_weights, layout, dtype, rule):
     X, y = problem
@@ -140,10 +147,19 @@ def test_units_matter_in_neither_form_of_sop_and_correlations_in_the_diagonal_on
     assert agree["diagonal"][1] < 0.95
 
 
-@pytest.mark.parametrize("cls", [CWClassifier, SOPClassifier])
+def test_wrong_labels_cost_scw_no_more_than_arow():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((6000, 20)) @ rng.standard_normal((20, 20))
+    y = X @ rng.standard_normal(20) > 0
+    given = np.where(rng.random(4000) < 0.1, ~y[:4000], y[:4000])
+    scw, arow = (cls().partial_fit(X[:4000], given, classes=[False, True]) for cls in (SCWClassifier, AROWClassifier))
+    assert scw.score(X[4000:], y[4000:]) > arow.score(X[4000:], y[4000:]) - 0.01
+
+
+@pytest.mark.parametrize("cls", [CWClassifier, SCWClassifier, SOPClassifier])
 def test_a_number_or_a_full_covariance_reads_the_last_iterate(problem, cls):
     X, y = problem
-    given = {CWClassifier: {"confidence": 0.85}, SOPClassifier: {"a": 0.6}}[cls]
+    given = {CWClassifier: {"confidence": 0.85}, SCWClassifier: {"C": 0.6}, SOPClassifier: {"a": 0.6}}[cls]
     assert "lag" not in cls(**given).fit(X, y).state_.arrays
     assert "lag" in cls().fit(X, y).state_.arrays
     assert "lag" not in cls(covariance="full").fit(X, y).state_.arrays

@@ -135,7 +135,7 @@ def test_what_has_no_joint_form_is_refused(option, message):
         AROWClassifier(multi_class="joint", **option).fit(np.eye(3), [0, 1, 2])
 
 
-@pytest.mark.parametrize("rule", [name for name in RULES if name.startswith(("cw", "pa"))])
+@pytest.mark.parametrize("rule", [name for name in RULES if name.startswith(("cw", "scw", "pa"))])
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
 def test_joint_classes_have_a_mean_of_late_iterates(rule, layout):
     X, codes, weight = stream()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from .._gate import (
     as_float64,
     auto,
     beside,
+    boolean,
     is_foreign_array,
     linalg,
     namespace,
@@ -27,6 +29,7 @@ from ._linear_head import LinearHead, LinearHeadClassifier, LinearSolution
 
 _PENALTIES = np.logspace(-10, 1, 34)  # of "auto", in units of the largest eigenvalue
 _TOLD = 1e-3  # of the rows that must be left over beside the parameters in use
+_CONSTANT = 1e-12  # of the mean of a column: a smaller deviation is a rounding error
 _TINY = 1e-9  # of the spread of targets: smaller errors are rounding errors
 MODERATE = 100  # powers of 2: fourth powers of values within that stay in the range of floating point
 _FEW = 20  # columns whose pairs can all be tried
@@ -40,6 +43,7 @@ class _LeastSquares(LinearHead):
     """Weights with the least squared error and penalty."""
 
     alpha_: float
+    scaled_: bool
 
     alpha: float | str = param(
         default="auto",
@@ -48,17 +52,30 @@ class _LeastSquares(LinearHead):
         with the smallest generalised cross-validation error [1]_, at almost no extra cost.""",
         kw_only=False,
     )
+    scale: Any = param(
+        default="auto",
+        rule=boolean | auto,
+        doc="""Divide the columns of dense rows by their deviations, so that the penalty does not depend on their units;
+        sparse rows stay as they are. The penalty then refers to scaled columns, and ``coef_`` to those of ``X``.
+        ``"auto"`` takes the form with the smaller error of cross-validation if ``alpha`` is ``"auto"``, too, and does
+        not scale otherwise.""",
+    )
 
-    _fitted: ClassVar[tuple[str, ...]] = ("alpha_",)
+    _fitted: ClassVar[tuple[str, ...]] = ("alpha_", "scaled_")
 
     def _solve(self, rows: Any, columns: Array, weight: Array) -> LinearSolution:
-        found = ridge(rows, columns, weight, None if self.alpha == "auto" else float(self.alpha), self.fit_intercept)
-        return LinearSolution(found.coef, found.intercept, {"alpha_": found.alpha})
+        alpha = None if self.alpha == "auto" else float(self.alpha)
+        either = (False, True) if alpha is None else (False,)
+        forms = either if self.scale == "auto" else (bool(self.scale),)
+        found = ridge(rows, columns, weight, alpha, self.fit_intercept, forms)
+        return LinearSolution(found.coef, found.intercept, {"alpha_": found.alpha, "scaled_": found.scaled})
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
         if not positive.holds(self.alpha_):
             raise ValueError(f"{type(self).__name__}: alpha_ must be a number above 0.")
+        if not boolean.holds(self.scaled_):
+            raise ValueError(f"{type(self).__name__}: scaled_ must be True or False.")
 
 
 class LeastSquaresClassifier(_LeastSquares, LinearHeadClassifier):
@@ -77,6 +94,8 @@ class LeastSquaresClassifier(_LeastSquares, LinearHeadClassifier):
     ----------
     alpha_ : float
         The penalty that was used.
+    scaled_ : bool
+        Whether it refers to scaled columns, see ``scale``.
 
     Notes
     -----
@@ -124,6 +143,8 @@ class LeastSquaresRegressor(ReadsValues, _LeastSquares):
         Constant term.
     alpha_ : float
         The penalty that was used.
+    scaled_ : bool
+        Whether it refers to scaled columns, see ``scale``.
 
     References
     ----------
@@ -166,27 +187,40 @@ class LeastSquaresRegressor(ReadsValues, _LeastSquares):
 
 
 class Ridge(NamedTuple):
-    """Weights, a row per output, constants, and the penalty."""
+    """Weights, a row per output, constants, and the penalty, which may refer to scaled columns."""
 
     coef: Array
     intercept: Array
     alpha: float
+    scaled: bool
 
 
-def ridge(X: Any, targets: Array, weight: Array, alpha: float | None, with_intercept: bool) -> Ridge:
+def ridge(
+    X: Any,
+    targets: Array,
+    weight: Array,
+    alpha: float | None,
+    with_intercept: bool,
+    forms: Sequence[bool] = (False,),
+) -> Ridge:
     """The least mean squared error with a penalty, for every column of the targets; without `alpha`, the penalty by
-    generalised cross-validation."""
+    generalised cross-validation. `forms`: with scaled columns or without, or both, of which the better one is taken.
+    """
     X = as_float64(X) if is_foreign_array(X) else X.astype(np.float64)
     of_X, of_targets = scale_of(X.data if sparse.issparse(X) else X), scale_of(targets)
     if is_foreign_array(X) and abs(math.log2(of_X)) <= MODERATE:
         of_X = 1.0  # no copy
-    penalty = None if alpha is None else alpha / of_X / of_X
-    scaled = X if of_X == 1 else X / of_X
-    found = _scaled_ridge(scaled, targets / of_targets, weight, penalty, with_intercept)
+    if sparse.issparse(X):
+        forms = (False,)
+    size = 1.0 if forms == (True,) else of_X  # of the columns that the penalty refers to
+    penalty = None if alpha is None else alpha / size / size
+    rows = X if of_X == 1 else X / of_X
+    found = _moderate_ridge(rows, targets / of_targets, weight, penalty, with_intercept, forms)
     with np.errstate(over="ignore"):  # weights that outgrow floating point are for the caller to refuse
         coef = found.coef * of_targets / of_X
-    used = max(found.alpha * of_X * of_X, np.finfo(np.float64).tiny) if alpha is None else alpha
-    return Ridge(coef, found.intercept * of_targets, used)
+    size = 1.0 if found.scaled else of_X
+    used = max(found.alpha * size * size, np.finfo(np.float64).tiny) if alpha is None else alpha
+    return Ridge(coef, found.intercept * of_targets, used, found.scaled)
 
 
 def scale_of(values: Array) -> float:
@@ -200,7 +234,19 @@ def scale_of(values: Array) -> float:
     return 2.0 ** min(max(math.frexp(largest)[1], -1000), 1000)
 
 
-def _scaled_ridge(X: Any, targets: Array, weight: Array, alpha: float | None, with_intercept: bool) -> Ridge:
+class _Decomposed(NamedTuple):
+    """A problem in terms of the eigenvectors of its features, or of its rows."""
+
+    values: Array
+    squares: Array
+    """Of the covariances with the targets."""
+    coef: Callable[[float], Array]
+    """By penalty, a row per output."""
+
+
+def _moderate_ridge(
+    X: Any, targets: Array, weight: Array, alpha: float | None, with_intercept: bool, forms: Sequence[bool]
+) -> Ridge:
     """The same for rows and targets of a size of about 1."""
     xp, total = namespace(X), float(weight.sum())
     share, targets = beside(weight / total, X), beside(targets, X)
@@ -210,35 +256,69 @@ def _scaled_ridge(X: Any, targets: Array, weight: Array, alpha: float | None, wi
         else (zeros((X.shape[1],), X), zeros((targets.shape[1],), targets))
     )
     T = targets - mean_targets
-    root = xp.sqrt(share)
     in_primal = X.shape[1] <= X.shape[0]
-    if sparse.issparse(X):
-        middle = means  # sparse rows stay as they are, and sums are moved
-    else:
-        middle = xp.zeros_like(means)
-        X = X if in_primal and is_foreign_array(X) else X - means
-    if in_primal:
-        A, B = (_sums_by_blocks if is_foreign_array(X) else _sums)(X, T, share, means)
-        values, vectors = eigen(A)
-        parts = vectors.T @ B
-    else:
-        products = X @ middle
-        A = as_dense(X @ X.T) - products[:, None] - products[None, :] + middle @ middle
-        A *= root[:, None] * root[None, :]
-        values, vectors = eigen(A)
-        seen = vectors.T @ (root[:, None] * T)
-        parts = xp.sqrt(xp.clip(values, 0.0, None))[:, None] * seen
-    values = xp.clip(values, 0.0, None)
-    if alpha is None:
-        spread = float(share @ xp.sum(T**2, axis=1))
-        alpha = _best_penalty(on_host(values), on_host(xp.sum(parts**2, axis=1)), spread, total, with_intercept)
-    if in_primal:
-        coef = (vectors @ (parts / (values + alpha)[:, None])).T
-    else:
-        rows = root[:, None] * (vectors @ (seen / (values + alpha)[:, None]))
-        coef = (X.T @ rows - middle[:, None] * xp.sum(rows, axis=0)[None, :]).T
+    if not sparse.issparse(X) and not (in_primal and is_foreign_array(X)):
+        X = X - means
+    sums = (_sums_by_blocks if is_foreign_array(X) else _sums)(X, T, share, means) if in_primal else None
+    spread = float(share @ xp.sum(T**2, axis=1))
+    found = []
+    for scaled in forms:
+        units = None
+        if scaled:
+            squares = share @ X**2 if sums is None else xp.sum(sums[0] * beside(np.eye(X.shape[1]), X), axis=0)
+            units = _units(xp.sqrt(squares), means)
+        parts = _in_rows(X, T, share, means, units) if sums is None else _in_features(sums[0], sums[1], units)
+        penalty, error = (
+            _best_penalty(on_host(parts.values), on_host(parts.squares), spread, total, with_intercept)
+            if alpha is None
+            else (alpha, 0.0)
+        )
+        found.append((error, penalty, parts, scaled))
+    _, penalty, parts, scaled = min(found, key=lambda each: each[0])  # of equal ones, the first
+    coef = parts.coef(penalty)
     intercept = mean_targets - coef @ means
-    return Ridge(coef if is_foreign_array(coef) else np.ascontiguousarray(coef), intercept, alpha)
+    return Ridge(coef if is_foreign_array(coef) else np.ascontiguousarray(coef), intercept, penalty, scaled)
+
+
+def _units(deviations: Any, means: Any) -> Any:
+    """What columns are multiplied by, so that their deviation is 1; constant ones stay as they are."""
+    xp = namespace(deviations)
+    varies = deviations > _CONSTANT * xp.abs(means)
+    return xp.where(varies, 1 / xp.where(varies, deviations, xp.ones_like(deviations)), xp.ones_like(deviations))
+
+
+def _in_features(A: Any, B: Any, units: Any) -> _Decomposed:
+    xp = namespace(A)
+    if units is not None:
+        A, B = A * units[:, None] * units[None, :], B * units[:, None]
+    values, vectors = eigen(A)
+    values, parts = xp.clip(values, 0.0, None), vectors.T @ B
+
+    def coef(alpha: float) -> Any:
+        scaled = (vectors @ (parts / (values + alpha)[:, None])).T
+        return scaled if units is None else scaled * units[None, :]
+
+    return _Decomposed(values, xp.sum(parts**2, axis=1), coef)
+
+
+def _in_rows(X: Any, T: Any, share: Any, means: Any, units: Any) -> _Decomposed:
+    """Sparse rows stay as they are, and sums are moved; dense ones have a mean of 0."""
+    xp = namespace(X)
+    root = xp.sqrt(share)
+    middle = means if sparse.issparse(X) else xp.zeros_like(means)
+    Z = X if units is None else X * units[None, :]
+    products = Z @ middle
+    A = as_dense(Z @ Z.T) - products[:, None] - products[None, :] + middle @ middle
+    A *= root[:, None] * root[None, :]
+    values, vectors = eigen(A)
+    values, seen = xp.clip(values, 0.0, None), vectors.T @ (root[:, None] * T)
+
+    def coef(alpha: float) -> Any:
+        rows = root[:, None] * (vectors @ (seen / (values + alpha)[:, None]))
+        scaled = (Z.T @ rows - middle[:, None] * xp.sum(rows, axis=0)[None, :]).T
+        return scaled if units is None else scaled * units[None, :]
+
+    return _Decomposed(values, values * xp.sum(seen**2, axis=1), coef)
 
 
 def _sums(X: Any, T: Array, share: Array, means: Array) -> tuple[Array, Array]:
@@ -275,15 +355,18 @@ def as_dense(A: Any) -> Any:
     return np.asarray(A.todense() if sparse.issparse(A) else A, dtype=np.float64)
 
 
-def _best_penalty(values: Array, squares: Array, spread: float, total: float, with_intercept: bool) -> float:
-    """The penalty with the least error of generalised cross-validation: the strongest of equal ones."""
+def _best_penalty(
+    values: Array, squares: Array, spread: float, total: float, with_intercept: bool
+) -> tuple[float, float]:
+    """The penalty with the least error of generalised cross-validation, the strongest of equal ones, and this error."""
     top = float(values.max(initial=0.0))
     if top == 0:
-        return 1.0
+        return 1.0, math.inf
     penalties = top * _PENALTIES[::-1]
     shrunk = values[None, :] + penalties[:, None]
     left = spread - (squares * (shrunk + penalties[:, None]) / shrunk**2).sum(axis=1)
     free = 1 - ((values / shrunk).sum(axis=1) + with_intercept) / total
     told = free > _TOLD  # where hardly a row is left over, both numbers are rounding errors
     errors = np.where(told, np.maximum(left, _TINY * spread) / np.where(told, free, 1.0) ** 2, np.inf)
-    return float(penalties[int(errors.argmin())])
+    best = int(errors.argmin())
+    return float(penalties[best]), float(errors[best])

@@ -25,8 +25,10 @@ from .._gate import (
     positive,
     take,
 )
+from .._kernels import Kernel
 from ._kernel_weights import ElasticNet, WeightSet
 from ._mkl_machine import ManyKernelsClassifier, ManyKernelsMachine
+from ._simple_kernels import simple_mkl_kernels
 from ._stack import Stack, StackElsewhere
 from ._weight_search import Dual, Search
 
@@ -107,6 +109,11 @@ class GMKLClassifier(ElasticNetMachine, ManyKernelsClassifier):
     _advice = Advice(GoodFor(1, aim="many kernels"))
 
 
+def _straight(rows: Any) -> list[Kernel]:
+    """The linear ones of the default kernels."""
+    return simple_mkl_kernels(rows, widths=(), degrees=(1,))
+
+
 class GMKLRegressor(ReadsValues, ElasticNetMachine):
     r"""Generalised multiple kernel learning for regression: support vector regression with an elastic net on kernel
     weights.
@@ -147,7 +154,8 @@ class GMKLRegressor(ReadsValues, ElasticNetMachine):
         rule=positive | auto,
         doc=f"""Weight of the losses (:math:`C`). ``"auto"`` tries {len(PRICES)} numbers, in units of the deviation of
         the targets times the number of rows, on two thirds of the rows, and takes the one that predicts the remaining
-        rows best.""",
+        rows best. If ``kernels`` is None, it tries each with all default kernels and with the linear ones alone:
+        with few rows for each feature, curves fit the noise.""",
         search=Log(1.0, 1e4),
     )
     epsilon: float | str = param(
@@ -160,6 +168,7 @@ class GMKLRegressor(ReadsValues, ElasticNetMachine):
     _fitted: ClassVar[tuple[str, ...]] = ("C_", "epsilon_")
 
     def _price(self, X: Any, rows: Any, y: Array, counts: Array) -> float:
+        self._is_straight = False
         present, n_rows = np.flatnonzero(counts), len(counts)
         share = counts / counts.sum()
         deviation = float(np.sqrt(share @ (y - share @ y) ** 2)) or 1.0
@@ -167,22 +176,30 @@ class GMKLRegressor(ReadsValues, ElasticNetMachine):
         if not isinstance(self.C, str):
             self.C_ = float(self.C)
             return self.C_
-        prices = [relative * deviation * n_rows for relative in PRICES]
+        lists = [self.kernels] if self.kernels is not None else [None, _straight(rows)]
+        tried = [(relative * deviation * n_rows, kernels) for kernels in lists for relative in PRICES]
         held = present[::3]
         learned = np.setdiff1d(present, held)
-        self.C_ = prices[len(prices) // 2]
+        self.C_ = tried[len(PRICES) // 2][0]
         if len(learned) >= 2 * len(PRICES):
             unit = 2.0 ** int(np.frexp(deviation)[1])  # no number of the machines that are compared is out of bounds
-            errors = [self._error(price / unit, unit, X, rows, y / unit, counts, learned, held) for price in prices]
-            self.C_ = prices[int(np.argmin(errors))]
+            errors = [
+                self._error({"C": C / unit, "kernels": kernels}, unit, X, rows, y / unit, counts, learned, held)
+                for C, kernels in tried
+            ]
+            self.C_, kernels = tried[int(np.argmin(errors))]
+            self._is_straight = self.kernels is None and kernels is not None
         return self.C_
 
+    def _default_kernels(self, rows: Any) -> list[Kernel]:
+        return _straight(rows) if self._is_straight else super()._default_kernels(rows)
+
     def _error(
-        self, price: float, unit: float, X: Any, rows: Any, y: Array, counts: Array, learned: Any, held: Any
+        self, params: dict[str, Any], unit: float, X: Any, rows: Any, y: Array, counts: Array, learned: Any, held: Any
     ) -> float:
-        """The squared error on some rows of a machine that learned others; price and values are in units."""
-        C, epsilon = price * len(learned) / len(counts), self.epsilon_ / unit
-        params = {**self.get_params(deep=False), "C": C, "epsilon": epsilon}
+        """The squared error on some rows of a machine that learned others; C and values are in units."""
+        C, epsilon = params["C"] * len(learned) / len(counts), self.epsilon_ / unit
+        params = {**self.get_params(deep=False), **params, "C": C, "epsilon": epsilon}
 
         def some(at: Any) -> Any:
             if self._is_precomputed:

@@ -210,10 +210,13 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
             spread = xp.sqrt(share @ (rows - mean) ** 2)
             scale = xp.where(spread > 1e-12 * xp.abs(mean), spread, xp.ones_like(spread))
             rows = (rows - mean) / scale
-        asked: Sequence[Kernel] = simple_mkl_kernels(rows) if self.kernels is None else self.kernels
+        asked: Sequence[Kernel] = self._default_kernels(rows) if self.kernels is None else self.kernels
         kernels = [kernel.settled(take(rows, np.flatnonzero(counts)), names) for kernel in asked]
         called = names or [f"x{j + 1}" for j in range(rows.shape[1])]
         return KernelView(rows, kernels, [kernel.describe(called) for kernel in kernels], mean, scale)
+
+    def _default_kernels(self, rows: Any) -> list[Kernel]:
+        return simple_mkl_kernels(rows)
 
     def _search(self, stack: Stack | StackElsewhere, dual: Dual, solver: str = "auto") -> Search:
         search = Search(stack, dual, self._weight_set(), float(self.tol), int(self.max_svm))

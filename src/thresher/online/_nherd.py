@@ -39,7 +39,7 @@ class NHERDClassifier(DiagonalClassifier):
     .. [1] K. Crammer and D. D. Lee, "Learning via Gaussian herding", NIPS 2010.
     """
 
-    _raced = Step("C", "C", -1.0, (1e-1, 1.0, 1e1, 1e2))
+    _raced = Step("C", "C", -1.0, (1e-1, 1.0, 1e1, 1e2), race_rows=1 << 14)
     C_ = StepInUse()
 
     C: float | str = param(
