@@ -114,9 +114,9 @@ class Live {
     if (!this.begin) return;
     const gone = Date.now() / 1000 - this.begin.at, limit = this.begin.max_seconds;
     const n = this.evaluations.length, more = this.begin.n_evaluations - n;
-    const pace = n > 2 && more > 0 ? `, at this pace for ${seconds((more * gone) / n)} more` : "";
+    const pace = n > 2 && more > 0 ? `, about ${seconds((more * gone) / n)} at this pace` : "";
     const left = MAKING.test(this.doing) ? "the model is being made"
-      : !limit ? `at most ${this.begin.n_evaluations} are tried${pace}`
+      : !limit ? `at most ${count(Math.max(0, more))} more${pace}`
       : limit > gone ? `about ${seconds(limit - gone)} left of ${seconds(limit)}` : "the time is up, and what has begun is being finished";
     this.time.textContent = `${seconds(gone)} so far, ${count(n)} ${n === 1 ? "setting" : "settings"} tried; ${left}.`;
   }
@@ -133,7 +133,7 @@ class Live {
     const names = [...new Set(this.evaluations.map((each) => each.candidate))], name = known[0].criterion;
     const best = known.reduce(leader);
     const half = 1.96 * (best.error_of_value ?? 0);
-    const tile = (what, value, note, about) => h("li", null, h("span", { class: "what" }, explained(what, about)), h("b", null, value), h("span", { class: "beside" }, note));
+    const tile = (what, value, note, about) => h("li", null, h("span", { class: "what" }, explained(what, about)), h("b", { class: value.length > 12 ? "long" : null }, value), h("span", { class: "beside" }, note));
     this.best.replaceChildren(
       tile(`Best ${criterion(name)} so far`, measured(name, best.value), half ? `${measured(name, Math.max(0, best.value - half))} to ${measured(name, best.value + half)}` : "", `${term(name) ?? ""} The range: ${term("interval")}`),
       tile("Leading", best.candidate, `on ${count(best.n_rows)} rows`, best.about),
