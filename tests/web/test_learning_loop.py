@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 
 import pytest
@@ -40,9 +41,9 @@ class Counted(Journal):
         super().__init__(folder)
         self.groups = []
 
-    def append(self, entries):
-        super().append(entries)
-        self.groups.append([kind for kind, _ in entries])
+    def write(self, record, n_entries):
+        super().write(record, n_entries)
+        self.groups.append([json.loads(line)[0] for line in record[16:].splitlines()])
 
 
 async def accept(journal, kinds, is_busy):
@@ -90,3 +91,39 @@ def test_labels_are_written_at_once_if_nobody_asks(tmp_path, monkeypatch):
     journal = Counted(tmp_path)
     asyncio.run(asyncio.wait_for(accept(journal, ["learn"] * 3, is_busy=False), 60))
     assert journal.groups == [["learn"]] * 3
+
+
+class Clock:
+    """Stands in for `time` and `asyncio`: predictions are asked for every 50 ms, and take next to no CPU time."""
+
+    def __init__(self, late):
+        self.now, self._late, self.loop = 1000.0, late, None
+
+    def monotonic(self):
+        return self.now
+
+    def process_time(self):
+        return 0.01 * self.now
+
+    async def sleep(self, seconds):
+        if seconds:
+            self.now += seconds + self._late
+            self.loop.asked_at = 1000.0 + 0.05 * ((self.now - 1000.0) // 0.05)
+
+
+@pytest.mark.parametrize(
+    ("late", "most"),
+    [
+        (0.0, 0.05),  # nobody waits: the next step can be made between two predictions
+        (0.02, 0.25),  # others have the CPU, and the clients may be waiting for it
+    ],
+)
+def test_on_a_busy_machine_silence_does_not_mean_that_nobody_waits(tmp_path, monkeypatch, late, most):
+    journal, clock = Journal(tmp_path), Clock(late)
+    clock.loop = loop = LearningLoop(Remembered(), journal)
+    monkeypatch.setattr(_learning_loop, "time", clock)
+    monkeypatch.setattr(_learning_loop, "asyncio", clock)
+    loop.asked_at, begin = clock.now, clock.now
+    asyncio.run(loop._give_way(0.002, clock.now))
+    journal.close()
+    assert most - 0.05 <= clock.now - begin <= most

@@ -10,12 +10,14 @@ from collections import deque
 from typing import Any
 
 from ._guard import HttpRefusal
-from ._journal import Journal
+from ._journal import Journal, record_of
 from ._live_model import LiveModel
 from ._row_form import Row
 
 _PAUSES = 19  # times the CPU time of a step of learning, that requests get before the next
+_LONGEST_PAUSE = 100  # times the same, that pass before the next at most
 _QUIET = 0.01  # seconds without a prediction, after which nobody is waiting for one
+_LATE = 10  # times that a client may be held up, where this process was held up once
 _GATHER = 0.005  # seconds that labels wait for others, as long as predictions are asked for
 _MOST_ROWS = 20_000  # that are accepted and not yet learned
 _log = logging.getLogger("thresher.web")
@@ -136,7 +138,7 @@ class LearningLoop:
             self._starts_segment = False
             await asyncio.to_thread(self._journal.start_segment)
         if entries:
-            await asyncio.to_thread(self._journal.append, entries)
+            await asyncio.to_thread(self._journal.write, record_of(entries), len(entries))
 
     async def apply(self) -> None:
         """Apply what was written, entry after entry; returns after :meth:`end`."""
@@ -167,13 +169,16 @@ class LearningLoop:
     async def _give_way(self, used: float, begin: float) -> None:
         """Leave the CPU to requests, as long as there are any, for some times what a step of learning has used.
 
-        On a busy machine a client may be held up for some milliseconds; that alone does not mean that it has gone.
+        On a busy machine clients are held up, and their silence does not mean that they have gone. How busy it is shows
+        in how late this process is woken up itself.
         """
-        end, since = time.process_time() + _PAUSES * used, begin - _QUIET
+        end, last = time.process_time() + _PAUSES * used, time.monotonic() + _LONGEST_PAUSE * used
+        since, pause = begin - _QUIET, max(used, _QUIET)
         await asyncio.sleep(0)
-        while self.asked_at > since and time.process_time() < end:
-            since = time.monotonic()
-            await asyncio.sleep(max(used, _QUIET))
+        while self.asked_at > since and time.process_time() < end and (now := time.monotonic()) < last:
+            await asyncio.sleep(pause)
+            late = time.monotonic() - now - pause
+            since = now - _LATE * late
 
     async def _save(self) -> None:
         """Write a checkpoint; the journal then begins behind it."""
