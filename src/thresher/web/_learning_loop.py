@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import os
 import time
 from collections import deque
 from typing import Any
@@ -16,8 +17,7 @@ from ._row_form import Row
 
 _PAUSES = 19  # times the CPU time of a step of learning, that requests get before the next
 _LONGEST_PAUSE = 100  # times the same, that pass before the next at most
-_QUIET = 0.01  # seconds without a prediction, after which nobody is waiting for one
-_LATE = 10  # times that a client may be held up, where this process was held up once
+_QUIET, _CROWDED_QUIET = 0.01, 0.2  # seconds without a prediction, after which nobody is waiting for one
 _GATHER = 0.005  # seconds that labels wait for others, as long as predictions are asked for
 _MOST_ROWS = 20_000  # that are accepted and not yet learned
 _log = logging.getLogger("thresher.web")
@@ -169,16 +169,16 @@ class LearningLoop:
     async def _give_way(self, used: float, begin: float) -> None:
         """Leave the CPU to requests, as long as there are any, for some times what a step of learning has used.
 
-        On a busy machine clients are held up, and their silence does not mean that they have gone. How busy it is shows
-        in how late this process is woken up itself.
+        If more processes want to run than there are CPUs, clients are held up, and their silence does not mean that
+        they have gone.
         """
         end, last = time.process_time() + _PAUSES * used, time.monotonic() + _LONGEST_PAUSE * used
-        since, pause = begin - _QUIET, max(used, _QUIET)
+        pause = max(used, _QUIET)
+        quiet = max(pause, _CROWDED_QUIET) if _is_crowded() else pause
         await asyncio.sleep(0)
-        while self.asked_at > since and time.process_time() < end and (now := time.monotonic()) < last:
+        while self.asked_at > begin - quiet and time.process_time() < end and time.monotonic() < last:
+            begin = time.monotonic() + pause
             await asyncio.sleep(pause)
-            late = time.monotonic() - now - pause
-            since = now - _LATE * late
 
     async def _save(self) -> None:
         """Write a checkpoint; the journal then begins behind it."""
@@ -202,6 +202,10 @@ class LearningLoop:
             self._journal.start_segment()
             self._journal.forget(self._live.n_applied)
         self._journal.close()
+
+
+def _is_crowded() -> bool:
+    return os.getloadavg()[0] > (os.cpu_count() or 1)
 
 
 def _is_labelled(row: list[Any]) -> bool:
