@@ -17,7 +17,7 @@ from ._row_form import Row
 
 _PAUSES = 19  # times the CPU time of a step of learning, that requests get before the next
 _LONGEST_PAUSE = 100  # times the same, that pass before the next at most
-_QUIET, _CROWDED_QUIET = 0.01, 0.2  # seconds without a prediction, after which nobody is waiting for one
+_QUIET, _CROWDED_QUIET = 0.01, 0.1  # seconds without a prediction, after which nobody is waiting for one
 _GATHER = 0.005  # seconds that labels wait for others, as long as predictions are asked for
 _MOST_ROWS = 20_000  # that are accepted and not yet learned
 _log = logging.getLogger("thresher.web")
@@ -173,10 +173,9 @@ class LearningLoop:
         they have gone.
         """
         end, last = time.process_time() + _PAUSES * used, time.monotonic() + _LONGEST_PAUSE * used
-        pause = max(used, _QUIET)
-        quiet = max(pause, _CROWDED_QUIET) if _is_crowded() else pause
+        pause = max(used, _CROWDED_QUIET if _is_crowded() else _QUIET)
         await asyncio.sleep(0)
-        while self.asked_at > begin - quiet and time.process_time() < end and time.monotonic() < last:
+        while self.asked_at > begin - pause and time.process_time() < end and time.monotonic() < last:
             begin = time.monotonic() + pause
             await asyncio.sleep(pause)
 
