@@ -26,6 +26,10 @@ _FLAGS = (
 )
 
 
+class BrowserMissing(Exception):
+    """There is a browser, but it does not start."""
+
+
 class LabProcess:
     """``thresher lab`` of a folder, with a token that stays when it is started again on its port."""
 
@@ -121,6 +125,14 @@ class LabTab:
             assert time.monotonic() < end, f"{what}; the page says:\n{self.all('body')[0].text[:2000]}"
             time.sleep(0.1)
 
+    def settle(self) -> None:
+        """Wait until the page has drawn what there is to draw, and pictures were loaded or not."""
+        self.driver.execute_async_script(
+            "const done = arguments[0], left = [...document.images].filter((image) => !image.complete);"
+            "Promise.all(left.map((image) => new Promise((end) => { image.onload = image.onerror = end; })))"
+            "  .then(() => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
+        )
+
     def js(self, script: str, *values: Any) -> Any:
         return self.driver.execute_script(script, *values)
 
@@ -195,9 +207,10 @@ def browser() -> Iterator[LabTab]:
 def _started(start: Callable[[], Any]) -> Any:
     from selenium.common.exceptions import WebDriverException
 
-    for _ in range(_STARTS - 1):
+    for _ in range(_STARTS):
         try:
             return start()
-        except WebDriverException:
+        except WebDriverException as problem:
+            said = problem.msg or str(problem)
             time.sleep(5)
-    return start()
+    raise BrowserMissing(said.strip().partition("\n")[0])

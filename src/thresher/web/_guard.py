@@ -41,6 +41,7 @@ _HEADERS: Headers = [
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 ]
+_NAMES = frozenset(name for name, _ in _HEADERS)
 FAILED = "The server failed at this request; its log says why."
 _SINGLE = frozenset((b"host", b"origin", b"authorization", b"content-length", b"sec-fetch-site"))
 _SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
@@ -132,6 +133,7 @@ class Guard:
         self._token, self._bearer = token.encode(), b"bearer " + token.encode()
         self._rates, self._n_open = _Rates(self._limits.requests_per_second), 0
         self._known_hosts: dict[bytes, bool] = {}
+        self._waits = _Waits()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -144,7 +146,7 @@ class Guard:
             headers = self._admit(scope)
             if not await self._sign_in(scope, headers, answer.send):
                 length = _length(headers, self._limits.max_bytes)
-                body = _Body(receive, self._limits.max_bytes).receive if length != 0 else receive
+                body = _Body(receive, self._limits.max_bytes, self._waits).receive if length != 0 else receive
                 await self._app(scope, body, answer.send)
         except HttpRefusal as refusal:
             await answer.fail(refusal)
@@ -271,36 +273,62 @@ def _too_long(max_bytes: int) -> HttpRefusal:
     return HttpRefusal(413, f"The body may have at most {max_bytes} bytes; send it in parts.", _CLOSE)
 
 
+class _Waits:
+    """Cancels tasks that wait too long for more of a body: one timer for all of them, because most wait for nothing."""
+
+    def __init__(self) -> None:
+        self._since: dict[asyncio.Task[Any], float] = {}  # the oldest first
+        self._has_timer = False
+
+    def begin(self, task: asyncio.Task[Any]) -> None:
+        loop = asyncio.get_running_loop()
+        self._since[task] = loop.time()
+        if not self._has_timer:
+            self._has_timer = True
+            loop.call_later(_IDLE_SECONDS, self._cancel_late)
+
+    def end(self, task: asyncio.Task[Any]) -> bool:
+        """Whether it has not been too late."""
+        return self._since.pop(task, None) is not None
+
+    def _cancel_late(self) -> None:
+        loop = asyncio.get_running_loop()
+        for task, since in list(self._since.items()):
+            if since + _IDLE_SECONDS > loop.time():
+                loop.call_at(since + _IDLE_SECONDS, self._cancel_late)
+                return
+            del self._since[task]
+            task.cancel()
+        self._has_timer = False
+
+
 class _Body:
     """A body that ends in time, and before it is too long."""
 
-    def __init__(self, receive: Receive, max_bytes: int) -> None:
-        self._receive, self._max_bytes, self._left = receive, max_bytes, max_bytes
-        self._ended = self._is_late = False
+    def __init__(self, receive: Receive, max_bytes: int, waits: _Waits) -> None:
+        self._receive, self._max_bytes, self._left, self._waits = receive, max_bytes, max_bytes, waits
+        self._ended = False
 
     async def receive(self) -> Message:
-        if self._ended:  # what comes now is that the client has gone, whenever that is
-            return await self._receive()
         task = asyncio.current_task()
-        late = asyncio.get_running_loop().call_later(_IDLE_SECONDS, self._expire, task)  # asyncio.timeout costs more
+        if self._ended or task is None:  # what comes now is that the client has gone, whenever that is
+            return await self._receive()
+        self._waits.begin(task)
         try:
             message = await self._receive()
         except asyncio.CancelledError:
-            if not self._is_late or task is None or task.uncancel():
+            if self._waits.end(task) or task.uncancel():
                 raise
             raise HttpRefusal(408, "The body did not arrive in time; send it again.", _CLOSE) from None
-        finally:
-            late.cancel()
+        except BaseException:
+            self._waits.end(task)
+            raise
+        self._waits.end(task)
         self._left -= len(message.get("body", b""))
         if self._left < 0:
             raise _too_long(self._max_bytes)
         self._ended = not message.get("more_body", False)
         return message
-
-    def _expire(self, task: asyncio.Task[Any] | None) -> None:
-        self._is_late = True
-        if task is not None:
-            task.cancel()
 
 
 class _Answer:
@@ -312,10 +340,12 @@ class _Answer:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.has_begun = True
-            given: Headers = list(message.get("headers", ()))
-            names = {name for name, _ in given}
+            given: Headers = message.get("headers", [])
             every = _DATA_HEADERS if (b"content-type", b"application/json") in given else _HEADERS
-            message["headers"] = given + [pair for pair in every if pair[0] not in names]
+            if not _NAMES.isdisjoint([name for name, _ in given]):
+                names = {name for name, _ in given}
+                every = [pair for pair in every if pair[0] not in names]
+            message["headers"] = [*given, *every]
         await self._send(message)
         self.has_ended = message["type"] == "http.response.body" and not message.get("more_body", False)
 

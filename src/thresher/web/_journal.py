@@ -70,20 +70,19 @@ class Journal:
 
     def append(self, entries: Sequence[Any]) -> None:
         """Write a group of entries, which are on the disk when this returns."""
-        content = b"".join(json.dumps(entry, separators=(",", ":")).encode() + b"\n" for entry in entries)
-        if len(content) > _LONGEST:
-            raise ValueError("The rows are too long for the journal; send fewer at a time.")
-        head = struct.pack("<4sII", _MARK, len(content), crc32(content))
-        left = memoryview(head + struct.pack("<I", crc32(head)) + content)
+        self.write(record_of(entries), len(entries))
+
+    def write(self, record: bytes, n_entries: int) -> None:
+        """Write a record of so many entries, which are on the disk when this returns."""
+        left = memoryview(record)
         while left:
-            left = left[os.write(self._file, left) :]
-        os.fdatasync(self._file)
-        self.n_entries += len(entries)
+            left = left[os.write(self._file, left) :]  # O_DSYNC: it returns when the disk has it
+        self.n_entries += n_entries
 
     def start_segment(self) -> None:
         """Write to a new segment from now on."""
         path = self._folder / f"journal-{self.n_entries + 1:012d}"
-        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_DSYNC, 0o600)
         folder = os.open(self._folder, os.O_RDONLY)
         os.fsync(folder)
         os.close(folder)
@@ -106,6 +105,15 @@ class Journal:
     def _segments(self) -> list[tuple[int, Path]]:
         paths = [path for path in self._folder.glob("journal-*") if path.name[8:].isdigit()]
         return sorted((int(path.name[8:]), path) for path in paths)
+
+
+def record_of(entries: Sequence[Any]) -> bytes:
+    """A group of entries as the journal keeps them."""
+    content = b"".join(json.dumps(entry, separators=(",", ":")).encode() + b"\n" for entry in entries)
+    if len(content) > _LONGEST:
+        raise ValueError("The rows are too long for the journal; send fewer at a time.")
+    head = struct.pack("<4sII", _MARK, len(content), crc32(content))
+    return head + struct.pack("<I", crc32(head)) + content
 
 
 def _entries(path: Path, is_last: bool) -> Iterator[Any]:

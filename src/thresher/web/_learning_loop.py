@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import os
 import time
 from collections import deque
 from typing import Any
 
 from ._guard import HttpRefusal
-from ._journal import Journal
+from ._journal import Journal, record_of
 from ._live_model import LiveModel
 from ._row_form import Row
 
 _PAUSES = 19  # times the CPU time of a step of learning, that requests get before the next
-_QUIET = 0.01  # seconds without a prediction, after which nobody is waiting for one
+_LONGEST_PAUSE = 100  # times the same, that pass before the next at most
+_QUIET, _CROWDED_QUIET = 0.01, 0.1  # seconds without a prediction, after which nobody is waiting for one
+_GATHER = 0.005  # seconds that labels wait for others, as long as predictions are asked for
 _MOST_ROWS = 20_000  # that are accepted and not yet learned
 _log = logging.getLogger("thresher.web")
 
@@ -24,7 +28,8 @@ class LearningLoop:
 
     All of it runs in the loop that answers requests, so that every prediction is made by a whole state of the model;
     only waiting for the disk is done in a thread. While predictions are asked for, learning gets a twentieth of
-    the time.
+    the time, and rows that arrive within some milliseconds are written together, because each write costs as much as
+    two predictions.
 
     Parameters
     ----------
@@ -43,8 +48,8 @@ class LearningLoop:
         self._ahead: dict[str, list[Any]] = {}  # by id, the rows of entries that are not applied yet
         self.n_rows_ahead = 0
         self.problem: str | None = None
-        self.is_busy = False
-        """Whether somebody asked for a prediction since the last step."""
+        self.asked_at = -math.inf
+        """When somebody last asked for a prediction, by ``time.monotonic``."""
         self._wake_writer, self._wake_learner = asyncio.Event(), asyncio.Event()
         self._ends = self._all_written = self._starts_segment = False
         self._saved_at, self._pause = time.monotonic(), 0.0
@@ -81,12 +86,16 @@ class LearningLoop:
             if row[0] is not None:
                 self._ahead[row[0]] = row
         self.n_rows_ahead += len(rows)
-        return await self._written([kind, rows])
+        return await self._written([kind, rows], can_wait=kind == "learn" and self.asked_at > time.monotonic() - _QUIET)
 
-    async def _written(self, entry: Any) -> int:
-        written: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    async def _written(self, entry: Any, can_wait: bool = False) -> int:
+        loop = asyncio.get_running_loop()
+        written: asyncio.Future[int] = loop.create_future()
         self._waiting.append((entry, written))
-        self._wake_writer.set()
+        if can_wait:
+            loop.call_later(_GATHER, self._wake_writer.set)
+        else:
+            self._wake_writer.set()
         return await asyncio.shield(written)
 
     def check_room(self, n_rows: int) -> None:
@@ -129,7 +138,7 @@ class LearningLoop:
             self._starts_segment = False
             await asyncio.to_thread(self._journal.start_segment)
         if entries:
-            await asyncio.to_thread(self._journal.append, entries)
+            await asyncio.to_thread(self._journal.write, record_of(entries), len(entries))
 
     async def apply(self) -> None:
         """Apply what was written, entry after entry; returns after :meth:`end`."""
@@ -147,26 +156,28 @@ class LearningLoop:
             self.problem = "Learning has stopped because of an error that the log of the service tells; start it again."
 
     async def _apply(self, entry: Any) -> None:
-        begin = time.process_time()
+        begin, used = time.monotonic(), time.process_time()
         for _ in self._live.apply(entry):
-            await self._give_way(time.process_time() - begin)
-            begin = time.process_time()
+            await self._give_way(time.process_time() - used, begin)
+            begin, used = time.monotonic(), time.process_time()
         rows: list[list[Any]] = entry[1]
         self.n_rows_ahead -= len(rows)
         for row in rows:
             if row[0] is not None and self._ahead.get(row[0]) is row:
                 del self._ahead[row[0]]
 
-    async def _give_way(self, used: float) -> None:
+    async def _give_way(self, used: float, begin: float) -> None:
         """Leave the CPU to requests, as long as there are any, for some times what a step of learning has used.
 
-        On a busy machine a client may be held up for some milliseconds; that alone does not mean that it has gone.
+        If more processes want to run than there are CPUs, clients are held up, and their silence does not mean that
+        they have gone.
         """
-        end = time.process_time() + _PAUSES * used
+        end, last = time.process_time() + _PAUSES * used, time.monotonic() + _LONGEST_PAUSE * used
+        pause = max(used, _CROWDED_QUIET if _is_crowded() else _QUIET)
         await asyncio.sleep(0)
-        while self.is_busy and time.process_time() < end:
-            self.is_busy = False
-            await asyncio.sleep(max(used, _QUIET))
+        while self.asked_at > begin - pause and time.process_time() < end and time.monotonic() < last:
+            begin = time.monotonic() + pause
+            await asyncio.sleep(pause)
 
     async def _save(self) -> None:
         """Write a checkpoint; the journal then begins behind it."""
@@ -190,6 +201,10 @@ class LearningLoop:
             self._journal.start_segment()
             self._journal.forget(self._live.n_applied)
         self._journal.close()
+
+
+def _is_crowded() -> bool:
+    return os.getloadavg()[0] > (os.cpu_count() or 1)
 
 
 def _is_labelled(row: list[Any]) -> bool:

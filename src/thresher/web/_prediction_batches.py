@@ -15,9 +15,8 @@ from ._row_form import Row
 from ._row_scorer import row_scorer
 
 _MOST_ROWS = 1024
-_STALE, _OLDEST = 0.25, 1.0  # seconds after which a scorer may and must be made again, if the model has changed
+_STALE = 1.0  # seconds after which a scorer is made again, if the model has changed
 _SPARED = 50  # times the time of making a scorer, that passes before the next
-_FEW = 250  # rows, for which alone a scorer is not made again
 
 
 class ServedAnswer(NamedTuple):
@@ -56,7 +55,7 @@ class PredictionBatches:
         self._live = live
         self._asked: list[_Asked] = []
         self.n_rows = 0
-        self._made_of, self._made_at, self._made_after, self._took = 0, 0.0, 0, 0.0
+        self._made_of, self._made_at, self._took = 0, 0.0, 0.0
         self._scorer = row_scorer(live.model, live.form)
         row = live.form.empty_row()
         (known,) = self.answers(live.form.matrix([row]), False)  # which also imports what is needed
@@ -69,13 +68,12 @@ class PredictionBatches:
     def predict_now(self, row: Row) -> ServedAnswer | None:
         """The answer for one row without waiting for others, if the model is one that is quick with single rows.
 
-        While the model learns, this is the answer of the state that it had up to a quarter of a second ago, or up to a
-        second if few rows are asked for.
+        While the model learns, this is the answer of the state that it had up to a second ago.
         """
         if self._scorer is None:
             return None
-        if self._made_of != self._live.n_steps and self._may_make_again():
-            begin, self._made_of, self._made_after = time.monotonic(), self._live.n_steps, self.n_rows
+        if self._made_of != self._live.n_steps and self._is_stale():
+            begin, self._made_of = time.monotonic(), self._live.n_steps
             self._scorer = row_scorer(self._live.model, self._live.form)
             self._made_at = time.monotonic()
             self._took = self._made_at - begin
@@ -87,11 +85,8 @@ class PredictionBatches:
         answer = self._scorer.answer(score)
         return ServedAnswer(answer, None if answer is score else score, None)
 
-    def _may_make_again(self) -> bool:
-        age = time.monotonic() - self._made_at
-        if age <= max(_STALE, _SPARED * self._took):
-            return False
-        return age > _OLDEST or self.n_rows - self._made_after >= _FEW
+    def _is_stale(self) -> bool:
+        return time.monotonic() - self._made_at > max(_STALE, _SPARED * self._took)
 
     async def predict(self, rows: list[Row], probabilities: bool = False) -> list[ServedAnswer]:
         """The answers for some rows."""

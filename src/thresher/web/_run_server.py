@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ._guard import ANY_ADDRESS, App, Guard, RequestLimits
+from ._joined_writes import protocol_of_joined_writes
 
 _SHORTEST = 32
 
@@ -94,6 +95,7 @@ def run_server(
         server_header=False,
         proxy_headers=False,
         ws="none",
+        http=protocol_of_joined_writes(),
         lifespan="on",
         timeout_graceful_shutdown=5,
     )

@@ -75,6 +75,7 @@ class ModelService:
         self._classes = [str(written_label(c)) for c in getattr(self.live.model, "classes_", ())]
         self._has_chances = task_of(self.live.model) == "classification" and hasattr(self.live.model, "predict_proba")
         self._decoder = json.JSONDecoder(parse_constant=_no_constant)
+        self._encode = json.JSONEncoder(allow_nan=False).encode
         self._routes: dict[str, tuple[str, Handler]] = {
             "/": ("GET", self._welcome),
             "/predict": ("POST", self._predict),
@@ -104,7 +105,7 @@ class ModelService:
             self.n_answers[path, status] += 1
             self.seconds[path] = self.seconds.get(path, 0.0) + time.perf_counter() - begin
         is_text = isinstance(content, str)
-        body = content.encode() if isinstance(content, str) else json.dumps(content, allow_nan=False).encode()
+        body = (content if isinstance(content, str) else self._encode(content)).encode()
         fields = [(b"content-type", b"text/plain; version=0.0.4; charset=utf-8" if is_text else _JSON)]
         fields.append((b"content-length", str(len(body)).encode()))
         await send({"type": "http.response.start", "status": 200, "headers": fields})
@@ -164,7 +165,7 @@ class ModelService:
         now = self.predictions.predict_now(rows[0]) if is_one and not wants else None
         answers = await self.predictions.predict(rows, bool(wants)) if now is None else [now]
         if self.learning is not None:
-            self.learning.is_busy = True
+            self.learning.asked_at = time.monotonic()
             if "id" in asked or "ids" in asked:
                 await self._remember(_ids(asked, len(rows), is_one), rows, answers)
         made = [answer.to_dict(self._classes) for answer in answers]

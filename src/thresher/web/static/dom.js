@@ -37,8 +37,12 @@ export function tip(about, word = "this") {
   return h("span", { class: "tipped" }, button, box);
 }
 
-/** A word that a tooltip explains. */
-export const explained = (word, about) => h("span", null, word, about ? " " : null, tip(about, word));
+/** Words that a tooltip explains; its button stays on the line of the last of them. */
+export function explained(words, about, what = words) {
+  if (!about) return h("span", null, words);
+  const place = words.lastIndexOf(" ") + 1;
+  return h("span", null, words.slice(0, place), h("span", { class: "tipped" }, words.slice(place), " ", tip(about, what)));
+}
 
 export function show(...children) {
   const view = document.getElementById("view");

@@ -1,6 +1,6 @@
 // Small plots in SVG, in the colours of the page.
 import { h, s } from "./dom.js";
-import { criterion, isBetter, measured, number } from "./words.js";
+import { criterion, leader, measured, number } from "./words.js";
 
 /** A histogram of a few bars. */
 export function spark(counts) {
@@ -36,12 +36,12 @@ function frame({ x, y, label, xTitle, yText, width, height = 220 }) {
   return { svg, px, py };
 }
 
-/** What was measured so far: a dot for each evaluation, and the best with its interval. */
+/** What was measured so far: a dot for each evaluation, and the leading one with its interval. */
 export function course(evaluations, names, width) {
   const name = evaluations[0].criterion, n = evaluations.length;
   const spread = (each) => 1.96 * (each.error_of_value ?? 0);
-  const values = evaluations.map((each) => each.value).filter((v) => v !== null).sort((a, b) => a - b);
-  const best = evaluations.reduce((a, b) => (b.value !== null && (a.value === null || isBetter(name, b.value, a.value)) ? b : a));
+  const values = evaluations.map((each) => each.value).sort((a, b) => a - b);
+  const best = evaluations.reduce(leader);
   let high = Math.max(values[Math.floor(0.95 * (values.length - 1))], best.value + spread(best));
   let low = Math.min(values[0], best.value - spread(best));
   const room = 0.08 * (high - low || Math.abs(high) || 1);
@@ -53,8 +53,7 @@ export function course(evaluations, names, width) {
   const clip = (v) => Math.max(low, Math.min(high, v));
   let lead = null, line = "", upper = [], lower = [];
   evaluations.forEach((each, i) => {
-    if (each.value !== null && (lead === null || isBetter(name, each.value, lead.value))) lead = each;
-    if (lead === null) return;
+    lead = lead === null ? each : leader(lead, each);
     const at = px(i + 1), next = px(i + 2);
     line += `${line ? "L" : "M"}${at} ${py(clip(lead.value))}H${i + 1 < n ? next : at + 6}`;
     const half = spread(lead);
@@ -66,7 +65,6 @@ export function course(evaluations, names, width) {
   if (upper.length) svg.append(s("path", { class: "band s1", d: `M${upper.join("L")}L${lower.reverse().join("L")}Z` }));
   svg.append(s("path", { class: "line s1", d: line }));
   evaluations.forEach((each, i) => {
-    if (each.value === null) return;
     svg.append(s("circle", { class: `dot ${colour(names.indexOf(each.candidate))}`, cx: px(i + 1), cy: py(clip(each.value)), r: 4 },
       s("title", null, `${each.candidate}: ${measured(name, each.value)}`)));
   });

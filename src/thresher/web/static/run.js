@@ -5,7 +5,7 @@ import { badge } from "./home.js";
 import { colour, course } from "./plots.js";
 import { thresholds } from "./threshold.js";
 import { whyPanel } from "./why.js";
-import { count, criterion, isBetter, measured, moment, seconds, term } from "./words.js";
+import { count, criterion, leader, measured, moment, seconds, term } from "./words.js";
 
 export async function runPage({ signal, rest }) {
   const [number, view] = rest;
@@ -55,9 +55,11 @@ function ended(run) {
 
 // --- while it goes on ---------------------------------------------------------------------------------------------------
 
+const MAKING = /^(learning from all rows|predicting)/; // what a run does when it tries no more settings
+
 class Live {
   constructor(run, signal) {
-    Object.assign(this, { run, signal, evaluations: [], begin: null, doing: "starting", drawn: 0 });
+    Object.assign(this, { run, signal, evaluations: [], begin: null, doing: "starting", drawn: -1 });
   }
 
   show() {
@@ -111,8 +113,12 @@ class Live {
   tick() {
     if (!this.begin) return;
     const gone = Date.now() / 1000 - this.begin.at, limit = this.begin.max_seconds;
-    const left = limit ? limit > gone ? `about ${seconds(limit - gone)} left of ${seconds(limit)}` : "the end is near" : `at most ${this.begin.n_evaluations} settings`;
-    this.time.textContent = `${seconds(gone)} so far, ${count(this.evaluations.length)} ${this.evaluations.length === 1 ? "setting" : "settings"} tried; ${left}.`;
+    const n = this.evaluations.length, more = this.begin.n_evaluations - n;
+    const pace = n > 2 && more > 0 ? `, about ${seconds((more * gone) / n)} at this pace` : "";
+    const left = MAKING.test(this.doing) ? "the model is being made"
+      : !limit ? `at most ${count(Math.max(0, more))} more${pace}`
+      : limit > gone ? `about ${seconds(limit - gone)} left of ${seconds(limit)}` : "the time is up, and what has begun is being finished";
+    this.time.textContent = `${seconds(gone)} so far, ${count(n)} ${n === 1 ? "setting" : "settings"} tried; ${left}.`;
   }
 
   draw() {
@@ -123,12 +129,11 @@ class Live {
     const known = this.evaluations.filter((each) => each.value !== null);
     if (known.length === this.drawn) return;
     this.drawn = known.length;
-    if (!known.length) { this.plot.replaceChildren(); this.race.replaceChildren(); this.best.replaceChildren(); return; }
+    if (!known.length) { this.plot.replaceChildren(h("p", { class: "muted" }, "The first dot appears here as soon as a setting is measured.")); this.race.replaceChildren(); this.best.replaceChildren(); return; }
     const names = [...new Set(this.evaluations.map((each) => each.candidate))], name = known[0].criterion;
-    const better = (a, b) => (isBetter(name, b.value, a.value) ? b : a);
-    const best = known.reduce(better);
+    const best = known.reduce(leader);
     const half = 1.96 * (best.error_of_value ?? 0);
-    const tile = (what, value, note, about) => h("li", null, h("span", { class: "what" }, explained(what, about)), h("b", null, value), h("span", { class: "beside" }, note));
+    const tile = (what, value, note, about) => h("li", null, h("span", { class: "what" }, explained(what, about)), h("b", { class: value.length > 12 ? "long" : null }, value), h("span", { class: "beside" }, note));
     this.best.replaceChildren(
       tile(`Best ${criterion(name)} so far`, measured(name, best.value), half ? `${measured(name, Math.max(0, best.value - half))} to ${measured(name, best.value + half)}` : "", `${term(name) ?? ""} The range: ${term("interval")}`),
       tile("Leading", best.candidate, `on ${count(best.n_rows)} rows`, best.about),
@@ -137,13 +142,14 @@ class Live {
     this.plot.replaceChildren(course(known, names, this.plot.clientWidth));
     const ranked = names.map((candidate) => {
       const own = known.filter((each) => each.candidate === candidate);
-      return own.length ? { candidate, best: own.reduce(better), n: own.length } : null;
-    }).filter(Boolean).sort((a, b) => (isBetter(name, a.best.value, b.best.value) ? -1 : 1));
+      return own.length ? { candidate, best: own.reduce(leader), n: own.length } : null;
+    }).filter(Boolean).sort((a, b) => (leader(a.best, b.best) === a.best ? -1 : 1));
     this.race.replaceChildren(h("table", { class: "full" },
-      h("thead", null, h("tr", null, h("th", { scope: "col" }, "model"), h("th", { scope: "col", class: "n" }, criterion(name)), h("th", { scope: "col", class: "n" }, "tried"), h("th", { scope: "col", class: "n" }, "features"))),
+      h("thead", null, h("tr", null, h("th", { scope: "col" }, "model"), h("th", { scope: "col", class: "n" }, criterion(name)), h("th", { scope: "col", class: "n" }, "rows"), h("th", { scope: "col", class: "n" }, "tried"), h("th", { scope: "col", class: "n" }, "features"))),
       h("tbody", null, ranked.map((each) => h("tr", null,
         h("th", { scope: "row" }, h("span", { class: `swatch ${colour(names.indexOf(each.candidate))}`, "aria-hidden": "true" }), each.candidate, " ", tip(each.best.about, each.candidate)),
         h("td", { class: "n" }, measured(name, each.best.value), each.best.error_of_value ? h("span", { class: "range" }, `± ${measured(name, 1.96 * each.best.error_of_value)}`) : null),
+        h("td", { class: "n" }, count(each.best.n_rows)),
         h("td", { class: "n" }, count(each.n)),
         h("td", { class: "n" }, each.best.n_used === null ? "–" : count(each.best.n_used)))))));
   }

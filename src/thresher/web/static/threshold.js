@@ -31,14 +31,14 @@ export function thresholds(panel, run, signal) {
       h("thead", null, h("tr", null, h("td", { class: "corner" }), h("th", { scope: "col" }, `called ${name}`), h("th", { scope: "col" }, "not called so"))),
       h("tbody", null,
         h("tr", null, h("th", { scope: "row" }, `is ${name}`), h("td", null, count(right), h("span", null, "found")), h("td", null, count(missed), h("span", null, "missed"))),
-        h("tr", null, h("th", { scope: "row" }, "is not"), h("td", null, count(alarms), h("span", null, "false alarms")), h("td", null, count(total - all - alarms), h("span", null, "rightly left")))))));
+        h("tr", null, h("th", { scope: "row" }, "is not"), h("td", null, count(alarms), h("span", null, "false alarms")), h("td", null, count(total - all - alarms), h("span", null, "correct")))))));
     plot.replaceChildren(curve(found.threshold, found.threshold.map((_, i) => cost(i)), {
       at, inUse: inUse.threshold, width: plot.clientWidth, xTitle: `score above which a row is called ${name}`, label: `The cost of mistakes over the threshold; here ${number(cost(at))}.`,
     }));
   }
 
   panel.append(
-    h("h2", null, "When is a row called ", name, "? ", explained("", term("score"))),
+    h("h2", null, "When is a row called ", name, explained("?", term("score"), "the score")),
     h("p", { class: "note" }, "These are rows that the model had not learned from. A threshold that is chosen on them does somewhat worse on others."),
     h("p", { class: "line" }, h("label", null, `A missed ${name} costs as much as `, price, " false alarms"), button),
     slider, words, h("div", { class: "columns" }, cells, plot), h("p", { class: "buttons" }, learn));

@@ -28,7 +28,9 @@ const IN_WORDS = { balanced_error: "balanced error", mse: "squared error", roc_a
 export const criterion = (name) => IN_WORDS[name] ?? name;
 const SHARES = new Set(["error", "balanced_error"]);
 const SMALLER = new Set(["error", "balanced_error", "cost", "mse"]);
-export const isBetter = (name, a, b) => (SMALLER.has(name) ? a < b : a > b);
+const isBetter = (name, a, b) => (SMALLER.has(name) ? a < b : a > b);
+/** The one of two evaluations that leads: the better one, unless the other was measured on more rows. */
+export const leader = (a, b) => (b.n_rows > a.n_rows || (b.n_rows === a.n_rows && isBetter(a.criterion, b.value, a.value)) ? b : a);
 
 export const count = (n) => Math.round(n).toLocaleString("en");
 export function number(x, digits = 4) {
