@@ -250,7 +250,7 @@ def test_three_classes_are_predicted_as_well():
     X = np.c_[rng.normal(size=(300, 3)), y + 0.8 * rng.random(300)]
     (warning,) = profile(X, y).warnings
     assert (warning.kind, warning.columns) == ("leak", ("x4",))
-    assert "errs on" in warning.says
+    assert "is wrong on" in warning.says
     assert "a guess on" in warning.says
 
 

@@ -231,4 +231,4 @@ def test_reports_of_classifiers_that_are_worse_than_a_guess_begin_with_it():
     model = AROWClassifier().fit(X, y)
     for predicted, worse in ((y, False), (1 - y, True)):
         says = Report(model, held_out=HeldOut("rows", y, predicted, None, 40)).to_dict()["summary"]["says"]
-        assert says.startswith("The model does worse than always answering the most frequent class.") == worse
+        assert says.startswith("The model does worse than always predicting the most frequent class.") == worse

@@ -16,9 +16,9 @@ _SIGNS = {1: (SERIES[0], "weight above 0"), -1: (SERIES[1], "weight below 0"), 0
 
 
 class SelectionFrequencyDisplay(Display):
-    """The share of runs on parts of the data that chose each feature, the most frequent first.
+    """The share of runs on parts of the data that select each feature, the most frequent first.
 
-    Colours tell the signs of weights, where a feature has one. Bars that do not reach the threshold are pale.
+    Colours show the signs of weights, if features have one. Bars below the threshold are pale.
 
     Parameters
     ----------
@@ -49,14 +49,14 @@ class SelectionFrequencyDisplay(Display):
 
     @classmethod
     def from_result(cls, result: SelectionFrequency, *, n: int = 20, threshold: float = 0.8, ax: Any = None) -> Self:
-        """Draw frequencies that were counted."""
+        """Draw the result of :func:`thresher.compare.selection_frequency`."""
         return cls(result, n, threshold).plot(ax=ax)
 
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any = None, *, n: int = 20, threshold: float = 0.8, ax: Any = None, **runs: Any
     ) -> Self:
-        """Count by :func:`thresher.compare.selection_frequency`, and draw.
+        """Run :func:`thresher.compare.selection_frequency`, and draw the result.
 
         Parameters
         ----------
