@@ -36,7 +36,7 @@ def test_other_masters_are_not(master):
 
 
 def test_spark_is_the_session_that_is_active():
-    with pytest.raises(ValueError, match=r'engine="spark" is the active session, and there is none; make one, or give'):
+    with pytest.raises(ValueError, match=r'engine="spark" needs an active session, and there is none; start one, or'):
         engine_of("spark")
 
 
