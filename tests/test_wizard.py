@@ -522,7 +522,7 @@ def test_paragraphs_fit_narrow_screens(monkeypatch):
 def test_a_whole_dialogue_and_what_it_prints(table, folder):
     talk = Talk("more", *[ENTER] * 10, "3", "m.thresher", "r.json")
     model = talk.model(table)
-    for words in ("What was chosen, and why", "The model errs on", "Features that matter", "size"):
+    for words in ("What was chosen, and why", "The model is wrong on", "Features that matter", "size"):
         assert words in talk.text
     assert max(len(line) for line in talk.text.splitlines() if table not in line) <= 80
     assert_array_equal(load_model("m.thresher").coef_, model.coef_)
