@@ -90,7 +90,7 @@ def test_the_everyday_line(files, capsys):
     line = "train x.svm --method arow --classes 2 --test y.svm.gz --model m.thresher --report r.html"
     assert main(line.split()) == 0
     out, err = said(capsys)
-    assert "errs on" in out
+    assert "is wrong on" in out
     assert "model written to m.thresher" in out
     assert "%" not in err  # no progress bar without a terminal
     page = (files / "r.html").read_text()
