@@ -135,7 +135,7 @@ def test_clusters_of_any_shape_and_their_number():
     assert learner_of(model).n_clusters == 2
     assert adjusted_rand_score(ring, model.predict(X)) == 1.0
     by_silhouette = auto(X, method=ANY_SHAPE, n_clusters=2, n_evaluations=2, cv=2, criterion="silhouette")
-    assert "Criterion: silhouette, as asked" in explain(by_silhouette)
+    assert "Criterion: silhouette, as requested" in explain(by_silhouette)
 
 
 @with_kernel

@@ -965,11 +965,11 @@ def test_a_batch_that_diverges_leaves_a_model_that_can_be_used(form):
     X, y = rows_for(L1RDARegressor(), n_rows=400)
     model = L1RDARegressor(eta0=0.1).partial_fit(form(X / 10), y / 10)
     before = model.predict(X)
-    with pytest.raises(FloatingPointError, match="L1RDARegressor: the weights outgrew floating point at row"):
+    with pytest.raises(FloatingPointError, match="L1RDARegressor: the weights overflowed at row"):
         model.partial_fit(form(100 * X), y)
     assert_array_equal(model.predict(X), before)
     new = L1RDARegressor(eta0=0.1)
-    with pytest.raises(FloatingPointError, match="L1RDARegressor: the weights outgrew floating point at row"):
+    with pytest.raises(FloatingPointError, match="L1RDARegressor: the weights overflowed at row"):
         new.partial_fit(form(100 * X), y)
     assert not hasattr(new, "state_")
 

@@ -259,7 +259,7 @@ def test_columns_may_have_any_name_but_those_of_outputs_in_onnx():
     X, onnx = np.random.default_rng(0).normal(size=(60, 2)), pytest.importorskip("onnx")
     made = thresher.export(PAClassifier().fit(pd.DataFrame(X, columns=["v0", "k 1"]), X[:, 0] > 0), to="onnx")
     assert [each.name for each in onnx.load_from_string(made).graph.input] == ["v0", "k 1"]
-    with pytest.raises(ValueError, match="onnx has no room for a column of the name 'scores'"):
+    with pytest.raises(ValueError, match="the column name 'scores' is reserved"):
         thresher.export(PAClassifier().fit(pd.DataFrame(X, columns=["a", "scores"]), X[:, 0] > 0), to="onnx")
 
 

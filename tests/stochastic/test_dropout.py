@@ -345,7 +345,7 @@ def test_a_file_that_would_take_ages_to_read_is_refused(tmp_path, name, value):
 
 def test_the_first_long_steps_of_a_steep_loss_are_refused_with_advice(problem):
     X, y = problem
-    with pytest.raises(FloatingPointError, match="DropoutPegasosClassifier: the weights outgrew floating point"):
+    with pytest.raises(FloatingPointError, match="DropoutPegasosClassifier: the weights overflowed"):
         learner("squared", alpha=1e-12, max_iter=300).fit(1e4 * X, y)
 
 

@@ -183,7 +183,7 @@ def ridge(X: Any, targets: Array, weight: Array, alpha: float | None, with_inter
     penalty = None if alpha is None else alpha / of_X / of_X
     scaled = X if of_X == 1 else X / of_X
     found = _scaled_ridge(scaled, targets / of_targets, weight, penalty, with_intercept)
-    with np.errstate(over="ignore"):  # weights that outgrow floating point are for the caller to refuse
+    with np.errstate(over="ignore"):  # if weights overflow, the caller raises an error
         coef = found.coef * of_targets / of_X
     used = max(found.alpha * of_X * of_X, np.finfo(np.float64).tiny) if alpha is None else alpha
     return Ridge(coef, found.intercept * of_targets, used)

@@ -71,7 +71,7 @@ class DropoutPegasosClassifier(RidgeByFeature, ClassLoss, SeededClassifier):
         return Learner(_core.DropoutPegasos, {**loss_params(self), **self._penalty_params(n_features)})
 
     def _check_loaded(self) -> None:
-        """Refuse a state that would keep its reader busy for ages."""
+        """Refuse a state that would take very long to read."""
         a = self.state_.arrays
         if (a["n_steps"] - a["settled"] >= _LONGEST_WAIT).any():
             raise ValueError(f"{type(self).__name__}: settled must be less than {_LONGEST_WAIT} steps ago.")
