@@ -32,7 +32,7 @@ def write_whole(path: PathLike, content: bytes, *, inputs: Iterable[PathLike] = 
 def writing(path: PathLike, *, inputs: Iterable[PathLike] = ()) -> Iterator[IO[bytes]]:
     """Open a file that takes the place of `path` at the end, on the disk and complete; after an error, nothing changes.
 
-    A link stays, and the file behind it is replaced, with the same permissions. What is no file (a pipe, a terminal,
+    A link stays, and the file behind it is replaced, with the same permissions. Other paths (a pipe, a terminal,
     ``/dev/stdout``) is written to directly. One of the `inputs` is never replaced.
     """
     check_no_input(path, inputs)
@@ -70,7 +70,7 @@ def check_no_input(path: PathLike, inputs: Iterable[PathLike]) -> None:
 
 
 def is_special(path: PathLike) -> bool:
-    """Whether this is no file that could be replaced: a pipe, a device, or what the process holds open already."""
+    """Whether this cannot be replaced like a file: a pipe, a device, or what the process holds open already."""
     if os.path.abspath(path).startswith(("/dev/", "/proc/")):
         return True
     try:

@@ -25,7 +25,7 @@ class SelectionFrequencyDisplay(Display):
     result : SelectionFrequency
         What :func:`thresher.compare.selection_frequency` returns.
     n : int, default=20
-        Features at most.
+        Largest number of features.
     threshold : float, default=0.8
         The share of the runs from which on a feature is called stable.
 
@@ -65,7 +65,7 @@ class SelectionFrequencyDisplay(Display):
         X : Table, data frame, array-like or sparse matrix
         y : array-like of shape (n_samples,), optional
         n : int, default=20
-            Features at most.
+            Largest number of features.
         threshold : float, default=0.8
             The share of the runs from which on a feature is called stable.
         ax : matplotlib axes, optional
