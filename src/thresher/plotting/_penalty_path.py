@@ -20,10 +20,10 @@ class PenaltyPathDisplay(Display):
     ----------
     path : PenaltyPath
         What :func:`thresher.paths.penalty_path` returns.
-        tolerance : float, default=0.05
-            How much larger the loss of the sparser model may be, as a share of the smallest loss.
+    tolerance : float, default=0.05
+        How much larger the loss of the sparser model may be, as a share of the smallest loss.
 
-        Examples
+    Examples
     --------
     >>> import numpy as np
     >>> from thresher.dual_averaging import L1RDAClassifier
@@ -56,9 +56,9 @@ class PenaltyPathDisplay(Display):
         alphas : array-like
             The penalties.
         stream : Stream or iterable of batches
-            tolerance : float, default=0.05
-                    How much larger the loss of the sparser model may be, as a share of the smallest loss.
-                ax : matplotlib axes, optional
+        tolerance : float, default=0.05
+            How much larger the loss of the sparser model may be, as a share of the smallest loss.
+        ax : matplotlib axes, optional
 
         Returns
         -------

@@ -71,8 +71,8 @@ class ThresholdDisplay(Display):
         Values at each threshold; the precision is NaN if no row has a score above it.
     in_use : float
         The threshold that ``predict`` uses.
-        pos_label : object
-            The positive class.
+    pos_label : object
+        The positive class.
 
     See Also
     --------
@@ -131,8 +131,8 @@ class ThresholdDisplay(Display):
         y_true : array-like of shape (n_samples,)
         y_score : array-like of shape (n_samples,)
             Scores, higher for rows that seem to be of the class.
-            pos_label : object, default=True
-                    The positive class.
+        pos_label : object, default=True
+            The positive class.
         threshold : float, default=0.0
             The threshold in use.
         ax : matplotlib axes, optional

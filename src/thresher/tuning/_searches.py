@@ -84,9 +84,9 @@ def nelder_mead(
     ----------
     objective, space, n_evaluations, max_seconds, error_score
         As for :func:`coupled_annealing`.
-            start : dict, optional
-                First point; by default the middle of the space.
-            size : float, default=0.25
+    start : dict, optional
+        First point; by default the middle of the space.
+    size : float, default=0.25
         Size of the first simplex, as a fraction of each range.
     tol : float, default=0.005
         Stop when the simplex is smaller than this fraction of each range.

@@ -87,12 +87,12 @@ def tune_tri_class(
         Defines the kernel, the labels and everything else that is not tuned.
     n_evaluations : int, default=20
         Number of candidates in each stage.
-        n_splits : int, default=5
-            Number of folds.
+    n_splits : int, default=5
+        Number of folds.
     scoring : str, callable or None, default=None
         As in scikit-learn; accuracy by default.
-        n_jobs : int, optional
-            Number of processes.
+    n_jobs : int, optional
+        Number of processes.
     random_state : int, RandomState, Generator or None, default=0
         Seed of folds and searches.
     progress : bool, default=False
