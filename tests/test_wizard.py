@@ -316,7 +316,7 @@ def test_back_forgets_the_answer_and_what_followed(table):
 @pytest.mark.parametrize(
     ("cells", "sentence"),
     [
-        (lambda i: f"w{i}x", "y is another word in nearly every row"),
+        (lambda i: f"w{i}x", "y is different in nearly every row"),
         (lambda i: "same", "y is the same in every row"),
     ],
 )

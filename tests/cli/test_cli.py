@@ -156,7 +156,7 @@ def test_predictions_stream_and_are_those_of_the_model(files, capsys):
     X, y = read_all(open_stream("people.csv", target="rich"))
     assert [row[0] for row in rows[1:]] == model.predict(X).tolist()
     assert_allclose([float(row[1]) for row in rows[1:]], model.decision_function(X))
-    assert f"{np.mean(model.predict(X) != y):.2%} of those" in err
+    assert f"{np.mean(model.predict(X) != y):.2%} of the predictions" in err
 
 
 def test_probabilities_are_written_for_each_class(files, capsys):
@@ -339,9 +339,9 @@ def test_a_checkpoint_of_another_run_is_refused(files, capsys):
 
 def test_outputs_never_replace_what_is_in_use(files, capsys):
     before = (files / "x.svm").read_bytes()
-    assert "in use" in refused(capsys, "train", "x.svm", "--model", "x.svm")
-    assert "in use" in refused(capsys, "train", "x.svm", "--model", "m.txt", "--report", "m.txt")
-    assert "in use" in refused(capsys, "train", "x.svm", "--test", "y.svm", "--report", "y.svm")
+    assert "is an input" in refused(capsys, "train", "x.svm", "--model", "x.svm")
+    assert "is an input" in refused(capsys, "train", "x.svm", "--model", "m.txt", "--report", "m.txt")
+    assert "is an input" in refused(capsys, "train", "x.svm", "--test", "y.svm", "--report", "y.svm")
     assert ".html" in refused(capsys, "train", "x.svm", "--report", "r.pdf")
     assert "nowhere.svm" in refused(capsys, "train", "x.svm", "--test", "nowhere.svm")
     assert (files / "x.svm").read_bytes() == before

@@ -118,7 +118,7 @@ def test_models_without_centres_are_described_by_means():
     found = sections(model, sample=(X, None))
     profiles = found["profiles"]
     assert profiles["kind"] == "mean of the rows"
-    assert "speaks of compact clusters" in found["clusters"]["says"]
+    assert "it measures compact clusters" in found["clusters"]["says"]
     matrix = profiles["matrix"]
     for j, name in enumerate(matrix["features"]):
         column = int(name[1:]) - 1

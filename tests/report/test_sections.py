@@ -313,7 +313,7 @@ def test_the_stream_is_told_file_by_file():
 def test_a_stream_that_gets_worse_is_called_so():
     given = examples.binary()
     given["history"] = History([1000, 2000, 8000, 10_000], [50, 100, 400, 1000], [1.0] * 4, [1] * 4)
-    assert "as if the data had changed" in sections(**given)["stream"]["says"]
+    assert "so the data may have changed" in sections(**given)["stream"]["says"]
     given["history"] = History([1000, 2000, 8000, 10_000], [50, 100, 400, 505], [1.0] * 4, [1] * 4)
     says = sections(**given)["stream"]["says"]
     assert "changed" not in says
@@ -632,4 +632,4 @@ def test_sparsity_words():
     assert said == "Both features in use reach an error of 10.0 % on the sample; the most important alone, 30.0 %."
     said = _sparsity._sparsity_sentence([(1, point(0.1, 0.08, 0.12)), (2, point(0.1, 0.08, 0.12))], "error")
     assert said.startswith("The most important feature alone reaches an error of 10.0 %")
-    assert "one feature in use" in _sparsity._sparsity_sentence([(1, point(0.1, 0.08, 0.12))], "error")
+    assert "only feature in use" in _sparsity._sparsity_sentence([(1, point(0.1, 0.08, 0.12))], "error")

@@ -195,7 +195,7 @@ def _probabilities(section: Section) -> str:
 
 def _decisions(section: Section) -> str:
     table = _table(decisions_table(section), "rl" + "r" * (3 + len(section["costs"])))
-    return f"{table}\n\n  Costs are per row, in false alarms; at 5, a missed row costs as much as five false alarms."
+    return f"{table}\n\n  Costs are per row, in false alarms; at 5, a missed row costs five of them."
 
 
 def _groups(section: Section) -> str:
