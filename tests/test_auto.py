@@ -503,7 +503,7 @@ def test_sparse_rows_stay_as_they_are_unless_their_columns_differ_widely():
     y = (X[:, [0]].toarray()[:, 0] > 0.1).astype(int)
     model = auto(X, y, n_evaluations=2)
     assert not hasattr(model, "steps")
-    assert "without scaling" in explain(model)
+    assert "Sparse rows are not scaled." in explain(model)
     sizes = 10.0 ** np.linspace(-3, 3, 30)
     uneven = auto(X @ sparse.diags_array(sizes), y, n_evaluations=2)
     assert next(name for name, _ in uneven.steps) == "scale"

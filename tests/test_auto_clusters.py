@@ -84,7 +84,7 @@ def test_what_the_user_says_of_sparsity_counts(settled):
 def test_methods_without_centres_are_not_asked_for_sparse_ones():
     plan = plan_for(np.eye(30), method=FLAT)
     assert prefer_sparse_centres(plan, choose_methods(plan)[0])[0].options.sparsity is None
-    with pytest.raises(ValueError, match=f"sparsity needs centres of few features, which '{FLAT}' does not have"):
+    with pytest.raises(ValueError, match=f"sparsity needs sparse centres, which '{FLAT}' does not have"):
         auto(np.eye(30), method=FLAT, sparsity=0.1)
 
 

@@ -701,9 +701,9 @@ def test_bad_class_weights_are_refused(model):
     ):
         weighted = fitted(model).set_params(class_weight=weights)
         refuse(lambda m: m.fit(X0, Y0), weighted, words)
-        refuse(lambda m: m.partial_fit(X0, Y0), weighted, f"{words}|was changed since the fit")
+        refuse(lambda m: m.partial_fit(X0, Y0), weighted, f"{words}|has changed since the last fit")
     weighted = fitted(model).set_params(class_weight="balanced")
-    words = r"class_weight must be None or a dict in partial_fit|was changed since the fit"
+    words = r"class_weight must be None or a dict in partial_fit|has changed since the last fit"
     refuse(lambda m: m.partial_fit(X0, Y0), weighted, words)
 
 

@@ -886,7 +886,7 @@ def test_parameters_that_change_under_way_take_effect_or_are_refused():
         ({"batch_size": 8}, {"batch_size": 4}),
     ):
         model = first_batch(PegasosClassifier(**before), X[:13], y[:13], y)
-        with pytest.raises(ValueError, match="was changed since the fit"):
+        with pytest.raises(ValueError, match="has changed since the last fit"):
             model.set_params(**after).partial_fit(X, y)
 
 

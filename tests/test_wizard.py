@@ -759,7 +759,7 @@ def test_a_person_at_a_terminal(table):
         ("The model weighs rows.*> ", "2"),
         ("How long may it take.*> ", "back"),
         ("What does a mistake cost.*> ", "more"),
-        ("is asked after these questions.*> ", "5"),
+        ("come after these questions.*> ", "5"),
         ("How long may it take.*> ", ""),
         ("Which loss.*> ", ""),
         ("May boundaries be curved.*> ", "linear"),

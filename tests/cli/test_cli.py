@@ -172,10 +172,12 @@ def test_probabilities_are_written_for_each_class(files, capsys):
     assert run("train people.csv --target rich --probability none --model plain.thresher") == 0
     assert load_model("plain.thresher")[-1].probability == "none"
     said(capsys)
-    assert "has counted no scores" in refused(capsys, "predict", "plain.thresher", "people.csv", "--probabilities")
+    assert "was trained without probabilities" in refused(
+        capsys, "predict", "plain.thresher", "people.csv", "--probabilities"
+    )
     assert run("train people.csv --target age --method ftrl-regressor --model amounts.thresher") == 0
     said(capsys)
-    assert "names no classes" in refused(capsys, "predict", "amounts.thresher", "people.csv", "--probabilities")
+    assert "the model has no classes" in refused(capsys, "predict", "amounts.thresher", "people.csv", "--probabilities")
 
 
 def test_a_file_without_target_or_with_other_columns_is_predicted_by_names(files, capsys):

@@ -345,7 +345,7 @@ def test_a_penalty_that_chooses_itself_is_told(files, method, option, capsys):
     assert run(*line) == 0
     model = load_model("m.thresher")
     assert getattr(model, option) == "auto"
-    assert f"least progressive loss is {option} = {model.penalty_:.4g}." in capsys.readouterr().err
+    assert f"smallest progressive loss is {option} = {model.penalty_:.4g}." in capsys.readouterr().err
     section = json.loads((files / "r.json").read_text())["sections"]["model"]
     assert section["figures"]["penalty"] == model.penalty_
     assert f"Its penalty is {option} = " in section["says"]

@@ -264,7 +264,7 @@ def test_parameters_that_shape_the_pool_cannot_change_under_way(name):
     X, y = stream()
     model = PoolCWClassifier(3, cost=0.5, batch_size=40).fit(X, y)
     model.set_params(**{name: {"n_features_to_select": 4, "pool": 2, "scout": True, "cost": 0.4}[name]})
-    with pytest.raises(ValueError, match="was changed since the fit"):
+    with pytest.raises(ValueError, match="has changed since the last fit"):
         model.partial_fit(X, y)
 
 

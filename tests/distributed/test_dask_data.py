@@ -192,7 +192,7 @@ def test_what_a_cluster_holds_is_read_there(cluster, rows):
     held = [(cluster.persist(blocks), labels), (cluster.persist(blocks) * 1, labels), (cluster.persist(frame), "cured")]
     for data, beside in (*held, (blocks, cluster.persist(labels))):
         with pytest.raises(
-            distributed.ShardError, match=r"1 of 3' was lost: a Dask cluster holds its rows, .*\"dask\""
+            distributed.ShardError, match=r"1 of 3' was lost: its rows are on a Dask cluster, .*\"dask\""
         ):
             distributed.fit(AROWClassifier(), data, beside)
     here = distributed.fit(AROWClassifier(), blocks_of(X, y))

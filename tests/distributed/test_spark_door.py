@@ -49,7 +49,7 @@ def test_without_pyspark_one_sentence_tells_what_to_install(monkeypatch, engine)
 
 def test_a_session_of_spark_connect_is_refused():
     Remote = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})
-    with pytest.raises(ValueError, match=r"a Spark engine is a session on the driver, not one of Spark Connect"):
+    with pytest.raises(ValueError, match=r"the Spark session must be one on the driver, not one of Spark Connect"):
         distributed.fit(AROWClassifier(), [(np.eye(2), [0, 1])], engine=Remote())
 
 

@@ -128,7 +128,7 @@ def test_whether_steps_are_made_up_for_one_by_one_cannot_change_under_way(proble
     X, y = problem
     model = learner(GroupFOBOSClassifier, "hinge").fit(X, y)
     model.set_params(l1_weight=0.5)
-    with pytest.raises(ValueError, match="was changed since the fit"):
+    with pytest.raises(ValueError, match="has changed since the last fit"):
         model.partial_fit(X, y)
 
 

@@ -238,7 +238,7 @@ def test_names_from_anywhere_cannot_leave_their_quotes(tmp_path):
         ({"to": "pmml"}, "to must be one of onnx, sql, json, c, got 'pmml'"),
         ({"to": "c", "table": "x"}, "table is for sql only"),
         ({"to": "sql", "name": "x"}, "name is for c only"),
-        ({"to": "c", "name": "a b"}, "name must be a name of C"),
+        ({"to": "c", "name": "a b"}, "name must be a C identifier"),
     ],
 )
 def test_options_of_other_targets_are_refused(options, sentence):

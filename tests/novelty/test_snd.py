@@ -194,7 +194,7 @@ def test_rows_of_weight_0_are_absent_and_whole_weights_are_repeats():
     without = SNDClassifier(**params).fit(X[weight > 0], y[weight > 0])
     assert_array_equal(weighted.class_scores(X), without.class_scores(X))
     assert_array_equal(weighted.support_, np.flatnonzero(weight)[without.support_])
-    with pytest.raises(ValueError, match="sample_weight must be above zero for a row of every class"):
+    with pytest.raises(ValueError, match="sample_weight must be above zero for at least one row of every class"):
         SNDClassifier(**params).fit(X, y, sample_weight=(y != "a").astype(float))
 
 
