@@ -668,7 +668,7 @@ def test_clusters_of_a_large_file_come_from_the_part(tmp_path):
 def test_many_rows_in_memory_are_tuned_on_some_and_learned_all():
     X, y = two_classes(1000)
     model = auto(X, y, n_evaluations=2, kernel="linear", max_rows=200)
-    assert "tuned on 200 of 1,000 rows, and the model learned from all" in explain(model)
+    assert "tuned on 200 of 1,000 rows, and the final model was trained on all" in explain(model)
     assert learner(model).n_samples_seen_ == 1000 * learner(model).n_iter_
 
 

@@ -71,7 +71,7 @@ def test_centres_are_sparse_without_losing_the_clusters():
     assert adjusted_rand_score(labels, model.predict(X)) == 1.0
     plain = auto(X, n_clusters=4, n_evaluations=15, cv=2, scale=False, sparsity=0)
     assert silhouette_score(X, model.predict(X)) > silhouette_score(X, plain.predict(X)) - 0.02
-    assert "Sparse centres are preferred: their share of values other than 0 is 5 % of the criterion" in explain(model)
+    assert "Sparse centres are preferred: the share of zeros in them makes up 5 % of the criterion" in explain(model)
     assert "Centres of few" not in explain(plain)
 
 

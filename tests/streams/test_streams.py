@@ -268,7 +268,7 @@ def test_words_are_columns_of_text_and_welcome_as_targets(tmp_path):
     assert first.y.dtype == last.y.dtype == object
     assert [*first.X["town"].to_list(), *last.X["town"].to_list()] == ["Köln", "a, b", ""]
     assert_array_equal(np.vstack([first.X.numbers, last.X.numbers]), [[1], [2], [3]])
-    with pytest.raises(TypeError, match=r"^column 'town' holds text; put a TableEncoder"):
+    with pytest.raises(TypeError, match=r"^column 'town' holds text; encode it first"):
         np.asarray(first.X)
 
 
